@@ -1,0 +1,4 @@
+import { cpSync, mkdirSync } from 'node:fs';
+
+mkdirSync('dist/src/migrations', { recursive: true });
+cpSync('src/migrations', 'dist/src/migrations', { recursive: true });
