@@ -1,0 +1,77 @@
+/** Joins byte strings in order. */
+export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  const joined = new Uint8Array(length);
+  let offset = 0;
+  for (const part of parts) {
+    joined.set(part, offset);
+    offset += part.length;
+  }
+  return joined;
+}
+
+/** True when both byte strings have the same length and content. Not constant time: never for secrets. */
+export function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
+  if (left.length !== right.length) return false;
+  return left.every((byte, index) => byte === right[index]);
+}
+
+const HEX_BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+/** Lower-case hex, two characters a byte. */
+export function toHex(bytes: Uint8Array): string {
+  let hex = '';
+  for (const byte of bytes) hex += HEX_BYTES[byte];
+  return hex;
+}
+
+/**
+ * Bytes of an even-length hex string in either case.
+ * @throws {TypeError} when the text is not hex
+ */
+export function fromHex(hex: string): Uint8Array {
+  if (hex.length % 2 !== 0 || !/^[0-9a-f]*$/i.test(hex)) throw new TypeError('not a hex string');
+  return Uint8Array.from({ length: hex.length / 2 }, (_, index) =>
+    Number.parseInt(hex.slice(2 * index, 2 * index + 2), 16),
+  );
+}
+
+/** Eight bytes, most significant first, of a number in 0…2^64−1. */
+export function uint64ToBytes(value: bigint): Uint8Array {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, value);
+  return bytes;
+}
+
+/** The unsigned 64-bit number at `offset`, most significant byte first. */
+export function uint64FromBytes(bytes: Uint8Array, offset = 0): bigint {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getBigUint64(offset);
+}
+
+const UTF8 = new TextEncoder();
+
+/** UTF-8 bytes of a text. */
+export function utf8(text: string): Uint8Array {
+  return UTF8.encode(text);
+}
+
+/** Standard base64 with padding (RFC 4648 section 4). */
+export function toBase64(bytes: Uint8Array): string {
+  let binary = '';
+  for (let start = 0; start < bytes.length; start += 8192)
+    binary += String.fromCharCode(...bytes.subarray(start, start + 8192));
+  return btoa(binary);
+}
+
+/** Bytes of standard base64 or base64url, padded or not. @throws {TypeError} when it is neither */
+export function fromBase64(text: string): Uint8Array {
+  const standard = text.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '');
+  if (!/^[A-Za-z0-9+/]*$/.test(standard) || standard.length % 4 === 1) throw new TypeError('not base64');
+  return Uint8Array.from(atob(standard), (character) => character.charCodeAt(0));
+}
+
+/** base64url without padding (RFC 4648 section 5). */
+export function toBase64Url(bytes: Uint8Array): string {
+  return toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}

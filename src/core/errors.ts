@@ -1,0 +1,28 @@
+/** Every way in which evidence can fail to hold. The code is stable; a program may switch on it. */
+export type VerificationCode =
+  | 'malformed'
+  | 'unsupported'
+  | 'payload_hash_mismatch'
+  | 'statement_signature_invalid'
+  | 'issuer_key_not_trusted'
+  | 'receipt_missing'
+  | 'inclusion_path_invalid'
+  | 'receipt_signature_invalid'
+  | 'log_key_not_trusted'
+  | 'event_mismatch'
+  | 'leaf_mismatch'
+  | 'consistency_invalid'
+  | 'seal_signature_invalid'
+  | 'massif_corrupt'
+  | 'insufficient_data';
+
+/** Evidence that does not verify: `code` says which check refused it, `message` says it to a person. */
+export class VerificationError extends Error {
+  override readonly name = 'VerificationError';
+  readonly code: VerificationCode;
+
+  constructor(code: VerificationCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
