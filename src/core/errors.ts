@@ -9,12 +9,17 @@ export type VerificationCode =
   | 'inclusion_path_invalid'
   | 'receipt_signature_invalid'
   | 'log_key_not_trusted'
+  | 'log_mismatch'
   | 'event_mismatch'
   | 'leaf_mismatch'
   | 'consistency_invalid'
   | 'seal_signature_invalid'
   | 'massif_corrupt'
-  | 'insufficient_data';
+  | 'insufficient_data'
+  | 'algorithm_not_allowed'
+  | 'critical_header_unknown'
+  | 'signature_malformed'
+  | 'key_invalid';
 
 /** Evidence that does not verify: `code` says which check refused it, `message` says it to a person. */
 export class VerificationError extends Error {

@@ -1,0 +1,156 @@
+import { VerificationError } from '../errors.js';
+
+/** A map with integer and text keys, in the order of its bytes when decoded. */
+export type CborMap = Map<number | bigint | string, CborValue>;
+
+/** What our formats are made of. Decoded integers are numbers while they are safe, bigints beyond. */
+export type CborValue = number | bigint | string | boolean | null | Uint8Array | CborValue[] | CborMap;
+
+/** Bounds of what a reader takes from a stranger. */
+export interface CborLimits {
+  /** Bytes of the whole input; 4 MiB unless told. */
+  readonly maxBytes?: number;
+  /** Arrays, maps and tags inside each other; 16 unless told. */
+  readonly maxDepth?: number;
+  /** Values and keys in total; 16,384 unless told. */
+  readonly maxItems?: number;
+  /** The tag that the outermost value must carry; without it, no tag is taken anywhere. */
+  readonly tag?: number;
+}
+
+const MAJOR = { unsigned: 0, negative: 1, bytes: 2, text: 3, array: 4, map: 5, tag: 6 } as const;
+/** Bytes that follow the initial one, by its low five bits from 24 on, and the smallest value worth that many. */
+const WIDTHS = [1, 2, 4, 8] as const;
+const SMALLEST = [24n, 0x100n, 0x10000n, 0x100000000n] as const;
+const TEXT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function malformed(reason: string): VerificationError {
+  return new VerificationError('malformed', `not strict CBOR: ${reason}`);
+}
+
+function exact(integer: bigint): number | bigint {
+  const number = Number(integer);
+  return Number.isSafeInteger(number) ? number : integer;
+}
+
+class Reader {
+  private offset = 0;
+  private items = 0;
+  private readonly view: DataView;
+
+  constructor(
+    private readonly bytes: Uint8Array,
+    private readonly maxDepth: number,
+    private readonly maxItems: number,
+  ) {
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  tag(expected: number): void {
+    const { major, argument } = this.head();
+    if (major !== MAJOR.tag || argument !== BigInt(expected)) throw malformed(`tag ${expected} is missing`);
+  }
+
+  value(depth: number): CborValue {
+    if (depth > this.maxDepth) throw malformed('nested too deeply');
+    this.items += 1;
+    if (this.items > this.maxItems) throw malformed('too many values');
+    const { major, argument, info } = this.head();
+    switch (major) {
+      case MAJOR.unsigned:
+        return exact(argument);
+      case MAJOR.negative:
+        return exact(-1n - argument);
+      case MAJOR.bytes:
+        return this.take(argument).slice();
+      case MAJOR.text:
+        return this.text(argument);
+      case MAJOR.array:
+        return Array.from({ length: this.count(argument) }, () => this.value(depth + 1));
+      case MAJOR.map:
+        return this.map(argument, depth);
+      case MAJOR.tag:
+        throw malformed('a tag where none belongs');
+      default:
+        return this.simple(info);
+    }
+  }
+
+  end(): void {
+    if (this.offset !== this.bytes.length) throw malformed('bytes after the end');
+  }
+
+  private map(length: bigint, depth: number): CborMap {
+    const map: CborMap = new Map();
+    for (let left = this.count(length); left > 0; left -= 1) {
+      const key = this.value(depth + 1);
+      if (typeof key !== 'number' && typeof key !== 'bigint' && typeof key !== 'string')
+        throw malformed('a map key is neither an integer nor text');
+      if (map.has(key)) throw malformed('a map has one key twice');
+      map.set(key, this.value(depth + 1));
+    }
+    return map;
+  }
+
+  private simple(info: number): CborValue {
+    if (info === 20 || info === 21) return info === 21;
+    if (info === 22) return null;
+    throw malformed('a float, undefined or another simple value');
+  }
+
+  private text(length: bigint): string {
+    try {
+      return TEXT.decode(this.take(length));
+    } catch (error) {
+      if (error instanceof VerificationError) throw error;
+      throw malformed('text is not UTF-8');
+    }
+  }
+
+  private take(length: bigint): Uint8Array {
+    const start = this.offset;
+    if (length > BigInt(this.bytes.length - start)) throw malformed('cut short');
+    this.offset += Number(length);
+    return this.bytes.subarray(start, this.offset);
+  }
+
+  /** Every member takes a byte at least: a length beyond what is left is refused before anything is allocated. */
+  private count(length: bigint): number {
+    if (length > BigInt(this.bytes.length - this.offset)) throw malformed('cut short');
+    if (length > BigInt(this.maxItems)) throw malformed('too many values');
+    return Number(length);
+  }
+
+  private head(): { major: number; argument: bigint; info: number } {
+    const initial = this.take(1n)[0]!;
+    const major = initial >> 5;
+    const info = initial & 31;
+    if (info < 24) return { major, argument: BigInt(info), info };
+    const step = info - 24;
+    if (step >= WIDTHS.length) throw malformed('indefinite or reserved length');
+    if (major === 7) throw malformed('a float, undefined or another simple value');
+    const width = WIDTHS[step]!;
+    const start = this.offset;
+    this.take(BigInt(width));
+    let argument = 0n;
+    for (let at = start; at < this.offset; at += 1) argument = (argument << 8n) | BigInt(this.view.getUint8(at));
+    if (argument < SMALLEST[step]!) throw malformed('a number longer than it need be');
+    return { major, argument, info };
+  }
+}
+
+/**
+ * Decodes one value and nothing more, strictly (RFC 8949): definite lengths, shortest integers and lengths, no key twice,
+ * valid UTF-8, no tag except the one asked for around the whole, no floats. Key order is free: headers of others are kept
+ * as bytes and need no second encoding. Work and memory are bounded by the input and the limits.
+ * @throws {VerificationError} `malformed`
+ */
+export function decodeCbor(bytes: Uint8Array, limits: CborLimits = {}): CborValue {
+  const { maxBytes = 4 * 1024 * 1024, maxDepth = 16, maxItems = 16_384, tag } = limits;
+  if (bytes.length > maxBytes) throw malformed('too long');
+  const reader = new Reader(bytes, maxDepth, maxItems);
+  if (tag !== undefined) reader.tag(tag);
+  const value = reader.value(0);
+  reader.end();
+  return value;
+}

@@ -1,0 +1,98 @@
+import { fromBase64, toBase64Url } from '../bytes.js';
+import { VerificationError } from '../errors.js';
+import { sha256 } from '../sha256.js';
+import { type CborMap, type CborValue, decodeCbor, encodeCbor } from './cbor.js';
+import { Curve, KeyParameter, KeyType } from './labels.js';
+import { curveRules, type PublicJwk, publicJwk } from './public-key.js';
+
+const CURVE_NUMBERS: Readonly<Record<PublicJwk['crv'], number>> = {
+  'P-256': Curve.p256,
+  'P-384': Curve.p384,
+  Ed25519: Curve.ed25519,
+};
+
+function keyMembers(jwk: PublicJwk): [number, CborValue][] {
+  return [
+    [KeyParameter.kty, jwk.kty === 'EC' ? KeyType.ec2 : KeyType.okp],
+    [KeyParameter.crv, CURVE_NUMBERS[jwk.crv]],
+    [KeyParameter.x, fromBase64(jwk.x)],
+    ...(jwk.kty === 'EC' ? [[KeyParameter.y, fromBase64(jwk.y)] as [number, CborValue]] : []),
+  ];
+}
+
+/** A COSE_Key (RFC 9052 section 7) with integer labels and values, kid and algorithm, coordinates at full width. */
+export function coseKeyFromJwk(jwk: PublicJwk, kid: Uint8Array): CborMap {
+  return new Map<number, CborValue>([
+    ...keyMembers(jwk),
+    [KeyParameter.kid, kid],
+    [KeyParameter.alg, curveRules(jwk.crv).alg],
+  ]);
+}
+
+/** The COSE key thumbprint with SHA-256 (RFC 9679): 32 bytes over the required members alone. */
+export function keyThumbprint(jwk: PublicJwk): Uint8Array {
+  return sha256(encodeCbor(new Map(keyMembers(jwk))));
+}
+
+function curveName(value: CborValue | undefined): PublicJwk['crv'] | undefined {
+  const names = Object.keys(CURVE_NUMBERS) as PublicJwk['crv'][];
+  return names.find((name) => name === value || CURVE_NUMBERS[name] === value);
+}
+
+/** Some sealers drop the leading zero bytes of a coordinate. */
+function paddedCoordinate(value: CborValue | undefined, width: number): string {
+  if (typeof value === 'boolean') throw new VerificationError('unsupported', 'a key has a compressed point');
+  if (!(value instanceof Uint8Array) || value.length === 0 || value.length > width)
+    throw new VerificationError('key_invalid', `a key coordinate is not ${width} bytes`);
+  const full = new Uint8Array(width);
+  full.set(value, width - value.length);
+  return toBase64Url(full);
+}
+
+/**
+ * The JWK of a COSE_Key, also of the forms with text key type and curve and with stripped coordinates. A kid of bytes
+ * becomes base64url, a kid of text stays.
+ * @throws {VerificationError} `unsupported` for another kind of key, `key_invalid` for a broken one
+ */
+export function jwkFromCoseKey(key: CborValue): PublicJwk {
+  if (!(key instanceof Map)) throw new VerificationError('key_invalid', 'a COSE key is not a map');
+  const crv = curveName(key.get(KeyParameter.crv));
+  const kty = key.get(KeyParameter.kty);
+  const alg = key.get(KeyParameter.alg);
+  const rules = crv && curveRules(crv);
+  const keyTypes: readonly (CborValue | undefined)[] =
+    rules?.kty === 'EC' ? [KeyType.ec2, 'EC', 'EC2'] : [KeyType.okp, 'OKP'];
+  if (!rules || !keyTypes.includes(kty) || (alg !== undefined && alg !== rules.alg && alg !== rules.algName))
+    throw new VerificationError('unsupported', 'a key is neither P-256, P-384 nor Ed25519 for its usual algorithm');
+  const kid = key.get(KeyParameter.kid);
+  return publicJwk({
+    kty: rules.kty,
+    crv,
+    x: paddedCoordinate(key.get(KeyParameter.x), rules.width),
+    ...(rules.kty === 'EC' ? { y: paddedCoordinate(key.get(KeyParameter.y), rules.width) } : {}),
+    ...(kid instanceof Uint8Array ? { kid: toBase64Url(kid) } : typeof kid === 'string' ? { kid } : {}),
+    ...(alg === undefined ? {} : { alg: rules.algName }),
+  });
+}
+
+/** A COSE Key Set (RFC 9052 section 7) in the given order, every kid the key's thumbprint. */
+export function encodeCoseKeySet(keys: readonly PublicJwk[]): Uint8Array {
+  return encodeCbor(keys.map((jwk) => coseKeyFromJwk(jwk, keyThumbprint(jwk))));
+}
+
+/**
+ * The keys of a COSE Key Set that we can use: members of other kinds are passed over, as RFC 9052 section 7 asks.
+ * @throws {VerificationError} `malformed` when it is no key set, `key_invalid` when a key of our kind is broken
+ */
+export function decodeCoseKeySet(bytes: Uint8Array): PublicJwk[] {
+  const set = decodeCbor(bytes);
+  if (!Array.isArray(set)) throw new VerificationError('malformed', 'a COSE key set is not an array');
+  return set.flatMap((key) => {
+    try {
+      return [jwkFromCoseKey(key)];
+    } catch (error) {
+      if (error instanceof VerificationError && error.code === 'unsupported') return [];
+      throw error;
+    }
+  });
+}

@@ -1,0 +1,78 @@
+import { concatBytes, equalBytes } from '../bytes.js';
+import { VerificationError } from '../errors.js';
+import { type CborLimits, type CborMap, type CborValue, decodeCbor, encodeCbor } from './cbor.js';
+import { Header, SIGN1_TAG } from './labels.js';
+import type { Signer } from './signature.js';
+
+/** The four parts of a COSE_Sign1 (RFC 9052 section 4.2); the protected header also as the bytes that were signed. */
+export interface Sign1 {
+  readonly protectedBytes: Uint8Array;
+  readonly protectedHeader: CborMap;
+  readonly unprotectedHeader: CborMap;
+  /** null when detached. */
+  readonly payload: Uint8Array | null;
+  readonly signature: Uint8Array;
+}
+
+/** The parts that make a message; the decoded header is not one, the bytes are. */
+export type Sign1Parts = Omit<Sign1, 'protectedHeader'>;
+
+const NO_BYTES = new Uint8Array(0);
+
+function malformed(reason: string): VerificationError {
+  return new VerificationError('malformed', `not a COSE_Sign1: ${reason}`);
+}
+
+function protectedMap(bytes: Uint8Array): CborMap {
+  if (bytes.length === 0) return new Map();
+  const header = decodeCbor(bytes);
+  if (!(header instanceof Map)) throw malformed('the protected header is not a map');
+  return header;
+}
+
+/**
+ * Reads a tagged COSE_Sign1. A label in both headers is refused (RFC 9052 section 3).
+ * @throws {VerificationError} `malformed`
+ */
+export function decodeSign1(bytes: Uint8Array, limits: Omit<CborLimits, 'tag'> = {}): Sign1 {
+  const parts = decodeCbor(bytes, { ...limits, tag: SIGN1_TAG });
+  if (!Array.isArray(parts) || parts.length !== 4) throw malformed('it does not have four parts');
+  const [protectedBytes, unprotectedHeader, payload, signature] = parts as [CborValue, CborValue, CborValue, CborValue];
+  if (!(protectedBytes instanceof Uint8Array)) throw malformed('the protected header is not a byte string');
+  if (!(unprotectedHeader instanceof Map)) throw malformed('the unprotected header is not a map');
+  if (payload !== null && !(payload instanceof Uint8Array)) throw malformed('the payload is not a byte string');
+  if (!(signature instanceof Uint8Array)) throw malformed('the signature is not a byte string');
+  const protectedHeader = protectedMap(protectedBytes);
+  for (const label of unprotectedHeader.keys())
+    if (protectedHeader.has(label)) throw malformed('one label is in both headers');
+  return { protectedBytes, protectedHeader, unprotectedHeader, payload, signature };
+}
+
+/** A tagged COSE_Sign1 of these parts; protected header, payload and signature byte for byte as given. */
+export function encodeSign1(parts: Sign1Parts): Uint8Array {
+  const { protectedBytes, unprotectedHeader, payload, signature } = parts;
+  return concatBytes(
+    Uint8Array.of(0xc0 + SIGN1_TAG),
+    encodeCbor([protectedBytes, unprotectedHeader, payload, signature]),
+  );
+}
+
+/** The bytes that are signed (RFC 9052 section 4.4), external data empty. */
+export function signatureInput(protectedBytes: Uint8Array, payload: Uint8Array): Uint8Array {
+  return encodeCbor(['Signature1', protectedBytes, NO_BYTES, payload]);
+}
+
+/**
+ * Signs a payload under a protected header that names the signer's own algorithm, and its kid if it names one. The
+ * payload is in the result; whoever wants it detached replaces it.
+ * @throws {TypeError} when header and signer differ
+ */
+export async function createSign1(header: CborMap, payload: Uint8Array, signer: Signer): Promise<Sign1> {
+  const kid = header.get(Header.kid);
+  if (header.get(Header.alg) !== signer.alg) throw new TypeError('the header names another algorithm than the signer');
+  if (kid !== undefined && !(kid instanceof Uint8Array && equalBytes(kid, signer.kid)))
+    throw new TypeError('the header names another key than the signer');
+  const protectedBytes = encodeCbor(header);
+  const signature = await signer.sign(signatureInput(protectedBytes, payload));
+  return { protectedBytes, protectedHeader: header, unprotectedHeader: new Map(), payload, signature };
+}
