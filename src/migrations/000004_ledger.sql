@@ -34,6 +34,9 @@ CREATE TABLE archivist.intake (
   -- The tenancy whose row the entry is.
   entry_tenant_id uuid NOT NULL,
   PRIMARY KEY (tenant_id, log_id, entry_id)
+) WITH (
+  -- Rows come and go at one end of the index: left to a share of the table, the dead ones would slow every look for the oldest.
+  autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000
 );
 SELECT archivist.isolate_by_tenancy('archivist.intake', 'SELECT, INSERT, DELETE');
 
@@ -98,6 +101,7 @@ CREATE TABLE archivist.seal (
   -- MMR: the seal file. RFC 9162: the receipt over the root, still without its proof.
   signed bytea NOT NULL,
   PRIMARY KEY (tenant_id, log_id, seal_number),
-  UNIQUE (tenant_id, log_id, size)
+  -- The first seal that covers an entry is found by its leaf index.
+  UNIQUE (tenant_id, log_id, leaves)
 );
 SELECT archivist.isolate_by_tenancy('archivist.seal', 'SELECT, INSERT');

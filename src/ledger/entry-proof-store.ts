@@ -1,0 +1,59 @@
+import { uint64FromBytes } from '../core/bytes.js';
+import type { Tx } from '../platform/postgres/database.js';
+import type { LogRef } from './log.js';
+
+/** A committed entry with the first published seal that covers it, if there is one yet. */
+export interface PlacedEntry {
+  readonly entryId: string;
+  readonly leafIndex: bigint;
+  readonly idtimestamp: bigint;
+  readonly timestampCommitted: string;
+  readonly seal?: {
+    readonly size: bigint;
+    readonly leaves: bigint;
+    readonly keyId: string;
+    readonly sealedAtMs: bigint;
+    readonly root: Uint8Array;
+  };
+}
+
+interface PlacedRow {
+  entry_id: string;
+  leaf_index: bigint;
+  idtimestamp: Uint8Array;
+  timestamp_committed: string;
+  size: bigint | null;
+  leaves: bigint;
+  key_id: string;
+  sealed_at_ms: bigint;
+  root: Uint8Array;
+}
+
+function placedEntry(row: PlacedRow): PlacedEntry {
+  const { size, leaves, key_id: keyId, sealed_at_ms: sealedAtMs, root } = row;
+  return {
+    entryId: row.entry_id,
+    leafIndex: row.leaf_index,
+    idtimestamp: uint64FromBytes(row.idtimestamp),
+    timestampCommitted: row.timestamp_committed,
+    ...(size === null ? {} : { seal: { size, leaves, keyId, sealedAtMs, root } }),
+  };
+}
+
+/** The places of these entries in one log; an entry that waits is left out. */
+export async function placedEntries(tx: Tx, log: LogRef, entryIds: readonly string[]): Promise<PlacedEntry[]> {
+  const rows = await tx.query<PlacedRow>(
+    `SELECT leaf.entry_id, leaf.leaf_index, leaf.idtimestamp, leaf.timestamp_committed,
+            first.size, first.leaves, first.key_id, first.sealed_at_ms, first.root
+       FROM archivist.leaf
+       JOIN archivist.log ON log.tenant_id = leaf.tenant_id AND log.log_id = leaf.log_id
+       LEFT JOIN LATERAL (
+         SELECT seal.size, seal.leaves, seal.key_id, seal.sealed_at_ms, seal.root
+           FROM archivist.seal
+          WHERE seal.tenant_id = leaf.tenant_id AND seal.log_id = leaf.log_id AND seal.leaves > leaf.leaf_index
+          ORDER BY seal.leaves LIMIT 1) first ON first.size <= log.published_size
+      WHERE leaf.tenant_id = $1 AND leaf.log_id = $2 AND leaf.entry_id = ANY ($3::uuid[])`,
+    [log.tenantId, log.logId, entryIds],
+  );
+  return rows.map(placedEntry);
+}

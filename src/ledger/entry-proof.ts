@@ -1,0 +1,33 @@
+import { mmrIndex } from '../core/mmr/leaf-count.js';
+import type { Tx } from '../platform/postgres/database.js';
+import { type PlacedEntry, placedEntries } from './entry-proof-store.js';
+import type { LogRef } from './log.js';
+
+/** Where one log has an entry. Not in the map: waiting (STORED). Without `published`: COMMITTED. With it: CONFIRMED. */
+export interface EntryCommit {
+  readonly mmrIndex: bigint;
+  readonly leafIndex: bigint;
+  readonly idtimestamp: bigint;
+  /** The text that the leaf covers; it is shown verbatim. */
+  readonly timestampCommitted: string;
+  /** The first published seal that covers the entry. */
+  readonly published?: { readonly size: bigint; readonly root: Uint8Array; readonly sealedAtMs: bigint };
+}
+
+function entryCommit(entry: PlacedEntry): EntryCommit {
+  const { leafIndex, idtimestamp, timestampCommitted, seal } = entry;
+  return {
+    mmrIndex: mmrIndex(leafIndex),
+    leafIndex,
+    idtimestamp,
+    timestampCommitted,
+    ...(seal ? { published: { size: seal.size, root: seal.root, sealedAtMs: seal.sealedAtMs } } : {}),
+  };
+}
+
+/** How far these entries of one log have come, by entry id, in one query. */
+export async function commits(tx: Tx, log: LogRef, entryIds: readonly string[]): Promise<Map<string, EntryCommit>> {
+  if (entryIds.length === 0) return new Map();
+  const placed = await placedEntries(tx, log, entryIds);
+  return new Map(placed.map((entry) => [entry.entryId, entryCommit(entry)]));
+}

@@ -1,0 +1,35 @@
+import type { VconTemplate } from '../core/statement/vcon-template.js';
+import type { Tx } from '../platform/postgres/database.js';
+import type { LogRef } from './log.js';
+
+export type EntryKind = 'asset_event' | 'asset_free_event' | 'statement';
+
+/** An accepted entry that a log has not committed yet. */
+export interface WaitingEntry {
+  readonly entryId: string;
+  readonly entryKind: EntryKind;
+  /** The tenancy whose row the entry is; for a public or statement log not the log's own. */
+  readonly entryTenantId: string;
+}
+
+/** What a log needs to know of an entry to commit it. */
+export interface LeafEntry {
+  readonly entryId: string;
+  /** The leaf's 32 bytes for these two, which the log gives out; the text is hashed verbatim where the leaf covers it. */
+  leaf(idtimestamp: bigint, timestampCommitted: string): Uint8Array;
+  /** 32 bytes for the massif's trie; MMR logs only. */
+  readonly trieKey?: Uint8Array;
+  /** 24 bytes for the massif's trie; left out means zeros. */
+  readonly extraBytes?: Uint8Array;
+}
+
+/** The provenance side of a commit: declared here, implemented above, wired by the composition root (DESIGN 3). */
+export interface LeafSource {
+  /** Leaves of entries of the kinds asset_event and asset_free_event, in any order, read in the given transaction. */
+  leaves(tx: Tx, log: LogRef, entries: readonly WaitingEntry[]): Promise<LeafEntry[]>;
+}
+
+/** What to sign for entries of the kind statement. */
+export interface StatementSource {
+  templates(tx: Tx, entries: readonly WaitingEntry[]): Promise<{ entryId: string; template: VconTemplate }[]>;
+}

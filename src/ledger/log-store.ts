@@ -1,0 +1,179 @@
+import { uint64FromBytes, uint64ToBytes } from '../core/bytes.js';
+import type { Tx } from '../platform/postgres/database.js';
+import type { LogRef, LogState, LogStructure } from './log.js';
+import { LeaseLost } from './log-inconsistent.js';
+
+/** A working sequencer renews its lease with every step; one that is silent for so long is taken over. */
+const LEASE_SECONDS = 10;
+
+interface LogRow {
+  tenant_id: string;
+  log_id: string;
+  structure: LogStructure;
+  name: string;
+  massif_height: number;
+  size: bigint;
+  leaves: bigint;
+  last_idtimestamp: Uint8Array;
+  lease_epoch: bigint;
+  seal_number: bigint;
+  sealed_size: bigint;
+  published_number: bigint;
+  published_size: bigint;
+  halted: string | null;
+}
+
+const COLUMNS =
+  'tenant_id, log_id, structure, name, massif_height, size, leaves, last_idtimestamp, lease_epoch, seal_number, sealed_size, published_number, published_size, halted';
+
+const logState = (row: LogRow): LogState => ({
+  tenantId: row.tenant_id,
+  logId: row.log_id,
+  structure: row.structure,
+  name: row.name,
+  massifHeight: Number(row.massif_height),
+  size: row.size,
+  leaves: row.leaves,
+  lastIdtimestamp: uint64FromBytes(row.last_idtimestamp),
+  leaseEpoch: row.lease_epoch,
+  sealNumber: row.seal_number,
+  sealedSize: row.sealed_size,
+  publishedNumber: row.published_number,
+  publishedSize: row.published_size,
+  halted: row.halted,
+});
+
+export interface NewLog extends LogRef {
+  readonly structure: LogStructure;
+  readonly name: string;
+  readonly massifHeight: number;
+  readonly createdAt: Date;
+}
+
+/** Makes an empty log; one that exists is left as it is. */
+export async function createLog(tx: Tx, log: NewLog): Promise<void> {
+  await tx.execute(
+    `INSERT INTO archivist.log (tenant_id, log_id, structure, name, massif_height, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
+    [log.tenantId, log.logId, log.structure, log.name, log.massifHeight, log.createdAt],
+  );
+}
+
+export async function findLog(tx: Tx, log: LogRef): Promise<LogState | undefined> {
+  const [row] = await tx.query<LogRow>(
+    `SELECT ${COLUMNS} FROM archivist.log WHERE tenant_id = $1 AND log_id = $2`,
+    [log.tenantId, log.logId],
+  );
+  return row && logState(row);
+}
+
+/** The log as the holder of this lease left it. @throws {LeaseLost} when another one has taken it since */
+export async function leasedLog(tx: Tx, lease: LogState): Promise<LogState> {
+  const log = await findLog(tx, lease);
+  if (log?.leaseEpoch !== lease.leaseEpoch || log.halted !== null) throw new LeaseLost('another sequencer has the log');
+  return log;
+}
+
+/**
+ * Takes the lease of a log on the database's clock, under a new epoch: what an earlier holder still has in hand cannot
+ * be stored any more. Undefined while another holder's lease runs, or when the log is halted or not there.
+ */
+export async function takeLease(
+  tx: Tx,
+  log: LogRef,
+  holder: string,
+): Promise<{ log: LogState; databaseMs: number } | undefined> {
+  const [row] = await tx.query<LogRow & { database_time: Date }>(
+    `UPDATE archivist.log
+        SET lease_holder = $3, lease_epoch = lease_epoch + 1,
+            lease_until = clock_timestamp() + make_interval(secs => $4)
+      WHERE tenant_id = $1 AND log_id = $2 AND halted IS NULL
+        AND (lease_until IS NULL OR lease_holder = $3 OR lease_until <= clock_timestamp())
+      RETURNING ${COLUMNS}, clock_timestamp() AS database_time`,
+    [log.tenantId, log.logId, holder, LEASE_SECONDS],
+  );
+  return row && { log: logState(row), databaseMs: row.database_time.getTime() };
+}
+
+/** Lets the next sequencer in at once, if the lease is still this one. */
+export async function releaseLease(tx: Tx, lease: LogState): Promise<void> {
+  await tx.execute(
+    `UPDATE archivist.log SET lease_until = clock_timestamp() WHERE tenant_id = $1 AND log_id = $2 AND lease_epoch = $3`,
+    [lease.tenantId, lease.logId, lease.leaseEpoch],
+  );
+}
+
+/** Stops the log for good, unless it has moved on under another holder. Answers whether it was stopped. */
+export async function haltLog(tx: Tx, lease: LogState, reason: string): Promise<boolean> {
+  const touched = await tx.execute(
+    `UPDATE archivist.log SET halted = $4
+      WHERE tenant_id = $1 AND log_id = $2 AND lease_epoch = $3 AND halted IS NULL`,
+    [lease.tenantId, lease.logId, lease.leaseEpoch, reason],
+  );
+  return touched === 1;
+}
+
+function requireOneRow(touched: number): void {
+  if (touched !== 1) throw new LeaseLost('the log has moved on');
+}
+
+/**
+ * Moves the log from `old` to its new size, only if it stands exactly there, sealed, under the same lease.
+ * @throws {LeaseLost} and the caller's transaction keeps nothing
+ */
+export async function swapSize(
+  tx: Tx,
+  old: LogState,
+  next: { readonly size: bigint; readonly leaves: bigint; readonly lastIdtimestamp: bigint },
+): Promise<void> {
+  requireOneRow(
+    await tx.execute(
+      `UPDATE archivist.log
+          SET size = $5, leaves = $6, last_idtimestamp = $7,
+              lease_until = clock_timestamp() + make_interval(secs => $8)
+        WHERE tenant_id = $1 AND log_id = $2 AND size = $3 AND sealed_size = $3 AND lease_epoch = $4
+          AND halted IS NULL`,
+      [
+        old.tenantId,
+        old.logId,
+        old.size,
+        old.leaseEpoch,
+        next.size,
+        next.leaves,
+        uint64ToBytes(next.lastIdtimestamp),
+        LEASE_SECONDS,
+      ],
+    ),
+  );
+}
+
+/**
+ * Makes the next number the log's last seal, only if the one before it is published and the lease is the same.
+ * @throws {LeaseLost} and the caller's transaction keeps nothing
+ */
+export async function swapSeal(tx: Tx, old: LogState): Promise<void> {
+  requireOneRow(
+    await tx.execute(
+      `UPDATE archivist.log
+          SET seal_number = $3::bigint + 1, sealed_size = $4,
+              lease_until = clock_timestamp() + make_interval(secs => $6)
+        WHERE tenant_id = $1 AND log_id = $2 AND seal_number = $3 AND published_number = $3 AND size = $4
+          AND lease_epoch = $5 AND halted IS NULL`,
+      [old.tenantId, old.logId, old.sealNumber, old.size, old.leaseEpoch, LEASE_SECONDS],
+    ),
+  );
+}
+
+/** Marks the last seal as published: from here on receipts may come from it. @throws {LeaseLost} */
+export async function swapPublished(tx: Tx, old: LogState): Promise<void> {
+  requireOneRow(
+    await tx.execute(
+      `UPDATE archivist.log
+          SET published_number = seal_number, published_size = sealed_size,
+              lease_until = clock_timestamp() + make_interval(secs => $6)
+        WHERE tenant_id = $1 AND log_id = $2 AND seal_number = $3 AND published_number = $4 AND lease_epoch = $5
+          AND halted IS NULL`,
+      [old.tenantId, old.logId, old.sealNumber, old.publishedNumber, old.leaseEpoch, LEASE_SECONDS],
+    ),
+  );
+}

@@ -1,0 +1,36 @@
+import { hashPosPair64 } from '../core/mmr/hash-pos-pair64.js';
+import type { ParentHash } from '../core/mmr/parent-hash.js';
+import { rfc9162Parent } from '../core/rfc9162/rfc9162-parent.js';
+
+/** The two trees that we keep; both number their nodes in post order and differ only in the hash (DESIGN 4). */
+export type LogStructure = 'MMR_SHA256' | 'RFC9162_SHA256';
+
+/** Which log: the tenancy that owns it leads every key. */
+export interface LogRef {
+  readonly tenantId: string;
+  readonly logId: string;
+}
+
+/** A log as its row has it. Sizes count nodes, `leaves` counts leaves. */
+export interface LogState extends LogRef {
+  readonly structure: LogStructure;
+  /** The subject of every receipt of the log; never changes. */
+  readonly name: string;
+  /** One-based, as in massif files; a massif has 2^(height−1) leaves. */
+  readonly massifHeight: number;
+  readonly size: bigint;
+  readonly leaves: bigint;
+  readonly lastIdtimestamp: bigint;
+  readonly leaseEpoch: bigint;
+  /** The number of the last seal; 0 before the first. */
+  readonly sealNumber: bigint;
+  readonly sealedSize: bigint;
+  readonly publishedNumber: bigint;
+  readonly publishedSize: bigint;
+  readonly halted: string | null;
+}
+
+/** How the log hashes two children. */
+export function parentHash(structure: LogStructure): ParentHash {
+  return structure === 'MMR_SHA256' ? hashPosPair64 : rfc9162Parent;
+}

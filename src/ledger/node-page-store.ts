@@ -1,0 +1,75 @@
+import type { NodeAt } from '../core/mmr/node-at.js';
+import { concatBytes } from '../core/bytes.js';
+import type { Tx } from '../platform/postgres/database.js';
+import type { LogRef } from './log.js';
+import { LogInconsistent } from './log-inconsistent.js';
+
+const NODES_A_PAGE = 32n;
+const NODE_BYTES = 32;
+
+interface PageRow {
+  page: bigint;
+  nodes: Uint8Array;
+}
+
+const pageOf = (index: bigint): bigint => index / NODES_A_PAGE;
+
+function nodeReader(rows: readonly PageRow[]): NodeAt {
+  const pages = new Map(rows.map((row) => [row.page, row.nodes]));
+  return (index) => {
+    const start = Number(index % NODES_A_PAGE) * NODE_BYTES;
+    const node = pages.get(pageOf(index))?.subarray(start, start + NODE_BYTES);
+    if (node?.length !== NODE_BYTES) throw new LogInconsistent(`node ${index} is not stored`);
+    return node;
+  };
+}
+
+/** Loads the pages of these nodes in one query. @throws {LogInconsistent} from the answer, for a node that is missing */
+export async function readNodes(tx: Tx, log: LogRef, indices: readonly bigint[]): Promise<NodeAt> {
+  const pages = [...new Set(indices.map(pageOf))];
+  if (pages.length === 0) return nodeReader([]);
+  return nodeReader(
+    await tx.query<PageRow>(
+      `SELECT page, nodes FROM archivist.node_page WHERE tenant_id = $1 AND log_id = $2 AND page = ANY ($3::bigint[])`,
+      [log.tenantId, log.logId, pages],
+    ),
+  );
+}
+
+/** Nodes `from` (included) to `to` (excluded). @throws {LogInconsistent} when one is missing */
+export async function readNodeRange(tx: Tx, log: LogRef, from: bigint, to: bigint): Promise<Uint8Array[]> {
+  if (from >= to) return [];
+  const nodeAt = nodeReader(
+    await tx.query<PageRow>(
+      `SELECT page, nodes FROM archivist.node_page WHERE tenant_id = $1 AND log_id = $2 AND page BETWEEN $3 AND $4`,
+      [log.tenantId, log.logId, pageOf(from), pageOf(to - 1n)],
+    ),
+  );
+  return Array.from({ length: Number(to - from) }, (_, offset) => nodeAt(from + BigInt(offset)));
+}
+
+/** Stores new nodes, the first of which has index `size`: a page that was begun is rewritten, the others are inserted. */
+export async function appendNodes(tx: Tx, log: LogRef, size: bigint, nodes: readonly Uint8Array[]): Promise<void> {
+  const begun = size % NODES_A_PAGE;
+  const kept = await readNodeRange(tx, log, size - begun, size);
+  const all = [...kept, ...nodes];
+  const pages = Array.from({ length: Math.ceil(all.length / Number(NODES_A_PAGE)) }, (_, offset) => ({
+    page: pageOf(size) + BigInt(offset),
+    nodes: concatBytes(...all.slice(offset * Number(NODES_A_PAGE), (offset + 1) * Number(NODES_A_PAGE))),
+  }));
+  if (begun > 0n) await rewritePage(tx, log, pages.shift()!);
+  if (pages.length === 0) return;
+  await tx.execute(
+    `INSERT INTO archivist.node_page (tenant_id, log_id, page, nodes)
+     SELECT $1::uuid, $2::uuid, new.* FROM unnest($3::bigint[], $4::bytea[]) AS new`,
+    [log.tenantId, log.logId, pages.map(({ page }) => page), pages.map((page) => page.nodes)],
+  );
+}
+
+async function rewritePage(tx: Tx, log: LogRef, { page, nodes }: PageRow): Promise<void> {
+  const touched = await tx.execute(
+    `UPDATE archivist.node_page SET nodes = $4 WHERE tenant_id = $1 AND log_id = $2 AND page = $3`,
+    [log.tenantId, log.logId, page, nodes],
+  );
+  if (touched !== 1) throw new LogInconsistent(`page ${page} is not stored`);
+}
