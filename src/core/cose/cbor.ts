@@ -10,7 +10,8 @@ export { type CborLimits, type CborMap, type CborValue, decodeCbor } from './cbo
 
 const encoder = new Encoder({ useRecords: false, mapsAsObjects: false, tagUint8Array: false, variableMapSize: true });
 
-const MAX_UINT64 = 2n ** 64n - 1n;
+/** Largest magnitude: CBOR itself reaches one further below zero, where cbor-x is off by one and writes a bignum tag. */
+const WIDEST_INTEGER = 2n ** 64n - 1n;
 /** Outside of these, cbor-x writes a number as a float and needs a bigint; inside, it writes a bigint too wide. */
 const WIDEST_NUMBER = 0xffffffffn;
 
@@ -18,7 +19,7 @@ function canonicalInteger(value: number | bigint): number | bigint {
   if (typeof value === 'number' && !Number.isSafeInteger(value))
     throw new TypeError('only safe integers can be encoded');
   const integer = BigInt(value);
-  if (integer > MAX_UINT64 || integer < -1n - MAX_UINT64) throw new TypeError('integer beyond 64 bits');
+  if (integer > WIDEST_INTEGER || integer < -WIDEST_INTEGER) throw new TypeError('integer beyond 64 bits');
   return integer > WIDEST_NUMBER || integer < -1n - WIDEST_NUMBER ? integer : Number(integer);
 }
 

@@ -1,0 +1,121 @@
+import { equalBytes, fromBase64, utf8 } from '../bytes.js';
+import { type VerificationCode, VerificationError } from '../errors.js';
+import { keyThumbprint } from './cose-key.js';
+import { Header } from './labels.js';
+import { curveRules, type PublicJwk } from './public-key.js';
+import { type Sign1, signatureInput } from './sign1.js';
+import type { VerifySignature } from './signature.js';
+import { webCryptoVerify } from './web-crypto-verify.js';
+
+/** What one check of a signature trusts, understands and calls its failures. */
+export interface Sign1Check {
+  /** The message in a refusal, such as "the statement-log receipt". */
+  readonly what: string;
+  /** The only keys that count, whatever the message itself carries. */
+  readonly keys: readonly PublicJwk[];
+  readonly verifySignature?: VerifySignature | undefined;
+  /** Labels that the caller processes: a `crit` that lists any other is refused. */
+  readonly understood: readonly number[];
+  readonly untrusted: VerificationCode;
+  readonly invalid: VerificationCode;
+}
+
+/** Orders of the curves' groups (SEC 2): r and s of an ECDSA signature lie in 1…n−1. */
+const GROUP_ORDERS: Readonly<Record<'P-256' | 'P-384', bigint>> = {
+  'P-256': 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n,
+  'P-384': 0xffffffffffffffffffffffffffffffffffffffffffffffffc7634d81f4372ddf581a0db248b0a77aecec196accc52973n,
+};
+
+function unsignedInteger(bytes: Uint8Array): bigint {
+  return bytes.reduce((value, byte) => (value << 8n) | BigInt(byte), 0n);
+}
+
+/**
+ * Refuses what is no raw signature of this key's kind before any library sees it: r||s, both at full width and in range.
+ * @throws {VerificationError} `signature_malformed`
+ */
+export function checkSignatureShape(key: PublicJwk, signature: Uint8Array): void {
+  const width = key.kty === 'EC' ? curveRules(key.crv).width : 32;
+  if (signature.length !== 2 * width)
+    throw new VerificationError('signature_malformed', `a signature is not ${2 * width} bytes`);
+  if (key.kty !== 'EC') return;
+  for (const part of [signature.subarray(0, width), signature.subarray(width)]) {
+    const value = unsignedInteger(part);
+    if (value === 0n || value >= GROUP_ORDERS[key.crv])
+      throw new VerificationError('signature_malformed', 'a signature has r or s out of range');
+  }
+}
+
+/** Whether a key goes by this kid: its thumbprint, or the kid it was given, as text or as base64url of bytes. */
+export function keyHasKid(key: PublicJwk, kid: Uint8Array): boolean {
+  if (equalBytes(keyThumbprint(key), kid)) return true;
+  if (key.kid === undefined) return false;
+  if (equalBytes(utf8(key.kid), kid)) return true;
+  try {
+    return equalBytes(fromBase64(key.kid), kid);
+  } catch {
+    return false;
+  }
+}
+
+function checkCritical(sign1: Sign1, check: Sign1Check): void {
+  if (sign1.unprotectedHeader.has(Header.crit))
+    throw new VerificationError('critical_header_unknown', `${check.what} has its crit header unprotected`);
+  if (!sign1.protectedHeader.has(Header.crit)) return;
+  const critical = sign1.protectedHeader.get(Header.crit);
+  const known =
+    Array.isArray(critical) &&
+    critical.length > 0 &&
+    critical.every(
+      (label) => typeof label === 'number' && check.understood.includes(label) && sign1.protectedHeader.has(label),
+    );
+  if (!known)
+    throw new VerificationError(
+      'critical_header_unknown',
+      `${check.what} marks a header critical that is not understood`,
+    );
+}
+
+function protectedAlgorithm(sign1: Sign1, check: Sign1Check): number {
+  const alg = sign1.protectedHeader.get(Header.alg);
+  if (typeof alg !== 'number' || sign1.unprotectedHeader.has(Header.alg))
+    throw new VerificationError('algorithm_not_allowed', `${check.what} has no protected signature algorithm`);
+  return alg;
+}
+
+/** Refuses everything but the keys that the message's protected kid names. */
+function namedKeys(sign1: Sign1, check: Sign1Check): PublicJwk[] {
+  const kid = sign1.protectedHeader.get(Header.kid);
+  const keys = kid instanceof Uint8Array ? check.keys.filter((key) => keyHasKid(key, kid)) : [];
+  if (keys.length === 0)
+    throw new VerificationError(check.untrusted, `${check.what} is not signed by any of the given keys`);
+  return keys;
+}
+
+/**
+ * Checks a COSE_Sign1 over a payload (RFC 9052 section 4.4) with the given keys and resolves with the one that signed.
+ * The algorithm comes from the protected header alone and is the one algorithm of the key's curve. `candidates` replaces
+ * the look-up by kid for messages that name their key in another place.
+ * @throws {VerificationError} `critical_header_unknown`, `algorithm_not_allowed`, `signature_malformed`, `key_invalid`, and
+ * the check's own `untrusted` and `invalid`
+ */
+export async function verifySign1(
+  sign1: Sign1,
+  payload: Uint8Array,
+  check: Sign1Check,
+  candidates?: readonly PublicJwk[],
+): Promise<PublicJwk> {
+  checkCritical(sign1, check);
+  const alg = protectedAlgorithm(sign1, check);
+  const named = candidates ?? namedKeys(sign1, check);
+  const keys = named.filter((key) => curveRules(key.crv).alg === alg);
+  if (keys.length === 0)
+    throw new VerificationError('algorithm_not_allowed', `${check.what} has an algorithm that is not its key's`);
+  const message = signatureInput(sign1.protectedBytes, payload);
+  const verify = check.verifySignature ?? webCryptoVerify;
+  for (const key of keys) {
+    checkSignatureShape(key, sign1.signature);
+    if (await verify(key, alg, message, sign1.signature)) return key;
+  }
+  throw new VerificationError(check.invalid, `${check.what} has a signature that does not fit its content`);
+}
