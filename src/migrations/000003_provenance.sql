@@ -21,6 +21,8 @@ CREATE TABLE archivist.asset (
   PRIMARY KEY (tenant_id, asset_id)
 );
 CREATE INDEX asset_by_subject ON archivist.asset (tenant_id, subject, asset_id) WHERE subject IS NOT NULL;
+-- The stock conserver link looks its asset up by display type before every event.
+CREATE INDEX asset_by_display_type ON archivist.asset (tenant_id, display_type, asset_id) WHERE display_type IS NOT NULL;
 SELECT archivist.isolate_by_tenancy('archivist.asset', 'SELECT, INSERT, UPDATE');
 
 -- Never updated, never deleted: the service's role cannot.
@@ -54,6 +56,7 @@ CREATE TABLE archivist.asset_free_event (
   attributes jsonb NOT NULL,
   trails jsonb NOT NULL,
   event_type text NOT NULL DEFAULT '',
+  creator_issuer text NOT NULL,
   created_by text NOT NULL,
   created_at_ms bigint NOT NULL,
   PRIMARY KEY (tenant_id, event_id)

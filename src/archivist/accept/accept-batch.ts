@@ -1,0 +1,153 @@
+import { equalBytes } from '../../core/bytes.js';
+import { walletAddresses } from '../../iam/tenancies/tenancy-store.js';
+import { insertIntake } from '../../ledger/intake-store.js';
+import type { Clock } from '../../platform/clock.js';
+import { ApiError } from '../../platform/errors.js';
+import type { Ids } from '../../platform/ids.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import { type AssetChange, changeAssets, findAssets, insertAssets } from '../assets/asset-store.js';
+import type { Deployment } from '../deployment.js';
+import { insertAssetEvents } from '../events/asset-event-store.js';
+import { insertAssetFreeEvents } from '../events/asset-free-event-store.js';
+import { keyReused } from './idempotency.js';
+import { takeClaims } from './idempotency-store.js';
+import { type Plan, type PlanContext, plan } from './plan.js';
+import type { Accepted, Submission } from './submission.js';
+
+export interface AcceptDeps {
+  readonly deployment: Deployment;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Wallet addresses never change: remembered by tenancy. */
+  readonly wallets: Map<string, string>;
+}
+
+/** What became of one submission: accepted, or refused with the reason. */
+export type Outcome = { readonly accepted: Accepted } | { readonly refused: ApiError };
+
+/** A batch's outcomes in the order of its submissions, and the logs that have something to do now. */
+export interface BatchResult {
+  readonly outcomes: Outcome[];
+  readonly logs: { tenantId: string; logId: string }[];
+}
+
+/**
+ * Writes a batch of submissions inside one transaction with a handful of statements, whatever their number. A refused
+ * submission writes nothing and leaves its mates alone. Two submissions with one idempotency key make one thing.
+ */
+export async function acceptBatch(tx: Tx, deps: AcceptDeps, submissions: readonly Submission[]): Promise<BatchResult> {
+  const context = await planContext(tx, deps, submissions);
+  const outcomes: Outcome[] = new Array(submissions.length);
+  const drafts: Draft[] = [];
+  const leaders = new Map<string, Draft>();
+  submissions.forEach((submission, index) => {
+    const key = submission.idempotency && Buffer.from(submission.idempotency.scope).toString('hex');
+    const leader = key === undefined ? undefined : leaders.get(key);
+    if (leader) {
+      leader.followers.push({ index, submission });
+      return;
+    }
+    try {
+      const draft: Draft = { index, submission, plan: plan(submission, context), followers: [] };
+      drafts.push(draft);
+      if (key !== undefined) leaders.set(key, draft);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      outcomes[index] = { refused: error };
+    }
+  });
+  const fresh = await settleClaims(tx, drafts, outcomes, new Date(context.nowMs));
+  await writePlans(tx, fresh);
+  return { outcomes, logs: logsOf(fresh) };
+}
+
+interface Draft {
+  readonly index: number;
+  readonly submission: Submission;
+  readonly plan: Plan;
+  readonly followers: { index: number; submission: Submission }[];
+}
+
+async function planContext(tx: Tx, deps: AcceptDeps, submissions: readonly Submission[]): Promise<PlanContext> {
+  const wanted = new Map<string, { tenantId: string; assetId: string }>();
+  const unknownWallets = new Set<string>();
+  for (const submission of submissions) {
+    const { tenantId } = submission.principal;
+    if (!deps.wallets.has(tenantId)) unknownWallets.add(tenantId);
+    if (submission.kind === 'asset_event') {
+      wanted.set(`${tenantId}/${submission.assetId}`, { tenantId, assetId: submission.assetId });
+    }
+  }
+  if (unknownWallets.size > 0) {
+    for (const [tenantId, address] of await walletAddresses(tx, [...unknownWallets]))
+      deps.wallets.set(tenantId, address);
+  }
+  const found = await findAssets(tx, [...wanted.values()]);
+  const assets = new Map(found.map((asset) => [`${asset.tenantId}/${asset.assetId}`, asset]));
+  return {
+    deployment: deps.deployment,
+    nowMs: deps.clock.now(),
+    uuid: () => deps.ids.uuid(),
+    wallet: (tenantId) => {
+      const address = deps.wallets.get(tenantId);
+      if (address === undefined) throw new ApiError('unauthorized', 'The tenancy of this token does not exist.');
+      return address;
+    },
+    asset: (tenantId, assetId) => assets.get(`${tenantId}/${assetId}`),
+  };
+}
+
+/** Takes the idempotency keys and fills in every outcome; what is left to be written is returned. */
+async function settleClaims(tx: Tx, drafts: readonly Draft[], outcomes: Outcome[], now: Date): Promise<Plan[]> {
+  const claiming = drafts.filter((draft) => draft.submission.idempotency);
+  const claims = claiming.map((draft) => ({ ...draft.submission.idempotency!, resource: draft.plan.id }));
+  const earlier = await takeClaims(tx, claims, now);
+  const held = new Map(claiming.map((draft, position) => [draft, earlier[position]]));
+  const fresh: Plan[] = [];
+  for (const draft of drafts) {
+    const before = held.get(draft);
+    if (!before) fresh.push(draft.plan);
+    const result: Accepted = before ? { kind: 'earlier', id: before.resource } : draft.plan.accepted;
+    const bodyHash = before?.bodyHash ?? draft.submission.idempotency?.bodyHash;
+    for (const { index, submission } of [draft, ...draft.followers]) {
+      const sameBody = !bodyHash || equalBytes(bodyHash, submission.idempotency!.bodyHash);
+      outcomes[index] = sameBody ? { accepted: result } : { refused: keyReused() };
+    }
+  }
+  return fresh;
+}
+
+async function writePlans(tx: Tx, plans: readonly Plan[]): Promise<void> {
+  await insertAssets(
+    tx,
+    plans.flatMap((each) => each.assets),
+  );
+  await insertAssetEvents(
+    tx,
+    plans.flatMap((each) => each.assetEvents),
+  );
+  await insertAssetFreeEvents(
+    tx,
+    plans.flatMap((each) => each.assetFreeEvents),
+  );
+  const intake = plans.flatMap((each) => each.intake);
+  if (intake.length > 0) await insertIntake(tx, intake);
+  await changeAssets(tx, mergeChanges(plans.flatMap((each) => each.changes)));
+}
+
+/** One change per asset, later ones over earlier ones, in one order everywhere so that two batches rarely deadlock. */
+function mergeChanges(changes: readonly AssetChange[]): AssetChange[] {
+  const merged = new Map<string, AssetChange>();
+  for (const change of changes) {
+    const key = `${change.tenantId}/${change.assetId}`;
+    const before = merged.get(key);
+    const attributes = { ...before?.attributes, ...change.attributes };
+    merged.set(key, { ...before, ...change, attributes });
+  }
+  return [...merged.entries()].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, change]) => change);
+}
+
+function logsOf(plans: readonly Plan[]): { tenantId: string; logId: string }[] {
+  const logs = plans.flatMap((each) => each.intake.map(({ tenantId, logId }) => ({ tenantId, logId })));
+  return [...new Map(logs.map((log) => [`${log.tenantId}/${log.logId}`, log])).values()];
+}

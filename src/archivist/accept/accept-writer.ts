@@ -1,0 +1,99 @@
+import type { Failpoints } from '../../ledger/failpoints.js';
+import { ApiError } from '../../platform/errors.js';
+import type { Database } from '../../platform/postgres/database.js';
+import { type AcceptDeps, acceptBatch, type Outcome } from './accept-batch.js';
+import type { Accepted, Submission } from './submission.js';
+
+export interface AcceptWriterDeps extends AcceptDeps {
+  readonly database: Database;
+  readonly failpoints: Failpoints;
+  /** Called after the commit for each log that has something to do. Must not throw. */
+  nudge(tenantId: string, logId: string): void;
+}
+
+/** The one way in for creates. From the moment `accept` resolves, PostgreSQL holds the rows. */
+export interface AcceptWriter {
+  accept(submission: Submission): Promise<Accepted>;
+  /** Resolves when everything handed in so far is decided. */
+  drain(): Promise<void>;
+}
+
+const MAX_BATCH = 200;
+const MAX_WAITING = 5_000;
+
+interface Waiting {
+  readonly submission: Submission;
+  settle(outcome: Outcome): void;
+  fail(error: unknown): void;
+}
+
+/**
+ * Collects submissions while the previous transaction runs, or for one turn of the event loop when none does, and writes
+ * them together: one commit for many requests. A batch that the data of one row can have spoilt is tried again one by one,
+ * so that only the submission that cannot be written fails.
+ */
+export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
+  const waiting: Waiting[] = [];
+  let running: Promise<void> | undefined;
+
+  async function write(batch: readonly Waiting[]): Promise<void> {
+    const { deployment } = deps;
+    const tenants = new Set(batch.map(({ submission }) => submission.principal.tenantId));
+    const scope = [...tenants, deployment.publicTenancy, deployment.deploymentTenancy];
+    await deps.failpoints.reach('accept.before');
+    const result = await deps.database.inTransaction({ read: scope, write: scope }, (tx) =>
+      acceptBatch(
+        tx,
+        deps,
+        batch.map(({ submission }) => submission),
+      ),
+    );
+    await deps.failpoints.reach('accept.after');
+    batch.forEach((each, index) => {
+      each.settle(result.outcomes[index]!);
+    });
+    for (const log of result.logs) deps.nudge(log.tenantId, log.logId);
+  }
+
+  async function writeOrSplit(batch: readonly Waiting[]): Promise<void> {
+    try {
+      await write(batch);
+    } catch (error) {
+      if (batch.length === 1 || !mayBeOneRow(error)) {
+        for (const each of batch) each.fail(error);
+        return;
+      }
+      for (const each of batch) await writeOrSplit([each]);
+    }
+  }
+
+  async function run(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    while (waiting.length > 0) await writeOrSplit(waiting.splice(0, MAX_BATCH));
+    running = undefined;
+  }
+
+  return {
+    accept(submission) {
+      if (waiting.length >= MAX_WAITING) {
+        throw new ApiError('unavailable', 'Too many writes are waiting; try again shortly.', { 'retry-after': '1' });
+      }
+      return new Promise<Accepted>((resolve, reject) => {
+        const settle = (outcome: Outcome) =>
+          'accepted' in outcome ? resolve(outcome.accepted) : reject(outcome.refused);
+        waiting.push({ submission, settle, fail: reject });
+        running ??= run();
+      });
+    },
+    async drain() {
+      while (running) await running;
+    },
+  };
+}
+
+/** True for an error that a single row can cause: data and constraint errors, or a fault in our own planning. */
+function mayBeOneRow(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  if (typeof code === 'string') return /^(2[23]|54|P0)/.test(code);
+  return error instanceof TypeError || error instanceof RangeError;
+}

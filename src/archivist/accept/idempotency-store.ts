@@ -1,0 +1,47 @@
+import type { Tx } from '../../platform/postgres/database.js';
+import type { IdempotencyClaim } from './idempotency.js';
+
+/** What an earlier request under the same key made. */
+export interface EarlierResult {
+  readonly bodyHash: Uint8Array;
+  readonly resource: string;
+}
+
+/**
+ * Takes each claim for its resource. A claim that somebody holds already is answered with what they made: one made by a
+ * transaction still running is waited for. Claims must be distinct. The answer stands in the order of the claims.
+ */
+export async function takeClaims(
+  tx: Tx,
+  claims: readonly (IdempotencyClaim & { resource: string })[],
+  now: Date,
+): Promise<(EarlierResult | undefined)[]> {
+  if (claims.length === 0) return [];
+  const tenants = claims.map((claim) => claim.tenantId);
+  const scopes = claims.map((claim) => Buffer.from(claim.scope).toString('hex'));
+  const taken = await tx.query<{ scope: Uint8Array }>(
+    `INSERT INTO archivist.idempotency (tenant_id, scope, body_hash, resource, created_at)
+     SELECT t, decode(s, 'hex'), decode(b, 'hex'), r, $5
+       FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) AS n(t, s, b, r) ORDER BY t, s
+     ON CONFLICT DO NOTHING RETURNING scope`,
+    [
+      tenants,
+      scopes,
+      claims.map((claim) => Buffer.from(claim.bodyHash).toString('hex')),
+      claims.map((claim) => claim.resource),
+      now,
+    ],
+  );
+  if (taken.length === claims.length) return claims.map(() => undefined);
+  const ours = new Set(taken.map((row) => Buffer.from(row.scope).toString('hex')));
+  const earlier = await tx.query<{ scope: Uint8Array; body_hash: Uint8Array; resource: string }>(
+    `SELECT i.scope, i.body_hash, i.resource FROM unnest($1::uuid[], $2::text[]) AS n(tenant_id, s)
+       JOIN archivist.idempotency i ON i.tenant_id = n.tenant_id AND i.scope = decode(n.s, 'hex')`,
+    [tenants, scopes],
+  );
+  const held = new Map(earlier.map((row) => [Buffer.from(row.scope).toString('hex'), row]));
+  return scopes.map((scope) => {
+    const row = ours.has(scope) ? undefined : held.get(scope);
+    return row && { bodyHash: row.body_hash, resource: row.resource };
+  });
+}

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { ApiError } from '../../platform/errors.js';
+import type { Principal } from '../../platform/http/principal.js';
+
+/** What makes a create safe to send twice (DESIGN 5): who and where, and what the body was. */
+export interface IdempotencyClaim {
+  readonly tenantId: string;
+  /** SHA-256 over principal, method, path and key. */
+  readonly scope: Uint8Array;
+  readonly bodyHash: Uint8Array;
+}
+
+const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
+
+/**
+ * The claim of a request that carries the header Idempotency-Key; undefined without one.
+ * @throws {ApiError} bad_request when the key is not 1 to 255 visible ASCII characters
+ */
+export function idempotencyClaim(
+  key: string | undefined,
+  request: { principal: Principal; method: string; path: string; rawBody: Uint8Array },
+): IdempotencyClaim | undefined {
+  if (key === undefined) return undefined;
+  if (!VISIBLE_ASCII.test(key)) {
+    throw new ApiError('bad_request', 'Idempotency-Key: must be 1 to 255 visible ASCII characters');
+  }
+  const { principal, method, path } = request;
+  const scope = JSON.stringify([principal.issuer, principal.subject, method, path, key]);
+  return {
+    tenantId: principal.tenantId,
+    scope: createHash('sha256').update(scope).digest(),
+    bodyHash: createHash('sha256').update(request.rawBody).digest(),
+  };
+}
+
+/** The refusal of a key that was used with another body. */
+export function keyReused(): ApiError {
+  return new ApiError('unprocessable', 'Idempotency-Key: this key was used before with another body');
+}

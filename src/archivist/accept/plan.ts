@@ -1,0 +1,191 @@
+import { readTemplate } from '../../core/statement/vcon-template.js';
+import { permits } from '../../iam/access/permits.js';
+import type { IntakeRow } from '../../ledger/intake-store.js';
+import { ApiError } from '../../platform/errors.js';
+import type { Asset } from '../assets/asset.js';
+import type { AssetChange } from '../assets/asset-store.js';
+import { type Deployment, statementLog, tenancyLog } from '../deployment.js';
+import type { AssetEvent } from '../events/asset-event.js';
+import type { AssetFreeEvent } from '../events/asset-free-event.js';
+import { BLANK_PRINCIPAL, principalRecord } from '../principal-record.js';
+import { timestampOf } from '../timestamps.js';
+import type { Accepted, Submission } from './submission.js';
+
+/** Every row that one submission writes, all or none. */
+export interface Plan {
+  readonly accepted: Accepted;
+  /** Id of what is made: the answer to a repeated request. */
+  readonly id: string;
+  readonly assets: readonly Asset[];
+  readonly assetEvents: readonly AssetEvent[];
+  readonly assetFreeEvents: readonly AssetFreeEvent[];
+  readonly changes: readonly AssetChange[];
+  readonly intake: readonly IntakeRow[];
+}
+
+/** What planning may look at. */
+export interface PlanContext {
+  readonly deployment: Deployment;
+  readonly nowMs: number;
+  uuid(): string;
+  /** The tenancy's wallet address: owner of its assets, `from` of its events. */
+  wallet(tenantId: string): string;
+  /** An asset of the tenancy that was looked up for this batch. */
+  asset(tenantId: string, assetId: string): Asset | undefined;
+}
+
+type Of<Kind extends Submission['kind']> = Extract<Submission, { kind: Kind }>;
+
+/**
+ * Decides what a submission writes.
+ * @throws {ApiError} not_found for an asset that the principal cannot see, forbidden for what it may not do
+ */
+export function plan(submission: Submission, context: PlanContext): Plan {
+  switch (submission.kind) {
+    case 'asset':
+      return planAsset(submission, context);
+    case 'asset_event':
+      return planAssetEvent(submission, context);
+    case 'asset_free_event':
+      return planAssetFreeEvent(submission, context);
+  }
+}
+
+function planAsset(submission: Of<'asset'>, context: PlanContext): Plan {
+  const { principal } = submission;
+  const { tenantId } = principal;
+  if (!permits(principal, 'create', { kind: 'assets', tenantId })) throw forbidden();
+  const asset: Asset = {
+    tenantId,
+    assetId: context.uuid(),
+    originTenantId: tenantId,
+    newAssetEventId: context.uuid(),
+    attributes: submission.attributes,
+    behaviours: [...new Set([...submission.behaviours, 'AssetCreator', 'Builtin'])],
+    proofMechanism: submission.proofMechanism,
+    public: submission.public,
+    tracked: true,
+    owner: context.wallet(tenantId),
+    creatorIssuer: principal.issuer,
+    creatorSubject: principal.subject,
+    createdAt: new Date(context.nowMs),
+  };
+  const event = acceptedEvent(asset, submission, context, {
+    eventId: asset.newAssetEventId,
+    operation: 'NewAsset',
+    behaviour: 'AssetCreator',
+    eventAttributes: {},
+    assetAttributes: submission.attributes,
+  });
+  const publicAsset = { ...asset, tenantId: context.deployment.publicTenancy, creatorIssuer: '', creatorSubject: '' };
+  return {
+    ...planOfEvent(asset, event, context),
+    accepted: { kind: 'asset', asset },
+    id: asset.assetId,
+    assets: asset.public ? [asset, publicAsset] : [asset],
+    changes: [],
+  };
+}
+
+function planAssetEvent(submission: Of<'asset_event'>, context: PlanContext): Plan {
+  const { principal } = submission;
+  const asset = context.asset(principal.tenantId, submission.assetId);
+  const resource = asset && ({ kind: 'asset', ...asset } as const);
+  if (!resource || !permits(principal, 'read', resource)) throw new ApiError('not_found', 'There is no such asset.');
+  if (!permits(principal, 'record', resource)) throw forbidden();
+  const event = acceptedEvent(asset, submission, context, {
+    eventId: context.uuid(),
+    operation: submission.operation,
+    behaviour: submission.behaviour,
+    eventAttributes: submission.eventAttributes,
+    assetAttributes: submission.assetAttributes,
+  });
+  return planOfEvent(asset, event, context);
+}
+
+function planOfEvent(asset: Asset, event: AssetEvent, context: PlanContext): Plan {
+  const { deployment } = context;
+  const entry = { entryId: event.eventId, entryKind: 'asset_event', entryTenantId: event.tenantId } as const;
+  const intake: IntakeRow[] = [{ ...tenancyLog(event.tenantId), ...entry }];
+  const publicForm = { tenantId: deployment.publicTenancy };
+  if (asset.public) intake.push({ ...tenancyLog(publicForm.tenantId), ...entry, entryTenantId: publicForm.tenantId });
+  if (readTemplate(event.eventAttributes)) {
+    const entryTenantId = asset.public ? publicForm.tenantId : event.tenantId;
+    intake.push({ ...statementLog(deployment, asset.public), ...entry, entryKind: 'statement', entryTenantId });
+  }
+  const blank = { principalDeclared: BLANK_PRINCIPAL, principalAccepted: BLANK_PRINCIPAL };
+  const change = changeOf(event);
+  return {
+    accepted: { kind: 'asset_event', event },
+    id: event.eventId,
+    assets: [],
+    assetEvents: asset.public ? [event, { ...event, ...publicForm, ...blank }] : [event],
+    assetFreeEvents: [],
+    changes: change && asset.public ? [change, { ...change, ...publicForm }] : change ? [change] : [],
+    intake,
+  };
+}
+
+function changeOf(event: AssetEvent): AssetChange | undefined {
+  const tracked = { StartTracking: true, StopTracking: false }[event.operation];
+  if (tracked === undefined && Object.keys(event.assetAttributes).length === 0) return undefined;
+  const { tenantId, assetId, assetAttributes: attributes } = event;
+  return { tenantId, assetId, attributes, ...(tracked === undefined ? {} : { tracked }) };
+}
+
+function acceptedEvent(
+  asset: Asset,
+  submission: Submission,
+  context: PlanContext,
+  content: Pick<AssetEvent, 'eventId' | 'operation' | 'behaviour' | 'eventAttributes' | 'assetAttributes'>,
+): AssetEvent {
+  const accepted = principalRecord(submission.principal);
+  const timestampAccepted = timestampOf(context.nowMs);
+  const declared = submission.kind === 'asset_event' ? submission : undefined;
+  return {
+    ...content,
+    tenantId: asset.tenantId,
+    assetId: asset.assetId,
+    originTenantId: asset.originTenantId,
+    principalDeclared: declared?.principalDeclared ?? accepted,
+    principalAccepted: accepted,
+    timestampDeclared: declared?.timestampDeclared ?? timestampAccepted,
+    timestampAccepted,
+    acceptedAt: new Date(context.nowMs),
+    fromAddress: context.wallet(submission.principal.tenantId),
+  };
+}
+
+function planAssetFreeEvent(submission: Of<'asset_free_event'>, context: PlanContext): Plan {
+  const { principal } = submission;
+  const { tenantId } = principal;
+  if (!permits(principal, 'create', { kind: 'asset_free_events', tenantId })) throw forbidden();
+  const event: AssetFreeEvent = {
+    tenantId,
+    eventId: context.uuid(),
+    attributes: submission.attributes,
+    trails: submission.trails,
+    eventType: submission.eventType,
+    creatorIssuer: principal.issuer,
+    createdBy: principal.subject,
+    createdAtMs: BigInt(context.nowMs),
+  };
+  const entry = { entryId: event.eventId, entryTenantId: tenantId };
+  const intake: IntakeRow[] = [{ ...tenancyLog(tenantId), ...entry, entryKind: 'asset_free_event' }];
+  if (readTemplate(event.attributes)) {
+    intake.push({ ...statementLog(context.deployment, false), ...entry, entryKind: 'statement' });
+  }
+  return {
+    accepted: { kind: 'asset_free_event', event },
+    id: event.eventId,
+    assets: [],
+    assetEvents: [],
+    assetFreeEvents: [event],
+    changes: [],
+    intake,
+  };
+}
+
+function forbidden(): ApiError {
+  return new ApiError('forbidden', 'This identity may not do that.');
+}

@@ -1,0 +1,44 @@
+import type { Principal } from '../../platform/http/principal.js';
+import type { Asset, ProofMechanism } from '../assets/asset.js';
+import type { Attributes } from '../attributes.js';
+import type { AssetEvent } from '../events/asset-event.js';
+import type { AssetFreeEvent } from '../events/asset-free-event.js';
+import type { PrincipalRecord } from '../principal-record.js';
+import type { IdempotencyClaim } from './idempotency.js';
+
+/** A validated create request on its way into the database. */
+export type Submission = {
+  readonly principal: Principal;
+  readonly idempotency?: IdempotencyClaim | undefined;
+} & (
+  | {
+      readonly kind: 'asset';
+      readonly attributes: Attributes;
+      readonly behaviours: readonly string[];
+      readonly proofMechanism: ProofMechanism;
+      readonly public: boolean;
+    }
+  | {
+      readonly kind: 'asset_event';
+      readonly assetId: string;
+      readonly operation: string;
+      readonly behaviour: string;
+      readonly eventAttributes: Attributes;
+      readonly assetAttributes: Attributes;
+      readonly principalDeclared?: PrincipalRecord | undefined;
+      readonly timestampDeclared?: string | undefined;
+    }
+  | {
+      readonly kind: 'asset_free_event';
+      readonly attributes: Attributes;
+      readonly trails: readonly string[];
+      readonly eventType: string;
+    }
+);
+
+/** What was accepted: the new row, or the id of what an earlier request with the same key made. */
+export type Accepted =
+  | { readonly kind: 'asset'; readonly asset: Asset }
+  | { readonly kind: 'asset_event'; readonly event: AssetEvent }
+  | { readonly kind: 'asset_free_event'; readonly event: AssetFreeEvent }
+  | { readonly kind: 'earlier'; readonly id: string };

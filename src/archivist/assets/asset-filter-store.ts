@@ -1,0 +1,73 @@
+import type { Visibility } from '../../iam/access/permits.js';
+import { ApiError } from '../../platform/errors.js';
+import { attributeCondition } from '../listing/attribute-filter-store.js';
+import { type Condition, condition } from '../listing/condition.js';
+import { statusCondition } from '../listing/confirmation-filter-store.js';
+import { CHAIN_ID } from './asset.js';
+
+const ATTRIBUTES = {
+  column: 'a.attributes',
+  indexed: { subject: 'a.subject', arc_display_type: 'a.display_type' },
+} as const;
+const NEW_ASSET = { tenantId: 'a.tenant_id', eventId: 'a.new_asset_event_id' };
+
+type Reader = (value: string, parameter: string) => Condition | undefined;
+
+const FILTERS: Readonly<Record<string, Reader>> = {
+  confirmation_status: (value, parameter) => statusCondition(NEW_ASSET, value, parameter),
+  tracked: (value, parameter) =>
+    oneOf(parameter, value, {
+      TRACKED_STATUS_UNSPECIFIED: condition('a.tracked'),
+      TRACKED: condition('a.tracked'),
+      NOT_TRACKED: condition('NOT a.tracked'),
+      ANY: undefined,
+    }),
+  proof_mechanism: (value, parameter) => proofMechanismCondition('a.proof_mechanism', value, parameter),
+  chain_id: (value) => (value === CHAIN_ID ? undefined : condition('false')),
+  privacy: (value, parameter) =>
+    oneOf(parameter, value, {
+      PRIVACY_UNSPECIFIED: undefined,
+      RESTRICTED: condition('NOT a.public'),
+      PUBLIC: condition('a.public'),
+    }),
+};
+
+/**
+ * Conditions of a list of assets, from the query's filters. Untracked assets are left out unless `tracked` says otherwise.
+ * @throws {ApiError} bad_request for an unknown filter or value
+ */
+export function assetConditions(filters: readonly (readonly [string, string])[]): Condition[] {
+  const conditions = filters.map(([parameter, value]) => {
+    if (parameter.startsWith('attributes.')) {
+      return attributeCondition(ATTRIBUTES, parameter.slice('attributes.'.length), value, parameter);
+    }
+    if (parameter === 'order_by') return undefined;
+    const reader = Object.hasOwn(FILTERS, parameter) ? FILTERS[parameter] : undefined;
+    if (!reader) throw new ApiError('bad_request', `${parameter}: no such filter`);
+    return reader(value, parameter);
+  });
+  if (!filters.some(([parameter]) => parameter === 'tracked')) conditions.push(condition('a.tracked'));
+  return conditions.filter((each) => each !== undefined);
+}
+
+/** Which assets of a tenancy a list may show to this identity. */
+export function visibleAssets(tenantId: string, visibility: Visibility): Condition[] {
+  const own = condition('a.tenant_id = ?', tenantId);
+  if (visibility === 'all') return [own];
+  return [own, condition('a.creator_issuer = ? AND a.creator_subject = ?', visibility.issuer, visibility.subject)];
+}
+
+/** The condition `proof_mechanism=<name>` on a column. */
+export function proofMechanismCondition(column: string, value: string, parameter: string): Condition | undefined {
+  return oneOf(parameter, value, {
+    PROOF_MECHANISM_UNSPECIFIED: undefined,
+    RESERVED1: condition('false'),
+    SIMPLE_HASH: condition(`${column} = 'SIMPLE_HASH'`),
+    MERKLE_LOG: condition(`${column} = 'MERKLE_LOG'`),
+  });
+}
+
+function oneOf<Choice>(parameter: string, value: string, choices: Readonly<Record<string, Choice>>): Choice {
+  if (Object.hasOwn(choices, value)) return choices[value]!;
+  throw new ApiError('bad_request', `${parameter}: must be one of ${Object.keys(choices).join(', ')}`);
+}

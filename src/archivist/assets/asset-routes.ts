@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { ApiError } from '../../platform/errors.js';
+import { type Route, route } from '../../platform/http/route.js';
+import { createRequest } from '../create-request.js';
+import { pageReply, wantsExactTotal } from '../page-reply.js';
+import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
+import { uuidSchema } from '../uuid-schema.js';
+import { createAssetSchema } from './asset.js';
+import { createAsset } from './create-asset.js';
+import { listOwnAssets, readAsset, requireAsset } from './read-assets.js';
+
+const byUuid = z.object({ uuid: uuidSchema });
+
+/** Assets (interface: Assets). Paths with a colon stand before the parameter that would swallow them. */
+export function assetRoutes(deps: ProvenanceDeps): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/archivist/v2/assets',
+      operationId: 'Assets_CreateAsset',
+      summary: 'Create an asset',
+      access: 'token',
+      success: 200,
+      codes: [400, 401, 402, 403, 413, 422, 429],
+      body: createAssetSchema,
+      handle: async (context) => ({
+        body: await createAsset(deps, createRequest(context, '/archivist/v2/assets', context.body)),
+      }),
+    }),
+    route({
+      method: 'GET',
+      path: '/archivist/v2/assets',
+      operationId: 'Assets_ListAssets',
+      summary: 'List assets, newest first',
+      access: 'token',
+      success: 200,
+      codes: [206, 400, 401, 403, 429],
+      query: z.looseObject({ page_size: z.string().optional(), page_token: z.string().optional() }),
+      handle: async ({ principal, query, headers }) =>
+        pageReply('assets', await listOwnAssets(deps, principal, { query, exactTotal: wantsExactTotal(headers) })),
+    }),
+    route({
+      method: 'GET',
+      path: '/archivist/v2/assets/:uuid\\:publicurl',
+      operationId: 'Assets_GetAssetPublicURL',
+      summary: 'Where anybody can read a public asset',
+      access: 'token',
+      success: 200,
+      codes: [400, 401, 403, 404, 429],
+      params: byUuid,
+      handle: async ({ principal, params }) => ({
+        body: await deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
+          const asset = await requireAsset(tx, principal, params.uuid);
+          if (!asset.public) throw new ApiError('bad_request', 'Only a public asset has a public URL.');
+          return { publicurl: `${deps.publicUrl}/archivist/v2/publicassets/${asset.assetId}` };
+        }),
+      }),
+    }),
+    route({
+      method: 'GET',
+      path: '/archivist/v2/assets/:uuid',
+      operationId: 'Assets_GetAsset',
+      summary: 'Read an asset as it is, or as it was at a time',
+      access: 'token',
+      success: 200,
+      codes: [400, 401, 403, 404, 429],
+      params: byUuid,
+      query: z.object({ at_time: z.string().optional() }),
+      handle: async ({ principal, params, query }) => ({
+        body: await readAsset(deps, principal, params.uuid, query.at_time),
+      }),
+    }),
+  ];
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import type { Attributes } from '../attributes.js';
+import type { ConfirmationStatus } from '../confirmation.js';
+import { plainText } from '../plain-text.js';
+
+/** One asset in one tenancy; a public asset has a second row under the public tenancy. */
+export interface Asset {
+  readonly tenantId: string;
+  readonly assetId: string;
+  readonly originTenantId: string;
+  readonly newAssetEventId: string;
+  readonly attributes: Attributes;
+  readonly behaviours: readonly string[];
+  readonly proofMechanism: ProofMechanism;
+  readonly public: boolean;
+  readonly tracked: boolean;
+  readonly owner: string;
+  readonly creatorIssuer: string;
+  readonly creatorSubject: string;
+  readonly createdAt: Date;
+}
+
+export type ProofMechanism = 'MERKLE_LOG' | 'SIMPLE_HASH';
+
+/** Names the chain in every asset: the letters VCON read as a number. It never changes and is never taken from a caller. */
+export const CHAIN_ID = String(0x56434f4e);
+
+/** Body of `POST /archivist/v2/assets`. Attributes are checked by `readAttributes`. */
+export const createAssetSchema = z.object({
+  attributes: z.record(z.string(), z.unknown()).nullish(),
+  behaviours: z.array(plainText(1024)).max(64).nullish(),
+  chain_id: plainText(1024).nullish(),
+  proof_mechanism: z.enum(['PROOF_MECHANISM_UNSPECIFIED', 'MERKLE_LOG', 'SIMPLE_HASH']).nullish(),
+  public: z.boolean().nullish(),
+});
+export type CreateAssetBody = z.infer<typeof createAssetSchema>;
+
+/** `assets/<uuid>`, or `publicassets/<uuid>` for the public form. */
+export function assetIdentity(asset: { assetId: string }, form: 'assets' | 'publicassets' = 'assets'): string {
+  return `${form}/${asset.assetId}`;
+}
+
+/** An asset as the interface shows it. `atTime` is the time the data is from. */
+export function assetResponse(
+  asset: Asset,
+  shown: { status: ConfirmationStatus; atTime: string; form?: 'assets' | 'publicassets' },
+): Record<string, unknown> {
+  return {
+    identity: assetIdentity(asset, shown.form),
+    behaviours: asset.behaviours,
+    attributes: asset.attributes,
+    confirmation_status: shown.status,
+    tracked: asset.tracked ? 'TRACKED' : 'NOT_TRACKED',
+    owner: asset.owner,
+    at_time: shown.atTime,
+    storage_integrity: 'TENANT_STORAGE',
+    proof_mechanism: asset.proofMechanism,
+    chain_id: CHAIN_ID,
+    public: asset.public,
+    tenant_identity: `tenant/${asset.originTenantId}`,
+  };
+}

@@ -1,0 +1,29 @@
+import { idempotencyClaim } from '../accept/idempotency.js';
+import type { Submission } from '../accept/submission.js';
+import { readAttributes } from '../attributes.js';
+import type { CreateRequest } from '../create-request.js';
+import type { ProvenanceDeps } from '../provenance-deps.js';
+import { timestampOf } from '../timestamps.js';
+import { assetResponse, type CreateAssetBody } from './asset.js';
+import { readAsset } from './read-assets.js';
+
+/** Creates an asset and its NewAsset event; with a repeated Idempotency-Key, answers with the asset of the first request. */
+export async function createAsset(
+  deps: ProvenanceDeps,
+  request: CreateRequest<CreateAssetBody>,
+): Promise<Record<string, unknown>> {
+  const { body, principal } = request;
+  const submission: Submission = {
+    kind: 'asset',
+    principal,
+    idempotency: idempotencyClaim(request.idempotencyKey, request),
+    attributes: readAttributes(body.attributes, 'attributes'),
+    behaviours: body.behaviours ?? [],
+    proofMechanism: body.proof_mechanism === 'SIMPLE_HASH' ? 'SIMPLE_HASH' : 'MERKLE_LOG',
+    public: body.public ?? false,
+  };
+  const accepted = await deps.writer.accept(submission);
+  if (accepted.kind === 'earlier') return readAsset(deps, principal, accepted.id);
+  if (accepted.kind !== 'asset') throw new TypeError('an asset was answered with another kind');
+  return assetResponse(accepted.asset, { status: 'STORED', atTime: timestampOf(deps.clock.now()) });
+}

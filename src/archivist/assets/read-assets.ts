@@ -1,0 +1,109 @@
+import { permits, visibilityOf } from '../../iam/access/permits.js';
+import { commits } from '../../ledger/entry-proof.js';
+import { ApiError } from '../../platform/errors.js';
+import type { Principal } from '../../platform/http/principal.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import { confirmationStatus } from '../confirmation.js';
+import { tenancyLog } from '../deployment.js';
+import type { AssetForm } from '../events/asset-event.js';
+import { assetHistory } from '../events/asset-event-store.js';
+import type { Condition } from '../listing/condition.js';
+import { listPage, type Page } from '../listing/list-page.js';
+import { readListQuery } from '../listing/list-query.js';
+import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
+import { readTimestamp, timestampOf } from '../timestamps.js';
+import { type Asset, assetResponse } from './asset.js';
+import { assetConditions, visibleAssets } from './asset-filter-store.js';
+import { countAssets, findAssets, listAssets } from './asset-store.js';
+
+/** An asset that this principal may read. @throws {ApiError} not_found for one that it may not see, or that is not there */
+export async function requireAsset(tx: Tx, principal: Principal, assetId: string): Promise<Asset> {
+  const [asset] = await findAssets(tx, [{ tenantId: principal.tenantId, assetId }]);
+  if (!asset || !permits(principal, 'read', { kind: 'asset', ...asset })) throw noSuchAsset();
+  return asset;
+}
+
+/** The public form of an asset. @throws {ApiError} not_found */
+export async function requirePublicAsset(tx: Tx, publicTenancy: string, assetId: string): Promise<Asset> {
+  const [asset] = await findAssets(tx, [{ tenantId: publicTenancy, assetId }]);
+  if (!asset) throw noSuchAsset();
+  return asset;
+}
+
+/** One asset as it is, or as it was at a time. */
+export function readAsset(
+  deps: ProvenanceDeps,
+  principal: Principal,
+  assetId: string,
+  atTime?: string,
+): Promise<Record<string, unknown>> {
+  return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
+    const asset = await requireAsset(tx, principal, assetId);
+    if (!atTime) return shown(tx, asset, timestampOf(deps.clock.now()), 'assets');
+    const at = readTimestamp(atTime, 'at_time');
+    return shown(tx, await assetAt(tx, asset, new Date(at.unixMs)), at.text, 'assets');
+  });
+}
+
+/** One public asset as anybody sees it. */
+export function readPublicAsset(deps: ProvenanceDeps, assetId: string): Promise<Record<string, unknown>> {
+  const { publicTenancy } = deps.deployment;
+  return deps.database.inTransaction({ read: [publicTenancy], write: [] }, async (tx) =>
+    shown(tx, await requirePublicAsset(tx, publicTenancy, assetId), timestampOf(deps.clock.now()), 'publicassets'),
+  );
+}
+
+/** A page of the assets that the principal may see, newest first. */
+export function listOwnAssets(
+  deps: ProvenanceDeps,
+  principal: Principal,
+  request: { query: Readonly<Record<string, unknown>>; exactTotal: boolean },
+): Promise<Page<Record<string, unknown>>> {
+  const list = `assets ${principal.tenantId} ${principal.issuer} ${principal.subject}`;
+  const query = readListQuery(request.query, list, deps.pageTokens);
+  const visible = visibleAssets(principal.tenantId, visibilityOf(principal));
+  const conditions: Condition[] = [...visible, ...assetConditions(query.filters)];
+  return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
+    const reader = {
+      idColumn: 'a.asset_id',
+      idOf: (asset: Asset) => asset.assetId,
+      list: (all: readonly Condition[], limit: number) => listAssets(tx, all, limit),
+      count: (all: readonly Condition[], limit?: number) => countAssets(tx, all, limit),
+    };
+    const { exactTotal } = request;
+    const page = await listPage(reader, { list, query, conditions, exactTotal, tokens: deps.pageTokens });
+    return { ...page, entries: await allShown(tx, page.entries, principal.tenantId, timestampOf(deps.clock.now())) };
+  });
+}
+
+async function allShown(tx: Tx, assets: readonly Asset[], tenantId: string, atTime: string) {
+  const newAssetEvents = assets.map((asset) => asset.newAssetEventId);
+  const known = await commits(tx, tenancyLog(tenantId), newAssetEvents);
+  return assets.map((asset) => {
+    const status = confirmationStatus(known.get(asset.newAssetEventId));
+    return assetResponse(asset, { status, atTime });
+  });
+}
+
+async function shown(tx: Tx, asset: Asset, atTime: string, form: AssetForm): Promise<Record<string, unknown>> {
+  const known = await commits(tx, tenancyLog(asset.tenantId), [asset.newAssetEventId]);
+  return assetResponse(asset, { status: confirmationStatus(known.get(asset.newAssetEventId)), atTime, form });
+}
+
+/** Attributes and tracking as the events accepted until then left them. */
+async function assetAt(tx: Tx, asset: Asset, until: Date): Promise<Asset> {
+  const history = await assetHistory(tx, asset, until);
+  if (history.length === 0) throw new ApiError('not_found', 'The asset did not exist at that time.');
+  let attributes: Record<string, unknown> = {};
+  let tracked = true;
+  for (const event of history) {
+    attributes = { ...attributes, ...event.assetAttributes };
+    if (event.operation === 'StopTracking') tracked = false;
+    if (event.operation === 'StartTracking') tracked = true;
+  }
+  return { ...asset, attributes, tracked };
+}
+
+function noSuchAsset(): ApiError {
+  return new ApiError('not_found', 'There is no such asset.');
+}

@@ -1,0 +1,25 @@
+import { AttributeError, checkAttributes } from '../core/event/attribute-rules.js';
+import { ApiError } from '../platform/errors.js';
+
+/** Free key/value data of assets and events after `readAttributes`: strings, objects and lists only. */
+export type Attributes = Readonly<Record<string, unknown>>;
+
+/**
+ * Attributes as they will be stored, hashed and served: nulls dropped, nothing else changed. A name that starts with
+ * `jit_` is refused; unknown `arc_` names are accepted (DESIGN 10).
+ * @throws {ApiError} bad_request naming the offending attribute
+ */
+export function readAttributes(value: unknown, field: string): Attributes {
+  if (value === undefined || value === null) return {};
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw new ApiError('bad_request', `${field}: must be an object`);
+  const reserved = Object.keys(value).find((name) => name.startsWith('jit_'));
+  if (reserved !== undefined)
+    throw new ApiError('bad_request', `${field}.${reserved}: names starting with jit_ are reserved`);
+  try {
+    return checkAttributes(value, field) as Attributes;
+  } catch (error) {
+    if (error instanceof AttributeError) throw new ApiError('bad_request', `${error.path}: ${error.reason}`);
+    throw error;
+  }
+}

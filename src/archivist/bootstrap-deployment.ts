@@ -1,0 +1,88 @@
+import { OWNER_ROLE } from '../iam/access/permits.js';
+import { createApplication } from '../iam/applications/create-application.js';
+import { insertTenancy } from '../iam/tenancies/tenancy-store.js';
+import { createLog } from '../ledger/log-store.js';
+import type { Clock } from '../platform/clock.js';
+import type { Ids } from '../platform/ids.js';
+import type { Tx } from '../platform/postgres/database.js';
+import { type Deployment, tenancyLog } from './deployment.js';
+import { findDeployment, insertDeployment } from './deployment-store.js';
+
+/** The identity with which a new deployment can be used: shown once, kept nowhere else. */
+export interface FirstOwner {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly tenantId: string;
+}
+
+export interface BootstrapDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly pepper: Uint8Array;
+  readonly massifHeight: number;
+  /** Makes a tenancy's wallet and answers its address. */
+  createWallet(tx: Tx, tenantId: string): Promise<string>;
+  /** Credentials to use instead of new ones. */
+  readonly clientId?: string | undefined;
+  readonly clientSecret?: string | undefined;
+}
+
+/**
+ * Makes, once per database and under the bootstrap lock, what every deployment starts with: its own and the public
+ * tenancy, their logs, a first organisation and its Owner application. A database that has it is left as it is.
+ */
+export async function bootstrapDeployment(
+  tx: Tx,
+  deps: BootstrapDeps,
+): Promise<{ deployment: Deployment; firstOwner?: FirstOwner }> {
+  const existing = await findDeployment(tx);
+  if (existing) return { deployment: existing };
+  const createdAt = new Date(deps.clock.now());
+  const deployment: Deployment = {
+    deploymentTenancy: deps.ids.uuid(),
+    publicTenancy: deps.ids.uuid(),
+    publicStatementLog: deps.ids.uuid(),
+    privateStatementLog: deps.ids.uuid(),
+  };
+  await insertDeployment(tx, deployment, createdAt);
+  await createTenancy(tx, deps, {
+    tenantId: deployment.deploymentTenancy,
+    kind: 'deployment',
+    displayName: 'Archivist',
+  });
+  await createTenancy(tx, deps, { tenantId: deployment.publicTenancy, kind: 'public', displayName: 'Public' });
+  const statementLogs = [
+    { tenantId: deployment.publicTenancy, logId: deployment.publicStatementLog },
+    { tenantId: deployment.deploymentTenancy, logId: deployment.privateStatementLog },
+  ];
+  for (const log of statementLogs) {
+    const structure = 'RFC9162_SHA256' as const;
+    await createLog(tx, { ...log, structure, name: `log/${log.logId}`, massifHeight: deps.massifHeight, createdAt });
+  }
+  const tenantId = deps.ids.uuid();
+  await createTenancy(tx, deps, { tenantId, kind: 'organisation', displayName: 'First tenancy' });
+  const { clientId, clientSecret } = deps;
+  const { application, clientSecret: secret } = await createApplication(tx, deps, {
+    tenantId,
+    displayName: 'First owner',
+    roles: [OWNER_ROLE],
+    ...(clientId === undefined ? {} : { clientId }),
+    ...(clientSecret === undefined ? {} : { clientSecret }),
+  });
+  return { deployment, firstOwner: { clientId: application.applicationId, clientSecret: secret, tenantId } };
+}
+
+/** A tenancy with its wallet and, unless it is the deployment's own, its MMR log. */
+export async function createTenancy(
+  tx: Tx,
+  deps: Pick<BootstrapDeps, 'clock' | 'massifHeight' | 'createWallet'>,
+  tenancy: { tenantId: string; kind: 'organisation' | 'public' | 'deployment'; displayName: string },
+): Promise<void> {
+  const createdAt = new Date(deps.clock.now());
+  const walletAddress = await deps.createWallet(tx, tenancy.tenantId);
+  await insertTenancy(tx, { ...tenancy, verifiedDomain: '', walletAddress, createdAt });
+  if (tenancy.kind === 'deployment') return;
+  const name = `tenant/${tenancy.tenantId}`;
+  const log = tenancyLog(tenancy.tenantId);
+  await createLog(tx, { ...log, structure: 'MMR_SHA256', name, massifHeight: deps.massifHeight, createdAt });
+}

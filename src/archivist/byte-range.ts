@@ -1,0 +1,23 @@
+/** The bytes that a Range header asks for, first and last included. */
+export interface ByteRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/**
+ * Reads a Range header with one range (RFC 9110 section 14.2). Undefined means the whole; so does a form that is not
+ * understood, as the RFC asks. 'unsatisfiable' means that the range lies behind the end.
+ */
+export function byteRange(header: string | undefined, length: number): ByteRange | 'unsatisfiable' | undefined {
+  const match = header?.match(/^bytes=(\d{0,15})-(\d{0,15})$/);
+  if (!match || (match[1] === '' && match[2] === '')) return undefined;
+  const [from, to] = [match[1]!, match[2]!];
+  if (from === '') {
+    const count = Math.min(Number(to), length);
+    return count === 0 ? 'unsatisfiable' : { first: length - count, last: length - 1 };
+  }
+  const first = Number(from);
+  const last = to === '' ? length - 1 : Math.min(Number(to), length - 1);
+  if (to !== '' && Number(to) < first) return undefined;
+  return first >= length ? 'unsatisfiable' : { first, last };
+}

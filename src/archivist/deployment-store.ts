@@ -1,0 +1,36 @@
+import type { Tx } from '../platform/postgres/database.js';
+import type { Deployment } from './deployment.js';
+
+/** The deployment of this database, or undefined before its bootstrap. */
+export async function findDeployment(tx: Tx): Promise<Deployment | undefined> {
+  const [row] = await tx.query<{
+    deployment_tenancy: string;
+    public_tenancy: string;
+    public_statement_log: string;
+    private_statement_log: string;
+  }>(
+    'SELECT deployment_tenancy, public_tenancy, public_statement_log, private_statement_log FROM archivist.deployment',
+  );
+  if (!row) return undefined;
+  return {
+    deploymentTenancy: row.deployment_tenancy,
+    publicTenancy: row.public_tenancy,
+    publicStatementLog: row.public_statement_log,
+    privateStatementLog: row.private_statement_log,
+  };
+}
+
+export async function insertDeployment(tx: Tx, deployment: Deployment, createdAt: Date): Promise<void> {
+  await tx.execute(
+    `INSERT INTO archivist.deployment
+       (deployment_tenancy, public_tenancy, public_statement_log, private_statement_log, created_at)
+     VALUES ($1, $2, $3, $4, $5)`,
+    [
+      deployment.deploymentTenancy,
+      deployment.publicTenancy,
+      deployment.publicStatementLog,
+      deployment.privateStatementLog,
+      createdAt,
+    ],
+  );
+}

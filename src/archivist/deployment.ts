@@ -1,0 +1,21 @@
+/** The fixed points of one database: made by bootstrap, never changed. */
+export interface Deployment {
+  /** Owns the service's keys and the private statement log. */
+  readonly deploymentTenancy: string;
+  /** Owns public forms, the public MMR log and the public statement log. */
+  readonly publicTenancy: string;
+  readonly publicStatementLog: string;
+  readonly privateStatementLog: string;
+}
+
+/** The MMR log of a tenancy has the tenancy's own id: paths and events that carry the one name the other. */
+export function tenancyLog(tenantId: string): { tenantId: string; logId: string } {
+  return { tenantId, logId: tenantId };
+}
+
+/** The statement log that an event's statement goes to: the public one for events of public assets. */
+export function statementLog(deployment: Deployment, isPublic: boolean): { tenantId: string; logId: string } {
+  return isPublic
+    ? { tenantId: deployment.publicTenancy, logId: deployment.publicStatementLog }
+    : { tenantId: deployment.deploymentTenancy, logId: deployment.privateStatementLog };
+}

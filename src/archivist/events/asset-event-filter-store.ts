@@ -1,0 +1,115 @@
+import { leafIndex, mmrIndex } from '../../core/mmr/leaf-count.js';
+import type { Visibility } from '../../iam/access/permits.js';
+import { ApiError } from '../../platform/errors.js';
+import { proofMechanismCondition } from '../assets/asset-filter-store.js';
+import { attributeCondition } from '../listing/attribute-filter-store.js';
+import { type Condition, condition } from '../listing/condition.js';
+import { minimumTrustCondition, statusCondition } from '../listing/confirmation-filter-store.js';
+import { isPlainText } from '../plain-text.js';
+import { readTimestamp } from '../timestamps.js';
+
+const ENTRY = { tenantId: 'e.tenant_id', eventId: 'e.event_id' };
+const ITS_ASSET =
+  'EXISTS (SELECT FROM archivist.asset a WHERE a.tenant_id = e.tenant_id AND a.asset_id = e.asset_id AND';
+const ITS_LEAF =
+  'EXISTS (SELECT FROM archivist.leaf l WHERE l.tenant_id = e.tenant_id AND l.log_id = e.tenant_id AND l.entry_id = e.event_id AND';
+
+const ATTRIBUTES = [
+  {
+    prefix: 'event_attributes.',
+    where: { column: 'e.event_attributes', indexed: { subject: 'e.subject', arc_display_type: 'e.display_type' } },
+  },
+  { prefix: 'asset_attributes.', where: { column: 'e.asset_attributes', indexed: {} } },
+] as const;
+
+type Reader = (value: string, parameter: string) => Condition | undefined;
+
+const equal =
+  (expression: string): Reader =>
+  (value, parameter) => {
+    if (!isPlainText(value)) throw new ApiError('bad_request', `${parameter}: is not a usable filter`);
+    return condition(`${expression} = ?`, value);
+  };
+
+const time =
+  (expression: string, comparison: '>=' | '<', close = ''): Reader =>
+  (value, parameter) =>
+    condition(`${expression} ${comparison} ?${close}`, new Date(readTimestamp(value, parameter).unixMs));
+
+const FILTERS: Readonly<Record<string, Reader>> = {
+  operation: equal('e.operation'),
+  behaviour: equal('e.behaviour'),
+  from: equal('e.from_address'),
+  // Nothing is anchored yet: an event has no transaction.
+  transaction_id: (value) => (value === '' ? undefined : condition('false')),
+  confirmation_status: (value, parameter) => statusCondition(ENTRY, value, parameter),
+  minimum_trust: (value, parameter) => minimumTrustCondition(ENTRY, value, parameter),
+  mmr_index: (value, parameter) => mmrIndexCondition(value, parameter),
+  proof_mechanism: (value, parameter) => {
+    const wanted = proofMechanismCondition('a.proof_mechanism', value, parameter);
+    return wanted && condition(`${ITS_ASSET} ${wanted.sql})`);
+  },
+  timestamp_accepted_since: time('e.accepted_at', '>='),
+  timestamp_accepted_before: time('e.accepted_at', '<'),
+  timestamp_declared_since: time('e.timestamp_declared::timestamptz', '>='),
+  timestamp_declared_before: time('e.timestamp_declared::timestamptz', '<'),
+  timestamp_committed_since: time(`${ITS_LEAF} l.timestamp_committed::timestamptz`, '>=', ')'),
+  timestamp_committed_before: time(`${ITS_LEAF} l.timestamp_committed::timestamptz`, '<', ')'),
+  ...Object.fromEntries(
+    ['principal_declared', 'principal_accepted'].flatMap((principal) =>
+      ['issuer', 'subject', 'display_name', 'email'].map((member) => [
+        `${principal}.${member}`,
+        equal(`e.${principal} ->> '${member}'`),
+      ]),
+    ),
+  ),
+};
+
+/**
+ * Conditions of a list of asset events, from the query's filters; `since` includes its moment, `before` does not.
+ * @throws {ApiError} bad_request for an unknown filter or value
+ */
+export function assetEventConditions(filters: readonly (readonly [string, string])[]): Condition[] {
+  return filters.map(filterCondition).filter((each) => each !== undefined);
+}
+
+function filterCondition([parameter, value]: readonly [string, string]): Condition | undefined {
+  for (const { prefix, where } of ATTRIBUTES) {
+    if (parameter.startsWith(prefix))
+      return attributeCondition(where, parameter.slice(prefix.length), value, parameter);
+  }
+  if (parameter.startsWith('asset.attributes.')) {
+    const name = parameter.slice('asset.attributes.'.length);
+    const wanted = attributeCondition({ column: 'a.attributes', indexed: {} }, name, value, parameter);
+    return condition(`${ITS_ASSET} ${wanted.sql})`, ...wanted.values);
+  }
+  if (parameter === 'order_by') return undefined;
+  const reader = Object.hasOwn(FILTERS, parameter) ? FILTERS[parameter] : undefined;
+  if (!reader) throw new ApiError('bad_request', `${parameter}: no such filter`);
+  return reader(value, parameter);
+}
+
+function mmrIndexCondition(value: string, parameter: string): Condition {
+  if (!/^\d{1,18}$/.test(value)) throw new ApiError('bad_request', `${parameter}: must be a number`);
+  const index = BigInt(value);
+  const leaf = leafIndex(index);
+  return mmrIndex(leaf) === index ? condition(`${ITS_LEAF} l.leaf_index = ?)`, leaf.toString()) : condition('false');
+}
+
+/** Which events of a tenancy a list may show to this identity: its own, and all on assets that it created. */
+export function visibleAssetEvents(tenantId: string, visibility: Visibility): Condition[] {
+  const own = condition('e.tenant_id = ?', tenantId);
+  if (visibility === 'all') return [own];
+  const { issuer, subject } = visibility;
+  return [
+    own,
+    condition(
+      `(e.principal_accepted ->> 'issuer' = ? AND e.principal_accepted ->> 'subject' = ?)
+       OR ${ITS_ASSET} a.creator_issuer = ? AND a.creator_subject = ?)`,
+      issuer,
+      subject,
+      issuer,
+      subject,
+    ),
+  ];
+}

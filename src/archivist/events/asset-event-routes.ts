@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { ApiError } from '../../platform/errors.js';
+import { type Route, route } from '../../platform/http/route.js';
+import { requireAsset } from '../assets/read-assets.js';
+import { createRequest } from '../create-request.js';
+import { pageReply, wantsExactTotal } from '../page-reply.js';
+import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
+import { uuidOrAllSchema, uuidSchema } from '../uuid-schema.js';
+import { createAssetEventSchema } from './asset-event.js';
+import { createAssetEvent } from './create-asset-event.js';
+import { listOwnAssetEvents, readAssetEvent, requireAssetEvent } from './read-asset-events.js';
+
+const byEvent = z.object({ asset_uuid: uuidSchema, uuid: uuidSchema });
+
+/** Asset events (interface: Asset events). */
+export function assetEventRoutes(deps: ProvenanceDeps): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/archivist/v2/assets/:uuid/events',
+      operationId: 'Events_Create',
+      summary: 'Record an event on an asset',
+      access: 'token',
+      success: 200,
+      codes: [400, 401, 402, 403, 404, 413, 422, 429],
+      params: z.object({ uuid: uuidSchema }),
+      body: createAssetEventSchema,
+      handle: async (context) => {
+        const { uuid } = context.params;
+        const request = createRequest(context, `/archivist/v2/assets/${uuid}/events`, context.body);
+        return { body: await createAssetEvent(deps, uuid, request) };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/archivist/v2/assets/:uuid/events',
+      operationId: 'Assets_ListEvents',
+      summary: 'List events of one asset, or of all (-)',
+      access: 'token',
+      success: 200,
+      codes: [206, 400, 401, 403, 404, 429],
+      params: z.object({ uuid: uuidOrAllSchema }),
+      query: z.looseObject({ page_size: z.string().optional(), page_token: z.string().optional() }),
+      handle: async ({ principal, params, query, headers }) => {
+        const assetId = params.uuid === '-' ? undefined : params.uuid;
+        const exactTotal = wantsExactTotal(headers);
+        return pageReply('events', await listOwnAssetEvents(deps, principal, { query, assetId, exactTotal }));
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/archivist/v2/assets/:asset_uuid/events/:uuid\\:publicurl',
+      operationId: 'Assets_GetEventPublicURL',
+      summary: 'Where anybody can read an event of a public asset',
+      access: 'token',
+      success: 200,
+      codes: [400, 401, 403, 404, 429],
+      params: byEvent,
+      handle: async ({ principal, params }) => ({ body: await publicUrl(deps, principal, params) }),
+    }),
+    route({
+      method: 'GET',
+      path: '/archivist/v2/assets/:asset_uuid/events/:uuid',
+      operationId: 'Assets_GetEvent',
+      summary: 'Read an event of an asset',
+      access: 'token',
+      success: 200,
+      codes: [400, 401, 403, 404, 429],
+      params: byEvent,
+      handle: async ({ principal, params }) => ({
+        body: await readAssetEvent(deps, principal, { assetId: params.asset_uuid, eventId: params.uuid }),
+      }),
+    }),
+  ];
+}
+
+function publicUrl(
+  deps: ProvenanceDeps,
+  principal: Parameters<typeof requireAsset>[1],
+  params: { asset_uuid: string; uuid: string },
+): Promise<{ publicurl: string }> {
+  return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
+    const asset = await requireAsset(tx, principal, params.asset_uuid);
+    await requireAssetEvent(tx, principal, { assetId: params.asset_uuid, eventId: params.uuid });
+    if (!asset.public) throw new ApiError('bad_request', 'Only an event of a public asset has a public URL.');
+    return { publicurl: `${deps.publicUrl}/archivist/v2/publicassets/${params.asset_uuid}/events/${params.uuid}` };
+  });
+}

@@ -1,0 +1,129 @@
+import type { Tx } from '../../platform/postgres/database.js';
+import { type Condition, renderWhere } from '../listing/condition.js';
+import type { PrincipalRecord } from '../principal-record.js';
+import type { AssetEvent } from './asset-event.js';
+
+interface AssetEventRow {
+  tenant_id: string;
+  event_id: string;
+  asset_id: string;
+  origin_tenant_id: string;
+  operation: string;
+  behaviour: string;
+  event_attributes: Record<string, unknown>;
+  asset_attributes: Record<string, unknown>;
+  principal_declared: PrincipalRecord;
+  principal_accepted: PrincipalRecord;
+  timestamp_declared: string;
+  timestamp_accepted: string;
+  accepted_at: Date;
+  from_address: string;
+}
+
+const COLUMNS = `e.tenant_id, e.event_id, e.asset_id, e.origin_tenant_id, e.operation, e.behaviour, e.event_attributes,
+  e.asset_attributes, e.principal_declared, e.principal_accepted, e.timestamp_declared, e.timestamp_accepted,
+  e.accepted_at, e.from_address`;
+
+/** Inserts accepted events in one statement. */
+export async function insertAssetEvents(tx: Tx, events: readonly AssetEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  await tx.execute(
+    `INSERT INTO archivist.asset_event (tenant_id, event_id, asset_id, origin_tenant_id, operation, behaviour,
+       event_attributes, asset_attributes, principal_declared, principal_accepted, timestamp_declared, timestamp_accepted,
+       accepted_at, from_address)
+     SELECT t, e, a, o, operation, behaviour, ea::jsonb, aa::jsonb, pd::jsonb, pa::jsonb, declared, accepted, at, sender
+       FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[],
+                   $9::text[], $10::text[], $11::text[], $12::text[], $13::timestamptz[], $14::text[])
+         AS n(t, e, a, o, operation, behaviour, ea, aa, pd, pa, declared, accepted, at, sender)`,
+    [
+      events.map((event) => event.tenantId),
+      events.map((event) => event.eventId),
+      events.map((event) => event.assetId),
+      events.map((event) => event.originTenantId),
+      events.map((event) => event.operation),
+      events.map((event) => event.behaviour),
+      events.map((event) => JSON.stringify(event.eventAttributes)),
+      events.map((event) => JSON.stringify(event.assetAttributes)),
+      events.map((event) => JSON.stringify(event.principalDeclared)),
+      events.map((event) => JSON.stringify(event.principalAccepted)),
+      events.map((event) => event.timestampDeclared),
+      events.map((event) => event.timestampAccepted),
+      events.map((event) => event.acceptedAt),
+      events.map((event) => event.fromAddress),
+    ],
+  );
+}
+
+/** The named events that exist and that the transaction may read, in no order. */
+export async function findAssetEvents(
+  tx: Tx,
+  wanted: readonly { tenantId: string; eventId: string }[],
+): Promise<AssetEvent[]> {
+  if (wanted.length === 0) return [];
+  const rows = await tx.query<AssetEventRow>(
+    `SELECT ${COLUMNS} FROM unnest($1::uuid[], $2::uuid[]) AS wanted(tenant_id, event_id)
+       JOIN archivist.asset_event e USING (tenant_id, event_id)`,
+    [wanted.map((event) => event.tenantId), wanted.map((event) => event.eventId)],
+  );
+  return rows.map(assetEventOf);
+}
+
+/** `conditions` speak of the event as `e`. Newest first, unless oldest first is asked for. */
+export async function listAssetEvents(
+  tx: Tx,
+  conditions: readonly Condition[],
+  limit: number,
+  order: 'newest' | 'oldest' = 'newest',
+): Promise<AssetEvent[]> {
+  const where = renderWhere(conditions);
+  const rows = await tx.query<AssetEventRow>(
+    `SELECT ${COLUMNS} FROM archivist.asset_event e WHERE ${where.sql}
+      ORDER BY e.event_id ${order === 'newest' ? 'DESC' : 'ASC'} LIMIT ${limit}`,
+    where.values,
+  );
+  return rows.map(assetEventOf);
+}
+
+/** How many events meet the conditions, counted no further than `limit` when one is given. */
+export async function countAssetEvents(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
+  const where = renderWhere(conditions);
+  const [row] = await tx.query<{ total: bigint }>(
+    `SELECT count(*) AS total FROM
+       (SELECT 1 FROM archivist.asset_event e WHERE ${where.sql} ${limit === undefined ? '' : `LIMIT ${limit}`}) AS counted`,
+    where.values,
+  );
+  return Number(row?.total ?? 0);
+}
+
+/** What each event of an asset changed on it, in the order of acceptance, up to and including a time. */
+export async function assetHistory(
+  tx: Tx,
+  asset: { tenantId: string; assetId: string },
+  until: Date,
+): Promise<{ operation: string; assetAttributes: Record<string, unknown> }[]> {
+  const rows = await tx.query<{ operation: string; asset_attributes: Record<string, unknown> }>(
+    `SELECT operation, asset_attributes FROM archivist.asset_event
+      WHERE tenant_id = $1 AND asset_id = $2 AND accepted_at <= $3 ORDER BY event_id`,
+    [asset.tenantId, asset.assetId, until],
+  );
+  return rows.map((row) => ({ operation: row.operation, assetAttributes: row.asset_attributes }));
+}
+
+function assetEventOf(row: AssetEventRow): AssetEvent {
+  return {
+    tenantId: row.tenant_id,
+    eventId: row.event_id,
+    assetId: row.asset_id,
+    originTenantId: row.origin_tenant_id,
+    operation: row.operation,
+    behaviour: row.behaviour,
+    eventAttributes: row.event_attributes,
+    assetAttributes: row.asset_attributes,
+    principalDeclared: row.principal_declared,
+    principalAccepted: row.principal_accepted,
+    timestampDeclared: row.timestamp_declared,
+    timestampAccepted: row.timestamp_accepted,
+    acceptedAt: row.accepted_at,
+    fromAddress: row.from_address,
+  };
+}

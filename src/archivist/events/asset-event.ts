@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import type { V3Event } from '../../core/event/v3-event.js';
+import type { EntryCommit } from '../../ledger/entry-proof.js';
+import type { Attributes } from '../attributes.js';
+import { confirmationStatus, merklelogCommit, merklelogEntry, timestampCommitted } from '../confirmation.js';
+import { plainText } from '../plain-text.js';
+import { type PrincipalRecord, principalRecordSchema } from '../principal-record.js';
+
+/** One event of an asset in one tenancy; never changed. An event of a public asset has a second row, its public form. */
+export interface AssetEvent {
+  readonly tenantId: string;
+  readonly eventId: string;
+  readonly assetId: string;
+  readonly originTenantId: string;
+  readonly operation: string;
+  readonly behaviour: string;
+  readonly eventAttributes: Attributes;
+  readonly assetAttributes: Attributes;
+  readonly principalDeclared: PrincipalRecord;
+  readonly principalAccepted: PrincipalRecord;
+  readonly timestampDeclared: string;
+  readonly timestampAccepted: string;
+  readonly acceptedAt: Date;
+  readonly fromAddress: string;
+}
+
+export type AssetForm = 'assets' | 'publicassets';
+
+/** Body of `POST /archivist/v2/assets/{uuid}/events`. Attributes are checked by `readAttributes`. */
+export const createAssetEventSchema = z.object({
+  operation: plainText(4096),
+  behaviour: plainText(4096),
+  event_attributes: z.record(z.string(), z.unknown()).nullish(),
+  asset_attributes: z.record(z.string(), z.unknown()).nullish(),
+  principal_declared: principalRecordSchema.nullish(),
+  timestamp_declared: plainText(64).nullish(),
+});
+export type CreateAssetEventBody = z.infer<typeof createAssetEventSchema>;
+
+/** Operations that a caller may send, each with the behaviour that goes with it. */
+export const OPERATIONS: ReadonlyMap<string, string> = new Map([
+  ['Record', 'RecordEvidence'],
+  ['StartTracking', 'Builtin'],
+  ['StopTracking', 'Builtin'],
+]);
+
+export function assetEventIdentity(event: { assetId: string; eventId: string }, form: AssetForm = 'assets'): string {
+  return `${form}/${event.assetId}/events/${event.eventId}`;
+}
+
+/** The eleven hashed fields as they are served in this form; `timestampCommitted` is the log's. */
+export function v3EventOf(event: AssetEvent, committed: string, form: AssetForm = 'assets'): V3Event {
+  return {
+    identity: assetEventIdentity(event, form),
+    event_attributes: event.eventAttributes,
+    asset_attributes: event.assetAttributes,
+    operation: event.operation,
+    behaviour: event.behaviour,
+    timestamp_declared: event.timestampDeclared,
+    timestamp_accepted: event.timestampAccepted,
+    timestamp_committed: committed,
+    principal_declared: { ...event.principalDeclared },
+    principal_accepted: { ...event.principalAccepted },
+    tenant_identity: `tenant/${event.originTenantId}`,
+  } as V3Event;
+}
+
+/** An asset event as the interface shows it: what is hashed is exactly what is served. */
+export function assetEventResponse(
+  event: AssetEvent,
+  commit: EntryCommit | undefined,
+  form: AssetForm = 'assets',
+): Record<string, unknown> {
+  return {
+    ...v3EventOf(event, timestampCommitted(commit), form),
+    asset_identity: `${form}/${event.assetId}`,
+    confirmation_status: confirmationStatus(commit),
+    transaction_id: '',
+    block_number: 0,
+    transaction_index: 0,
+    from: event.fromAddress,
+    merklelog_entry: merklelogEntry(commit),
+  };
+}
+
+/** The frozen event that a transparent statement carries. */
+export function assetEventDocument(event: AssetEvent, commit: EntryCommit, form: AssetForm = 'assets') {
+  return {
+    ...v3EventOf(event, commit.timestampCommitted, form),
+    merklelog_entry: { commit: merklelogCommit(commit) },
+  };
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { type Route, route } from '../../platform/http/route.js';
+import { createRequest } from '../create-request.js';
+import type { ProvenanceDeps } from '../provenance-deps.js';
+import { uuidSchema } from '../uuid-schema.js';
+import { createAssetFreeEventSchema, MAX_ASSET_FREE_BODY } from './asset-free-event.js';
+import { createAssetFreeEvent } from './create-asset-free-event.js';
+import { readAssetFreeEvent } from './read-asset-free-event.js';
+
+/** Asset-free events (interface: Asset-free events, preview). */
+export function assetFreeEventRoutes(deps: ProvenanceDeps): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/archivist/v1/events',
+      operationId: 'Events_CreateEvent',
+      summary: 'Record an event without an asset',
+      access: 'token',
+      success: 200,
+      codes: [400, 401, 402, 403, 413, 422, 429],
+      body: createAssetFreeEventSchema,
+      bodyLimit: MAX_ASSET_FREE_BODY,
+      handle: async (context) => ({
+        body: await createAssetFreeEvent(deps, createRequest(context, '/archivist/v1/events', context.body)),
+      }),
+    }),
+    route({
+      method: 'GET',
+      path: '/archivist/v1/events/:uuid',
+      operationId: 'Events_GetEvent',
+      summary: 'Read an asset-free event',
+      access: 'token',
+      success: 200,
+      codes: [400, 401, 403, 404, 429],
+      params: z.object({ uuid: uuidSchema }),
+      handle: async ({ principal, params }) => ({ body: await readAssetFreeEvent(deps, principal, params.uuid) }),
+    }),
+  ];
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import type { EntryCommit } from '../../ledger/entry-proof.js';
+import type { Attributes } from '../attributes.js';
+import { confirmationStatus, merklelogCommit } from '../confirmation.js';
+import { plainText } from '../plain-text.js';
+
+/** An event that belongs to trails instead of an asset; never changed. */
+export interface AssetFreeEvent {
+  readonly tenantId: string;
+  readonly eventId: string;
+  readonly attributes: Attributes;
+  readonly trails: readonly string[];
+  readonly eventType: string;
+  readonly creatorIssuer: string;
+  /** Subject of the identity that created it. */
+  readonly createdBy: string;
+  readonly createdAtMs: bigint;
+}
+
+/** The interface's limit for a create request. */
+export const MAX_ASSET_FREE_BODY = 64 * 1024;
+
+/** Body of `POST /archivist/v1/events`. Attributes are checked by `readAttributes`. */
+export const createAssetFreeEventSchema = z.object({
+  attributes: z.record(z.string(), z.unknown()).nullish(),
+  trails: z.array(plainText(1024)).max(256).nullish(),
+  event_type: plainText(1024).nullish(),
+});
+export type CreateAssetFreeEventBody = z.infer<typeof createAssetFreeEventSchema>;
+
+export function assetFreeEventIdentity(event: { eventId: string }): string {
+  return `events/${event.eventId}`;
+}
+
+function recordOf(event: AssetFreeEvent) {
+  return {
+    identity: assetFreeEventIdentity(event),
+    attributes: event.attributes,
+    trails: event.trails,
+    event_type: event.eventType,
+    origin_tenant: `tenant/${event.tenantId}`,
+    created_by: event.createdBy,
+    created_at: Number(event.createdAtMs),
+  };
+}
+
+/** An asset-free event as the interface shows it; index "0" and no idtimestamp until a log has it (client contract 3.3). */
+export function assetFreeEventResponse(
+  event: AssetFreeEvent,
+  commit: EntryCommit | undefined,
+): Record<string, unknown> {
+  return {
+    ...recordOf(event),
+    confirmation_status: confirmationStatus(commit),
+    merklelog_commit: commit ? merklelogCommit(commit) : { index: '0', idtimestamp: '' },
+  };
+}
+
+/** The frozen event that a transparent statement carries. */
+export function assetFreeEventDocument(event: AssetFreeEvent, commit: EntryCommit) {
+  return { ...recordOf(event), merklelog_commit: merklelogCommit(commit) };
+}

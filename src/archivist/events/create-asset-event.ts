@@ -1,0 +1,45 @@
+import { ApiError } from '../../platform/errors.js';
+import { idempotencyClaim } from '../accept/idempotency.js';
+import type { Submission } from '../accept/submission.js';
+import { readAttributes } from '../attributes.js';
+import type { CreateRequest } from '../create-request.js';
+import type { ProvenanceDeps } from '../provenance-deps.js';
+import { readTimestamp } from '../timestamps.js';
+import { assetEventResponse, type CreateAssetEventBody, OPERATIONS } from './asset-event.js';
+import { readAssetEvent } from './read-asset-events.js';
+
+/** Records an event on an asset; with a repeated Idempotency-Key, answers with the event of the first request. */
+export async function createAssetEvent(
+  deps: ProvenanceDeps,
+  assetId: string,
+  request: CreateRequest<CreateAssetEventBody>,
+): Promise<Record<string, unknown>> {
+  const accepted = await deps.writer.accept(submissionOf(assetId, request));
+  if (accepted.kind === 'earlier') return readAssetEvent(deps, request.principal, { assetId, eventId: accepted.id });
+  if (accepted.kind !== 'asset_event') throw new TypeError('an event was answered with another kind');
+  return assetEventResponse(accepted.event, undefined);
+}
+
+function submissionOf(assetId: string, request: CreateRequest<CreateAssetEventBody>): Submission {
+  const { body, principal } = request;
+  const behaviour = OPERATIONS.get(body.operation);
+  if (behaviour === undefined) {
+    throw new ApiError('bad_request', `operation: must be one of ${[...OPERATIONS.keys()].join(', ')}`);
+  }
+  if (body.behaviour !== behaviour) {
+    throw new ApiError('bad_request', `behaviour: the operation ${body.operation} belongs to ${behaviour}`);
+  }
+  const declared = body.timestamp_declared;
+  return {
+    kind: 'asset_event',
+    principal,
+    idempotency: idempotencyClaim(request.idempotencyKey, request),
+    assetId,
+    operation: body.operation,
+    behaviour,
+    eventAttributes: readAttributes(body.event_attributes, 'event_attributes'),
+    assetAttributes: readAttributes(body.asset_attributes, 'asset_attributes'),
+    principalDeclared: body.principal_declared ?? undefined,
+    timestampDeclared: declared ? readTimestamp(declared, 'timestamp_declared').text : undefined,
+  };
+}

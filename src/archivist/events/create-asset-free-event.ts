@@ -1,0 +1,27 @@
+import { idempotencyClaim } from '../accept/idempotency.js';
+import type { Submission } from '../accept/submission.js';
+import { readAttributes } from '../attributes.js';
+import type { CreateRequest } from '../create-request.js';
+import type { ProvenanceDeps } from '../provenance-deps.js';
+import { assetFreeEventResponse, type CreateAssetFreeEventBody } from './asset-free-event.js';
+import { readAssetFreeEvent } from './read-asset-free-event.js';
+
+/** Records an asset-free event; with a repeated Idempotency-Key, answers with the event of the first request. */
+export async function createAssetFreeEvent(
+  deps: ProvenanceDeps,
+  request: CreateRequest<CreateAssetFreeEventBody>,
+): Promise<Record<string, unknown>> {
+  const { body, principal } = request;
+  const submission: Submission = {
+    kind: 'asset_free_event',
+    principal,
+    idempotency: idempotencyClaim(request.idempotencyKey, request),
+    attributes: readAttributes(body.attributes, 'attributes'),
+    trails: body.trails ?? [],
+    eventType: body.event_type ?? '',
+  };
+  const accepted = await deps.writer.accept(submission);
+  if (accepted.kind === 'earlier') return readAssetFreeEvent(deps, principal, accepted.id);
+  if (accepted.kind !== 'asset_free_event') throw new TypeError('an event was answered with another kind');
+  return assetFreeEventResponse(accepted.event, undefined);
+}

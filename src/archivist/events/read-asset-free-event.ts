@@ -1,0 +1,33 @@
+import { permits } from '../../iam/access/permits.js';
+import { ApiError } from '../../platform/errors.js';
+import type { Principal } from '../../platform/http/principal.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
+import { type AssetFreeEvent, assetFreeEventResponse } from './asset-free-event.js';
+import { findAssetFreeEvents } from './asset-free-event-store.js';
+import { commitOf } from './read-asset-events.js';
+
+/** An asset-free event that this principal may read. @throws {ApiError} not_found */
+export async function requireAssetFreeEvent(tx: Tx, principal: Principal, eventId: string): Promise<AssetFreeEvent> {
+  const { tenantId } = principal;
+  const [event] = await findAssetFreeEvents(tx, [{ tenantId, eventId }]);
+  const resource = event && {
+    kind: 'asset_free_event' as const,
+    tenantId,
+    creatorIssuer: event.creatorIssuer,
+    creatorSubject: event.createdBy,
+  };
+  if (!resource || !permits(principal, 'read', resource)) throw new ApiError('not_found', 'There is no such event.');
+  return event;
+}
+
+export function readAssetFreeEvent(
+  deps: ProvenanceDeps,
+  principal: Principal,
+  eventId: string,
+): Promise<Record<string, unknown>> {
+  return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
+    const event = await requireAssetFreeEvent(tx, principal, eventId);
+    return assetFreeEventResponse(event, await commitOf(tx, event));
+  });
+}

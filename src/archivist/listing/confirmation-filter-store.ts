@@ -1,0 +1,47 @@
+import { ApiError } from '../../platform/errors.js';
+import { type Condition, condition } from './condition.js';
+
+const STATUSES = ['PENDING', 'FAILED', 'STORED', 'COMMITTED', 'CONFIRMED', 'UNEQUIVOCAL'];
+
+/** SQL expressions of the event whose progress is asked for. The log is the row's own tenancy log. */
+export interface EntryColumns {
+  readonly tenantId: string;
+  readonly eventId: string;
+}
+
+/** The condition `confirmation_status=<status>`. PENDING and FAILED are never set, so nothing meets them (DESIGN 10). */
+export function statusCondition(entry: EntryColumns, status: string, parameter: string): Condition | undefined {
+  if (status === 'CONFIRMATION_STATUS_UNSPECIFIED') return undefined;
+  if (!STATUSES.includes(status)) throw unknownStatus(parameter);
+  if (status === 'STORED') return condition(waiting(entry));
+  if (status === 'COMMITTED') return condition(`NOT ${waiting(entry)} AND NOT ${published(entry)}`);
+  if (status === 'CONFIRMED') return condition(published(entry));
+  return condition('false');
+}
+
+/** The condition `minimum_trust=<status>`: this status or a higher one. */
+export function minimumTrustCondition(entry: EntryColumns, status: string, parameter: string): Condition | undefined {
+  if (['CONFIRMATION_STATUS_UNSPECIFIED', 'PENDING', 'STORED'].includes(status)) return undefined;
+  if (!STATUSES.includes(status)) throw unknownStatus(parameter);
+  if (status === 'COMMITTED') return condition(`NOT ${waiting(entry)}`);
+  if (status === 'CONFIRMED') return condition(published(entry));
+  return condition('false');
+}
+
+/** An accepted entry is in the intake of its log until the log has committed it. */
+function waiting(entry: EntryColumns): string {
+  return `EXISTS (SELECT FROM archivist.intake i
+    WHERE i.tenant_id = ${entry.tenantId} AND i.log_id = ${entry.tenantId} AND i.entry_id = ${entry.eventId})`;
+}
+
+function published(entry: EntryColumns): string {
+  return `EXISTS (SELECT FROM archivist.leaf l
+    JOIN archivist.log g ON g.tenant_id = l.tenant_id AND g.log_id = l.log_id
+    JOIN archivist.seal s ON s.tenant_id = g.tenant_id AND s.log_id = g.log_id AND s.seal_number = g.published_number
+    WHERE l.tenant_id = ${entry.tenantId} AND l.log_id = ${entry.tenantId} AND l.entry_id = ${entry.eventId}
+      AND l.leaf_index < s.leaves)`;
+}
+
+function unknownStatus(parameter: string): ApiError {
+  return new ApiError('bad_request', `${parameter}: must be one of ${STATUSES.join(', ')}`);
+}

@@ -1,0 +1,47 @@
+import type { PageTokens } from '../../platform/postgres/page-token.js';
+import { type Condition, condition } from './condition.js';
+import { type ListQuery, nextPageToken, RESULT_LIMIT } from './list-query.js';
+
+/** One page of a list, and how many entries the whole list has as far as that was counted. */
+export interface Page<Entry> {
+  readonly entries: Entry[];
+  readonly nextPageToken: string;
+  readonly total: number;
+}
+
+/** How a list reads its table. */
+export interface ListReader<Entry> {
+  /** The ordered id column, as the conditions name it. */
+  readonly idColumn: string;
+  idOf(entry: Entry): string;
+  list(conditions: readonly Condition[], limit: number): Promise<Entry[]>;
+  count(conditions: readonly Condition[], limit?: number): Promise<number>;
+}
+
+/** Reads one page by keyset. The total is exact when asked for, else it stops one past the result limit (DESIGN 10). */
+export async function listPage<Entry>(
+  reader: ListReader<Entry>,
+  page: {
+    readonly list: string;
+    readonly query: ListQuery;
+    readonly conditions: readonly Condition[];
+    readonly exactTotal: boolean;
+    readonly order?: 'newest' | 'oldest';
+    readonly tokens: PageTokens;
+  },
+): Promise<Page<Entry>> {
+  const { query, conditions } = page;
+  const comparison = page.order === 'oldest' ? '>' : '<';
+  const beyond = query.after === undefined ? [] : [condition(`${reader.idColumn} ${comparison} ?`, query.after)];
+  const found = await reader.list([...conditions, ...beyond], query.pageSize + 1);
+  const entries = found.slice(0, query.pageSize);
+  const last = entries.at(-1);
+  const more = found.length > entries.length && last !== undefined;
+  // A first page that holds the whole list has counted it.
+  const counted = query.after === undefined && !more ? entries.length : undefined;
+  return {
+    entries,
+    nextPageToken: more ? nextPageToken(page.list, query, reader.idOf(last), page.tokens) : '',
+    total: counted ?? (await reader.count(conditions, page.exactTotal ? undefined : RESULT_LIMIT + 1)),
+  };
+}

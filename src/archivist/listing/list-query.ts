@@ -1,0 +1,72 @@
+import { ApiError } from '../../platform/errors.js';
+import type { PageTokens } from '../../platform/postgres/page-token.js';
+
+/** Filters in the order of their names, so that the same query always reads the same. */
+export type Filters = readonly (readonly [string, string])[];
+
+export interface ListQuery {
+  readonly filters: Filters;
+  readonly pageSize: number;
+  /** The id that the page before ended with. */
+  readonly after?: string;
+}
+
+const DEFAULT_PAGE_SIZE = 100;
+/** The server's result limit (DESIGN 10): also the largest page. */
+export const RESULT_LIMIT = 1000;
+const MAX_FILTERS = 32;
+const MAX_VALUE = 4096;
+const PAGING = new Set(['page_size', 'page_token']);
+
+/**
+ * Reads a list's query. A page token carries the filters of its first page; the same filters beside it are accepted.
+ * @param list names list and caller, so that a token of one list is refused by another
+ * @throws {ApiError} bad_request naming the parameter
+ */
+export function readListQuery(query: Readonly<Record<string, unknown>>, list: string, tokens: PageTokens): ListQuery {
+  const filters = readFilters(query);
+  const pageSize = readPageSize(single(query['page_size'], 'page_size'));
+  const token = single(query['page_token'], 'page_token');
+  if (token === undefined || token === '') return { filters, pageSize };
+  const page = openToken(token, list, tokens);
+  if (filters.length > 0 && JSON.stringify(filters) !== JSON.stringify(page.filters)) {
+    throw new ApiError('bad_request', 'page_token: belongs to another query');
+  }
+  return { filters: page.filters, pageSize, after: page.after };
+}
+
+/** The token of the page after the one that ended with this id. */
+export function nextPageToken(list: string, query: ListQuery, lastId: string, tokens: PageTokens): string {
+  return tokens.seal({ list, filters: query.filters, after: lastId });
+}
+
+function openToken(token: string, list: string, tokens: PageTokens): { filters: Filters; after: string } {
+  const page = tokens.open(token) as { list: string; filters: Filters; after: string };
+  if (page.list !== list) throw new ApiError('bad_request', 'page_token: belongs to another query');
+  return page;
+}
+
+function readFilters(query: Readonly<Record<string, unknown>>): Filters {
+  const filters: [string, string][] = [];
+  for (const [name, value] of Object.entries(query)) {
+    if (PAGING.has(name)) continue;
+    for (const each of Array.isArray(value) ? value : [value]) {
+      if (typeof each !== 'string' || each.length > MAX_VALUE)
+        throw new ApiError('bad_request', `${name}: is not usable`);
+      filters.push([name, each]);
+    }
+  }
+  if (filters.length > MAX_FILTERS) throw new ApiError('bad_request', `at most ${MAX_FILTERS} filters are understood`);
+  return filters.sort((left, right) => (left.join('=') < right.join('=') ? -1 : 1));
+}
+
+function readPageSize(text: string | undefined): number {
+  if (text === undefined || text === '') return DEFAULT_PAGE_SIZE;
+  if (!/^\d{1,9}$/.test(text)) throw new ApiError('bad_request', 'page_size: must be a number of results');
+  return Math.min(Number(text) || DEFAULT_PAGE_SIZE, RESULT_LIMIT);
+}
+
+function single(value: unknown, name: string): string | undefined {
+  if (value === undefined || typeof value === 'string') return value;
+  throw new ApiError('bad_request', `${name}: must be given once`);
+}

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { leafCount } from '../core/mmr/leaf-count.js';
+import type { LogState } from '../ledger/log.js';
+import { findLog } from '../ledger/log-store.js';
+import { headMassif, massifObjectKey, massifView, sealView } from '../ledger/massif-view.js';
+import type { ObjectStore } from '../platform/object-store.js';
+import type { Database } from '../platform/postgres/database.js';
+import { tenancyLog } from './deployment.js';
+
+/** A massif or seal file as it is now. */
+export interface LogFile {
+  readonly bytes: Uint8Array;
+  readonly etag: string;
+  /** A full massif and its last seal never change again. */
+  readonly immutable: boolean;
+}
+
+export type LogFileKind = 'massif' | 'seal';
+
+/** Finds the files of a tenancy's MMR log; undefined for one that is not there. */
+export type FindLogFile = (tenantId: string, kind: LogFileKind, massif: number) => Promise<LogFile | undefined>;
+
+const REMEMBERED_FILES = 8;
+
+/**
+ * Full massifs come from the object store, the growing one from the database as of the newest published seal. A file is
+ * put together once for each published state, however often it is asked for.
+ */
+export function createFindLogFile(deps: { database: Database; objectStore: ObjectStore }): FindLogFile {
+  const remembered = new LRUCache<string, Promise<LogFile | undefined>>({ max: REMEMBERED_FILES });
+  return async (tenantId, kind, massif) => {
+    const log = tenancyLog(tenantId);
+    const scope = { read: [tenantId], write: [] };
+    const state = await deps.database.inTransaction(scope, (tx) => findLog(tx, log));
+    if (!state || state.publishedNumber === 0n) return undefined;
+    const key = `${tenantId} ${kind} ${massif} ${state.publishedNumber}`;
+    const known = remembered.get(key);
+    if (known) return known;
+    const file = readFile(deps, state, kind, massif);
+    remembered.set(key, file);
+    file.catch(() => remembered.delete(key));
+    return file;
+  };
+}
+
+/** A seal's last file may be younger in the database than in the object store; a full massif is the same in both. */
+async function readFile(
+  deps: { database: Database; objectStore: ObjectStore },
+  log: LogState,
+  kind: LogFileKind,
+  massif: number,
+): Promise<LogFile | undefined> {
+  if (kind === 'massif' && massif < headMassif(log, leafCount(log.publishedSize))) {
+    const stored = await deps.objectStore.get(massifObjectKey(log, massif));
+    if (stored) return logFile(stored, true);
+  }
+  const view = await deps.database.inTransaction({ read: [log.tenantId], write: [] }, (tx) =>
+    kind === 'massif' ? massifView(tx, log, massif) : sealView(tx, log, massif),
+  );
+  return view && logFile(view.bytes, view.full);
+}
+
+function logFile(bytes: Uint8Array, immutable: boolean): LogFile {
+  const digest = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
+  return { bytes, etag: `"${digest}"`, immutable };
+}

@@ -1,0 +1,20 @@
+import { listReply } from '../platform/http/list-response.js';
+import type { Reply } from '../platform/http/route.js';
+import type { Page } from './listing/list-page.js';
+import { RESULT_LIMIT } from './listing/list-query.js';
+
+/** A page as the interface answers it: the collection, `next_page_token`, x-total-count, and 206 beyond the limit. */
+export function pageReply(key: string, page: Page<Record<string, unknown>>): Reply {
+  return listReply({
+    key,
+    items: page.entries,
+    nextPageToken: page.nextPageToken,
+    total: page.total,
+    limit: RESULT_LIMIT,
+  });
+}
+
+/** True when the caller wants the exact number of entries, however long counting takes. */
+export function wantsExactTotal(headers: Readonly<Record<string, string | undefined>>): boolean {
+  return headers['x-request-total-count']?.toLowerCase() === 'true';
+}

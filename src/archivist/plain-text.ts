@@ -1,0 +1,13 @@
+import { z } from 'zod';
+
+const UNSTORABLE = /\0|\p{Surrogate}/u;
+
+/** True for text that PostgreSQL can keep and every UTF-8 reader agrees on: no U+0000, no lone surrogate. */
+export function isPlainText(value: string): boolean {
+  return !UNSTORABLE.test(value);
+}
+
+/** A text of at most `max` UTF-16 units that is plain in the sense above. */
+export function plainText(max: number) {
+  return z.string().max(max).refine(isPlainText, 'must not contain U+0000 or a lone surrogate');
+}

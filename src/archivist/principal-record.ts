@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import type { Principal } from '../platform/http/principal.js';
+import { plainText } from './plain-text.js';
+
+/** A principal as events carry it: four texts, hashed with the event. */
+export interface PrincipalRecord {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly display_name: string;
+  readonly email: string;
+}
+
+const text = plainText(1024).default('');
+
+/** A caller's `principal_declared`; missing members are empty. */
+export const principalRecordSchema = z.object({ issuer: text, subject: text, display_name: text, email: text });
+
+export function principalRecord(principal: Principal): PrincipalRecord {
+  return {
+    issuer: principal.issuer,
+    subject: principal.subject,
+    display_name: principal.displayName,
+    email: principal.email,
+  };
+}
+
+/** What the public form of an event carries in place of its principals. */
+export const BLANK_PRINCIPAL: PrincipalRecord = { issuer: '', subject: '', display_name: '', email: '' };

@@ -1,0 +1,85 @@
+import { assembleTransparentStatement } from '../../core/statement/transparent-statement.js';
+import { readTemplate } from '../../core/statement/vcon-template.js';
+import { mmrReceipt, statementReceipt } from '../../ledger/receipts.js';
+import { statementBytes } from '../../ledger/statement-store.js';
+import { ApiError } from '../../platform/errors.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import type { Attributes } from '../attributes.js';
+import { type Deployment, statementLog, tenancyLog } from '../deployment.js';
+import { type AssetEvent, type AssetForm, assetEventDocument } from '../events/asset-event.js';
+import { type AssetFreeEvent, assetFreeEventDocument } from '../events/asset-free-event.js';
+import { commitOf } from '../events/read-asset-events.js';
+
+/** An event whose proofs are asked for, in the form in which it is served. */
+export type ProvenEvent =
+  | {
+      readonly kind: 'asset_event';
+      readonly event: AssetEvent;
+      readonly form: AssetForm;
+      readonly assetIsPublic: boolean;
+    }
+  | { readonly kind: 'asset_free_event'; readonly event: AssetFreeEvent };
+
+/** The proofs that every committed event has; all bytes are the same at every request. */
+export type Proof = 'receipt' | 'signed-statement' | 'transparent-statement';
+
+/**
+ * The bytes of a proof (tagged COSE_Sign1).
+ * @throws {ApiError} not_ready before the seal; not_found when the event carries no vCon template to make a statement of
+ */
+export async function entryProof(
+  tx: Tx,
+  deployment: Deployment,
+  proven: ProvenEvent,
+  proof: Proof,
+  receiptForm: 'map' | 'draft',
+): Promise<Uint8Array> {
+  if (proof === 'receipt')
+    return ready(await mmrReceipt(tx, tenancyLog(proven.event.tenantId), proven.event.eventId, receiptForm));
+  if (!readTemplate(attributesOf(proven))) {
+    throw new ApiError(
+      'not_found',
+      'This event carries no vCon template (payload and subject), so it has no signed statement.',
+    );
+  }
+  const statement = ready(await statementBytes(tx, statementTenancy(deployment, proven), proven.event.eventId));
+  return proof === 'signed-statement' ? statement : transparentStatement(tx, deployment, proven, statement);
+}
+
+async function transparentStatement(
+  tx: Tx,
+  deployment: Deployment,
+  proven: ProvenEvent,
+  statement: Uint8Array,
+): Promise<Uint8Array> {
+  const { event } = proven;
+  const log = statementLog(deployment, isPublic(proven));
+  const rfc9162Receipt = ready(await statementReceipt(tx, log, event.eventId));
+  const draftReceipt = ready(await mmrReceipt(tx, tenancyLog(event.tenantId), event.eventId, 'draft'));
+  const commit = ready(await commitOf(tx, event));
+  const document =
+    proven.kind === 'asset_event'
+      ? assetEventDocument(proven.event, commit, proven.form)
+      : assetFreeEventDocument(proven.event, commit);
+  return assembleTransparentStatement(statement, { rfc9162Receipt, mmrReceipt: draftReceipt, event: document });
+}
+
+function attributesOf(proven: ProvenEvent): Attributes {
+  return proven.kind === 'asset_event' ? proven.event.eventAttributes : proven.event.attributes;
+}
+
+function isPublic(proven: ProvenEvent): boolean {
+  return proven.kind === 'asset_event' && proven.assetIsPublic;
+}
+
+/** The statement of a public asset's event is made from its public form. */
+function statementTenancy(deployment: Deployment, proven: ProvenEvent): string {
+  return isPublic(proven) ? deployment.publicTenancy : proven.event.tenantId;
+}
+
+function ready<Value>(value: Value | undefined): Value {
+  if (value !== undefined) return value;
+  throw new ApiError('not_ready', 'The proof is not ready yet: the event waits for its log to be sealed.', {
+    'retry-after': '1',
+  });
+}

@@ -1,0 +1,20 @@
+import type { Clock } from '../platform/clock.js';
+import type { Database } from '../platform/postgres/database.js';
+import type { PageTokens } from '../platform/postgres/page-token.js';
+import type { AcceptWriter } from './accept/accept-writer.js';
+import type { Deployment } from './deployment.js';
+
+/** What the provenance resources are given. */
+export interface ProvenanceDeps {
+  readonly database: Database;
+  readonly deployment: Deployment;
+  readonly writer: AcceptWriter;
+  readonly clock: Clock;
+  readonly pageTokens: PageTokens;
+  readonly publicUrl: string;
+}
+
+/** The scope of one tenancy's reads: its own rows, and public forms with their statements. */
+export function readScope(deployment: Deployment, tenantId: string) {
+  return { read: [tenantId, deployment.publicTenancy, deployment.deploymentTenancy], write: [] };
+}

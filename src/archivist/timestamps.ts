@@ -1,0 +1,29 @@
+import { ApiError } from '../platform/errors.js';
+
+const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
+
+/** `2026-11-21T09:30:00.123Z`: UTC with exactly three decimals, the form of every time that the service sets. */
+export function timestampOf(unixMs: number): string {
+  return new Date(unixMs).toISOString();
+}
+
+/** What `timestamp_committed` reads until a log has committed the event. */
+export const NOT_COMMITTED = '1970-01-01T00:00:00Z';
+
+/**
+ * A caller's RFC 3339 time as UTC text. One already in UTC stays as it was written; another is converted.
+ * @throws {ApiError} bad_request naming the field
+ */
+export function readTimestamp(value: string, field: string): { text: string; unixMs: number } {
+  const match = RFC3339.exec(value);
+  const unixMs = match ? Date.parse(value.toUpperCase()) : Number.NaN;
+  if (!match || Number.isNaN(unixMs) || !inYears(new Date(unixMs))) {
+    throw new ApiError('bad_request', `${field}: must be an RFC 3339 time such as 2026-01-31T12:00:00Z`);
+  }
+  return { text: match[8] === 'Z' && value[10] === 'T' ? value : timestampOf(unixMs), unixMs };
+}
+
+/** Years that both JavaScript and PostgreSQL read from text. */
+function inYears(time: Date): boolean {
+  return time.getUTCFullYear() >= 1 && time.getUTCFullYear() <= 9999;
+}

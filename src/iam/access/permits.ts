@@ -1,0 +1,52 @@
+import type { Principal } from '../../platform/http/principal.js';
+
+/** What somebody wants to do. */
+export type Verb = 'create' | 'read' | 'record';
+
+/** What it is done to. Creators are named by token issuer and subject. */
+export type Resource =
+  | { readonly kind: 'assets' | 'asset_free_events'; readonly tenantId: string }
+  | {
+      readonly kind: 'asset' | 'asset_event' | 'asset_free_event';
+      readonly tenantId: string;
+      readonly creatorIssuer: string;
+      readonly creatorSubject: string;
+    };
+
+/** The role that may do everything in its own tenancy. */
+export const OWNER_ROLE = 'OWNER';
+
+/** True when the principal administers its tenancy. */
+export function isOwner(principal: Principal): boolean {
+  return principal.roles.includes(OWNER_ROLE);
+}
+
+/**
+ * The one door of authorization: everything not granted here is denied (DESIGN 7.4, 10). Owners may do all in their own
+ * tenancy; any active identity may create assets and asset-free events, read what it created, and record on its own assets.
+ */
+export function permits(principal: Principal, verb: Verb, resource: Resource): boolean {
+  if (resource.tenantId !== principal.tenantId) return false;
+  if (isOwner(principal)) return true;
+  switch (resource.kind) {
+    case 'assets':
+    case 'asset_free_events':
+      return verb === 'create';
+    case 'asset':
+      return (verb === 'read' || verb === 'record') && createdBy(principal, resource);
+    case 'asset_event':
+    case 'asset_free_event':
+      return verb === 'read' && createdBy(principal, resource);
+  }
+}
+
+/** What a list may show: everything of the tenancy, or only what this identity created. The same rule as `permits` read. */
+export type Visibility = 'all' | { readonly issuer: string; readonly subject: string };
+
+export function visibilityOf(principal: Principal): Visibility {
+  return isOwner(principal) ? 'all' : { issuer: principal.issuer, subject: principal.subject };
+}
+
+function createdBy(principal: Principal, resource: { creatorIssuer: string; creatorSubject: string }): boolean {
+  return resource.creatorIssuer === principal.issuer && resource.creatorSubject === principal.subject;
+}

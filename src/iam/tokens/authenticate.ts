@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { decodeProtectedHeader, importJWK, type JWTPayload, jwtVerify } from 'jose';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../platform/clock.js';
+import { ApiError } from '../../platform/errors.js';
+import type { Authenticate, Principal } from '../../platform/http/principal.js';
+import type { Keyring } from '../../platform/keys/keyring.js';
+import { RESERVED_CLAIMS, tokenAudience, tokenIssuer } from './access-token.js';
+
+const CLOCK_SKEW_SECONDS = 5;
+const MAX_TOKEN_LENGTH = 8192;
+const REMEMBERED_TOKENS = 10_000;
+const TENANT = /^tenant\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+/** Header members by which a token could bring its own key, or ask for rules that we do not know. */
+const REFUSED_HEADERS = ['jwk', 'jku', 'x5u', 'x5c', 'crit', 'b64'];
+
+type VerificationKey = Awaited<ReturnType<typeof importJWK>>;
+
+/**
+ * Turns an Authorization header into a principal. Only RS256 tokens of type `at+jwt` with our exact issuer and audience,
+ * signed by one of our own token keys, are accepted (RFC 9068, RFC 8725); everything else is one and the same 401.
+ * Verified tokens are remembered until they expire, by hash.
+ */
+export function createAuthenticate(deps: { keyring: Keyring; clock: Clock; publicUrl: string }): Authenticate {
+  const verified = new LRUCache<string, { principal: Principal; expiresAtMs: number }>({ max: REMEMBERED_TOKENS });
+  const keys = new Map<string, Promise<VerificationKey>>();
+
+  function keyOf(kid: string): Promise<VerificationKey> {
+    const remembered = keys.get(kid);
+    if (remembered) return remembered;
+    const published = deps.keyring.publicKeys(['token']).find((key) => key.keyId === kid);
+    if (!published) throw new Error('unknown token key');
+    const imported = importJWK({ ...published.jwk }, 'RS256');
+    keys.set(kid, imported);
+    return imported;
+  }
+
+  async function verify(token: string): Promise<JWTPayload> {
+    const header = decodeProtectedHeader(token);
+    if (REFUSED_HEADERS.some((name) => name in header)) throw new Error('header member refused');
+    if (typeof header.kid !== 'string' || header.typ !== 'at+jwt') throw new Error('not an access token');
+    const audience = tokenAudience(deps.publicUrl);
+    const { payload } = await jwtVerify(token, await keyOf(header.kid), {
+      algorithms: ['RS256'],
+      typ: 'at+jwt',
+      issuer: tokenIssuer(deps.publicUrl),
+      audience,
+      clockTolerance: CLOCK_SKEW_SECONDS,
+      currentDate: new Date(deps.clock.now()),
+      requiredClaims: ['exp', 'iat', 'sub', 'client_id', 'jit_tenant_id'],
+    });
+    if (payload.aud !== audience) throw new Error('audience is not exactly ours');
+    return payload;
+  }
+
+  return async (authorization) => {
+    const token = bearerToken(authorization);
+    const hash = createHash('sha256').update(token).digest('base64');
+    const known = verified.get(hash);
+    if (known) {
+      if (deps.clock.now() < known.expiresAtMs) return known.principal;
+      verified.delete(hash);
+      throw refused();
+    }
+    const payload = await verify(token).catch(() => {
+      throw refused();
+    });
+    const principal = principalOf(payload);
+    verified.set(hash, { principal, expiresAtMs: (payload.exp! + CLOCK_SKEW_SECONDS) * 1000 });
+    return principal;
+  };
+}
+
+function bearerToken(authorization: string | undefined): string {
+  const token = authorization?.match(/^bearer +([A-Za-z0-9._~+/=-]+) *$/i)?.[1];
+  if (!token) throw refused('Send an access token as "Authorization: Bearer <token>".');
+  if (token.length > MAX_TOKEN_LENGTH) throw refused();
+  return token;
+}
+
+function principalOf(payload: JWTPayload): Principal {
+  const tenantId = text(payload['jit_tenant_id']).match(TENANT)?.[1];
+  if (!tenantId) throw refused();
+  const roles = payload['jit_roles'];
+  const custom = Object.entries(payload).filter(
+    (entry): entry is [string, string] => !RESERVED_CLAIMS.has(entry[0]) && typeof entry[1] === 'string',
+  );
+  return {
+    tenantId,
+    issuer: payload.iss!,
+    subject: text(payload.sub),
+    displayName: text(payload['name']),
+    email: '',
+    roles: Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [],
+    claims: Object.fromEntries(custom),
+  };
+}
+
+function text(claim: unknown): string {
+  return typeof claim === 'string' ? claim : '';
+}
+
+function refused(description = 'The access token is not valid, or no longer.'): ApiError {
+  return new ApiError('unauthorized', description, { 'www-authenticate': 'Bearer' });
+}

@@ -1,0 +1,25 @@
+import type { PublicJwk } from '../core/cose/public-key.js';
+
+/** The DID that issues our statements (did:web method): its document lies under the public URL at `DID_PATH`. */
+export function issuerDid(publicUrl: string): string {
+  const url = new URL(publicUrl);
+  const prefix = url.pathname.split('/').filter((part) => part !== '');
+  return ['did', 'web', encodeURIComponent(url.host), ...prefix, 'archivist', 'v1', 'didweb'].join(':');
+}
+
+export const DID_PATH = '/archivist/v1/didweb/did.json';
+
+/** The DID document with every key that ever signed a statement (DID Core 5.2; members as the original's document). */
+export function didDocument(did: string, keys: readonly { keyId: string; jwk: PublicJwk }[]): Record<string, unknown> {
+  return {
+    '@context': ['https://www.w3.org/ns/did/v1'],
+    id: did,
+    verificationMethod: keys.map(({ keyId, jwk }) => ({
+      id: `#${keyId}`,
+      type: 'JsonWebKey',
+      controller: did,
+      publicKeyJwk: { ...jwk, kid: keyId },
+    })),
+    assertionMethod: keys.map(({ keyId }) => `#${keyId}`),
+  };
+}

@@ -1,0 +1,69 @@
+import { encodeCoseKeySet } from '../core/cose/cose-key.js';
+import type { PublicJwk } from '../core/cose/public-key.js';
+import { type Route, route } from '../platform/http/route.js';
+import type { Keyring, PublishedKey } from '../platform/keys/keyring.js';
+import { DID_PATH, didDocument, issuerDid } from './did.js';
+
+/** Keys change rarely, and a verifier must learn of a new one soon. */
+const HEADERS = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' };
+
+/**
+ * Where a verifier finds our keys, retired ones too: log and seal keys as a COSE key set (SCRAPI), issuer keys as a
+ * did:web document, token and issuer keys as a JWK set (RFC 7517). These are all the places; `/.well-known/jwks.json` is
+ * the only JWK set.
+ */
+export function keyRoutes(deps: { keyring: Keyring; publicUrl: string }): Route[] {
+  const { keyring, publicUrl } = deps;
+  return [
+    route({
+      method: 'GET',
+      path: '/.well-known/scitt-keys',
+      operationId: 'Scitt_GetKeys',
+      summary: 'Keys of receipts and seals as a COSE key set',
+      access: 'public',
+      extension: true,
+      success: 200,
+      codes: [],
+      rawResponse: 'application/cbor',
+      handle: async () => ({
+        bytes: encodeCoseKeySet(keyring.publicKeys(['statement_receipt', 'seal']).map((key) => key.jwk as PublicJwk)),
+        contentType: 'application/cbor',
+        headers: HEADERS,
+      }),
+    }),
+    route({
+      method: 'GET',
+      path: '/.well-known/jwks.json',
+      operationId: 'Keys_GetJwks',
+      summary: 'Keys of access tokens and of statements as a JWK set',
+      access: 'public',
+      extension: true,
+      success: 200,
+      codes: [],
+      handle: async () => ({
+        body: { keys: keyring.publicKeys(['token', 'issuer']).map(jwkSetMember) },
+        headers: HEADERS,
+      }),
+    }),
+    route({
+      method: 'GET',
+      path: DID_PATH,
+      operationId: 'DIDWeb_GetDID',
+      summary: 'The DID document of the statement issuer',
+      access: 'public',
+      success: 200,
+      codes: [404],
+      handle: async () => ({
+        body: didDocument(
+          issuerDid(publicUrl),
+          keyring.publicKeys(['issuer']).map((key) => ({ keyId: key.keyId, jwk: key.jwk as PublicJwk })),
+        ),
+        headers: HEADERS,
+      }),
+    }),
+  ];
+}
+
+function jwkSetMember(key: PublishedKey): Record<string, unknown> {
+  return { ...key.jwk, kid: key.keyId, use: 'sig', alg: key.algorithm };
+}

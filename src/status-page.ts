@@ -1,0 +1,41 @@
+import type { ServiceHealth } from './service-health.js';
+
+/** The page at `/`: what this is, whether it is well, where to go on. No script, no asset from elsewhere. */
+export function statusPage(health: ServiceHealth, publicUrl: string): string {
+  const state = health.ready ? 'ready' : 'not ready';
+  const rows = Object.entries(health.checks)
+    .map(([name, check]) => `<tr><th scope="row">${escaped(name)}</th><td>${escaped(check)}</td></tr>`)
+    .join('\n');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>vcon-archivist: ${state}</title>
+<style>
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem; color: #222; }
+th { text-align: left; padding-right: 2rem; font-weight: normal; color: #555; }
+@media (prefers-color-scheme: dark) { body { background: #181818; color: #ddd; } th { color: #999; } a { color: #8ab4f8; } }
+</style>
+</head>
+<body>
+<h1>vcon-archivist is ${state}</h1>
+<p>Signed statements, an append-only Merkle log and receipts for every operation on a vCon.</p>
+<table>
+${rows}
+</table>
+<ul>
+<li><a href="/readyz">readyz</a>, <a href="/healthz">healthz</a>, <a href="/metrics">metrics</a></li>
+<li>Interface: <code>${escaped(publicUrl)}/archivist</code>, described at <a href="/archivist/v2/assets:openapi">assets:openapi</a>
+and <a href="/archivist/v1/events:openapi">events:openapi</a></li>
+<li>Keys: <a href="/.well-known/scitt-keys">scitt-keys</a>, <a href="/.well-known/jwks.json">jwks.json</a>,
+<a href="/archivist/v1/didweb/did.json">did.json</a></li>
+</ul>
+</body>
+</html>
+`;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { assetConditions } from '../../src/archivist/assets/asset-filter-store.js';
+import { condition, renderWhere } from '../../src/archivist/listing/condition.js';
+
+describe('list conditions', () => {
+  it('bind every value of a caller as a parameter', () => {
+    const { sql, values } = renderWhere(assetConditions([["attributes.x' OR 1=1 --", "y'; DROP TABLE"]]));
+    expect(sql).not.toContain('DROP');
+    expect(sql).not.toContain('1=1');
+    expect(values).toEqual(["x' OR 1=1 --", "y'; DROP TABLE"]);
+  });
+
+  it('number parameters across conditions', () => {
+    const rendered = renderWhere([condition('a = ?', 1), condition('b = ? OR c = ?', 2, 3)]);
+    expect(rendered).toEqual({ sql: '(a = $1) AND (b = $2 OR c = $3)', values: [1, 2, 3] });
+  });
+
+  it('leave untracked assets out unless tracked is filtered', () => {
+    expect(renderWhere(assetConditions([])).sql).toBe('(a.tracked)');
+    expect(renderWhere(assetConditions([['tracked', 'ANY']])).sql).toBe('true');
+    expect(renderWhere(assetConditions([['tracked', 'NOT_TRACKED']])).sql).toBe('(NOT a.tracked)');
+  });
+
+  it('refuse an unknown filter by name', () => {
+    expect(() => assetConditions([['colour', 'red']])).toThrow(/^colour: /);
+    expect(() => assetConditions([['__proto__', 'red']])).toThrow(/^__proto__: /);
+  });
+});

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { readTimestamp, timestampOf } from '../../src/archivist/timestamps.js';
+
+describe('timestamps', () => {
+  it('keeps a UTC time letter by letter, for the leaf hashes the text', () => {
+    expect(readTimestamp('2026-01-31T12:00:00Z', 'at').text).toBe('2026-01-31T12:00:00Z');
+    expect(readTimestamp('2026-01-31T12:00:00.120000Z', 'at').text).toBe('2026-01-31T12:00:00.120000Z');
+  });
+
+  it('converts another offset to UTC', () => {
+    expect(readTimestamp('2026-01-31T12:00:00+02:00', 'at').text).toBe('2026-01-31T10:00:00.000Z');
+  });
+
+  it('refuses what is no RFC 3339 time, naming the field', () => {
+    for (const wrong of [
+      'yesterday',
+      '2026-01-31',
+      '2026-13-01T00:00:00Z',
+      '2026-01-31 12:00:00Z',
+      '0000-01-01T00:00:00Z',
+    ]) {
+      expect(() => readTimestamp(wrong, 'timestamp_declared')).toThrow(/^timestamp_declared: /);
+    }
+  });
+
+  it('writes own times in UTC with three decimals', () => {
+    expect(timestampOf(0)).toBe('1970-01-01T00:00:00.000Z');
+  });
+});
