@@ -1,0 +1,26 @@
+import { Command, CommanderError } from 'commander';
+import { EXIT_USAGE, type Terminal } from './terminal.js';
+import { addVerifyCommand } from './verify-command.js';
+
+/** Every `<name>-command.ts` exports one of these and stands in the list below. */
+export type AddCommand = (program: Command, terminal: Terminal) => void;
+
+const COMMANDS: readonly AddCommand[] = [addVerifyCommand];
+
+/** Runs one command line, without the program's name, and leaves the exit code in the terminal. */
+export async function runCli(args: readonly string[], terminal: Terminal): Promise<void> {
+  const program = new Command('vcon-archivist')
+    .description('Evidence for conversations: check it, and run the service that makes it')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.print(text.trimEnd()),
+      writeErr: (text) => terminal.complain(text.trimEnd()),
+    });
+  for (const add of COMMANDS) add(program, terminal);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    terminal.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE;
+  }
+}

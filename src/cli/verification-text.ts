@@ -1,0 +1,58 @@
+import type { VerificationCode } from '../core/errors.js';
+import type { StepName, VerificationReport, VerificationStep } from '../core/verify/verification-report.js';
+
+const STEP_TITLES: Readonly<Record<StepName, string>> = {
+  payload_hash: 'payload hash',
+  statement_signature: 'statement signature',
+  statement_log_inclusion: 'statement-log inclusion path',
+  statement_log_receipt: 'statement-log receipt signature',
+  tenancy_log_inclusion: 'tenancy-log inclusion path',
+  tenancy_log_receipt: 'tenancy-log receipt signature',
+  event: 'event matches statement',
+};
+
+const OUTCOMES: Readonly<Record<VerificationStep['outcome'], string>> = {
+  verified: 'ok         ',
+  refused: 'REFUSED    ',
+  not_checked: 'not checked',
+};
+
+/** What a refusal means to somebody who holds the files; codes without an entry speak for themselves. */
+const MEANINGS: Readonly<Partial<Record<VerificationCode, string>>> = {
+  malformed: 'The file is damaged, or it is not what it is given as.',
+  unsupported: 'This program does not know the kind of evidence: it may be good, but it is not checked.',
+  payload_hash_mismatch: 'This is not the vCon that the statement was made about, or it has changed since.',
+  statement_signature_invalid: 'The statement was changed after its issuer signed it, or never was the issuer’s.',
+  issuer_key_not_trusted: 'Somebody signed the statement, but nobody whose key you gave.',
+  receipt_missing: 'Nothing shows that the statement was ever registered.',
+  inclusion_path_invalid: 'The receipt does not lead from this entry to any root of the log.',
+  receipt_signature_invalid: 'The log never signed a tree with this entry: the receipt is another entry’s, or forged.',
+  log_key_not_trusted: 'Some log signed the receipt, but none whose key you gave.',
+  log_mismatch: 'The receipt is genuine, but of another log than this entry belongs to.',
+  event_mismatch: 'The event that came with the statement is another one, or was changed.',
+  algorithm_not_allowed:
+    'The signature algorithm is missing, weak or not the key’s: such signatures are forged easily.',
+  critical_header_unknown: 'The signer demands a check that this program does not know.',
+  signature_malformed: 'What stands in the signature’s place is no signature.',
+  key_invalid: 'One of the keys is broken.',
+};
+
+function stepLine({ step, outcome, code, detail }: VerificationStep): string {
+  return `${OUTCOMES[outcome]}  ${STEP_TITLES[step]}: ${detail}${code === undefined ? '' : ` [${code}]`}`;
+}
+
+function verdict({ verified, steps }: VerificationReport): string {
+  const refused = steps.find(({ outcome }) => outcome === 'refused');
+  if (refused) {
+    const meaning = refused.code && MEANINGS[refused.code];
+    return `NOT VERIFIED: ${STEP_TITLES[refused.step]} failed.${meaning ? ` ${meaning}` : ''}`;
+  }
+  const open = steps.filter(({ outcome }) => outcome === 'not_checked').map(({ step }) => STEP_TITLES[step]);
+  if (!verified) return 'NOT VERIFIED.';
+  return open.length === 0 ? 'VERIFIED.' : `VERIFIED as far as checked. Not checked: ${open.join(', ')}.`;
+}
+
+/** A report for a person: one line a step, then the verdict. */
+export function reportText(report: VerificationReport): string {
+  return [...report.steps.map(stepLine), '', verdict(report)].join('\n');
+}

@@ -1,0 +1,66 @@
+import { VerificationError } from '../errors.js';
+import { decodeCbor } from './cbor.js';
+import { decodeCoseKeySet, jwkFromCoseKey } from './cose-key.js';
+import { type PublicJwk, publicJwk } from './public-key.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** First characters of a JSON document; none of them starts a COSE key set or key that we could use. */
+const JSON_START = /^[\s]*[{[]/;
+
+function malformed(reason: string): VerificationError {
+  return new VerificationError('malformed', `not a key document: ${reason}`);
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Key of a DID document's verification method, named by the method's fragment unless the key has a kid itself. */
+function methodKey(method: unknown): unknown {
+  if (!isObject(method) || !isObject(method['publicKeyJwk'])) return undefined;
+  const fragment = typeof method['id'] === 'string' ? method['id'].split('#')[1] : undefined;
+  return { ...(fragment === undefined ? {} : { kid: fragment }), ...method['publicKeyJwk'] };
+}
+
+function jsonKeys(text: string): unknown[] {
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    throw malformed('it is not JSON');
+  }
+  if (!isObject(document)) throw malformed('it is a JSON list');
+  const { keys, verificationMethod } = document;
+  if (Array.isArray(keys)) return keys;
+  if (Array.isArray(verificationMethod)) return verificationMethod.map(methodKey).filter((key) => key !== undefined);
+  if ('kty' in document) return [document];
+  throw malformed('it is neither a JWK set, a JWK nor a DID document');
+}
+
+/** Keys that we cannot use, such as RSA, stand beside ours in published sets: they are passed over. */
+function usable(read: () => PublicJwk): PublicJwk[] {
+  try {
+    return [read()];
+  } catch (error) {
+    if (error instanceof VerificationError && error.code === 'unsupported') return [];
+    throw error;
+  }
+}
+
+function cborKeys(bytes: Uint8Array): PublicJwk[] {
+  const key = decodeCbor(bytes);
+  return key instanceof Map ? usable(() => jwkFromCoseKey(key)) : decodeCoseKeySet(bytes);
+}
+
+/**
+ * Reads published keys, whatever the form: a COSE Key Set or COSE_Key (CBOR), a JWK Set, a JWK, or a DID document. Keys of
+ * kinds that sign no evidence are passed over.
+ * @throws {VerificationError} `malformed` when it is none of these, `unsupported` when no usable key is left, `key_invalid`
+ */
+export function readKeyDocument(bytes: Uint8Array): PublicJwk[] {
+  const text = new TextDecoder().decode(bytes);
+  const keys = JSON_START.test(text) ? jsonKeys(text).flatMap((key) => usable(() => publicJwk(key))) : cborKeys(bytes);
+  if (keys.length === 0) throw new VerificationError('unsupported', 'no P-256, P-384 or Ed25519 key is in it');
+  return keys;
+}

@@ -1,0 +1,63 @@
+import { toBase64Url } from '../bytes.js';
+import type { CborMap, CborValue } from '../cose/cbor.js';
+import { coseKeyFromJwk, jwkFromCoseKey } from '../cose/cose-key.js';
+import { Claim, CONFIRMATION_KEY, Header, KeyParameter } from '../cose/labels.js';
+import type { PublicJwk } from '../cose/public-key.js';
+import type { Signer } from '../cose/signature.js';
+
+/** A log's name in everything it signs. It never holds an entry, a size or a file: signatures are made once and reused. */
+export interface LogName {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+/** The subject of a tenancy's log; the public log carries the public tenancy's uuid. */
+export function tenancyLogSubject(tenancyUuid: string): string {
+  return `tenant/${tenancyUuid}`;
+}
+
+/** Claims with the name alone. */
+export function logClaims(name: LogName): CborMap {
+  return new Map([
+    [Claim.issuer, name.issuer],
+    [Claim.subject, name.subject],
+  ]);
+}
+
+/**
+ * Claims of seals and MMR receipts: the name and, for clients that look nowhere else, the signing key. Its kid is text,
+ * which the Go reader insists on.
+ */
+export function sealerClaims(name: LogName, signer: Signer): CborMap {
+  const key = coseKeyFromJwk(signer.publicKey, signer.kid).set(KeyParameter.kid, toBase64Url(signer.kid));
+  return logClaims(name).set(Claim.confirmation, new Map([[CONFIRMATION_KEY, key]]));
+}
+
+/** What a log says of itself in a protected header. The key is a claim: it serves to find a trusted one, never as one. */
+export interface ReadLogClaims {
+  readonly issuer?: string;
+  readonly subject?: string;
+  readonly claimedKey?: CborValue;
+}
+
+/** Reads claims at label 15 or, in older seals, at 13. */
+export function readLogClaims(header: CborMap): ReadLogClaims {
+  const claims = header.get(Header.claims) ?? header.get(Header.draftClaims);
+  if (!(claims instanceof Map)) return {};
+  const [issuer, subject, confirmation] = [
+    claims.get(Claim.issuer),
+    claims.get(Claim.subject),
+    claims.get(Claim.confirmation),
+  ];
+  const claimedKey = confirmation instanceof Map ? confirmation.get(CONFIRMATION_KEY) : undefined;
+  return {
+    ...(typeof issuer === 'string' ? { issuer } : {}),
+    ...(typeof subject === 'string' ? { subject } : {}),
+    ...(claimedKey === undefined ? {} : { claimedKey }),
+  };
+}
+
+/** The claimed key as a JWK. @throws {VerificationError} `unsupported` or `key_invalid` */
+export function claimedJwk(claims: ReadLogClaims): PublicJwk | undefined {
+  return claims.claimedKey === undefined ? undefined : jwkFromCoseKey(claims.claimedKey);
+}

@@ -1,0 +1,64 @@
+import type { CborMap, CborValue } from '../cose/cbor.js';
+import { DataStructure, Header } from '../cose/labels.js';
+import { decodeSign1, encodeSign1, type Sign1 } from '../cose/sign1.js';
+import { VerificationError } from '../errors.js';
+
+/** A refusal of a receipt's form. */
+export function malformedReceipt(reason: string): VerificationError {
+  return new VerificationError('malformed', `not a receipt: ${reason}`);
+}
+
+/** A receipt around a proof: the stored signature, payload detached, the proof in the unprotected header (RFC 9942). */
+export function attachProof(signed: Uint8Array, proofType: number, proof: CborValue): Uint8Array {
+  const proofs: CborMap = new Map([[proofType, [proof]]]);
+  return encodeSign1({
+    ...decodeSign1(signed),
+    unprotectedHeader: new Map([[Header.verifiableDataProofs, proofs]]),
+    payload: null,
+  });
+}
+
+/** The verifiable data structure that a receipt's protected header names. @throws {VerificationError} `malformed` */
+export function receiptStructure(receipt: Uint8Array): number {
+  const structure = decodeSign1(receipt).protectedHeader.get(Header.verifiableDataStructure);
+  if (typeof structure !== 'number') throw malformedReceipt('it names no verifiable data structure');
+  return structure;
+}
+
+/** Reads a receipt's envelope for one structure. @throws {VerificationError} `malformed`, `unsupported` */
+export function readReceiptEnvelope(receipt: Uint8Array, structure: number): Sign1 {
+  const sign1 = decodeSign1(receipt);
+  const named = sign1.protectedHeader.get(Header.verifiableDataStructure);
+  if (named !== structure)
+    throw new VerificationError(
+      Object.values<CborValue | undefined>(DataStructure).includes(named) ? 'malformed' : 'unsupported',
+      `a receipt is for verifiable data structure ${String(named)}, not ${structure}`,
+    );
+  if (sign1.payload !== null) throw malformedReceipt('its payload is not detached');
+  return sign1;
+}
+
+/** The one proof of a type in a receipt. @throws {VerificationError} `malformed`, `unsupported` for several proofs */
+export function onlyProof(sign1: Sign1, proofType: number): CborValue {
+  const proofs = sign1.unprotectedHeader.get(Header.verifiableDataProofs);
+  const list = proofs instanceof Map ? proofs.get(proofType) : undefined;
+  if (!Array.isArray(list) || list.length === 0) throw malformedReceipt('it has no proof of the kind looked for');
+  if (list.length > 1) throw new VerificationError('unsupported', 'a receipt has several proofs');
+  return list[0]!;
+}
+
+/** A tree position or size. @throws {VerificationError} `malformed` */
+export function proofInteger(value: CborValue | undefined): bigint {
+  if ((typeof value !== 'number' && typeof value !== 'bigint') || value < 0)
+    throw malformedReceipt('an index or size is not a positive integer');
+  return BigInt(value);
+}
+
+/** A list of 32-byte hashes, at most 64. @throws {VerificationError} `malformed` */
+export function proofPath(value: CborValue | undefined): Uint8Array[] {
+  if (!Array.isArray(value) || value.length > 64) throw malformedReceipt('a path is not a list of hashes');
+  return value.map((hash) => {
+    if (!(hash instanceof Uint8Array) || hash.length !== 32) throw malformedReceipt('a hash is not 32 bytes');
+    return hash;
+  });
+}

@@ -1,0 +1,89 @@
+import { type CborValue, decodeCbor, encodeCbor } from '../cose/cbor.js';
+import { DataStructure, Header, ProofType } from '../cose/labels.js';
+import { createSign1, encodeSign1, type Sign1 } from '../cose/sign1.js';
+import type { Signer } from '../cose/signature.js';
+import { type LogName, logClaims, type ReadLogClaims, readLogClaims } from './log-claims.js';
+import {
+  attachProof,
+  malformedReceipt,
+  onlyProof,
+  proofInteger,
+  proofPath,
+  readReceiptEnvelope,
+} from './receipt-proof.js';
+
+/** A read receipt of inclusion in an RFC 9162 SHA-256 tree. */
+export interface Rfc9162Receipt extends ReadLogClaims {
+  readonly sign1: Sign1;
+  readonly treeSize: bigint;
+  readonly leafIndex: bigint;
+  readonly path: readonly Uint8Array[];
+}
+
+/** A read receipt of consistency between two sizes of an RFC 9162 SHA-256 tree. */
+export interface Rfc9162ConsistencyReceipt extends ReadLogClaims {
+  readonly sign1: Sign1;
+  readonly size1: bigint;
+  readonly size2: bigint;
+  readonly path: readonly Uint8Array[];
+}
+
+/**
+ * Signs a tree root, once per checkpoint (RFC 9942). The result is stored; receipts of every entry under this root are
+ * made from it without the key.
+ */
+export async function signRoot(root: Uint8Array, signer: Signer, name: LogName): Promise<Uint8Array> {
+  const header = new Map<number, CborValue>([
+    [Header.alg, signer.alg],
+    [Header.kid, signer.kid],
+    [Header.claims, logClaims(name)],
+    [Header.verifiableDataStructure, DataStructure.rfc9162Sha256],
+  ]);
+  return encodeSign1({ ...(await createSign1(header, root, signer)), payload: null });
+}
+
+/** The receipt of inclusion of one entry under a signed root. */
+export function attachRfc9162Inclusion(
+  signed: Uint8Array,
+  treeSize: bigint,
+  leafIndex: bigint,
+  path: readonly Uint8Array[],
+): Uint8Array {
+  return attachProof(signed, ProofType.inclusion, encodeCbor([treeSize, leafIndex, [...path]]));
+}
+
+/** The receipt that the tree under a signed root extends an older one. */
+export function attachRfc9162Consistency(
+  signed: Uint8Array,
+  size1: bigint,
+  size2: bigint,
+  path: readonly Uint8Array[],
+): Uint8Array {
+  return attachProof(signed, ProofType.consistency, encodeCbor([size1, size2, [...path]]));
+}
+
+function readProof(receipt: Uint8Array, proofType: number) {
+  const sign1 = readReceiptEnvelope(receipt, DataStructure.rfc9162Sha256);
+  const encoded = onlyProof(sign1, proofType);
+  const proof = encoded instanceof Uint8Array ? decodeCbor(encoded) : undefined;
+  if (!Array.isArray(proof) || proof.length !== 3) throw malformedReceipt('its proof is not [integer, integer, path]');
+  return {
+    sign1,
+    claims: readLogClaims(sign1.protectedHeader),
+    first: proofInteger(proof[0]),
+    second: proofInteger(proof[1]),
+    path: proofPath(proof[2]),
+  };
+}
+
+/** Reads a receipt of inclusion; nothing is checked but its form. @throws {VerificationError} `malformed`, `unsupported` */
+export function readRfc9162Receipt(receipt: Uint8Array): Rfc9162Receipt {
+  const { sign1, claims, first, second, path } = readProof(receipt, ProofType.inclusion);
+  return { sign1, ...claims, treeSize: first, leafIndex: second, path };
+}
+
+/** Reads a receipt of consistency; nothing is checked but its form. @throws {VerificationError} `malformed`, `unsupported` */
+export function readRfc9162ConsistencyReceipt(receipt: Uint8Array): Rfc9162ConsistencyReceipt {
+  const { sign1, claims, first, second, path } = readProof(receipt, ProofType.consistency);
+  return { sign1, ...claims, size1: first, size2: second, path };
+}

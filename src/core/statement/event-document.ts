@@ -1,0 +1,115 @@
+import { VerificationError } from '../errors.js';
+import type { V3Event } from '../event/v3-event.js';
+
+/** Where a log holds an event: node index in decimal, idtimestamp in 18 hex characters, epoch first. */
+export interface LogCommit {
+  readonly index: string;
+  readonly idtimestamp: string;
+}
+
+/** A frozen event of an asset: the fields that its leaf covers, and its place in the log. */
+export type AssetEventDocument = V3Event & { readonly merklelog_entry: { readonly commit: LogCommit } };
+
+/** A frozen asset-free event. Its identity is not covered by the leaf. */
+export interface AssetFreeEventDocument {
+  readonly identity: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly trails: readonly string[];
+  readonly event_type: string;
+  readonly origin_tenant: string;
+  readonly created_by: string;
+  readonly created_at: string;
+  readonly merklelog_commit: LogCommit;
+}
+
+/** The event that a transparent statement carries, as its log committed to it. */
+export type EventDocument = AssetEventDocument | AssetFreeEventDocument;
+
+const MAX_DEPTH = 64;
+const V3_TEXTS = [
+  'identity',
+  'operation',
+  'behaviour',
+  'tenant_identity',
+  'timestamp_declared',
+  'timestamp_accepted',
+  'timestamp_committed',
+] as const;
+const V3_MAPS = ['asset_attributes', 'event_attributes', 'principal_accepted', 'principal_declared'] as const;
+const ASSET_FREE_TEXTS = ['identity', 'event_type', 'origin_tenant', 'created_by', 'created_at'] as const;
+
+type Json = Readonly<Record<string, unknown>>;
+
+function malformed(reason: string): VerificationError {
+  return new VerificationError('malformed', `not a frozen event: ${reason}`);
+}
+
+function object(value: unknown, name: string): Json {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw malformed(`${name} is not an object`);
+  return value as Json;
+}
+
+function checkDepth(value: unknown, left: number): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (left === 0) throw malformed('it is nested too deeply');
+  for (const member of Object.values(value)) checkDepth(member, left - 1);
+}
+
+function texts<Name extends string>(event: Json, names: readonly Name[]): Record<Name, string> {
+  const read = names.map((name) => {
+    if (typeof event[name] !== 'string') throw malformed(`${name} is not text`);
+    return [name, event[name]];
+  });
+  return Object.fromEntries(read) as Record<Name, string>;
+}
+
+function readCommit(value: unknown): LogCommit {
+  const commit = texts(object(value, 'the log commit'), ['index', 'idtimestamp']);
+  if (!/^(0|[1-9][0-9]{0,19})$/.test(commit.index)) throw malformed('index is not a decimal number');
+  if (!/^[0-9a-f]{18}$/.test(commit.idtimestamp)) throw malformed('idtimestamp is not 18 hex characters');
+  return commit;
+}
+
+function assetEvent(event: Json): AssetEventDocument {
+  const entry = object(event['merklelog_entry'], 'merklelog_entry');
+  const maps = Object.fromEntries(V3_MAPS.map((name) => [name, object(event[name], name)]));
+  const fields = { ...texts(event, V3_TEXTS), ...maps } as unknown as V3Event;
+  return { ...fields, merklelog_entry: { commit: readCommit(entry['commit']) } };
+}
+
+function assetFreeEvent(event: Json): AssetFreeEventDocument {
+  const { attributes, trails } = event;
+  if (!Array.isArray(trails) || !trails.every((trail) => typeof trail === 'string'))
+    throw malformed('trails is not a list of texts');
+  return {
+    ...texts(event, ASSET_FREE_TEXTS),
+    attributes: object(attributes, 'attributes'),
+    trails,
+    merklelog_commit: readCommit(event['merklelog_commit']),
+  };
+}
+
+/** Whether an event belongs to an asset; the identity's first part says so. */
+export function isAssetEvent(event: EventDocument): event is AssetEventDocument {
+  return !event.identity.startsWith('events/');
+}
+
+/**
+ * Reads the JSON of a frozen event. Only what the log commits to is kept: a field beside it proves nothing.
+ * @throws {VerificationError} `malformed`
+ */
+export function parseEventDocument(text: string): EventDocument {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw malformed('it is not JSON');
+  }
+  checkDepth(value, MAX_DEPTH);
+  const event = object(value, 'it');
+  const { identity } = event;
+  if (typeof identity !== 'string') throw malformed('identity is not text');
+  if (/^(public)?assets\//.test(identity)) return assetEvent(event);
+  if (identity.startsWith('events/')) return assetFreeEvent(event);
+  throw malformed('identity is neither that of an asset event nor of an asset-free event');
+}

@@ -1,0 +1,106 @@
+import type { CborMap, CborValue } from '../cose/cbor.js';
+import { Claim, HASHED_STATEMENT_TYPE, Header } from '../cose/labels.js';
+import { decodeSign1, type Sign1 } from '../cose/sign1.js';
+import { VerificationError } from '../errors.js';
+import type { VconTemplate } from './vcon-template.js';
+
+/** Who signs a statement, and how. */
+export interface StatementSigner {
+  /** The issuer's name, claim 1. */
+  readonly issuer: string;
+  readonly kid: Uint8Array;
+  readonly alg: number;
+}
+
+/** A signed statement as read: nothing in it is checked yet. */
+export interface ReadStatement {
+  readonly sign1: Sign1;
+  readonly issuer?: string;
+  readonly subject?: string;
+  readonly kid?: Uint8Array;
+  /** The hash envelope's digest; absent when the payload is carried itself, or is detached. */
+  readonly payloadHash?: Uint8Array;
+  /** COSE number of the digest's algorithm; present when the statement is a hash envelope. */
+  readonly payloadHashAlg?: number;
+  readonly preimageContentType?: string | number | bigint;
+  readonly payloadLocation?: string;
+  /** The meta-map as it is; others put values into it that are not text. */
+  readonly meta: CborMap;
+}
+
+/**
+ * The protected header of a vCon operation's statement: a hash envelope with the interface's private labels. What the
+ * template leaves out is left out.
+ */
+export function statementHeader(template: VconTemplate, signer: StatementSigner): CborMap {
+  const { preimageContentType, payloadLocation, meta } = template;
+  return new Map<number, CborValue>([
+    [Header.alg, signer.alg],
+    [Header.kid, signer.kid],
+    [
+      Header.claims,
+      new Map([
+        [Claim.issuer, signer.issuer],
+        [Claim.subject, template.subject],
+      ]),
+    ],
+    [Header.type, HASHED_STATEMENT_TYPE],
+    [Header.privatePayloadHashAlg, template.payloadHashAlg],
+    ...(payloadLocation === undefined ? [] : [[Header.privatePayloadLocation, payloadLocation] as const]),
+    ...(preimageContentType === undefined ? [] : [[Header.privatePreimageContentType, preimageContentType] as const]),
+    [Header.privateMetaMap, new Map(meta)],
+  ]);
+}
+
+function eitherLabel(header: CborMap, final: number, draft: number): CborValue | undefined {
+  const [first, second] = [header.get(final), header.get(draft)];
+  if (first !== undefined && second !== undefined && first !== second)
+    throw new VerificationError('malformed', `headers ${final} and ${draft} of a statement contradict each other`);
+  return first ?? second ?? undefined;
+}
+
+function readClaims(header: CborMap): CborMap {
+  const claims = header.get(Header.claims) ?? header.get(Header.draftClaims);
+  return claims instanceof Map ? claims : new Map();
+}
+
+function checkEnvelope(sign1: Sign1): void {
+  for (const label of [Header.payloadHashAlg, Header.preimageContentType, Header.payloadLocation])
+    if (sign1.unprotectedHeader.has(label))
+      throw new VerificationError('malformed', `header ${label} of a hash envelope is unprotected`);
+  if (!sign1.protectedHeader.has(Header.payloadHashAlg)) return;
+  if (sign1.protectedHeader.has(Header.contentType) || sign1.unprotectedHeader.has(Header.contentType))
+    throw new VerificationError('malformed', 'a hash envelope has a content type (3)');
+}
+
+/**
+ * Reads a signed statement: hash envelopes with the final labels (258–260, draft-ietf-cose-hash-envelope) and with the
+ * private ones, claims at 15 or, before RFC 9597, at 13. Only protected headers count.
+ * @throws {VerificationError} `malformed`
+ */
+export function readStatement(bytes: Uint8Array): ReadStatement {
+  const sign1 = decodeSign1(bytes);
+  checkEnvelope(sign1);
+  const header = sign1.protectedHeader;
+  const claims = readClaims(header);
+  const [issuer, subject, kid] = [claims.get(Claim.issuer), claims.get(Claim.subject), header.get(Header.kid)];
+  const hashAlg = eitherLabel(header, Header.payloadHashAlg, Header.privatePayloadHashAlg);
+  if (hashAlg !== undefined && typeof hashAlg !== 'number')
+    throw new VerificationError('malformed', 'the payload hash algorithm of a statement is not a number');
+  const contentType = eitherLabel(header, Header.preimageContentType, Header.privatePreimageContentType);
+  const location = eitherLabel(header, Header.payloadLocation, Header.privatePayloadLocation);
+  const meta = header.get(Header.privateMetaMap);
+  return {
+    sign1,
+    ...(typeof issuer === 'string' ? { issuer } : {}),
+    ...(typeof subject === 'string' ? { subject } : {}),
+    ...(kid instanceof Uint8Array ? { kid } : {}),
+    ...(hashAlg === undefined ? {} : { payloadHashAlg: hashAlg }),
+    ...(hashAlg !== undefined && sign1.payload ? { payloadHash: sign1.payload } : {}),
+    ...(typeof contentType === 'string' || typeof contentType === 'number' || typeof contentType === 'bigint'
+      ? { preimageContentType: contentType }
+      : {}),
+    ...(typeof location === 'string' && location !== '' ? { payloadLocation: location } : {}),
+    meta: meta instanceof Map ? meta : new Map(),
+  };
+}

@@ -1,0 +1,82 @@
+import { fromHex } from '../bytes.js';
+import { HashAlgorithm } from '../cose/labels.js';
+
+/** The version of the vCon event attribute template that statements are made from. */
+export const TEMPLATE_VERSION = '0.3.0';
+
+/** The attribute with the JCS digest of the same vCon: lets a re-serialised copy be recognised. */
+export const JCS_DIGEST_ATTRIBUTE = 'payload_jcs_sha256';
+
+/** A vCon operation as the template puts it into event attributes. */
+export interface VconTemplate {
+  /** Digest of the vCon. */
+  readonly payload: Uint8Array;
+  /** COSE number of the digest's algorithm. */
+  readonly payloadHashAlg: number;
+  /** `vcon://<uuid>` */
+  readonly subject: string;
+  readonly preimageContentType?: string;
+  readonly payloadLocation?: string;
+  /** The template's other string attributes. */
+  readonly meta: ReadonlyMap<string, string>;
+}
+
+interface HashRules {
+  readonly alg: number;
+  /** Bytes of a digest. */
+  readonly length: number;
+}
+
+const HASHES: Readonly<Record<string, HashRules>> = {
+  'SHA-256': { alg: HashAlgorithm.sha256, length: 32 },
+  'SHA-384': { alg: HashAlgorithm.sha384, length: 48 },
+  'SHA-512': { alg: HashAlgorithm.sha512, length: 64 },
+};
+
+/** What a statement may say beside its payload. A fixed list: a public log must not copy whatever an event carries. */
+const META_ATTRIBUTES = [
+  'arc_display_type',
+  'conserver_link',
+  'conserver_link_name',
+  'conserver_link_version',
+  'timestamp_declared',
+  'vcon_operation',
+  'vcon_draft_version',
+  'scitt_draft_version',
+  JCS_DIGEST_ATTRIBUTE,
+] as const;
+
+/** COSE number and digest length of a hash name such as `SHA-256`; undefined when it is none that we know. */
+export function hashRules(name: unknown): HashRules | undefined {
+  if (typeof name !== 'string') return undefined;
+  return HASHES[name.toUpperCase().replace(/^SHA-?(?=\d)/, 'SHA-')];
+}
+
+/** Bytes of a digest in hex, when it is hex and has its algorithm's length. */
+export function digestOfHex(hex: unknown, rules: HashRules): Uint8Array | undefined {
+  if (typeof hex !== 'string' || hex.length !== 2 * rules.length || !/^[0-9a-f]*$/i.test(hex)) return undefined;
+  return fromHex(hex);
+}
+
+/**
+ * Reads event attributes as the template; undefined when they are none: the payload must be hex of its algorithm's
+ * length and the subject begin with `vcon://`. Nothing else is required, the stock links leave required ones out.
+ */
+export function readTemplate(attributes: Readonly<Record<string, unknown>>): VconTemplate | undefined {
+  const rules = hashRules(attributes['payload_hash_alg']);
+  const payload = rules && digestOfHex(attributes['payload'], rules);
+  const { subject, payload_preimage_content_type: contentType, payload_location: location } = attributes;
+  if (!rules || !payload || typeof subject !== 'string' || !subject.startsWith('vcon://')) return undefined;
+  const meta = META_ATTRIBUTES.flatMap((name) => {
+    const value = attributes[name];
+    return typeof value === 'string' ? [[name, value] as const] : [];
+  });
+  return {
+    payload,
+    payloadHashAlg: rules.alg,
+    subject,
+    ...(typeof contentType === 'string' ? { preimageContentType: contentType } : {}),
+    ...(typeof location === 'string' && location !== '' ? { payloadLocation: location } : {}),
+    meta: new Map(meta),
+  };
+}

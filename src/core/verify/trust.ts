@@ -1,0 +1,31 @@
+import type { PublicJwk } from '../cose/public-key.js';
+import type { VerifySignature } from '../cose/signature.js';
+import { VerificationError } from '../errors.js';
+import type { LogName, ReadLogClaims } from '../receipt/log-claims.js';
+
+/** Keys that a verifier got from where it trusts, and how to check a signature: Web Crypto unless told. */
+export interface LogTrust {
+  /** Keys of statement logs, tenancy logs and their seals; a kid picks one of them. */
+  readonly logKeys: readonly PublicJwk[];
+  readonly verifySignature?: VerifySignature | undefined;
+}
+
+/** Trust in who signs statements. */
+export interface IssuerTrust {
+  readonly issuerKeys: readonly PublicJwk[];
+  readonly verifySignature?: VerifySignature | undefined;
+}
+
+/** One key may sign for several logs: this pins the log itself, by as much of its name as is given. */
+export type ExpectedLog = Partial<LogName>;
+
+/**
+ * Refuses what another log signed.
+ * @throws {VerificationError} `log_mismatch`
+ */
+export function checkLogName(claims: ReadLogClaims, expected: ExpectedLog | undefined): void {
+  if (!expected) return;
+  for (const part of ['issuer', 'subject'] as const)
+    if (expected[part] !== undefined && expected[part] !== claims[part])
+      throw new VerificationError('log_mismatch', `signed by the log "${claims[part]}", not by "${expected[part]}"`);
+}

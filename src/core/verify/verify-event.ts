@@ -1,0 +1,91 @@
+import { equalBytes, fromBase64 } from '../bytes.js';
+import { VerificationError } from '../errors.js';
+import { assetEventLeaf } from '../event/asset-event-leaf.js';
+import { assetFreeExtraBytes, assetFreeLeaf } from '../event/asset-free-leaf.js';
+import { parseIdtimestampHex } from '../massif/idtimestamp.js';
+import type { ReadLogClaims } from '../receipt/log-claims.js';
+import { type EventDocument, isAssetEvent, type LogCommit } from '../statement/event-document.js';
+import { type ReadStatement, readStatement } from '../statement/signed-statement.js';
+import { statementEntry } from '../statement/statement-entry.js';
+import { digestOfHex, hashRules, readTemplate } from '../statement/vcon-template.js';
+
+/** The event attribute with the base64 of a statement that was registered before the event was made from it. */
+const REGISTERED_STATEMENT = 'signed_statement';
+
+/** Where a frozen event says that its log holds it. */
+export function eventCommit(event: EventDocument): LogCommit {
+  return isAssetEvent(event) ? event.merklelog_entry.commit : event.merklelog_commit;
+}
+
+/** The event's own attributes, whichever kind it is. */
+export function eventAttributes(event: EventDocument): Readonly<Record<string, unknown>> {
+  return isAssetEvent(event) ? event.event_attributes : event.attributes;
+}
+
+/** The leaf that a frozen event has in its log, recomputed from its fields alone, and the node index it claims. */
+export interface EventLeaf {
+  readonly leaf: Uint8Array;
+  readonly mmrIndex: bigint;
+}
+
+/**
+ * Recomputes the leaf of a frozen event from nothing but the event.
+ * @throws {VerificationError} `event_mismatch` when a field has a value that no log commits to
+ */
+export function eventLeaf(event: EventDocument): EventLeaf {
+  const commit = eventCommit(event);
+  try {
+    const { id } = parseIdtimestampHex(commit.idtimestamp);
+    const leaf = isAssetEvent(event) ? assetEventLeaf(event, id) : assetFreeLeaf(event, id, assetFreeExtraBytes(event));
+    return { leaf, mmrIndex: BigInt(commit.index) };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new VerificationError('event_mismatch', `no log commits to such an event: ${reason}`);
+  }
+}
+
+/**
+ * Checks that a tenancy log is the event's own: its name holds the tenancy that the event names. The public form of an
+ * event names its creator's tenancy and lies in the public one's log, so there the caller's pin alone counts.
+ * @throws {VerificationError} `log_mismatch`
+ */
+export function checkEventLog(claims: ReadLogClaims, event: EventDocument): void {
+  if (event.identity.startsWith('public')) return;
+  const tenancy = (isAssetEvent(event) ? event.tenant_identity : event.origin_tenant).replace(/^tenant\//, '');
+  if (tenancy === '' || !claims.subject?.includes(tenancy))
+    throw new VerificationError('log_mismatch', `the log "${claims.subject}" is not that of the event's tenancy`);
+}
+
+function mismatch(what: string): VerificationError {
+  return new VerificationError('event_mismatch', `the event and the statement differ in ${what}`);
+}
+
+function checkTemplate(attributes: Readonly<Record<string, unknown>>, statement: ReadStatement): void {
+  const rules = hashRules(attributes['payload_hash_alg']);
+  if (!rules || rules.alg !== statement.payloadHashAlg) throw mismatch('the hash algorithm');
+  const digest = digestOfHex(attributes['payload'], rules);
+  if (!digest || !statement.payloadHash || !equalBytes(digest, statement.payloadHash)) throw mismatch('the payload');
+  if (attributes['subject'] !== statement.subject) throw mismatch('the subject');
+}
+
+/** Whether the event carries this very statement, in base64. */
+function carriesStatement(registered: string, entry: Uint8Array): boolean {
+  try {
+    return equalBytes(statementEntry(fromBase64(registered)), entry);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Checks that a frozen event and a signed statement speak of the same operation: payload, subject and hash algorithm are
+ * equal. An event made from a registered statement carries that statement, and need not name these three beside it.
+ * @throws {VerificationError} `event_mismatch`
+ */
+export function verifyEventMatchesStatement(event: EventDocument, entry: Uint8Array): void {
+  const attributes = eventAttributes(event);
+  const registered = attributes[REGISTERED_STATEMENT];
+  if (registered !== undefined && (typeof registered !== 'string' || !carriesStatement(registered, entry)))
+    throw mismatch('the registered statement');
+  if (registered === undefined || readTemplate(attributes)) checkTemplate(attributes, readStatement(entry));
+}

@@ -1,0 +1,96 @@
+import { Header } from '../cose/labels.js';
+import type { PublicJwk } from '../cose/public-key.js';
+import type { Sign1 } from '../cose/sign1.js';
+import { verifySign1 } from '../cose/verify-sign1.js';
+import { VerificationError } from '../errors.js';
+import { includedRoot } from '../mmr/included-root.js';
+import { indexHeight } from '../mmr/index-height.js';
+import { type MmrReceipt, readMmrReceipt } from '../receipt/mmr-receipt.js';
+import { type Rfc9162Receipt, readRfc9162Receipt } from '../receipt/rfc9162-receipt.js';
+import { rfc9162Leaf } from '../rfc9162/rfc9162-leaf.js';
+import { rfc9162RootFromInclusion } from '../rfc9162/rfc9162-root-from-inclusion.js';
+import { checkLogName, type ExpectedLog, type LogTrust } from './trust.js';
+
+/** Trust for a receipt, and which log it must come from. */
+export interface ReceiptTrust extends LogTrust {
+  readonly log?: ExpectedLog | undefined;
+}
+
+const UNDERSTOOD = [
+  Header.alg,
+  Header.kid,
+  Header.draftClaims,
+  Header.claims,
+  Header.type,
+  Header.verifiableDataStructure,
+] as const;
+
+/** Checks a receipt's signature over the root that its path leads to, and the log that it names. */
+export async function verifyReceiptSignature(
+  receipt: { readonly sign1: Sign1; readonly issuer?: string; readonly subject?: string },
+  root: Uint8Array,
+  trust: ReceiptTrust,
+  what: string,
+): Promise<PublicJwk> {
+  const key = await verifySign1(receipt.sign1, root, {
+    what,
+    keys: trust.logKeys,
+    verifySignature: trust.verifySignature,
+    understood: UNDERSTOOD,
+    untrusted: 'log_key_not_trusted',
+    invalid: 'receipt_signature_invalid',
+  });
+  checkLogName(receipt, trust.log);
+  return key;
+}
+
+/**
+ * The tree root that an entry leads to along a receipt's path: what the receipt's signature must cover.
+ * @throws {VerificationError} `inclusion_path_invalid` when the path does not fit index and size
+ */
+export function rfc9162ReceiptRoot(receipt: Rfc9162Receipt, entry: Uint8Array): Uint8Array {
+  const { leafIndex, treeSize, path } = receipt;
+  return rfc9162RootFromInclusion(rfc9162Leaf(entry), leafIndex, treeSize, path);
+}
+
+/**
+ * The peak that a leaf leads to along a receipt's path.
+ * @throws {VerificationError} `inclusion_path_invalid` when the receipt is for an interior node or another index
+ */
+export function mmrReceiptPeak(receipt: MmrReceipt, leaf: Uint8Array, mmrIndex?: bigint): Uint8Array {
+  if (indexHeight(receipt.index) !== 0)
+    throw new VerificationError('inclusion_path_invalid', 'the receipt is for an interior node, not for a leaf');
+  if (mmrIndex !== undefined && mmrIndex !== receipt.index)
+    throw new VerificationError('inclusion_path_invalid', `the receipt is for index ${receipt.index}, not ${mmrIndex}`);
+  return includedRoot(receipt.index, leaf, receipt.path);
+}
+
+/**
+ * Checks that an RFC 9162 log holds an entry (RFC 9942): recomputes the root from the entry's own bytes and checks the
+ * signature over it. Resolves with the receipt, so that its log and position can be told.
+ * @throws {VerificationError}
+ */
+export async function verifyRfc9162Receipt(
+  receipt: Uint8Array,
+  entry: Uint8Array,
+  trust: ReceiptTrust,
+): Promise<Rfc9162Receipt> {
+  const read = readRfc9162Receipt(receipt);
+  await verifyReceiptSignature(read, rfc9162ReceiptRoot(read, entry), trust, 'the statement-log receipt');
+  return read;
+}
+
+/**
+ * Checks that an MMR log holds a leaf, at `mmrIndex` when given. A leaf that is a peak itself has an empty path, and then
+ * nothing but the log's word says where it stands.
+ * @throws {VerificationError}
+ */
+export async function verifyMmrReceipt(
+  receipt: Uint8Array,
+  leaf: Uint8Array,
+  trust: ReceiptTrust & { readonly mmrIndex?: bigint },
+): Promise<MmrReceipt> {
+  const read = readMmrReceipt(receipt);
+  await verifyReceiptSignature(read, mmrReceiptPeak(read, leaf, trust.mmrIndex), trust, 'the tenancy-log receipt');
+  return read;
+}

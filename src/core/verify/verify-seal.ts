@@ -1,0 +1,42 @@
+import { equalBytes } from '../bytes.js';
+import { keyThumbprint } from '../cose/cose-key.js';
+import { Header } from '../cose/labels.js';
+import { verifySign1 } from '../cose/verify-sign1.js';
+import { VerificationError } from '../errors.js';
+import { isCompleteSize } from '../mmr/leaf-count.js';
+import { peaks as peakIndices } from '../mmr/peaks.js';
+import { claimedJwk } from '../receipt/log-claims.js';
+import { encodeSignedState, readSeal, type Seal } from '../receipt/seal.js';
+import { checkLogName } from './trust.js';
+import type { ReceiptTrust } from './verify-receipt.js';
+
+const UNDERSTOOD = [Header.alg, Header.kid, Header.draftClaims, Header.claims, Header.type] as const;
+
+/**
+ * Checks a published seal against the log's own peaks at the sealed size, left to right: the signed form is built again
+ * from them. A seal names its key by carrying it; it counts only when the same key is among the given ones.
+ * @throws {VerificationError} `insufficient_data` when these are not the peaks of that size, `seal_signature_invalid`,
+ * `log_key_not_trusted`, `log_mismatch` and those of any signature
+ */
+export async function verifySeal(bytes: Uint8Array, peaks: readonly Uint8Array[], trust: ReceiptTrust): Promise<Seal> {
+  const seal = readSeal(bytes);
+  const { size } = seal.state;
+  if (!isCompleteSize(size) || peakIndices(size).length !== peaks.length)
+    throw new VerificationError('insufficient_data', `a log of ${size} nodes does not have ${peaks.length} peaks`);
+  const claimed = claimedJwk(seal);
+  const thumbprint = claimed && keyThumbprint(claimed);
+  const keys = trust.logKeys.filter((key) => thumbprint && equalBytes(keyThumbprint(key), thumbprint));
+  if (keys.length === 0)
+    throw new VerificationError('log_key_not_trusted', 'the seal is not signed by any of the given keys');
+  const check = {
+    what: 'the seal',
+    keys,
+    verifySignature: trust.verifySignature,
+    understood: UNDERSTOOD,
+    untrusted: 'log_key_not_trusted',
+    invalid: 'seal_signature_invalid',
+  } as const;
+  await verifySign1(seal.sign1, encodeSignedState(seal.state, peaks), check, keys);
+  checkLogName(seal, trust.log);
+  return seal;
+}

@@ -1,0 +1,158 @@
+import { VerificationError } from '../errors.js';
+import { type MmrReceipt, readMmrReceipt } from '../receipt/mmr-receipt.js';
+import { type Rfc9162Receipt, readRfc9162Receipt } from '../receipt/rfc9162-receipt.js';
+import type { EventDocument } from '../statement/event-document.js';
+import { readStatement } from '../statement/signed-statement.js';
+import { type ReadTransparentStatement, readTransparentStatement } from '../statement/transparent-statement.js';
+import { describeMatch, matchDocument } from './match-document.js';
+import type { ExpectedLog, IssuerTrust, LogTrust } from './trust.js';
+import {
+  notChecked,
+  runStep,
+  type StepName,
+  type VerificationReport,
+  type VerificationStep,
+} from './verification-report.js';
+import { checkEventLog, eventLeaf, verifyEventMatchesStatement } from './verify-event.js';
+import { mmrReceiptPeak, rfc9162ReceiptRoot, verifyReceiptSignature } from './verify-receipt.js';
+import { verifyStatement } from './verify-statement.js';
+
+/** What a transparent statement is checked with. */
+export interface TransparentStatementTrust extends LogTrust, IssuerTrust {
+  /** The vCon, or whatever document the statement is about; without it the payload hash is not checked. */
+  readonly document?: Uint8Array | undefined;
+  /** Pins of the two logs, where their names are known. */
+  readonly statementLog?: ExpectedLog | undefined;
+  readonly tenancyLog?: ExpectedLog | undefined;
+}
+
+/** A pair of steps: the path to a root, and the signature over it. The second needs what the first computed. */
+async function runReceipt<Receipt extends Rfc9162Receipt | MmrReceipt>(
+  names: readonly [StepName, StepName],
+  path: () => { receipt: Receipt; root: Uint8Array; detail: string },
+  signature: (receipt: Receipt, root: Uint8Array) => Promise<string>,
+): Promise<VerificationStep[]> {
+  let reached: { receipt: Receipt; root: Uint8Array } | undefined;
+  const first = await runStep(names[0], () => {
+    const { detail, ...rest } = path();
+    reached = rest;
+    return detail;
+  });
+  if (!reached) return [first, notChecked(names[1], 'there is no root to check it over')];
+  const { receipt, root } = reached;
+  return [first, await runStep(names[1], () => signature(receipt, root))];
+}
+
+function statementLogSteps(parts: ReadTransparentStatement, trust: TransparentStatementTrust) {
+  return runReceipt<Rfc9162Receipt>(
+    ['statement_log_inclusion', 'statement_log_receipt'],
+    () => {
+      if (!parts.rfc9162Receipt)
+        throw new VerificationError('receipt_missing', 'the statement carries no receipt of a statement log');
+      const receipt = readRfc9162Receipt(parts.rfc9162Receipt);
+      const root = rfc9162ReceiptRoot(receipt, parts.entry);
+      return { receipt, root, detail: `entry ${receipt.leafIndex} of a log of ${receipt.treeSize}` };
+    },
+    async (receipt, root) => {
+      const log = trust.statementLog;
+      await verifyReceiptSignature(receipt, root, { ...trust, log }, 'the statement-log receipt');
+      return `signed by the log "${receipt.subject}" of ${receipt.issuer}`;
+    },
+  );
+}
+
+function tenancyLogSteps(
+  mmrReceipt: Uint8Array,
+  event: EventDocument,
+  trust: TransparentStatementTrust,
+): Promise<VerificationStep[]> {
+  return runReceipt<MmrReceipt>(
+    ['tenancy_log_inclusion', 'tenancy_log_receipt'],
+    () => {
+      const receipt = readMmrReceipt(mmrReceipt);
+      const { leaf, mmrIndex } = eventLeaf(event);
+      const root = mmrReceiptPeak(receipt, leaf, mmrIndex);
+      return { receipt, root, detail: `the event's leaf at node ${mmrIndex}` };
+    },
+    async (receipt, root) => {
+      const log = trust.tenancyLog;
+      await verifyReceiptSignature(receipt, root, { ...trust, log }, 'the tenancy-log receipt');
+      checkEventLog(receipt, event);
+      return `signed by the log "${receipt.subject}" of ${receipt.issuer}`;
+    },
+  );
+}
+
+async function eventSteps(
+  parts: ReadTransparentStatement,
+  trust: TransparentStatementTrust,
+): Promise<VerificationStep[]> {
+  const { entry, event, mmrReceipt } = parts;
+  const missing = (detail: string) => [
+    notChecked('tenancy_log_inclusion', detail),
+    notChecked('tenancy_log_receipt', detail),
+  ];
+  if (!event) {
+    const detail = mmrReceipt
+      ? 'without its event the receipt proves nothing'
+      : 'the statement carries no such receipt';
+    return [...missing(detail), notChecked('event', 'the statement carries no event')];
+  }
+  const logged = mmrReceipt
+    ? await tenancyLogSteps(mmrReceipt, event, trust)
+    : missing('the statement carries no such receipt');
+  const matched = await runStep('event', () => {
+    verifyEventMatchesStatement(event, entry);
+    return `${event.identity} has the statement's payload, subject and hash algorithm`;
+  });
+  const proven = logged.every(({ outcome }) => outcome === 'verified');
+  const unproven = matched.outcome === 'verified' && !proven;
+  return [...logged, unproven ? notChecked('event', 'it agrees, but nothing proves that a log holds it') : matched];
+}
+
+function documentStep(
+  parts: ReadTransparentStatement,
+  document: Uint8Array | undefined,
+  eventProven: boolean,
+): Promise<VerificationStep> | VerificationStep {
+  if (!document) return notChecked('payload_hash', 'no document was given');
+  return runStep('payload_hash', () =>
+    describeMatch(matchDocument(readStatement(parts.entry), document, eventProven ? parts.event : undefined)),
+  );
+}
+
+/**
+ * Checks everything that a transparent statement proves and tells each step, also after one is refused: who reads a
+ * refusal wants to know what else holds. The MMR receipt counts only together with the event that it is for.
+ * @throws {VerificationError} `malformed` or `unsupported` when the bytes cannot be taken apart
+ */
+export async function examineTransparentStatement(
+  bytes: Uint8Array,
+  trust: TransparentStatementTrust,
+): Promise<VerificationReport> {
+  const parts = readTransparentStatement(bytes);
+  const signature = await runStep('statement_signature', async () => {
+    const { issuer, subject } = await verifyStatement(parts.entry, trust);
+    return `signed by ${issuer} about ${subject}`;
+  });
+  const inStatementLog = await statementLogSteps(parts, trust);
+  const inTenancyLog = await eventSteps(parts, trust);
+  const eventProven = inTenancyLog.every(({ outcome }) => outcome === 'verified');
+  const payload = await documentStep(parts, trust.document, eventProven);
+  const steps = [payload, signature, ...inStatementLog, ...inTenancyLog];
+  return { verified: steps.every(({ outcome }) => outcome !== 'refused'), steps };
+}
+
+/**
+ * Checks a transparent statement and resolves with every step.
+ * @throws {VerificationError} the first refusal, in the order of the steps
+ */
+export async function verifyTransparentStatement(
+  bytes: Uint8Array,
+  trust: TransparentStatementTrust,
+): Promise<VerificationReport> {
+  const report = await examineTransparentStatement(bytes, trust);
+  const first = report.steps.find(({ outcome }) => outcome === 'refused');
+  if (first) throw new VerificationError(first.code ?? 'malformed', first.detail);
+  return report;
+}
