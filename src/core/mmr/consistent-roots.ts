@@ -1,0 +1,32 @@
+import { equalBytes } from '../bytes.js';
+import { VerificationError } from '../errors.js';
+import { climbPath } from './climb-path.js';
+import { isCompleteSize } from './leaf-count.js';
+import { peaks } from './peaks.js';
+import { requireHashes } from './require-hashes.js';
+
+/**
+ * The peaks, left to right, that the older tree's peaks lead to by their paths; peaks that meet are named once. They must
+ * be the first of the newer tree's peaks: the caller compares (draft-bryce-cose-merkle-mountain-range-proofs,
+ * consistent_roots).
+ * @throws {VerificationError} `consistency_invalid` when size, peaks and paths do not fit each other
+ */
+export function consistentRoots(
+  oldSize: bigint,
+  oldPeaks: readonly Uint8Array[],
+  paths: readonly (readonly Uint8Array[])[],
+): Uint8Array[] {
+  const indices = isCompleteSize(oldSize) ? peaks(oldSize) : undefined;
+  if (indices?.length !== oldPeaks.length || paths.length !== oldPeaks.length)
+    throw new VerificationError('consistency_invalid', 'a consistency proof does not fit the older tree');
+  requireHashes('consistency_invalid', 'the older tree', oldPeaks);
+  const roots: Uint8Array[] = [];
+  indices.forEach((index, slot) => {
+    const path = paths[slot]!;
+    requireHashes('consistency_invalid', 'a consistency path', path);
+    const root = climbPath(index, oldPeaks[slot]!, path);
+    const last = roots.at(-1);
+    if (!last || !equalBytes(last, root)) roots.push(root);
+  });
+  return roots;
+}

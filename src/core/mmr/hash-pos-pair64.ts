@@ -1,0 +1,9 @@
+import { uint64ToBytes } from '../bytes.js';
+import { sha256 } from '../sha256.js';
+import type { ParentHash } from './parent-hash.js';
+
+/**
+ * The MMR parent: SHA-256 of the parent's position, eight bytes most significant first, and its two children
+ * (draft-bryce-cose-merkle-mountain-range-proofs, hash_pospair64). The position makes every node's hash its own.
+ */
+export const hashPosPair64: ParentHash = (position, left, right) => sha256(uint64ToBytes(position), left, right);
