@@ -9,6 +9,7 @@ export interface PlacedEntry {
   readonly idtimestamp: bigint;
   readonly timestampCommitted: string;
   readonly seal?: {
+    readonly sealNumber: bigint;
     readonly size: bigint;
     readonly leaves: bigint;
     readonly keyId: string;
@@ -22,7 +23,8 @@ interface PlacedRow {
   leaf_index: bigint;
   idtimestamp: Uint8Array;
   timestamp_committed: string;
-  size: bigint | null;
+  seal_number: bigint | null;
+  size: bigint;
   leaves: bigint;
   key_id: string;
   sealed_at_ms: bigint;
@@ -30,13 +32,13 @@ interface PlacedRow {
 }
 
 function placedEntry(row: PlacedRow): PlacedEntry {
-  const { size, leaves, key_id: keyId, sealed_at_ms: sealedAtMs, root } = row;
+  const { seal_number: sealNumber, size, leaves, key_id: keyId, sealed_at_ms: sealedAtMs, root } = row;
   return {
     entryId: row.entry_id,
     leafIndex: row.leaf_index,
     idtimestamp: uint64FromBytes(row.idtimestamp),
     timestampCommitted: row.timestamp_committed,
-    ...(size === null ? {} : { seal: { size, leaves, keyId, sealedAtMs, root } }),
+    ...(sealNumber === null ? {} : { seal: { sealNumber, size, leaves, keyId, sealedAtMs, root } }),
   };
 }
 
@@ -44,14 +46,14 @@ function placedEntry(row: PlacedRow): PlacedEntry {
 export async function placedEntries(tx: Tx, log: LogRef, entryIds: readonly string[]): Promise<PlacedEntry[]> {
   const rows = await tx.query<PlacedRow>(
     `SELECT leaf.entry_id, leaf.leaf_index, leaf.idtimestamp, leaf.timestamp_committed,
-            first.size, first.leaves, first.key_id, first.sealed_at_ms, first.root
+            first.seal_number, first.size, first.leaves, first.key_id, first.sealed_at_ms, first.root
        FROM archivist.leaf
        JOIN archivist.log ON log.tenant_id = leaf.tenant_id AND log.log_id = leaf.log_id
        LEFT JOIN LATERAL (
-         SELECT seal.size, seal.leaves, seal.key_id, seal.sealed_at_ms, seal.root
+         SELECT seal.seal_number, seal.size, seal.leaves, seal.key_id, seal.sealed_at_ms, seal.root
            FROM archivist.seal
           WHERE seal.tenant_id = leaf.tenant_id AND seal.log_id = leaf.log_id AND seal.leaves > leaf.leaf_index
-          ORDER BY seal.leaves LIMIT 1) first ON first.size <= log.published_size
+          ORDER BY seal.leaves LIMIT 1) first ON first.seal_number <= log.published_number
       WHERE leaf.tenant_id = $1 AND leaf.log_id = $2 AND leaf.entry_id = ANY ($3::uuid[])`,
     [log.tenantId, log.logId, entryIds],
   );

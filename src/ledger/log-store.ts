@@ -60,10 +60,10 @@ export async function createLog(tx: Tx, log: NewLog): Promise<void> {
 }
 
 export async function findLog(tx: Tx, log: LogRef): Promise<LogState | undefined> {
-  const [row] = await tx.query<LogRow>(
-    `SELECT ${COLUMNS} FROM archivist.log WHERE tenant_id = $1 AND log_id = $2`,
-    [log.tenantId, log.logId],
-  );
+  const [row] = await tx.query<LogRow>(`SELECT ${COLUMNS} FROM archivist.log WHERE tenant_id = $1 AND log_id = $2`, [
+    log.tenantId,
+    log.logId,
+  ]);
   return row && logState(row);
 }
 
@@ -93,6 +93,14 @@ export async function takeLease(
     [log.tenantId, log.logId, holder, LEASE_SECONDS],
   );
   return row && { log: logState(row), databaseMs: row.database_time.getTime() };
+}
+
+/**
+ * Lets the database end this transaction when its holder falls silent inside it, for instance stopped by a signal: rows
+ * that it has touched would keep the next holder waiting for ever.
+ */
+export async function boundIdleTime(tx: Tx): Promise<void> {
+  await tx.query(`SELECT set_config('idle_in_transaction_session_timeout', $1, true)`, [`${LEASE_SECONDS}s`]);
 }
 
 /** Lets the next sequencer in at once, if the lease is still this one. */

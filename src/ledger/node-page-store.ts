@@ -1,5 +1,5 @@
-import type { NodeAt } from '../core/mmr/node-at.js';
 import { concatBytes } from '../core/bytes.js';
+import type { NodeAt } from '../core/mmr/node-at.js';
 import type { Tx } from '../platform/postgres/database.js';
 import type { LogRef } from './log.js';
 import { LogInconsistent } from './log-inconsistent.js';

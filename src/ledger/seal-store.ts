@@ -61,19 +61,18 @@ export async function findSeal(tx: Tx, log: LogRef, sealNumber: bigint): Promise
   return row && sealRow(row);
 }
 
-/** The newest seal with a number up to `upTo` over more than `moreLeaves` and at most `mostLeaves` leaves. */
+/** The newest seal over more than `moreLeaves` and at most `mostLeaves` leaves. */
 export async function newestSealWithin(
   tx: Tx,
   log: LogRef,
-  upTo: bigint,
   moreLeaves: bigint,
   mostLeaves: bigint,
 ): Promise<SealRow | undefined> {
   const [row] = await tx.query<StoredSeal>(
     `SELECT ${COLUMNS} FROM archivist.seal
-      WHERE tenant_id = $1 AND log_id = $2 AND seal_number <= $3 AND leaves > $4 AND leaves <= $5
+      WHERE tenant_id = $1 AND log_id = $2 AND leaves > $3 AND leaves <= $4
       ORDER BY leaves DESC LIMIT 1`,
-    [log.tenantId, log.logId, upTo, moreLeaves, mostLeaves],
+    [log.tenantId, log.logId, moreLeaves, mostLeaves],
   );
   return row && sealRow(row);
 }

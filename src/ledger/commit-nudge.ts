@@ -1,0 +1,47 @@
+import type { Logger } from '../platform/logger.js';
+import type { QueueBackend } from '../platform/queue/queue-backend.js';
+import type { LogRef } from './log.js';
+
+const QUEUE = 'commit-log';
+/** Accepts within this time share one job. */
+const DEBOUNCE_MS = 25;
+
+/** Wakes whichever process runs the ledger. Only a hint: the sweep finds the rows without it. */
+export interface CommitNudge {
+  /** Never fails and never waits: one job for a log, kept once more if that log's job is running. */
+  nudge(log: LogRef): void;
+  /** Handles the jobs in this process. */
+  listen(round: (log: LogRef) => Promise<void>): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createCommitNudge(backend: QueueBackend, logger: Logger): CommitNudge {
+  const queue = backend.queue(QUEUE);
+  const timers = new Map<string, NodeJS.Timeout>();
+  let worker: ReturnType<QueueBackend['worker']> | undefined;
+
+  function add(log: LogRef): void {
+    timers.delete(log.logId);
+    queue
+      .add(
+        QUEUE,
+        { tenantId: log.tenantId, logId: log.logId },
+        { deduplication: { id: log.logId, keepLastIfActive: true }, removeOnComplete: true, removeOnFail: true },
+      )
+      .catch((error: unknown) => logger.warn({ err: error }, 'the queue takes no jobs: the sweep does the work'));
+  }
+
+  return {
+    nudge(log) {
+      if (!timers.has(log.logId)) timers.set(log.logId, setTimeout(() => add(log), DEBOUNCE_MS).unref());
+    },
+    async listen(round) {
+      worker = backend.worker(QUEUE, (job) => round(job.data as LogRef), { concurrency: 4 });
+    },
+    async close() {
+      for (const timer of timers.values()) clearTimeout(timer);
+      timers.clear();
+      await worker?.close();
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import { rfc9162Leaf } from '../core/rfc9162/rfc9162-leaf.js';
+import type { Tx } from '../platform/postgres/database.js';
+import type { LeafEntry, WaitingEntry } from './leaf-source.js';
+import type { LedgerContext } from './ledger-context.js';
+import type { LogRef } from './log.js';
+import { statementEntries } from './statement-store.js';
+
+/** Leaves of these entries by entry id: of statements from their stored bytes, of events from the provenance side. */
+export async function leafEntries(
+  tx: Tx,
+  context: LedgerContext,
+  log: LogRef,
+  entries: readonly WaitingEntry[],
+): Promise<Map<string, LeafEntry>> {
+  const statements = entries.filter((entry) => entry.entryKind === 'statement');
+  const events = entries.filter((entry) => entry.entryKind !== 'statement');
+  const stored = await statementEntries(
+    tx,
+    statements.map((entry) => ({ tenantId: entry.entryTenantId, eventId: entry.entryId })),
+  );
+  const leaves: LeafEntry[] = stored.map((statement) => ({
+    entryId: statement.eventId,
+    leaf: () => rfc9162Leaf(statement.entry),
+  }));
+  if (events.length > 0) leaves.push(...(await context.leafSource.leaves(tx, log, events)));
+  return new Map(leaves.map((leaf) => [leaf.entryId, leaf]));
+}

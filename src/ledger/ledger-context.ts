@@ -1,0 +1,25 @@
+import type { VerifySignature } from '../core/cose/signature.js';
+import type { Clock } from '../platform/clock.js';
+import type { Keyring } from '../platform/keys/keyring.js';
+import type { Logger } from '../platform/logger.js';
+import type { ObjectStore } from '../platform/object-store.js';
+import type { Database } from '../platform/postgres/database.js';
+import type { Failpoints } from './failpoints.js';
+import type { LeafSource, StatementSource } from './leaf-source.js';
+
+/** What the ledger's verbs are given. */
+export interface LedgerContext {
+  readonly database: Database;
+  readonly objectStore: ObjectStore;
+  readonly keyring: Pick<Keyring, 'signer' | 'publicKeys'>;
+  readonly verifySignature: VerifySignature;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly failpoints: Failpoints;
+  readonly leafSource: LeafSource;
+  readonly statementSource: StatementSource;
+  /** Claim 1 of seals and receipts. */
+  readonly receiptIssuer: string;
+  /** Claim 1 of statements. */
+  readonly statementIssuer: string;
+}

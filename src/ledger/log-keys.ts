@@ -1,0 +1,35 @@
+import { toBase64Url } from '../core/bytes.js';
+import type { Signer } from '../core/cose/signature.js';
+import type { LogName } from '../core/receipt/log-claims.js';
+import type { ReceiptTrust } from '../core/verify/verify-receipt.js';
+import type { LedgerContext } from './ledger-context.js';
+import type { LogState } from './log.js';
+
+const roleOf = (log: LogState) => (log.structure === 'MMR_SHA256' ? 'seal' : 'statement_receipt');
+
+/** The key that signs a log's next state. */
+export function logSigner(context: LedgerContext, log: LogState): Signer {
+  return context.keyring.signer(roleOf(log));
+}
+
+/** How a log names itself in everything it signs. */
+export function logName(context: LedgerContext, log: LogState): LogName {
+  return { issuer: context.receiptIssuer, subject: log.name };
+}
+
+/** By what the rows of seals and peak receipts name their key. */
+export function keyIdOf(signer: Signer): string {
+  return toBase64Url(signer.kid);
+}
+
+/**
+ * Trust in the log's own keys, retired ones too, and in its subject. Not in its issuer: that is a URL, which an operator
+ * may change, and what is signed already keeps the old one.
+ */
+export function ownTrust(context: LedgerContext, log: LogState): ReceiptTrust {
+  return {
+    logKeys: context.keyring.publicKeys([roleOf(log)]).map((key) => key.jwk),
+    verifySignature: context.verifySignature,
+    log: { subject: log.name },
+  };
+}

@@ -1,0 +1,67 @@
+import { leafCount } from '../core/mmr/leaf-count.js';
+import type { LedgerContext } from './ledger-context.js';
+import type { LogState } from './log.js';
+import { LogInconsistent } from './log-inconsistent.js';
+import { findLog } from './log-store.js';
+import { headMassif, massifBytes, massifLeaves, massifObjectKey, sealFileObjectKey } from './massif-view.js';
+import { newestSealWithin, type SealRow } from './seal-store.js';
+
+/** A growing massif is a megabyte and more; the database serves its newest state, the object store follows behind. */
+const HEAD_MASSIF_MS = 60_000;
+
+/** Puts massif and seal files of MMR logs into the object store. */
+export interface MassifFiles {
+  /** The seal's file each time; its massif when it is full, when it is new, and otherwise once a minute. */
+  put(context: LedgerContext, log: LogState, seal: SealRow): Promise<void>;
+}
+
+async function putMassif(context: LedgerContext, log: LogState, massif: number, leaves: bigint): Promise<void> {
+  const view = await context.database.inTransaction('system', (tx) => massifBytes(tx, log, massif, leaves));
+  if (!view) throw new LogInconsistent(`massif ${massif} has no leaves`);
+  await context.objectStore.put(massifObjectKey(log, massif), view.bytes);
+}
+
+/** A published seal of the same massif that is newer than this one. */
+function newerSeal(context: LedgerContext, log: LogState, seal: SealRow): Promise<SealRow | undefined> {
+  return context.database.inTransaction('system', async (tx) => {
+    const published = leafCount((await findLog(tx, log))?.publishedSize ?? 0n);
+    if (published <= seal.leaves) return undefined;
+    const first = BigInt(headMassif(log, seal.leaves)) * massifLeaves(log);
+    const end = first + massifLeaves(log);
+    const newest = await newestSealWithin(tx, log, first, end < published ? end : published);
+    return newest && newest.leaves > seal.leaves ? newest : undefined;
+  });
+}
+
+/** Remembers, for this process, when it last put each log's growing massif. */
+export function createMassifFiles(): MassifFiles {
+  const putAt = new Map<string, number>();
+
+  async function putFiles(context: LedgerContext, log: LogState, seal: SealRow, always: boolean): Promise<void> {
+    const massif = headMassif(log, seal.leaves);
+    const full = seal.leaves % massifLeaves(log) === 0n;
+    const now = context.clock.now();
+    const last = putAt.get(log.logId);
+    // Data before seal: a seal file that is ahead of its massif is an error to its readers.
+    if (always || full || last === undefined || Math.abs(now - last) >= HEAD_MASSIF_MS) {
+      await putMassif(context, log, massif, seal.leaves);
+      if (full) putAt.delete(log.logId);
+      else putAt.set(log.logId, now);
+    }
+    await context.objectStore.put(sealFileObjectKey(log, massif), seal.signed);
+  }
+
+  return {
+    async put(context, log, seal) {
+      await putFiles(context, log, seal, false);
+      // While this sequencer was held up another one may have gone on: the older files must not be the last word.
+      let last = seal;
+      for (;;) {
+        const newer = await newerSeal(context, log, last);
+        if (!newer) return;
+        await putFiles(context, log, newer, true);
+        last = newer;
+      }
+    },
+  };
+}

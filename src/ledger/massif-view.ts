@@ -1,0 +1,103 @@
+import { massifPath, sealPath } from '../core/massif/blob-paths.js';
+import { buildMassif } from '../core/massif/build-massif.js';
+import { firstNode, leavesPerMassif } from '../core/massif/massif-layout.js';
+import { peakStackIndices } from '../core/massif/peak-stack.js';
+import { leafCount, sizeOfLeaves } from '../core/mmr/leaf-count.js';
+import type { Tx } from '../platform/postgres/database.js';
+import { leafRange } from './leaf-store.js';
+import type { LogRef, LogState } from './log.js';
+import { LogInconsistent } from './log-inconsistent.js';
+import { findLog } from './log-store.js';
+import { readNodeRange, readNodes } from './node-page-store.js';
+import { newestSealWithin } from './seal-store.js';
+
+/** A massif file as it stands at a published seal. */
+export interface MassifView {
+  readonly bytes: Uint8Array;
+  /** A full massif never changes again. */
+  readonly full: boolean;
+  /** Of its newest leaf. */
+  readonly lastIdtimestamp: bigint;
+}
+
+/** A massif's newest published seal file. */
+export interface SealView {
+  readonly bytes: Uint8Array;
+  readonly sealedAtMs: bigint;
+  /** The seal is at the massif's full size and the last one of this massif. */
+  readonly full: boolean;
+}
+
+/** How many leaves fill a massif of the log. */
+export const massifLeaves = (log: LogState): bigint => BigInt(leavesPerMassif(log.massifHeight));
+
+/** Which massif a state's last leaf lies in: the one that the state's seal belongs to. */
+export function headMassif(log: LogState, leaves: bigint): number {
+  return Number((leaves - 1n) / massifLeaves(log));
+}
+
+/** Where the object store keeps a massif and its seal; the same paths serve them over HTTP. */
+export function massifObjectKey(log: LogRef, massif: number): string {
+  return `verifiabledata/merklelogs/${massifPath(log.logId, massif)}`;
+}
+
+export function sealFileObjectKey(log: LogRef, massif: number): string {
+  return `verifiabledata/merklelogs/${sealPath(log.logId, massif)}`;
+}
+
+/**
+ * The massif file of a log at a state of so many leaves, put together from pages and leaf rows: byte for byte what the
+ * massif format says. Undefined when that state does not reach into the massif.
+ */
+export async function massifBytes(
+  tx: Tx,
+  log: LogState,
+  massif: number,
+  leaves: bigint,
+): Promise<MassifView | undefined> {
+  const height = log.massifHeight;
+  const first = BigInt(massif) * massifLeaves(log);
+  const end = first + massifLeaves(log) < leaves ? first + massifLeaves(log) : leaves;
+  if (end <= first) return undefined;
+  const rows = await leafRange(tx, log, first, end);
+  if (rows.length !== Number(end - first)) throw new LogInconsistent(`massif ${massif} lacks leaves`);
+  const stack = peakStackIndices(height, massif);
+  const nodeAt = await readNodes(tx, log, stack);
+  const bytes = buildMassif({
+    height,
+    massif,
+    entries: rows.map(({ trieKey, extraBytes, idtimestamp }) => {
+      if (!trieKey) throw new LogInconsistent(`a leaf of massif ${massif} has no trie key`);
+      return { key: trieKey, extraBytes: extraBytes ?? new Uint8Array(24), idtimestamp };
+    }),
+    peakStack: stack.map(nodeAt),
+    nodes: await readNodeRange(tx, log, firstNode(height, massif), sizeOfLeaves(end)),
+  });
+  return { bytes, full: end === first + massifLeaves(log), lastIdtimestamp: rows.at(-1)!.idtimestamp };
+}
+
+/** The log and the leaf count of its newest published seal. */
+async function publishedMmr(tx: Tx, ref: LogRef): Promise<{ log: LogState; leaves: bigint } | undefined> {
+  const log = await findLog(tx, ref);
+  if (log?.structure !== 'MMR_SHA256' || log.publishedNumber === 0n) return undefined;
+  return { log, leaves: leafCount(log.publishedSize) };
+}
+
+/**
+ * The massif file as of the newest published seal: never behind a seal that a reader can have. Undefined when the log
+ * has no such massif.
+ */
+export async function massifView(tx: Tx, ref: LogRef, massif: number): Promise<MassifView | undefined> {
+  const published = await publishedMmr(tx, ref);
+  return published && massifBytes(tx, published.log, massif, published.leaves);
+}
+
+/** The newest published seal that belongs to a massif; undefined when there is none. */
+export async function sealView(tx: Tx, ref: LogRef, massif: number): Promise<SealView | undefined> {
+  const published = await publishedMmr(tx, ref);
+  if (!published) return undefined;
+  const first = BigInt(massif) * massifLeaves(published.log);
+  const end = first + massifLeaves(published.log);
+  const seal = await newestSealWithin(tx, ref, first, end < published.leaves ? end : published.leaves);
+  return seal && { bytes: seal.signed, sealedAtMs: seal.sealedAtMs, full: seal.leaves === end };
+}

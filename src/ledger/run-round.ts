@@ -1,0 +1,90 @@
+import { commitBatch } from './commit-batch.js';
+import type { LedgerContext } from './ledger-context.js';
+import type { LogRef, LogState } from './log.js';
+import { ClockSkewed, LeaseLost, LogInconsistent } from './log-inconsistent.js';
+import { haltLog, releaseLease, takeLease } from './log-store.js';
+import type { MassifFiles } from './massif-files.js';
+import { publishSeal } from './publish-seal.js';
+import { sealLog } from './seal-log.js';
+import { signStatements } from './sign-statements.js';
+
+/** After so many batches the round ends, so that one busy log does not keep others waiting. */
+const BATCHES = 8;
+/** A clock that is further from the database's must not give out times. */
+const MAX_SKEW_MS = 5_000;
+
+/** What a process keeps between the rounds of its logs. */
+export interface RoundState {
+  readonly context: LedgerContext;
+  /** Names this process in the leases it takes. */
+  readonly holder: string;
+  readonly files: MassifFiles;
+  /** Told of each committed batch. */
+  readonly committed: (leaves: number) => void;
+}
+
+async function leaseLog({ context, holder }: RoundState, ref: LogRef): Promise<LogState | undefined> {
+  const before = context.clock.now();
+  const taken = await context.database.inTransaction('system', (tx) => takeLease(tx, ref, holder));
+  if (!taken) return undefined;
+  const after = context.clock.now();
+  const skew = Math.max(before - taken.databaseMs, taken.databaseMs - after);
+  if (skew > MAX_SKEW_MS) {
+    await context.database.inTransaction('system', (tx) => releaseLease(tx, taken.log));
+    throw new ClockSkewed(`the clock is ${Math.round(skew / 1_000)} s from the database's: the sequencer does not run`);
+  }
+  return taken.log;
+}
+
+/** Publishes what is sealed, seals what is committed, publishes that: also what a crash left between these steps. */
+async function finish({ context, files }: RoundState, log: LogState): Promise<LogState> {
+  const published = await publishSeal(context, files, log);
+  return publishSeal(context, files, await sealLog(context, published));
+}
+
+async function runBatches(state: RoundState, leased: LogState): Promise<boolean> {
+  const { context } = state;
+  let log = await finish(state, leased);
+  for (let batch = 0; batch < BATCHES; batch += 1) {
+    const signed = await signStatements(context, log);
+    const grown = await commitBatch(context, log);
+    if (grown.leaves > log.leaves) state.committed(Number(grown.leaves - log.leaves));
+    else if (signed === 0) return false;
+    log = await finish(state, grown);
+  }
+  return true;
+}
+
+async function halt({ context }: RoundState, log: LogState, reason: string): Promise<void> {
+  const halted = await context.database.inTransaction('system', (tx) => haltLog(tx, log, reason));
+  if (halted) context.logger.fatal({ tenantId: log.tenantId, logId: log.logId, reason }, 'the log is halted');
+  else context.logger.warn({ logId: log.logId, reason }, 'another sequencer has taken the log over');
+}
+
+/**
+ * One round of one log: sign, commit, seal, publish, a few batches of it. Nothing is kept in memory: a round that fails
+ * anywhere is taken up by the next one from the rows. Resolves with whether work is left; at once, with false, when
+ * another sequencer has the log.
+ * @throws {ClockSkewed} and whatever the database, the object store or a key throws; the log is as a crash there leaves it
+ */
+export async function runRound(state: RoundState, ref: LogRef): Promise<boolean> {
+  const log = await leaseLog(state, ref);
+  if (!log) return false;
+  try {
+    return await runBatches(state, log);
+  } catch (error) {
+    if (error instanceof LogInconsistent) {
+      await halt(state, log, error.message);
+      return false;
+    }
+    if (!(error instanceof LeaseLost)) throw error;
+    state.context.logger.warn({ logId: log.logId }, 'another sequencer has taken the log over');
+    return false;
+  } finally {
+    await state.context.database
+      .inTransaction('system', (tx) => releaseLease(tx, log))
+      .catch((error: unknown) =>
+        state.context.logger.warn({ err: error, logId: log.logId }, 'a lease runs out by itself'),
+      );
+  }
+}

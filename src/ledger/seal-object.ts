@@ -1,0 +1,40 @@
+import { equalBytes } from '../core/bytes.js';
+import { encodeCbor } from '../core/cose/cbor.js';
+import type { ObjectStore } from '../platform/object-store.js';
+import type { LogState, LogStructure } from './log.js';
+import { LogInconsistent } from './log-inconsistent.js';
+import type { SealRow } from './seal-store.js';
+
+/**
+ * Where the object store keeps a seal by its number. Create-only: a database restored from an older copy comes to a
+ * number that is taken, and stops there instead of signing a second history.
+ */
+export function sealObjectKey(logId: string, sealNumber: bigint): string {
+  return `seals/${logId}/${sealNumber.toString().padStart(16, '0')}`;
+}
+
+/** What is kept there: an MMR seal as it is; for RFC 9162, which has no size in what is signed, CBOR [leaves, signed root]. */
+export function sealObjectBytes(structure: LogStructure, seal: SealRow): Uint8Array {
+  return structure === 'MMR_SHA256' ? seal.signed : encodeCbor([seal.leaves, seal.signed]);
+}
+
+/**
+ * Checks that the object store ends with the same seal as the database: it holds that one, byte for byte, and none after.
+ * @throws {LogInconsistent} when it does not: one of the two was restored from an older or another copy
+ */
+export async function checkLastSealObject(
+  objectStore: ObjectStore,
+  log: LogState,
+  seal: SealRow | undefined,
+): Promise<void> {
+  const next = log.sealNumber + 1n;
+  if ((await objectStore.get(sealObjectKey(log.logId, next))) !== undefined)
+    throw new LogInconsistent(
+      `the object store has seal ${next} already: the database is older than what was published`,
+    );
+  if (!seal) return;
+  const kept = await objectStore.get(sealObjectKey(log.logId, seal.sealNumber));
+  if (!kept) throw new LogInconsistent(`published seal ${seal.sealNumber} is not in the object store`);
+  if (!equalBytes(kept, sealObjectBytes(log.structure, seal)))
+    throw new LogInconsistent(`the object store has another seal ${seal.sealNumber} than the database`);
+}

@@ -1,0 +1,57 @@
+import { createSign1, encodeSign1 } from '../core/cose/sign1.js';
+import { statementHeader } from '../core/statement/signed-statement.js';
+import { statementEntry } from '../core/statement/statement-entry.js';
+import type { VconTemplate } from '../core/statement/vcon-template.js';
+import { unsignedStatements } from './intake-store.js';
+import type { WaitingEntry } from './leaf-source.js';
+import type { LedgerContext } from './ledger-context.js';
+import type { LogRef } from './log.js';
+import { insertStatements } from './statement-store.js';
+
+const BATCH = 500;
+
+interface Unsigned {
+  readonly entry: WaitingEntry;
+  readonly template: VconTemplate;
+}
+
+async function unsignedTemplates(context: LedgerContext, log: LogRef): Promise<Unsigned[]> {
+  return context.database.inTransaction('system', async (tx) => {
+    const entries = await unsignedStatements(tx, log, BATCH);
+    if (entries.length === 0) return [];
+    const templates = new Map(
+      (await context.statementSource.templates(tx, entries)).map(({ entryId, template }) => [entryId, template]),
+    );
+    const missing = entries.filter((entry) => !templates.has(entry.entryId)).map((entry) => entry.entryId);
+    if (missing.length > 0) context.logger.error({ logId: log.logId, missing }, 'waiting statements have no template');
+    return entries.flatMap((entry) => {
+      const template = templates.get(entry.entryId);
+      return template ? [{ entry, template }] : [];
+    });
+  });
+}
+
+/**
+ * Signs waiting statements of a log, at most one batch, and stores each once; needs no lease and holds no lock. When two
+ * do this at once, the bytes that are stored first are the statement. Resolves with how many were signed.
+ */
+export async function signStatements(context: LedgerContext, log: LogRef): Promise<number> {
+  await context.failpoints.reach('sign.before');
+  const unsigned = await unsignedTemplates(context, log);
+  if (unsigned.length === 0) return 0;
+  const signer = context.keyring.signer('issuer');
+  const named = { issuer: context.statementIssuer, kid: signer.kid, alg: signer.alg };
+  const statements = await Promise.all(
+    unsigned.map(async ({ entry, template }) => {
+      const signed = await createSign1(statementHeader(template, named), template.payload, signer);
+      return {
+        tenantId: entry.entryTenantId,
+        eventId: entry.entryId,
+        entry: statementEntry(encodeSign1(signed)),
+      };
+    }),
+  );
+  await context.database.inTransaction('system', (tx) => insertStatements(tx, statements));
+  await context.failpoints.reach('sign.after');
+  return statements.length;
+}

@@ -1,0 +1,41 @@
+import { equalBytes } from '../core/bytes.js';
+import { appendLeaves } from '../core/mmr/append-leaves.js';
+import { indexHeight } from '../core/mmr/index-height.js';
+import { sizeOfLeaves } from '../core/mmr/leaf-count.js';
+import type { Tx } from '../platform/postgres/database.js';
+import { type LeafRow, leafRange } from './leaf-store.js';
+import type { LedgerContext } from './ledger-context.js';
+import { type LogState, parentHash } from './log.js';
+import { LogInconsistent } from './log-inconsistent.js';
+import { readNodeRange } from './node-page-store.js';
+import type { SealRow } from './seal-store.js';
+import { sealedState } from './sealed-peaks.js';
+
+/** A state that waits for its seal, read back from what is stored and checked to extend the last seal. */
+export interface UnsealedState {
+  readonly lastSeal: SealRow | undefined;
+  /** Left to right. */
+  readonly peaks: readonly Uint8Array[];
+  readonly lastLeaf: LeafRow;
+  readonly lastLeafHash: Uint8Array;
+}
+
+/**
+ * Builds the log's state again from the peaks that the last seal signed and the leaves stored since, and compares every
+ * node with its page. What comes out extends the last seal, and a bit that flipped in a new node is found before signing.
+ * @throws {LogInconsistent}
+ */
+export async function unsealedState(tx: Tx, context: LedgerContext, log: LogState): Promise<UnsealedState> {
+  if (sizeOfLeaves(log.leaves) !== log.size)
+    throw new LogInconsistent(`a log of ${log.leaves} leaves does not have ${log.size} nodes`);
+  const sealed = await sealedState(tx, context, log);
+  const nodes = await readNodeRange(tx, log, log.sealedSize, log.size);
+  const leaves = nodes.filter((_, offset) => indexHeight(log.sealedSize + BigInt(offset)) === 0);
+  const rebuilt = appendLeaves(parentHash(log.structure), log.sealedSize, sealed.peaks, leaves);
+  if (rebuilt.size !== log.size || !rebuilt.nodes.every((node, offset) => equalBytes(node, nodes[offset]!)))
+    throw new LogInconsistent(`the nodes stored since seal ${log.sealNumber} do not hash up`);
+  const [lastLeaf] = await leafRange(tx, log, log.leaves - 1n, log.leaves);
+  if (lastLeaf?.idtimestamp !== log.lastIdtimestamp)
+    throw new LogInconsistent(`leaf ${log.leaves - 1n} is not the last one that the log gave a time`);
+  return { lastSeal: sealed.seal, peaks: rebuilt.peaks, lastLeaf, lastLeafHash: leaves.at(-1)! };
+}
