@@ -9,6 +9,7 @@ import {
   onlyProof,
   proofInteger,
   proofPath,
+  proofsOf,
   readReceiptEnvelope,
 } from './receipt-proof.js';
 
@@ -101,7 +102,9 @@ export function mmrReceiptInForm(receipt: Uint8Array, form: MmrProofForm): Uint8
 export function readMmrConsistencyProof(
   sign1: Sign1,
 ): Pick<MmrConsistencyReceipt, 'size1' | 'size2' | 'paths' | 'rightPeaks'> {
-  const encoded = onlyProof(sign1, ProofType.consistency);
+  // Sealers of the current draft write the one proof without the list around it that RFC 9942 has.
+  const bare = proofsOf(sign1, ProofType.consistency);
+  const encoded = bare instanceof Uint8Array ? bare : onlyProof(sign1, ProofType.consistency);
   const proof = encoded instanceof Uint8Array ? decodeCbor(encoded) : undefined;
   const [size1, size2, paths, rightPeaks] = Array.isArray(proof) && proof.length === 4 ? proof : [];
   if (!Array.isArray(paths) || paths.length > 64)

@@ -38,10 +38,15 @@ export function readReceiptEnvelope(receipt: Uint8Array, structure: number): Sig
   return sign1;
 }
 
+/** What a receipt has under a type of proof. */
+export function proofsOf(sign1: Sign1, proofType: number): CborValue | undefined {
+  const proofs = sign1.unprotectedHeader.get(Header.verifiableDataProofs);
+  return proofs instanceof Map ? proofs.get(proofType) : undefined;
+}
+
 /** The one proof of a type in a receipt. @throws {VerificationError} `malformed`, `unsupported` for several proofs */
 export function onlyProof(sign1: Sign1, proofType: number): CborValue {
-  const proofs = sign1.unprotectedHeader.get(Header.verifiableDataProofs);
-  const list = proofs instanceof Map ? proofs.get(proofType) : undefined;
+  const list = proofsOf(sign1, proofType);
   if (!Array.isArray(list) || list.length === 0) throw malformedReceipt('it has no proof of the kind looked for');
   if (list.length > 1) throw new VerificationError('unsupported', 'a receipt has several proofs');
   return list[0]!;

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fromBase64, fromHex, toBase64Url, toHex } from '../../../src/core/bytes.js';
 import { type CborMap, type CborValue, decodeCbor, encodeCbor } from '../../../src/core/cose/cbor.js';
@@ -10,9 +9,10 @@ import {
   keyThumbprint,
 } from '../../../src/core/cose/cose-key.js';
 import { type PublicJwk, publicJwk } from '../../../src/core/cose/public-key.js';
+import { readFixture, type TestKeys } from './read-fixture.js';
 
-const KEYS = JSON.parse(readFileSync(new URL('../../../fixtures/cose/keys.json', import.meta.url), 'utf8'));
-const jwks: PublicJwk[] = ['issuer', 'sealer384', 'ed25519'].map((name) => publicJwk(KEYS[name]));
+const KEYS = readFixture<TestKeys>('keys');
+const jwks: PublicJwk[] = (['issuer', 'sealer384', 'ed25519'] as const).map((name) => publicJwk(KEYS[name]));
 const [p256] = jwks as [PublicJwk & { kty: 'EC' }];
 
 function coseKey(...members: [number, CborValue][]): CborMap {

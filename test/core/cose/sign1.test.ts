@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { coseVerify } from 'cose-kit';
 import fc from 'fast-check';
 import { importJWK } from 'jose';
@@ -9,9 +8,10 @@ import { keyThumbprint } from '../../../src/core/cose/cose-key.js';
 import { Algorithm, Header } from '../../../src/core/cose/labels.js';
 import { createSign1, decodeSign1, encodeSign1, type Sign1, signatureInput } from '../../../src/core/cose/sign1.js';
 import { type Sign1Check, verifySign1 } from '../../../src/core/cose/verify-sign1.js';
+import { readFixture, type TestKeys } from './read-fixture.js';
 import { softwareSigner } from './software-signer.js';
 
-const KEYS = JSON.parse(readFileSync(new URL('../../../fixtures/cose/keys.json', import.meta.url), 'utf8'));
+const KEYS = readFixture<TestKeys>('keys');
 const signers = {
   ES256: softwareSigner(KEYS.issuer),
   ES384: softwareSigner(KEYS.sealer384),

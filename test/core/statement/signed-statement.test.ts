@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fromHex, toBase64Url, toHex, utf8 } from '../../../src/core/bytes.js';
 import { type CborMap, type CborValue, encodeCbor } from '../../../src/core/cose/cbor.js';
@@ -9,13 +8,23 @@ import { readStatement, statementHeader } from '../../../src/core/statement/sign
 import { statementEntry } from '../../../src/core/statement/statement-entry.js';
 import { readTemplate } from '../../../src/core/statement/vcon-template.js';
 import { verifyStatement } from '../../../src/core/verify/verify-statement.js';
+import { type HexKey, readFixture, type TestKeys } from '../cose/read-fixture.js';
 import { softwareSigner } from '../cose/software-signer.js';
 
-function fixture(name: string) {
-  return JSON.parse(readFileSync(new URL(`../../../fixtures/cose/${name}.json`, import.meta.url), 'utf8'));
+interface KnownEnvelope {
+  readonly preimage_utf8: string;
+  readonly payload: string;
+  readonly hex: string;
 }
 
-const KEYS = fixture('keys');
+interface Known {
+  readonly key: HexKey;
+  readonly finalLabels: KnownEnvelope;
+  readonly privateLabels: KnownEnvelope;
+  readonly undefinedUnprotected: string;
+}
+
+const KEYS = readFixture<TestKeys>('keys');
 const signer = softwareSigner(KEYS.issuer);
 const subject = 'vcon://0192e8f5-0000-7000-8000-000000000001';
 const template = readTemplate({
@@ -80,7 +89,7 @@ describe('a statement made from a template', () => {
 });
 
 describe('known hash envelopes', () => {
-  const { key, finalLabels, privateLabels, undefinedUnprotected } = fixture('hash-envelopes');
+  const { key, finalLabels, privateLabels, undefinedUnprotected } = readFixture<Known>('hash-envelopes');
   const coordinates = { x: toBase64Url(fromHex(key.x)), y: toBase64Url(fromHex(key.y)) };
   const issuerKeys = [{ kty: 'EC', crv: 'P-256', ...coordinates } as const];
 
