@@ -1,0 +1,7 @@
+/** Time is passed in, so that a test can turn it. */
+export interface Clock {
+  /** Unix time in milliseconds. */
+  now(): number;
+}
+
+export const systemClock: Clock = { now: () => Date.now() };

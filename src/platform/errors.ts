@@ -1,0 +1,46 @@
+/** Every refusal that a caller can see, with its HTTP status. Nothing else leaves the service as an error. */
+const STATUS = {
+  bad_request: 400,
+  unauthorized: 401,
+  quota_reached: 402,
+  forbidden: 403,
+  not_found: 404,
+  not_ready: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  unprocessable: 422,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 503,
+} as const;
+
+export type ErrorCode = keyof typeof STATUS;
+
+/** A refusal that the caller is told: `{"error": code, "description": description}` under the code's status. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly description: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  /** @param headers response headers, names in lower case */
+  constructor(code: ErrorCode, description: string, headers: Readonly<Record<string, string>> = {}) {
+    super(description);
+    this.code = code;
+    this.status = STATUS[code];
+    this.description = description;
+    this.headers = headers;
+  }
+}
+
+/**
+ * A refusal for now. The seconds are told twice: clients of the interface read `Archivist-Rate-Limit-Reset`, all others
+ * `Retry-After` (client contract 1.1.1).
+ */
+export function retryLater(code: 'rate_limited' | 'unavailable', description: string, seconds: number): ApiError {
+  const wait = String(Math.max(1, Math.ceil(seconds)));
+  return new ApiError(code, description, { 'retry-after': wait, 'archivist-rate-limit-reset': wait });
+}

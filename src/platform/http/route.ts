@@ -1,0 +1,86 @@
+import type { z } from 'zod';
+import type { Principal } from './principal.js';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Who may call: anybody, or whoever brings a valid token. What the token's bearer may do is the handler's business. */
+export type Access = 'public' | 'token';
+
+/** What a handler is given of a request, checked against the route's schemas. */
+export interface RequestContext<Params, Query, Body, Caller> {
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  /** The body's bytes as they came; empty without a body. */
+  readonly rawBody: Uint8Array;
+  /** By lower-case name; the values of a repeated header are joined by a comma. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly principal: Caller;
+  /** Fires when the caller goes away before the answer. */
+  readonly signal: AbortSignal;
+}
+
+/** An answer: `body` as JSON, or `bytes` under their content type. The status is the route's success when not given. */
+export interface Reply {
+  readonly status?: number;
+  readonly body?: unknown;
+  readonly bytes?: Uint8Array;
+  readonly contentType?: string;
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** One endpoint as a plain record: what it is, who may call it, what it takes and answers, and what it does. */
+export interface RouteDefinition<
+  Caller extends Access,
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+  Body extends z.ZodType,
+> {
+  readonly method: Method;
+  /** Express 5 syntax; a literal colon is escaped. Paths with one stand before the parameter that would swallow them. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly access: Caller;
+  /** Ours and not of the interface; said so in the OpenAPI document. */
+  readonly extension?: true;
+  readonly success: number;
+  /** Every other status that it may answer. */
+  readonly codes: readonly number[];
+  readonly params?: Params;
+  readonly query?: Query;
+  /** JSON, whatever the content type says. Without it a body is refused only when it is too long. */
+  readonly body?: Body;
+  /** Leaves the body alone: the handler reads `rawBody`. */
+  readonly rawBody?: true;
+  /** Largest body in bytes. */
+  readonly bodyLimit?: number;
+  readonly response?: z.ZodType;
+  /** Content type of an answer that is not JSON. */
+  readonly rawResponse?: string;
+  handle(
+    context: RequestContext<
+      z.output<Params>,
+      z.output<Query>,
+      z.output<Body>,
+      Caller extends 'token' ? Principal : undefined
+    >,
+  ): Promise<Reply>;
+}
+
+/** A route whose own types are forgotten: what lists of routes hold. */
+export interface Route extends Omit<RouteDefinition<Access, z.ZodType, z.ZodType, z.ZodType>, 'handle'> {
+  handle(context: RequestContext<unknown, unknown, unknown, Principal | undefined>): Promise<Reply>;
+}
+
+/** Types a handler by the schemas beside it. A missing schema types its part as undefined. */
+export function route<
+  const Caller extends Access,
+  Params extends z.ZodType = z.ZodUndefined,
+  Query extends z.ZodType = z.ZodUndefined,
+  Body extends z.ZodType = z.ZodUndefined,
+>(definition: RouteDefinition<Caller, Params, Query, Body>): Route {
+  // The pipeline hands each handler only what these very schemas have passed.
+  return definition as unknown as Route;
+}
