@@ -3,7 +3,7 @@ import type { LogState } from './log.js';
 import { LogInconsistent } from './log-inconsistent.js';
 import { leasedLog, swapPublished } from './log-store.js';
 import type { MassifFiles } from './massif-files.js';
-import { sealObjectBytes, sealObjectKey } from './seal-object.js';
+import { checkNoLaterSeal, sealObjectBytes, sealObjectKey } from './seal-object.js';
 import { findSeal } from './seal-store.js';
 
 /**
@@ -11,7 +11,7 @@ import { findSeal } from './seal-store.js';
  * log's row; from there on receipts come from it. Every step can be repeated, so a crash anywhere is made good by doing
  * it again. Resolves with the log as it is then; unchanged when the last seal is published.
  * @throws {LeaseLost} when the log is no longer this holder's
- * @throws {LogInconsistent} when the object store has another seal under this number
+ * @throws {LogInconsistent} when the object store has another seal under this number, or one after it
  */
 export async function publishSeal(context: LedgerContext, files: MassifFiles, lease: LogState): Promise<LogState> {
   if (lease.sealNumber === lease.publishedNumber) return lease;
@@ -21,13 +21,17 @@ export async function publishSeal(context: LedgerContext, files: MassifFiles, le
     return { log: current, seal: await findSeal(tx, current, current.sealNumber) };
   });
   if (!seal) throw new LogInconsistent(`seal ${log.sealNumber} is not stored`);
+  await checkNoLaterSeal(context.objectStore, log);
   const key = sealObjectKey(log.logId, seal.sealNumber);
   if ((await context.objectStore.putNew(key, sealObjectBytes(log.structure, seal))) === 'different')
     throw new LogInconsistent(`the object store has another seal ${seal.sealNumber} than the database`);
   await context.failpoints.reach('publish.numbered');
   if (log.structure === 'MMR_SHA256') await files.put(context, log, seal);
   await context.failpoints.reach('publish.files');
-  await context.database.inTransaction('system', (tx) => swapPublished(tx, log));
+  await context.database.inTransaction('system', async (tx) => {
+    await swapPublished(tx, log);
+    await context.failpoints.reach('publish.inside');
+  });
   await context.failpoints.reach('publish.after');
   return { ...log, publishedNumber: log.sealNumber, publishedSize: log.sealedSize };
 }

@@ -6,6 +6,8 @@ import { haltLog, releaseLease, takeLease } from './log-store.js';
 import type { MassifFiles } from './massif-files.js';
 import { publishSeal } from './publish-seal.js';
 import { sealLog } from './seal-log.js';
+import { checkLastSealObject } from './seal-object.js';
+import { findSeal } from './seal-store.js';
 import { signStatements } from './sign-statements.js';
 
 /** After so many batches the round ends, so that one busy log does not keep others waiting. */
@@ -45,6 +47,9 @@ async function finish({ context, files }: RoundState, log: LogState): Promise<Lo
 async function runBatches(state: RoundState, leased: LogState): Promise<boolean> {
   const { context } = state;
   let log = await finish(state, leased);
+  // Also before anything is committed: a database that is older than what was published keeps its intake as it is.
+  const seal = await context.database.inTransaction('system', (tx) => findSeal(tx, leased, log.sealNumber));
+  await checkLastSealObject(context.objectStore, log, seal);
   for (let batch = 0; batch < BATCHES; batch += 1) {
     const signed = await signStatements(context, log);
     const grown = await commitBatch(context, log);

@@ -19,6 +19,16 @@ export function sealObjectBytes(structure: LogStructure, seal: SealRow): Uint8Ar
 }
 
 /**
+ * Checks that the object store has no seal after the database's last one.
+ * @throws {LogInconsistent} when it has: the database was restored from an older copy
+ */
+export async function checkNoLaterSeal(objectStore: ObjectStore, log: LogState): Promise<void> {
+  const next = log.sealNumber + 1n;
+  if ((await objectStore.get(sealObjectKey(log.logId, next))) !== undefined)
+    throw new LogInconsistent(`the object store has seal ${next}: the database is older than what was published`);
+}
+
+/**
  * Checks that the object store ends with the same seal as the database: it holds that one, byte for byte, and none after.
  * @throws {LogInconsistent} when it does not: one of the two was restored from an older or another copy
  */
@@ -27,11 +37,7 @@ export async function checkLastSealObject(
   log: LogState,
   seal: SealRow | undefined,
 ): Promise<void> {
-  const next = log.sealNumber + 1n;
-  if ((await objectStore.get(sealObjectKey(log.logId, next))) !== undefined)
-    throw new LogInconsistent(
-      `the object store has seal ${next} already: the database is older than what was published`,
-    );
+  await checkNoLaterSeal(objectStore, log);
   if (!seal) return;
   const kept = await objectStore.get(sealObjectKey(log.logId, seal.sealNumber));
   if (!kept) throw new LogInconsistent(`published seal ${seal.sealNumber} is not in the object store`);

@@ -51,7 +51,10 @@ export async function signStatements(context: LedgerContext, log: LogRef): Promi
       };
     }),
   );
-  await context.database.inTransaction('system', (tx) => insertStatements(tx, statements));
+  await context.database.inTransaction('system', async (tx) => {
+    await insertStatements(tx, statements);
+    await context.failpoints.reach('sign.inside');
+  });
   await context.failpoints.reach('sign.after');
   return statements.length;
 }

@@ -13,7 +13,7 @@ import { type RoundState, runRound } from '../../src/ledger/run-round.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { createIds } from '../../src/platform/ids.js';
 import type { ObjectStore } from '../../src/platform/object-store.js';
-import type { Database } from '../../src/platform/postgres/database.js';
+import type { Database, Tx } from '../../src/platform/postgres/database.js';
 import { createTestKeyring, type TestKeyring } from './test-keyring.js';
 
 /** Leaves of entries that exist in this test alone: random 32 bytes each, hashed with what the log gave out. */
@@ -32,7 +32,7 @@ export interface LedgerRig {
   /** Called at every failpoint; a test replaces it. */
   onReach: (name: string) => Promise<void> | void;
   /** Called when the ledger asks for leaves; a test replaces it. */
-  onLeaves: () => Promise<void> | void;
+  onLeavesIn: (tx: Tx) => Promise<void> | void;
   nowMs: () => number;
   readonly reached: string[];
   readonly messages: string[];
@@ -92,8 +92,8 @@ export function createRig(parts: RigParts): LedgerRig {
       logger: keepMessages(messages),
       failpoints,
       leafSource: {
-        async leaves(_tx, _log, waiting) {
-          await rig.onLeaves();
+        async leaves(tx, _log, waiting) {
+          await rig.onLeavesIn(tx);
           return waiting.map(
             ({ entryId, entryKind }): LeafEntry => ({
               entryId,
@@ -130,7 +130,7 @@ export function createRig(parts: RigParts): LedgerRig {
     entries,
     state,
     onReach: () => {},
-    onLeaves: () => {},
+    onLeavesIn: () => {},
     nowMs: () => Date.now(),
     reached: [],
     messages,

@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { equalBytes } from '../../src/core/bytes.js';
+import { readMmrReceipt } from '../../src/core/receipt/mmr-receipt.js';
+import { verifyStatement } from '../../src/core/verify/verify-statement.js';
+import { commits } from '../../src/ledger/entry-proof.js';
+import { findLog } from '../../src/ledger/log-store.js';
+import { massifObjectKey, massifView, sealFileObjectKey, sealView } from '../../src/ledger/massif-view.js';
+import { mmrReceipt, statementBytes, statementReceipt } from '../../src/ledger/receipts.js';
+import { insertStatements } from '../../src/ledger/statement-store.js';
+import { auditLog, type Remembered } from './ledger-audit.js';
+import { ENGINES, type Opened, openEngine } from './test-engines.js';
+
+describe.each(ENGINES)('a ledger round on %s', (engine) => {
+  let opened: Opened;
+  beforeAll(async () => {
+    opened = await openEngine(engine);
+  });
+  afterAll(() => opened.close());
+
+  it('brings entries of every kind into their log once, with receipts that verify and stay the same bytes', async () => {
+    const rig = opened.rig();
+    const log = await rig.newLog('MMR_SHA256', 3);
+    const accepted: string[] = [];
+    const remembered: Remembered = new Map();
+    for (const [kind, count] of [
+      ['asset_event', 1],
+      ['asset_event', 6],
+      ['asset_free_event', 9],
+      ['asset_event', 1],
+    ] as const) {
+      accepted.push(...(await rig.accept(log, kind, count)));
+      await rig.drain(log);
+      await auditLog(rig, log, accepted, remembered);
+    }
+    expect(remembered.size).toBe(17);
+  });
+
+  it('signs statements, commits to the stored bytes and proves them to a verifier of RFC 9942', async () => {
+    const rig = opened.rig();
+    const log = await rig.newLog('RFC9162_SHA256');
+    const accepted: string[] = [];
+    const remembered: Remembered = new Map();
+    for (const count of [1, 2, 13]) {
+      accepted.push(...(await rig.accept(log, 'statement', count)));
+      await rig.drain(log);
+      await auditLog(rig, log, accepted, remembered);
+    }
+    const entry = await rig.database.inTransaction('system', (tx) => statementBytes(tx, log.tenantId, accepted[0]!));
+    const read = await verifyStatement(entry!, { issuerKeys: rig.keyring.jwks('issuer') });
+    expect([read.issuer, read.subject]).toEqual(['did:web:archivist.example', `vcon://${accepted[0]}`]);
+  });
+
+  it('commits to a statement that was stored before as it is, and keeps the first bytes of two', async () => {
+    const rig = opened.rig();
+    const log = await rig.newLog('RFC9162_SHA256');
+    const [eventId] = await rig.accept(log, 'statement', 1);
+    const submitted = { tenantId: log.tenantId, eventId: eventId!, entry: Uint8Array.of(0xd2, 1, 2, 3) };
+    await rig.database.inTransaction('system', (tx) => insertStatements(tx, [submitted]));
+    await rig.database.inTransaction('system', (tx) =>
+      insertStatements(tx, [{ ...submitted, entry: Uint8Array.of(9) }]),
+    );
+    await rig.drain(log);
+    await auditLog(rig, log, [eventId!]);
+    const stored = await rig.database.inTransaction('system', (tx) => statementBytes(tx, log.tenantId, eventId!));
+    expect(equalBytes(stored!, submitted.entry)).toBe(true);
+  });
+
+  it('tells STORED, COMMITTED and CONFIRMED apart, and hands out no receipt before the seal is published', async () => {
+    const rig = opened.rig();
+    const log = await rig.newLog('MMR_SHA256');
+    const [entryId] = await rig.accept(log, 'asset_event', 1);
+    const look = () =>
+      rig.database.inTransaction('system', async (tx) => {
+        const commit = (await commits(tx, log, [entryId!])).get(entryId!);
+        const receipt = await mmrReceipt(tx, log, entryId!, 'map');
+        const massif = await massifView(tx, log, 0);
+        const status = commit ? (commit.published ? 'CONFIRMED' : 'COMMITTED') : 'STORED';
+        return [status, receipt !== undefined, massif !== undefined];
+      });
+    const seen: unknown[] = [await look()];
+    rig.onReach = async (name) => {
+      if (['commit.after', 'seal.after', 'publish.files'].includes(name)) seen.push(await look());
+    };
+    await rig.drain(log);
+    seen.push(await look());
+    const [stored, committed, confirmed] = ['STORED', 'COMMITTED', 'CONFIRMED'].map((status) => [
+      status,
+      status === 'CONFIRMED',
+      status === 'CONFIRMED',
+    ]);
+    // The last batch of the round finds nothing left to commit.
+    expect(seen).toEqual([stored, committed, committed, committed, confirmed, confirmed]);
+  });
+
+  it('hands out an MMR receipt in the form that is asked for', async () => {
+    const rig = opened.rig();
+    const log = await rig.newLog('MMR_SHA256');
+    const [, second] = await rig.accept(log, 'asset_event', 3);
+    await rig.drain(log);
+    await rig.database.inTransaction('system', async (tx) => {
+      for (const form of ['map', 'draft'] as const) {
+        const read = readMmrReceipt((await mmrReceipt(tx, log, second!, form))!);
+        expect([read.form, read.index, read.path.length]).toEqual([form, 1n, 1]);
+      }
+      expect(await mmrReceipt(tx, log, '00000000-0000-7000-8000-000000000000', 'map')).toBeUndefined();
+      expect(await statementReceipt(tx, log, '00000000-0000-7000-8000-000000000000')).toBeUndefined();
+    });
+  });
+
+  it('keeps receipts as they were when the seal key is rotated, and signs the standing peaks anew for new ones', async () => {
+    const rig = opened.rig();
+    const log = await rig.newLog('MMR_SHA256', 4);
+    const remembered: Remembered = new Map();
+    const accepted = await rig.accept(log, 'asset_event', 5);
+    await rig.drain(log);
+    await auditLog(rig, log, accepted, remembered);
+    rig.keyring.rotate('seal');
+    accepted.push(...(await rig.accept(log, 'asset_event', 1)));
+    await rig.drain(log);
+    await auditLog(rig, log, accepted, remembered);
+    const [row] = await opened.owner(
+      'SELECT count(DISTINCT key_id)::int AS keys FROM archivist.peak_receipt WHERE log_id = $1 AND node_index = 6',
+      [log.logId],
+    );
+    expect(row).toEqual({ keys: 2 });
+  });
+
+  it('signs a peak once and uses the signature in every seal in which the peak stands', async () => {
+    const rig = opened.rig();
+    const log = await rig.newLog('MMR_SHA256');
+    for (let round = 0; round < 8; round += 1) {
+      await rig.accept(log, 'asset_event', 1);
+      await rig.drain(log);
+    }
+    const [row] = await opened.owner('SELECT count(*)::int AS signed FROM archivist.peak_receipt WHERE log_id = $1', [
+      log.logId,
+    ]);
+    // Nodes 0, 2, 3, 6, 7, 9, 10 and 14 stood as a peak at some time; the other seven never did.
+    expect(row).toEqual({ signed: 8 });
+  });
+
+  it('ends every massif on a seal of exactly its full size and puts the files where readers look', async () => {
+    const rig = opened.rig();
+    const log = await rig.newLog('MMR_SHA256', 3);
+    await rig.accept(log, 'asset_event', 11);
+    await rig.drain(log);
+    await rig.database.inTransaction('system', async (tx) => {
+      for (const massif of [0, 1, 2]) {
+        const [bytes, seal] = [await massifView(tx, log, massif), await sealView(tx, log, massif)];
+        expect([bytes!.full, seal!.full]).toEqual([massif < 2, massif < 2]);
+        expect(await rig.objectStore.get(massifObjectKey(log, massif))).toEqual(new Uint8Array(bytes!.bytes));
+        expect(await rig.objectStore.get(sealFileObjectKey(log, massif))).toEqual(new Uint8Array(seal!.bytes));
+      }
+      expect(await massifView(tx, log, 3)).toBeUndefined();
+      expect(await sealView(tx, log, 3)).toBeUndefined();
+    });
+  });
+
+  it('puts a growing massif into the object store once a minute, its seal every round', async () => {
+    const rig = opened.rig();
+    const log = await rig.newLog('MMR_SHA256');
+    let [ahead, puts] = [0, [] as string[]];
+    rig.nowMs = () => Date.now() + ahead;
+    const { put } = rig.objectStore;
+    Object.assign(rig.objectStore, {
+      put: (key: string, bytes: Uint8Array) => {
+        puts.push(key.endsWith('.log') ? 'massif' : 'seal');
+        return put(key, bytes);
+      },
+    });
+    const round = async () => {
+      await rig.accept(log, 'asset_event', 1);
+      await rig.drain(log);
+      const done = puts;
+      puts = [];
+      return done;
+    };
+    expect(await round()).toEqual(['massif', 'seal']);
+    expect(await round()).toEqual(['seal']);
+    ahead = 2_000;
+    expect(await round()).toEqual(['seal']);
+    const again = rig.sibling();
+    await rig.accept(log, 'asset_event', 1);
+    await again.drain(log);
+    expect(puts).toEqual(['massif', 'seal']);
+  });
+
+  it('commits what it can when one entry has no leaf, and leaves that one waiting', async () => {
+    const rig = opened.rig();
+    const log = await rig.newLog('MMR_SHA256');
+    const accepted = await rig.accept(log, 'asset_event', 3);
+    const secret = rig.entries.secrets.get(accepted[1]!)!;
+    rig.entries.secrets.delete(accepted[1]!);
+    await rig.drain(log);
+    expect(rig.messages).toContain('an entry cannot be committed');
+    rig.entries.secrets.set(accepted[1]!, secret);
+    const committed = await rig.database.inTransaction('system', (tx) => commits(tx, log, accepted));
+    expect([...committed.keys()].sort()).toEqual([accepted[0], accepted[2]]);
+    await rig.drain(log);
+    await auditLog(rig, log, accepted);
+  });
+
+  it('works through batches of a thousand and rounds of eight batches', async () => {
+    const rig = opened.rig();
+    const [large, long] = [await rig.newLog('MMR_SHA256'), await rig.newLog('MMR_SHA256', 3)];
+    const accepted = [
+      await rig.accept(large, 'asset_event', 1_001),
+      await rig.accept(long, 'asset_event', 40),
+    ] as const;
+    await rig.drain(large);
+    await rig.drain(long);
+    await auditLog(rig, large, accepted[0]);
+    await auditLog(rig, long, accepted[1]);
+    const seals = await rig.database.inTransaction('system', async (tx) => [
+      (await findLog(tx, large))!.sealNumber,
+      (await findLog(tx, long))!.sealNumber,
+    ]);
+    expect(seals).toEqual([2n, 10n]);
+  });
+});
