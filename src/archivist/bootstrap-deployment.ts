@@ -6,7 +6,7 @@ import type { Clock } from '../platform/clock.js';
 import type { Ids } from '../platform/ids.js';
 import type { Tx } from '../platform/postgres/database.js';
 import { type Deployment, tenancyLog } from './deployment.js';
-import { findDeployment, insertDeployment } from './deployment-store.js';
+import { findDeployment, insertDeployment, lockBootstrap } from './deployment-store.js';
 
 /** The identity with which a new deployment can be used: shown once, kept nowhere else. */
 export interface FirstOwner {
@@ -20,21 +20,24 @@ export interface BootstrapDeps {
   readonly ids: Ids;
   readonly pepper: Uint8Array;
   readonly massifHeight: number;
-  /** Makes a tenancy's wallet and answers its address. */
-  createWallet(tx: Tx, tenantId: string): Promise<string>;
+  /** Makes the service's own keys. */
+  createDeploymentKeys(tx: Tx, deploymentTenancy: string): Promise<void>;
+  /** Makes a tenancy's keys and answers its wallet's address. */
+  createTenancyKeys(tx: Tx, tenantId: string): Promise<string>;
   /** Credentials to use instead of new ones. */
   readonly clientId?: string | undefined;
   readonly clientSecret?: string | undefined;
 }
 
 /**
- * Makes, once per database and under the bootstrap lock, what every deployment starts with: its own and the public
+ * Makes, once per database whoever else starts at the same time, what every deployment starts with: its own and the public
  * tenancy, their logs, a first organisation and its Owner application. A database that has it is left as it is.
  */
 export async function bootstrapDeployment(
   tx: Tx,
   deps: BootstrapDeps,
 ): Promise<{ deployment: Deployment; firstOwner?: FirstOwner }> {
+  await lockBootstrap(tx);
   const existing = await findDeployment(tx);
   if (existing) return { deployment: existing };
   const createdAt = new Date(deps.clock.now());
@@ -45,6 +48,7 @@ export async function bootstrapDeployment(
     privateStatementLog: deps.ids.uuid(),
   };
   await insertDeployment(tx, deployment, createdAt);
+  await deps.createDeploymentKeys(tx, deployment.deploymentTenancy);
   await createTenancy(tx, deps, {
     tenantId: deployment.deploymentTenancy,
     kind: 'deployment',
@@ -75,11 +79,11 @@ export async function bootstrapDeployment(
 /** A tenancy with its wallet and, unless it is the deployment's own, its MMR log. */
 export async function createTenancy(
   tx: Tx,
-  deps: Pick<BootstrapDeps, 'clock' | 'massifHeight' | 'createWallet'>,
+  deps: Pick<BootstrapDeps, 'clock' | 'massifHeight' | 'createTenancyKeys'>,
   tenancy: { tenantId: string; kind: 'organisation' | 'public' | 'deployment'; displayName: string },
 ): Promise<void> {
   const createdAt = new Date(deps.clock.now());
-  const walletAddress = await deps.createWallet(tx, tenancy.tenantId);
+  const walletAddress = await deps.createTenancyKeys(tx, tenancy.tenantId);
   await insertTenancy(tx, { ...tenancy, verifiedDomain: '', walletAddress, createdAt });
   if (tenancy.kind === 'deployment') return;
   const name = `tenant/${tenancy.tenantId}`;

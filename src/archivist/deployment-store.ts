@@ -34,3 +34,11 @@ export async function insertDeployment(tx: Tx, deployment: Deployment, createdAt
     ],
   );
 }
+
+/** Any number; every start of every node asks for the same one. */
+const BOOTSTRAP_LOCK = 7_364_921;
+
+/** Waits until no other transaction is in bootstrap; the lock ends with the transaction. */
+export async function lockBootstrap(tx: Tx): Promise<void> {
+  await tx.query('SELECT pg_advisory_xact_lock($1)', [BOOTSTRAP_LOCK]);
+}

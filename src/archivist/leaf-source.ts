@@ -7,7 +7,7 @@ import type { LogRef } from '../ledger/log.js';
 import type { Tx } from '../platform/postgres/database.js';
 import { assetEventIdentity, v3EventOf } from './events/asset-event.js';
 import { findAssetEvents } from './events/asset-event-store.js';
-import { type AssetFreeEvent, assetFreeEventIdentity } from './events/asset-free-event.js';
+import { assetFreeEventIdentity, saltedFields } from './events/asset-free-event.js';
 import { findAssetFreeEvents } from './events/asset-free-event-store.js';
 
 /**
@@ -51,7 +51,7 @@ async function assetFreeLeaves(
   const events = await findAssetFreeEvents(tx, wanted);
   const logId = fromHex(log.tenantId.replaceAll('-', ''));
   return events.map((event) => {
-    const extraBytes = assetFreeExtraBytes(saltOf(event));
+    const extraBytes = assetFreeExtraBytes(saltedFields(event));
     return {
       entryId: event.eventId,
       trieKey: trieKey(logId, assetFreeEventIdentity(event)),
@@ -60,13 +60,4 @@ async function assetFreeLeaves(
         assetFreeLeaf({ attributes: event.attributes, trails: [...event.trails] }, idtimestamp, extraBytes),
     };
   });
-}
-
-function saltOf(event: AssetFreeEvent) {
-  return {
-    origin_tenant: `tenant/${event.tenantId}`,
-    event_type: event.eventType,
-    created_by: event.createdBy,
-    created_at: Number(event.createdAtMs),
-  };
 }

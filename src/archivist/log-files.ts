@@ -3,7 +3,14 @@ import { LRUCache } from 'lru-cache';
 import { leafCount } from '../core/mmr/leaf-count.js';
 import type { LogState } from '../ledger/log.js';
 import { findLog } from '../ledger/log-store.js';
-import { headMassif, massifObjectKey, massifView, sealView } from '../ledger/massif-view.js';
+import {
+  headMassif,
+  type MassifView,
+  massifObjectKey,
+  massifView,
+  type SealView,
+  sealView,
+} from '../ledger/massif-view.js';
 import type { ObjectStore } from '../platform/object-store.js';
 import type { Database } from '../platform/postgres/database.js';
 import { tenancyLog } from './deployment.js';
@@ -55,8 +62,9 @@ async function readFile(
     const stored = await deps.objectStore.get(massifObjectKey(log, massif));
     if (stored) return logFile(stored, true);
   }
-  const view = await deps.database.inTransaction({ read: [log.tenantId], write: [] }, (tx) =>
-    kind === 'massif' ? massifView(tx, log, massif) : sealView(tx, log, massif),
+  const view = await deps.database.inTransaction<MassifView | SealView | undefined>(
+    { read: [log.tenantId], write: [] },
+    (tx) => (kind === 'massif' ? massifView(tx, log, massif) : sealView(tx, log, massif)),
   );
   return view && logFile(view.bytes, view.full);
 }

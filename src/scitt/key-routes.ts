@@ -1,5 +1,4 @@
 import { encodeCoseKeySet } from '../core/cose/cose-key.js';
-import type { PublicJwk } from '../core/cose/public-key.js';
 import { type Route, route } from '../platform/http/route.js';
 import type { Keyring, PublishedKey } from '../platform/keys/keyring.js';
 import { DID_PATH, didDocument, issuerDid } from './did.js';
@@ -26,7 +25,7 @@ export function keyRoutes(deps: { keyring: Keyring; publicUrl: string }): Route[
       codes: [],
       rawResponse: 'application/cbor',
       handle: async () => ({
-        bytes: encodeCoseKeySet(keyring.publicKeys(['statement_receipt', 'seal']).map((key) => key.jwk as PublicJwk)),
+        bytes: encodeCoseKeySet(keyring.publicKeys(['statement_receipt', 'seal']).map((key) => key.jwk)),
         contentType: 'application/cbor',
         headers: HEADERS,
       }),
@@ -56,7 +55,7 @@ export function keyRoutes(deps: { keyring: Keyring; publicUrl: string }): Route[
       handle: async () => ({
         body: didDocument(
           issuerDid(publicUrl),
-          keyring.publicKeys(['issuer']).map((key) => ({ keyId: key.keyId, jwk: key.jwk as PublicJwk })),
+          keyring.publicKeys(['issuer']).map((key) => ({ keyId: key.keyId, jwk: key.jwk })),
         ),
         headers: HEADERS,
       }),

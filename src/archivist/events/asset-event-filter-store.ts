@@ -1,4 +1,5 @@
-import { leafIndex, mmrIndex } from '../../core/mmr/leaf-count.js';
+import { mmrIndex } from '../../core/mmr/leaf-count.js';
+import { leafIndex } from '../../core/mmr/leaf-index.js';
 import type { Visibility } from '../../iam/access/permits.js';
 import { ApiError } from '../../platform/errors.js';
 import { proofMechanismCondition } from '../assets/asset-filter-store.js';

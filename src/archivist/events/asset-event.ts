@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { V3Event } from '../../core/event/v3-event.js';
+import type { AssetEventDocument } from '../../core/statement/event-document.js';
 import type { EntryCommit } from '../../ledger/entry-proof.js';
 import type { Attributes } from '../attributes.js';
 import { confirmationStatus, merklelogCommit, merklelogEntry, timestampCommitted } from '../confirmation.js';
@@ -84,9 +85,10 @@ export function assetEventResponse(
 }
 
 /** The frozen event that a transparent statement carries. */
-export function assetEventDocument(event: AssetEvent, commit: EntryCommit, form: AssetForm = 'assets') {
-  return {
-    ...v3EventOf(event, commit.timestampCommitted, form),
-    merklelog_entry: { commit: merklelogCommit(commit) },
-  };
+export function assetEventDocument(
+  event: AssetEvent,
+  commit: EntryCommit,
+  form: AssetForm = 'assets',
+): AssetEventDocument {
+  return { ...v3EventOf(event, commit.timestampCommitted, form), merklelog_entry: { commit: merklelogCommit(commit) } };
 }

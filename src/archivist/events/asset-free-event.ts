@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AssetFreeEventDocument } from '../../core/statement/event-document.js';
 import type { EntryCommit } from '../../ledger/entry-proof.js';
 import type { Attributes } from '../attributes.js';
 import { confirmationStatus, merklelogCommit } from '../confirmation.js';
@@ -32,7 +33,11 @@ export function assetFreeEventIdentity(event: { eventId: string }): string {
   return `events/${event.eventId}`;
 }
 
-function recordOf(event: AssetFreeEvent) {
+/** An asset-free event as the interface shows it; index "0" and no idtimestamp until a log has it (client contract 3.3). */
+export function assetFreeEventResponse(
+  event: AssetFreeEvent,
+  commit: EntryCommit | undefined,
+): Record<string, unknown> {
   return {
     identity: assetFreeEventIdentity(event),
     attributes: event.attributes,
@@ -41,22 +46,28 @@ function recordOf(event: AssetFreeEvent) {
     origin_tenant: `tenant/${event.tenantId}`,
     created_by: event.createdBy,
     created_at: Number(event.createdAtMs),
-  };
-}
-
-/** An asset-free event as the interface shows it; index "0" and no idtimestamp until a log has it (client contract 3.3). */
-export function assetFreeEventResponse(
-  event: AssetFreeEvent,
-  commit: EntryCommit | undefined,
-): Record<string, unknown> {
-  return {
-    ...recordOf(event),
     confirmation_status: confirmationStatus(commit),
     merklelog_commit: commit ? merklelogCommit(commit) : { index: '0', idtimestamp: '' },
   };
 }
 
 /** The frozen event that a transparent statement carries. */
-export function assetFreeEventDocument(event: AssetFreeEvent, commit: EntryCommit) {
-  return { ...recordOf(event), merklelog_commit: merklelogCommit(commit) };
+export function assetFreeEventDocument(event: AssetFreeEvent, commit: EntryCommit): AssetFreeEventDocument {
+  return {
+    ...saltedFields(event),
+    identity: assetFreeEventIdentity(event),
+    attributes: event.attributes,
+    trails: event.trails,
+    merklelog_commit: merklelogCommit(commit),
+  };
+}
+
+/** The fields that the leaf covers through its salt, as texts. */
+export function saltedFields(event: AssetFreeEvent) {
+  return {
+    origin_tenant: `tenant/${event.tenantId}`,
+    event_type: event.eventType,
+    created_by: event.createdBy,
+    created_at: event.createdAtMs.toString(),
+  };
 }

@@ -1,0 +1,43 @@
+import type { RouteGroup } from './app.js';
+import { assetRoutes } from './archivist/assets/asset-routes.js';
+import { assetEventRoutes } from './archivist/events/asset-event-routes.js';
+import { assetFreeEventRoutes } from './archivist/events/asset-free-event-routes.js';
+import { logFileRoutes } from './archivist/log-file-routes.js';
+import type { FindLogFile } from './archivist/log-files.js';
+import { proofRoutes } from './archivist/proofs/proof-routes.js';
+import type { ProvenanceDeps } from './archivist/provenance-deps.js';
+import { publicAssetRoutes } from './archivist/public/public-asset-routes.js';
+import type { IssueTokenDeps } from './iam/tokens/issue-token.js';
+import { tokenRoutes } from './iam/tokens/token-routes.js';
+import { keyRoutes } from './scitt/key-routes.js';
+
+/** Every part of the interface that is served, each with its own description. */
+export function routeGroups(deps: {
+  provenance: ProvenanceDeps;
+  tokens: IssueTokenDeps;
+  findLogFile: FindLogFile;
+}): RouteGroup[] {
+  const { provenance, tokens } = deps;
+  const proofs = proofRoutes(provenance);
+  const proofsUnder = (path: string) => proofs.filter((each) => each.path.startsWith(path));
+  return [
+    {
+      name: 'v2/assets',
+      title: 'Assets and their events',
+      routes: [...assetRoutes(provenance), ...assetEventRoutes(provenance), ...proofsUnder('/archivist/v2/assets/')],
+    },
+    {
+      name: 'v1/events',
+      title: 'Asset-free events',
+      routes: [...assetFreeEventRoutes(provenance), ...proofsUnder('/archivist/v1/events/')],
+    },
+    {
+      name: 'v2/publicassets',
+      title: 'Public assets',
+      routes: [...publicAssetRoutes(provenance), ...proofsUnder('/archivist/v2/publicassets/')],
+    },
+    { name: 'iam/v1/appidp', title: 'Access tokens', routes: tokenRoutes(tokens) },
+    { name: 'v1/didweb', title: 'Keys', routes: keyRoutes(tokens) },
+    { name: 'v1/verifiabledata', title: 'Log files', routes: logFileRoutes(deps.findLogFile) },
+  ];
+}

@@ -1,0 +1,40 @@
+import { open, readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+/** What the first start leaves for whoever runs the service: enough to ask for a token. */
+const credentialsSchema = z.object({
+  client_id: z.string(),
+  client_secret: z.string(),
+  token_endpoint: z.string(),
+  tenant_identity: z.string(),
+});
+export type FirstCredentials = z.infer<typeof credentialsSchema>;
+
+export function credentialsPath(dataDir: string): string {
+  return join(dataDir, 'credentials.json');
+}
+
+/** Writes the credentials durably, readable by the owner alone. A file of an earlier, unfinished start is replaced. */
+export async function writeCredentials(dataDir: string, credentials: FirstCredentials): Promise<void> {
+  const path = credentialsPath(dataDir);
+  const unfinished = `${path}.new`;
+  const file = await open(unfinished, 'w', 0o600);
+  try {
+    await file.chmod(0o600);
+    await file.writeFile(`${JSON.stringify(credentials, undefined, 2)}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(unfinished, path);
+}
+
+/** The credentials that the first start left here, or undefined. */
+export async function readCredentials(dataDir: string): Promise<FirstCredentials | undefined> {
+  try {
+    return credentialsSchema.parse(JSON.parse(await readFile(credentialsPath(dataDir), 'utf8')));
+  } catch {
+    return undefined;
+  }
+}

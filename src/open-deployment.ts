@@ -1,0 +1,66 @@
+import { type BootstrapDeps, bootstrapDeployment, type FirstOwner } from './archivist/bootstrap-deployment.js';
+import type { Deployment } from './archivist/deployment.js';
+import { writeCredentials } from './first-credentials.js';
+import type { Clock } from './platform/clock.js';
+import type { Config } from './platform/config.js';
+import type { Ids } from './platform/ids.js';
+import { createDeploymentKeys, createTenancyKeys } from './platform/keys/create-keys.js';
+import { keyFiles } from './platform/keys/key-files.js';
+import type { Keyring } from './platform/keys/keyring.js';
+import { openKeyring } from './platform/keys/open-keyring.js';
+import { listSigningKeys } from './platform/keys/signing-key-store.js';
+import type { Database } from './platform/postgres/database.js';
+
+/** A deployment ready for use: its fixed points and its keys. */
+export interface OpenDeployment {
+  readonly deployment: Deployment;
+  readonly keyring: Keyring;
+  readonly createTenancyKeys: BootstrapDeps['createTenancyKeys'];
+  /** Only at the start that made the deployment. */
+  readonly firstOwner?: FirstOwner;
+}
+
+/**
+ * Opens the deployment of a database, making it at the first start. The first Owner's credentials are on disk before the
+ * database knows them: a crash between leaves a file that the next start replaces.
+ */
+export async function openDeployment(parts: {
+  config: Config;
+  database: Database;
+  clock: Clock;
+  ids: Ids;
+}): Promise<OpenDeployment> {
+  const { config, database, clock, ids } = parts;
+  const files = keyFiles(config.keysDir);
+  const randomBytes = (count: number) => ids.randomBytes(count);
+  const secrets = {
+    pepper: await files.secret('token-pepper', randomBytes),
+    pageTokenKey: await files.secret('page-token-key', randomBytes),
+  };
+  const deps: BootstrapDeps = {
+    clock,
+    ids,
+    pepper: secrets.pepper,
+    massifHeight: config.massifHeight,
+    createDeploymentKeys: (tx, tenantId) => createDeploymentKeys(tx, files, tenantId, new Date(clock.now())),
+    createTenancyKeys: (tx, tenantId) => createTenancyKeys(tx, files, tenantId, new Date(clock.now())),
+    clientId: config.bootstrapClientId,
+    clientSecret: config.bootstrapClientSecret,
+  };
+  const { deployment, firstOwner, rows } = await database.inTransaction('system', async (tx) => {
+    const made = await bootstrapDeployment(tx, deps);
+    if (made.firstOwner && !config.bootstrapClientSecret) await leaveCredentials(config, made.firstOwner);
+    return { ...made, rows: await listSigningKeys(tx, made.deployment.deploymentTenancy) };
+  });
+  const keyring = await openKeyring(rows, files, secrets);
+  return { deployment, keyring, createTenancyKeys: deps.createTenancyKeys, ...(firstOwner ? { firstOwner } : {}) };
+}
+
+function leaveCredentials(config: Config, owner: FirstOwner): Promise<void> {
+  return writeCredentials(config.dataDir, {
+    client_id: owner.clientId,
+    client_secret: owner.clientSecret,
+    token_endpoint: `${config.publicUrl}/archivist/iam/v1/appidp/token`,
+    tenant_identity: `tenant/${owner.tenantId}`,
+  });
+}

@@ -1,0 +1,209 @@
+import { mkdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { routeGroups } from './api-routes.js';
+import { createApp } from './app.js';
+import { createAcceptWriter } from './archivist/accept/accept-writer.js';
+import type { FirstOwner } from './archivist/bootstrap-deployment.js';
+import type { Deployment } from './archivist/deployment.js';
+import { leafSource } from './archivist/leaf-source.js';
+import { createFindLogFile } from './archivist/log-files.js';
+import { statementSource } from './archivist/statement-source.js';
+import { createAuthenticate } from './iam/tokens/authenticate.js';
+import { type Failpoints, killingFailpoints } from './ledger/failpoints.js';
+import { createLedger, type Ledger } from './ledger/round.js';
+import { type OpenDeployment, openDeployment } from './open-deployment.js';
+import { type Clock, systemClock } from './platform/clock.js';
+import type { Config } from './platform/config.js';
+import { fileObjectStore } from './platform/file-object-store.js';
+import { type HttpServer, listen } from './platform/http/http-server.js';
+import { createIds, type Ids } from './platform/ids.js';
+import type { Keyring } from './platform/keys/keyring.js';
+import { nodeVerify } from './platform/keys/node-verify.js';
+import { createLogger, type Logger } from './platform/logger.js';
+import { createMetrics, type Metrics } from './platform/metrics.js';
+import type { Database } from './platform/postgres/database.js';
+import { openDatabase } from './platform/postgres/open-database.js';
+import { createPageTokens } from './platform/postgres/page-token.js';
+import { openRedisQueues, postgresQueues } from './platform/queue/open-queue-backend.js';
+import type { QueueBackend } from './platform/queue/queue-backend.js';
+import { issuerDid } from './scitt/did.js';
+import { serviceHealth } from './service-health.js';
+import { statusRoutes } from './status-routes.js';
+
+/** What a test or the demo passes in instead of the real thing. */
+export interface ServiceOverrides {
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+  readonly failpoints?: Failpoints;
+}
+
+/** A service that answers requests, or does the work behind them, until it is closed. */
+export interface RunningService {
+  /** Of the address that this process listens on. */
+  readonly url: string;
+  readonly engines: { readonly database: string; readonly queue: string };
+  /** Only at the start that made the deployment. */
+  readonly firstOwner?: FirstOwner;
+  /** What the service is made of, for those who run it in their own process. */
+  readonly parts: {
+    readonly database: Database;
+    readonly keyring: Keyring;
+    readonly deployment: Deployment;
+    readonly ledger: Ledger;
+    readonly clock: Clock;
+    readonly ids: Ids;
+    readonly createTenancyKeys: OpenDeployment['createTenancyKeys'];
+  };
+  /** Ends gracefully: requests under way are answered, rounds under way are finished. */
+  close(): Promise<void>;
+}
+
+/** Ends what was begun, the youngest first. */
+type Closers = (() => Promise<unknown>)[];
+
+/**
+ * Starts the parts that the configuration's role asks for, in this process.
+ * @throws {Error} with a message for a person when something that the service needs is missing; nothing stays open then
+ */
+export async function startService(config: Config, overrides: ServiceOverrides = {}): Promise<RunningService> {
+  const closers: Closers = [];
+  const close = async (): Promise<void> => {
+    for (let closer = closers.pop(); closer; closer = closers.pop()) await closer();
+  };
+  try {
+    return await startParts(config, overrides, closers, close);
+  } catch (error) {
+    await close().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function startParts(
+  config: Config,
+  overrides: ServiceOverrides,
+  closers: Closers,
+  close: () => Promise<void>,
+): Promise<RunningService> {
+  const base = await openBase(config, overrides, closers);
+  const { database, queues, ids, clock, open } = base;
+  const ledger = createServiceLedger(config, base);
+  closers.push(() => ledger.stop());
+  if (config.role === 'all' || config.role === 'ledger') await ledger.start();
+  const server = await startServer(config, base, ledger, closers);
+  return {
+    url: server.url,
+    engines: { database: database.engine, queue: queues.engine },
+    ...(open.firstOwner ? { firstOwner: open.firstOwner } : {}),
+    parts: {
+      database,
+      keyring: open.keyring,
+      deployment: open.deployment,
+      ledger,
+      clock,
+      ids,
+      createTenancyKeys: open.createTenancyKeys,
+    },
+    close,
+  };
+}
+
+/** What every role stands on. */
+interface Base {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly failpoints: Failpoints;
+  readonly database: Database;
+  readonly queues: QueueBackend;
+  readonly objectStore: ReturnType<typeof fileObjectStore>;
+  readonly open: OpenDeployment;
+}
+
+async function openBase(config: Config, overrides: ServiceOverrides, closers: Closers): Promise<Base> {
+  const clock = overrides.clock ?? systemClock;
+  const logger = overrides.logger ?? createLogger(config.logLevel);
+  const ids = createIds(clock);
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  const database = await openDatabase(config, logger);
+  closers.push(() => database.close());
+  const queues = config.redisUrl ? await openRedisQueues(config.redisUrl, logger) : postgresQueues(database, logger);
+  closers.push(() => queues.close());
+  const kill = () => process.kill(process.pid, 'SIGKILL');
+  return {
+    clock,
+    ids,
+    logger,
+    metrics: createMetrics(),
+    failpoints: overrides.failpoints ?? killingFailpoints(config.failpoint, kill),
+    database,
+    queues,
+    objectStore: fileObjectStore(config.objectStoreDir),
+    open: await openDeployment({ config, database, clock, ids }),
+  };
+}
+
+function createServiceLedger(config: Config, base: Base): Ledger {
+  return createLedger({
+    database: base.database,
+    objectStore: base.objectStore,
+    keyring: base.open.keyring,
+    verifySignature: nodeVerify,
+    clock: base.clock,
+    logger: base.logger,
+    failpoints: base.failpoints,
+    leafSource,
+    statementSource,
+    receiptIssuer: config.publicUrl,
+    statementIssuer: issuerDid(config.publicUrl),
+    ids: base.ids,
+    queueBackend: base.queues,
+    metrics: base.metrics,
+    parallelLogs: base.database.engine === 'PostgreSQL' ? 4 : 1,
+  });
+}
+
+/** The interface for the roles that serve it; health and metrics for all. */
+async function startServer(config: Config, base: Base, ledger: Ledger, closers: Closers): Promise<HttpServer> {
+  const { database, queues, open, clock, ids, logger, metrics, failpoints, objectStore } = base;
+  const { deployment, keyring } = open;
+  const { publicUrl } = config;
+  const nudge = (tenantId: string, logId: string) => ledger.nudge(tenantId, logId);
+  const writer = createAcceptWriter({ database, deployment, clock, ids, wallets: new Map(), failpoints, nudge });
+  closers.push(() => writer.drain());
+  const pageTokens = createPageTokens(keyring.pageTokenKey);
+  const provenance = { database, deployment, writer, clock, pageTokens, publicUrl };
+  const tokens = { database, keyring, clock, ids, publicUrl };
+  const findLogFile = createFindLogFile({ database, objectStore });
+  const servesInterface = config.role === 'all' || config.role === 'api';
+  const status = statusRoutes({
+    publicUrl,
+    health: () => serviceHealth({ database, queues, ledger }),
+    metrics: async () => ({ text: await metrics.registry.metrics(), contentType: metrics.registry.contentType }),
+  });
+  const app = createApp(servesInterface ? routeGroups({ provenance, tokens, findLogFile }) : [], status, {
+    authenticate: createAuthenticate({ keyring, clock, publicUrl }),
+    logger,
+    answered: (operation, code, seconds) => metrics.requests.observe({ operation, status: String(code) }, seconds),
+    seconds: () => performance.now() / 1000,
+    publicUrl,
+    version: packageVersion(),
+    trustProxy: config.trustProxy,
+  });
+  const server = await listen(app, { host: config.host, port: config.port });
+  closers.push(() => server.close());
+  return server;
+}
+
+/** From the package's own description, which lies above the sources and above the build. */
+function packageVersion(): string {
+  const require = createRequire(import.meta.url);
+  for (const path of ['../package.json', '../../package.json']) {
+    try {
+      return (require(path) as { version: string }).version;
+    } catch {
+      // Built files lie one folder deeper than sources.
+    }
+  }
+  return 'unknown';
+}

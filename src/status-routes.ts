@@ -1,0 +1,65 @@
+import { type Route, route } from './platform/http/route.js';
+import type { ServiceHealth } from './service-health.js';
+import { statusPage } from './status-page.js';
+
+/** What the routes around the interface ask of the service. */
+export interface StatusSource {
+  health(): Promise<ServiceHealth>;
+  /** Prometheus text format. */
+  metrics(): Promise<{ text: string; contentType: string }>;
+  readonly publicUrl: string;
+}
+
+/** Liveness, readiness, metrics and the page at `/`. None needs a token, none tells of a tenancy. */
+export function statusRoutes(source: StatusSource): Route[] {
+  const shared = { method: 'GET', access: 'public', extension: true, success: 200 } as const;
+  return [
+    route({
+      ...shared,
+      path: '/healthz',
+      operationId: 'Status_Health',
+      summary: 'The process answers',
+      codes: [],
+      handle: async () => ({ body: { status: 'ok' } }),
+    }),
+    route({
+      ...shared,
+      path: '/readyz',
+      operationId: 'Status_Ready',
+      summary: 'Database and queue answer; the sequencers are reported',
+      codes: [503],
+      handle: async () => {
+        const health = await source.health();
+        return { status: health.ready ? 200 : 503, body: health };
+      },
+    }),
+    route({
+      ...shared,
+      path: '/metrics',
+      operationId: 'Status_Metrics',
+      summary: 'Metrics in the Prometheus text format',
+      codes: [],
+      rawResponse: 'text/plain',
+      handle: async () => {
+        const { text, contentType } = await source.metrics();
+        return { bytes: new TextEncoder().encode(text), contentType };
+      },
+    }),
+    route({
+      ...shared,
+      path: '/',
+      operationId: 'Status_Page',
+      summary: 'Status page',
+      codes: [],
+      rawResponse: 'text/html',
+      handle: async () => {
+        const page = statusPage(await source.health(), source.publicUrl);
+        return {
+          bytes: new TextEncoder().encode(page),
+          contentType: 'text/html; charset=utf-8',
+          headers: { 'cache-control': 'no-store' },
+        };
+      },
+    }),
+  ];
+}

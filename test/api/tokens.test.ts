@@ -1,0 +1,131 @@
+import { decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { clientWith, requestToken, startTestService, type TestService } from './test-service.js';
+
+let running: TestService;
+beforeAll(async () => {
+  running = await startTestService();
+});
+afterAll(() => running?.close());
+
+const ASSETS = '/archivist/v2/assets';
+
+describe('the token endpoint', () => {
+  it('issues an at+jwt with the claims of the interface for one hour', () => {
+    const { token, clientId } = running.owner;
+    const header = decodeProtectedHeader(token);
+    expect(header).toMatchObject({ alg: 'RS256', typ: 'at+jwt' });
+    const claims = decodeJwt(token);
+    expect(claims).toMatchObject({
+      sub: clientId,
+      client_id: clientId,
+      iss: `${running.url}/appidpv1`,
+      aud: `${running.url}/archivist`,
+    });
+    expect(claims['jit_tenant_id']).toMatch(/^tenant\/[0-9a-f-]{36}$/);
+    expect(claims.exp! - claims.iat!).toBe(3600);
+    expect(claims.jti).toBeTypeOf('string');
+  });
+
+  it('publishes the key that its kid names', async () => {
+    const { json } = await running.anonymous.get('/.well-known/jwks.json');
+    const keys = json['keys'] as { kid: string; use: string; d?: string }[];
+    expect(keys.map((key) => key.kid)).toContain(decodeProtectedHeader(running.owner.token).kid);
+    expect(keys.every((key) => key.use === 'sig' && key.d === undefined)).toBe(true);
+  });
+
+  it('answers a wrong secret and an unknown client alike: 401 invalid_client', async () => {
+    const wrongSecret = { grant_type: 'client_credentials', client_id: running.owner.clientId, client_secret: 'no' };
+    const unknown = { ...wrongSecret, client_id: 'nobody' };
+    const answers = [await requestToken(running.url, wrongSecret), await requestToken(running.url, unknown)];
+    for (const answer of answers) {
+      expect(answer.status).toBe(401);
+      expect(answer.json).toMatchObject({ error: 'invalid_client' });
+      expect(answer.json['error_description']).toBe(answer.json['description']);
+    }
+    expect(answers[0]!.json).toEqual(answers[1]!.json);
+  });
+
+  it('takes client credentials by Basic as well', async () => {
+    const other = await running.client({});
+    expect(other.token).not.toBe('undefined');
+    const wrong = `Basic ${Buffer.from(`${other.clientId}:wrong`).toString('base64')}`;
+    const refused = await requestToken(running.url, { grant_type: 'client_credentials' }, { authorization: wrong });
+    expect(refused.status).toBe(401);
+  });
+
+  it('refuses another grant with 400', async () => {
+    const answer = await requestToken(running.url, { grant_type: 'password', username: 'a', password: 'b' });
+    expect(answer.status).toBe(400);
+    expect(answer.json['description']).toMatch(/^grant_type/);
+  });
+});
+
+describe('a request with a token that is not ours', () => {
+  const parts = () => running.owner.token.split('.') as [string, string, string];
+  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+  async function expectRefused(token: string) {
+    const answer = await clientWith(running.url, token).get(ASSETS);
+    expect(answer.status).toBe(401);
+    expect(answer.json).toMatchObject({ error: expect.any(String), description: expect.any(String) });
+    expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
+  }
+
+  it('is refused without a token, and with noise', async () => {
+    await expectRefused('');
+    await expectRefused('noise');
+    await expectRefused('a.b.c');
+  });
+
+  it('is refused when the signature is cut or the claims are changed', async () => {
+    const [header, payload, signature] = parts();
+    await expectRefused(`${header}.${payload}.`);
+    await expectRefused(`${header}.${encode({ ...decodeJwt(running.owner.token), sub: 'x' })}.${signature}`);
+  });
+
+  it('is refused with alg none', async () => {
+    const [, payload] = parts();
+    await expectRefused(`${encode({ alg: 'none', typ: 'at+jwt' })}.${payload}.`);
+  });
+
+  it('is refused with the public key as an HMAC secret', async () => {
+    const { json } = await running.anonymous.get('/.well-known/jwks.json');
+    const secret = new TextEncoder().encode(JSON.stringify((json['keys'] as unknown[])[0]));
+    const claims = decodeJwt(running.owner.token);
+    const { kid } = decodeProtectedHeader(running.owner.token);
+    await expectRefused(
+      await new SignJWT(claims).setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', kid: kid! }).sign(secret),
+    );
+  });
+
+  it('is refused when the token brings its own key', async () => {
+    const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
+    const claims = decodeJwt(running.owner.token);
+    const { kid } = decodeProtectedHeader(running.owner.token);
+    const jwk = await exportJWK(publicKey);
+    await expectRefused(
+      await new SignJWT(claims).setProtectedHeader({ alg: 'RS256', typ: 'at+jwt', kid: kid!, jwk }).sign(privateKey),
+    );
+    await expectRefused(
+      await new SignJWT(claims).setProtectedHeader({ alg: 'RS256', typ: 'at+jwt', kid: 'ours' }).sign(privateKey),
+    );
+  });
+
+  async function signedByUs(change: Record<string, unknown>, header = { typ: 'at+jwt' }) {
+    return running.service.parts.keyring.signToken({ ...decodeJwt(running.owner.token), ...change }, header);
+  }
+
+  it('is accepted when we sign the same claims, so that the refusals below are for what they change', async () => {
+    expect((await clientWith(running.url, await signedByUs({})).get(ASSETS)).status).toBe(200);
+  });
+
+  it('is refused when expired, for another audience or issuer, of another type, or without a tenancy', async () => {
+    await expectRefused(await signedByUs({ exp: Math.floor(Date.now() / 1000) - 60 }));
+    await expectRefused(await signedByUs({ aud: 'https://elsewhere/archivist' }));
+    await expectRefused(await signedByUs({ aud: [`${running.url}/archivist`, 'https://elsewhere'] }));
+    await expectRefused(await signedByUs({ iss: 'https://elsewhere/appidpv1' }));
+    await expectRefused(await signedByUs({ jit_tenant_id: '' }));
+    await expectRefused(await signedByUs({}, { typ: 'JWT' }));
+  });
+});
