@@ -2,7 +2,7 @@ import { equalBytes, fromBase64 } from '../bytes.js';
 import { VerificationError } from '../errors.js';
 import { assetEventLeaf } from '../event/asset-event-leaf.js';
 import { assetFreeExtraBytes, assetFreeLeaf } from '../event/asset-free-leaf.js';
-import { parseIdtimestampHex } from '../massif/idtimestamp.js';
+import { EPOCH, parseIdtimestampHex } from '../massif/idtimestamp.js';
 import type { ReadLogClaims } from '../receipt/log-claims.js';
 import { type EventDocument, isAssetEvent, type LogCommit } from '../statement/event-document.js';
 import { type ReadStatement, readStatement } from '../statement/signed-statement.js';
@@ -19,7 +19,7 @@ export function eventCommit(event: EventDocument): LogCommit {
 
 /** The event's own attributes, whichever kind it is. */
 export function eventAttributes(event: EventDocument): Readonly<Record<string, unknown>> {
-  return isAssetEvent(event) ? event.event_attributes : event.attributes;
+  return (isAssetEvent(event) ? event.event_attributes : event.attributes) ?? {};
 }
 
 /** The leaf that a frozen event has in its log, recomputed from its fields alone, and the node index it claims. */
@@ -35,7 +35,9 @@ export interface EventLeaf {
 export function eventLeaf(event: EventDocument): EventLeaf {
   const commit = eventCommit(event);
   try {
-    const { id } = parseIdtimestampHex(commit.idtimestamp);
+    const { epoch, id } = parseIdtimestampHex(commit.idtimestamp);
+    // No leaf covers the epoch: any other than the one in use would be a time that nobody committed to.
+    if (epoch !== EPOCH) throw new TypeError(`its commitment epoch is not ${EPOCH}`);
     const leaf = isAssetEvent(event) ? assetEventLeaf(event, id) : assetFreeLeaf(event, id, assetFreeExtraBytes(event));
     return { leaf, mmrIndex: BigInt(commit.index) };
   } catch (error) {

@@ -1,7 +1,7 @@
 import { VerificationError } from '../errors.js';
 import { type MmrReceipt, readMmrReceipt } from '../receipt/mmr-receipt.js';
 import { type Rfc9162Receipt, readRfc9162Receipt } from '../receipt/rfc9162-receipt.js';
-import type { EventDocument } from '../statement/event-document.js';
+import { type EventDocument, isAssetEvent } from '../statement/event-document.js';
 import { readStatement } from '../statement/signed-statement.js';
 import { type ReadTransparentStatement, readTransparentStatement } from '../statement/transparent-statement.js';
 import { describeMatch, matchDocument } from './match-document.js';
@@ -103,7 +103,9 @@ async function eventSteps(
     : missing('the statement carries no such receipt');
   const matched = await runStep('event', () => {
     verifyEventMatchesStatement(event, entry);
-    return `${event.identity} has the statement's payload, subject and hash algorithm`;
+    // The leaf of an asset-free event does not cover its identity: nothing may be said of it here.
+    const name = isAssetEvent(event) ? event.identity : 'the asset-free event';
+    return `${name} has the statement's payload, subject and hash algorithm`;
   });
   const proven = logged.every(({ outcome }) => outcome === 'verified');
   const unproven = matched.outcome === 'verified' && !proven;
