@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startThrowAwayService, type ThrowAwayService } from './throw-away-service.js';
+
+const SAMPLES = fileURLToPath(new URL('../../fixtures/vcon/', import.meta.url));
+const CLI = fileURLToPath(new URL('../src/cli/vcon-archivist.js', import.meta.url));
+const FILES = ['call', 'signed-call', 'text-thread'];
+const SEALED_WITHIN_MS = 60_000;
+
+interface EventPage {
+  readonly events: readonly { readonly identity: string; readonly confirmation_status: string }[];
+}
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+/** Plays the main job: three vCons become evidence, are verified offline, and one altered byte is refused. */
+async function demo(): Promise<void> {
+  const folder = resolve('demo-output');
+  const dataDir = await mkdtemp(join(tmpdir(), 'archivist-demo-'));
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder);
+  say('1  A service with its conserver plugin starts in an empty folder.');
+  const service = await withProgress('starting', startThrowAwayService(dataDir));
+  const commands: string[] = [];
+  try {
+    say(`   service ${service.url}, plugin ${service.pluginUrl}`);
+    say('2  Three vCons go through the plugin, as a conserver would post them.');
+    for (const name of FILES) commands.push(...(await capture(service, folder, name)));
+    commands.push(...(await saveKeys(service, folder)));
+  } finally {
+    await service.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+  say('3  The service is stopped and its data deleted. What follows uses the saved files alone.');
+  for (const name of FILES) await verify(folder, `${name}.vcon.json`, name);
+  say('4  One byte of the first vCon is altered.');
+  await alter(join(folder, `${FILES[0]}.vcon.json`), join(folder, 'altered.vcon.json'));
+  const refused = await verify(folder, 'altered.vcon.json', FILES[0]!);
+  say(`\nThe same steps as commands, against a service of yours (npm start) with its credentials in $TOKEN:\n`);
+  say([...commands, verifyCommand(folder, `${FILES[0]}.vcon.json`, FILES[0]!)].map((line) => `  ${line}`).join('\n'));
+  if (refused !== 1) throw new Error('the altered vCon was not refused');
+}
+
+/** Posts one vCon and fetches its evidence once the log is sealed. */
+async function capture(service: ThrowAwayService, folder: string, name: string): Promise<string[]> {
+  const document = await readFile(join(SAMPLES, `${name}.vcon.json`));
+  await writeFile(join(folder, `${name}.vcon.json`), document);
+  const target = '/operations/vcon_created?chain=demo&link=evidence_created';
+  const answer = await fetch(service.pluginUrl + target, { method: 'POST', body: new Uint8Array(document) });
+  if (!answer.ok) throw new Error(`the plugin answered ${answer.status}`);
+  const { subject } = (await answer.json()) as { subject: string };
+  const path = await withProgress(`${name}: waiting for the seal`, sealedEvent(service, subject));
+  const statement = await service.read(`${path}/transparent-statement`);
+  await writeFile(join(folder, `${name}.cose`), new Uint8Array(await statement.arrayBuffer()));
+  say(`   ${name}.vcon.json  →  ${name}.cose   ${subject}`);
+  return name === FILES[0]
+    ? [
+        `curl --data-binary @${shown(folder, `${name}.vcon.json`)} '${service.pluginUrl.replace(/\d+$/, '8081')}${target}'`,
+        `curl -H "authorization: Bearer $TOKEN" -o ${shown(folder, `${name}.cose`)} http://127.0.0.1:8080${path}/transparent-statement`,
+      ]
+    : [];
+}
+
+async function sealedEvent(service: ThrowAwayService, subject: string): Promise<string> {
+  const query = `/archivist/v2/assets/-/events?event_attributes.subject=${encodeURIComponent(subject)}`;
+  for (const until = Date.now() + SEALED_WITHIN_MS; Date.now() < until; ) {
+    const { events } = (await (await service.read(query)).json()) as EventPage;
+    const sealed = events.find((event) => event.confirmation_status === 'CONFIRMED');
+    if (sealed) return `/archivist/v2/${sealed.identity}`;
+    await new Promise((wake) => setTimeout(wake, 100));
+  }
+  throw new Error(`${subject} was not sealed within ${SEALED_WITHIN_MS / 1000} seconds`);
+}
+
+async function saveKeys(service: ThrowAwayService, folder: string): Promise<string[]> {
+  const files = [
+    ['log-keys.cbor', '/.well-known/scitt-keys'],
+    ['issuer-keys.json', '/archivist/v1/didweb/did.json'],
+  ] as const;
+  for (const [file, path] of files) {
+    const reply = await fetch(service.url + path);
+    await writeFile(join(folder, file), new Uint8Array(await reply.arrayBuffer()));
+  }
+  return files.map(([file, path]) => `curl -o ${shown(folder, file)} http://127.0.0.1:8080${path}`);
+}
+
+/** Runs the offline verifier and shows what it prints. Resolves to its exit status. */
+async function verify(folder: string, vcon: string, name: string): Promise<number> {
+  say(`\n   $ ${verifyCommand(folder, vcon, name)}`);
+  const { status, output } = await run(verifyArguments(folder, vcon, name));
+  say(output.trimEnd().replace(/^/gm, '   '));
+  if (vcon !== 'altered.vcon.json' && status !== 0) throw new Error(`${vcon} was not verified`);
+  return status;
+}
+
+function verifyArguments(folder: string, vcon: string, name: string): string[] {
+  const keys = ['--log-keys', join(folder, 'log-keys.cbor'), '--issuer-keys', join(folder, 'issuer-keys.json')];
+  return ['verify', ...keys, join(folder, vcon), join(folder, `${name}.cose`)];
+}
+
+function verifyCommand(folder: string, vcon: string, name: string): string {
+  return [
+    'npx vcon-archivist',
+    ...verifyArguments(folder, vcon, name).map((word) => (word.startsWith(folder) ? relative('.', word) : word)),
+  ].join(' ');
+}
+
+function run(words: string[]): Promise<{ status: number; output: string }> {
+  return new Promise((done) => {
+    execFile(process.execPath, [CLI, ...words], (error, stdout, stderr) => {
+      done({ status: error ? Number(error.code) : 0, output: stdout + stderr });
+    });
+  });
+}
+
+/** Changes one letter inside a string, so that the document stays a readable vCon. */
+async function alter(from: string, to: string): Promise<void> {
+  const text = await readFile(from, 'utf8');
+  const place = text.search(/(?<=":\s*"[^"\\]{3,})[a-z](?=[a-z]{2})/);
+  if (place < 0) throw new Error('the sample has no text to alter');
+  await writeFile(to, text.slice(0, place) + (text[place] === 'x' ? 'y' : 'x') + text.slice(place + 1));
+}
+
+function shown(folder: string, file: string): string {
+  return relative('.', join(folder, file));
+}
+
+/** One line that counts the seconds while something is awaited; nothing where nobody watches. */
+async function withProgress<Value>(what: string, awaited: Promise<Value>): Promise<Value> {
+  const begun = Date.now();
+  const show = (): void => void process.stdout.write(`\r   ${what} … ${Math.round((Date.now() - begun) / 1000)} s `);
+  const timer = process.stdout.isTTY ? setInterval(show, 250) : undefined;
+  if (!timer) say(`   ${what} …`);
+  try {
+    return await awaited;
+  } finally {
+    clearInterval(timer);
+    if (timer) process.stdout.write('\r\u001b[K');
+  }
+}
+
+demo().catch((error: unknown) => {
+  process.stderr.write(`The demo failed: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});
