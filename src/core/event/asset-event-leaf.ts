@@ -1,0 +1,14 @@
+import { uint64ToBytes } from '../bytes.js';
+import { sha256 } from '../sha256.js';
+import { type V3Event, v3Preimage } from './v3-event.js';
+
+const LEAF_DOMAIN = Uint8Array.of(0);
+
+/**
+ * The leaf of an asset event: SHA-256 of a zero byte, the idtimestamp without its epoch and the event's V3 bytes (log
+ * format, section 4).
+ * @throws {TypeError} when the event cannot be hashed
+ */
+export function assetEventLeaf(event: V3Event, idtimestamp: bigint): Uint8Array {
+  return sha256(LEAF_DOMAIN, uint64ToBytes(idtimestamp), v3Preimage(event));
+}

@@ -1,0 +1,126 @@
+// What a conserver's store does to a vCon between the file that went in and the document that a link sees.
+import {
+  isInteger,
+  isJsonList,
+  isJsonObject,
+  type JsonDocument,
+  type JsonNumber,
+  type JsonObject,
+  type JsonValue,
+} from './json-document.js';
+import { pythonFloat, pythonJson } from './python-json.js';
+
+/** A conserver cannot hold this document. The message says why. */
+export class NotStorableError extends Error {
+  override readonly name = 'NotStorableError';
+}
+
+/** RedisJSON's limit of nesting. */
+const MAX_DEPTH = 128;
+const LEAST_INTEGER = -(2n ** 63n);
+const MOST_INTEGER = 2n ** 64n - 1n;
+/** No integer that fits 64 bits has more characters; longer ones are not worth a BigInt. */
+const LONGEST_INTEGER = 20;
+const STORED_VERSION = '0.4.0';
+
+const VCON_RENAMES = [
+  ['appended', 'amended'],
+  ['must_support', 'critical'],
+] as const;
+const ENTRY_RENAMES = [
+  ['schema_version', 'schema'],
+  ['mimetype', 'mediatype'],
+  ['must_support', 'critical'],
+] as const;
+
+function storedNumber(value: JsonNumber): JsonNumber {
+  const { lexeme } = value;
+  if (isInteger(value) && lexeme.length <= LONGEST_INTEGER && lexeme !== '-0') {
+    const exact = BigInt(lexeme);
+    if (exact >= LEAST_INTEGER && exact <= MOST_INTEGER) return value;
+  }
+  const double = Number(lexeme);
+  if (!Number.isFinite(double)) throw new NotStorableError('a number is too large for a double');
+  return { lexeme: pythonFloat(double) };
+}
+
+function storedText(text: string): string {
+  if (/\p{Surrogate}/u.test(text)) throw new NotStorableError('a text has a lone surrogate');
+  return text;
+}
+
+function mapMembers(object: JsonObject, change: (value: JsonValue) => JsonValue): JsonObject {
+  return new Map(Array.from(object, ([name, value]) => [storedText(name), change(value)] as const));
+}
+
+/** Integers of 64 bits stay, others become doubles, and so does -0. */
+function throughRedisJson(value: JsonValue): JsonValue {
+  if (value === null || typeof value === 'boolean') return value;
+  if (typeof value === 'string') return storedText(value);
+  if (isJsonList(value)) return value.map(throughRedisJson);
+  return isJsonObject(value) ? mapMembers(value, throughRedisJson) : storedNumber(value);
+}
+
+/** A renamed member goes to the end of its object; where the new name is there already, the old member is dropped. */
+function renamed(object: JsonObject, names: readonly (readonly [string, string])[]): Map<string, JsonValue> {
+  const members = new Map(object);
+  for (const [legacy, name] of names) {
+    const value = members.get(legacy);
+    if (value === undefined) continue;
+    members.delete(legacy);
+    if (!members.has(name)) members.set(name, value);
+  }
+  return members;
+}
+
+function withEntries(vcon: Map<string, JsonValue>, list: string, change: (entry: JsonObject) => JsonValue): void {
+  const entries = vcon.get(list);
+  if (isJsonList(entries))
+    vcon.set(
+      list,
+      entries.map((entry) => (isJsonObject(entry) ? change(entry) : entry)),
+    );
+}
+
+function renamedAttachment(entry: JsonObject): JsonObject {
+  const members = renamed(entry, ENTRY_RENAMES);
+  return members.has('purpose') ? members : renamed(members, [['type', 'purpose']]);
+}
+
+/**
+ * The document that a link reads when this text lies in the conserver's store: numbers as RedisJSON keeps them, legacy
+ * members renamed.
+ * @throws {NotStorableError}
+ */
+export function asRead(document: JsonDocument): JsonObject {
+  if (!isJsonObject(document.value)) throw new NotStorableError('it is not an object');
+  if (document.depth > MAX_DEPTH) throw new NotStorableError(`it is nested deeper than ${MAX_DEPTH} levels`);
+  const vcon = renamed(throughRedisJson(document.value) as JsonObject, VCON_RENAMES);
+  for (const list of ['dialog', 'analysis']) withEntries(vcon, list, (entry) => renamed(entry, ENTRY_RENAMES));
+  withEntries(vcon, 'attachments', renamedAttachment);
+  return vcon;
+}
+
+function withTextBody(entry: JsonObject): JsonObject {
+  const body = entry.get('body');
+  if (!isJsonObject(body) && !isJsonList(body)) return entry;
+  return new Map(entry).set('body', pythonJson(body)).set('encoding', 'json');
+}
+
+function isEmpty(value: JsonValue | undefined): boolean {
+  return (isJsonList(value) && value.length === 0) || (isJsonObject(value) && value.size === 0);
+}
+
+/**
+ * The document after any link has written it back: the version stamped, empty `group` and `redacted` dropped, bodies of
+ * analyses and attachments turned into text.
+ * @param read what `asRead` gave
+ * @throws {NotStorableError} when it has no uuid to be stored under
+ */
+export function asStored(read: JsonObject): JsonObject {
+  if (!read.has('uuid')) throw new NotStorableError('it has no uuid');
+  const vcon = new Map(read).set('vcon', STORED_VERSION);
+  for (const name of ['group', 'redacted']) if (isEmpty(vcon.get(name))) vcon.delete(name);
+  for (const list of ['analysis', 'attachments']) withEntries(vcon, list, withTextBody);
+  return vcon;
+}

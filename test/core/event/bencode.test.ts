@@ -1,0 +1,22 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { bencode, compareUtf8 } from '../../../src/core/event/bencode.js';
+
+const text = (value: unknown): string => new TextDecoder().decode(bencode(value));
+
+describe('bencode', () => {
+  it('writes strings with their length in bytes, lists, dictionaries, booleans and integers', () => {
+    expect(text('日')).toBe('3:日');
+    expect(text(['a', true, 5n, null, {}])).toBe('l1:ai1ei5edee');
+    expect(text({ b: '2', a: '1', n: null })).toBe('d1:a1:11:b1:2e');
+  });
+
+  it('orders names by their UTF-8 bytes, where UTF-16 would differ', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (left, right) => {
+        expect(Math.sign(compareUtf8(left, right))).toBe(Buffer.compare(Buffer.from(left), Buffer.from(right)));
+      }),
+    );
+    expect(compareUtf8('\uff5e', '😀')).toBeLessThan(0);
+  });
+});
