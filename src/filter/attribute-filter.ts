@@ -1,0 +1,112 @@
+import { FilterError, requirePlainText } from './filter-error.js';
+
+/**
+ * One test on one attribute.
+ * `equals`: the attribute is this text. `filled`: it is there and not empty, whatever its kind.
+ * Negated means exactly the opposite: `!=x` also holds where the attribute is missing.
+ */
+export type AttributeTest =
+  | { readonly kind: 'equals'; readonly name: string; readonly value: string; readonly negated: boolean }
+  | { readonly kind: 'filled'; readonly name: string; readonly negated: boolean };
+
+/** All of these must hold, and of each at least one member. No member at all holds for everything. */
+export type AttributeFilter = readonly (readonly AttributeTest[])[];
+
+/** One member of the policy form: alternatives as the caller wrote them. */
+export interface Alternatives {
+  readonly or: readonly string[];
+}
+
+export interface AttributeSyntax {
+  /** Names the filter in errors. */
+  readonly field: string;
+  /** What every entry starts with; empty for entries that name the attribute alone. */
+  readonly prefix: string;
+}
+
+export const MAX_ATTRIBUTE_NAME = 1024;
+export const MAX_ATTRIBUTE_VALUE = 4096;
+/** Levels of a dotted name. */
+export const MAX_ATTRIBUTE_DEPTH = 16;
+/** Tests of one filter, all alternatives counted. */
+export const MAX_ATTRIBUTE_TESTS = 128;
+
+/**
+ * The policy form of access and compliance policies: `[{or: [entry, …]}, …]`, each entry as in `parseAttributeEntry` with
+ * `:` accepted for `=` (openapi facts: compliancepoliciesv1). An empty outer list holds for everything.
+ * @throws {FilterError} whose field is `<field>[i].or[j]`
+ */
+export function parsePolicyFilter(filters: readonly Alternatives[], syntax: AttributeSyntax): AttributeFilter {
+  let tests = 0;
+  return filters.map(({ or }, outer) => {
+    const field = `${syntax.field}[${outer}].or`;
+    if (or.length === 0) throw new FilterError(field, 0, 'must hold at least one entry');
+    tests += or.length;
+    if (tests > MAX_ATTRIBUTE_TESTS) {
+      throw new FilterError(field, 0, `at most ${MAX_ATTRIBUTE_TESTS} entries are understood in one filter`);
+    }
+    return or.map((entry, inner) => parseEntry(entry, { field: `${field}[${inner}]`, prefix: syntax.prefix }, /[=:]/));
+  });
+}
+
+/**
+ * One entry: `attributes.<name>=<value>`, `!=`, `=*` (there and not empty) or `!=*` (missing or empty). The name ends at
+ * the first `=`; the rest is the value, letter by letter.
+ * @throws {FilterError} pointing at the character
+ */
+export function parseAttributeEntry(entry: string, syntax: AttributeSyntax): AttributeTest {
+  return parseEntry(entry, syntax, /=/);
+}
+
+/**
+ * The same test from a decoded query parameter, `attributes.<name>` and its value. Of `attributes.<name>!=*` a query
+ * string makes the parameter `attributes.<name>!`. Here the name may itself hold a `=`.
+ * @throws {FilterError} whose positions count in `<parameter>=<value>`
+ */
+export function parseAttributeParameter(parameter: string, value: string, syntax: AttributeSyntax): AttributeTest {
+  return readTest(`${parameter}=${value}`, parameter.length, syntax);
+}
+
+/** The places a name can stand for: the literal key, and for a dotted name after it the nested one (DESIGN 10). */
+export function attributePaths(name: string): readonly (readonly string[])[] {
+  return name.includes('.') ? [[name], name.split('.')] : [[name]];
+}
+
+function parseEntry(entry: string, syntax: AttributeSyntax, equals: RegExp): AttributeTest {
+  requirePrefix(entry, syntax);
+  const found = entry.slice(syntax.prefix.length).search(equals);
+  if (found < 0) throw new FilterError(syntax.field, entry.length, 'expected = or != and a value');
+  return readTest(entry, syntax.prefix.length + found, syntax);
+}
+
+function readTest(entry: string, equalsAt: number, syntax: AttributeSyntax): AttributeTest {
+  requirePrefix(entry, syntax);
+  requirePlainText(entry, syntax.field);
+  const start = syntax.prefix.length;
+  const negated = equalsAt > start && entry[equalsAt - 1] === '!';
+  const name = entry.slice(start, negated ? equalsAt - 1 : equalsAt);
+  const value = entry.slice(equalsAt + 1);
+  if (name === '') throw new FilterError(syntax.field, start, 'expected the name of an attribute');
+  if (name.length > MAX_ATTRIBUTE_NAME) {
+    throw new FilterError(
+      syntax.field,
+      start + MAX_ATTRIBUTE_NAME,
+      `a name has at most ${MAX_ATTRIBUTE_NAME} characters`,
+    );
+  }
+  if (name.split('.').length > MAX_ATTRIBUTE_DEPTH) {
+    throw new FilterError(syntax.field, start, `a name has at most ${MAX_ATTRIBUTE_DEPTH} levels`);
+  }
+  if (value.length > MAX_ATTRIBUTE_VALUE) {
+    const position = equalsAt + 1 + MAX_ATTRIBUTE_VALUE;
+    throw new FilterError(syntax.field, position, `a value has at most ${MAX_ATTRIBUTE_VALUE} characters`);
+  }
+  return value === '*' ? { kind: 'filled', name, negated } : { kind: 'equals', name, value, negated };
+}
+
+function requirePrefix(entry: string, { field, prefix }: AttributeSyntax): void {
+  if (entry.startsWith(prefix)) return;
+  let position = 0;
+  while (entry[position] === prefix[position]) position += 1;
+  throw new FilterError(field, position, `expected ${prefix}<name>`);
+}

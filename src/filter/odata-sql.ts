@@ -1,0 +1,51 @@
+import { type BoundSql, type BoundValues, boundValues, type Placeholder } from './bound-values.js';
+import type { SearchFilter } from './odata.js';
+import type { SearchProperty } from './odata-property.js';
+
+/**
+ * Where a search finds its properties: SQL written by us, never taken from a caller. `trails` is a jsonb list of texts;
+ * `created_at` and `ledger_entry/index` are bigint, all others text in the form that the interface shows. What an event
+ * does not have is null.
+ */
+export type SearchColumns = Readonly<Record<SearchProperty | 'trails', string>>;
+
+type Comparison = Extract<SearchFilter, { kind: 'compare' }>;
+
+const ORDER = { gt: '>', ge: '>=', lt: '<', le: '<=' } as const;
+
+/**
+ * The filter as a condition, true exactly where `matchesSearchFilter` is, and false, never null, elsewhere. Values are
+ * bound, in the order of their placeholders, each once.
+ */
+export function searchFilterSql(filter: SearchFilter, columns: SearchColumns, placeholder?: Placeholder): BoundSql {
+  const bound = boundValues(placeholder);
+  return { where: filterSql(filter, columns, bound), values: bound.values };
+}
+
+function filterSql(filter: SearchFilter, columns: SearchColumns, bound: BoundValues): string {
+  switch (filter.kind) {
+    case 'and':
+    case 'or': {
+      const parts = filter.parts.map((part) => filterSql(part, columns, bound));
+      return `(${parts.join(filter.kind === 'and' ? ' AND ' : ' OR ')})`;
+    }
+    case 'not':
+      return `NOT ${filterSql(filter.part, columns, bound)}`;
+    case 'anyTrail': {
+      const part = filterSql(filter.part, columns, bound);
+      return `EXISTS (SELECT FROM jsonb_array_elements_text(${columns.trails}) AS searched(trail) WHERE ${part})`;
+    }
+    case 'compare':
+      return `(${comparisonSql(filter, columns, bound)})`;
+  }
+}
+
+function comparisonSql({ property, operator, value }: Comparison, columns: SearchColumns, bound: BoundValues): string {
+  const column = property === 'trail' ? 'searched.trail' : `(${columns[property]})`;
+  const given = typeof value === 'bigint' ? `${bound.bindText(value.toString())}::bigint` : bound.bindText(value);
+  if (operator === 'ne') return `${column} IS DISTINCT FROM ${given}`;
+  // Without the second half a property that is not there would make `not` of this null instead of true.
+  if (operator === 'eq') return `${column} = ${given} AND ${column} IS NOT NULL`;
+  const collated = typeof value === 'bigint' ? column : `${column} COLLATE "C"`;
+  return `${collated} ${ORDER[operator]} ${given} AND ${column} IS NOT NULL`;
+}
