@@ -195,7 +195,9 @@ describe('the program', () => {
       platform: 'node',
       format: 'esm',
       outfile: program,
-      banner: { js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);" },
+      banner: {
+        js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
+      },
     });
   });
 

@@ -41,8 +41,8 @@ export function eventLeaf(event: EventDocument): EventLeaf {
     const leaf = isAssetEvent(event) ? assetEventLeaf(event, id) : assetFreeLeaf(event, id, assetFreeExtraBytes(event));
     return { leaf, mmrIndex: BigInt(commit.index) };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new VerificationError('event_mismatch', `no log commits to such an event: ${reason}`);
+    if (!(error instanceof TypeError)) throw error;
+    throw new VerificationError('event_mismatch', `no log commits to such an event: ${error.message}`);
   }
 }
 

@@ -171,6 +171,19 @@ describe('the document of a transparent statement', () => {
     expect(steps[0]).toMatchObject({ outcome: 'verified', detail: expect.stringContaining('canonical form (JCS)') });
   });
 
+  it.each([
+    ['9007199254740991', '9007199254740991', 'verified'],
+    ['9007199254740993', '9007199254740992', 'payload_hash_mismatch'],
+  ])(
+    'with the number %s, canonically %s: %s, for documents may share a form that lost digits',
+    async (given, canonical, outcome) => {
+      const digest = toHex(sha256(utf8(`{"n":${canonical}}`)));
+      const statement = await sampleStatement(sampleAttributes(utf8('another'), { payload_jcs_sha256: digest }));
+      const wire = assembleTransparentStatement(statement, { rfc9162Receipt: await statementLogReceipt(statement) });
+      expect((await outcomes(wire, { ...trust, document: utf8(`{ "n": ${given} }`) })).payload_hash).toBe(outcome);
+    },
+  );
+
   it('does not match a JCS digest that only an unproven event has', async () => {
     const plain = sampleAttributes(utf8('whatever the conserver had'));
     const event = sampleAssetEvent({ ...plain, payload_jcs_sha256: await jcsOf() });
@@ -393,7 +406,13 @@ describe('an attack on a transparent statement is refused by name:', () => {
     [
       'an event nested 100,000 deep',
       'malformed',
-      (header) => header.set('event', `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`),
+      (header) => {
+        const deep = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+        header.set(
+          'event',
+          (header.get('event') as string).replace('"asset_attributes":{}', `"asset_attributes":${deep}`),
+        );
+      },
     ],
   ])('%s', async (_, code, change) => {
     await expect(examineTransparentStatement(await goodBut(change), trust)).rejects.toMatchObject({ code });

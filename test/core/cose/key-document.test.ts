@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { utf8 } from '../../../src/core/bytes.js';
+import { encodeCbor } from '../../../src/core/cose/cbor.js';
+import { coseKeyFromJwk, encodeCoseKeySet, keyThumbprint } from '../../../src/core/cose/cose-key.js';
+import { readKeyDocument } from '../../../src/core/cose/key-document.js';
+import { publicJwk } from '../../../src/core/cose/public-key.js';
+import { readFixture, type TestKeys } from './read-fixture.js';
+
+const KEYS = readFixture<TestKeys>('keys');
+const key = publicJwk(KEYS.issuer);
+const json = (value: unknown) => utf8(JSON.stringify(value));
+const method = { id: 'did:web:a.example#k1', type: 'JsonWebKey2020', publicKeyJwk: key };
+
+describe('published keys', () => {
+  it.each<[string, Uint8Array]>([
+    ['a COSE key set', encodeCoseKeySet([key])],
+    ['a COSE key', encodeCbor(coseKeyFromJwk(key, keyThumbprint(key)))],
+    ['a JWK set', json({ keys: [KEYS.issuer] })],
+    ['a JWK', utf8(`\n  ${JSON.stringify(KEYS.issuer)}`)],
+    ['a DID document', json({ id: 'did:web:a.example', verificationMethod: [{ id: 'x' }, method] })],
+    ['a set with keys of other kinds', json({ keys: [{ kty: 'RSA' }, { ...key, crv: 'secp256k1' }, key] })],
+  ])('are read from %s, without any private half', (_, bytes) => {
+    const read = readKeyDocument(bytes);
+    expect(read).toHaveLength(1);
+    expect(read[0]).toMatchObject({ kty: key.kty, crv: key.crv, x: key.x });
+    expect(read[0]).not.toHaveProperty('d');
+  });
+
+  it('of a DID document are named by the fragment of their method, unless they have a kid', () => {
+    const named = { ...method, publicKeyJwk: { ...key, kid: 'own' } };
+    const kids = readKeyDocument(json({ verificationMethod: [method, named] })).map(({ kid }) => kid);
+    expect(kids).toEqual(['k1', 'own']);
+  });
+
+  it.each<[string, string, Uint8Array]>([
+    ['nothing', 'malformed', new Uint8Array(0)],
+    ['broken JSON', 'malformed', utf8('{"keys":')],
+    ['a JSON list', 'malformed', json([key])],
+    ['another JSON document', 'malformed', json({ vcon: '0.3.0' })],
+    ['text', 'malformed', utf8('-----BEGIN PUBLIC KEY-----')],
+    ['a set without a usable key', 'unsupported', json({ keys: [{ kty: 'RSA' }] })],
+    ['an empty set', 'unsupported', json({ keys: [] })],
+    ['a set with a broken key', 'key_invalid', json({ keys: [{ ...key, x: 'AQAB' }] })],
+    ['a set with a member that is no key', 'key_invalid', json({ keys: ['key'] })],
+  ])('are not seen in %s', (_, code, bytes) => {
+    expect(() => readKeyDocument(bytes)).toThrow(expect.objectContaining({ code }));
+  });
+});
