@@ -1,7 +1,12 @@
 import type { ParentHash } from '../mmr/parent-hash.js';
-import { sha256 } from '../sha256.js';
+import { type Sha256, sha256 } from '../sha256.js';
 
 const NODE = Uint8Array.of(1);
 
 /** Interior node (RFC 9162 section 2.1.1); the position is not part of it. */
-export const rfc9162Parent: ParentHash = (_position, left, right) => sha256(NODE, left, right);
+export const rfc9162Parent: ParentHash = rfc9162ParentWith(sha256);
+
+/** The same interior node by another implementation of SHA-256. */
+export function rfc9162ParentWith(hash: Sha256): ParentHash {
+  return (_position, left, right) => hash(NODE, left, right);
+}
