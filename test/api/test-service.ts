@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { createTenancy } from '../../src/archivist/bootstrap-deployment.js';
 import { readCredentials } from '../../src/first-credentials.js';
 import { createApplication } from '../../src/iam/applications/create-application.js';
@@ -34,14 +36,34 @@ export interface TestService {
   close(): Promise<void>;
 }
 
-/** The whole service on the embedded engines, in a folder of its own. */
+/** A database of its own on the server that TEST_DATABASE_URL names; the embedded one when it names none. */
+async function scratchDatabase(): Promise<{ environment: Record<string, string>; drop(): Promise<void> }> {
+  const server = process.env['TEST_DATABASE_URL'];
+  if (!server) return { environment: {}, drop: async () => undefined };
+  const name = `api_${randomUUID().replaceAll('-', '')}`;
+  const administer = async (sql: string) => {
+    const client = new pg.Client({ connectionString: server });
+    await client.connect();
+    await client.query(sql).finally(() => client.end());
+  };
+  await administer(`CREATE DATABASE ${name}`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  const drop = () => administer(`DROP DATABASE ${name} WITH (FORCE)`);
+  return { environment: { DATABASE_URL: url.href }, drop };
+}
+
+/** The whole service in a folder of its own, on the engines that the environment of the tests names. */
 export async function startTestService(environment: Record<string, string> = {}): Promise<TestService> {
+  const database = await scratchDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'archivist-test-'));
   const config = parseConfig({
     DATA_DIR: dataDir,
     PORT: String(await freePort()),
     PLUGIN_PORT: String(await freePort()),
-    LOG_LEVEL: 'silent',
+    LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
+    REDIS_URL: process.env['TEST_REDIS_URL'] ?? '',
+    ...database.environment,
     ...environment,
   });
   const service = await startService(config);
@@ -58,6 +80,7 @@ export async function startTestService(environment: Record<string, string> = {})
     },
     async close() {
       await service.close();
+      await database.drop();
       await rm(dataDir, { recursive: true, force: true });
     },
   };

@@ -1,5 +1,6 @@
 import type { Tx } from '../../platform/postgres/database.js';
 import { type Condition, renderWhere } from '../listing/condition.js';
+import type { ListOrder } from '../listing/list-order.js';
 import type { Asset, ProofMechanism } from './asset.js';
 
 interface AssetRow {
@@ -60,11 +61,16 @@ export async function findAssets(tx: Tx, wanted: readonly { tenantId: string; as
   return rows.map(assetOf);
 }
 
-/** Newest first; `conditions` speak of the asset as `a`. */
-export async function listAssets(tx: Tx, conditions: readonly Condition[], limit: number): Promise<Asset[]> {
+/** `conditions` speak of the asset as `a`. */
+export async function listAssets(
+  tx: Tx,
+  conditions: readonly Condition[],
+  limit: number,
+  order: ListOrder,
+): Promise<Asset[]> {
   const where = renderWhere(conditions);
   const rows = await tx.query<AssetRow>(
-    `SELECT ${COLUMNS} FROM archivist.asset a WHERE ${where.sql} ORDER BY a.asset_id DESC LIMIT ${limit}`,
+    `SELECT ${COLUMNS} FROM archivist.asset a WHERE ${where.sql} ORDER BY a.asset_id ${order === 'newest' ? 'DESC' : 'ASC'} LIMIT ${limit}`,
     where.values,
   );
   return rows.map(assetOf);

@@ -8,6 +8,7 @@ import { tenancyLog } from '../deployment.js';
 import type { AssetForm } from '../events/asset-event.js';
 import { assetHistory } from '../events/asset-event-store.js';
 import type { Condition } from '../listing/condition.js';
+import { listOrder } from '../listing/list-order.js';
 import { listPage, type Page } from '../listing/list-page.js';
 import { readListQuery } from '../listing/list-query.js';
 import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
@@ -61,17 +62,18 @@ export function listOwnAssets(
 ): Promise<Page<Record<string, unknown>>> {
   const list = `assets ${principal.tenantId} ${principal.issuer} ${principal.subject}`;
   const query = readListQuery(request.query, list, deps.pageTokens);
+  const order = listOrder(query.filters);
   const visible = visibleAssets(principal.tenantId, visibilityOf(principal));
   const conditions: Condition[] = [...visible, ...assetConditions(query.filters)];
   return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
     const reader = {
       idColumn: 'a.asset_id',
       idOf: (asset: Asset) => asset.assetId,
-      list: (all: readonly Condition[], limit: number) => listAssets(tx, all, limit),
+      list: (all: readonly Condition[], limit: number) => listAssets(tx, all, limit, order),
       count: (all: readonly Condition[], limit?: number) => countAssets(tx, all, limit),
     };
     const { exactTotal } = request;
-    const page = await listPage(reader, { list, query, conditions, exactTotal, tokens: deps.pageTokens });
+    const page = await listPage(reader, { list, query, conditions, exactTotal, order, tokens: deps.pageTokens });
     return { ...page, entries: await allShown(tx, page.entries, principal.tenantId, timestampOf(deps.clock.now())) };
   });
 }

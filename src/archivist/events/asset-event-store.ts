@@ -1,5 +1,6 @@
 import type { Tx } from '../../platform/postgres/database.js';
 import { type Condition, renderWhere } from '../listing/condition.js';
+import type { ListOrder } from '../listing/list-order.js';
 import type { PrincipalRecord } from '../principal-record.js';
 import type { AssetEvent } from './asset-event.js';
 
@@ -68,12 +69,12 @@ export async function findAssetEvents(
   return rows.map(assetEventOf);
 }
 
-/** `conditions` speak of the event as `e`. Newest first, unless oldest first is asked for. */
+/** `conditions` speak of the event as `e`. */
 export async function listAssetEvents(
   tx: Tx,
   conditions: readonly Condition[],
   limit: number,
-  order: 'newest' | 'oldest' = 'newest',
+  order: ListOrder,
 ): Promise<AssetEvent[]> {
   const where = renderWhere(conditions);
   const rows = await tx.query<AssetEventRow>(

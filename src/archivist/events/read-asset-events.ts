@@ -7,6 +7,7 @@ import { findAssets } from '../assets/asset-store.js';
 import { requireAsset, requirePublicAsset } from '../assets/read-assets.js';
 import { tenancyLog } from '../deployment.js';
 import { type Condition, condition } from '../listing/condition.js';
+import { listOrder } from '../listing/list-order.js';
 import { listPage, type Page } from '../listing/list-page.js';
 import { readListQuery } from '../listing/list-query.js';
 import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
@@ -114,7 +115,7 @@ async function eventPage(
   form: AssetForm = 'assets',
 ): Promise<Page<Record<string, unknown>>> {
   const query = readListQuery(request.query, from.list, deps.pageTokens);
-  const order = orderOf(query.filters);
+  const order = listOrder(query.filters);
   const ofAsset = request.assetId === undefined ? [] : [condition('e.asset_id = ?', request.assetId)];
   const conditions = [...from.visible, ...ofAsset, ...assetEventConditions(query.filters)];
   const reader = {
@@ -135,14 +136,6 @@ async function eventPage(
   const ids = page.entries.map((event) => event.eventId);
   const known = await commits(tx, tenancyLog(from.tenantId), ids);
   return { ...page, entries: page.entries.map((event) => assetEventResponse(event, known.get(event.eventId), form)) };
-}
-
-/** The simple-hash orders read in the order of acceptance; the default is newest first. */
-function orderOf(filters: readonly (readonly [string, string])[]): 'newest' | 'oldest' {
-  const order = filters.find(([name]) => name === 'order_by')?.[1] ?? 'DEFAULT';
-  if (order === 'DEFAULT') return 'newest';
-  if (order === 'SIMPLEHASHV1' || order === 'SIMPLEHASHV2') return 'oldest';
-  throw new ApiError('bad_request', 'order_by: must be one of DEFAULT, SIMPLEHASHV1, SIMPLEHASHV2');
 }
 
 function noSuchEvent(): ApiError {

@@ -1,5 +1,6 @@
 import type { PageTokens } from '../../platform/postgres/page-token.js';
 import { type Condition, condition } from './condition.js';
+import type { ListOrder } from './list-order.js';
 import { type ListQuery, nextPageToken, RESULT_LIMIT } from './list-query.js';
 
 /** One page of a list, and how many entries the whole list has as far as that was counted. */
@@ -26,7 +27,7 @@ export async function listPage<Entry>(
     readonly query: ListQuery;
     readonly conditions: readonly Condition[];
     readonly exactTotal: boolean;
-    readonly order?: 'newest' | 'oldest';
+    readonly order: ListOrder;
     readonly tokens: PageTokens;
   },
 ): Promise<Page<Entry>> {
