@@ -1,124 +1,182 @@
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
-const port = z.coerce.number().int().min(0).max(65_535);
+/** Which part of the program this process plays. */
+export type Role = 'all' | 'api' | 'ledger' | 'worker';
 
-/** The environment, variable by variable: this is the manual. A name that is set to nothing counts as unset. */
-const ENVIRONMENT = z.object({
-  /** Which part of the program runs: everything in one process, or one part beside others on the same PostgreSQL. */
-  ROLE: z.enum(['all', 'api', 'ledger', 'worker']).default('all'),
-  /** Where embedded state and the first credentials live. */
-  DATA_DIR: z.string().default('./data'),
-  /** Folder of private keys, shared by all nodes; DATA_DIR/keys when unset. */
-  KEYS_DIR: z.string().optional(),
-  /** A PostgreSQL; the embedded one in DATA_DIR when unset. */
-  DATABASE_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, 'must begin postgres://')
-    .optional(),
-  /** A Redis for the queues; PostgreSQL keeps them when unset. */
-  REDIS_URL: z
-    .string()
-    .regex(/^rediss?:\/\//, 'must begin redis://')
-    .optional(),
-  /** Folder of massifs and seals as file:///…; DATA_DIR/objects when unset. */
-  OBJECT_STORE_URL: z
-    .string()
-    .regex(/^file:\/\/\//, 'must begin file:///; other stores are not there yet')
-    .optional(),
-  /** Base of every URL, issuer and audience that we print, without a slash at its end. */
-  PUBLIC_URL: z
-    .string()
-    .regex(/^https?:\/\/[^/?#]+(\/[^?#]*[^/?#])?$/, 'must be an http(s) URL without a slash at its end')
-    .optional(),
-  HOST: z.string().default('127.0.0.1'),
-  PORT: port.default(8080),
-  /** Whose X-Forwarded-For we believe: addresses, networks or `loopback`, separated by commas. Nobody's when unset. */
-  TRUST_PROXY: z.string().optional(),
-  /** Credentials of the first Owner application, used at the first start only; made when unset. */
-  BOOTSTRAP_CLIENT_ID: z.uuid('must be a UUID').optional(),
-  BOOTSTRAP_CLIENT_SECRET: z.string().min(16, 'must have at least 16 characters').optional(),
-  /** Where the conserver plugin listens; 0 runs none inside the service. */
-  PLUGIN_PORT: port.default(8081),
-  /** Bearer token that the conserver sends. Without one the plugin listens on loopback only. */
-  PLUGIN_SECRET: z.string().min(16, 'must have at least 16 characters').optional(),
-  /** Where the plugin delivers to; this service when unset. */
-  ARCHIVIST_URL: z.url().optional(),
-  ARCHIVIST_CLIENT_ID: z.string().optional(),
-  ARCHIVIST_CLIENT_SECRET: z.string().optional(),
-  /** Massif height of new logs: 14 gives 8,192 leaves a massif. */
-  MASSIF_HEIGHT: z.coerce.number().int().min(2).max(20).default(14),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('warn'),
-  /** Kills the process at a named step of the write path; for the fault tests. */
-  ARCHIVIST_FAILPOINT: z.string().optional(),
-});
-
+/** Everything that the operator decides, read once from the environment. A comment beside a field is its manual. */
 export interface Config {
-  readonly role: 'all' | 'api' | 'ledger' | 'worker';
-  readonly dataDir: string;
-  readonly keysDir: string;
-  readonly databaseUrl: string | undefined;
-  readonly redisUrl: string | undefined;
-  readonly objectStoreDir: string;
-  readonly publicUrl: string;
+  /** `ROLE`, default `all`. `api`, `ledger` or `worker` play one part each and need `DATABASE_URL`. */
+  readonly role: Role;
+  /** `HOST`, default 127.0.0.1: the address to listen on. */
   readonly host: string;
+  /** `PORT`, default 8080. */
   readonly port: number;
-  readonly trustProxy: string | undefined;
-  readonly bootstrap: { readonly clientId: string | undefined; readonly clientSecret: string | undefined };
-  readonly plugin: {
-    readonly port: number;
-    readonly secret: string | undefined;
-    readonly archivistUrl: string | undefined;
-    readonly clientId: string | undefined;
-    readonly clientSecret: string | undefined;
-  };
+  /**
+   * `TRUST_PROXY`, default none: whose forwarding headers are believed. A number of proxies, or addresses and subnets as
+   * Express understands them, separated by commas (`loopback`, `10.0.0.0/8`).
+   */
+  readonly trustProxy: number | string | undefined;
+  /** `PUBLIC_URL`, default `http://127.0.0.1:<PORT>`: base of every URL, issuer and audience that we print; no slash at its end. */
+  readonly publicUrl: string;
+  /** `DATA_DIR`, default `./data`: embedded state and first credentials. */
+  readonly dataDir: string;
+  /** `KEYS_DIR`, default `DATA_DIR/keys`: private keys; one folder for all processes of a deployment. */
+  readonly keysDir: string;
+  /** `DATABASE_URL`, `postgres://…`; unset, an embedded PostgreSQL in `DATA_DIR`. */
+  readonly databaseUrl: string | undefined;
+  /** `REDIS_URL`, `redis://…` or `rediss://…`; unset, queues live in the database. */
+  readonly redisUrl: string | undefined;
+  /** `OBJECT_STORE_URL`, `file:///…`; unset, `DATA_DIR/objects`. Given as a folder. */
+  readonly objectStoreDir: string;
+  /** `BOOTSTRAP_CLIENT_ID`, a UUID: the first Owner application's id; used at first start only, drawn when unset. */
+  readonly bootstrapClientId: string | undefined;
+  /** `BOOTSTRAP_CLIENT_SECRET`, at least 32 characters: its secret, likewise. */
+  readonly bootstrapClientSecret: string | undefined;
+  /** `MASSIF_HEIGHT`, default 14: 2^(height−1) leaves a massif. Fixed for a log when it is made. */
   readonly massifHeight: number;
-  readonly logLevel: string;
+  /** `LOG_LEVEL`, default `warn`: trace, debug, info, warn, error, fatal or silent. */
+  readonly logLevel: LogLevel;
+  readonly plugin: PluginConfig;
+  /** `ARCHIVIST_FAILPOINT`, for fault tests: kills the process at a named place, `name` or `name:n`. */
   readonly failpoint: string | undefined;
 }
 
-/** The environment asks for something that cannot be: the message names each variable and what to change. */
+/** The conserver plugin: inside the service or alone. */
+export interface PluginConfig {
+  /** Not a variable: `HOST` when there is a secret, else loopback. */
+  readonly host: string;
+  /** `PLUGIN_PORT`, default 8081; 0 runs no plugin inside the service. */
+  readonly port: number;
+  /** `PLUGIN_SECRET`: what the conserver sends as a bearer token. */
+  readonly secret: string | undefined;
+  /** `ARCHIVIST_URL`: where events are delivered; unset, the service beside it. */
+  readonly archivistUrl: string | undefined;
+  /** `ARCHIVIST_CLIENT_ID` and `ARCHIVIST_CLIENT_SECRET`; inside the service the first Owner application when unset. */
+  readonly clientId: string | undefined;
+  readonly clientSecret: string | undefined;
+}
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** The environment asks for something that cannot be; the message names the variable and never its value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** @throws {ConfigError} naming every variable that is wrong */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, 'must be a port number')
+  .transform(Number)
+  .refine((value) => value <= 65535, 'must be a port number');
+
+function url(schemes: readonly string[]) {
+  const allowed = schemes.map((scheme) => `${scheme}//`).join(' or ');
+  return z
+    .string()
+    .refine(
+      (text) => URL.canParse(text) && schemes.includes(new URL(text).protocol),
+      `must be a URL that begins with ${allowed}`,
+    );
+}
+
+/** A base URL without a slash at its end, so that paths can be appended. */
+const baseUrl = url(['http:', 'https:'])
+  .refine((text) => !/[?#@]/.test(text), 'must have no query, fragment or user')
+  .transform((text) => text.replace(/\/+$/, ''));
+
+const objectStoreDir = z.string().transform((text, context) => {
+  if (text.startsWith('file:///') && URL.canParse(text)) return fileURLToPath(text);
+  const s3 = text.startsWith('s3:');
+  context.addIssue(s3 ? 's3:// is not supported yet: use file:///…' : 'must be a URL that begins with file:///');
+  return z.NEVER;
+});
+
+const environmentSchema = z.object({
+  ROLE: z.enum(['all', 'api', 'ledger', 'worker']).default('all'),
+  HOST: z.string().default('127.0.0.1'),
+  PORT: port.default(8080),
+  TRUST_PROXY: z
+    .string()
+    .transform((text) => (/^\d{1,3}$/.test(text) ? Number(text) : text))
+    .optional(),
+  PUBLIC_URL: baseUrl.optional(),
+  DATA_DIR: z.string().default('./data'),
+  KEYS_DIR: z.string().optional(),
+  DATABASE_URL: url(['postgres:', 'postgresql:']).optional(),
+  REDIS_URL: url(['redis:', 'rediss:']).optional(),
+  OBJECT_STORE_URL: objectStoreDir.optional(),
+  BOOTSTRAP_CLIENT_ID: z.string().toLowerCase().regex(UUID, 'must be a UUID').optional(),
+  BOOTSTRAP_CLIENT_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
+  MASSIF_HEIGHT: z
+    .string()
+    .regex(/^\d{1,2}$/, 'must be a number')
+    .transform(Number)
+    .refine((height) => height >= 2 && height <= 20, 'must lie between 2 and 20')
+    .default(14),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('warn'),
+  PLUGIN_PORT: port.default(8081),
+  PLUGIN_SECRET: z.string().min(16, 'must have at least 16 characters').optional(),
+  ARCHIVIST_URL: baseUrl.optional(),
+  ARCHIVIST_CLIENT_ID: z.string().toLowerCase().regex(UUID, 'must be a UUID').optional(),
+  ARCHIVIST_CLIENT_SECRET: z.string().optional(),
+  ARCHIVIST_FAILPOINT: z.string().optional(),
+});
+type Environment = z.output<typeof environmentSchema>;
+
+/**
+ * Reads the configuration; an empty variable counts as unset. Folders become absolute.
+ * @throws {ConfigError} naming every variable that is wrong
+ */
 export function parseConfig(environment: Readonly<Record<string, string | undefined>>): Config {
-  const set = Object.fromEntries(
-    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
-  );
-  const parsed = ENVIRONMENT.safeParse(set);
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const parsed = environmentSchema.safeParse(given);
   if (!parsed.success) {
-    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('\n'));
+    const reasons = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+    throw new ConfigError(reasons.join('; '));
   }
-  const env = parsed.data;
-  if (env.ROLE !== 'all' && !env.DATABASE_URL) {
-    throw new ConfigError(`ROLE=${env.ROLE} needs DATABASE_URL: the embedded database serves one process only`);
-  }
+  const contradiction = findContradiction(parsed.data);
+  if (contradiction !== undefined) throw new ConfigError(contradiction);
+  return configOf(parsed.data);
+}
+
+function findContradiction(env: Environment): string | undefined {
+  if (env.ROLE !== 'all' && env.DATABASE_URL === undefined)
+    return `ROLE: ${env.ROLE} shares its database with other processes and needs DATABASE_URL`;
+  if ((env.ARCHIVIST_CLIENT_ID === undefined) !== (env.ARCHIVIST_CLIENT_SECRET === undefined))
+    return 'ARCHIVIST_CLIENT_ID: must be set together with ARCHIVIST_CLIENT_SECRET';
+  return undefined;
+}
+
+function configOf(env: Environment): Config {
   const dataDir = resolve(env.DATA_DIR);
   return Object.freeze({
     role: env.ROLE,
-    dataDir,
-    keysDir: env.KEYS_DIR ? resolve(env.KEYS_DIR) : join(dataDir, 'keys'),
-    databaseUrl: env.DATABASE_URL,
-    redisUrl: env.REDIS_URL,
-    objectStoreDir: env.OBJECT_STORE_URL
-      ? decodeURIComponent(new URL(env.OBJECT_STORE_URL).pathname)
-      : join(dataDir, 'objects'),
-    publicUrl: env.PUBLIC_URL ?? `http://127.0.0.1:${env.PORT}`,
     host: env.HOST,
     port: env.PORT,
     trustProxy: env.TRUST_PROXY,
-    bootstrap: Object.freeze({ clientId: env.BOOTSTRAP_CLIENT_ID, clientSecret: env.BOOTSTRAP_CLIENT_SECRET }),
+    publicUrl: env.PUBLIC_URL ?? `http://127.0.0.1:${env.PORT}`,
+    dataDir,
+    keysDir: env.KEYS_DIR === undefined ? join(dataDir, 'keys') : resolve(env.KEYS_DIR),
+    databaseUrl: env.DATABASE_URL,
+    redisUrl: env.REDIS_URL,
+    objectStoreDir: env.OBJECT_STORE_URL ?? join(dataDir, 'objects'),
+    bootstrapClientId: env.BOOTSTRAP_CLIENT_ID,
+    bootstrapClientSecret: env.BOOTSTRAP_CLIENT_SECRET,
+    massifHeight: env.MASSIF_HEIGHT,
+    logLevel: env.LOG_LEVEL,
     plugin: Object.freeze({
+      host: env.PLUGIN_SECRET === undefined ? '127.0.0.1' : env.HOST,
       port: env.PLUGIN_PORT,
       secret: env.PLUGIN_SECRET,
       archivistUrl: env.ARCHIVIST_URL,
       clientId: env.ARCHIVIST_CLIENT_ID,
       clientSecret: env.ARCHIVIST_CLIENT_SECRET,
     }),
-    massifHeight: env.MASSIF_HEIGHT,
-    logLevel: env.LOG_LEVEL,
     failpoint: env.ARCHIVIST_FAILPOINT,
   });
 }

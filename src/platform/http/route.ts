@@ -16,8 +16,6 @@ export interface RequestContext<Params, Query, Body, Caller> {
   /** By lower-case name; the values of a repeated header are joined by a comma. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly principal: Caller;
-  /** Fires when the caller goes away before the answer. */
-  readonly signal: AbortSignal;
 }
 
 /** An answer: `body` as JSON, or `bytes` under their content type. The status is the route's success when not given. */

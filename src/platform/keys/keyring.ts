@@ -1,36 +1,30 @@
-import type { JsonWebKey } from 'node:crypto';
 import type { PublicJwk } from '../../core/cose/public-key.js';
 import type { Signer } from '../../core/cose/signature.js';
+import type { KeyRole } from './key-role.js';
 
-/** Keys that sign evidence: what verifiers check with `core`. */
-export type EvidenceRole = 'issuer' | 'statement_receipt' | 'seal' | 'note';
-
-/** One key for each purpose; none is ever used for two. */
-export type KeyRole = EvidenceRole | 'token' | 'chain';
-
-/** The public half of a key with the time in which it signed. Retired keys stay. */
-export interface PublishedKey<Jwk = PublicJwk | JsonWebKey> {
-  /** base64url of the key's thumbprint: RFC 9679 for elliptic curves, RFC 7638 for RSA. */
+/** A public key as it is handed out; retired ones stay for ever, with the interval in which they signed. */
+export interface PublishedKey {
+  /** EC and OKP: RFC 9679 thumbprint; RSA: RFC 7638 thumbprint. base64url. */
   readonly keyId: string;
   readonly role: KeyRole;
   /** JOSE name. */
   readonly algorithm: string;
-  readonly jwk: Jwk;
+  /** For every role but `token` and the secp256k1 ones, whose keys no COSE verifier of ours takes. */
+  readonly jwk: PublicJwk;
   readonly state: 'active' | 'retired';
   readonly validFrom: Date;
-  readonly validUntil?: Date;
+  readonly validUntil: Date | undefined;
 }
 
-/** The service's own keys. Private halves never leave it. */
+/** The service's own keys, in memory. */
 export interface Keyring {
-  /** Signs with the role's active key. */
-  signer(role: EvidenceRole): Signer;
-  /** Active keys and retired ones, in the order in which they came to be. */
-  publicKeys(roles: readonly EvidenceRole[]): PublishedKey<PublicJwk>[];
-  publicKeys(roles: readonly KeyRole[]): PublishedKey[];
-  /** A compact JWS (RS256) over the claims; `kid` and `alg` of the header are the keyring's. */
+  /** The active key of a role. */
+  signer(role: 'issuer' | 'statement_receipt' | 'seal' | 'note'): Signer;
+  /** Keys of these roles, active ones first. */
+  publicKeys(roles: readonly KeyRole[]): readonly PublishedKey[];
+  /** A compact JWS of the claims under the active token key, RS256, with its kid. */
   signToken(claims: Readonly<Record<string, unknown>>, header: { readonly typ: string }): Promise<string>;
-  /** Under which client secrets are hashed. */
+  /** Keys the hashes of secrets. */
   readonly pepper: Uint8Array;
   readonly pageTokenKey: Uint8Array;
 }

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, rename, unlink } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { link, mkdir, open, readdir, unlink } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 
-const NAME = 'in-use.sock';
+/** A lock's name carries its number: whoever takes the folder next takes the next one. */
+const LOCK = /^lock\.(\d{1,15})$/;
 /** A socket's path has about a hundred bytes. */
-const MAX_PATH = 100;
+const MAX_SOCKET_PATH = 100;
 
 /** Held until released, or until the process ends in whatever way. */
 export interface FolderLock {
@@ -13,38 +14,70 @@ export interface FolderLock {
 }
 
 /**
- * Takes a folder for this process alone. The lock is a listening socket in it: who can connect knows that the holder
- * lives, and a killed holder leaves a socket that nobody answers, which the next one removes.
+ * Takes a folder for this process alone. A lock is a listening socket in the folder: who can connect to it knows that its
+ * holder lives, and a killed holder leaves a socket that nobody answers. The highest number is the lock. A name is made by
+ * `link`, which of two takers lets one through, and only ever removed by a holder of a higher one, so that no taker can
+ * mistake an old lock for the last one.
  * @throws {Error} when another process has the folder
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
-  await mkdir(folder, { recursive: true });
-  const place = join(folder, NAME);
-  const own = join(folder, `.${randomUUID().slice(0, 8)}.sock`);
-  if (own.length > MAX_PATH) throw new Error(`The path ${folder} is too long for a lock in it; use a shorter one.`);
-  const server = createServer((socket) => socket.destroy());
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(own, resolve);
-  });
-  server.unref();
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const handle = await open(folder, 'r');
+  const sockets = socketFolder(folder, handle.fd);
+  const own = `.${randomUUID().slice(0, 8)}`;
   try {
-    while (!(await linked(own, place))) await removeStale(folder, place);
-  } catch (error) {
-    server.close();
-    throw error;
+    const server = await listenAt(join(sockets, own));
+    try {
+      await take(folder, sockets, own);
+    } catch (error) {
+      server.close();
+      throw error;
+    } finally {
+      // Closing the server has removed the name already.
+      await unlink(join(folder, own)).catch(() => undefined);
+    }
+    return { release: () => new Promise((resolve) => server.close(() => resolve())) };
+  } finally {
+    await handle.close();
   }
-  return {
-    async release() {
-      await unlink(place).catch(() => undefined);
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    },
-  };
 }
 
-async function linked(own: string, place: string): Promise<boolean> {
+/** On Linux an open folder has a short name, however long its path is. */
+function socketFolder(folder: string, descriptor: number): string {
+  if (join(folder, 'lock.').length + 15 <= MAX_SOCKET_PATH) return folder;
+  if (process.platform === 'linux') return `/proc/self/fd/${descriptor}`;
+  throw new Error(`the path ${folder} is too long for a lock in it: use a shorter one`);
+}
+
+async function take(folder: string, sockets: string, own: string): Promise<void> {
+  for (;;) {
+    const last = await highestLock(folder);
+    if (last > 0 && (await isAnswered(join(sockets, `lock.${last}`))))
+      throw new Error(`another process uses ${folder}: stop it, or set DATA_DIR to another folder`);
+    if (!(await linked(join(folder, own), join(folder, `lock.${last + 1}`)))) continue;
+    // A taker that was held up may have linked a number that others have long gone past.
+    if ((await highestLock(folder)) > last + 1) continue;
+    await removeLocksBelow(folder, last + 1);
+    return;
+  }
+}
+
+async function lockNumbers(folder: string): Promise<number[]> {
+  return (await readdir(folder)).flatMap((name) => LOCK.exec(name)?.[1] ?? []).map(Number);
+}
+
+async function highestLock(folder: string): Promise<number> {
+  return Math.max(0, ...(await lockNumbers(folder)));
+}
+
+async function removeLocksBelow(folder: string, number: number): Promise<void> {
+  const lower = (await lockNumbers(folder)).filter((each) => each < number);
+  await Promise.all(lower.map((each) => unlink(join(folder, `lock.${each}`)).catch(() => undefined)));
+}
+
+async function linked(from: string, to: string): Promise<boolean> {
   try {
-    await link(own, place);
+    await link(from, to);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -52,27 +85,18 @@ async function linked(own: string, place: string): Promise<boolean> {
   }
 }
 
-/** Moves the socket aside before it judges it, so that of two who find it stale neither removes the other's new one. */
-async function removeStale(folder: string, place: string): Promise<void> {
-  const inUse = new Error(`Another process uses the folder ${folder}. Stop it, or set DATA_DIR to another folder.`);
-  if (await answers(place)) throw inUse;
-  const aside = join(folder, `.${randomUUID().slice(0, 8)}.old`);
-  try {
-    await rename(place, aside);
-  } catch {
-    return;
-  }
-  if (await answers(aside)) {
-    await linked(aside, place);
-    await unlink(aside);
-    throw inUse;
-  }
-  await unlink(aside);
+function listenAt(path: string): Promise<Server> {
+  const server = createServer((socket) => socket.destroy());
+  server.unref();
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, () => resolve(server));
+  });
 }
 
-function answers(place: string): Promise<boolean> {
+function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(place);
+    const socket = connect(path);
     socket.once('connect', () => {
       socket.destroy();
       resolve(true);

@@ -1,34 +1,37 @@
 import { fileURLToPath } from 'node:url';
-import { runMigrations as runQueueMigrations } from 'bullmq';
+import { runMigrations as migrateQueue } from 'bullmq';
 import { runner } from 'node-pg-migrate';
-import type pg from 'pg';
+import type { ClientBase } from 'pg';
 import { SERVICE_ROLE } from './service-role.js';
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
+/** BullMQ's own schema; a queue makes its sequence there when it is first used. */
 const QUEUE_SCHEMA = 'bullmq';
+const QUEUE_GRANTS = `GRANT USAGE, CREATE ON SCHEMA ${QUEUE_SCHEMA} TO ${SERVICE_ROLE};
+  GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${QUEUE_SCHEMA} TO ${SERVICE_ROLE};
+  GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA ${QUEUE_SCHEMA} TO ${SERVICE_ROLE}`;
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
- * Brings the schema to this version: our numbered SQL files, forward only, each once, in one transaction under an
- * advisory lock, then the queue's own. Processes that start together wait for each other.
- * Runs as the connecting role, which owns the tables.
+ * Brings our schema and the queue's up to date, one process at a time; what is up to date is left alone. Needs a
+ * connection of its own under a role that may create schemas and, once, the service's role.
+ * @throws when the database has migrations that this version does not know
  */
-export async function migrate(client: pg.ClientBase): Promise<void> {
+export async function migrate(client: ClientBase): Promise<void> {
   await runner({
-    dbClient: client as pg.Client,
+    dbClient: client,
     dir: MIGRATIONS,
     direction: 'up',
-    migrationsTable: 'schema_migration',
     schema: 'archivist',
     createSchema: true,
+    migrationsSchema: 'archivist',
+    migrationsTable: 'schema_migration',
     checkOrder: true,
+    singleTransaction: true,
     advisoryLockMode: 'wait',
-    log: () => undefined,
+    logger: silent,
   });
-  await runQueueMigrations(client as unknown as Parameters<typeof runQueueMigrations>[0], QUEUE_SCHEMA);
-  await client.query(
-    `GRANT USAGE ON SCHEMA ${QUEUE_SCHEMA} TO ${SERVICE_ROLE};
-     GRANT SELECT, INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA ${QUEUE_SCHEMA} TO ${SERVICE_ROLE};
-     GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA ${QUEUE_SCHEMA} TO ${SERVICE_ROLE};
-     GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ${QUEUE_SCHEMA} TO ${SERVICE_ROLE};`,
-  );
+  await migrateQueue(client);
+  await client.query(QUEUE_GRANTS);
 }

@@ -1,63 +1,80 @@
 import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { createPgConfig } from '@electric-sql/pglite/node-postgres';
 import pg from 'pg';
 import { DurableFiles } from './durable-files.js';
+import { makeCluster, openCluster } from './embedded-cluster.js';
 import { lockFolder } from './folder-lock.js';
 import { migrate } from './migrate.js';
 import { type PooledDatabase, pooledDatabase } from './pooled-database.js';
-import { rowTypes } from './row-types.js';
-import { requireBoundRole, SEARCH_PATH, SERVICE_ROLE } from './service-role.js';
+import { enterServiceRole, requireRestrictedRole, SEARCH_PATH } from './service-role.js';
 
-/** Long enough for whatever is ahead in the queue, short enough to tell a deadlock of our own. */
-const CONNECT_TIMEOUT_MS = 30_000;
+/** There is one connection: who waits longer for it than this waits for himself. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** Where the cluster lies within the folder of the embedded database. */
+export const CLUSTER = 'postgres';
 
 /**
- * Opens the embedded PostgreSQL (PGlite) in a folder that this process alone uses. One session serves everything, so
- * transactions wait for each other, and the queue shares them. As durable as a server: every commit is synced.
- * @throws {Error} when another process uses the folder
+ * Opens the embedded PostgreSQL (PGlite), making it at the first start, in a folder that this process has alone. One
+ * session serves everything: transactions wait for each other, and the queue takes its turn among them. A commit is on
+ * disk when it answers, as with a server.
+ * @throws {Error} when another process has the folder
  */
 export async function openEmbedded(
   folder: string,
-  files = new DurableFiles(join(folder, 'postgres')),
+  files: (cluster: string) => DurableFiles = (cluster) => new DurableFiles(cluster),
 ): Promise<PooledDatabase> {
   const lock = await lockFolder(folder);
+  let engine: PGlite | undefined;
   try {
-    const engine = await PGlite.create({
-      fs: files,
-      // Without -F, commits are synced; with fdatasync as the method, the engine was seen not to call it at every commit.
-      startParams: [...PGlite.defaultStartParams.filter((option) => option !== '-F'), '-c', 'wal_sync_method=fsync'],
-    });
-    const pool = new pg.Pool({
-      ...createPgConfig(engine),
-      max: 1,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      types: rowTypes,
-    });
-    const client = await pool.connect();
-    try {
-      await migrate(client);
-      await client.query(`SET search_path TO ${SEARCH_PATH}`);
-      await client.query(`SET ROLE ${SERVICE_ROLE}`);
-      await requireBoundRole(client);
-    } finally {
-      client.release();
-    }
-    return pooledDatabase('embedded PostgreSQL', pool, queuePool(engine, pool), async () => {
-      await pool.end();
-      await engine.close();
-      await lock.release();
-    });
+    const cluster = join(folder, CLUSTER);
+    await makeCluster(cluster);
+    engine = await openCluster(files(cluster));
+    return await onEngine(engine, () => lock.release());
   } catch (error) {
+    await engine?.close();
     await lock.release();
     throw error;
   }
 }
 
+async function onEngine(engine: PGlite, release: () => Promise<void>): Promise<PooledDatabase> {
+  const owner = new pg.Client(createPgConfig(engine));
+  await owner.connect();
+  await migrate(owner);
+  const pool = new pg.Pool({
+    ...createPgConfig(engine),
+    max: 1,
+    idleTimeoutMillis: 0,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    onConnect: (client) => enterSession(client),
+  });
+  await requireRestrictedRole(pool);
+  return pooledDatabase({
+    engine: 'embedded PostgreSQL',
+    pool,
+    queuePool: queuePool(engine, pool),
+    connections: 1,
+    async end() {
+      await pool.end();
+      await engine.close();
+      await release();
+    },
+  });
+}
+
+/** A client is only a view of the one session: a new one finds it as an abandoned one may have left it. */
+async function enterSession(client: pg.ClientBase): Promise<void> {
+  await client.query('ROLLBACK');
+  await client.query('RESET ROLE');
+  await enterServiceRole(client, SEARCH_PATH);
+}
+
 /**
  * What BullMQ takes for a pool: every query waits its turn at the one connection, and a "client" that listens holds
- * none; notifications come from the engine itself.
+ * none, since notifications come from the engine itself.
  */
 function queuePool(engine: PGlite, pool: pg.Pool): pg.Pool {
   const query = (text: string, values?: unknown[]) => pool.query(text, values);

@@ -2,61 +2,54 @@ import pg from 'pg';
 import type { Logger } from '../logger.js';
 import { migrate } from './migrate.js';
 import { type PooledDatabase, pooledDatabase } from './pooled-database.js';
-import { rowTypes } from './row-types.js';
-import { requireBoundRole, SEARCH_PATH, SERVICE_ROLE } from './service-role.js';
+import { enterServiceRole, QUEUE_SEARCH_PATH, requireRestrictedRole, SEARCH_PATH } from './service-role.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
-const STATEMENT_TIMEOUT_MS = 30_000;
-/** A process that was paused must not hold locks for ever. */
-const IDLE_IN_TRANSACTION_MS = 60_000;
+const CONNECTIONS = 10;
+/** Each listening worker keeps one for itself. */
+const QUEUE_CONNECTIONS = 10;
 
-/**
- * Opens a PostgreSQL: migrates it as the connecting role, then works as the service's role on every connection.
- * @throws when it cannot be reached, migrated, or bound by row-level security
- */
-export async function openPostgresql(url: string, logger: Logger, connections = 10): Promise<PooledDatabase> {
-  await asConnectingRole(url, migrate);
-  const session = `-c role=${SERVICE_ROLE} -c search_path=${SEARCH_PATH.replaceAll(' ', '')}`;
+/** Connections that are handed out only after they have entered the service's role. */
+function servicePool(url: string, logger: Logger, searchPath: string, options: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
-    max: connections,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    types: rowTypes,
-    options: `${session} -c statement_timeout=${STATEMENT_TIMEOUT_MS} -c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_MS}`,
-  });
-  // The queue's statements find their tables by search path, and its listeners hold a connection each.
-  const queuePool = new pg.Pool({
-    connectionString: url,
-    max: connections,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
-    options: `-c role=${SERVICE_ROLE} -c search_path=bullmq`,
+    // The pool waits for what this answers before it hands the connection out.
+    onConnect: (client) => enterServiceRole(client, searchPath),
+    ...options,
   });
-  for (const each of [pool, queuePool])
-    each.on('error', (error) => logger.warn({ err: error }, 'a database connection ended'));
-  const database = pooledDatabase('PostgreSQL', pool, queuePool, async () => {
-    await Promise.all([pool.end(), queuePool.end()]);
-  });
-  try {
-    const client = await pool.connect();
-    try {
-      await requireBoundRole(client);
-    } finally {
-      client.release();
-    }
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
-  return database;
+  pool.on('error', (error) => logger.warn({ err: error }, 'an idle database connection ended'));
+  return pool;
 }
 
 async function asConnectingRole(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  client.on('error', () => undefined); // a lost connection also fails the query that runs
   await client.connect();
   try {
     await work(client);
   } finally {
     await client.end();
   }
+}
+
+/**
+ * Opens a PostgreSQL: migrates it as the connecting role, then works as the service's role on every connection.
+ * @throws when it cannot be reached or migrated, or when row-level security would not bind us
+ */
+export async function openPostgresql(url: string, logger: Logger): Promise<PooledDatabase> {
+  await asConnectingRole(url, migrate);
+  const pool = servicePool(url, logger, SEARCH_PATH, { max: CONNECTIONS, pipeline: true });
+  const queuePool = servicePool(url, logger, QUEUE_SEARCH_PATH, { max: QUEUE_CONNECTIONS });
+  const end = async (): Promise<void> => {
+    await Promise.all([pool.end(), queuePool.end()]);
+  };
+  try {
+    await requireRestrictedRole(pool);
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  return pooledDatabase({ engine: 'PostgreSQL', pool, queuePool, connections: CONNECTIONS, end });
 }

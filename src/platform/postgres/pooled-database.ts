@@ -1,27 +1,114 @@
-import type pg from 'pg';
-import type { Database } from './database.js';
-import { transaction } from './transactions.js';
+import type { Pool, PoolClient } from 'pg';
+import type { Database, Scope, Tx } from './database.js';
+import { isRetried } from './transient-errors.js';
+import { withWideIntegers } from './wide-integers.js';
 
-/** A database of which the queue may use the connections too. */
+const ATTEMPTS = 5;
+const FIRST_PAUSE_MS = 20;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+const SET_SCOPE = `SELECT set_config('archivist.readable', $1, true), set_config('archivist.writable', $2, true),
+  set_config('archivist.scope', $3, true)`;
+
+/** A database over a pool; the queue may use connections of its own to the same one. */
 export interface PooledDatabase extends Database {
-  /** Connections for the queue, under the service's role. */
-  readonly queuePool: pg.Pool;
+  /** Under the service's role, with BullMQ's schema on its search path. */
+  readonly queuePool: Pool;
 }
 
-/** @param closeEngine ends what is below the pools */
-export function pooledDatabase(
-  engine: Database['engine'],
-  pool: pg.Pool,
-  queuePool: pg.Pool,
-  closeEngine: () => Promise<void>,
-): PooledDatabase {
+function uuidArray(ids: readonly string[]): string {
+  if (!ids.every((id) => UUID.test(id))) throw new TypeError('a scope is made of UUIDs');
+  return ids.length === 0 ? '' : `{${ids.join(',')}}`;
+}
+
+function scopeSettings(scope: Scope): readonly string[] {
+  return scope === 'system' ? ['', '', 'system'] : [uuidArray(scope.read), uuidArray(scope.write), ''];
+}
+
+function transactionOn(client: PoolClient): Tx {
+  return {
+    query: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
+      withWideIntegers(await client.query(text, values as unknown[])) as Row[],
+    execute: async (text, values = []) => (await client.query(text, values as unknown[])).rowCount ?? 0,
+  };
+}
+
+/** A commit that failed may have happened: such a transaction is never run again. */
+class CommitFailed extends Error {}
+
+async function commit(client: PoolClient): Promise<void> {
+  const { command } = await client.query('COMMIT').catch((error: unknown) => {
+    throw new CommitFailed('the commit failed', { cause: error });
+  });
+  // Where work has swallowed the error of a statement, COMMIT answers ROLLBACK and no error.
+  if (command !== 'COMMIT') throw new Error('a statement of the transaction had failed: nothing was committed');
+}
+
+async function attempt<T>(pool: Pool, settings: readonly string[], work: (tx: Tx) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken = false;
+  // A connection that ends while it is ours says so by an event as well as by its next query.
+  const onError = (): void => {
+    broken = true;
+  };
+  client.on('error', onError);
+  try {
+    // Sent together, one round trip. The settings end with the transaction: the connection never carries them on.
+    await Promise.all([client.query('BEGIN'), client.query(SET_SCOPE, [...settings])]);
+    const result = await work(transactionOn(client));
+    await commit(client);
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(onError);
+    throw error;
+  } finally {
+    client.off('error', onError);
+    // A connection that could not roll back is thrown away, whatever state it is in.
+    client.release(broken);
+  }
+}
+
+function pause(attempts: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, FIRST_PAUSE_MS * 2 ** attempts * (0.5 + Math.random())));
+}
+
+async function inTransaction<T>(pool: Pool, scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const settings = scopeSettings(scope);
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return await attempt(pool, settings, work);
+    } catch (error) {
+      if (error instanceof CommitFailed) throw error.cause;
+      if (attempts === ATTEMPTS || !isRetried(error)) throw error;
+    }
+    await pause(attempts);
+  }
+}
+
+/**
+ * Transactions over the connections of a pool, each of which has entered the service's role.
+ * @param end ends the pools and what lies below them
+ */
+export function pooledDatabase(parts: {
+  readonly engine: Database['engine'];
+  readonly pool: Pool;
+  readonly queuePool: Pool;
+  readonly connections: number;
+  end(): Promise<void>;
+}): PooledDatabase {
+  const { engine, pool, queuePool, connections } = parts;
+  let closing: Promise<void> | undefined;
   return {
     engine,
+    connections,
     queuePool,
-    inTransaction: (scope, work) => transaction(pool, scope, work),
+    inTransaction: (scope, work) => inTransaction(pool, scope, work),
     async ping() {
       await pool.query('SELECT 1');
     },
-    close: closeEngine,
+    close() {
+      closing ??= parts.end();
+      return closing;
+    },
   };
 }

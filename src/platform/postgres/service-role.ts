@@ -1,24 +1,43 @@
-import type pg from 'pg';
-
-/** The role that every connection of the service takes. Made by the first migration. */
+/** The role under which the service works: neither superuser nor exempt from row-level security (migration 1). */
 export const SERVICE_ROLE = 'vcon_archivist_service';
 
-/** Where names are looked up: our tables, then the queue's. */
+/** Our statements name their schema; the embedded session serves the queue's too, which do not. */
 export const SEARCH_PATH = 'archivist, bullmq, public';
+export const QUEUE_SEARCH_PATH = 'bullmq, public';
+
+/** The smallest part of a connection that is needed here. */
+export interface Queryable {
+  query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
+}
 
 /**
- * Refuses a role that row-level security does not bind: under it, isolation by tenancy would rest on the queries alone.
- * @throws {Error} naming the role
+ * Isolation between tenancies rests on row-level security, which superusers and BYPASSRLS roles walk past.
+ * @throws when the role in force on this connection is one of these
  */
-export async function requireBoundRole(client: pg.ClientBase): Promise<void> {
-  const { rows } = await client.query<{ name: string; unbound: boolean }>(
-    'SELECT rolname AS name, rolsuper OR rolbypassrls AS unbound FROM pg_roles WHERE rolname = current_user',
+export async function requireRestrictedRole(connection: Queryable): Promise<void> {
+  const { rows } = await connection.query(
+    'SELECT rolname, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user',
   );
   const role = rows[0];
-  if (!role || role.unbound) {
-    throw new Error(
-      `The database role ${role?.name ?? '(unknown)'} bypasses row-level security; the service refuses to run as it. ` +
-        `Connections must run as ${SERVICE_ROLE}.`,
-    );
-  }
+  if (role && role['rolsuper'] === false && role['rolbypassrls'] === false) return;
+  throw new Error(
+    `the database role in force, ${String(role?.['rolname'])}, bypasses row-level security: the service does not start`,
+  );
+}
+
+/**
+ * Prepares a new connection: the service's role, our schemas, bounds on what a statement may cost, and commits that wait
+ * for the disk even where the server's default does not.
+ */
+export async function enterServiceRole(connection: Queryable, searchPath: string): Promise<void> {
+  await connection.query(`SET ROLE ${SERVICE_ROLE}`);
+  await connection.query(
+    `SELECT set_config('search_path', $1, false),
+            set_config('statement_timeout', '30s', false),
+            set_config('idle_in_transaction_session_timeout', '60s', false),
+            set_config('synchronous_commit',
+              CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END,
+              false)`,
+    [searchPath],
+  );
 }

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, open, rename, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+/** A file that a crash left unfinished has a name that begins so; nobody reads it. */
+export const UNFINISHED = '.unfinished-';
+
+/** Waits until a file's content is on disk. */
+export async function syncFile(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Waits until a folder's names are on disk. */
+export const syncFolder = syncFile;
+
+/**
+ * Creates a file with all of its bytes, or leaves what has the name already; answers whether it created it. Of two writers
+ * one creates, nobody ever sees a part, and it is on disk when this resolves.
+ */
+export async function createFile(path: string, bytes: Uint8Array, mode: number): Promise<boolean> {
+  const unfinished = await writeBeside(path, bytes, mode);
+  try {
+    await link(unfinished, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
+  } finally {
+    await unlink(unfinished);
+  }
+  await syncFolder(dirname(path));
+  return true;
+}
+
+/** Creates or replaces a file: a reader sees the old bytes or the new, whole. It is on disk when this resolves. */
+export async function replaceFile(path: string, bytes: Uint8Array, mode: number): Promise<void> {
+  await rename(await writeBeside(path, bytes, mode), path);
+  await syncFolder(dirname(path));
+}
+
+async function writeBeside(path: string, bytes: Uint8Array, mode: number): Promise<string> {
+  await makeFolder(dirname(path));
+  const unfinished = join(dirname(path), `${UNFINISHED}${randomUUID()}`);
+  const file = await open(unfinished, 'wx', mode);
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return unfinished;
+}
+
+/** A new folder is on disk only when the one that names it is. */
+async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
+}

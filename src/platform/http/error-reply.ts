@@ -1,0 +1,23 @@
+import { ZodError } from 'zod';
+import { ApiError } from '../errors.js';
+
+/**
+ * The refusal that an error becomes, or undefined for one that is our fault. A schema's complaint names the field; what
+ * Express refuses by itself (a path that does not decode) is a bad request.
+ */
+export function refusalOf(error: unknown): ApiError | undefined {
+  if (error instanceof ApiError) return error;
+  if (error instanceof ZodError) {
+    const issue = error.issues[0];
+    return new ApiError('bad_request', `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'is not usable'}`);
+  }
+  const status = (error as { status?: unknown } | null)?.status;
+  if (typeof status === 'number' && status >= 400 && status < 500)
+    return new ApiError('bad_request', 'The request cannot be read.');
+  return undefined;
+}
+
+/** The body of every refusal. */
+export function errorBody(error: ApiError): { error: string; description: string } {
+  return { error: error.code, description: error.description };
+}

@@ -1,0 +1,116 @@
+import { type ZodType, z } from 'zod';
+import type { Route } from './route.js';
+
+type Json = Record<string, unknown>;
+
+/** Our words for the statuses that the interface names (interface, Errors). */
+const MEANINGS: Readonly<Record<number, string>> = {
+  200: 'Success',
+  201: 'Created',
+  206: 'More entries match than the server limit',
+  304: 'Not changed',
+  400: 'The request is badly formed; the description names the field',
+  401: 'No valid access token',
+  402: 'A quota is reached',
+  403: 'The caller may not do this',
+  404: 'No such resource, or none that the caller may see',
+  405: 'Another method is needed',
+  409: 'The resource is in another state',
+  413: 'The body is too large',
+  415: 'The body has an encoding that is not understood',
+  416: 'The range lies outside the file',
+  422: 'The idempotency key was used with another body',
+  429: 'Too many requests',
+  503: 'Not able to answer now; try again',
+};
+
+/** An OpenAPI 2.0 document of these routes, from the schemas that validate their requests. */
+export function openApiDocument(
+  routes: readonly Route[],
+  about: { title: string; version: string; publicUrl: string },
+): Json {
+  const { host, protocol } = new URL(about.publicUrl);
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    const path = route.path
+      .replaceAll('\\:', '§')
+      .replace(/:(\w+)/g, '{$1}')
+      .replaceAll('§', ':');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) };
+  }
+  return {
+    swagger: '2.0',
+    info: { title: about.title, version: about.version },
+    host,
+    schemes: [protocol.slice(0, -1)],
+    consumes: ['application/json'],
+    produces: ['application/json'],
+    securityDefinitions: { bearer: { type: 'apiKey', name: 'authorization', in: 'header' } },
+    paths,
+  };
+}
+
+function operation(route: Route): Json {
+  const statuses = [...new Set([route.success, ...route.codes])].sort();
+  return {
+    operationId: route.operationId,
+    summary: route.summary,
+    ...(route.extension ? { 'x-extension': true } : {}),
+    ...(route.rawResponse ? { produces: [route.rawResponse] } : {}),
+    ...(route.access === 'token' ? { security: [{ bearer: [] }] } : {}),
+    parameters: [...fields(route.params, 'path'), ...fields(route.query, 'query'), ...bodyParameter(route)],
+    responses: Object.fromEntries(statuses.map((status) => [status, response(route, status)])),
+  };
+}
+
+function response(route: Route, status: number): Json {
+  const description = MEANINGS[status] ?? 'Answer';
+  if (status !== route.success) return { description };
+  if (route.rawResponse) return { description, schema: { type: 'file' } };
+  return route.response ? { description, schema: schemaOf(route.response, 'output') } : { description };
+}
+
+function fields(schema: ZodType | undefined, place: 'path' | 'query'): Json[] {
+  if (!schema) return [];
+  const { properties = {}, required = [] } = schemaOf(schema, 'input') as {
+    properties?: Record<string, Json>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, property]) => {
+    const { type, enum: values, format, pattern } = property;
+    const simple = Object.fromEntries(
+      Object.entries({ type: type ?? 'string', enum: values, format, pattern }).filter(
+        ([, value]) => value !== undefined,
+      ),
+    );
+    return { name, in: place, required: place === 'path' || required.includes(name), ...simple };
+  });
+}
+
+function bodyParameter(route: Route): Json[] {
+  if (route.body) return [{ name: 'body', in: 'body', required: true, schema: schemaOf(route.body, 'input') }];
+  return [];
+}
+
+function schemaOf(schema: ZodType, io: 'input' | 'output'): Json {
+  const { $schema: _, ...described } = z.toJSONSchema(schema, {
+    target: 'draft-04',
+    unrepresentable: 'any',
+    io,
+  }) as Json;
+  return nullableAsExtension(described) as Json;
+}
+
+/** OpenAPI 2.0 has no null: a choice between a schema and null is that schema, marked `x-nullable`. */
+function nullableAsExtension(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(nullableAsExtension);
+  if (typeof node !== 'object' || node === null) return node;
+  const { anyOf, propertyNames: _, ...rest } = node as Json & { anyOf?: Json[] };
+  const mapped = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, nullableAsExtension(value)]));
+  if (!anyOf) return mapped;
+  const choices = anyOf.filter((choice) => choice['type'] !== 'null');
+  const nullable = choices.length < anyOf.length ? { 'x-nullable': true } : {};
+  return choices.length === 1
+    ? { ...mapped, ...(nullableAsExtension(choices[0]) as Json), ...nullable }
+    : { ...mapped, ...nullable };
+}

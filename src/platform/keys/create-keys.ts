@@ -1,0 +1,55 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { calculateJwkThumbprint } from 'jose';
+import { concatBytes, fromBase64, toBase64Url } from '../../core/bytes.js';
+import { keyThumbprint } from '../../core/cose/cose-key.js';
+import { publicJwk } from '../../core/cose/public-key.js';
+import type { Tx } from '../postgres/database.js';
+import { generateKey, type KeyFiles } from './key-files.js';
+import { DEPLOYMENT_ROLES, KEY_KINDS, type KeyRole } from './key-role.js';
+import { insertSigningKey } from './signing-key-store.js';
+import { walletAddress } from './wallet-address.js';
+
+/**
+ * Makes the service's own keys. The private half is on disk before the public one is in the database: a crash between
+ * leaves a file that nothing names.
+ */
+export async function createDeploymentKeys(tx: Tx, files: KeyFiles, tenantId: string, validFrom: Date): Promise<void> {
+  for (const role of DEPLOYMENT_ROLES) await createKey(tx, files, tenantId, role, validFrom);
+}
+
+/** Makes a tenancy's wallet and tessera key. Resolves to the wallet's address (EIP-55). */
+export async function createTenancyKeys(tx: Tx, files: KeyFiles, tenantId: string, validFrom: Date): Promise<string> {
+  await createKey(tx, files, tenantId, 'tessera', validFrom);
+  const { x, y } = await createKey(tx, files, tenantId, 'wallet', validFrom);
+  return walletAddress(concatBytes(fromBase64(x!), fromBase64(y!)));
+}
+
+async function createKey(
+  tx: Tx,
+  files: KeyFiles,
+  tenantId: string,
+  role: KeyRole,
+  validFrom: Date,
+): Promise<Record<string, string>> {
+  const privateKey = generateKey(role);
+  const jwk = createPublicKey(privateKey).export({ format: 'jwk' }) as Record<string, string>;
+  const keyId = await keyIdOf(privateKey, jwk);
+  await files.save(keyId, privateKey);
+  const { algorithm } = KEY_KINDS[role];
+  await insertSigningKey(tx, tenantId, {
+    keyId,
+    role,
+    algorithm,
+    publicJwk: jwk,
+    state: 'active',
+    validFrom,
+    validUntil: null,
+  });
+  return jwk;
+}
+
+/** COSE's thumbprint where COSE verifies with the key, JOSE's elsewhere. */
+async function keyIdOf(key: KeyObject, jwk: Record<string, string>): Promise<string> {
+  const forCose = key.asymmetricKeyType === 'ed25519' || jwk['crv'] === 'P-256';
+  return forCose ? toBase64Url(keyThumbprint(publicJwk(jwk))) : calculateJwkThumbprint(jwk);
+}

@@ -1,0 +1,33 @@
+/** What a key is for; each role has its own key. `wallet` and `tessera` exist once per tenancy. */
+export type KeyRole = 'issuer' | 'statement_receipt' | 'seal' | 'note' | 'token' | 'chain' | 'wallet' | 'tessera';
+
+interface KeyKind {
+  readonly algorithm: string;
+  readonly generate: { readonly type: 'ec' | 'ed25519' | 'rsa'; readonly curve?: string };
+}
+
+const ES256: KeyKind = { algorithm: 'ES256', generate: { type: 'ec', curve: 'prime256v1' } };
+const ES256K: KeyKind = { algorithm: 'ES256K', generate: { type: 'ec', curve: 'secp256k1' } };
+
+export const KEY_KINDS: Readonly<Record<KeyRole, KeyKind>> = {
+  issuer: ES256,
+  statement_receipt: ES256,
+  seal: ES256,
+  note: { algorithm: 'EdDSA', generate: { type: 'ed25519' } },
+  token: { algorithm: 'RS256', generate: { type: 'rsa' } },
+  chain: ES256K,
+  wallet: ES256K,
+  tessera: ES256,
+};
+
+/** The service's own keys; made by bootstrap. */
+export const DEPLOYMENT_ROLES = [
+  'issuer',
+  'statement_receipt',
+  'seal',
+  'note',
+  'token',
+  'chain',
+] as const satisfies readonly KeyRole[];
+/** Made with each tenancy. */
+export const TENANCY_ROLES = ['wallet', 'tessera'] as const satisfies readonly KeyRole[];

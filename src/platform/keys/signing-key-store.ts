@@ -1,0 +1,38 @@
+import type { Tx } from '../postgres/database.js';
+import type { KeyRole } from './key-role.js';
+
+export interface SigningKeyRow {
+  readonly keyId: string;
+  readonly role: KeyRole;
+  readonly algorithm: string;
+  readonly publicJwk: Record<string, string>;
+  readonly state: 'active' | 'retired';
+  readonly validFrom: Date;
+  readonly validUntil: Date | null;
+}
+
+export async function insertSigningKey(tx: Tx, tenantId: string, key: SigningKeyRow): Promise<void> {
+  await tx.execute(
+    `INSERT INTO archivist.signing_key (tenant_id, key_id, role, algorithm, public_jwk, state, valid_from, valid_until)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [
+      tenantId,
+      key.keyId,
+      key.role,
+      key.algorithm,
+      JSON.stringify(key.publicJwk),
+      key.state,
+      key.validFrom,
+      key.validUntil,
+    ],
+  );
+}
+
+/** A tenancy's keys, active ones first, then the youngest. */
+export function listSigningKeys(tx: Tx, tenantId: string): Promise<SigningKeyRow[]> {
+  return tx.query<SigningKeyRow & object>(
+    `SELECT key_id AS "keyId", role, algorithm, public_jwk AS "publicJwk", state, valid_from AS "validFrom", valid_until AS "validUntil"
+     FROM archivist.signing_key WHERE tenant_id = $1 ORDER BY state, valid_from DESC`,
+    [tenantId],
+  );
+}

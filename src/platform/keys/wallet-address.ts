@@ -1,0 +1,16 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { toHex, utf8 } from '../../core/bytes.js';
+
+/**
+ * The address of an uncompressed secp256k1 public key (x ‖ y, 64 bytes): the last 20 bytes of its Keccak-256, with the
+ * checksum of EIP-55 in the case of its letters.
+ */
+export function walletAddress(publicKey: Uint8Array): string {
+  if (publicKey.length !== 64) throw new TypeError('a public key has 64 bytes: x and y');
+  const address = toHex(keccak_256(publicKey).subarray(12));
+  const checksum = toHex(keccak_256(utf8(address)));
+  const cased = [...address].map((digit, place) =>
+    Number.parseInt(checksum[place]!, 16) >= 8 ? digit.toUpperCase() : digit,
+  );
+  return `0x${cased.join('')}`;
+}

@@ -1,0 +1,59 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Where the parts of the service tell what they did. Every metric is listed in this file. */
+export interface Metrics {
+  /** All of it in the Prometheus text format, with its content type. */
+  readonly registry: Registry;
+  readonly requests: Histogram<'operation' | 'status'>;
+  /** A sign, commit, seal and publish round of one log ended. */
+  roundEnded(outcome: 'done' | 'failed', durationMs: number): void;
+  batchCommitted(leaves: number): void;
+  lagged(lag: { readonly oldestWaitingMs: number; readonly haltedLogs: number }): void;
+}
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const requests = new Histogram({
+    name: 'archivist_request_seconds',
+    help: 'Time to answer a request, by operation and status',
+    labelNames: ['operation', 'status'],
+    buckets: SECONDS,
+    registers,
+  });
+  const rounds = new Histogram({
+    name: 'archivist_ledger_round_seconds',
+    help: 'Time of a sign, commit, seal and publish round of one log',
+    labelNames: ['outcome'],
+    buckets: SECONDS,
+    registers,
+  });
+  const committedLeaves = new Counter({
+    name: 'archivist_committed_leaves_total',
+    help: 'Leaves committed to logs by this process',
+    registers,
+  });
+  const lag = new Gauge({
+    name: 'archivist_sequencer_lag_seconds',
+    help: 'Age of the oldest accepted entry that its log has not committed',
+    registers,
+  });
+  const haltedLogs = new Gauge({
+    name: 'archivist_halted_logs',
+    help: 'Logs that were stopped because their history does not hold, and wait for an operator',
+    registers,
+  });
+  return {
+    registry,
+    requests,
+    roundEnded: (outcome, durationMs) => rounds.observe({ outcome }, durationMs / 1000),
+    batchCommitted: (leaves) => committedLeaves.inc(leaves),
+    lagged(now) {
+      lag.set(now.oldestWaitingMs / 1000);
+      haltedLogs.set(now.haltedLogs);
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/**
+ * SQLSTATEs after which the database holds nothing of the transaction and the same work may succeed: serialization
+ * failure, deadlock, and the ways in which a server goes down or is not up yet.
+ */
+const RETRIED: ReadonlySet<string> = new Set(['40001', '40P01', '57P01', '57P02', '57P03', '53300']);
+/** Node's names for a connection that could not be made or broke. */
+const BROKEN: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOENT',
+  'EAI_AGAIN',
+]);
+const QUERY_CANCELED = '57014';
+/** The driver gives these no code. */
+const NO_CONNECTION =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection)/;
+
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : '';
+}
+
+function isBrokenConnection(error: unknown): boolean {
+  const code = codeOf(error);
+  return BROKEN.has(code) || code.startsWith('08') || (error instanceof Error && NO_CONNECTION.test(error.message));
+}
+
+/** True when a transaction that failed so before its commit was sent can be run again. */
+export function isRetried(error: unknown): boolean {
+  return RETRIED.has(codeOf(error)) || isBrokenConnection(error);
+}
+
+/** True when the database, not the request, is at fault: what a caller should hear is "try again later". */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  return isRetried(error) || codeOf(error) === QUERY_CANCELED || codeOf(error).startsWith('53');
+}
+
+/** True when the database refused a value as such: text it cannot store, a number or a row that is too big. */
+export function isRefusedValue(error: unknown): boolean {
+  return /^(22|54)[0-9A-Z]{3}$/.test(codeOf(error));
+}
