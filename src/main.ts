@@ -1,5 +1,5 @@
-import { credentialsPath } from './first-credentials.js';
 import { type Config, ConfigError, parseConfig } from './platform/config.js';
+import { credentialsPath } from './service/first-credentials.js';
 import { type RunningService, startService } from './start-service.js';
 
 const STOP_WITHIN_MS = 25_000;
@@ -40,8 +40,9 @@ function startLines(config: Config, service: RunningService): string[] {
       ? `First Owner: client id ${service.firstOwner.clientId}, with the secret from BOOTSTRAP_CLIENT_SECRET`
       : `First Owner: client id ${service.firstOwner.clientId}, secret written to ${credentialsPath(config.dataDir)}`
     : `First Owner: made at an earlier start (${credentialsPath(config.dataDir)})`;
+  const link = service.conserverLinkUrl ? `, its conserver plugin on ${service.conserverLinkUrl}` : '';
   return [
-    `vcon-archivist listens on ${service.url} (role ${config.role})`,
+    `vcon-archivist listens on ${service.url} (role ${config.role})${link}`,
     `Data: ${config.dataDir}`,
     credentials,
     `Engines: ${service.engines.database} database, ${service.engines.queue} queue`,

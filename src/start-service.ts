@@ -1,6 +1,5 @@
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { routeGroups } from './api-routes.js';
 import { createApp } from './app.js';
 import { createAcceptWriter } from './archivist/accept/accept-writer.js';
 import type { FirstOwner } from './archivist/bootstrap-deployment.js';
@@ -11,7 +10,6 @@ import { statementSource } from './archivist/statement-source.js';
 import { createAuthenticate } from './iam/tokens/authenticate.js';
 import { type Failpoints, killingFailpoints } from './ledger/failpoints.js';
 import { createLedger, type Ledger } from './ledger/round.js';
-import { type OpenDeployment, openDeployment } from './open-deployment.js';
 import { type Clock, systemClock } from './platform/clock.js';
 import type { Config } from './platform/config.js';
 import { fileObjectStore } from './platform/file-object-store.js';
@@ -27,8 +25,11 @@ import { createPageTokens } from './platform/postgres/page-token.js';
 import { openRedisQueues, postgresQueues } from './platform/queue/open-queue-backend.js';
 import type { QueueBackend } from './platform/queue/queue-backend.js';
 import { issuerDid } from './scitt/did.js';
-import { serviceHealth } from './service-health.js';
-import { statusRoutes } from './status-routes.js';
+import { routeGroups } from './service/api-routes.js';
+import { type OpenDeployment, openDeployment } from './service/open-deployment.js';
+import { runConserverLink } from './service/run-conserver-link.js';
+import { serviceHealth } from './service/service-health.js';
+import { statusRoutes } from './service/status-routes.js';
 
 /** What a test or the demo passes in instead of the real thing. */
 export interface ServiceOverrides {
@@ -41,6 +42,8 @@ export interface ServiceOverrides {
 export interface RunningService {
   /** Of the address that this process listens on. */
   readonly url: string;
+  /** Where a conserver reports its operations, when the plugin runs in this process. */
+  readonly conserverLinkUrl?: string;
   readonly engines: { readonly database: string; readonly queue: string };
   /** Only at the start that made the deployment. */
   readonly firstOwner?: FirstOwner;
@@ -90,8 +93,12 @@ async function startParts(
   closers.push(() => ledger.stop());
   if (config.role === 'all' || config.role === 'ledger') await ledger.start();
   const server = await startServer(config, base, ledger, closers);
+  const link =
+    config.role === 'all' || config.role === 'worker' ? await runConserverLink({ config, ...base }) : undefined;
+  if (link) closers.push(() => link.close());
   return {
     url: server.url,
+    ...(link ? { conserverLinkUrl: link.url } : {}),
     engines: { database: database.engine, queue: queues.engine },
     ...(open.firstOwner ? { firstOwner: open.firstOwner } : {}),
     parts: {

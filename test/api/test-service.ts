@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { createTenancy } from '../../src/archivist/bootstrap-deployment.js';
-import { readCredentials } from '../../src/first-credentials.js';
 import { createApplication } from '../../src/iam/applications/create-application.js';
 import { parseConfig } from '../../src/platform/config.js';
+import { readCredentials } from '../../src/service/first-credentials.js';
 import { type RunningService, startService } from '../../src/start-service.js';
 
 /** A caller with a token; paths are relative to the service. */

@@ -1,4 +1,4 @@
-import { type Route, route } from './platform/http/route.js';
+import { type Route, route } from '../platform/http/route.js';
 import type { ServiceHealth } from './service-health.js';
 import { statusPage } from './status-page.js';
 

@@ -1,15 +1,15 @@
-import type { RouteGroup } from './app.js';
-import { assetRoutes } from './archivist/assets/asset-routes.js';
-import { assetEventRoutes } from './archivist/events/asset-event-routes.js';
-import { assetFreeEventRoutes } from './archivist/events/asset-free-event-routes.js';
-import { logFileRoutes } from './archivist/log-file-routes.js';
-import type { FindLogFile } from './archivist/log-files.js';
-import { proofRoutes } from './archivist/proofs/proof-routes.js';
-import type { ProvenanceDeps } from './archivist/provenance-deps.js';
-import { publicAssetRoutes } from './archivist/public/public-asset-routes.js';
-import type { IssueTokenDeps } from './iam/tokens/issue-token.js';
-import { tokenRoutes } from './iam/tokens/token-routes.js';
-import { keyRoutes } from './scitt/key-routes.js';
+import type { RouteGroup } from '../app.js';
+import { assetRoutes } from '../archivist/assets/asset-routes.js';
+import { assetEventRoutes } from '../archivist/events/asset-event-routes.js';
+import { assetFreeEventRoutes } from '../archivist/events/asset-free-event-routes.js';
+import { logFileRoutes } from '../archivist/log-file-routes.js';
+import type { FindLogFile } from '../archivist/log-files.js';
+import { proofRoutes } from '../archivist/proofs/proof-routes.js';
+import type { ProvenanceDeps } from '../archivist/provenance-deps.js';
+import { publicAssetRoutes } from '../archivist/public/public-asset-routes.js';
+import type { IssueTokenDeps } from '../iam/tokens/issue-token.js';
+import { tokenRoutes } from '../iam/tokens/token-routes.js';
+import { keyRoutes } from '../scitt/key-routes.js';
 
 /** Every part of the interface that is served, each with its own description. */
 export function routeGroups(deps: {

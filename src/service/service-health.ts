@@ -1,6 +1,6 @@
-import type { Ledger } from './ledger/round.js';
-import type { Database } from './platform/postgres/database.js';
-import type { QueueBackend } from './platform/queue/queue-backend.js';
+import type { Ledger } from '../ledger/round.js';
+import type { Database } from '../platform/postgres/database.js';
+import type { QueueBackend } from '../platform/queue/queue-backend.js';
 
 /** Whether the service can take requests now, and how its parts are. */
 export interface ServiceHealth {

@@ -1,15 +1,15 @@
-import { type BootstrapDeps, bootstrapDeployment, type FirstOwner } from './archivist/bootstrap-deployment.js';
-import type { Deployment } from './archivist/deployment.js';
+import { type BootstrapDeps, bootstrapDeployment, type FirstOwner } from '../archivist/bootstrap-deployment.js';
+import type { Deployment } from '../archivist/deployment.js';
+import type { Clock } from '../platform/clock.js';
+import type { Config } from '../platform/config.js';
+import type { Ids } from '../platform/ids.js';
+import { createDeploymentKeys, createTenancyKeys } from '../platform/keys/create-keys.js';
+import { keyFiles } from '../platform/keys/key-files.js';
+import type { Keyring } from '../platform/keys/keyring.js';
+import { openKeyring } from '../platform/keys/open-keyring.js';
+import { listSigningKeys } from '../platform/keys/signing-key-store.js';
+import type { Database } from '../platform/postgres/database.js';
 import { writeCredentials } from './first-credentials.js';
-import type { Clock } from './platform/clock.js';
-import type { Config } from './platform/config.js';
-import type { Ids } from './platform/ids.js';
-import { createDeploymentKeys, createTenancyKeys } from './platform/keys/create-keys.js';
-import { keyFiles } from './platform/keys/key-files.js';
-import type { Keyring } from './platform/keys/keyring.js';
-import { openKeyring } from './platform/keys/open-keyring.js';
-import { listSigningKeys } from './platform/keys/signing-key-store.js';
-import type { Database } from './platform/postgres/database.js';
 
 /** A deployment ready for use: its fixed points and its keys. */
 export interface OpenDeployment {
