@@ -123,7 +123,7 @@ describe('a search filter in SQL', () => {
         seen[`${expected}`] += 1;
         expect(await passesInSql(filter, event)).toBe(expected);
       }),
-      { numRuns: 1000 },
+      { numRuns: 2000 },
     );
     expect(Math.min(seen.true, seen.false)).toBeGreaterThan(100);
   });
@@ -137,6 +137,13 @@ describe('a search filter in SQL', () => {
     expect(where).not.toContain('boo');
     expect(values).toEqual(["x') OR 1=1 --", 'boo', '5']);
     expect([...where.matchAll(/\$(\d+)/g)].map((match) => Number(match[1]))).toEqual([1, 2, 3]);
+  });
+
+  it('orders texts by code point under any collation of the database', () => {
+    for (const operator of ['gt', 'ge', 'lt', 'le']) {
+      const { where } = searchFilterSql(parseSearchFilter(`event_type ${operator} 'a'`), COLUMNS);
+      expect(where).toMatch(/^\(\(e\.event_type\) COLLATE "C" [<>]=? \$1::text /);
+    }
   });
 
   it('leaves the column of an equality bare, so that an index on it is used', () => {

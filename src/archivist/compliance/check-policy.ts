@@ -1,0 +1,23 @@
+import type { ComplianceInput, Verdict } from './compliance-check.js';
+import type { CompliancePolicy } from './compliance-policy.js';
+import { checkCurrentOutstanding } from './current-outstanding.js';
+import { checkDynamicTolerance } from './dynamic-tolerance.js';
+import { checkPeriodOutstanding } from './period-outstanding.js';
+import { checkRichness } from './richness.js';
+import { checkSince } from './since.js';
+
+/** Checks one policy of any type. Whether the policy applies to the asset at all, its `asset_filter` says. */
+export function checkPolicy(policy: CompliancePolicy, input: ComplianceInput): Verdict {
+  switch (policy.compliance_type) {
+    case 'COMPLIANCE_SINCE':
+      return checkSince(policy, input);
+    case 'COMPLIANCE_CURRENT_OUTSTANDING':
+      return checkCurrentOutstanding(policy, input);
+    case 'COMPLIANCE_PERIOD_OUTSTANDING':
+      return checkPeriodOutstanding(policy, input);
+    case 'COMPLIANCE_DYNAMIC_TOLERANCE':
+      return checkDynamicTolerance(policy, input);
+    case 'COMPLIANCE_RICHNESS':
+      return checkRichness(policy, input);
+  }
+}

@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { parsePolicyFilter } from '../../filter/attribute-filter.js';
+import { FilterError } from '../../filter/filter-error.js';
+import { plainText } from '../plain-text.js';
+import { parseRichnessAssertions } from './richness-assertion.js';
+
+/** The interface's types (Compliance policy). `COMPLIANCE_TYPE_UNDEFINED` is no type of a policy. */
+export const COMPLIANCE_TYPES = [
+  'COMPLIANCE_SINCE',
+  'COMPLIANCE_CURRENT_OUTSTANDING',
+  'COMPLIANCE_PERIOD_OUTSTANDING',
+  'COMPLIANCE_DYNAMIC_TOLERANCE',
+  'COMPLIANCE_RICHNESS',
+] as const;
+export type ComplianceType = (typeof COMPLIANCE_TYPES)[number];
+
+/** A century: longer periods and windows are mistakes, and milliseconds stay exact in a number. */
+export const MAX_SECONDS = 100 * 366 * 86_400;
+const MAX_VARIABILITY = 1_000_000;
+const MAX_DISPLAY_TYPE = 1024;
+const MAX_ENTRY = 8192;
+const MAX_ALTERNATIVES = 128;
+
+/** What the types need besides name, type and filter. Stock clients send no closing type with SINCE (openapi facts). */
+const REQUIRED = {
+  COMPLIANCE_SINCE: ['event_display_type', 'time_period_seconds'],
+  COMPLIANCE_CURRENT_OUTSTANDING: ['event_display_type', 'closing_event_display_type'],
+  COMPLIANCE_PERIOD_OUTSTANDING: ['event_display_type', 'closing_event_display_type', 'time_period_seconds'],
+  COMPLIANCE_DYNAMIC_TOLERANCE: [
+    'event_display_type',
+    'closing_event_display_type',
+    'dynamic_window',
+    'dynamic_variability',
+  ],
+  COMPLIANCE_RICHNESS: ['richness_assertions'],
+} as const satisfies Record<ComplianceType, readonly string[]>;
+
+const alternatives = z
+  .array(z.object({ or: z.array(z.string().max(MAX_ENTRY)).min(1).max(MAX_ALTERNATIVES) }))
+  .max(MAX_ALTERNATIVES);
+
+/**
+ * Body of `POST /archivist/v1/compliance_policies`, and with an identity the policy itself: every field is there, the unset
+ * ones as `""`, `"0"`, 0 or `[]`, as stock clients send them and expect them back. Numbers may come as text or as number.
+ */
+export const compliancePolicySchema = z
+  .object({
+    compliance_type: z.enum(COMPLIANCE_TYPES),
+    display_name: plainText(1024).min(1),
+    description: optional(plainText(4096), ''),
+    asset_filter: alternatives.superRefine((filters, context) =>
+      refuseUnreadable(context, () => parsePolicyFilter(filters, { field: '', prefix: 'attributes.' })),
+    ),
+    event_display_type: optional(plainText(MAX_DISPLAY_TYPE), ''),
+    closing_event_display_type: optional(plainText(MAX_DISPLAY_TYPE), ''),
+    time_period_seconds: optional(seconds(), '0'),
+    dynamic_window: optional(seconds(), '0'),
+    dynamic_variability: optional(variability(), 0),
+    richness_assertions: optional(
+      alternatives.superRefine((filters, context) =>
+        refuseUnreadable(context, () => parseRichnessAssertions(filters, '')),
+      ),
+      [],
+    ),
+  })
+  .superRefine((policy, context) => {
+    const refuse = (field: string, message: string) => context.addIssue({ code: 'custom', path: [field], message });
+    const { compliance_type: type, closing_event_display_type: closing } = policy;
+    const required: readonly (keyof typeof policy)[] = REQUIRED[type];
+    const missing = required.find((field) => isUnset(policy[field]));
+    if (missing !== undefined) return refuse(missing, `is required for ${type}`);
+    if (required.includes('closing_event_display_type') && closing === policy.event_display_type) {
+      refuse('closing_event_display_type', 'must differ from event_display_type');
+    }
+  });
+
+export type CompliancePolicy = z.output<typeof compliancePolicySchema>;
+
+/** `time_period_seconds` in milliseconds. */
+export function timePeriodMs(policy: Pick<CompliancePolicy, 'time_period_seconds'>): number {
+  return Number(policy.time_period_seconds) * 1000;
+}
+
+function optional<Schema extends z.ZodType>(schema: Schema, unset: z.output<Schema>) {
+  return schema.nullish().transform((value) => (value === null || value === undefined ? unset : value));
+}
+
+function isUnset(value: unknown): boolean {
+  return value === '' || value === '0' || value === 0 || (Array.isArray(value) && value.length === 0);
+}
+
+/** Whole seconds as decimal text without leading zeros. */
+function seconds() {
+  return z
+    .union([z.string(), z.number()], 'must be a number of seconds')
+    .refine(
+      (value) => /^\d{1,19}$/.test(String(value)) && Number(value) <= MAX_SECONDS,
+      `must be a whole number of seconds, at most ${MAX_SECONDS}`,
+    )
+    .transform((value) => String(Number(value)));
+}
+
+function variability() {
+  return z
+    .union([z.string(), z.number()], 'must be a number')
+    .refine(
+      (value) =>
+        /^\d{1,9}(\.\d{1,20})?$|^\d(\.\d{1,20})?e-\d{1,3}$/.test(String(value)) && Number(value) <= MAX_VARIABILITY,
+      `must be a number of standard deviations, at most ${MAX_VARIABILITY}`,
+    )
+    .transform(Number);
+}
+
+/** A filter's own complaint as the schema's: the path of the entry, then the reason and the character. */
+function refuseUnreadable(context: z.RefinementCtx, read: () => unknown): void {
+  try {
+    read();
+  } catch (error) {
+    if (!(error instanceof FilterError)) throw error;
+    const path = [...error.field.matchAll(/\w+/g)].map(([step]) => (/^\d+$/.test(step) ? Number(step) : step));
+    context.addIssue({ code: 'custom', path, message: `${error.reason} at character ${error.position + 1}` });
+  }
+}

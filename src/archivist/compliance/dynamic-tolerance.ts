@@ -1,0 +1,42 @@
+import { type ComplianceInput, quoted, secondsText, type Verdict } from './compliance-check.js';
+import type { CompliancePolicy } from './compliance-policy.js';
+import { pairEvents } from './pairing.js';
+
+/**
+ * COMPLIANCE_DYNAMIC_TOLERANCE: of the pairs that were closed in the last `dynamic_window` seconds, its edge included, none
+ * took longer than the mean plus `dynamic_variability` standard deviations of the population (DESIGN 10). No pair passes,
+ * one pair passes.
+ */
+export function checkDynamicTolerance(policy: CompliancePolicy, input: ComplianceInput): Verdict {
+  const windowMs = Number(policy.dynamic_window) * 1000;
+  const durations = pairEvents(policy, input)
+    .closed.filter(({ closing }) => closing.acceptedAtMs >= input.compliantAtMs - windowMs)
+    .map(({ durationMs }) => durationMs);
+  const pair = `from ${quoted(policy.event_display_type)} to ${quoted(policy.closing_event_display_type)}`;
+  const deviations = policy.dynamic_variability === 1 ? 'deviation' : 'deviations';
+  const bound = `${policy.dynamic_variability} standard ${deviations} above the mean`;
+  const window = `in the last ${secondsText(windowMs)}`;
+  const longest = durations.reduce((most, one) => Math.max(most, one), 0);
+  const compliant = !exceeds(longest, durations, policy.dynamic_variability);
+  const verdict = `${compliant ? 'No' : 'A'} pair ${pair} closed ${window} took longer than ${bound}`;
+  if (!input.readable) return { compliant, reason: `${verdict}.` };
+  const pairs = durations.length === 1 ? '1 pair' : `${durations.length} pairs`;
+  const detail = durations.length === 0 ? pairs : `${pairs}, the longest ${secondsText(longest)}`;
+  return { compliant, reason: `${verdict} (${detail}).` };
+}
+
+/**
+ * `duration − mean > variability · σ`, both sides times the number of durations. Sums are exact integers, so that equal
+ * durations have no deviation and a duration that lies on the bound does not exceed it.
+ */
+function exceeds(durationMs: number, durations: readonly number[], variability: number): boolean {
+  const count = BigInt(durations.length);
+  let sum = 0n;
+  let squares = 0n;
+  for (const each of durations.map(BigInt)) {
+    sum += each;
+    squares += each * each;
+  }
+  const aboveMean = count * BigInt(durationMs) - sum;
+  return Number(aboveMean) > variability * Math.sqrt(Number(count * squares - sum * sum));
+}

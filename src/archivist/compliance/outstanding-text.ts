@@ -1,0 +1,11 @@
+import { type ComplianceEvent, quoted } from './compliance-check.js';
+
+/** Says to a person which events wait for their closing event: how many, and the oldest by its correlation value. */
+export function outstandingText(outstanding: readonly ComplianceEvent[]): string {
+  const oldest = outstanding[0]!;
+  const named =
+    oldest.correlationValue === undefined
+      ? 'without a correlation value'
+      : `with the correlation value ${quoted(oldest.correlationValue)}`;
+  return outstanding.length === 1 ? `one ${named}` : `${outstanding.length}, the oldest ${named}`;
+}
