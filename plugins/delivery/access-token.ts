@@ -1,0 +1,62 @@
+import type { Clock } from '../../src/platform/clock.js';
+import { DeliverLater, retryAfter } from './delivery-failure.js';
+
+/** The bearer token of an application, asked for when it is needed and kept while it lasts. */
+export interface AccessToken {
+  /** @throws {DeliverLater} whatever is wrong: it is never the fault of the event that waits */
+  get(): Promise<string>;
+  /** Forgets the token if it is still this one: the service has refused it. */
+  forget(token: string): void;
+}
+
+const RENEW_BEFORE_MS = 60_000;
+const UNKNOWN_LIFETIME_SECONDS = 300;
+
+interface Kept {
+  readonly token: string;
+  readonly untilMs: number;
+}
+
+/** @param send posts a form and resolves with the answer; may reject */
+export function createAccessToken(parts: {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly clock: Clock;
+  send(form: URLSearchParams): Promise<Response>;
+}): AccessToken {
+  let kept: Kept | undefined;
+  let asking: Promise<string> | undefined;
+
+  async function ask(): Promise<string> {
+    const form = new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: parts.clientId,
+      client_secret: parts.clientSecret,
+    });
+    const askedMs = parts.clock.now();
+    const response = await parts.send(form);
+    if (!response.ok) {
+      await response.body?.cancel();
+      const wait = retryAfter(response.headers.get('retry-after'), askedMs);
+      throw new DeliverLater(`no token: the service answers ${response.status} to the credentials`, wait);
+    }
+    const body = (await response.json()) as { access_token?: unknown; expires_in?: unknown };
+    if (typeof body.access_token !== 'string') throw new DeliverLater('no token: the answer has none');
+    const seconds = Number(body.expires_in) || UNKNOWN_LIFETIME_SECONDS;
+    kept = { token: body.access_token, untilMs: askedMs + seconds * 1000 - RENEW_BEFORE_MS };
+    return kept.token;
+  }
+
+  return {
+    async get() {
+      if (kept && parts.clock.now() < kept.untilMs) return kept.token;
+      asking ??= ask().finally(() => {
+        asking = undefined;
+      });
+      return asking;
+    },
+    forget(token) {
+      if (kept?.token === token) kept = undefined;
+    },
+  };
+}

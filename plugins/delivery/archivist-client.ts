@@ -1,0 +1,142 @@
+import type { Clock } from '../../src/platform/clock.js';
+import { createAccessToken } from './access-token.js';
+import { DeliverLater, failureOf } from './delivery-failure.js';
+
+/** The part of the archivist interface that delivery uses. Each call throws `EventRefused` or `DeliverLater`. */
+export interface ArchivistClient {
+  /** Identity of the asset with this subject, if there is one that we can see. */
+  findAsset(subject: string): Promise<string | undefined>;
+  /** Creates the asset of a subject, or finds the one that a racing worker has made. */
+  createAsset(subject: string): Promise<string>;
+  /** Records an event; with a key that was used before and an equal body, answers with the first event's identity. */
+  recordEvent(assetIdentity: string, event: NewEvent, idempotencyKey: string): Promise<string>;
+  /** Identity of an event of the asset that has all these attributes. */
+  findEvent(assetIdentity: string, attributes: Readonly<Record<string, string>>): Promise<string | undefined>;
+}
+
+export interface NewEvent {
+  readonly timestampDeclared: string;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+export interface ArchivistClientOptions {
+  /** Base of the service, without `/archivist`. */
+  readonly url: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly clock: Clock;
+  readonly timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 15_000;
+const DISPLAY_TYPE = 'vcon';
+
+interface Call {
+  readonly what: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly idempotencyKey?: string;
+}
+
+/** Talks to an archivist with client credentials. The token is asked for when first needed, and again after one 401. */
+export function createArchivistClient(options: ArchivistClientOptions): ArchivistClient {
+  const { url, clock, timeoutMs = TIMEOUT_MS } = options;
+
+  async function send(what: string, path: string, init: RequestInit): Promise<Response> {
+    try {
+      // A redirect would carry the token to wherever it points.
+      return await fetch(url + path, { ...init, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) });
+    } catch (error) {
+      throw new DeliverLater(`${what}: ${reasonOf(error)}`);
+    }
+  }
+
+  const token = createAccessToken({
+    clientId: options.clientId,
+    clientSecret: options.clientSecret,
+    clock,
+    send: (form) => send('token', '/archivist/iam/v1/appidp/token', { method: 'POST', body: form }),
+  });
+
+  async function attempt(call: Call, bearer: string): Promise<Response> {
+    const headers = {
+      authorization: `Bearer ${bearer}`,
+      ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(call.idempotencyKey === undefined ? {} : { 'idempotency-key': call.idempotencyKey }),
+    };
+    const init = call.body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(call.body) };
+    return send(call.what, call.path, init);
+  }
+
+  async function answer<Body>(call: Call): Promise<Body> {
+    const bearer = await token.get();
+    let response = await attempt(call, bearer);
+    if (response.status === 401) {
+      await response.body?.cancel();
+      token.forget(bearer);
+      response = await attempt(call, await token.get());
+    }
+    if (!response.ok) throw await failureOf(response, call.what, clock.now());
+    try {
+      return (await response.json()) as Body;
+    } catch (error) {
+      throw new DeliverLater(`${call.what}: ${reasonOf(error)}`);
+    }
+  }
+
+  async function create(call: Call): Promise<string> {
+    const { identity } = await answer<{ identity?: unknown }>(call);
+    if (typeof identity !== 'string') throw new DeliverLater(`${call.what}: the answer has no identity`);
+    return identity;
+  }
+
+  return {
+    async findAsset(subject) {
+      const query = new URLSearchParams({ 'attributes.subject': subject, page_size: '1' });
+      const path = `/archivist/v2/assets?${query}`;
+      const { assets } = await answer<{ assets?: { identity: string }[] }>({ what: 'asset look-up', path });
+      return assets?.[0]?.identity;
+    },
+    createAsset: (subject) =>
+      create({
+        what: 'asset',
+        path: '/archivist/v2/assets',
+        idempotencyKey: `asset:${subject}`,
+        body: {
+          behaviours: ['RecordEvidence'],
+          attributes: { arc_display_type: DISPLAY_TYPE, arc_display_name: subject, subject },
+          public: false,
+        },
+      }),
+    recordEvent: (assetIdentity, event, idempotencyKey) =>
+      create({
+        what: 'event',
+        path: `/archivist/v2/${assetIdentity}/events`,
+        idempotencyKey,
+        body: {
+          operation: 'Record',
+          behaviour: 'RecordEvidence',
+          timestamp_declared: event.timestampDeclared,
+          event_attributes: event.attributes,
+        },
+      }),
+    async findEvent(assetIdentity, attributes) {
+      const query = new URLSearchParams({ page_size: '1' });
+      for (const [name, value] of Object.entries(attributes)) query.set(`event_attributes.${name}`, value);
+      const path = `/archivist/v2/${assetIdentity}/events?${query}`;
+      const { events } = await answer<{ events?: { identity: string }[] }>({ what: 'event look-up', path });
+      return events?.[0]?.identity;
+    },
+  };
+}
+
+/** What went wrong on the way: `fetch` hides it in the cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'no answer';
+  const cause = error.cause as { code?: unknown } | undefined;
+  return typeof cause?.code === 'string'
+    ? cause.code
+    : error.name === 'TimeoutError'
+      ? 'no answer in time'
+      : error.name;
+}

@@ -1,0 +1,55 @@
+import type { LRUCache } from 'lru-cache';
+import type { OperationJob } from '../conserver-link/operation-job.js';
+import type { ArchivistClient } from './archivist-client.js';
+import { EventRefused } from './delivery-failure.js';
+
+/** Subject → identity of its asset. An asset never goes away, so an entry stays true. */
+export type AssetCache = LRUCache<string, string>;
+
+/** Attributes that make two events the same operation, whenever each was observed. */
+const SAME_OPERATION = ['payload', 'vcon_operation', 'conserver_link_name', 'conserver_chain'];
+
+async function assetOf(client: ArchivistClient, cache: AssetCache, subject: string): Promise<string> {
+  const known = cache.get(subject);
+  if (known) return known;
+  const identity = (await client.findAsset(subject)) ?? (await client.createAsset(subject));
+  cache.set(subject, identity);
+  return identity;
+}
+
+/**
+ * Records a captured operation as an event of its vCon's asset, which is made if need be. Delivering twice makes one
+ * event. Resolves with the event's identity.
+ * @throws {EventRefused} the service will never take it; {@link DeliverLater} it may later
+ */
+export async function deliverOperation(
+  client: ArchivistClient,
+  cache: AssetCache,
+  jobId: string,
+  job: OperationJob,
+): Promise<string> {
+  const cached = cache.has(job.subject);
+  const asset = await assetOf(client, cache, job.subject);
+  try {
+    return await client.recordEvent(asset, job, jobId);
+  } catch (error) {
+    if (!(error instanceof EventRefused)) throw error;
+    if (error.status === 404 && cached) {
+      // The service has lost what the cache remembers: another database, or a restored one.
+      cache.delete(job.subject);
+      return client.recordEvent(await assetOf(client, cache, job.subject), job, jobId);
+    }
+    const earlier = error.status === 422 ? await recordedEarlier(client, asset, job) : undefined;
+    if (earlier === undefined) throw error;
+    return earlier;
+  }
+}
+
+/**
+ * An operation that was delivered, forgotten by the queue and captured again has the first one's key and another time of
+ * observation: the service refuses the second body, and the first event stands.
+ */
+function recordedEarlier(client: ArchivistClient, asset: string, job: OperationJob): Promise<string | undefined> {
+  const same = SAME_OPERATION.flatMap((name) => (job.attributes[name] ? [[name, job.attributes[name]]] : []));
+  return client.findEvent(asset, Object.fromEntries(same));
+}

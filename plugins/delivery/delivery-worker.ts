@@ -1,0 +1,48 @@
+import { type Job, UnrecoverableError } from 'bullmq';
+import { LRUCache } from 'lru-cache';
+import type { Logger } from '../../src/platform/logger.js';
+import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
+import { OPERATION_QUEUE, type OperationJob } from '../conserver-link/operation-job.js';
+import type { ArchivistClient } from './archivist-client.js';
+import { deliverOperation } from './deliver-operation.js';
+import { EventRefused } from './delivery-failure.js';
+import { RETRY_PACE, type RetryPace, retryDelay } from './retry-delay.js';
+
+const CONCURRENCY = 8;
+const REMEMBERED_ASSETS = 50_000;
+/** A job whose worker died is taken up again however often that happens: a crash is no fault of the event. */
+const MAX_STALLED = 1_000_000;
+
+/** Delivers captured operations until it is closed. What is refused for good becomes a dead letter with its reason. */
+export function startDelivery(parts: {
+  readonly backend: QueueBackend;
+  readonly client: ArchivistClient;
+  readonly logger: Logger;
+  readonly random: () => number;
+  readonly pace?: RetryPace;
+}): { close(): Promise<void> } {
+  const { backend, client, logger, random, pace = RETRY_PACE } = parts;
+  const cache = new LRUCache<string, string>({ max: REMEMBERED_ASSETS });
+
+  async function deliver(job: Job): Promise<string> {
+    const operation = job.data as OperationJob;
+    try {
+      return await deliverOperation(client, cache, job.id!, operation);
+    } catch (error) {
+      if (error instanceof EventRefused) {
+        logger.error({ job: job.id, subject: operation.subject, reason: error.message }, 'an event is a dead letter');
+        throw new UnrecoverableError(error.message);
+      }
+      const reason = error instanceof Error ? error.message : String(error);
+      logger.warn({ job: job.id, attempts: job.attemptsMade + 1, reason }, 'an event waits for delivery');
+      throw error;
+    }
+  }
+
+  const worker = backend.worker(OPERATION_QUEUE, deliver, {
+    concurrency: CONCURRENCY,
+    maxStalledCount: MAX_STALLED,
+    settings: { backoffStrategy: (attempts, _type, error) => retryDelay(attempts, error, random, pace) },
+  });
+  return { close: () => worker.close() };
+}

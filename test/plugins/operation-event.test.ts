@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { OperationError, readOperation } from '../../plugins/conserver-link/operation.js';
+import { operationEvent } from '../../plugins/conserver-link/operation-event.js';
+import { archivistBase, checkPluginSettings } from '../../plugins/conserver-link/plugin-settings.js';
+import { DeliverLater, retryAfter } from '../../plugins/delivery/delivery-failure.js';
+import { retryDelay } from '../../plugins/delivery/retry-delay.js';
+import { readTemplate } from '../../src/core/statement/vcon-template.js';
+import { vconHashes } from '../../src/core/vcon/vcon-hash.js';
+
+const OBSERVED = Date.parse('2026-11-21T08:00:00.250Z');
+const CREATED = readOperation('/operations/vcon_created?chain=main&link=evidence_created&type=webhook');
+const file = (name: string) => readFileSync(new URL(`../../fixtures/vcon/${name}.vcon.json`, import.meta.url));
+const attributesOf = (body: string | Uint8Array) =>
+  operationEvent(CREATED, typeof body === 'string' ? Buffer.from(body) : body, OBSERVED).attributes;
+const vcon = (members: object) =>
+  attributesOf(JSON.stringify({ uuid: '019a9f20-4d10-8c3a-a1f4-5b6c7d8e9f01', ...members }));
+
+describe('the event of an operation', () => {
+  it('has every attribute of the template, and those that tell more', () => {
+    const call = file('call');
+    const { hash: payload } = vconHashes(call).raw;
+    expect(operationEvent(CREATED, call, OBSERVED)).toEqual({
+      subject: 'vcon://019a9f20-4d10-8c3a-a1f4-5b6c7d8e9f01',
+      payload,
+      timestampDeclared: '2026-11-18T09:20:02.551000+00:00',
+      attributes: {
+        arc_display_type: 'vcon_created',
+        conserver_link: 'webhook',
+        conserver_link_name: 'evidence_created',
+        conserver_link_version: '0.3.0',
+        conserver_chain: 'main',
+        payload,
+        payload_hash_alg: 'SHA-256',
+        payload_preimage_content_type: 'application/vcon+json',
+        subject: 'vcon://019a9f20-4d10-8c3a-a1f4-5b6c7d8e9f01',
+        timestamp_declared: '2026-11-18T09:20:02.551000+00:00',
+        timestamp_declared_source: 'updated_at',
+        timestamp_observed: '2026-11-21T08:00:00.250Z',
+        vcon_operation: 'vcon_created',
+        vcon_draft_version: 'core-02',
+        scitt_draft_version: '22',
+        vcon_form: 'unsigned',
+        vcon_version: '0.4.0',
+        payload_jcs_sha256: vconHashes(call).jcs.hash,
+      },
+    });
+    expect(readTemplate(attributesOf(call))).toBeDefined();
+  });
+
+  it('carries the innermost payload’s digest of a signed vCon', () => {
+    const signed = file('signed-call');
+    const payload = Buffer.from(JSON.parse(signed.toString()).payload, 'base64url');
+    expect(attributesOf(signed)).toMatchObject({
+      vcon_form: 'signed',
+      payload: createHash('sha256').update(signed).digest('hex'),
+      payload_innermost_sha256: createHash('sha256').update(payload).digest('hex'),
+    });
+    expect(attributesOf(signed)).not.toHaveProperty('payload_jcs_sha256');
+  });
+
+  it('derives the subject of a document without uuid from its hash: the same one each time, a UUIDv8', () => {
+    const attributes = attributesOf('not JSON');
+    expect(attributes).toMatchObject({ vcon_form: 'malformed', vcon_subject_source: 'payload_hash' });
+    expect(attributes['subject']).toMatch(
+      /^vcon:\/\/[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
+    expect(attributesOf('not JSON')['subject']).toBe(attributes['subject']);
+    expect(attributesOf('not JSON ')['subject']).not.toBe(attributes['subject']);
+  });
+
+  it('says where the declared time comes from', () => {
+    const declared = (members: object) => {
+      const { timestamp_declared, timestamp_declared_source, timestamp_declared_zone } = vcon(members);
+      return [timestamp_declared, timestamp_declared_source, timestamp_declared_zone];
+    };
+    const observed = ['2026-11-21T08:00:00.250Z', 'observed', undefined];
+    expect(declared({})).toEqual(observed);
+    expect(declared({ created_at: null, updated_at: 5 })).toEqual(observed);
+    expect(declared({ created_at: 'yesterday, anna@example.org' })).toEqual(observed);
+    expect(declared({ created_at: '2026-13-01T00:00:00Z' })).toEqual(observed);
+    const naive = { created_at: '2024-03-16T15:35:16.334466' };
+    expect(declared(naive)).toEqual(['2024-03-16T15:35:16.334466Z', 'created_at', 'assumed_utc']);
+    expect(declared({ ...naive, updated_at: '2024-03-17T01:02:03+02:00' })).toEqual([
+      '2024-03-17T01:02:03+02:00',
+      'updated_at',
+      undefined,
+    ]);
+  });
+
+  it('flags a JCS digest that rounded an integer, and has none where there is no JCS form', () => {
+    expect(vcon({ n: Number.MAX_SAFE_INTEGER })).not.toHaveProperty('jcs_lossy');
+    const lossy = attributesOf('{"uuid":"019a9f20-4d10-8c3a-a1f4-5b6c7d8e9f01","n":9007199254740993}');
+    expect(lossy['jcs_lossy']).toBe('true');
+    expect(attributesOf('{"uuid":"019a9f20-4d10-8c3a-a1f4-5b6c7d8e9f01","a":1,"a":2}')).not.toHaveProperty(
+      'payload_jcs_sha256',
+    );
+  });
+
+  it('carries nothing that a person said, and no name, number or address', () => {
+    const people = [
+      'Okafor',
+      'Ana',
+      'Jonas',
+      'Lind',
+      'Luis',
+      'Herrera',
+      'Mina',
+      'Sato',
+      'Petra',
+      'Váradi',
+      '5550100',
+      'parcel',
+    ];
+    const leak = {
+      updated_at: 'anna@example.org',
+      vcon: '+15550100123',
+      subject: 'Anna',
+      created_at: 'tel:+15550100123',
+    };
+    const events = [...['call', 'signed-call', 'text-thread'].map((name) => attributesOf(file(name))), vcon(leak)];
+    const text = JSON.stringify(events);
+    for (const word of [...people, '@', '+1555', 'Anna']) expect(text).not.toContain(word);
+    for (const value of events.flatMap((event) => Object.values(event))) expect(typeof value).toBe('string');
+  });
+});
+
+describe('the name of an operation', () => {
+  it('gets the prefix of the template once', () => {
+    expect(readOperation('/operations/vcon_sent')).toEqual({ name: 'vcon_sent' });
+    expect(readOperation('/operations/consent-revoked').name).toBe('vcon_consent-revoked');
+  });
+
+  it('is refused when it is none', () => {
+    for (const target of ['/operations/', '/operations/a.b', '/other/x', '/operations/x/y', '*'])
+      expect(() => readOperation(target)).toThrow(OperationError);
+  });
+});
+
+describe('settings', () => {
+  it('take the service’s URL bare, with a path, or ending in /archivist', () => {
+    expect(archivistBase('https://a.example')).toBe('https://a.example');
+    expect(archivistBase('https://a.example/archivist/')).toBe('https://a.example');
+    expect(archivistBase('https://a.example/x/archivist')).toBe('https://a.example/x');
+    for (const url of ['ftp://a', 'a.example', 'https://', 'https://a/?b']) expect(() => archivistBase(url)).toThrow();
+  });
+
+  it('need credentials', () => {
+    const settings = { archivistUrl: 'http://a', clientId: '', clientSecret: 'x', host: '127.0.0.1', port: 0 };
+    expect(() => checkPluginSettings(settings)).toThrow(/ARCHIVIST_CLIENT_ID/);
+  });
+});
+
+describe('the wait before another attempt', () => {
+  it('doubles from one second to sixty, its upper half at random', () => {
+    const least = (attempts: number) => retryDelay(attempts, undefined, () => 0);
+    const most = (attempts: number) => retryDelay(attempts, undefined, () => 0.999999);
+    expect([1, 2, 3, 6, 7, 1000].map(least)).toEqual([500, 1000, 2000, 16000, 30000, 30000]);
+    expect([1, 2, 3, 6, 7, 1000].map(most)).toEqual([1000, 2000, 4000, 32000, 60000, 60000]);
+  });
+
+  it('is what the service asks for, in seconds or as a date, an hour at most', () => {
+    const wait = (ms: number) => retryDelay(1, new DeliverLater('', ms), () => 0);
+    expect([wait(5_000), wait(120_000), wait(1e9)]).toEqual([5_000, 120_000, 3_600_000]);
+    expect(retryAfter('7', 0)).toBe(7_000);
+    expect(retryAfter('Thu, 01 Jan 1970 00:01:00 GMT', 15_000)).toBe(45_000);
+    expect([retryAfter(null, 0), retryAfter('soon', 0)]).toEqual([undefined, undefined]);
+  });
+});

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { OPERATION_QUEUE } from '../../plugins/conserver-link/operation-job.js';
+import type { PluginSettings } from '../../plugins/conserver-link/plugin-settings.js';
+import type { BodyLimits } from '../../plugins/conserver-link/read-body.js';
+import { type ConserverLink, startConserverLink } from '../../plugins/conserver-link/start-conserver-link.js';
+import { openEmbedded } from '../../src/platform/postgres/open-embedded.js';
+import { openRedisQueues, postgresQueues } from '../../src/platform/queue/open-queue-backend.js';
+import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
+import { type ScriptedArchivist, startScriptedArchivist } from './scripted-archivist.js';
+
+const REDIS = process.env['TEST_REDIS_URL'];
+/** The embedded engine always, Redis where the environment names one. */
+export const ENGINES: readonly ('embedded' | 'Redis')[] = REDIS ? ['embedded', 'Redis'] : ['embedded'];
+
+export const silent = pino({ level: 'silent' });
+
+export interface OpenBackend {
+  readonly backend: QueueBackend;
+  /** Forgets all jobs. */
+  empty(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openBackend(engine: (typeof ENGINES)[number]): Promise<OpenBackend> {
+  const folder = await mkdtemp(join(tmpdir(), 'plugin-test-'));
+  const database = engine === 'embedded' ? await openEmbedded(join(folder, 'embedded')) : undefined;
+  const backend = database ? postgresQueues(database, silent) : await openRedisQueues(REDIS!, silent);
+  const empty = () => backend.queue(OPERATION_QUEUE).obliterate({ force: true });
+  return {
+    backend,
+    empty,
+    async close() {
+      await empty();
+      await backend.close();
+      await database?.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface Rig extends ConserverLink {
+  readonly archivist: ScriptedArchivist;
+  readonly registry: Registry;
+  post(target: string, body: Uint8Array | string, headers?: Record<string, string>): Promise<Response>;
+}
+
+/** The plugin on a queue, in front of a scripted service. */
+export async function startRig(
+  backend: QueueBackend,
+  changed: { settings?: Partial<PluginSettings>; bodyLimits?: BodyLimits } = {},
+): Promise<Rig> {
+  const archivist = await startScriptedArchivist();
+  const registry = new Registry();
+  const link = await startConserverLink({
+    settings: {
+      archivistUrl: archivist.url,
+      clientId: 'client',
+      clientSecret: 'client-secret',
+      host: '127.0.0.1',
+      port: 0,
+      ...changed.settings,
+    },
+    backend,
+    logger: silent,
+    clock: { now: () => Date.now() },
+    registry,
+    pace: { firstMs: 20, mostMs: 100 },
+    ...(changed.bodyLimits ? { bodyLimits: changed.bodyLimits } : {}),
+  });
+  return {
+    url: link.url,
+    archivist,
+    registry,
+    post: (target, body, headers = {}) =>
+      fetch(link.url + target, { method: 'POST', body: body as string, headers, signal: AbortSignal.timeout(30_000) }),
+    async close() {
+      await link.close();
+      await archivist.close();
+    },
+  };
+}
+
+/** A vCon of its own each time. */
+export function freshVcon(members: Record<string, unknown> = {}): string {
+  const base = { uuid: randomUUID(), created_at: '2026-11-20T10:00:00+00:00', parties: [], dialog: [] };
+  return JSON.stringify({ ...base, analysis: [], attachments: [], ...members });
+}
+
+/** Waits until it holds. */
+export async function eventually(holds: () => Promise<boolean> | boolean, withinMs = 15_000): Promise<void> {
+  for (const until = Date.now() + withinMs; !(await holds()); ) {
+    if (Date.now() > until) throw new Error('it did not come about in time');
+    await new Promise((wake) => setTimeout(wake, 20));
+  }
+}
