@@ -4,8 +4,9 @@ import { createCommitNudge } from './commit-nudge.js';
 import type { LedgerContext } from './ledger-context.js';
 import type { LogRef } from './log.js';
 import { createMassifFiles } from './massif-files.js';
+import { createRepeat } from './repeat.js';
 import { createRoundQueue } from './round-queue.js';
-import { runRound } from './run-round.js';
+import { type RoundState, runRound } from './run-round.js';
 import { type LedgerLag, sequencerLag } from './sequencer-lag.js';
 import { logsWithWork } from './work-store.js';
 
@@ -21,7 +22,7 @@ export interface LedgerDeps extends LedgerContext {
   readonly parallelLogs: number;
 }
 
-/** Where the ledger counts; the service's metrics are listed in one place, below. */
+/** Where the ledger counts; wired to the service's one list of metrics. */
 export interface LedgerMetrics {
   roundEnded(outcome: 'done' | 'failed', durationMs: number): void;
   batchCommitted(leaves: number): void;
@@ -40,18 +41,11 @@ export interface Ledger {
   lag(): Promise<LedgerLag>;
 }
 
-/** The sequencers of all logs that this process comes to hold. */
-export function createLedger(deps: LedgerDeps): Ledger {
-  const { database, clock, logger, metrics } = deps;
-  const holder = deps.ids.uuid();
-  const state = { context: deps, holder, files: createMassifFiles(), committed: metrics.batchCommitted };
-  const nudges = createCommitNudge(deps.queueBackend, logger);
-  const rounds = createRoundQueue(deps.parallelLogs, measuredRound);
-  let sweep: Promise<void> | undefined;
-  let wake: (() => void) | undefined;
-  let stopped = false;
-
-  async function measuredRound(log: LogRef): Promise<boolean> {
+/** One round of one log, measured. */
+function measuredRounds(deps: LedgerDeps, holder: string): (log: LogRef) => Promise<boolean> {
+  const { clock, metrics } = deps;
+  const state: RoundState = { context: deps, holder, files: createMassifFiles(), committed: metrics.batchCommitted };
+  return async (log) => {
     const begun = clock.now();
     let outcome: 'done' | 'failed' = 'failed';
     try {
@@ -61,38 +55,33 @@ export function createLedger(deps: LedgerDeps): Ledger {
     } finally {
       metrics.roundEnded(outcome, clock.now() - begun);
     }
-  }
+  };
+}
+
+/** The sequencers of all logs that this process comes to hold. */
+export function createLedger(deps: LedgerDeps): Ledger {
+  const { database, clock, logger, metrics } = deps;
+  const holder = deps.ids.uuid();
+  const nudges = createCommitNudge(deps.queueBackend, logger);
+  const rounds = createRoundQueue(deps.parallelLogs, measuredRounds(deps, holder));
+  const sweep = createRepeat(SWEEP_MS, sweepOnce);
 
   /** A failed round leaves rows behind that the next sweep finds again. */
-  function work(log: LogRef): Promise<void> {
-    return rounds
-      .run(log)
-      .catch((error: unknown) =>
-        logger.error({ err: error, tenantId: log.tenantId, logId: log.logId }, 'a round failed'),
-      );
+  async function work(log: LogRef): Promise<void> {
+    try {
+      await rounds.run(log);
+    } catch (error) {
+      logger.error({ err: error, tenantId: log.tenantId, logId: log.logId }, 'a round failed');
+    }
   }
 
   async function sweepOnce(): Promise<void> {
     try {
       for (const log of await database.inTransaction('system', (tx) => logsWithWork(tx, holder, SWEEP_LOGS)))
-        if (!stopped) void work(log);
+        void work(log);
       metrics.lagged(await sequencerLag(database, clock.now()));
     } catch (error) {
       logger.error({ err: error }, 'the sweep failed');
-    }
-  }
-
-  async function sweepUntilStopped(): Promise<void> {
-    while (!stopped) {
-      await sweepOnce();
-      if (!stopped)
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, SWEEP_MS);
-          wake = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
     }
   }
 
@@ -100,13 +89,11 @@ export function createLedger(deps: LedgerDeps): Ledger {
     nudge: (tenantId, logId) => nudges.nudge({ tenantId, logId }),
     async start() {
       await nudges.listen(work);
-      sweep = sweepUntilStopped();
+      sweep.start();
     },
     async stop() {
-      stopped = true;
-      wake?.();
       await nudges.close();
-      await sweep;
+      await sweep.stop();
       await rounds.close();
     },
     runRound: (tenantId, logId) => rounds.run({ tenantId, logId }),

@@ -1,0 +1,41 @@
+/** Something that is done again and again until it is stopped. */
+export interface Repeat {
+  start(): void;
+  /** Resolves when the last time has ended. */
+  stop(): Promise<void>;
+}
+
+/** Does `once`, which must not reject, waits, and does it again: never two at a time. */
+export function createRepeat(waitMs: number, once: () => Promise<void>): Repeat {
+  let running: Promise<void> | undefined;
+  let wake: (() => void) | undefined;
+  let stopped = false;
+
+  function pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, waitMs);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  async function untilStopped(): Promise<void> {
+    while (!stopped) {
+      await once();
+      if (!stopped) await pause();
+    }
+  }
+
+  return {
+    start() {
+      running ??= untilStopped();
+    },
+    async stop() {
+      stopped = true;
+      wake?.();
+      await running;
+    },
+  };
+}

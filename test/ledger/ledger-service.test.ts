@@ -1,0 +1,187 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createCommitNudge } from '../../src/ledger/commit-nudge.js';
+import { insertIntake } from '../../src/ledger/intake-store.js';
+import type { LogRef } from '../../src/ledger/log.js';
+import { createLedger, type Ledger } from '../../src/ledger/round.js';
+import { createIds } from '../../src/platform/ids.js';
+import { postgresQueues } from '../../src/platform/queue/open-queue-backend.js';
+import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
+import { auditLog } from './ledger-audit.js';
+import type { LedgerRig } from './ledger-rig.js';
+import { ENGINES, type Opened, openEngine } from './test-engines.js';
+
+const silent = pino({ level: 'silent' });
+
+interface Figures {
+  rounds: number;
+  leaves: number;
+}
+
+function ledgerOf(rig: LedgerRig, queueBackend: QueueBackend, figures: Figures = { rounds: 0, leaves: 0 }): Ledger {
+  return createLedger({
+    ...rig.state.context,
+    ids: createIds(rig.state.context.clock),
+    queueBackend,
+    parallelLogs: rig.database.engine === 'PostgreSQL' ? 4 : 1,
+    metrics: {
+      roundEnded: () => {
+        figures.rounds += 1;
+      },
+      batchCommitted: (leaves) => {
+        figures.leaves += leaves;
+      },
+      lagged: () => {},
+    },
+  });
+}
+
+/** Resolves when the log has published so many leaves, with the milliseconds that it took. */
+async function published(opened: Opened, log: LogRef, leaves: number): Promise<number> {
+  const begun = performance.now();
+  for (;;) {
+    const [row] = await opened.owner(
+      'SELECT published_size > 0 AND published_size = size AND leaves >= $2 AS done FROM archivist.log WHERE log_id = $1',
+      [log.logId, leaves],
+    );
+    if (row!['done']) return performance.now() - begun;
+    if (performance.now() - begun > 20_000) throw new Error('nothing was published in 20 s');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+describe.each(ENGINES)('the ledger service on %s', (engine) => {
+  let opened: Opened;
+  let queues: QueueBackend;
+  beforeAll(async () => {
+    opened = await openEngine(engine);
+    queues = postgresQueues(opened.database, silent);
+  });
+  afterAll(async () => {
+    await queues.close();
+    await opened.close();
+  });
+
+  it('brings nudged entries to CONFIRMED well under two seconds when it is idle', async () => {
+    const rig = opened.rig();
+    const log = await rig.newLog('MMR_SHA256');
+    const ledger = ledgerOf(rig, queues);
+    await ledger.start();
+    try {
+      const accepted: string[] = [];
+      for (let turn = 0; turn < 3; turn += 1) {
+        accepted.push(...(await rig.accept(log, 'asset_event', 1)));
+        ledger.nudge(log.tenantId, log.logId);
+        expect(await published(opened, log, accepted.length)).toBeLessThan(2_000);
+      }
+      await auditLog(rig, log, accepted);
+    } finally {
+      await ledger.stop();
+    }
+  });
+
+  it('finds what waits in every log without any nudge, and while the queue is down', async () => {
+    const rig = opened.rig();
+    const down = { ...queues, queue: () => ({ add: () => Promise.reject(new Error('the queue is down')) }) as never };
+    const ledger = ledgerOf(rig, down);
+    const logs = [];
+    for (let count = 1; count <= 4; count += 1) {
+      const log = await rig.newLog(count % 2 ? 'MMR_SHA256' : 'RFC9162_SHA256', 3);
+      logs.push({ log, accepted: await rig.accept(log, count % 2 ? 'asset_event' : 'statement', 3 * count) });
+    }
+    await ledger.start();
+    try {
+      ledger.nudge(logs[0]!.log.tenantId, logs[0]!.log.logId);
+      for (const { log, accepted } of logs) await published(opened, log, accepted.length);
+    } finally {
+      await ledger.stop();
+    }
+    for (const { log, accepted } of logs) await auditLog(rig, log, accepted);
+  });
+
+  it('takes up a seal that was signed and not published, with no entry waiting', async () => {
+    const rig = opened.rig();
+    const log = await rig.newLog('MMR_SHA256');
+    const accepted = await rig.accept(log, 'asset_event', 2);
+    rig.onReach = (name) => {
+      if (name === 'publish.before') throw new Error('the process ends here');
+    };
+    await expect(rig.drain(log)).rejects.toThrow('the process ends here');
+    const restarted = rig.sibling();
+    const ledger = ledgerOf(restarted, queues);
+    await ledger.start();
+    await published(opened, log, 2);
+    await ledger.stop();
+    await auditLog(restarted, log, accepted);
+  });
+
+  it('hears a nudge through the queue, a hundred of them as one or two', async () => {
+    const nudges = createCommitNudge(queues, silent);
+    const heard: LogRef[] = [];
+    const log = { tenantId: 'a tenancy', logId: 'a log' };
+    await nudges.listen(async (nudged) => void heard.push(nudged));
+    for (let nudge = 0; nudge < 100; nudge += 1) nudges.nudge(log);
+    await vi.waitFor(() => expect(heard).toContainEqual(log), 10_000);
+    await nudges.close();
+    expect(heard.length).toBeLessThan(3);
+  });
+
+  it('hears of entries that came while the job of the same log ran', async () => {
+    const nudges = createCommitNudge(queues, silent);
+    const log = { tenantId: 'a tenancy', logId: 'a busy log' };
+    let rounds = 0;
+    await nudges.listen(async () => {
+      rounds += 1;
+      if (rounds > 1) return;
+      nudges.nudge(log);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    });
+    nudges.nudge(log);
+    await vi.waitFor(() => expect(rounds).toBe(2), 10_000);
+    await nudges.close();
+  });
+
+  it('tells how long the oldest entry has waited and how many logs are halted', async () => {
+    const rig = opened.rig();
+    const ledger = ledgerOf(rig, queues);
+    const [waiting, halted] = [await rig.newLog('MMR_SHA256'), await rig.newLog('MMR_SHA256')];
+    expect(await ledger.lag()).toEqual({ oldestWaitingMs: 0, haltedLogs: 0 });
+    const entryId = createIds({ now: () => Date.now() - 60_000 }).uuid();
+    const older = createIds({ now: () => Date.now() - 90_000 }).uuid();
+    const entry = { entryKind: 'asset_event', entryTenantId: waiting.tenantId } as const;
+    await rig.database.inTransaction('system', (tx) =>
+      insertIntake(tx, [
+        { ...waiting, ...entry, entryId },
+        { ...halted, ...entry, entryId: older },
+      ]),
+    );
+    await opened.owner(`UPDATE archivist.log SET halted = 'as a test says' WHERE log_id = $1`, [halted.logId]);
+    const lag = await ledger.lag();
+    expect(lag.haltedLogs).toBe(1);
+    expect(lag.oldestWaitingMs).toBeGreaterThanOrEqual(60_000);
+    expect(lag.oldestWaitingMs).toBeLessThan(80_000);
+    await opened.owner('DELETE FROM archivist.intake');
+    await opened.owner('UPDATE archivist.log SET halted = NULL');
+    await ledger.stop();
+  });
+
+  it('lets another ledger take over at once when it stops, and goes on without a lost or doubled entry', async () => {
+    const rig = opened.rig();
+    const other = rig.sibling();
+    const log = await rig.newLog('RFC9162_SHA256');
+    const accepted: string[] = [];
+    let ledger = ledgerOf(rig, queues);
+    await ledger.start();
+    for (let turn = 0; turn < 6; turn += 1) {
+      accepted.push(...(await rig.accept(log, 'statement', 20)));
+      ledger.nudge(log.tenantId, log.logId);
+      const next = ledgerOf(turn % 2 ? rig : other, queues);
+      await next.start();
+      await ledger.stop();
+      ledger = next;
+    }
+    await published(opened, log, accepted.length);
+    await ledger.stop();
+    await auditLog(rig, log, accepted);
+  });
+});
