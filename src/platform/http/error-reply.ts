@@ -1,9 +1,12 @@
 import { ZodError } from 'zod';
-import { ApiError } from '../errors.js';
+import { ApiError, retryLater } from '../errors.js';
+import { isDatabaseUnavailable, isRefusedValue } from '../postgres/transient-errors.js';
+
+const RETRY_SECONDS = 2;
 
 /**
  * The refusal that an error becomes, or undefined for one that is our fault. A schema's complaint names the field; what
- * Express refuses by itself (a path that does not decode) is a bad request.
+ * Express refuses by itself, such as a path that does not decode, is a bad request.
  */
 export function refusalOf(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error;
@@ -11,6 +14,9 @@ export function refusalOf(error: unknown): ApiError | undefined {
     const issue = error.issues[0];
     return new ApiError('bad_request', `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'is not usable'}`);
   }
+  if (isDatabaseUnavailable(error))
+    return retryLater('unavailable', 'The database does not answer now; try again shortly.', RETRY_SECONDS);
+  if (isRefusedValue(error)) return new ApiError('bad_request', 'A value of the request cannot be stored or searched.');
   const status = (error as { status?: unknown } | null)?.status;
   if (typeof status === 'number' && status >= 400 && status < 500)
     return new ApiError('bad_request', 'The request cannot be read.');

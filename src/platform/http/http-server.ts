@@ -1,5 +1,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { ApiError } from '../errors.js';
+import { errorBody } from './error-reply.js';
 
 /** A listening server. */
 export interface HttpServer {
@@ -10,12 +13,19 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** Listens, with bounds on how long a client may take to say what it wants. @throws when the address is taken */
+/** How long a client may take to say what it wants, and how much it may say before the body. */
+const BOUNDS = {
+  headersTimeout: 10_000,
+  requestTimeout: 60_000,
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 5_000,
+  maxHeaderSize: 32 * 1024,
+};
+
+/** Listens, with bounds on a client's time and headers. @throws when the address is taken */
 export async function listen(handler: RequestListener, address: { host: string; port: number }): Promise<HttpServer> {
-  const server: Server = createServer(
-    { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 65_000, maxHeaderSize: 32 * 1024 },
-    handler,
-  );
+  const server: Server = createServer(BOUNDS, handler);
+  server.on('clientError', refuseUnreadable);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(address.port, address.host, () => {
@@ -35,3 +45,20 @@ export async function listen(handler: RequestListener, address: { host: string; 
       }),
   };
 }
+
+/** What is not HTTP never comes to a route; it is refused in the same words. */
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status = UNREADABLE[error.code ?? ''] ?? '400 Bad Request';
+  const body = JSON.stringify(errorBody(new ApiError('bad_request', 'The request is not HTTP that can be read.')));
+  const head = `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: application/json\r\n`;
+  socket.end(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+}
+
+const UNREADABLE: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};

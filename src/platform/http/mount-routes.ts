@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Express, Request, Response } from 'express';
 import { ApiError } from '../errors.js';
 import type { Logger } from '../logger.js';
 import { errorBody, refusalOf } from './error-reply.js';
 import type { Authenticate, Principal } from './principal.js';
-import { readBody, readJson } from './read-body.js';
+import { readBody } from './read-body.js';
+import { readJson } from './read-json.js';
 import type { Reply, RequestContext, Route } from './route.js';
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
@@ -15,53 +14,79 @@ const NO_BODY = new Uint8Array();
 export interface PipelineDeps {
   readonly authenticate: Authenticate;
   readonly logger: Logger;
-  /** Told of every answer. */
+  /** Told of every answer of a route. */
   readonly answered: (operationId: string, status: number, seconds: number) => void;
   /** Seconds that only grow. */
   readonly seconds: () => number;
 }
 
+/** What one path answers to. */
+interface Resource {
+  readonly methods: Map<string, Route>;
+  readonly allow: string;
+  /** Every route is public: a page of another origin may ask. */
+  readonly open: boolean;
+}
+
 /**
- * Mounts routes behind the one pipeline: authenticate, read, validate, handle, reply. After the last route a known path
- * with another method is 405, and any other path 404.
+ * Mounts routes behind the one pipeline: authenticate, read, validate, handle, reply. A known path with another method is
+ * 405, any other path 404. Whatever is wrong with a request is a 4xx that says what; a 5xx is always our own fault.
  */
 export function mountRoutes(app: Express, routes: readonly Route[], deps: PipelineDeps): void {
-  const methods = new Map<string, Set<string>>();
-  // A path with an escaped colon also matches the parameter of its shorter sibling, so it comes first.
-  const ordered = [...routes].sort(
-    (left, right) => Number(right.path.includes('\\:')) - Number(left.path.includes('\\:')),
-  );
-  for (const route of ordered) {
-    methods.set(route.path, (methods.get(route.path) ?? new Set()).add(route.method));
-    const verb = route.method.toLowerCase() as 'get' | 'post' | 'patch' | 'delete';
-    app[verb](route.path, (request, response) => serve(route, deps, request, response));
-  }
-  for (const [path, known] of methods) {
-    const allow = [...known, ...(known.has('GET') ? ['HEAD'] : [])].join(', ');
-    app.all(path, (_request, response) => {
-      sendError(response, new ApiError('method_not_allowed', `Use ${allow}.`, { allow }));
-    });
-  }
+  for (const [path, resource] of resourcesOf(routes))
+    app.all(path, (request, response) => dispatch(resource, deps, request, response));
   app.use((_request: Request, response: Response) => {
     sendError(response, new ApiError('not_found', 'There is nothing at this path.'));
   });
-  app.use((error: unknown, _request: Request, response: Response, next: (error?: unknown) => void) => {
-    if (response.headersSent) next(error);
-    else sendError(response, refusalOf(error) ?? unexpected(deps.logger, error, 'pipeline'));
+  // Express counts the parameters: with four it is what errors come to, such as those of a path that does not decode.
+  app.use((error: unknown, _request: Request, response: Response, _next: unknown) => {
+    fail(response, deps.logger, error, 'pipeline');
   });
+}
+
+/** A path with an escaped colon also matches the parameter of its shorter sibling, so it stands before it. */
+function resourcesOf(routes: readonly Route[]): [path: string, resource: Resource][] {
+  const byPath = new Map<string, Map<string, Route>>();
+  for (const route of routes) {
+    const methods = byPath.get(route.path) ?? new Map<string, Route>();
+    byPath.set(route.path, methods.set(route.method, route));
+    if (route.method === 'GET') methods.set('HEAD', route);
+  }
+  const resources = [...byPath].map(([path, methods]): [string, Resource] => {
+    const open = [...methods.values()].every((route) => route.access === 'public');
+    return [path, { methods, allow: [...methods.keys(), 'OPTIONS'].join(', '), open }];
+  });
+  return resources.sort(([left], [right]) => Number(right.includes('\\:')) - Number(left.includes('\\:')));
+}
+
+async function dispatch(resource: Resource, deps: PipelineDeps, request: Request, response: Response): Promise<void> {
+  const route = resource.methods.get(request.method);
+  if (route) await serve(route, deps, request, response);
+  else if (request.method === 'OPTIONS') sendOptions(resource, response);
+  else {
+    const { allow } = resource;
+    sendError(response, new ApiError('method_not_allowed', `This path takes ${allow}.`, { allow }));
+  }
+}
+
+function sendOptions(resource: Resource, response: Response): void {
+  response.setHeader('allow', resource.allow);
+  if (resource.open) {
+    response.setHeader('access-control-allow-origin', '*');
+    response.setHeader('access-control-allow-methods', resource.allow);
+    response.setHeader('access-control-allow-headers', 'range, x-request-total-count');
+  }
+  response.writeHead(204).end();
 }
 
 async function serve(route: Route, deps: PipelineDeps, request: Request, response: Response): Promise<void> {
   const begun = deps.seconds();
   try {
-    const reply = await answer(route, deps, request);
-    await send(response, reply, route.success);
+    send(response, await answer(route, deps, request), route.success);
   } catch (error) {
-    if (response.headersSent) response.destroy();
-    else sendError(response, refusalOf(error) ?? unexpected(deps.logger, error, route.operationId));
-  } finally {
-    deps.answered(route.operationId, response.statusCode, deps.seconds() - begun);
+    fail(response, deps.logger, error, route.operationId);
   }
+  deps.answered(route.operationId, response.statusCode, deps.seconds() - begun);
 }
 
 async function answer(route: Route, deps: PipelineDeps, request: Request): Promise<Reply> {
@@ -69,44 +94,45 @@ async function answer(route: Route, deps: PipelineDeps, request: Request): Promi
   const takesBody = route.body !== undefined || route.rawBody === true;
   const rawBody = takesBody ? await readBody(request, route.bodyLimit ?? DEFAULT_BODY_LIMIT) : NO_BODY;
   const context: RequestContext<unknown, unknown, unknown, Principal | undefined> = {
-    params: route.params ? route.params.parse(request.params) : undefined,
-    query: route.query ? route.query.parse(request.query) : request.query,
-    body: route.body ? route.body.parse(readJson(rawBody)) : undefined,
+    params: route.params?.parse(request.params),
+    query: route.query?.parse(request.query),
+    body: route.body?.parse(readJson(rawBody)),
     rawBody,
+    // Of the headers that Node keeps as lists, set-cookie alone is one, and no request has it.
     headers: request.headers as Record<string, string | undefined>,
     principal,
   };
   return route.handle(context);
 }
 
-async function send(response: Response, reply: Reply, success: number): Promise<void> {
+function send(response: Response, reply: Reply, success: number): void {
   response.statusCode = reply.status ?? success;
-  for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
-  if (reply.bytes instanceof Readable) {
-    response.setHeader('content-type', reply.contentType ?? 'application/octet-stream');
-    await pipeline(reply.bytes, response);
-    return;
-  }
   const bytes = reply.bytes ?? Buffer.from(JSON.stringify(reply.body ?? {}));
-  response.setHeader(
-    'content-type',
-    reply.bytes ? (reply.contentType ?? 'application/octet-stream') : 'application/json',
-  );
-  // A handler of HEAD tells the length of what it does not send.
-  if (!response.hasHeader('content-length')) response.setHeader('content-length', bytes.length);
+  const type = reply.contentType ?? (reply.bytes ? 'application/octet-stream' : 'application/json');
+  response.setHeader('content-type', type);
+  for (const name in reply.headers) response.setHeader(name, reply.headers[name]!);
+  if (response.statusCode !== 304) response.setHeader('content-length', bytes.length);
   response.end(bytes);
 }
 
-function sendError(response: Response, error: ApiError): void {
-  response.statusCode = error.status;
-  for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
-  response.setHeader('content-type', 'application/json');
-  response.end(JSON.stringify(errorBody(error)));
-}
-
-/** Our own fault: told in the log under a number that the caller gets too, and nothing else. */
-function unexpected(logger: Logger, error: unknown, operation: string): ApiError {
+/** Our own fault is told in the log, under a number that the caller gets too, and nothing else. */
+function fail(response: Response, logger: Logger, error: unknown, operation: string): void {
+  if (response.headersSent) {
+    logger.error({ err: error, operation }, 'an answer broke off');
+    response.destroy();
+    return;
+  }
+  const refusal = refusalOf(error);
+  if (refusal) {
+    if (refusal.status >= 500) logger.warn({ err: error, operation }, 'a request was put off');
+    sendError(response, refusal);
+    return;
+  }
   const incident = randomUUID();
   logger.error({ err: error, operation, incident }, 'a request failed');
-  return new ApiError('internal', `The service failed; its log tells why under ${incident}.`);
+  sendError(response, new ApiError('internal', `The service failed; its log tells why under ${incident}.`));
+}
+
+function sendError(response: Response, error: ApiError): void {
+  send(response, { status: error.status, body: errorBody(error), headers: error.headers }, error.status);
 }

@@ -1,11 +1,11 @@
-import { createPublicKey, type KeyObject } from 'node:crypto';
+import { createPublicKey, type KeyObject, randomBytes } from 'node:crypto';
 import { calculateJwkThumbprint } from 'jose';
 import { concatBytes, fromBase64, toBase64Url } from '../../core/bytes.js';
 import { keyThumbprint } from '../../core/cose/cose-key.js';
 import { publicJwk } from '../../core/cose/public-key.js';
 import type { Tx } from '../postgres/database.js';
-import { generateKey, type KeyFiles } from './key-files.js';
-import { DEPLOYMENT_ROLES, KEY_KINDS, type KeyRole } from './key-role.js';
+import { generateKey, type KeyFiles, secretFingerprint } from './key-files.js';
+import { DEPLOYMENT_ROLES, KEY_KINDS, type KeyRole, PEPPER_ROLE, TOKEN_PEPPER } from './key-role.js';
 import { insertSigningKey } from './signing-key-store.js';
 import { walletAddress } from './wallet-address.js';
 
@@ -15,6 +15,16 @@ import { walletAddress } from './wallet-address.js';
  */
 export async function createDeploymentKeys(tx: Tx, files: KeyFiles, tenantId: string, validFrom: Date): Promise<void> {
   for (const role of DEPLOYMENT_ROLES) await createKey(tx, files, tenantId, role, validFrom);
+  const pepper = await files.secret(TOKEN_PEPPER, (count) => randomBytes(count));
+  await insertSigningKey(tx, tenantId, {
+    keyId: secretFingerprint(pepper),
+    role: PEPPER_ROLE,
+    algorithm: 'HS256',
+    publicJwk: {},
+    state: 'active',
+    validFrom,
+    validUntil: null,
+  });
 }
 
 /** Makes a tenancy's wallet and tessera key. Resolves to the wallet's address (EIP-55). */

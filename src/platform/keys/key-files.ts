@@ -1,9 +1,13 @@
-import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { mkdir, open, readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { createHmac, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fromBase64, toBase64Url, utf8 } from '../../core/bytes.js';
+import { createFile } from '../durable-file.js';
 import { KEY_KINDS, type KeyRole } from './key-role.js';
 
 const SAFE_NAME = /^[A-Za-z0-9_-]+$/;
+const MODE = 0o600;
+const SECRET_BYTES = 32;
 
 /** The folder of private halves and secrets: mode 0600, shared by all nodes. */
 export interface KeyFiles {
@@ -15,6 +19,11 @@ export interface KeyFiles {
   secret(name: string, randomBytes: (count: number) => Uint8Array): Promise<Uint8Array>;
 }
 
+/** By which a secret can be known again and not found out. */
+export function secretFingerprint(secret: Uint8Array): string {
+  return createHmac('sha256', secret).update('fingerprint').digest('base64url');
+}
+
 export function keyFiles(folder: string): KeyFiles {
   const place = (name: string): string => {
     if (!SAFE_NAME.test(name)) throw new TypeError('not a key id');
@@ -22,7 +31,9 @@ export function keyFiles(folder: string): KeyFiles {
   };
   return {
     async save(keyId, key) {
-      await createFile(`${place(keyId)}.pem`, key.export({ type: 'pkcs8', format: 'pem' }) as string);
+      const pem = key.export({ type: 'pkcs8', format: 'pem' }) as string;
+      if (!(await createFile(`${place(keyId)}.pem`, utf8(pem), MODE)))
+        throw new Error(`there is a key ${keyId} already`);
     },
     async load(keyId) {
       const file = `${place(keyId)}.pem`;
@@ -37,12 +48,11 @@ export function keyFiles(folder: string): KeyFiles {
     },
     async secret(name, randomBytes) {
       const file = place(name);
-      try {
-        await createFile(file, Buffer.from(randomBytes(32)).toString('base64url'));
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      }
-      return new Uint8Array(Buffer.from(await readFile(file, 'utf8'), 'base64url'));
+      const known = await readFile(file, 'utf8').catch(() => undefined);
+      if (known === undefined) await createFile(file, utf8(toBase64Url(randomBytes(SECRET_BYTES))), MODE);
+      const secret = fromBase64(known ?? (await readFile(file, 'utf8')));
+      if (secret.length !== SECRET_BYTES) throw new Error(`${file} does not hold a secret of ${SECRET_BYTES} bytes`);
+      return secret;
     },
   };
 }
@@ -53,22 +63,4 @@ export function generateKey(role: KeyRole): KeyObject {
   if (type === 'ed25519') return generateKeyPairSync('ed25519').privateKey;
   if (type === 'rsa') return generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
   return generateKeyPairSync('ec', { namedCurve: curve! }).privateKey;
-}
-
-/** On disk, under its name, before anything refers to it. */
-async function createFile(file: string, text: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  const handle = await open(file, 'wx', 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  const folder = await open(dirname(file), 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }

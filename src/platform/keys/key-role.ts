@@ -31,3 +31,8 @@ export const DEPLOYMENT_ROLES = [
 ] as const satisfies readonly KeyRole[];
 /** Made with each tenancy. */
 export const TENANCY_ROLES = ['wallet', 'tessera'] as const satisfies readonly KeyRole[];
+
+/** The secret under which client secrets are hashed; every one of them is void without it. */
+export const TOKEN_PEPPER = 'token-pepper';
+/** Marks the row by which the database knows the secret again: its id is a fingerprint. It is no key of anybody's. */
+export const PEPPER_ROLE = 'token_pepper';

@@ -2,49 +2,59 @@ import type { KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import type { PublicJwk } from '../../core/cose/public-key.js';
 import type { Signer } from '../../core/cose/signature.js';
-import type { KeyFiles } from './key-files.js';
-import { DEPLOYMENT_ROLES, type KeyRole } from './key-role.js';
-import type { Keyring } from './keyring.js';
+import { type KeyFiles, secretFingerprint } from './key-files.js';
+import { DEPLOYMENT_ROLES, type KeyRole, PEPPER_ROLE } from './key-role.js';
+import type { Keyring, PublishedKey } from './keyring.js';
 import { nodeSigner } from './node-signer.js';
 import type { SigningKeyRow } from './signing-key-store.js';
 
-const COSE_ROLES = ['issuer', 'statement_receipt', 'seal', 'note'] as const;
+const EVIDENCE_ROLES = ['issuer', 'statement_receipt', 'seal', 'note'] as const;
+
+function published(row: SigningKeyRow & { readonly role: KeyRole }): PublishedKey {
+  return {
+    keyId: row.keyId,
+    role: row.role,
+    algorithm: row.algorithm,
+    jwk: row.publicJwk as unknown as PublicJwk,
+    state: row.state,
+    validFrom: row.validFrom,
+    validUntil: row.validUntil ?? undefined,
+  };
+}
+
+function isOf(row: SigningKeyRow, roles: readonly KeyRole[]): row is SigningKeyRow & { readonly role: KeyRole } {
+  return roles.some((role) => role === row.role);
+}
+
+function requireActive(rows: readonly SigningKeyRow[], role: SigningKeyRow['role']): SigningKeyRow {
+  const row = rows.find((candidate) => candidate.role === role && candidate.state === 'active');
+  if (!row) throw new Error(`there is no active key for the role ${role}`);
+  return row;
+}
 
 /**
- * Loads the private halves of the active keys. A service that could publish and not sign must not start.
- * @throws {Error} naming the key whose private half is missing
+ * Loads the private halves of the deployment's active keys. A service that could publish and not sign must not start.
+ * @throws {Error} naming the key whose private half is missing, or when the pepper is not the deployment's
  */
 export async function openKeyring(
   rows: readonly SigningKeyRow[],
   files: KeyFiles,
   secrets: { readonly pepper: Uint8Array; readonly pageTokenKey: Uint8Array },
 ): Promise<Keyring> {
-  const active = new Map<KeyRole, { row: SigningKeyRow; key: KeyObject }>();
+  if (requireActive(rows, PEPPER_ROLE).keyId !== secretFingerprint(secrets.pepper))
+    throw new Error('KEYS_DIR has another token-pepper than this deployment: restore it, or no client secret is known');
+  const active = new Map<KeyRole, { keyId: string; key: KeyObject }>();
   for (const role of DEPLOYMENT_ROLES) {
-    const row = rows.find((candidate) => candidate.role === role && candidate.state === 'active');
-    if (!row) throw new Error(`There is no active key for the role ${role}.`);
-    active.set(role, { row, key: await files.load(row.keyId) });
+    const { keyId } = requireActive(rows, role);
+    active.set(role, { keyId, key: await files.load(keyId) });
   }
-  const signers = new Map<KeyRole, Signer>(COSE_ROLES.map((role) => [role, nodeSigner(active.get(role)!.key)]));
+  const signers = new Map<KeyRole, Signer>(EVIDENCE_ROLES.map((role) => [role, nodeSigner(active.get(role)!.key)]));
   const token = active.get('token')!;
   return {
     ...secrets,
     signer: (role) => signers.get(role)!,
-    publicKeys: (roles) =>
-      rows
-        .filter((row) => roles.includes(row.role))
-        .map((row) => ({
-          keyId: row.keyId,
-          role: row.role,
-          algorithm: row.algorithm,
-          jwk: row.publicJwk as unknown as PublicJwk,
-          state: row.state,
-          validFrom: row.validFrom,
-          validUntil: row.validUntil ?? undefined,
-        })),
-    signToken: (claims, header) =>
-      new SignJWT({ ...claims })
-        .setProtectedHeader({ alg: 'RS256', typ: header.typ, kid: token.row.keyId })
-        .sign(token.key),
+    publicKeys: (roles) => rows.filter((row) => isOf(row, roles)).map(published),
+    signToken: (claims, { typ }) =>
+      new SignJWT({ ...claims }).setProtectedHeader({ alg: 'RS256', typ, kid: token.keyId }).sign(token.key),
   };
 }

@@ -1,9 +1,9 @@
 import type { Tx } from '../postgres/database.js';
-import type { KeyRole } from './key-role.js';
+import type { KeyRole, PEPPER_ROLE } from './key-role.js';
 
 export interface SigningKeyRow {
   readonly keyId: string;
-  readonly role: KeyRole;
+  readonly role: KeyRole | typeof PEPPER_ROLE;
   readonly algorithm: string;
   readonly publicJwk: Record<string, string>;
   readonly state: 'active' | 'retired';
@@ -28,9 +28,9 @@ export async function insertSigningKey(tx: Tx, tenantId: string, key: SigningKey
   );
 }
 
-/** A tenancy's keys, active ones first, then the youngest. */
+/** A tenancy's keys, active ones first, of each the youngest first. */
 export function listSigningKeys(tx: Tx, tenantId: string): Promise<SigningKeyRow[]> {
-  return tx.query<SigningKeyRow & object>(
+  return tx.query<SigningKeyRow>(
     `SELECT key_id AS "keyId", role, algorithm, public_jwk AS "publicJwk", state, valid_from AS "validFrom", valid_until AS "validUntil"
      FROM archivist.signing_key WHERE tenant_id = $1 ORDER BY state, valid_from DESC`,
     [tenantId],

@@ -1,42 +1,85 @@
 import type { Redis } from 'ioredis';
 import type { Logger } from '../logger.js';
 
-const WAIT_MS = 1_500;
+/** Less than the time in which a command must be answered, so that this wait ends first. */
+const SYNC_WAIT_MS = 1_000;
 
-/**
- * Finds out how a Redis keeps writes, says once what to change, and returns the check that a writer awaits.
- * - 7.2 and newer with the append-only file: WAITAOF tells when everything written before is synced.
- * - appendfsync always: it is, when the command has answered.
- * - an older one that syncs every second: it is not, for up to a second; killing Redis loses nothing, a power cut may.
- * - no append-only file: it cannot be promised, and the check rejects.
- */
-export async function redisDurability(redis: Redis, logger: Logger): Promise<() => Promise<void>> {
-  const setting = async (name: string): Promise<string> => ((await redis.config('GET', name)) as string[])[1] ?? '';
-  const [appendOnly, sync, eviction] = await Promise.all(
-    ['appendonly', 'appendfsync', 'maxmemory-policy'].map(setting),
-  );
-  if (eviction !== 'noeviction')
-    logger.warn(`Redis: maxmemory-policy is ${eviction}; set noeviction, or jobs may be dropped.`);
-  if (appendOnly !== 'yes') {
-    logger.warn('Redis keeps no append-only file: captured operations are refused. Set appendonly yes.');
-    return async () => {
-      throw new Error('Redis keeps no append-only file');
-    };
-  }
-  if (sync === 'always') return async () => undefined;
-  if (await knowsWaitAof(redis)) {
-    return async () => {
-      const [local] = (await redis.call('WAITAOF', 1, 0, WAIT_MS)) as [number, number];
-      if (local < 1) throw new Error('Redis did not sync its append-only file in time');
-    };
-  }
-  logger.warn(
-    'Redis syncs its append-only file once a second: a power cut may lose the operations captured within that second. Set appendfsync always, or use Redis 7.2.',
-  );
-  return async () => undefined;
+/** How a Redis keeps what it has answered for. */
+export type RedisDurability =
+  /** appendfsync always: on disk with the answer. */
+  | 'synced with each command'
+  /** WAITAOF (Redis 7.2) tells when everything before it is on disk. */
+  | 'synced on request'
+  /** Once a second: killing Redis loses nothing, a power cut up to a second. */
+  | 'synced each second'
+  /** No append-only file: a restart loses everything. */
+  | 'not kept';
+
+/** What decides it; a setting that the server does not tell is undefined. */
+export interface RedisSettings {
+  readonly appendOnly: boolean;
+  readonly appendFsync: string | undefined;
+  readonly knowsWaitAof: boolean;
 }
 
-async function knowsWaitAof(redis: Redis): Promise<boolean> {
-  const info = (await redis.call('COMMAND', 'INFO', 'WAITAOF')) as unknown[];
-  return info[0] !== null;
+export function durabilityOf(settings: RedisSettings): RedisDurability {
+  if (!settings.appendOnly) return 'not kept';
+  if (settings.appendFsync === 'always') return 'synced with each command';
+  return settings.knowsWaitAof ? 'synced on request' : 'synced each second';
+}
+
+/** Managed servers often have no CONFIG; INFO tells the most important part. */
+async function setting(redis: Redis, name: string): Promise<string | undefined> {
+  try {
+    return ((await redis.config('GET', name)) as string[])[1];
+  } catch {
+    return undefined;
+  }
+}
+
+async function readSettings(redis: Redis): Promise<RedisSettings> {
+  const [appendFsync, persistence, command] = await Promise.all([
+    setting(redis, 'appendfsync'),
+    redis.info('persistence'),
+    redis.call('COMMAND', 'INFO', 'WAITAOF') as Promise<unknown[]>,
+  ]);
+  return {
+    appendOnly: /^aof_enabled:1/m.test(persistence),
+    appendFsync,
+    knowsWaitAof: command[0] !== null && command[0] !== undefined,
+  };
+}
+
+async function inspect(redis: Redis, logger: Logger): Promise<RedisDurability> {
+  const durability = durabilityOf(await readSettings(redis));
+  if (durability === 'not kept')
+    logger.warn('Redis keeps no append-only file: captured operations are refused. Set appendonly yes.');
+  if (durability === 'synced each second')
+    logger.warn(
+      'Redis syncs its append-only file once a second: a power cut may lose the operations captured within that second. Set appendfsync always, or use Redis 7.2.',
+    );
+  const eviction = await setting(redis, 'maxmemory-policy');
+  if (eviction !== undefined && eviction !== 'noeviction')
+    logger.warn(`Redis: maxmemory-policy is ${eviction}, so jobs may be dropped. Set noeviction.`);
+  return durability;
+}
+
+/**
+ * Finds out how a Redis keeps writes, says once what to change, and returns the check that a writer on this connection
+ * awaits. A Redis that comes back is asked anew: it may have been started with other settings.
+ */
+export async function redisDurability(redis: Redis, logger: Logger): Promise<() => Promise<void>> {
+  let inspected = inspect(redis, logger);
+  await inspected;
+  redis.on('ready', () => {
+    inspected = inspect(redis, logger);
+    inspected.catch((error: unknown) => logger.warn({ err: error }, 'Redis does not tell its settings'));
+  });
+  return async () => {
+    const durability = await inspected;
+    if (durability === 'not kept') throw new Error('Redis keeps no append-only file');
+    if (durability !== 'synced on request') return;
+    const [local] = (await redis.call('WAITAOF', 1, 0, SYNC_WAIT_MS)) as [number, number];
+    if (local < 1) throw new Error('Redis did not sync its append-only file in time');
+  };
 }
