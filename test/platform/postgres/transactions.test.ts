@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { engines, type TestDatabase } from '../../support/engines.js';
+
+const TENANT = '0190a8c0-0000-7000-8000-000000000001';
+const OTHER = '0190a8c0-0000-7000-8000-000000000002';
+const NEW_TENANCY = `INSERT INTO archivist.tenancy VALUES ($1, 'organisation', 'x', '', 'w', now())`;
+
+describe.each(engines())('a transaction on %s', (engine) => {
+  let opened: TestDatabase;
+  beforeAll(async () => {
+    opened = await engine.open();
+  });
+  afterAll(() => opened.close());
+
+  it('reads int8 as bigint, bytea as bytes, jsonb parsed, timestamptz as Date', async () => {
+    const [row] = await opened.database.inTransaction('system', (tx) =>
+      tx.query(
+        `SELECT 9223372036854775807::int8 AS wide, NULL::int8 AS none, '{1,NULL}'::int8[] AS wides, $1::bytea AS bytes,
+                '{"a":[1]}'::jsonb AS tree, '2026-01-02T03:04:05.678Z'::timestamptz AS at`,
+        [new Uint8Array([0, 255])],
+      ),
+    );
+    expect(row).toMatchObject({ wide: 9223372036854775807n, none: null, wides: [1n, null], tree: { a: [1] } });
+    expect(new Uint8Array(row!['bytes'] as Uint8Array)).toEqual(new Uint8Array([0, 255]));
+    expect(row!['at']).toEqual(new Date('2026-01-02T03:04:05.678Z'));
+  });
+
+  it('binds bigints, arrays of bigints and arrays of bytes', async () => {
+    const [row] = await opened.database.inTransaction('system', (tx) =>
+      tx.query('SELECT $1::int8 AS one, $2::int8[] AS many, $3::bytea[] AS bytes', [
+        2n ** 62n,
+        [1n, 2n],
+        [new Uint8Array([1, 2]), null],
+      ]),
+    );
+    expect([row!['one'], row!['many']]).toEqual([2n ** 62n, [1n, 2n]]);
+    const bytes = row!['bytes'] as (Uint8Array | null)[];
+    expect([new Uint8Array(bytes[0]!), bytes[1]]).toEqual([new Uint8Array([1, 2]), null]);
+  });
+
+  it('keeps nothing of work that throws, and tells its error', async () => {
+    const work = opened.database.inTransaction('system', async (tx) => {
+      await tx.execute(NEW_TENANCY, [TENANT]);
+      throw new RangeError('thought better of it');
+    });
+    await expect(work).rejects.toThrow(RangeError);
+    const rows = await opened.database.inTransaction('system', (tx) => tx.query('SELECT FROM archivist.tenancy'));
+    expect(rows).toEqual([]);
+  });
+
+  it('never says that it committed when work has swallowed the error of a statement', async () => {
+    const work = opened.database.inTransaction('system', async (tx) => {
+      await tx.execute(NEW_TENANCY, [TENANT]);
+      await tx.query('SELECT 1/0').catch(() => undefined);
+    });
+    await expect(work).rejects.toThrow('nothing was committed');
+  });
+
+  it('runs work again after a deadlock or a serialization failure, and no more than five times', async () => {
+    let runs = 0;
+    const failing = (times: number, state: string) =>
+      opened.database.inTransaction('system', async (tx) => {
+        runs += 1;
+        if (runs <= times) await tx.query(`DO $$ BEGIN RAISE EXCEPTION 'again' USING ERRCODE = '${state}'; END $$`);
+        return runs;
+      });
+    expect(await failing(2, '40P01')).toBe(3);
+    runs = 0;
+    await expect(failing(100, '40001')).rejects.toMatchObject({ code: '40001' });
+    expect(runs).toBe(5);
+    runs = 0;
+    await expect(failing(100, '23505')).rejects.toMatchObject({ code: '23505' });
+    expect(runs).toBe(1);
+  });
+
+  it('forgets its scope with its end, on the same connection', async () => {
+    await opened.database.inTransaction({ read: [TENANT], write: [OTHER] }, async (tx) => {
+      const [row] = await tx.query(
+        `SELECT archivist.readable_tenancies() AS r, archivist.writable_tenancies() AS w, archivist.system_scope() AS s`,
+      );
+      expect(row).toEqual({ r: [TENANT], w: [OTHER], s: false });
+    });
+    const settings = await opened.database.queuePool.query(
+      `SELECT coalesce(current_setting('archivist.readable', true), '') AS r`,
+    );
+    expect(settings.rows).toEqual([{ r: '' }]);
+    await opened.database.inTransaction({ read: [], write: [] }, async (tx) => {
+      const [row] = await tx.query(
+        `SELECT archivist.readable_tenancies() AS r, archivist.writable_tenancies() AS w, archivist.system_scope() AS s`,
+      );
+      expect(row).toEqual({ r: [], w: [], s: false });
+    });
+  });
+
+  it('takes nothing but UUIDs as a scope', async () => {
+    const scope = { read: [`${TENANT}},{${OTHER}`], write: [] };
+    await expect(opened.database.inTransaction(scope, async () => 'ran')).rejects.toThrow(TypeError);
+  });
+
+  it('gives every connection back, whatever happens to it', async () => {
+    const fail = () => opened.database.inTransaction('system', (tx) => tx.query('SELECT nonsense'));
+    for (let round = 0; round < 30; round += 1) await expect(fail()).rejects.toMatchObject({ code: '42703' });
+    await expect(opened.database.ping()).resolves.toBeUndefined();
+  });
+});
+
+describe.each(engines().filter((engine) => engine.name === 'PostgreSQL'))('a transaction on %s', (engine) => {
+  it('is run again on a new connection when the server ends the old one', async () => {
+    const { database, asOwner, close } = await engine.open();
+    let runs = 0;
+    const result = await database.inTransaction('system', async (tx) => {
+      runs += 1;
+      const [row] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      if (runs === 1) await asOwner('SELECT pg_terminate_backend($1)', [row!.pid]);
+      return tx.query('SELECT 1 AS one');
+    });
+    expect([result, runs]).toEqual([[{ one: 1 }], 2]);
+    await close();
+  });
+});

@@ -1,0 +1,18 @@
+import { existsSync } from 'node:fs';
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+/** A PostgreSQL in which a test may make databases, by a URL whose role may create them. */
+export const serverUrl = process.env['TEST_DATABASE_URL'];
+/** A Redis that keeps what it answers for. Tests share it, each under names of its own. */
+export const redisUrl = process.env['TEST_REDIS_URL'];
+export const chromiumPath = process.env['TEST_CHROMIUM'] ?? CHROMIUM.find(existsSync);
+
+/** What this machine lacks, and which tests are not run for that. */
+export function notRun(): string[] {
+  return [
+    ...(serverUrl ? [] : ['tests on a PostgreSQL server: TEST_DATABASE_URL is not set']),
+    ...(redisUrl ? [] : ['tests on Redis: TEST_REDIS_URL is not set']),
+    ...(chromiumPath ? [] : ['tests in a browser: there is no Chromium']),
+  ];
+}
