@@ -114,6 +114,9 @@ async function startParts(
   };
 }
 
+/** So that one batch is planned while another waits for the disk. */
+const PARALLEL_BATCHES = 2;
+
 /** What every role stands on. */
 interface Base {
   readonly clock: Clock;
@@ -176,7 +179,16 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
   const { deployment, keyring } = open;
   const { publicUrl } = config;
   const nudge = (tenantId: string, logId: string) => ledger.nudge(tenantId, logId);
-  const writer = createAcceptWriter({ database, deployment, clock, ids, wallets: new Map(), failpoints, nudge });
+  const writer = createAcceptWriter({
+    parallelBatches: database.engine === 'PostgreSQL' ? PARALLEL_BATCHES : 1,
+    database,
+    deployment,
+    clock,
+    ids,
+    wallets: new Map(),
+    failpoints,
+    nudge,
+  });
   closers.push(() => writer.drain());
   const pageTokens = createPageTokens(keyring.pageTokenKey);
   const provenance = { database, deployment, writer, clock, pageTokens, publicUrl };

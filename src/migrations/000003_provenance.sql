@@ -1,5 +1,6 @@
 -- Assets and events. A public asset and its events have a second, frozen form under the public tenancy with blank
 -- principals; origin_tenant_id is the creator's tenancy in both forms.
+-- Generated columns are for the indexes: a text beyond 1,024 bytes is left out, for an index entry has a largest size.
 -- Ids are UUIDv7: their order is the order of acceptance to the millisecond, and every list is a range of the primary key.
 
 CREATE TABLE archivist.asset (
@@ -16,8 +17,8 @@ CREATE TABLE archivist.asset (
   creator_issuer text NOT NULL,
   creator_subject text NOT NULL,
   created_at timestamptz NOT NULL,
-  subject text GENERATED ALWAYS AS (attributes ->> 'subject') STORED,
-  display_type text GENERATED ALWAYS AS (attributes ->> 'arc_display_type') STORED,
+  subject text GENERATED ALWAYS AS (CASE WHEN octet_length(attributes ->> 'subject') <= 1024 THEN attributes ->> 'subject' END) STORED,
+  display_type text GENERATED ALWAYS AS (CASE WHEN octet_length(attributes ->> 'arc_display_type') <= 1024 THEN attributes ->> 'arc_display_type' END) STORED,
   PRIMARY KEY (tenant_id, asset_id)
 );
 CREATE INDEX asset_by_subject ON archivist.asset (tenant_id, subject, asset_id) WHERE subject IS NOT NULL;
@@ -42,8 +43,8 @@ CREATE TABLE archivist.asset_event (
   timestamp_accepted text NOT NULL,
   accepted_at timestamptz NOT NULL,
   from_address text NOT NULL,
-  subject text GENERATED ALWAYS AS (event_attributes ->> 'subject') STORED,
-  display_type text GENERATED ALWAYS AS (event_attributes ->> 'arc_display_type') STORED,
+  subject text GENERATED ALWAYS AS (CASE WHEN octet_length(event_attributes ->> 'subject') <= 1024 THEN event_attributes ->> 'subject' END) STORED,
+  display_type text GENERATED ALWAYS AS (CASE WHEN octet_length(event_attributes ->> 'arc_display_type') <= 1024 THEN event_attributes ->> 'arc_display_type' END) STORED,
   PRIMARY KEY (tenant_id, event_id)
 );
 CREATE INDEX asset_event_of_asset ON archivist.asset_event (tenant_id, asset_id, event_id);

@@ -201,6 +201,31 @@ describe('a batch', () => {
   });
 });
 
+describe('a row that the database refuses', () => {
+  it('fails alone, not its mates in the batch', async () => {
+    await running.asOwner(`CREATE FUNCTION archivist.spoil() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'spoilt'; END $$`);
+    await running.asOwner(`CREATE TRIGGER spoil BEFORE INSERT ON archivist.asset_event FOR EACH ROW
+      WHEN (NEW.event_attributes ->> 'spoilt' = 'yes') EXECUTE FUNCTION archivist.spoil()`);
+    const answers = await Promise.all(
+      Array.from({ length: 11 }, (_, n) => post(n === 5 ? { spoilt: 'yes' } : { spared: 'yes' })),
+    );
+    expect(answers.map((each) => each.status)).toEqual(Array.from({ length: 11 }, (_, n) => (n === 5 ? 500 : 200)));
+    expect((await owner.get(`${ALL}?event_attributes.spared=yes`)).json['events']).toHaveLength(10);
+    expect((await owner.get(`${ALL}?event_attributes.spoilt=yes`)).json['events']).toEqual([]);
+  });
+});
+
+describe('a subject too long for an index', () => {
+  it('is accepted and found', async () => {
+    const subject = Array.from({ length: 400 }, () => Math.random().toString(36).slice(2)).join('');
+    expect((await post({ subject })).status).toBe(200);
+    const short = subject.slice(0, 3000);
+    expect((await post({ subject: short })).status).toBe(200);
+    expect((await owner.get(`${ALL}?event_attributes.subject=${short}`)).json['events']).toHaveLength(1);
+  });
+});
+
 describe('asset-free events', () => {
   it('are created, read, and CONFIRMED', async () => {
     const created = await owner.post('/archivist/v1/events', { attributes: { foo: 'bar' }, trails: ['cake'] });

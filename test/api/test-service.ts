@@ -33,24 +33,21 @@ export interface TestService {
   readonly anonymous: Client;
   /** Another application of the first tenancy, or of a new tenancy. */
   client(options: { roles?: string[]; otherTenancy?: boolean }): Promise<Client>;
+  /** Runs SQL as the role that owns the tables: a fault, or a look behind row-level security. */
+  asOwner(sql: string): Promise<void>;
   close(): Promise<void>;
 }
 
 /** A database of its own on the server that TEST_DATABASE_URL names; the embedded one when it names none. */
-async function scratchDatabase(): Promise<{ environment: Record<string, string>; drop(): Promise<void> }> {
+async function scratchDatabase(): Promise<{ url?: string; drop(): Promise<void> }> {
   const server = process.env['TEST_DATABASE_URL'];
-  if (!server) return { environment: {}, drop: async () => undefined };
+  if (!server) return { drop: async () => undefined };
   const name = `api_${randomUUID().replaceAll('-', '')}`;
-  const administer = async (sql: string) => {
-    const client = new pg.Client({ connectionString: server });
-    await client.connect();
-    await client.query(sql).finally(() => client.end());
-  };
-  await administer(`CREATE DATABASE ${name}`);
+  await onServer(server, `CREATE DATABASE ${name}`);
   const url = new URL(server);
   url.pathname = `/${name}`;
-  const drop = () => administer(`DROP DATABASE ${name} WITH (FORCE)`);
-  return { environment: { DATABASE_URL: url.href }, drop };
+  const drop = () => onServer(server, `DROP DATABASE ${name} WITH (FORCE)`);
+  return { url: url.href, drop };
 }
 
 /** The whole service in a folder of its own, on the engines that the environment of the tests names. */
@@ -63,7 +60,7 @@ export async function startTestService(environment: Record<string, string> = {})
     PLUGIN_PORT: String(await freePort()),
     LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
     REDIS_URL: process.env['TEST_REDIS_URL'] ?? '',
-    ...database.environment,
+    DATABASE_URL: database.url ?? '',
     ...environment,
   });
   const service = await startService(config);
@@ -78,12 +75,27 @@ export async function startTestService(environment: Record<string, string> = {})
       const { clientId, clientSecret } = await newApplication(service, first.tenant_identity, roles, otherTenancy);
       return clientOf(url, clientId, clientSecret);
     },
+    asOwner: (sql) => (database.url ? onServer(database.url, sql) : onEmbedded(service, sql)),
     async close() {
       await service.close();
       await database.drop();
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+async function onServer(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(sql).finally(() => client.end());
+}
+
+function onEmbedded(service: RunningService, sql: string): Promise<void> {
+  return service.parts.database.inTransaction('system', async (tx) => {
+    await tx.execute('RESET ROLE');
+    await tx.execute(sql);
+    await tx.execute('SET ROLE vcon_archivist_service');
+  });
 }
 
 async function newApplication(service: RunningService, firstTenant: string, roles: string[], otherTenancy: boolean) {

@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import SwaggerParser from '@apidevtools/swagger-parser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Client, startTestService, type TestService } from './test-service.js';
 
@@ -139,4 +140,13 @@ describe('the pages around the interface', () => {
     expect(Object.keys(openapi.json['paths'] as object)).toContain('/archivist/v2/assets/{uuid}');
     expect((await running.owner.get('/archivist/v1/events:openapi')).json['swagger']).toBe('2.0');
   });
+
+  it.each(['v2/assets', 'v1/events', 'v2/publicassets', 'iam/v1/appidp', 'v1/didweb', 'v1/verifiabledata'])(
+    'describe %s in valid OpenAPI 2.0',
+    async (name) => {
+      const { json } = await running.anonymous.get(`/archivist/${name}:openapi`);
+      await SwaggerParser.validate(json as never);
+      expect((await running.anonymous.get(`/archivist/v2/openapi?interface=${name}`)).json).toBeTypeOf('object');
+    },
+  );
 });

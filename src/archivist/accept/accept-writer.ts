@@ -7,6 +7,8 @@ import type { Accepted, Submission } from './submission.js';
 export interface AcceptWriterDeps extends AcceptDeps {
   readonly database: Database;
   readonly failpoints: Failpoints;
+  /** How many transactions may run at once; 1 where the database has one connection. */
+  readonly parallelBatches: number;
   /** Called after the commit for each log that has something to do. Must not throw. */
   nudge(tenantId: string, logId: string): void;
 }
@@ -28,13 +30,13 @@ interface Waiting {
 }
 
 /**
- * Collects submissions while the previous transaction runs, or for one turn of the event loop when none does, and writes
+ * Collects submissions while earlier transactions run, or for one turn of the event loop when none does, and writes
  * them together: one commit for many requests. A batch that the data of one row can have spoilt is tried again one by one,
  * so that only the submission that cannot be written fails.
  */
 export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
   const waiting: Waiting[] = [];
-  let running: Promise<void> | undefined;
+  const running = new Set<Promise<void>>();
 
   async function write(batch: readonly Waiting[]): Promise<void> {
     const { deployment } = deps;
@@ -67,10 +69,16 @@ export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
     }
   }
 
+  /** One turn of the event loop lets what arrives together be written together. */
   async function run(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     while (waiting.length > 0) await writeOrSplit(waiting.splice(0, MAX_BATCH));
-    running = undefined;
+  }
+
+  function startRun(): void {
+    if (running.size >= deps.parallelBatches) return;
+    const started = run().finally(() => running.delete(started));
+    running.add(started);
   }
 
   return {
@@ -82,11 +90,11 @@ export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
         const settle = (outcome: Outcome) =>
           'accepted' in outcome ? resolve(outcome.accepted) : reject(outcome.refused);
         waiting.push({ submission, settle, fail: reject });
-        running ??= run();
+        startRun();
       });
     },
     async drain() {
-      while (running) await running;
+      while (running.size > 0) await Promise.all(running);
     },
   };
 }

@@ -2,6 +2,9 @@ import { ApiError } from '../../platform/errors.js';
 import { isPlainText } from '../plain-text.js';
 import { type Condition, condition } from './condition.js';
 
+/** Longer texts are not in the generated columns. */
+const INDEXED_BYTES = 1024;
+
 /** Where attributes are searched: the jsonb column, and generated columns that have their own index. */
 export interface AttributeColumn {
   readonly column: string;
@@ -29,7 +32,7 @@ export function attributeCondition(where: AttributeColumn, name: string, value: 
     return condition(negated ? `NOT (${filled})` : filled, key, ...(path.length > 1 ? [path] : []));
   }
   const indexed = Object.hasOwn(where.indexed, key) ? where.indexed[key] : undefined;
-  if (indexed) return condition(`${indexed} = ?`, value);
+  if (indexed && Buffer.byteLength(value) <= INDEXED_BYTES) return condition(`${indexed} = ?`, value);
   if (path.length === 1) return condition(`${where.column} ->> ? = ?`, key, value);
   return condition(`coalesce(${where.column} ->> ?, ${where.column} #>> ?::text[]) = ?`, key, path, value);
 }
