@@ -8,6 +8,7 @@ import { OPERATION_QUEUE } from '../../plugins/conserver-link/operation-job.js';
 import type { PluginSettings } from '../../plugins/conserver-link/plugin-settings.js';
 import type { BodyLimits } from '../../plugins/conserver-link/read-body.js';
 import { type ConserverLink, startConserverLink } from '../../plugins/conserver-link/start-conserver-link.js';
+import type { RetryPace } from '../../plugins/delivery/retry-delay.js';
 import { openEmbedded } from '../../src/platform/postgres/open-embedded.js';
 import { openRedisQueues, postgresQueues } from '../../src/platform/queue/open-queue-backend.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
@@ -19,6 +20,13 @@ export const ENGINES: readonly ('embedded' | 'Redis')[] = REDIS ? ['embedded', '
 
 export const silent = pino({ level: 'silent' });
 
+/** Files run beside each other, and each empties its queue. */
+function ownDatabase(redis: string): string {
+  const url = new URL(redis);
+  url.pathname = `/${8 + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 8)}`;
+  return url.href;
+}
+
 export interface OpenBackend {
   readonly backend: QueueBackend;
   /** Forgets all jobs. */
@@ -29,7 +37,7 @@ export interface OpenBackend {
 export async function openBackend(engine: (typeof ENGINES)[number]): Promise<OpenBackend> {
   const folder = await mkdtemp(join(tmpdir(), 'plugin-test-'));
   const database = engine === 'embedded' ? await openEmbedded(join(folder, 'embedded')) : undefined;
-  const backend = database ? postgresQueues(database, silent) : await openRedisQueues(REDIS!, silent);
+  const backend = database ? postgresQueues(database, silent) : await openRedisQueues(ownDatabase(REDIS!), silent);
   const empty = () => backend.queue(OPERATION_QUEUE).obliterate({ force: true });
   return {
     backend,
@@ -52,7 +60,7 @@ export interface Rig extends ConserverLink {
 /** The plugin on a queue, in front of a scripted service. */
 export async function startRig(
   backend: QueueBackend,
-  changed: { settings?: Partial<PluginSettings>; bodyLimits?: BodyLimits } = {},
+  changed: { settings?: Partial<PluginSettings>; bodyLimits?: BodyLimits; pace?: RetryPace } = {},
 ): Promise<Rig> {
   const archivist = await startScriptedArchivist();
   const registry = new Registry();
@@ -69,7 +77,7 @@ export async function startRig(
     logger: silent,
     clock: { now: () => Date.now() },
     registry,
-    pace: { firstMs: 20, mostMs: 100 },
+    pace: changed.pace ?? { firstMs: 20, mostMs: 100 },
     ...(changed.bodyLimits ? { bodyLimits: changed.bodyLimits } : {}),
   });
   return {

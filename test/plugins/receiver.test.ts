@@ -59,7 +59,7 @@ describe.each(ENGINES)('the receiver, queue on %s', (engine) => {
   afterAll(() => open.close());
 
   const start = async (changed?: Parameters<typeof startRig>[1]) => {
-    rig = await startRig(open.backend, changed);
+    rig = await startRig(open.backend, { pace: { firstMs: 60_000, mostMs: 60_000 }, ...changed });
     rig.archivist.always('event', { status: 503 });
   };
   const jobs = () => open.backend.queue(OPERATION_QUEUE).getJobs(['waiting', 'active', 'delayed', 'failed']);
