@@ -1,5 +1,5 @@
 import type { Failpoints } from '../../ledger/failpoints.js';
-import { ApiError } from '../../platform/errors.js';
+import { retryLater } from '../../platform/errors.js';
 import type { Database } from '../../platform/postgres/database.js';
 import { type AcceptDeps, acceptBatch, type Outcome } from './accept-batch.js';
 import type { Accepted, Submission } from './submission.js';
@@ -37,29 +37,11 @@ interface Waiting {
 export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
   const waiting: Waiting[] = [];
   const running = new Set<Promise<void>>();
-
-  async function write(batch: readonly Waiting[]): Promise<void> {
-    const { deployment } = deps;
-    const tenants = new Set(batch.map(({ submission }) => submission.principal.tenantId));
-    const scope = [...tenants, deployment.publicTenancy, deployment.deploymentTenancy];
-    await deps.failpoints.reach('accept.before');
-    const result = await deps.database.inTransaction({ read: scope, write: scope }, (tx) =>
-      acceptBatch(
-        tx,
-        deps,
-        batch.map(({ submission }) => submission),
-      ),
-    );
-    await deps.failpoints.reach('accept.after');
-    batch.forEach((each, index) => {
-      each.settle(result.outcomes[index]!);
-    });
-    for (const log of result.logs) deps.nudge(log.tenantId, log.logId);
-  }
+  let active = 0;
 
   async function writeOrSplit(batch: readonly Waiting[]): Promise<void> {
     try {
-      await write(batch);
+      await writeBatch(deps, batch);
     } catch (error) {
       if (batch.length === 1 || !mayBeOneRow(error)) {
         for (const each of batch) each.fail(error);
@@ -73,19 +55,20 @@ export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
   async function run(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     while (waiting.length > 0) await writeOrSplit(waiting.splice(0, MAX_BATCH));
+    // In the same breath as the look above: a submission that comes now starts a run of its own.
+    active -= 1;
   }
 
   function startRun(): void {
-    if (running.size >= deps.parallelBatches) return;
+    if (active >= deps.parallelBatches) return;
+    active += 1;
     const started = run().finally(() => running.delete(started));
     running.add(started);
   }
 
   return {
     accept(submission) {
-      if (waiting.length >= MAX_WAITING) {
-        throw new ApiError('unavailable', 'Too many writes are waiting; try again shortly.', { 'retry-after': '1' });
-      }
+      if (waiting.length >= MAX_WAITING) throw retryLater('unavailable', 'Too many writes are waiting.', 1);
       return new Promise<Accepted>((resolve, reject) => {
         const settle = (outcome: Outcome) =>
           'accepted' in outcome ? resolve(outcome.accepted) : reject(outcome.refused);
@@ -97,6 +80,26 @@ export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
       while (running.size > 0) await Promise.all(running);
     },
   };
+}
+
+/** One transaction; its waiters are told only after the commit. */
+async function writeBatch(deps: AcceptWriterDeps, batch: readonly Waiting[]): Promise<void> {
+  const { deployment } = deps;
+  const tenants = new Set(batch.map(({ submission }) => submission.principal.tenantId));
+  const scope = [...tenants, deployment.publicTenancy, deployment.deploymentTenancy];
+  await deps.failpoints.reach('accept.before');
+  const result = await deps.database.inTransaction({ read: scope, write: scope }, (tx) =>
+    acceptBatch(
+      tx,
+      deps,
+      batch.map(({ submission }) => submission),
+    ),
+  );
+  await deps.failpoints.reach('accept.after');
+  batch.forEach((each, index) => {
+    each.settle(result.outcomes[index]!);
+  });
+  for (const log of result.logs) deps.nudge(log.tenantId, log.logId);
 }
 
 /** True for an error that a single row can cause: data and constraint errors, or a fault in our own planning. */
