@@ -8,10 +8,16 @@ import { startThrowAwayService, type ThrowAwayService } from './throw-away-servi
 const SAMPLES = fileURLToPath(new URL('../../fixtures/vcon/', import.meta.url));
 const CLI = fileURLToPath(new URL('../src/cli/vcon-archivist.js', import.meta.url));
 const FILES = ['call', 'signed-call', 'text-thread'];
+const YOURS = 'http://127.0.0.1:8080';
+const PRINT = 'JSON.parse(require("fs").readFileSync(0))';
+const TOKEN_COMMANDS = [
+  `read -r ID SECRET <<< $(node -p 'const c = require("./data/credentials.json"); c.client_id + " " + c.client_secret')`,
+  `TOKEN=$(curl -s -d grant_type=client_credentials -d client_id=$ID -d client_secret=$SECRET ${YOURS}/archivist/iam/v1/appidp/token | node -p '${PRINT}.access_token')`,
+];
 const SEALED_WITHIN_MS = 60_000;
 
 interface EventPage {
-  readonly events: readonly { readonly identity: string; readonly confirmation_status: string }[];
+  readonly events: readonly { readonly identity: string }[];
 }
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -36,10 +42,10 @@ async function demo(): Promise<void> {
   }
   say('3  The service is stopped and its data deleted. What follows uses the saved files alone.');
   for (const name of FILES) await verify(folder, `${name}.vcon.json`, name);
-  say('4  One byte of the first vCon is altered.');
+  say('\n4  One byte of the first vCon is altered.');
   await alter(join(folder, `${FILES[0]}.vcon.json`), join(folder, 'altered.vcon.json'));
   const refused = await verify(folder, 'altered.vcon.json', FILES[0]!);
-  say(`\nThe same steps as commands, against a service of yours (npm start) with its credentials in $TOKEN:\n`);
+  say(`\nThe same steps as commands, against a service of yours (npm start in another terminal):\n`);
   say([...commands, verifyCommand(folder, `${FILES[0]}.vcon.json`, FILES[0]!)].map((line) => `  ${line}`).join('\n'));
   if (refused !== 1) throw new Error('the altered vCon was not refused');
 }
@@ -52,24 +58,26 @@ async function capture(service: ThrowAwayService, folder: string, name: string):
   const answer = await fetch(service.pluginUrl + target, { method: 'POST', body: new Uint8Array(document) });
   if (!answer.ok) throw new Error(`the plugin answered ${answer.status}`);
   const { subject } = (await answer.json()) as { subject: string };
-  const path = await withProgress(`${name}: waiting for the seal`, sealedEvent(service, subject));
-  const statement = await service.read(`${path}/transparent-statement`);
-  await writeFile(join(folder, `${name}.cose`), new Uint8Array(await statement.arrayBuffer()));
+  const statement = await withProgress(`${name}: waiting for the seal`, evidence(service, subject));
+  await writeFile(join(folder, `${name}.cose`), statement);
   say(`   ${name}.vcon.json  →  ${name}.cose   ${subject}`);
-  return name === FILES[0]
-    ? [
-        `curl --data-binary @${shown(folder, `${name}.vcon.json`)} '${service.pluginUrl.replace(/\d+$/, '8081')}${target}'`,
-        `curl -H "authorization: Bearer $TOKEN" -o ${shown(folder, `${name}.cose`)} http://127.0.0.1:8080${path}/transparent-statement`,
-      ]
-    : [];
+  if (name !== FILES[0]) return [];
+  const search = `/archivist/v2/assets/-/events?event_attributes.subject=${subject}`;
+  return [
+    ...TOKEN_COMMANDS,
+    `curl --data-binary @${shown(folder, `${name}.vcon.json`)} 'http://127.0.0.1:8081${target}'`,
+    `EVENT=$(curl -s -H "authorization: Bearer $TOKEN" '${YOURS}${search}' | node -p '${PRINT}.events[0].identity')`,
+    `curl -H "authorization: Bearer $TOKEN" -o ${shown(folder, `${name}.cose`)} ${YOURS}/archivist/v2/$EVENT/transparent-statement`,
+  ];
 }
 
-async function sealedEvent(service: ThrowAwayService, subject: string): Promise<string> {
+/** The event's transparent statement, asked for until the logs are sealed: before that it is 404 with Retry-After. */
+async function evidence(service: ThrowAwayService, subject: string): Promise<Uint8Array> {
   const query = `/archivist/v2/assets/-/events?event_attributes.subject=${encodeURIComponent(subject)}`;
   for (const until = Date.now() + SEALED_WITHIN_MS; Date.now() < until; ) {
     const { events } = (await (await service.read(query)).json()) as EventPage;
-    const sealed = events.find((event) => event.confirmation_status === 'CONFIRMED');
-    if (sealed) return `/archivist/v2/${sealed.identity}`;
+    const statement = events[0] && (await service.read(`/archivist/v2/${events[0].identity}/transparent-statement`));
+    if (statement?.ok) return new Uint8Array(await statement.arrayBuffer());
     await new Promise((wake) => setTimeout(wake, 100));
   }
   throw new Error(`${subject} was not sealed within ${SEALED_WITHIN_MS / 1000} seconds`);
@@ -84,7 +92,7 @@ async function saveKeys(service: ThrowAwayService, folder: string): Promise<stri
     const reply = await fetch(service.url + path);
     await writeFile(join(folder, file), new Uint8Array(await reply.arrayBuffer()));
   }
-  return files.map(([file, path]) => `curl -o ${shown(folder, file)} http://127.0.0.1:8080${path}`);
+  return files.map(([file, path]) => `curl -o ${shown(folder, file)} ${YOURS}${path}`);
 }
 
 /** Runs the offline verifier and shows what it prints. Resolves to its exit status. */

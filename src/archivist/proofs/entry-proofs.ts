@@ -9,6 +9,7 @@ import { type Deployment, statementLog, tenancyLog } from '../deployment.js';
 import { type AssetEvent, type AssetForm, assetEventDocument } from '../events/asset-event.js';
 import { type AssetFreeEvent, assetFreeEventDocument } from '../events/asset-free-event.js';
 import { commitOf } from '../events/read-asset-events.js';
+import { StatementLogBehind } from './statement-log-behind.js';
 
 /** An event whose proofs are asked for, in the form in which it is served. */
 export type ProvenEvent =
@@ -42,26 +43,23 @@ export async function entryProof(
       'This event carries no vCon template (payload and subject), so it has no signed statement.',
     );
   }
-  const statement = ready(await statementBytes(tx, statementTenancy(deployment, proven), proven.event.eventId));
-  return proof === 'signed-statement' ? statement : transparentStatement(tx, deployment, proven, statement);
+  return proof === 'signed-statement'
+    ? ready(await statement(tx, deployment, proven))
+    : transparentStatement(tx, deployment, proven);
 }
 
-async function transparentStatement(
-  tx: Tx,
-  deployment: Deployment,
-  proven: ProvenEvent,
-  statement: Uint8Array,
-): Promise<Uint8Array> {
+async function transparentStatement(tx: Tx, deployment: Deployment, proven: ProvenEvent): Promise<Uint8Array> {
   const { event } = proven;
-  const log = statementLog(deployment, isPublic(proven));
-  const rfc9162Receipt = ready(await statementReceipt(tx, log, event.eventId));
   const draftReceipt = ready(await mmrReceipt(tx, tenancyLog(event.tenantId), event.eventId, 'draft'));
   const commit = ready(await commitOf(tx, event));
+  const signed = await statement(tx, deployment, proven);
+  const rfc9162Receipt = await statementReceipt(tx, statementLog(deployment, isPublic(proven)), event.eventId);
+  if (!signed || !rfc9162Receipt) throw new StatementLogBehind();
   const document =
     proven.kind === 'asset_event'
       ? assetEventDocument(proven.event, commit, proven.form)
       : assetFreeEventDocument(proven.event, commit);
-  return assembleTransparentStatement(statement, { rfc9162Receipt, mmrReceipt: draftReceipt, event: document });
+  return assembleTransparentStatement(signed, { rfc9162Receipt, mmrReceipt: draftReceipt, event: document });
 }
 
 function attributesOf(proven: ProvenEvent): Attributes {
@@ -73,8 +71,8 @@ function isPublic(proven: ProvenEvent): boolean {
 }
 
 /** The statement of a public asset's event is made from its public form. */
-function statementTenancy(deployment: Deployment, proven: ProvenEvent): string {
-  return isPublic(proven) ? deployment.publicTenancy : proven.event.tenantId;
+function statement(tx: Tx, deployment: Deployment, proven: ProvenEvent): Promise<Uint8Array | undefined> {
+  return statementBytes(tx, isPublic(proven) ? deployment.publicTenancy : proven.event.tenantId, proven.event.eventId);
 }
 
 function ready<Value>(value: Value | undefined): Value {

@@ -6,6 +6,7 @@ import { requireAssetFreeEvent } from '../events/read-asset-free-event.js';
 import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
 import { uuidSchema } from '../uuid-schema.js';
 import { entryProof, type Proof } from './entry-proofs.js';
+import { onceStatementLogFollows } from './statement-log-behind.js';
 
 const PROOFS: readonly { proof: Proof; summary: string }[] = [
   { proof: 'receipt', summary: 'The Merkle receipt of an event in its tenancy log' },
@@ -48,12 +49,14 @@ function assetEventProof(deps: ProvenanceDeps, proof: Proof, summary: string): R
     query: FORM,
     rawResponse: 'application/cose',
     handle: ({ principal, params, query }) =>
-      deps.database.inTransaction(readScope(deployment, principal.tenantId), async (tx) => {
-        const event = await requireAssetEvent(tx, principal, { assetId: params.asset_uuid, eventId: params.uuid });
-        const [asset] = await findAssets(tx, [event]);
-        const proven = { kind: 'asset_event', event, form: 'assets', assetIsPublic: asset?.public ?? false } as const;
-        return cose(await entryProof(tx, deployment, proven, proof, query.form ?? 'map'), PRIVATE);
-      }),
+      onceStatementLogFollows(() =>
+        deps.database.inTransaction(readScope(deployment, principal.tenantId), async (tx) => {
+          const event = await requireAssetEvent(tx, principal, { assetId: params.asset_uuid, eventId: params.uuid });
+          const [asset] = await findAssets(tx, [event]);
+          const proven = { kind: 'asset_event', event, form: 'assets', assetIsPublic: asset?.public ?? false } as const;
+          return cose(await entryProof(tx, deployment, proven, proof, query.form ?? 'map'), PRIVATE);
+        }),
+      ),
   });
 }
 
@@ -72,12 +75,14 @@ function publicEventProof(deps: ProvenanceDeps, proof: Proof, summary: string): 
     query: FORM,
     rawResponse: 'application/cose',
     handle: ({ params, query }) =>
-      deps.database.inTransaction({ read: [deployment.publicTenancy], write: [] }, async (tx) => {
-        const address = { assetId: params.asset_uuid, eventId: params.uuid };
-        const event = await requirePublicEvent(tx, deployment.publicTenancy, address);
-        const proven = { kind: 'asset_event', event, form: 'publicassets', assetIsPublic: true } as const;
-        return cose(await entryProof(tx, deployment, proven, proof, query.form ?? 'map'), PUBLIC);
-      }),
+      onceStatementLogFollows(() =>
+        deps.database.inTransaction({ read: [deployment.publicTenancy], write: [] }, async (tx) => {
+          const address = { assetId: params.asset_uuid, eventId: params.uuid };
+          const event = await requirePublicEvent(tx, deployment.publicTenancy, address);
+          const proven = { kind: 'asset_event', event, form: 'publicassets', assetIsPublic: true } as const;
+          return cose(await entryProof(tx, deployment, proven, proof, query.form ?? 'map'), PUBLIC);
+        }),
+      ),
   });
 }
 
@@ -96,10 +101,12 @@ function assetFreeEventProof(deps: ProvenanceDeps, proof: Proof, summary: string
     query: FORM,
     rawResponse: 'application/cose',
     handle: ({ principal, params, query }) =>
-      deps.database.inTransaction(readScope(deployment, principal.tenantId), async (tx) => {
-        const event = await requireAssetFreeEvent(tx, principal, params.uuid);
-        const proven = { kind: 'asset_free_event', event } as const;
-        return cose(await entryProof(tx, deployment, proven, proof, query.form ?? 'map'), PRIVATE);
-      }),
+      onceStatementLogFollows(() =>
+        deps.database.inTransaction(readScope(deployment, principal.tenantId), async (tx) => {
+          const event = await requireAssetFreeEvent(tx, principal, params.uuid);
+          const proven = { kind: 'asset_free_event', event } as const;
+          return cose(await entryProof(tx, deployment, proven, proof, query.form ?? 'map'), PRIVATE);
+        }),
+      ),
   });
 }
