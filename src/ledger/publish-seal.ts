@@ -1,7 +1,7 @@
 import type { LedgerContext } from './ledger-context.js';
 import type { LogState } from './log.js';
 import { LogInconsistent } from './log-inconsistent.js';
-import { leasedLog, swapPublished } from './log-store.js';
+import { boundIdleTime, leasedLog, swapPublished } from './log-store.js';
 import type { MassifFiles } from './massif-files.js';
 import { checkNoLaterSeal, sealObjectBytes, sealObjectKey } from './seal-object.js';
 import { findSeal } from './seal-store.js';
@@ -29,6 +29,7 @@ export async function publishSeal(context: LedgerContext, files: MassifFiles, le
   if (log.structure === 'MMR_SHA256') await files.put(context, log, seal);
   await context.failpoints.reach('publish.files');
   await context.database.inTransaction('system', async (tx) => {
+    await boundIdleTime(tx);
     await swapPublished(tx, log);
     await context.failpoints.reach('publish.inside');
   });

@@ -3,7 +3,7 @@ import type { Tx } from '../platform/postgres/database.js';
 import type { LedgerContext } from './ledger-context.js';
 import type { LogState } from './log.js';
 import { keyIdOf, logSigner } from './log-keys.js';
-import { leasedLog, swapSeal } from './log-store.js';
+import { boundIdleTime, leasedLog, swapSeal } from './log-store.js';
 import { checkLastSealObject } from './seal-object.js';
 import { insertPeakReceipts, insertSeal, peakReceipts } from './seal-store.js';
 import { selfCheck } from './self-check.js';
@@ -21,6 +21,7 @@ async function readUnsealed(tx: Tx, context: LedgerContext, lease: LogState, key
 }
 
 async function storeSeal(tx: Tx, context: LedgerContext, log: LogState, signed: SignedState): Promise<void> {
+  await boundIdleTime(tx);
   await swapSeal(tx, log);
   await insertPeakReceipts(tx, log, signed.seal.keyId, signed.newPeakReceipts);
   await insertSeal(tx, log, signed.seal);

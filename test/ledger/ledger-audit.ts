@@ -12,7 +12,14 @@ import { committableEntries, unsignedStatements } from '../../src/ledger/intake-
 import { type LeafRow, leafRange } from '../../src/ledger/leaf-store.js';
 import { type LogRef, type LogState, parentHash } from '../../src/ledger/log.js';
 import { findLog } from '../../src/ledger/log-store.js';
-import { headMassif, massifLeaves, massifView, sealView } from '../../src/ledger/massif-view.js';
+import {
+  headMassif,
+  massifLeaves,
+  massifObjectKey,
+  massifView,
+  sealFileObjectKey,
+  sealView,
+} from '../../src/ledger/massif-view.js';
 import { readNodeRange, readNodes } from '../../src/ledger/node-page-store.js';
 import { mmrReceipt, statementBytes, statementReceipt } from '../../src/ledger/receipts.js';
 import { sealObjectBytes, sealObjectKey } from '../../src/ledger/seal-object.js';
@@ -42,12 +49,17 @@ export async function provenReceipt(tx: Tx, rig: LedgerRig, log: LogState, row: 
 async function auditMassifs(tx: Tx, rig: LedgerRig, log: LogState): Promise<void> {
   const head = headMassif(log, log.leaves);
   for (let massif = 0; massif <= head; massif += 1) {
-    const read = verifyMassif((await massifView(tx, log, massif))!.bytes);
+    const view = (await massifView(tx, log, massif))!;
+    const read = verifyMassif(view.bytes);
     const indices = peaks(read.size);
     const seal = (await sealView(tx, log, massif))!;
     const trust = { logKeys: rig.keyring.jwks('seal'), log: { subject: log.name } };
     const { state } = await verifySeal(seal.bytes, indices.map(await readNodes(tx, log, indices)), trust);
     expect(state.size).toBe(read.size);
+    expect(equalBytes((await rig.objectStore.get(sealFileObjectKey(log, massif)))!, seal.bytes)).toBe(true);
+    const file = (await rig.objectStore.get(massifObjectKey(log, massif)))!;
+    // A growing massif's file may be behind.
+    if (view.full) expect(equalBytes(file, view.bytes)).toBe(true);
     if (massif < head) expect([seal.full, leafCount(state.size) % massifLeaves(log)]).toEqual([true, 0n]);
   }
 }
