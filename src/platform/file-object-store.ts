@@ -30,7 +30,7 @@ export function fileObjectStore(folder: string): ObjectStore {
       const standing = await get(key);
       return standing && equalBytes(standing, bytes) ? 'same' : 'different';
     },
-    put: (key, bytes) => replaceFile(place(key), bytes, MODE),
+    put: async (key, bytes) => replaceFile(place(key), bytes, MODE),
     async list(prefix) {
       const under = join(folder, prefix.slice(0, prefix.lastIndexOf('/') + 1));
       const entries = await readdir(under, { recursive: true, withFileTypes: true }).catch((error: unknown) => {

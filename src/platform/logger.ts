@@ -17,7 +17,7 @@ function withoutSecrets(line: string): string {
  * Writes one JSON object a line to standard output. Members that hold secrets, bearer tokens, credentials in URLs and
  * telephone numbers are blotted out, wherever in a line they stand.
  */
-export function createLogger(level: LogLevel, destination?: { write(line: string): void }): Logger {
+export function createLogger(level: LogLevel, destination?: { write(line: string): unknown }): Logger {
   const paths = SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
   const options = { level, base: null, redact: { paths, censor: '[secret]' }, hooks: { streamWrite: withoutSecrets } };
   return destination ? pino(options, destination) : pino(options);

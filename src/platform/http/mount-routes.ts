@@ -33,6 +33,8 @@ interface Resource {
  * 405, any other path 404. Whatever is wrong with a request is a 4xx that says what; a 5xx is always our own fault.
  */
 export function mountRoutes(app: Express, routes: readonly Route[], deps: PipelineDeps): void {
+  // In any other environment Express shows a stack to the caller when even the refusal fails.
+  app.set('env', 'production');
   for (const [path, resource] of resourcesOf(routes))
     app.all(path, (request, response) => dispatch(resource, deps, request, response));
   app.use((_request: Request, response: Response) => {

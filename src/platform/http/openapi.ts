@@ -32,10 +32,7 @@ export function openApiDocument(
   const { host, protocol } = new URL(about.publicUrl);
   const paths: Record<string, Json> = {};
   for (const route of routes) {
-    const path = route.path
-      .replaceAll('\\:', '§')
-      .replace(/:(\w+)/g, '{$1}')
-      .replaceAll('§', ':');
+    const path = documentPath(route.path);
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) };
   }
   return {
@@ -50,6 +47,11 @@ export function openApiDocument(
   };
 }
 
+/** `:name` becomes `{name}`, an escaped colon a colon. */
+function documentPath(path: string): string {
+  return path.replace(/\\:|:(\w+)/g, (_, name?: string) => (name === undefined ? ':' : `{${name}}`));
+}
+
 function operation(route: Route): Json {
   const statuses = [...new Set([route.success, ...route.codes])].sort();
   return {
@@ -58,7 +60,7 @@ function operation(route: Route): Json {
     ...(route.extension ? { 'x-extension': true } : {}),
     ...(route.rawResponse ? { produces: [route.rawResponse] } : {}),
     ...(route.access === 'token' ? { security: [{ bearer: [] }] } : {}),
-    parameters: [...fields(route.params, 'path'), ...fields(route.query, 'query'), ...bodyParameter(route)],
+    parameters: [...pathParameters(route), ...fields(route.query, 'query'), ...bodyParameter(route)],
     responses: Object.fromEntries(statuses.map((status) => [status, response(route, status)])),
   };
 }
@@ -68,6 +70,13 @@ function response(route: Route, status: number): Json {
   if (status !== route.success) return { description };
   if (route.rawResponse) return { description, schema: { type: 'file' } };
   return route.response ? { description, schema: schemaOf(route.response, 'output') } : { description };
+}
+
+/** Every name in the path is a parameter, whether a schema speaks of it or not. */
+function pathParameters(route: Route): Json[] {
+  const described = new Map(fields(route.params, 'path').map((parameter) => [parameter['name'], parameter]));
+  const names = [...documentPath(route.path).matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
+  return names.map((name) => described.get(name) ?? { name, in: 'path', required: true, type: 'string' });
 }
 
 function fields(schema: ZodType | undefined, place: 'path' | 'query'): Json[] {
@@ -101,16 +110,23 @@ function schemaOf(schema: ZodType, io: 'input' | 'output'): Json {
   return nullableAsExtension(described) as Json;
 }
 
-/** OpenAPI 2.0 has no null: a choice between a schema and null is that schema, marked `x-nullable`. */
+/**
+ * OpenAPI 2.0 has neither null nor choices: what may be null is marked `x-nullable`, and a choice between several shapes
+ * says nothing of them.
+ */
 function nullableAsExtension(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(nullableAsExtension);
   if (typeof node !== 'object' || node === null) return node;
-  const { anyOf, propertyNames: _, ...rest } = node as Json & { anyOf?: Json[] };
+  const { anyOf, type, propertyNames: _, ...rest } = node as Json & { anyOf?: Json[] };
   const mapped = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, nullableAsExtension(value)]));
-  if (!anyOf) return mapped;
-  const choices = anyOf.filter((choice) => choice['type'] !== 'null');
-  const nullable = choices.length < anyOf.length ? { 'x-nullable': true } : {};
-  return choices.length === 1
-    ? { ...mapped, ...(nullableAsExtension(choices[0]) as Json), ...nullable }
-    : { ...mapped, ...nullable };
+  const types = [type ?? []].flat();
+  const named = types.filter((each) => each !== 'null');
+  const choices = (anyOf ?? []).filter((choice) => choice['type'] !== 'null');
+  const nullable = named.length < types.length || choices.length < (anyOf ?? []).length;
+  return {
+    ...mapped,
+    ...(named.length === 1 ? { type: nullableAsExtension(named[0]) } : {}),
+    ...(choices.length === 1 ? (nullableAsExtension(choices[0]) as Json) : {}),
+    ...(nullable ? { 'x-nullable': true } : {}),
+  };
 }

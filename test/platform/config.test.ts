@@ -1,0 +1,99 @@
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ConfigError, parseConfig } from '../../src/platform/config.js';
+
+describe('the configuration', () => {
+  it('has a working default for everything', () => {
+    expect(parseConfig({})).toEqual({
+      role: 'all',
+      host: '127.0.0.1',
+      port: 8080,
+      trustProxy: undefined,
+      publicUrl: 'http://127.0.0.1:8080',
+      dataDir: resolve('data'),
+      keysDir: resolve('data/keys'),
+      databaseUrl: undefined,
+      redisUrl: undefined,
+      objectStoreDir: resolve('data/objects'),
+      bootstrapClientId: undefined,
+      bootstrapClientSecret: undefined,
+      massifHeight: 14,
+      logLevel: 'warn',
+      plugin: {
+        host: '127.0.0.1',
+        port: 8081,
+        secret: undefined,
+        archivistUrl: undefined,
+        clientId: undefined,
+        clientSecret: undefined,
+      },
+      failpoint: undefined,
+    });
+  });
+
+  it.each([
+    ['PORT', '9000', { port: 9000, publicUrl: 'http://127.0.0.1:9000' }],
+    ['PUBLIC_URL', 'https://a.example/base/', { publicUrl: 'https://a.example/base' }],
+    ['TRUST_PROXY', '2', { trustProxy: 2 }],
+    ['TRUST_PROXY', 'loopback, 10.0.0.0/8', { trustProxy: 'loopback, 10.0.0.0/8' }],
+    ['DATA_DIR', '/srv/a', { dataDir: '/srv/a', keysDir: '/srv/a/keys', objectStoreDir: '/srv/a/objects' }],
+    ['KEYS_DIR', '/keys', { keysDir: '/keys' }],
+    ['OBJECT_STORE_URL', 'file:///srv/o%20o', { objectStoreDir: '/srv/o o' }],
+    ['DATABASE_URL', 'postgres://u:p@h/d', { databaseUrl: 'postgres://u:p@h/d' }],
+    ['REDIS_URL', 'rediss://h:6380', { redisUrl: 'rediss://h:6380' }],
+    [
+      'BOOTSTRAP_CLIENT_ID',
+      '0190A8C0-0000-7000-8000-000000000001',
+      { bootstrapClientId: '0190a8c0-0000-7000-8000-000000000001' },
+    ],
+    ['MASSIF_HEIGHT', '3', { massifHeight: 3 }],
+    ['LOG_LEVEL', 'debug', { logLevel: 'debug' }],
+    ['PORT', '', { port: 8080 }],
+  ])('reads %s=%s', (name, value, expected) => {
+    expect(parseConfig({ [name]: value })).toMatchObject(expected);
+  });
+
+  it.each([
+    ['ROLE', 'master', 'ROLE: '],
+    ['PORT', '70000', 'PORT: must be a port number'],
+    ['PORT', '8o80', 'PORT: must be a port number'],
+    ['PUBLIC_URL', 'ftp://a', 'PUBLIC_URL: must be a URL'],
+    ['PUBLIC_URL', 'https://a.example/?x', 'PUBLIC_URL: must have no query'],
+    ['DATABASE_URL', 'mysql://a', 'DATABASE_URL: must be a URL that begins with postgres://'],
+    ['REDIS_URL', 'localhost:6379', 'REDIS_URL: must be a URL that begins with redis://'],
+    ['OBJECT_STORE_URL', 's3://bucket', 'OBJECT_STORE_URL: s3:// is not supported yet'],
+    ['OBJECT_STORE_URL', '/srv/objects', 'OBJECT_STORE_URL: must be a URL'],
+    ['BOOTSTRAP_CLIENT_ID', 'me', 'BOOTSTRAP_CLIENT_ID: must be a UUID'],
+    ['BOOTSTRAP_CLIENT_SECRET', 'short', 'BOOTSTRAP_CLIENT_SECRET: must have at least 32'],
+    ['MASSIF_HEIGHT', '1', 'MASSIF_HEIGHT: must lie between 2 and 20'],
+    ['LOG_LEVEL', 'loud', 'LOG_LEVEL: '],
+    ['PLUGIN_SECRET', 'short', 'PLUGIN_SECRET: must have at least 16'],
+    ['ARCHIVIST_CLIENT_SECRET', 'x', 'ARCHIVIST_CLIENT_ID: must be set together'],
+  ])('refuses %s=%s by name', (name, value, message) => {
+    expect(() => parseConfig({ [name]: value })).toThrow(ConfigError);
+    expect(() => parseConfig({ [name]: value })).toThrow(message);
+  });
+
+  it('names every wrong variable at once, and tells no value', () => {
+    const parse = () => parseConfig({ PORT: 'p', BOOTSTRAP_CLIENT_SECRET: 'hunter2', REDIS_URL: 'hunter2' });
+    expect(parse).toThrow(/PORT: .*REDIS_URL: .*BOOTSTRAP_CLIENT_SECRET: /);
+    expect(parse).not.toThrow(/hunter2/);
+  });
+
+  it('gives a part of the program no database of its own', () => {
+    for (const ROLE of ['api', 'ledger', 'worker']) {
+      expect(() => parseConfig({ ROLE })).toThrow('needs DATABASE_URL');
+      expect(parseConfig({ ROLE, DATABASE_URL: 'postgres://h/d' }).role).toBe(ROLE);
+    }
+  });
+
+  it('shows the plugin beyond loopback only behind a secret', () => {
+    expect(parseConfig({ HOST: '0.0.0.0' }).plugin.host).toBe('127.0.0.1');
+    expect(parseConfig({ HOST: '0.0.0.0', PLUGIN_SECRET: 'a'.repeat(16) }).plugin.host).toBe('0.0.0.0');
+  });
+
+  it('cannot be changed afterwards', () => {
+    const config = parseConfig({});
+    expect(Object.isFrozen(config) && Object.isFrozen(config.plugin)).toBe(true);
+  });
+});

@@ -1,0 +1,74 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { utf8 } from '../../src/core/bytes.js';
+import { fileObjectStore } from '../../src/platform/file-object-store.js';
+import type { ObjectStore } from '../../src/platform/object-store.js';
+
+let folder: string;
+let store: ObjectStore;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'objects-'));
+  store = fileObjectStore(join(folder, 'deep', 'objects'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+describe('the object store', () => {
+  it('creates an object once, and says whether what stands there is the same', async () => {
+    expect(await store.putNew('seals/a/0001', utf8('one'))).toBe('created');
+    expect(await store.putNew('seals/a/0001', utf8('one'))).toBe('same');
+    expect(await store.putNew('seals/a/0001', utf8('two'))).toBe('different');
+    expect(await store.get('seals/a/0001')).toEqual(utf8('one'));
+    expect(await store.get('seals/a/0002')).toBeUndefined();
+  });
+
+  it('lets exactly one of many writers create, and keeps that one whole', async () => {
+    const bodies = Array.from({ length: 20 }, (_, index) => new Uint8Array(70_000).fill(index));
+    const outcomes = await Promise.all(bodies.map((bytes) => store.putNew('k', bytes)));
+    expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(1);
+    expect(outcomes.filter((outcome) => outcome === 'different')).toHaveLength(19);
+    expect(await store.get('k')).toEqual(bodies[outcomes.indexOf('created')]);
+  });
+
+  it('replaces whole: a reader sees one version or the other', async () => {
+    const versions = [1, 2].map((fill) => new Uint8Array(500_000).fill(fill));
+    await store.put('k', versions[0]!);
+    const writing = (async () => {
+      for (let round = 0; round < 20; round += 1) await store.put('k', versions[round % 2]!);
+    })();
+    for (let round = 0; round < 40; round += 1) {
+      const seen = (await store.get('k'))!;
+      expect(seen.length).toBe(500_000);
+      expect(seen.every((byte) => byte === seen[0])).toBe(true);
+    }
+    await writing;
+  });
+
+  it('passes over what a crash left unfinished', async () => {
+    await store.put('m/1', utf8('x'));
+    await writeFile(join(folder, 'deep', 'objects', 'm', '.unfinished-1234'), 'half');
+    expect(await store.list('m/')).toEqual(['m/1']);
+    expect(await store.putNew('m/2', utf8('y'))).toBe('created');
+  });
+
+  it('leaves nothing but objects behind', async () => {
+    await store.putNew('m/1', utf8('x'));
+    await store.putNew('m/1', utf8('y'));
+    await store.put('m/1', utf8('z'));
+    expect(await readdir(join(folder, 'deep', 'objects', 'm'))).toEqual(['1']);
+  });
+
+  it('lists by prefix in order, also within a segment', async () => {
+    for (const key of ['a/2', 'a/10', 'a/1', 'ab/1', 'b']) await store.put(key, utf8(key));
+    expect(await store.list('a/')).toEqual(['a/1', 'a/10', 'a/2']);
+    expect(await store.list('a')).toEqual(['a/1', 'a/10', 'a/2', 'ab/1']);
+    expect(await store.list('')).toHaveLength(5);
+    expect(await store.list('none/')).toEqual([]);
+  });
+
+  it('takes no key that leads out of its folder', async () => {
+    for (const key of ['../x', 'a/../../x', '/etc/passwd', 'a//b', '', '.hidden', 'a\0b', 'a/.unfinished-1'])
+      await expect(store.put(key, utf8('x')), key).rejects.toThrow(TypeError);
+  });
+});

@@ -1,0 +1,301 @@
+import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import express from 'express';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { ApiError, retryLater } from '../../../src/platform/errors.js';
+import { type HttpServer, listen } from '../../../src/platform/http/http-server.js';
+import { mountRoutes } from '../../../src/platform/http/mount-routes.js';
+import type { Principal } from '../../../src/platform/http/principal.js';
+import { type Route, route } from '../../../src/platform/http/route.js';
+
+const CALLER: Principal = {
+  tenantId: 't',
+  issuer: 'i',
+  subject: 's',
+  displayName: 'd',
+  email: '',
+  roles: [],
+  claims: {},
+};
+
+const shared = { summary: '', success: 200, codes: [] } as const;
+
+function testRoutes(): Route[] {
+  return [
+    route({
+      ...shared,
+      method: 'GET',
+      path: '/things/:id',
+      operationId: 'Get',
+      access: 'token',
+      params: z.object({ id: z.string().regex(/^\d+$/, 'must be a number') }),
+      query: z.object({ q: z.string().optional() }),
+      handle: async ({ params, query, principal }) => ({ body: { id: params.id, q: query.q, by: principal.subject } }),
+    }),
+    route({
+      ...shared,
+      method: 'GET',
+      path: '/things/:id\\:special',
+      operationId: 'Special',
+      access: 'public',
+      params: z.object({ id: z.string() }),
+      handle: async ({ params }) => ({ body: { special: params.id }, headers: { 'x-own': 'yes' } }),
+    }),
+    route({
+      ...shared,
+      method: 'POST',
+      path: '/things',
+      operationId: 'Create',
+      access: 'public',
+      bodyLimit: 1000,
+      success: 201,
+      body: z.object({ name: z.string(), tree: z.unknown().optional() }),
+      handle: async ({ body, rawBody }) => ({ body: { name: body.name, bytes: rawBody.length } }),
+    }),
+    route({
+      ...shared,
+      method: 'POST',
+      path: '/raw',
+      operationId: 'Raw',
+      access: 'public',
+      rawBody: true,
+      handle: async ({ rawBody }) => ({ bytes: rawBody, contentType: 'application/cose' }),
+    }),
+    route({
+      ...shared,
+      method: 'GET',
+      path: '/fails/:how',
+      operationId: 'Fails',
+      access: 'public',
+      params: z.object({ how: z.string() }),
+      handle: async ({ params }) => {
+        throw FAILURES[params.how];
+      },
+    }),
+  ];
+}
+
+const withCode = (code: string) => Object.assign(new Error('secret detail'), { code });
+const FAILURES: Readonly<Record<string, unknown>> = {
+  conflict: new ApiError('conflict', 'It is taken.'),
+  later: retryLater('rate_limited', 'Slowly.', 2.2),
+  bug: new TypeError('secret detail'),
+  down: withCode('ECONNREFUSED'),
+  slow: withCode('57014'),
+  value: withCode('22021'),
+  nothing: undefined,
+};
+
+let server: HttpServer;
+const errors: string[] = [];
+const answers: [string, number][] = [];
+
+beforeAll(async () => {
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('query parser', 'simple');
+  mountRoutes(app, testRoutes(), {
+    authenticate: async (authorization) => {
+      if (authorization !== 'Bearer good') throw new ApiError('unauthorized', 'No.', { 'www-authenticate': 'Bearer' });
+      return CALLER;
+    },
+    logger: pino({ level: 'error' }, { write: (line: string) => errors.push(line) }),
+    answered: (operation, status) => answers.push([operation, status]),
+    seconds: () => 0,
+  });
+  server = await listen(app, { host: '127.0.0.1', port: 0 });
+});
+afterAll(() => server.close());
+
+const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}, path = '/things') =>
+  fetch(server.url + path, { method: 'POST', body, headers });
+
+async function refused(response: Response, status: number, error: string): Promise<string> {
+  const body = (await response.json()) as { error: string; description: string };
+  expect([response.status, body.error]).toEqual([status, error]);
+  expect(response.headers.get('content-type')).toBe('application/json');
+  expect(Object.keys(body)).toEqual(['error', 'description']);
+  return body.description;
+}
+
+/** What a client hears that sends these very bytes. */
+function heard(bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(server.port, '127.0.0.1', () => socket.write(bytes));
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    socket.on('close', () => resolve(text));
+    socket.on('error', reject);
+  });
+}
+
+describe('the request pipeline', () => {
+  it('hands a handler what its schemas have passed, and answers with its status', async () => {
+    const got = await fetch(`${server.url}/things/7?q=x`, { headers: { authorization: 'Bearer good' } });
+    expect([got.status, await got.json()]).toEqual([200, { id: '7', q: 'x', by: 's' }]);
+    const made = await post('{"name":"ä"}');
+    expect([made.status, await made.json()]).toEqual([201, { name: 'ä', bytes: 13 }]);
+    expect(made.headers.get('x-powered-by')).toBeNull();
+  });
+
+  it('gives a path with a colon to its own route, though a parameter would swallow it', async () => {
+    const got = await fetch(`${server.url}/things/7:special`);
+    expect([await got.json(), got.headers.get('x-own')]).toEqual([{ special: '7' }, 'yes']);
+    const wrong = await fetch(`${server.url}/things/7:special`, { method: 'DELETE' });
+    await refused(wrong, 405, 'method_not_allowed');
+  });
+
+  it('reads JSON whatever the content type says', async () => {
+    expect((await post('{"name":"x"}', { 'content-type': 'text/plain' })).status).toBe(201);
+    expect((await post('{"name":"x"}', { 'content-type': 'application/x-www-form-urlencoded' })).status).toBe(201);
+    expect((await post('\ufeff{"name":"x"}')).status).toBe(201);
+  });
+
+  it('leaves a raw body alone', async () => {
+    const got = await post(new Uint8Array([0, 255, 123]), {}, '/raw');
+    expect([got.headers.get('content-type'), [...new Uint8Array(await got.arrayBuffer())]]).toEqual([
+      'application/cose',
+      [0, 255, 123],
+    ]);
+  });
+
+  it.each([
+    ['nothing', '', 'body: is missing'],
+    ['no JSON', '{"name":', 'body: is not JSON'],
+    ['trailing bytes', '{"name":"x"} x', 'body: is not JSON'],
+    ['another shape', '[]', 'body: '],
+    ['a wrong member', '{"name":1}', 'name: '],
+    ['deep lists', `{"name":"x","tree":${'['.repeat(300)}${']'.repeat(300)}}`, 'body: is nested more than 64 deep'],
+    [
+      'deep objects',
+      `{"name":"x","tree":${'{"a":'.repeat(90)}1${'}'.repeat(90)}}`,
+      'body: is nested more than 64 deep',
+    ],
+    ['unclosed brackets', '['.repeat(900), 'body: is nested'],
+    ['a prototype', '{"name":"x","__proto__":{"a":1}}', 'body: the name __proto__'],
+    ['a deep prototype', '{"name":"x","tree":[{"__proto__":null}]}', 'body: the name __proto__'],
+    ['a prototype in escapes', '{"name":"x","tree":{"\\u005f_proto__":{}}}', 'body: the name __proto__'],
+  ])('answers a body of %s with a 400 that says so', async (_what, body, description) => {
+    expect(await refused(await post(body), 400, 'bad_request')).toContain(description);
+  });
+
+  it('does not take brackets within strings for nesting', async () => {
+    expect((await post(JSON.stringify({ name: '[{"\\'.repeat(100) }))).status).toBe(201);
+  });
+
+  it('answers a body that is not UTF-8 with a 400', async () => {
+    const body = new Uint8Array([...new TextEncoder().encode('{"name":"'), 0xff, 0x22, 0x7d]);
+    expect(await refused(await post(body), 400, 'bad_request')).toBe('body: is not UTF-8');
+  });
+
+  it('answers a compressed body with 415', async () => {
+    for (const encoding of ['gzip', 'deflate', 'br', 'x'])
+      await refused(
+        await post(gzipSync('{"name":"x"}'), { 'content-encoding': encoding }),
+        415,
+        'unsupported_media_type',
+      );
+  });
+
+  it('answers a body over the limit with 413, to clients that tell its length and to those that do not', async () => {
+    expect((await post(JSON.stringify({ name: 'x'.repeat(989) }))).status).toBe(201);
+    await refused(await post(JSON.stringify({ name: 'x'.repeat(990) })), 413, 'payload_too_large');
+    await refused(await post(JSON.stringify({ name: 'x'.repeat(3_000_000) })), 413, 'payload_too_large');
+    const stream = new Blob([JSON.stringify({ name: 'x'.repeat(100_000) })]).stream();
+    const chunked = await fetch(`${server.url}/things`, {
+      method: 'POST',
+      body: stream,
+      duplex: 'half',
+    } as RequestInit);
+    await refused(chunked, 413, 'payload_too_large');
+  });
+
+  it('does not read on when far too much is announced', async () => {
+    const answer = await heard('POST /things HTTP/1.1\r\nhost: x\r\ncontent-length: 99999999999\r\n\r\n{');
+    expect(answer).toMatch(/^HTTP\/1.1 413 /);
+    expect(answer).toMatch(/connection: close/i);
+  });
+
+  it('answers an unknown path with 404 and another method with 405 and Allow', async () => {
+    await refused(await fetch(`${server.url}/nowhere`), 404, 'not_found');
+    const wrong = await fetch(`${server.url}/things`, { method: 'PUT', body: '{}' });
+    await refused(wrong, 405, 'method_not_allowed');
+    expect(wrong.headers.get('allow')).toBe('POST, OPTIONS');
+  });
+
+  it('answers HEAD like GET without the body, and OPTIONS with what there is', async () => {
+    const head = await fetch(`${server.url}/things/7:special`, { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '15', '']);
+    const options = await fetch(`${server.url}/things/7:special`, { method: 'OPTIONS' });
+    expect([options.status, options.headers.get('allow'), options.headers.get('access-control-allow-origin')]).toEqual([
+      204,
+      'GET, HEAD, OPTIONS',
+      '*',
+    ]);
+    const closed = await fetch(`${server.url}/things/7`, { method: 'OPTIONS' });
+    expect([closed.status, closed.headers.get('access-control-allow-origin')]).toEqual([204, null]);
+  });
+
+  it('asks for a token before it looks at anything else', async () => {
+    const anonymous = await fetch(`${server.url}/things/x?q=1&q=2`);
+    await refused(anonymous, 401, 'unauthorized');
+    expect(anonymous.headers.get('www-authenticate')).toBe('Bearer');
+  });
+
+  it('names the parameter that is wrong', async () => {
+    const headers = { authorization: 'Bearer good' };
+    const path = await fetch(`${server.url}/things/x`, { headers });
+    expect(await refused(path, 400, 'bad_request')).toBe('id: must be a number');
+    const query = await fetch(`${server.url}/things/1?q=1&q=2`, { headers });
+    expect(await refused(query, 400, 'bad_request')).toMatch(/^q: /);
+  });
+
+  it('answers a path that does not decode, and bytes that are not HTTP, with a 400', async () => {
+    await refused(await fetch(`${server.url}/things/%ff`), 400, 'bad_request');
+    expect(await heard('NONSENSE\r\n\r\n')).toMatch(/^HTTP\/1.1 400 [\s\S]*"error":"bad_request"/);
+    expect(await heard(`GET / HTTP/1.1\r\nx: ${'x'.repeat(40_000)}\r\n\r\n`)).toMatch(/^HTTP\/1.1 431 /);
+    const twoLengths = 'POST /things HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\ncontent-length: 4\r\n\r\n{}  ';
+    expect(await heard(twoLengths)).toMatch(/^HTTP\/1.1 400 /);
+    const badLength = 'POST /things HTTP/1.1\r\nhost: x\r\ncontent-length: 2x\r\n\r\n{}';
+    expect(await heard(badLength)).toMatch(/^HTTP\/1.1 400 /);
+  });
+
+  it('tells a refusal as it is, with the seconds to wait in both headers', async () => {
+    expect(await refused(await fetch(`${server.url}/fails/conflict`), 409, 'conflict')).toBe('It is taken.');
+    const later = await fetch(`${server.url}/fails/later`);
+    await refused(later, 429, 'rate_limited');
+    expect([later.headers.get('retry-after'), later.headers.get('archivist-rate-limit-reset')]).toEqual(['3', '3']);
+  });
+
+  it('tells of its own fault nothing but a number', async () => {
+    for (const how of ['bug', 'nothing']) {
+      const description = await refused(await fetch(`${server.url}/fails/${how}`), 500, 'internal');
+      const incident = description.match(/log tells why under ([0-9a-f-]{36})\.$/)?.[1];
+      expect(errors.at(-1)).toContain(`"incident":"${incident}"`);
+    }
+    expect(errors.join('')).toContain('secret detail');
+  });
+
+  it('answers 503 with the time to wait while the database is away, and 400 for a value that it cannot keep', async () => {
+    for (const how of ['down', 'slow']) {
+      const response = await fetch(`${server.url}/fails/${how}`);
+      expect(await refused(response, 503, 'unavailable')).not.toContain('secret');
+      expect(response.headers.get('retry-after')).toBe('2');
+    }
+    await refused(await fetch(`${server.url}/fails/value`), 400, 'bad_request');
+  });
+
+  it('tells every answer of a route to the metrics', async () => {
+    answers.length = 0;
+    await fetch(`${server.url}/fails/conflict`);
+    await fetch(`${server.url}/things/7:special`);
+    expect(answers).toEqual([
+      ['Fails', 409],
+      ['Special', 200],
+    ]);
+  });
+});

@@ -1,0 +1,66 @@
+import { fsyncSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { DurableFiles } from '../../../src/platform/postgres/durable-files.js';
+import { openEmbedded } from '../../../src/platform/postgres/open-embedded.js';
+import { embeddedDataDir } from '../../support/engines.js';
+
+const NEW_TENANCY = `INSERT INTO archivist.tenancy VALUES (gen_random_uuid(), 'organisation', 'x', '', 'w', now())`;
+
+describe('the embedded database', () => {
+  it('calls fsync exactly once for each commit, and not for a read', async () => {
+    const dataDir = await embeddedDataDir();
+    let syncs = 0;
+    const count = (descriptor: number): void => {
+      syncs += 1;
+      fsyncSync(descriptor);
+    };
+    const database = await openEmbedded(join(dataDir, 'embedded'), (cluster) => new DurableFiles(cluster, count));
+    const write = () => database.inTransaction('system', (tx) => tx.execute(NEW_TENANCY));
+    await write();
+    syncs = 0;
+    for (let commit = 0; commit < 25; commit += 1) await write();
+    expect(syncs).toBe(25);
+    await database.inTransaction('system', (tx) => tx.query('SELECT FROM archivist.tenancy'));
+    expect(syncs).toBe(25);
+    await database.close();
+    await rm(dataDir, { recursive: true });
+  });
+
+  it('keeps what it committed over a restart, and removes a cluster that was never finished', async () => {
+    const dataDir = await embeddedDataDir();
+    const folder = join(dataDir, 'embedded');
+    await mkdir(join(folder, 'postgres.unfinished'));
+    await writeFile(join(folder, 'postgres.unfinished', 'PG_VERSION'), '18');
+    const first = await openEmbedded(folder);
+    await first.inTransaction('system', (tx) => tx.execute(NEW_TENANCY));
+    await first.close();
+    const second = await openEmbedded(folder);
+    const rows = await second.inTransaction('system', (tx) => tx.query('SELECT kind FROM archivist.tenancy'));
+    expect(rows).toEqual([{ kind: 'organisation' }]);
+    await second.close();
+    await rm(dataDir, { recursive: true });
+  });
+
+  it('refuses a second start on its folder, and lets it start after a close', async () => {
+    const dataDir = await embeddedDataDir();
+    const folder = join(dataDir, 'embedded');
+    const database = await openEmbedded(folder);
+    await expect(openEmbedded(folder)).rejects.toThrow(/another process uses .*embedded/);
+    await expect(database.ping()).resolves.toBeUndefined();
+    await database.close();
+    await (await openEmbedded(folder)).close();
+    await rm(dataDir, { recursive: true });
+  });
+
+  it('says so instead of waiting for ever when work inside a transaction opens another one', async () => {
+    const dataDir = await embeddedDataDir();
+    const database = await openEmbedded(join(dataDir, 'embedded'));
+    const nested = database.inTransaction('system', () => database.ping());
+    await expect(nested).rejects.toThrow('timeout exceeded');
+    await expect(database.ping()).resolves.toBeUndefined();
+    await database.close();
+    await rm(dataDir, { recursive: true });
+  });
+});
