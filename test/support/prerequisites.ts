@@ -6,6 +6,8 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/go
 export const serverUrl = process.env['TEST_DATABASE_URL'];
 /** A Redis that keeps what it answers for. Tests share it, each under names of its own. */
 export const redisUrl = process.env['TEST_REDIS_URL'];
+/** Started by tests that need a Redis with settings of their own. */
+export const redisServerPath = ['/usr/bin/redis-server', '/usr/local/bin/redis-server'].find(existsSync);
 export const chromiumPath = process.env['TEST_CHROMIUM'] ?? CHROMIUM.find(existsSync);
 
 /** What this machine lacks, and which tests are not run for that. */
@@ -13,6 +15,7 @@ export function notRun(): string[] {
   return [
     ...(serverUrl ? [] : ['tests on a PostgreSQL server: TEST_DATABASE_URL is not set']),
     ...(redisUrl ? [] : ['tests on Redis: TEST_REDIS_URL is not set']),
+    ...(redisServerPath ? [] : ['tests of Redis settings: there is no redis-server']),
     ...(chromiumPath ? [] : ['tests in a browser: there is no Chromium']),
   ];
 }

@@ -26,20 +26,42 @@ interface Engine {
   disconnect(): Promise<void>;
 }
 
+/** Answers are awaited so long; a receiver that asks must itself answer within two seconds. */
+const COMMAND_TIMEOUT_MS = 1_500;
+const START_TIMEOUT_MS = 10_000;
+
+/** How long a command may wait for a Redis that does not answer. */
+interface Patience {
+  readonly maxRetriesPerRequest: number | null;
+  readonly commandTimeout?: number;
+}
+
+/** A connection that answers, or the reason why none does. It makes itself anew for as long as it is open. */
+async function connect(url: string, options: Patience, logger: Logger): Promise<Redis> {
+  const redis = new Redis(url, { ...options, lazyConnect: true, connectTimeout: START_TIMEOUT_MS });
+  redis.on('error', (error) => logger.warn({ err: error }, 'Redis does not answer'));
+  try {
+    await redis.connect();
+    return redis;
+  } catch (error) {
+    redis.disconnect();
+    throw new Error('the Redis of REDIS_URL cannot be reached', { cause: error });
+  }
+}
+
 /** BullMQ on the Redis of this URL. @throws when it cannot be reached */
 export async function openRedisQueues(url: string, logger: Logger): Promise<QueueBackend> {
-  // A worker's blocking commands wait for ever; everything else gives up, so that a refusal comes in time.
-  const connection = new Redis(url, { maxRetriesPerRequest: 1, commandTimeout: 1_500, lazyConnect: true });
-  const blocking = new Redis(url, { maxRetriesPerRequest: null, lazyConnect: true });
-  for (const each of [connection, blocking]) each.on('error', (error) => logger.warn({ err: error }, 'Redis'));
-  await Promise.all([connection.connect(), blocking.connect()]);
-  const options = { prefix: REDIS_PREFIX };
+  // A worker's commands wait until Redis is back; everything else gives up, so that a refusal comes in time.
+  const [connection, blocking] = await Promise.all([
+    connect(url, { maxRetriesPerRequest: 1, commandTimeout: COMMAND_TIMEOUT_MS }, logger),
+    connect(url, { maxRetriesPerRequest: null }, logger),
+  ]);
   return queueBackend(
     {
       engine: 'Redis',
-      newQueue: (name) => new Queue(name, { ...options, connection }),
-      newWorker: (name, processor, extra) =>
-        new Worker(name, processor, { ...options, ...extra, connection: blocking }),
+      newQueue: (name) => new Queue(name, { prefix: REDIS_PREFIX, connection }),
+      newWorker: (name, processor, options) =>
+        new Worker(name, processor, { ...options, prefix: REDIS_PREFIX, connection: blocking }),
       confirmDurable: await redisDurability(connection, logger),
       ping: async () => {
         await connection.ping();
@@ -66,10 +88,10 @@ export function postgresQueues(database: PooledDatabase, logger: Logger): QueueB
         new classes.Worker(name, processor as never, { ...extra, connection } as never) as unknown as Worker,
       confirmDurable: async () => {
         const { rows } = await connection.query<{ setting: string }>(
-          "SELECT current_setting('synchronous_commit') AS setting",
+          "SELECT current_setting('synchronous_commit') || current_setting('fsync') AS setting",
         );
-        if (rows[0]?.setting === 'off')
-          throw new Error('synchronous_commit is off: a commit may be lost with the power');
+        if (rows[0]?.setting.includes('off'))
+          throw new Error('synchronous_commit or fsync is off: a commit may be lost with the power');
       },
       ping: async () => {
         await connection.query('SELECT 1');

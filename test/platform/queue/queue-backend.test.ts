@@ -1,0 +1,154 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openRedisQueues, postgresQueues } from '../../../src/platform/queue/open-queue-backend.js';
+import type { QueueBackend } from '../../../src/platform/queue/queue-backend.js';
+import { engines, type TestDatabase } from '../../support/engines.js';
+import { ownRedis } from '../../support/own-redis.js';
+import { redisUrl } from '../../support/prerequisites.js';
+
+const silent = pino({ level: 'silent' });
+
+interface Backend {
+  readonly name: string;
+  open(): Promise<{ backend: QueueBackend; opened?: TestDatabase }>;
+}
+
+const backends: Backend[] = [
+  ...engines().map((engine) => ({
+    name: engine.name,
+    async open() {
+      const opened = await engine.open();
+      return { backend: postgresQueues(opened.database, silent), opened };
+    },
+  })),
+  ...(redisUrl
+    ? [{ name: 'Redis', open: async () => ({ backend: await openRedisQueues(await ownRedis(), silent) }) }]
+    : []),
+];
+
+/** Resolves when it was called so often. */
+function times(count: number): { done: Promise<void>; one(): void } {
+  let left = count;
+  let resolve: () => void = () => undefined;
+  const done = new Promise<void>((fulfil) => {
+    resolve = fulfil;
+  });
+  return {
+    done,
+    one() {
+      left -= 1;
+      if (left === 0) resolve();
+    },
+  };
+}
+
+describe.each(backends)('queues on $name', ({ name, open }) => {
+  let backend: QueueBackend;
+  let opened: TestDatabase | undefined;
+  beforeAll(async () => {
+    ({ backend, opened } = await open());
+  });
+  afterAll(async () => {
+    await backend.close();
+    await opened?.close();
+  });
+
+  it('say where they are, answer, and keep what they have answered for', async () => {
+    expect(backend.engine).toBe(name);
+    await expect(backend.ping()).resolves.toBeUndefined();
+    await backend.queue('durable').add('job', {});
+    await expect(backend.confirmDurable()).resolves.toBeUndefined();
+  });
+
+  it('bring every job to a worker, with its data', async () => {
+    const { done, one } = times(20);
+    const seen: number[] = [];
+    backend.worker('plain', async (job) => {
+      seen.push(job.data.n);
+      one();
+    });
+    await backend.queue('plain').addBulk(Array.from({ length: 20 }, (_, n) => ({ name: 'job', data: { n } })));
+    await done;
+    expect(seen.sort((left, right) => left - right)).toEqual(Array.from({ length: 20 }, (_, n) => n));
+  });
+
+  it('take a job of the same id once', async () => {
+    const queue = backend.queue('ids');
+    await queue.add('job', { n: 1 }, { jobId: 'abc' });
+    await queue.add('job', { n: 2 }, { jobId: 'abc' });
+    expect(await queue.getWaitingCount()).toBe(1);
+    expect((await queue.getJob('abc'))?.data).toEqual({ n: 1 });
+  });
+
+  it('try a failing job again, as often as it was told to', async () => {
+    const { done, one } = times(3);
+    backend.worker('failing', async (job) => {
+      one();
+      if (job.attemptsMade < 2) throw new Error('not yet');
+    });
+    await backend.queue('failing').add('job', {}, { attempts: 5, backoff: 10 });
+    await done;
+  });
+
+  it('run a deduplicated job once more when it is added while it runs', async () => {
+    const options = { deduplication: { id: 'log', keepLastIfActive: true }, removeOnComplete: true };
+    const queue = backend.queue('once-more');
+    const first = times(1);
+    const second = times(2);
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const seen: number[] = [];
+    backend.worker('once-more', async (job) => {
+      seen.push(job.data.n);
+      first.one();
+      second.one();
+      if (seen.length === 1) await held;
+    });
+    await queue.add('job', { n: 1 }, options);
+    await first.done;
+    await queue.add('job', { n: 2 }, options);
+    await queue.add('job', { n: 3 }, options);
+    release();
+    await second.done;
+    expect(seen).toEqual([1, 3]);
+  });
+
+  it('are one object for one name', () => {
+    expect(backend.queue('same')).toBe(backend.queue('same'));
+  });
+});
+
+describe.each(engines())('the queue in %s', (engine) => {
+  it('works under the role of the service, beside transactions', async () => {
+    const opened = await engine.open();
+    const backend = postgresQueues(opened.database, silent);
+    const { rows } = await opened.database.queuePool.query('SELECT current_user AS role');
+    expect(rows).toEqual([{ role: 'vcon_archivist_service' }]);
+    const { done, one } = times(30);
+    backend.worker(
+      'beside',
+      async () => {
+        await opened.database.inTransaction('system', (tx) => tx.query('SELECT count(*) FROM archivist.tenancy'));
+        one();
+      },
+      { concurrency: 8 },
+    );
+    await Promise.all(
+      Array.from({ length: 30 }, async (_, n) => {
+        await opened.database.inTransaction('system', (tx) => tx.query('SELECT 1'));
+        await backend.queue('beside').add('job', { n });
+      }),
+    );
+    await done;
+    await backend.close();
+    await opened.close();
+  });
+});
+
+describe('Redis queues', () => {
+  it('do not open on a Redis that is not there, and leave nothing open', async () => {
+    await expect(openRedisQueues('redis://127.0.0.1:1', silent)).rejects.toThrow('REDIS_URL cannot be reached');
+  });
+});
