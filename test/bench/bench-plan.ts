@@ -1,0 +1,46 @@
+/** How much is measured. Durations in seconds. */
+export interface BenchPlan {
+  readonly mode: 'smoke' | 'full';
+  /** Interleaved rounds of every measurement that has rounds. */
+  readonly rounds: number;
+  readonly warmUpSeconds: number;
+  /** Of one saturated round. */
+  readonly roundSeconds: number;
+  /** Of the load at half the saturated rate. */
+  readonly latencySeconds: number;
+  /** How many posts of that load are followed until their receipt. */
+  readonly followedPosts: number;
+  /** So many receipts are verified, of posts drawn at random; every post's when Infinity. */
+  readonly verifiedReceipts: number;
+  /** Of one round of in-process work. */
+  readonly cryptoSeconds: number;
+}
+
+export const SMOKE: BenchPlan = {
+  mode: 'smoke',
+  rounds: 2,
+  warmUpSeconds: 0.3,
+  roundSeconds: 0.5,
+  latencySeconds: 1.5,
+  followedPosts: 15,
+  verifiedReceipts: Number.POSITIVE_INFINITY,
+  cryptoSeconds: 0.15,
+};
+
+export const FULL: BenchPlan = {
+  mode: 'full',
+  rounds: 5,
+  warmUpSeconds: 3,
+  roundSeconds: 6,
+  latencySeconds: 20,
+  followedPosts: 200,
+  verifiedReceipts: 1000,
+  cryptoSeconds: 1,
+};
+
+/** Posts under way at once, at most. */
+export const IN_FLIGHT = 128;
+/** Arrivals per second of a saturated round: more than any of the stacks answers on one core. */
+export const SATURATION = 20_000;
+/** So many assets share the events, each the way one vCon's asset has its own. */
+export const ASSETS = 64;

@@ -1,0 +1,106 @@
+import { createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
+import {
+  createSign1,
+  encodeSign1,
+  readTemplate,
+  signatureInput,
+  type VerifySignature,
+  verifyTransparentStatement,
+  webCryptoVerify,
+} from '../../src/core/index.js';
+import { statementHeader } from '../../src/core/statement/signed-statement.js';
+import { nodeSigner } from '../../src/platform/keys/node-signer.js';
+import { nodeVerify } from '../../src/platform/keys/node-verify.js';
+import type { BenchPlan } from './bench-plan.js';
+import type { ServiceUnderTest } from './service-under-test.js';
+import { newSubject, templateAttributes } from './template-event.js';
+
+/** Operations per second of one core, a value a round. */
+export interface CryptoFigures {
+  readonly es256Signs: number[];
+  readonly signedStatements: number[];
+  readonly es256Verifies: number[];
+  readonly transparentStatementsNode: number[];
+  readonly transparentStatementsWebCrypto: number[];
+  /** How many ES256 signatures one transparent statement has checked, counted. */
+  readonly signaturesPerStatement: number;
+}
+
+type Work = () => Promise<unknown> | unknown;
+
+/** Runs each work in turn, round after round, so that a busy spell of the machine falls on all of them. */
+async function interleaved(works: readonly Work[], plan: BenchPlan): Promise<number[][]> {
+  const rates = works.map((): number[] => []);
+  for (const work of works) await perSecond(work, plan.cryptoSeconds / 4);
+  for (let round = 0; round < plan.rounds; round += 1)
+    for (const [place, work] of works.entries()) rates[place]!.push(await perSecond(work, plan.cryptoSeconds));
+  return rates;
+}
+
+async function perSecond(work: Work, seconds: number): Promise<number> {
+  const begun = performance.now();
+  let done = 0;
+  while (performance.now() - begun < seconds * 1000) {
+    await work();
+    done += 1;
+  }
+  return done / ((performance.now() - begun) / 1000);
+}
+
+/**
+ * Signing a statement of a template event against signing its bytes alone, and checking a transparent statement of the
+ * service against checking one signature alone: both in this process, one at a time.
+ * @throws {VerificationError} when the service's own statement does not verify
+ */
+export async function measureCrypto(
+  service: ServiceUnderTest,
+  transparentStatement: Uint8Array,
+  plan: BenchPlan,
+): Promise<CryptoFigures> {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const signer = nodeSigner(privateKey);
+  const template = readTemplate(templateAttributes(newSubject()))!;
+  const signStatement = async () => {
+    const header = statementHeader(template, { ...signer, issuer: 'did:web:archive.example' });
+    const sign1 = await createSign1(header, template.payload, signer);
+    encodeSign1(sign1);
+    return sign1;
+  };
+  const sample = await signStatement();
+  const message = signatureInput(sample.protectedBytes, template.payload);
+  const raw = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
+  const rawPublic = { key: createPublicKey(privateKey), dsaEncoding: 'ieee-p1363' } as const;
+  const check = (verifySignature: VerifySignature) => checkStatement(service, transparentStatement, verifySignature);
+  const [es256Signs, signedStatements, es256Verifies, transparentStatementsNode, transparentStatementsWebCrypto] =
+    await interleaved(
+      [
+        () => sign('sha256', message, raw),
+        signStatement,
+        () => verify('sha256', message, rawPublic, sample.signature),
+        () => check(nodeVerify),
+        () => check(webCryptoVerify),
+      ],
+      plan,
+    );
+  let signaturesPerStatement = 0;
+  await check((...signature) => {
+    signaturesPerStatement += 1;
+    return nodeVerify(...signature);
+  });
+  return {
+    es256Signs: es256Signs!,
+    signedStatements: signedStatements!,
+    es256Verifies: es256Verifies!,
+    transparentStatementsNode: transparentStatementsNode!,
+    transparentStatementsWebCrypto: transparentStatementsWebCrypto!,
+    signaturesPerStatement,
+  };
+}
+
+/** Everything but the document, which a verifier hashes once however many statements are about it. */
+async function checkStatement(service: ServiceUnderTest, bytes: Uint8Array, verifySignature: VerifySignature) {
+  const { logKeys, issuerKeys } = service;
+  const { steps } = await verifyTransparentStatement(bytes, { logKeys, issuerKeys, verifySignature });
+  const open = steps.find(({ step, outcome }) => step !== 'payload_hash' && outcome !== 'verified');
+  if (open) throw new Error(`the step ${open.step} of a transparent statement was not checked: ${open.detail}`);
+}
