@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, rename, unlink } from 'node:fs/promises';
+import { link, mkdir, open, rename, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /** A file that a crash left unfinished has a name that begins so; nobody reads it. */
@@ -18,11 +18,14 @@ export async function syncFile(path: string): Promise<void> {
 /** Waits until a folder's names are on disk. */
 export const syncFolder = syncFile;
 
+/** The bytes of a file, at once or as they come. */
+export type Content = Uint8Array | AsyncIterable<Uint8Array>;
+
 /**
  * Creates a file with all of its bytes, or leaves what has the name already; answers whether it created it. Of two writers
- * one creates, nobody ever sees a part, and it is on disk when this resolves.
+ * one creates, nobody ever sees a part, and it is on disk when this resolves. When the content fails there is no file.
  */
-export async function createFile(path: string, bytes: Uint8Array, mode: number): Promise<boolean> {
+export async function createFile(path: string, bytes: Content, mode: number): Promise<boolean> {
   const unfinished = await writeBeside(path, bytes, mode);
   try {
     await link(unfinished, path);
@@ -42,13 +45,16 @@ export async function replaceFile(path: string, bytes: Uint8Array, mode: number)
   await syncFolder(dirname(path));
 }
 
-async function writeBeside(path: string, bytes: Uint8Array, mode: number): Promise<string> {
+async function writeBeside(path: string, bytes: Content, mode: number): Promise<string> {
   await makeFolder(dirname(path));
   const unfinished = join(dirname(path), `${UNFINISHED}${randomUUID()}`);
   const file = await open(unfinished, 'wx', mode);
   try {
-    await file.writeFile(bytes);
+    await writeFile(file, bytes);
     await file.sync();
+  } catch (error) {
+    await unlink(unfinished);
+    throw error;
   } finally {
     await file.close();
   }

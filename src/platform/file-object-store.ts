@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { open, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { equalBytes } from '../core/bytes.js';
 import { createFile, replaceFile, UNFINISHED } from './durable-file.js';
@@ -31,6 +31,19 @@ export function fileObjectStore(folder: string): ObjectStore {
       return standing && equalBytes(standing, bytes) ? 'same' : 'different';
     },
     put: async (key, bytes) => replaceFile(place(key), bytes, MODE),
+    async putStream(key, content) {
+      if (!(await createFile(place(key), content, MODE))) throw new Error('there is an object of this key');
+      return { size: (await stat(place(key))).size };
+    },
+    async open(key, range) {
+      try {
+        const file = await open(place(key), 'r');
+        return file.createReadStream(range ? { start: range.first, end: range.last } : {});
+      } catch (error) {
+        if (isMissing(error)) return undefined;
+        throw error;
+      }
+    },
     async list(prefix) {
       const under = join(folder, prefix.slice(0, prefix.lastIndexOf('/') + 1));
       const entries = await readdir(under, { recursive: true, withFileTypes: true }).catch((error: unknown) => {

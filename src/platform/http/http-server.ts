@@ -13,10 +13,13 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** How long a client may take to say what it wants, and how much it may say before the body. */
+/**
+ * How long a client may take to say what it wants, and how much it may say before the body. An upload has the whole of
+ * `requestTimeout`; every other body is given up sooner (read-body.ts).
+ */
 const BOUNDS = {
   headersTimeout: 10_000,
-  requestTimeout: 60_000,
+  requestTimeout: 3_600_000,
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 5_000,
   maxHeaderSize: 32 * 1024,

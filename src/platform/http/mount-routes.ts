@@ -7,6 +7,7 @@ import type { Authenticate, Principal } from './principal.js';
 import { readBody } from './read-body.js';
 import { readJson } from './read-json.js';
 import type { Reply, RequestContext, Route } from './route.js';
+import { sendStream } from './send-stream.js';
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
 const NO_BODY = new Uint8Array();
@@ -84,7 +85,9 @@ function sendOptions(resource: Resource, response: Response): void {
 async function serve(route: Route, deps: PipelineDeps, request: Request, response: Response): Promise<void> {
   const begun = deps.seconds();
   try {
-    send(response, await answer(route, deps, request), route.success);
+    const reply = await answer(route, deps, request);
+    if (reply.stream) await sendStream(response, reply, route.success);
+    else send(response, reply, route.success);
   } catch (error) {
     fail(response, deps.logger, error, route.operationId);
   }
@@ -103,6 +106,7 @@ async function answer(route: Route, deps: PipelineDeps, request: Request): Promi
     // Of the headers that Node keeps as lists, set-cookie alone is one, and no request has it.
     headers: request.headers as Record<string, string | undefined>,
     principal,
+    request,
   };
   return route.handle(context);
 }

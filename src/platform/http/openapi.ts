@@ -58,6 +58,7 @@ function operation(route: Route): Json {
     operationId: route.operationId,
     summary: route.summary,
     ...(route.extension ? { 'x-extension': true } : {}),
+    ...(route.formFile ? { consumes: ['multipart/form-data'] } : {}),
     ...(route.rawResponse ? { produces: [route.rawResponse] } : {}),
     ...(route.access === 'token' ? { security: [{ bearer: [] }] } : {}),
     parameters: [...pathParameters(route), ...fields(route.query, 'query'), ...bodyParameter(route)],
@@ -98,6 +99,7 @@ function fields(schema: ZodType | undefined, place: 'path' | 'query'): Json[] {
 
 function bodyParameter(route: Route): Json[] {
   if (route.body) return [{ name: 'body', in: 'body', required: true, schema: schemaOf(route.body, 'input') }];
+  if (route.formFile) return [{ name: route.formFile, in: 'formData', required: true, type: 'file' }];
   return [];
 }
 

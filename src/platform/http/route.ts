@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { Principal } from './principal.js';
 
@@ -16,13 +18,17 @@ export interface RequestContext<Params, Query, Body, Caller> {
   /** By lower-case name; the values of a repeated header are joined by a comma. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly principal: Caller;
+  /** For a route with `formFile`: its body has not been read. */
+  readonly request: IncomingMessage;
 }
 
-/** An answer: `body` as JSON, or `bytes` under their content type. The status is the route's success when not given. */
+/** An answer: `body` as JSON, or `bytes` or a `stream` under their content type. The status is the route's success when not given. */
 export interface Reply {
   readonly status?: number;
   readonly body?: unknown;
   readonly bytes?: Uint8Array;
+  /** Read to its end, or destroyed; `length` in bytes. */
+  readonly stream?: { readonly content: Readable; readonly length: number };
   readonly contentType?: string;
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -52,6 +58,8 @@ export interface RouteDefinition<
   readonly body?: Body;
   /** Leaves the body alone: the handler reads `rawBody`. */
   readonly rawBody?: true;
+  /** The field of the file in a multipart form, which the handler reads from the request as it comes. */
+  readonly formFile?: string;
   /** Largest body in bytes. */
   readonly bodyLimit?: number;
   readonly response?: z.ZodType;

@@ -1,0 +1,128 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import busboy, { type Busboy } from 'busboy';
+import { ApiError } from '../errors.js';
+
+/** A file on its way in a multipart form. */
+export interface FormFile {
+  /**
+   * The media type that the part declares, lower case and without parameters. A part that declares none counts as
+   * text/plain (RFC 7578 section 4.4).
+   */
+  readonly declaredType: string;
+  /** Ends only when the whole form has arrived as it should; throws an ApiError otherwise. */
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
+/** Which file is wanted: its field, and the most bytes that it may have. */
+interface Expected {
+  readonly field: string;
+  readonly limit: number;
+}
+
+/** What a form may carry beside the file. */
+const BESIDE = 1024 * 1024;
+/** So much of a refused form is read and dropped: a client that is still sending would not hear the refusal. */
+const DROPPED = 4 * 1024 * 1024;
+const STALLED_MS = 60_000;
+
+/**
+ * Reads the one file of a multipart form (RFC 7578) while it arrives: only a few chunks are ever in memory. Other fields
+ * are dropped.
+ * @param consume is given the file once and reads its content to the end; has ended when this resolves or throws
+ * @throws {ApiError} bad_request for another body or a form without the file, quota_reached for a file over the limit;
+ *   whatever `consume` throws
+ */
+export async function readFormFile<Result>(
+  request: IncomingMessage,
+  expected: Expected,
+  consume: (file: FormFile) => Promise<Result>,
+): Promise<Result> {
+  if (Number(request.headers['content-length'] ?? 0) > expected.limit + BESIDE + DROPPED)
+    throw tooLarge(expected, { connection: 'close' });
+  const parser = openParser(request, expected.limit);
+  request.setTimeout(STALLED_MS, () => request.destroy());
+  let consumed: Promise<Result> | undefined;
+  const arrived = pipeline(bounded(request, expected), parser).catch((error: unknown) => {
+    throw error instanceof ApiError ? error : brokenOff();
+  });
+  arrived.catch(() => undefined);
+  const refused = new Promise<never>((_, reject) => {
+    parser.on('file', (name, part, { mimeType }) => {
+      // Whoever reads the part hears of its error there.
+      part.on('error', () => undefined);
+      if (name !== expected.field) part.resume();
+      else if (consumed) reject(new ApiError('bad_request', `${expected.field}: must be sent once`));
+      else {
+        part.once('limit', () => reject(tooLarge(expected)));
+        consumed = consume({ declaredType: mimeType, content: wholeFile(part, arrived, expected) });
+        consumed.catch(reject);
+      }
+    });
+  });
+  try {
+    await Promise.race([arrived, refused]);
+    if (!consumed) throw new ApiError('bad_request', `${expected.field}: a file in a field of this name is needed`);
+    return await consumed;
+  } finally {
+    parser.destroy();
+    await Promise.allSettled([arrived, consumed]);
+    dropRest(request);
+  }
+}
+
+function openParser(request: IncomingMessage, limit: number): Busboy {
+  if (!/^multipart\/form-data\s*;/i.test(request.headers['content-type'] ?? ''))
+    throw new ApiError('bad_request', 'content-type: must be multipart/form-data with a boundary');
+  try {
+    // The parser counts a file of exactly its limit as one that is too large.
+    const limits = { fileSize: limit + 1, fieldSize: 64 * 1024, parts: 20, headerPairs: 50 };
+    return busboy({ headers: request.headers, limits });
+  } catch {
+    throw new ApiError('bad_request', 'content-type: must be multipart/form-data with a boundary');
+  }
+}
+
+/** The body, as far as it may go. Who stops reading leaves the connection open for the answer. */
+async function* bounded(request: Readable, expected: Expected): AsyncGenerator<Uint8Array> {
+  let length = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
+    length += chunk.length;
+    if (length > expected.limit + BESIDE) throw tooLarge(expected);
+    yield chunk;
+  }
+}
+
+async function* wholeFile(
+  part: Readable & { truncated?: boolean },
+  arrived: Promise<void>,
+  expected: Expected,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of part as AsyncIterable<Uint8Array>) yield chunk;
+  } catch {
+    throw brokenOff();
+  }
+  if (part.truncated) throw tooLarge(expected);
+  await arrived;
+}
+
+function dropRest(request: IncomingMessage): void {
+  if (request.readableEnded || request.destroyed) return;
+  let dropped = 0;
+  request.on('data', (chunk: Uint8Array) => {
+    dropped += chunk.length;
+    if (dropped > DROPPED) request.destroy();
+  });
+  request.resume();
+}
+
+/** 402, which the interface has for a blob whose size exceeds the allocation. */
+function tooLarge({ field, limit }: Expected, headers: Record<string, string> = {}): ApiError {
+  return new ApiError('quota_reached', `${field}: may have ${limit} bytes at most`, headers);
+}
+
+function brokenOff(): ApiError {
+  return new ApiError('bad_request', 'The form breaks off or is malformed.');
+}

@@ -1,0 +1,29 @@
+import { pipeline } from 'node:stream/promises';
+import type { Response } from 'express';
+import type { Reply } from './route.js';
+
+/** A client that takes nothing for so long is given up. */
+const STALLED_MS = 60_000;
+
+/**
+ * Sends the stream of a reply; resolves when it is sent, or when the client has left.
+ * @throws what the stream throws: the answer is then broken off
+ */
+export async function sendStream(response: Response, reply: Reply, success: number): Promise<void> {
+  const { content, length } = reply.stream!;
+  response.statusCode = reply.status ?? success;
+  response.setHeader('content-type', reply.contentType ?? 'application/octet-stream');
+  for (const name in reply.headers) response.setHeader(name, reply.headers[name]!);
+  response.setHeader('content-length', length);
+  if (response.req.method === 'HEAD') {
+    content.destroy();
+    response.end();
+    return;
+  }
+  response.setTimeout(STALLED_MS, () => response.destroy());
+  try {
+    await pipeline(content, response);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+  }
+}
