@@ -10,6 +10,7 @@ import {
 import { Redis } from 'ioredis';
 import type pg from 'pg';
 import type { Logger } from '../logger.js';
+import { requireDurableCommits } from '../postgres/durable-commits.js';
 import type { PooledDatabase } from '../postgres/pooled-database.js';
 import type { QueueBackend } from './queue-backend.js';
 import { redisDurability } from './redis-durability.js';
@@ -86,16 +87,8 @@ export function postgresQueues(database: PooledDatabase, logger: Logger): QueueB
       newQueue: (name) => new classes.Queue(name, { connection } as unknown as Options & never) as unknown as Queue,
       newWorker: (name, processor, extra) =>
         new classes.Worker(name, processor as never, { ...extra, connection } as never) as unknown as Worker,
-      confirmDurable: async () => {
-        const { rows } = await connection.query<{ setting: string }>(
-          "SELECT current_setting('synchronous_commit') || current_setting('fsync') AS setting",
-        );
-        if (rows[0]?.setting.includes('off'))
-          throw new Error('synchronous_commit or fsync is off: a commit may be lost with the power');
-      },
-      ping: async () => {
-        await connection.query('SELECT 1');
-      },
+      confirmDurable: () => requireDurableCommits(connection),
+      ping: () => database.ping(),
       disconnect: async () => undefined,
     },
     logger,

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { requireDurableCommits } from '../../../src/platform/postgres/durable-commits.js';
+import { openPostgresql } from '../../../src/platform/postgres/open-postgresql.js';
+import { serverUrl } from '../../support/prerequisites.js';
+
+const silent = pino({ level: 'silent' });
+
+describe.skipIf(!serverUrl)('a PostgreSQL server', () => {
+  let admin: pg.Client;
+  let name: string;
+  let url: URL;
+  beforeEach(async () => {
+    admin = new pg.Client({ connectionString: serverUrl });
+    await admin.connect();
+    name = `open_${randomUUID().replaceAll('-', '')}`;
+    await admin.query(`CREATE DATABASE ${name}`);
+    url = new URL(serverUrl!);
+    url.pathname = `/${name}`;
+  });
+  afterEach(async () => {
+    await admin.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    await admin.query(`DROP ROLE IF EXISTS ${name}`);
+    await admin.end();
+  });
+
+  it('is migrated once when several processes start at the same time on an empty database', async () => {
+    const databases = await Promise.all(Array.from({ length: 4 }, () => openPostgresql(url.href, silent)));
+    const rows = await databases[0]!.inTransaction('system', (tx) => tx.query('SELECT FROM archivist.tenancy'));
+    expect(rows).toEqual([]);
+    await Promise.all(databases.map((database) => database.close()));
+    await (await openPostgresql(url.href, silent)).close();
+  });
+
+  it('needs no superuser: the owner of the database, who may make roles, is enough', async () => {
+    await admin.query(`CREATE ROLE ${name} LOGIN CREATEROLE NOSUPERUSER PASSWORD 'for-this-test'`);
+    await admin.query(`ALTER DATABASE ${name} OWNER TO ${name}`);
+    url.username = name;
+    url.password = 'for-this-test';
+    const database = await openPostgresql(url.href, silent);
+    const [row] = await database.inTransaction('system', (tx) => tx.query('SELECT session_user, current_user'));
+    expect(row).toEqual({ session_user: name, current_user: 'vcon_archivist_service' });
+    await database.close();
+  });
+
+  it('commits durably for us, though the database is set not to', async () => {
+    await admin.query(`ALTER DATABASE ${name} SET synchronous_commit = off`);
+    const database = await openPostgresql(url.href, silent);
+    await expect(requireDurableCommits(database.queuePool)).resolves.toBeUndefined();
+    const plain = new pg.Client({ connectionString: url.href });
+    await plain.connect();
+    await expect(requireDurableCommits(plain)).rejects.toThrow('synchronous_commit off');
+    await plain.end();
+    await database.close();
+  });
+
+  it('that is not there is an error, and leaves nothing running', async () => {
+    await expect(openPostgresql('postgres://127.0.0.1:1/none', silent)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+});
