@@ -193,6 +193,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
   const pageTokens = createPageTokens(keyring.pageTokenKey);
   const provenance = { database, deployment, writer, clock, pageTokens, publicUrl };
   const tokens = { database, keyring, clock, ids, publicUrl };
+  const blobs = { objectStore, ids, blobLimit: config.blobLimit };
   const findLogFile = createFindLogFile({ database, objectStore });
   const servesInterface = config.role === 'all' || config.role === 'api';
   const status = statusRoutes({
@@ -200,7 +201,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
     health: () => serviceHealth({ database, queues, ledger }),
     metrics: async () => ({ text: await metrics.registry.metrics(), contentType: metrics.registry.contentType }),
   });
-  const app = createApp(servesInterface ? routeGroups({ provenance, tokens, findLogFile }) : [], status, {
+  const app = createApp(servesInterface ? routeGroups({ provenance, tokens, findLogFile, blobs }) : [], status, {
     authenticate: createAuthenticate({ keyring, clock, publicUrl }),
     logger,
     answered: (operation, code, seconds) => metrics.requests.observe({ operation, status: String(code) }, seconds),

@@ -30,6 +30,16 @@ export interface Config {
   readonly redisUrl: string | undefined;
   /** `OBJECT_STORE_URL`, `file:///…`; unset, `DATA_DIR/objects`. Given as a folder. */
   readonly objectStoreDir: string;
+  /** `BLOB_LIMIT`, default 536870912 (512 MiB): most bytes of a blob. */
+  readonly blobLimit: number;
+  /**
+   * `CLAMAV_URL`, the socket of a ClamAV daemon that scans blobs: `tcp://host:port`, or its path. Unset, blobs stay
+   * NOT_SCANNED. The daemon's StreamMaxLength, MaxFileSize and MaxScanSize should reach BLOB_LIMIT, with AlertExceedsMax
+   * on: it passes what lies beyond its limits as clean otherwise.
+   */
+  readonly clamavUrl: string | undefined;
+  /** `BLOB_SCAN_SCHEDULE`, default `0 3 * * *`: when blobs are scanned, as a cron pattern in UTC. */
+  readonly blobScanSchedule: string;
   /** `BOOTSTRAP_CLIENT_ID`, a UUID: the first Owner application's id; used at first start only, drawn when unset. */
   readonly bootstrapClientId: string | undefined;
   /** `BOOTSTRAP_CLIENT_SECRET`, at least 32 characters: its secret, likewise. */
@@ -96,6 +106,13 @@ const objectStoreDir = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+const clamavUrl = z.string().refine((text) => {
+  if (text.startsWith('/')) return true;
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, port, pathname } = new URL(text);
+  return protocol === 'tcp:' ? hostname !== '' && port !== '' : protocol === 'unix:' && pathname.length > 1;
+}, 'must be tcp://host:port or the path of a socket');
+
 const environmentSchema = z.object({
   ROLE: z.enum(['all', 'api', 'ledger', 'worker']).default('all'),
   HOST: z.string().default('127.0.0.1'),
@@ -110,6 +127,16 @@ const environmentSchema = z.object({
   DATABASE_URL: url(['postgres:', 'postgresql:']).optional(),
   REDIS_URL: url(['redis:', 'rediss:']).optional(),
   OBJECT_STORE_URL: objectStoreDir.optional(),
+  BLOB_LIMIT: z
+    .string()
+    .regex(/^[1-9]\d{0,14}$/, 'must be a number of bytes')
+    .transform(Number)
+    .default(512 * 1024 * 1024),
+  CLAMAV_URL: clamavUrl.optional(),
+  BLOB_SCAN_SCHEDULE: z
+    .string()
+    .regex(/^\S+( \S+){4,5}$/, 'must be a cron pattern of five or six fields')
+    .default('0 3 * * *'),
   BOOTSTRAP_CLIENT_ID: z.string().toLowerCase().regex(UUID, 'must be a UUID').optional(),
   BOOTSTRAP_CLIENT_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
   MASSIF_HEIGHT: z
@@ -165,6 +192,9 @@ function configOf(env: Environment): Config {
     databaseUrl: env.DATABASE_URL,
     redisUrl: env.REDIS_URL,
     objectStoreDir: env.OBJECT_STORE_URL ?? join(dataDir, 'objects'),
+    blobLimit: env.BLOB_LIMIT,
+    clamavUrl: env.CLAMAV_URL,
+    blobScanSchedule: env.BLOB_SCAN_SCHEDULE,
     bootstrapClientId: env.BOOTSTRAP_CLIENT_ID,
     bootstrapClientSecret: env.BOOTSTRAP_CLIENT_SECRET,
     massifHeight: env.MASSIF_HEIGHT,

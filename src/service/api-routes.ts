@@ -1,5 +1,8 @@
 import type { RouteGroup } from '../app.js';
 import { assetRoutes } from '../archivist/assets/asset-routes.js';
+import { attachmentRoutes } from '../archivist/attachments/attachment-routes.js';
+import type { AttachmentDeps } from '../archivist/attachments/read-attachment.js';
+import { blobRoutes } from '../archivist/blobs/blob-routes.js';
 import { assetEventRoutes } from '../archivist/events/asset-event-routes.js';
 import { assetFreeEventRoutes } from '../archivist/events/asset-free-event-routes.js';
 import { logFileRoutes } from '../archivist/log-file-routes.js';
@@ -16,8 +19,10 @@ export function routeGroups(deps: {
   provenance: ProvenanceDeps;
   tokens: IssueTokenDeps;
   findLogFile: FindLogFile;
+  blobs: Omit<AttachmentDeps, keyof ProvenanceDeps>;
 }): RouteGroup[] {
   const { provenance, tokens } = deps;
+  const blobs = { ...provenance, ...deps.blobs };
   const proofs = proofRoutes(provenance);
   const proofsUnder = (path: string) => proofs.filter((each) => each.path.startsWith(path));
   return [
@@ -36,6 +41,8 @@ export function routeGroups(deps: {
       title: 'Public assets',
       routes: [...publicAssetRoutes(provenance), ...proofsUnder('/archivist/v2/publicassets/')],
     },
+    { name: 'v1/blobs', title: 'Blobs', routes: blobRoutes(blobs) },
+    { name: 'v2/attachments', title: 'Attachments', routes: attachmentRoutes(blobs) },
     { name: 'iam/v1/appidp', title: 'Access tokens', routes: tokenRoutes(tokens) },
     { name: 'v1/didweb', title: 'Keys', routes: keyRoutes(tokens) },
     { name: 'v1/verifiabledata', title: 'Log files', routes: logFileRoutes(deps.findLogFile) },

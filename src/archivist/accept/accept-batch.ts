@@ -9,6 +9,7 @@ import { type AssetChange, changeAssets, findAssets, insertAssets } from '../ass
 import type { Deployment } from '../deployment.js';
 import { insertAssetEvents } from '../events/asset-event-store.js';
 import { insertAssetFreeEvents } from '../events/asset-free-event-store.js';
+import { attachedBlobs } from './check-attachments.js';
 import { keyReused } from './idempotency.js';
 import { takeClaims } from './idempotency-store.js';
 import { type Plan, type PlanContext, plan } from './plan.js';
@@ -94,6 +95,7 @@ async function planContext(tx: Tx, deps: AcceptDeps, submissions: readonly Submi
       return address;
     },
     asset: (tenantId, assetId) => assets.get(`${tenantId}/${assetId}`),
+    blob: await attachedBlobs(tx, submissions),
   };
 }
 

@@ -9,6 +9,7 @@ import type { AssetEvent } from '../events/asset-event.js';
 import type { AssetFreeEvent } from '../events/asset-free-event.js';
 import { BLANK_PRINCIPAL, principalRecord } from '../principal-record.js';
 import { timestampOf } from '../timestamps.js';
+import { checkAttachments, type FindBlob } from './check-attachments.js';
 import type { Accepted, Submission } from './submission.js';
 
 /** Every row that one submission writes, all or none. */
@@ -32,15 +33,23 @@ export interface PlanContext {
   wallet(tenantId: string): string;
   /** An asset of the tenancy that was looked up for this batch. */
   asset(tenantId: string, assetId: string): Asset | undefined;
+  readonly blob: FindBlob;
 }
 
 type Of<Kind extends Submission['kind']> = Extract<Submission, { kind: Kind }>;
 
 /**
  * Decides what a submission writes.
- * @throws {ApiError} not_found for an asset that the principal cannot see, forbidden for what it may not do
+ * @throws {ApiError} not_found for an asset that the principal cannot see, forbidden for what it may not do, bad_request
+ *   for an attachment that is not the blob that it names
  */
 export function plan(submission: Submission, context: PlanContext): Plan {
+  const planned = planOf(submission, context);
+  checkAttachments(submission, context.blob);
+  return planned;
+}
+
+function planOf(submission: Submission, context: PlanContext): Plan {
   switch (submission.kind) {
     case 'asset':
       return planAsset(submission, context);

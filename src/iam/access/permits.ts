@@ -5,9 +5,9 @@ export type Verb = 'create' | 'read' | 'record';
 
 /** What it is done to. Creators are named by token issuer and subject. */
 export type Resource =
-  | { readonly kind: 'assets' | 'asset_free_events'; readonly tenantId: string }
+  | { readonly kind: 'assets' | 'asset_free_events' | 'blobs'; readonly tenantId: string }
   | {
-      readonly kind: 'asset' | 'asset_event' | 'asset_free_event';
+      readonly kind: 'asset' | 'asset_event' | 'asset_free_event' | 'blob';
       readonly tenantId: string;
       readonly creatorIssuer: string;
       readonly creatorSubject: string;
@@ -23,7 +23,7 @@ export function isOwner(principal: Principal): boolean {
 
 /**
  * The one door of authorization: everything not granted here is denied (DESIGN 7.4, 10). Owners may do all in their own
- * tenancy; any active identity may create assets and asset-free events, read what it created, and record on its own assets.
+ * tenancy; any active identity may create assets, asset-free events and blobs, read what it created, and record on its own assets.
  */
 export function permits(principal: Principal, verb: Verb, resource: Resource): boolean {
   if (resource.tenantId !== principal.tenantId) return false;
@@ -31,11 +31,13 @@ export function permits(principal: Principal, verb: Verb, resource: Resource): b
   switch (resource.kind) {
     case 'assets':
     case 'asset_free_events':
+    case 'blobs':
       return verb === 'create';
     case 'asset':
       return (verb === 'read' || verb === 'record') && createdBy(principal, resource);
     case 'asset_event':
     case 'asset_free_event':
+    case 'blob':
       return verb === 'read' && createdBy(principal, resource);
   }
 }

@@ -1,0 +1,49 @@
+import { ApiError } from '../../platform/errors.js';
+import type { Attributes } from '../attributes.js';
+import { type Blob, blobHash } from '../blobs/blob.js';
+
+/** A nested attribute with `arc_attribute_type` `arc_attachment` (interface: Attachment attribute), wherever it stands. */
+export interface Attachment {
+  /** Names of attributes and places in lists that lead to it, joined by dots. */
+  readonly path: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+const IDENTITY = /^blobs\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+/**
+ * Every attachment among attributes, nested ones included. A text that names a blob is none, nor is an object without the
+ * type: such protect what is stored elsewhere (client contract 2, 27).
+ */
+export function attachmentsOf(attributes: Attributes, path: string): Attachment[] {
+  return nestedIn(attributes, path);
+}
+
+function nestedIn(value: unknown, path: string): Attachment[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const fields = value as Record<string, unknown>;
+  const own = fields['arc_attribute_type'] === 'arc_attachment' ? [{ path, fields }] : [];
+  return [...own, ...Object.entries(fields).flatMap(([name, inner]) => nestedIn(inner, `${path}.${name}`))];
+}
+
+/** The blob that an attachment names; undefined when it names none as it should. */
+export function attachedBlobId({ fields }: Attachment): string | undefined {
+  return IDENTITY.exec(String(fields['arc_blob_identity']))?.[1];
+}
+
+/** The attachment among these that names this blob. */
+export function attachmentNaming(attachments: readonly Attachment[], blobId: string): Attachment | undefined {
+  return attachments.find(({ fields }) => fields['arc_blob_identity'] === `blobs/${blobId}`);
+}
+
+/**
+ * Holds an attachment against the blob that it names; undefined when it names none that the caller may read.
+ * @throws {ApiError} bad_request naming the field
+ */
+export function checkAttachment({ path, fields }: Attachment, blob: Blob | undefined): void {
+  if (!blob) throw new ApiError('bad_request', `${path}.arc_blob_identity: there is no blob of this identity`);
+  if (fields['arc_blob_hash_alg'] !== undefined && fields['arc_blob_hash_alg'] !== 'SHA256')
+    throw new ApiError('bad_request', `${path}.arc_blob_hash_alg: must be SHA256`);
+  if (fields['arc_blob_hash_value'] !== blobHash(blob))
+    throw new ApiError('bad_request', `${path}.arc_blob_hash_value: is not the hash of the blob`);
+}

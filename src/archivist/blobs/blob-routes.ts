@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { type Route, route } from '../../platform/http/route.js';
+import { uuidSchema } from '../uuid-schema.js';
+import { blobResponse } from './blob.js';
+import type { BlobDeps } from './blob-deps.js';
+import { readOwnBlob } from './read-blob.js';
+import { downloadQuery, sendBlob } from './send-blob.js';
+import { FILE_FIELD, uploadBlob } from './upload-blob.js';
+
+const byUuid = z.object({ uuid: uuidSchema });
+
+/** Blobs (interface: Blobs). */
+export function blobRoutes(deps: BlobDeps): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/archivist/v1/blobs',
+      operationId: 'Blobs_Upload',
+      summary: 'Store a file',
+      access: 'token',
+      success: 200,
+      codes: [400, 401, 402, 403, 429, 500],
+      formFile: FILE_FIELD,
+      handle: async ({ principal, request }) => ({ body: await uploadBlob(deps, principal, request) }),
+    }),
+    route({
+      method: 'GET',
+      path: '/archivist/v1/blobs/:uuid',
+      operationId: 'Blobs_Download',
+      summary: 'The bytes of a blob, or a range of them',
+      access: 'token',
+      success: 200,
+      codes: [206, 304, 400, 401, 403, 404, 416, 429, 500],
+      params: byUuid,
+      query: downloadQuery,
+      rawResponse: 'application/octet-stream',
+      handle: async ({ principal, params, query, headers }) => {
+        const blob = await readOwnBlob(deps, principal, params.uuid);
+        return sendBlob(deps.objectStore, blob, { query, headers, fileName: params.uuid, anonymous: false });
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/archivist/v1/blobs/:uuid/info',
+      operationId: 'Blobs_Info',
+      summary: 'What is known of a blob',
+      access: 'token',
+      success: 200,
+      codes: [400, 401, 403, 404, 429, 500],
+      params: byUuid,
+      handle: async ({ principal, params }) => ({
+        body: blobResponse(await readOwnBlob(deps, principal, params.uuid)),
+      }),
+    }),
+  ];
+}

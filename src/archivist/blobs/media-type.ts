@@ -1,0 +1,52 @@
+import type { Readable } from 'node:stream';
+import { fileTypeFromStream } from 'file-type';
+
+/** Declarations that say nothing: the one for any bytes, and the one that a form's part has when it has none. */
+const SAYS_NOTHING = new Set(['application/octet-stream', 'text/plain']);
+const LONGEST = 127;
+/** So much of a file is looked at; an Office document keeps the list of its parts within it, or at its end. */
+export const LOOKED_AT = 16 * 1024 * 1024;
+const TEXT_SAMPLE = 4096;
+const CONTROLS = /(?![\t\n\v\f\r])\p{Control}/u;
+
+/**
+ * The media type of a file: what its uploader declared, else what its bytes are (client contract 2, 17; Office documents
+ * are told from other archives), else text/plain for what reads as UTF-8 text, else application/octet-stream.
+ * @param open the beginning of the file, at most `LOOKED_AT` bytes; called only when it is needed
+ */
+export async function mediaType(declared: string, open: () => Promise<Readable>): Promise<string> {
+  if (!SAYS_NOTHING.has(declared) && declared.length <= LONGEST) return declared;
+  const found = await withStream(open, (content) => fileTypeFromStream(content).catch(() => undefined));
+  if (found) return found.mime;
+  const isText = declared === 'text/plain' && (await withStream(open, beginsAsText));
+  return isText ? 'text/plain' : 'application/octet-stream';
+}
+
+async function withStream<Result>(
+  open: () => Promise<Readable>,
+  look: (content: Readable) => Promise<Result>,
+): Promise<Result> {
+  const content = await open();
+  try {
+    return await look(content);
+  } finally {
+    content.destroy();
+  }
+}
+
+async function beginsAsText(content: Readable): Promise<boolean> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of content as AsyncIterable<Uint8Array>) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length >= TEXT_SAMPLE) break;
+  }
+  try {
+    const sample = Buffer.concat(chunks).subarray(0, TEXT_SAMPLE);
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream: length > TEXT_SAMPLE });
+    return !CONTROLS.test(text);
+  } catch {
+    return false;
+  }
+}
