@@ -1,6 +1,5 @@
 import { createSign1, encodeSign1 } from '../core/cose/sign1.js';
 import { statementHeader } from '../core/statement/signed-statement.js';
-import { statementEntry } from '../core/statement/statement-entry.js';
 import type { VconTemplate } from '../core/statement/vcon-template.js';
 import { unsignedStatements } from './intake-store.js';
 import type { WaitingEntry } from './leaf-source.js';
@@ -47,7 +46,8 @@ export async function signStatements(context: LedgerContext, log: LogRef): Promi
       return {
         tenantId: entry.entryTenantId,
         eventId: entry.entryId,
-        entry: statementEntry(encodeSign1(signed)),
+        // Freshly signed, it has nothing unprotected that an entry would have to leave behind.
+        entry: encodeSign1(signed),
       };
     }),
   );

@@ -29,9 +29,14 @@ export function coseKeyFromJwk(jwk: PublicJwk, kid: Uint8Array): CborMap {
   ]);
 }
 
+/** A verifier compares the same few keys with every message. */
+const thumbprints = new WeakMap<PublicJwk, Uint8Array>();
+
 /** The COSE key thumbprint with SHA-256 (RFC 9679): 32 bytes over the required members alone. */
 export function keyThumbprint(jwk: PublicJwk): Uint8Array {
-  return sha256(encodeCbor(new Map(keyMembers(jwk))));
+  const known = thumbprints.get(jwk) ?? sha256(encodeCbor(new Map(keyMembers(jwk))));
+  thumbprints.set(jwk, known);
+  return known.slice();
 }
 
 function curveName(value: CborValue | undefined): PublicJwk['crv'] | undefined {

@@ -1,4 +1,4 @@
-import { equalBytes, fromBase64, utf8 } from '../bytes.js';
+import { equalBytes, fromBase64, toHex, utf8 } from '../bytes.js';
 import { type VerificationCode, VerificationError } from '../errors.js';
 import { keyThumbprint } from './cose-key.js';
 import { Header } from './labels.js';
@@ -27,7 +27,7 @@ const GROUP_ORDERS: Readonly<Record<'P-256' | 'P-384', bigint>> = {
 };
 
 function unsignedInteger(bytes: Uint8Array): bigint {
-  return bytes.reduce((value, byte) => (value << 8n) | BigInt(byte), 0n);
+  return BigInt(`0x${toHex(bytes)}`);
 }
 
 /**

@@ -17,6 +17,9 @@ const PARAMETERS = {
   [Algorithm.eddsa]: { crv: 'Ed25519', key: { name: 'Ed25519' }, use: { name: 'Ed25519' } },
 } as const;
 
+/** Importing a key costs as much as a check with it, and a verifier has few keys for many signatures. */
+const imported = new WeakMap<PublicJwk, ReturnType<typeof importKey>>();
+
 function importKey(key: PublicJwk, parameters: { name: string; namedCurve?: string }) {
   const { kty, crv, x } = key;
   const jwk = kty === 'EC' ? { kty, crv, x, y: key.y } : { kty, crv, x };
@@ -28,6 +31,13 @@ function importKey(key: PublicJwk, parameters: { name: string; namedCurve?: stri
   });
 }
 
+/** A key is imported once, also one that is refused. */
+function importedKey(key: PublicJwk, parameters: { name: string; namedCurve?: string }) {
+  const known = imported.get(key) ?? importKey(key, parameters);
+  imported.set(key, known);
+  return known;
+}
+
 /**
  * ES256, ES384 and EdDSA with Web Crypto: the same in Node and in a browser.
  * @throws {VerificationError} `key_invalid` when the platform refuses the key
@@ -35,6 +45,6 @@ function importKey(key: PublicJwk, parameters: { name: string; namedCurve?: stri
 export const webCryptoVerify: VerifySignature = async (key, alg, message, signature) => {
   const parameters = PARAMETERS[alg as keyof typeof PARAMETERS];
   if (!parameters || parameters.crv !== key.crv) return false;
-  const imported = await importKey(key, parameters.key);
-  return globalThis.crypto.subtle.verify(parameters.use, imported, signature.slice(), message.slice());
+  const usable = await importedKey(key, parameters.key);
+  return globalThis.crypto.subtle.verify(parameters.use, usable, signature.slice(), message.slice());
 };

@@ -1,14 +1,12 @@
-import { concatBytes, utf8 } from '../bytes.js';
+import { utf8 } from '../bytes.js';
 
-const DICTIONARY = utf8('d');
-const LIST = utf8('l');
-const END = utf8('e');
 const LONE_SURROGATE = /\p{Surrogate}/u;
+const BEYOND_ASCII = /[^\0-\x7f]/;
 
-function byteString(text: string): Uint8Array {
+function byteString(text: string): string {
+  if (!BEYOND_ASCII.test(text)) return `${text.length}:${text}`;
   if (LONE_SURROGATE.test(text)) throw new TypeError('a text with a lone surrogate has no UTF-8 form');
-  const bytes = utf8(text);
-  return concatBytes(utf8(`${bytes.length}:`), bytes);
+  return `${utf8(text).length}:${text}`;
 }
 
 const ABOVE_SURROGATES = /[\ud800-\uffff]/;
@@ -23,25 +21,19 @@ export function compareUtf8(left: string, right: string): number {
   return a.length - b.length;
 }
 
-function parts(value: unknown, into: Uint8Array[]): void {
-  if (typeof value === 'string') into.push(byteString(value));
-  else if (typeof value === 'boolean') into.push(utf8(value ? 'i1e' : 'i0e'));
-  else if (typeof value === 'bigint') into.push(utf8(`i${value}e`));
-  else if (typeof value !== 'object' || value === null)
-    throw new TypeError(`bencode of a ${typeof value} is not defined`);
-  else if (Array.isArray(value)) {
-    into.push(LIST);
-    for (const member of value) if (member !== null && member !== undefined) parts(member, into);
-    into.push(END);
-  } else {
-    into.push(DICTIONARY);
-    for (const [name, member] of Object.entries(value).sort(([a], [b]) => compareUtf8(a, b))) {
-      if (member === null || member === undefined) continue;
-      into.push(byteString(name));
-      parts(member, into);
-    }
-    into.push(END);
+function encoded(value: unknown): string {
+  if (typeof value === 'string') return byteString(value);
+  if (typeof value === 'boolean') return value ? 'i1e' : 'i0e';
+  if (typeof value === 'bigint') return `i${value}e`;
+  if (typeof value !== 'object' || value === null) throw new TypeError(`bencode of a ${typeof value} is not defined`);
+  let members = '';
+  if (Array.isArray(value)) {
+    for (const member of value) if (member !== null && member !== undefined) members += encoded(member);
+    return `l${members}e`;
   }
+  for (const [name, member] of Object.entries(value).sort(([left], [right]) => compareUtf8(left, right)))
+    if (member !== null && member !== undefined) members += byteString(name) + encoded(member);
+  return `d${members}e`;
 }
 
 /**
@@ -50,7 +42,6 @@ function parts(value: unknown, into: Uint8Array[]): void {
  * @throws {TypeError} on a number, a null at the top, or a text with a lone surrogate
  */
 export function bencode(value: unknown): Uint8Array {
-  const into: Uint8Array[] = [];
-  parts(value, into);
-  return concatBytes(...into);
+  // One text, turned into bytes once: lengths are counted in bytes while it grows.
+  return utf8(encoded(value));
 }

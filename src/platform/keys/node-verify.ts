@@ -9,9 +9,16 @@ const HASHES: Readonly<Record<number, { crv: PublicJwk['crv']; hash: string | nu
   [Algorithm.eddsa]: { crv: 'Ed25519', hash: null },
 };
 
+/** Importing a key costs as much as a check with it, and a verifier has few keys for many signatures. */
+const imported = new WeakMap<PublicJwk, KeyObject>();
+
 function importKey(jwk: PublicJwk): KeyObject | undefined {
+  const known = imported.get(jwk);
+  if (known) return known;
   try {
-    return createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' });
+    const key = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' });
+    imported.set(jwk, key);
+    return key;
   } catch {
     return undefined; // the point is not on its curve
   }
