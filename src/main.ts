@@ -46,6 +46,9 @@ function startLines(config: Config, service: RunningService): string[] {
     `Data: ${config.dataDir}`,
     credentials,
     `Engines: ${service.engines.database} database, ${service.engines.queue} queue`,
+    config.clamavUrl === undefined
+      ? 'Blob scan: none, for CLAMAV_URL is not set; blobs stay NOT_SCANNED'
+      : `Blob scan: ClamAV, at ${config.blobScanSchedule} (cron, UTC)`,
     'Stop with Ctrl-C or SIGTERM',
   ];
 }

@@ -10,6 +10,7 @@ import { statementSource } from './archivist/statement-source.js';
 import { createAuthenticate } from './iam/tokens/authenticate.js';
 import { type Failpoints, killingFailpoints } from './ledger/failpoints.js';
 import { createLedger, type Ledger } from './ledger/round.js';
+import { clamavScanner } from './platform/clamav.js';
 import { type Clock, systemClock } from './platform/clock.js';
 import type { Config } from './platform/config.js';
 import { fileObjectStore } from './platform/file-object-store.js';
@@ -30,6 +31,7 @@ import { type OpenDeployment, openDeployment } from './service/open-deployment.j
 import { runConserverLink } from './service/run-conserver-link.js';
 import { serviceHealth } from './service/service-health.js';
 import { statusRoutes } from './service/status-routes.js';
+import { startScanBlobsJob } from './workers/scan-blobs-job.js';
 
 /** What a test or the demo passes in instead of the real thing. */
 export interface ServiceOverrides {
@@ -93,6 +95,11 @@ async function startParts(
   closers.push(() => ledger.stop());
   if (config.role === 'all' || config.role === 'ledger') await ledger.start();
   const server = await startServer(config, base, ledger, closers);
+  if (config.clamavUrl !== undefined && (config.role === 'all' || config.role === 'worker')) {
+    const scanner = clamavScanner(config.clamavUrl);
+    const job = await startScanBlobsJob({ ...base, scanner, backend: queues, pattern: config.blobScanSchedule });
+    closers.push(() => job.close());
+  }
   const link =
     config.role === 'all' || config.role === 'worker' ? await runConserverLink({ config, ...base }) : undefined;
   if (link) closers.push(() => link.close());

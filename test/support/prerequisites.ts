@@ -8,6 +8,8 @@ export const serverUrl = process.env['TEST_DATABASE_URL'];
 export const redisUrl = process.env['TEST_REDIS_URL'];
 /** Started by tests that need a Redis with settings of their own. */
 export const redisServerPath = ['/usr/bin/redis-server', '/usr/local/bin/redis-server'].find(existsSync);
+/** The ClamAV daemon (clamav-daemon), started by tests with a signature of their own. */
+export const clamdPath = ['/usr/sbin/clamd', '/usr/local/sbin/clamd', '/usr/bin/clamd'].find(existsSync);
 export const chromiumPath = process.env['TEST_CHROMIUM'] ?? CHROMIUM.find(existsSync);
 
 /** What this machine lacks, and which tests are not run for that. */
@@ -16,6 +18,7 @@ export function notRun(): string[] {
     ...(serverUrl ? [] : ['tests on a PostgreSQL server: TEST_DATABASE_URL is not set']),
     ...(redisUrl ? [] : ['tests on Redis: TEST_REDIS_URL is not set']),
     ...(redisServerPath ? [] : ['tests of Redis settings: there is no redis-server']),
+    ...(clamdPath ? [] : ['tests on the ClamAV daemon: there is no clamd']),
     ...(chromiumPath ? [] : ['tests in a browser: there is no Chromium']),
   ];
 }
