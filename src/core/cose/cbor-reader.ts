@@ -21,7 +21,7 @@ export interface CborLimits {
 const MAJOR = { unsigned: 0, negative: 1, bytes: 2, text: 3, array: 4, map: 5, tag: 6 } as const;
 /** Bytes that follow the initial one, by its low five bits from 24 on, and the smallest value worth that many. */
 const WIDTHS = [1, 2, 4, 8] as const;
-const SMALLEST = [24n, 0x100n, 0x10000n, 0x100000000n] as const;
+const SMALLEST = [24, 0x100, 0x10000, 0x100000000] as const;
 const TEXT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function malformed(reason: string): VerificationError {
@@ -48,7 +48,7 @@ class Reader {
 
   tag(expected: number): void {
     const { major, argument } = this.head();
-    if (major !== MAJOR.tag || argument !== BigInt(expected)) throw malformed(`tag ${expected} is missing`);
+    if (major !== MAJOR.tag || argument !== expected) throw malformed(`tag ${expected} is missing`);
   }
 
   value(depth: number): CborValue {
@@ -58,9 +58,9 @@ class Reader {
     const { major, argument, info } = this.head();
     switch (major) {
       case MAJOR.unsigned:
-        return exact(argument);
+        return argument;
       case MAJOR.negative:
-        return exact(-1n - argument);
+        return exact(-1n - BigInt(argument));
       case MAJOR.bytes:
         return this.take(argument).slice();
       case MAJOR.text:
@@ -80,7 +80,7 @@ class Reader {
     if (this.offset !== this.bytes.length) throw malformed('bytes after the end');
   }
 
-  private map(length: bigint, depth: number): CborMap {
+  private map(length: number | bigint, depth: number): CborMap {
     const map: CborMap = new Map();
     for (let left = this.count(length); left > 0; left -= 1) {
       const key = this.value(depth + 1);
@@ -98,7 +98,7 @@ class Reader {
     throw malformed('a float, undefined or another simple value');
   }
 
-  private text(length: bigint): string {
+  private text(length: number | bigint): string {
     try {
       return TEXT.decode(this.take(length));
     } catch (error) {
@@ -107,35 +107,48 @@ class Reader {
     }
   }
 
-  private take(length: bigint): Uint8Array {
+  private take(length: number | bigint): Uint8Array {
     const start = this.offset;
-    if (length > BigInt(this.bytes.length - start)) throw malformed('cut short');
+    if (length > this.bytes.length - start) throw malformed('cut short');
     this.offset += Number(length);
     return this.bytes.subarray(start, this.offset);
   }
 
   /** Every member takes a byte at least: a length beyond what is left is refused before anything is allocated. */
-  private count(length: bigint): number {
-    if (length > BigInt(this.bytes.length - this.offset)) throw malformed('cut short');
-    if (length > BigInt(this.maxItems)) throw malformed('too many values');
+  private count(length: number | bigint): number {
+    if (length > this.bytes.length - this.offset) throw malformed('cut short');
+    if (length > this.maxItems) throw malformed('too many values');
     return Number(length);
   }
 
-  private head(): { major: number; argument: bigint; info: number } {
-    const initial = this.take(1n)[0]!;
+  private head(): { major: number; argument: number | bigint; info: number } {
+    const initial = this.bytes[this.offset];
+    if (initial === undefined) throw malformed('cut short');
+    this.offset += 1;
     const major = initial >> 5;
     const info = initial & 31;
-    if (info < 24) return { major, argument: BigInt(info), info };
+    if (info < 24) return { major, argument: info, info };
     const step = info - 24;
     if (step >= WIDTHS.length) throw malformed('indefinite or reserved length');
     if (major === 7) throw malformed('a float, undefined or another simple value');
-    const width = WIDTHS[step]!;
-    const start = this.offset;
-    this.take(BigInt(width));
-    let argument = 0n;
-    for (let at = start; at < this.offset; at += 1) argument = (argument << 8n) | BigInt(this.view.getUint8(at));
+    const argument = this.argument(WIDTHS[step]!);
     if (argument < SMALLEST[step]!) throw malformed('a number longer than it need be');
     return { major, argument, info };
+  }
+
+  private argument(width: (typeof WIDTHS)[number]): number | bigint {
+    const start = this.offset;
+    this.take(width);
+    switch (width) {
+      case 1:
+        return this.view.getUint8(start);
+      case 2:
+        return this.view.getUint16(start);
+      case 4:
+        return this.view.getUint32(start);
+      case 8:
+        return exact(this.view.getBigUint64(start));
+    }
   }
 }
 
