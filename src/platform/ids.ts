@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { toHex } from '../core/bytes.js';
 import type { Clock } from './clock.js';
 
 /** Where identities and randomness come from. */
@@ -15,6 +14,8 @@ const COUNTER_BITS = 42n;
 const COUNTER_MASK = (1n << COUNTER_BITS) - 1n;
 /** A millisecond starts in the lower quarter of the counter, so that it never runs over. */
 const COUNTER_START_BYTES = 5;
+/** Random bytes of ids are drawn so many at a time: asking for them costs more than they do. */
+const DRAWN_BYTES = 1024;
 
 /**
  * Ids in order: 48 bits of time, 42 bits of counter that starts anywhere in its lower quarter, 32 random bits (RFC 9562
@@ -22,11 +23,20 @@ const COUNTER_START_BYTES = 5;
  */
 export function createIds(clock: Clock): Ids {
   let last = 0n;
+  let drawn = randomBytes(DRAWN_BYTES);
+
+  /** Hex of bytes that are used once. */
+  function randomHex(count: number): string {
+    if (drawn.length < count) drawn = randomBytes(DRAWN_BYTES);
+    const hex = drawn.toString('hex', 0, count);
+    drawn = drawn.subarray(count);
+    return hex;
+  }
 
   function next(): bigint {
     const now = BigInt(clock.now());
-    const random = randomBytes(COUNTER_START_BYTES);
-    last = now > last >> COUNTER_BITS ? (now << COUNTER_BITS) | BigInt(`0x${random.toString('hex')}`) : last + 1n;
+    const starts = now > last >> COUNTER_BITS;
+    last = starts ? (now << COUNTER_BITS) | BigInt(`0x${randomHex(COUNTER_START_BYTES)}`) : last + 1n;
     return last;
   }
 
@@ -38,7 +48,7 @@ export function createIds(clock: Clock): Ids {
       const high = (counter >> 30n).toString(16).padStart(3, '0');
       const middle = (0x8000n | ((counter >> 16n) & 0x3fffn)).toString(16);
       const low = (counter & 0xffffn).toString(16).padStart(4, '0');
-      return `${time.slice(0, 8)}-${time.slice(8)}-7${high}-${middle}-${low}${toHex(randomBytes(4))}`;
+      return `${time.slice(0, 8)}-${time.slice(8)}-7${high}-${middle}-${low}${randomHex(4)}`;
     },
     randomBytes: (count) => new Uint8Array(randomBytes(count)),
   };
