@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -12,6 +12,8 @@ export const SERVER = process.env['TEST_DATABASE_URL'];
 /** The embedded engine always, a PostgreSQL server where the environment names one. */
 export const ENGINES: readonly EngineName[] = SERVER ? ['embedded', 'PostgreSQL'] : ['embedded'];
 
+/** Bytes: a few embedded clusters. */
+const ROOMY = 2 ** 30;
 const CLIENT = { client_id: randomUUID(), client_secret: `${randomUUID()}${randomUUID()}` };
 
 /** A service that answers. */
@@ -52,8 +54,8 @@ function embeddedEngine(folder: string): Engine {
   const notThere = async (): Promise<never> => {
     throw new Error('the embedded database is its process alone');
   };
-  const live = join(folder, 'main', 'embedded');
-  const copy = join(folder, 'embedded-copy');
+  const live = join(folder, 'main', 'embedded', 'postgres');
+  const copy = join(folder, 'copy');
   return {
     environment: {},
     connect: notThere,
@@ -90,6 +92,7 @@ async function postgresqlEngine(server: string): Promise<Engine> {
     owner,
     async connect() {
       const client = new pg.Client({ connectionString: url.href });
+      client.on('error', () => undefined);
       await client.connect();
       return client;
     },
@@ -109,9 +112,19 @@ async function postgresqlEngine(server: string): Promise<Engine> {
   };
 }
 
+/** A kill leaves alone what the operating system holds, so memory serves where there is much of it, and is quicker. */
+async function scratch(): Promise<string> {
+  const memory = '/dev/shm';
+  const free = await statfs(memory).then(
+    ({ bavail, bsize }) => bavail * bsize,
+    () => 0,
+  );
+  return free > ROOMY ? memory : tmpdir();
+}
+
 /** @param server of PostgreSQL, when not the one that the environment names */
 export async function createDeployment(engineName: EngineName, server = SERVER): Promise<Deployment> {
-  const folder = await mkdtemp(join(tmpdir(), 'faults-'));
+  const folder = await mkdtemp(join(await scratch(), 'faults-'));
   const engine = engineName === 'embedded' ? embeddedEngine(folder) : await postgresqlEngine(server!);
   const objectsDir = join(folder, 'objects');
   const processes = new Set<ServiceProcess>();

@@ -1,0 +1,120 @@
+import { describe, expect, it, type TestContext } from 'vitest';
+import { createDeployment, type Deployment, type RunningProcess, requestToken, SERVER } from './deployment.js';
+import { Follower } from './follower.js';
+import { Journal, until } from './journal.js';
+
+describe.skipIf(!SERVER).concurrent('two services on one PostgreSQL', () => {
+  interface Pair {
+    readonly deployment: Deployment;
+    readonly journal: Journal;
+    readonly follower: Follower;
+    readonly first: RunningProcess;
+    /** The second service starts only when it is asked for, so that the first one has the logs. */
+    second(): Promise<RunningProcess>;
+  }
+
+  async function pair({ onTestFinished }: TestContext): Promise<Pair> {
+    const deployment = await createDeployment('PostgreSQL');
+    onTestFinished(() => deployment.close());
+    const first = await deployment.start({}, 'first');
+    const journal = await Journal.begin(first.url);
+    await journal.sendMany(first.url, 6);
+    const follower = new Follower(deployment, journal);
+    await follower.audit(first.url);
+    return { deployment, journal, follower, first, second: () => deployment.start({}, 'second') };
+  }
+
+  /** Lets a sequencer begin to write a table, posts, and waits until it is held up there. */
+  async function holdUp({ deployment, journal, first }: Pair, table: string) {
+    const blocker = await deployment.connect();
+    await blocker.query('BEGIN');
+    await blocker.query(`LOCK TABLE archivist.${table} IN SHARE ROW EXCLUSIVE MODE`);
+    await journal.sendMany(first.url, 6);
+    await until(
+      () =>
+        deployment.owner(
+          `SELECT pid FROM pg_stat_activity
+            WHERE datname = current_database() AND wait_event_type = 'Lock' AND query ~ $1`,
+          [`(INSERT INTO|UPDATE) archivist\\.${table} `],
+        ),
+      (waiting) => waiting.length > 0,
+    );
+    return async () => {
+      await blocker.query('ROLLBACK');
+      await blocker.end();
+    };
+  }
+
+  it.for<readonly [string, string]>([
+    ['commit', 'node_page'],
+    ['seal', 'seal'],
+  ])(
+    'of which one is stopped past its lease in mid-%s: the other goes on, and what the first then does changes nothing',
+    { timeout: 90_000 },
+    async ([, table], context) => {
+      const rig = await pair(context);
+      const { deployment, journal, follower, first } = rig;
+      const release = await holdUp(rig, table);
+      first.signal('SIGSTOP');
+      await release();
+      const second = await rig.second();
+      await journal.sendMany(second.url, 6);
+      await follower.audit(second.url);
+      const before = await deployment.owner('SELECT log_id, seal_number, size FROM archivist.log ORDER BY log_id');
+      first.signal('SIGCONT');
+      const lost = /another sequencer has taken the log over|a round failed/;
+      await until(
+        async () => first.output(),
+        (output) => lost.test(output),
+      );
+      expect(await deployment.owner('SELECT log_id, seal_number, size FROM archivist.log ORDER BY log_id')).toEqual(
+        before,
+      );
+      await journal.sendMany(first.url, 6);
+      await journal.sendMany(second.url, 6);
+      await follower.audit(first.url);
+      await follower.audit(second.url);
+    },
+  );
+
+  it('of which one has a log: the other waits, and goes on when the first is killed', async (context) => {
+    const rig = await pair(context);
+    const { deployment, journal, follower, first } = rig;
+    const release = await holdUp(rig, 'leaf');
+    const second = await rig.second();
+    const held = () =>
+      deployment.owner(
+        'SELECT log_id, lease_holder, lease_epoch FROM archivist.log WHERE lease_until > clock_timestamp() ORDER BY log_id',
+      );
+    const before = await held();
+    expect(before.length).toBeGreaterThan(0);
+    await journal.sendMany(second.url, 6);
+    const after = await held();
+    for (const lease of before) expect(after).toContainEqual(lease);
+    await first.kill();
+    await release();
+    await follower.audit(second.url);
+    expect((await held()).map((lease) => lease['lease_holder'])).not.toContain(before[0]!['lease_holder']);
+  }, 90_000);
+
+  it('that start together on an empty database make one deployment, and each takes the tokens of the other', async ({
+    onTestFinished,
+  }) => {
+    const deployment = await createDeployment('PostgreSQL');
+    onTestFinished(() => deployment.close());
+    const [first, second] = await Promise.all([deployment.start({}, 'first'), deployment.start({}, 'second')]);
+    const journal = await Journal.begin(first.url);
+    const other = await requestToken(second.url);
+    const response = await fetch(`${first.url}/archivist/v2/assets`, { headers: { authorization: `Bearer ${other}` } });
+    expect(response.status).toBe(200);
+    let sent = 0;
+    const enough = () => {
+      sent += 1;
+      return sent > 40;
+    };
+    await Promise.all([journal.stream(first.url, 2, enough), journal.stream(second.url, 2, enough)]);
+    const follower = new Follower(deployment, journal);
+    await follower.audit(first.url);
+    await follower.audit(second.url);
+  }, 90_000);
+});
