@@ -61,7 +61,8 @@ function measuredRounds(deps: LedgerDeps, holder: string): (log: LogRef) => Prom
 /** The sequencers of all logs that this process comes to hold. */
 export function createLedger(deps: LedgerDeps): Ledger {
   const { database, clock, logger, metrics } = deps;
-  const holder = deps.ids.uuid();
+  // The embedded database has one process at a time: a lease that another start took is dead, not to be waited for.
+  const holder = database.engine === 'embedded PostgreSQL' ? 'embedded' : deps.ids.uuid();
   const nudges = createCommitNudge(deps.queueBackend, logger);
   const rounds = createRoundQueue(deps.parallelLogs, measuredRounds(deps, holder));
   const sweep = createRepeat(SWEEP_MS, sweepOnce);
