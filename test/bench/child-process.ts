@@ -24,6 +24,10 @@ export async function startProgram(program: URL, environment: Record<string, str
     env: { PATH, HOME, TMPDIR, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  // Whatever way this process ends, nothing that it started is left behind.
+  const leaveNothing = (): void => void child.kill('SIGKILL');
+  process.once('exit', leaveNothing);
+  child.once('exit', () => process.off('exit', leaveNothing));
   try {
     return { url: await announcedUrl(child), pid: child.pid!, stop: () => stop(child) };
   } catch (error) {
