@@ -1,8 +1,14 @@
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { scanBlobs } from '../../src/archivist/blobs/scan-blobs.js';
 import { clamavScanner } from '../../src/platform/clamav.js';
+import { fileObjectStore } from '../../src/platform/file-object-store.js';
+import { createLogger } from '../../src/platform/logger.js';
 import { clamdPath } from '../support/prerequisites.js';
 import { BAD_TEXT, type ClamavDaemon, SIGNATURE, startClamavDaemon } from './clamav-daemon.js';
 import { freePort, startTestService, type TestService, until } from './test-service.js';
@@ -35,10 +41,16 @@ describe.skipIf(clamdPath === undefined)('with the real ClamAV daemon', () => {
 
   describe('the service', () => {
     let running: TestService;
+    let objects: string;
     beforeAll(async () => {
-      running = await startTestService({ CLAMAV_URL: daemon.tcpUrl, BLOB_SCAN_SCHEDULE: '* * * * * *' });
+      objects = await mkdtemp(join(tmpdir(), 'scan-test-'));
+      const scan = { CLAMAV_URL: daemon.tcpUrl, BLOB_SCAN_SCHEDULE: '* * * * * *' };
+      running = await startTestService({ ...scan, OBJECT_STORE_URL: `file://${objects}` });
     });
-    afterAll(() => running?.close());
+    afterAll(async () => {
+      await running?.close();
+      await rm(objects, { recursive: true, force: true });
+    });
 
     it('scans by schedule, gives out what is good, strictly too, and refuses what is bad', async () => {
       const { owner, url } = running;
@@ -64,6 +76,15 @@ describe.skipIf(clamdPath === undefined)('with the real ClamAV daemon', () => {
       expect((await owner.get(`/archivist/v1/${good.json['identity']}?strict=true`)).status).toBe(200);
       expect((await info(large)).json).toMatchObject({ scanned_status: 'NOT_SCANNED', scanned_timestamp: '' });
       expect((await owner.get(`/archivist/v1/${large.json['identity']}?strict=true`)).status).toBe(400);
+    });
+
+    it('ends a run though a blob cannot be scanned, and tries that one again in the next', async () => {
+      const { database, clock } = running.service.parts;
+      const logger = createLogger('silent');
+      const [scanner, objectStore] = [clamavScanner(daemon.tcpUrl), fileObjectStore(objects)];
+      const run = () => scanBlobs({ database, objectStore, scanner, clock, logger });
+      expect(await run()).toEqual({ clean: 0, bad: 0, unknown: 1 });
+      expect(await run()).toEqual({ clean: 0, bad: 0, unknown: 1 });
     });
   });
 });

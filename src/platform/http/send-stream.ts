@@ -7,7 +7,7 @@ const STALLED_MS = 60_000;
 
 /**
  * Sends the stream of a reply; resolves when it is sent, or when the client has left.
- * @throws what the stream throws: the answer is then broken off
+ * @throws what the stream throws, {Error} when it is shorter than it should be: the answer is then broken off
  */
 export async function sendStream(response: Response, reply: Reply, success: number): Promise<void> {
   const { content, length } = reply.stream!;
@@ -22,8 +22,18 @@ export async function sendStream(response: Response, reply: Reply, success: numb
   }
   response.setTimeout(STALLED_MS, () => response.destroy());
   try {
-    await pipeline(content, response);
+    await pipeline(content, (chunks: AsyncIterable<Uint8Array>) => exactly(length, chunks), response);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
   }
+}
+
+/** A client that was promised more would wait for it. */
+async function* exactly(length: number, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let sent = 0;
+  for await (const chunk of chunks) {
+    sent += chunk.length;
+    yield chunk;
+  }
+  if (sent !== length) throw new Error(`a stream of ${length} bytes had ${sent}`);
 }
