@@ -19,11 +19,11 @@ export async function takeClaims(
   if (claims.length === 0) return [];
   const tenants = claims.map((claim) => claim.tenantId);
   const scopes = claims.map((claim) => Buffer.from(claim.scope).toString('hex'));
-  const taken = await tx.query<{ scope: Uint8Array }>(
+  const taken = await tx.execute(
     `INSERT INTO archivist.idempotency (tenant_id, scope, body_hash, resource, created_at)
      SELECT t, decode(s, 'hex'), decode(b, 'hex'), r, $5
        FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) AS n(t, s, b, r) ORDER BY t, s
-     ON CONFLICT DO NOTHING RETURNING scope`,
+     ON CONFLICT DO NOTHING`,
     [
       tenants,
       scopes,
@@ -32,16 +32,16 @@ export async function takeClaims(
       now,
     ],
   );
-  if (taken.length === claims.length) return claims.map(() => undefined);
-  const ours = new Set(taken.map((row) => Buffer.from(row.scope).toString('hex')));
-  const earlier = await tx.query<{ scope: Uint8Array; body_hash: Uint8Array; resource: string }>(
+  if (taken === claims.length) return claims.map(() => undefined);
+  const rows = await tx.query<{ scope: Uint8Array; body_hash: Uint8Array; resource: string }>(
     `SELECT i.scope, i.body_hash, i.resource FROM unnest($1::uuid[], $2::text[]) AS n(tenant_id, s)
        JOIN archivist.idempotency i ON i.tenant_id = n.tenant_id AND i.scope = decode(n.s, 'hex')`,
     [tenants, scopes],
   );
-  const held = new Map(earlier.map((row) => [Buffer.from(row.scope).toString('hex'), row]));
-  return scopes.map((scope) => {
-    const row = ours.has(scope) ? undefined : held.get(scope);
-    return row && { bodyHash: row.body_hash, resource: row.resource };
+  const held = new Map(rows.map((row) => [Buffer.from(row.scope).toString('hex'), row]));
+  return claims.map(({ resource }, place) => {
+    const row = held.get(scopes[place]!);
+    // A row with the resource that was only now thought of is the one just written.
+    return row && row.resource !== resource ? { bodyHash: row.body_hash, resource: row.resource } : undefined;
   });
 }
