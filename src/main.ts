@@ -41,14 +41,12 @@ function startLines(config: Config, service: RunningService): string[] {
       : `First Owner: client id ${service.firstOwner.clientId}, secret written to ${credentialsPath(config.dataDir)}`
     : `First Owner: made at an earlier start (${credentialsPath(config.dataDir)})`;
   const link = service.conserverLinkUrl ? `, its conserver plugin on ${service.conserverLinkUrl}` : '';
+  const scanner = config.clamavUrl ? 'ClamAV' : 'no blob scanner (CLAMAV_URL is not set: blobs stay NOT_SCANNED)';
   return [
     `vcon-archivist listens on ${service.url} (role ${config.role})${link}`,
     `Data: ${config.dataDir}`,
     credentials,
-    `Engines: ${service.engines.database} database, ${service.engines.queue} queue`,
-    config.clamavUrl === undefined
-      ? 'Blob scan: none, for CLAMAV_URL is not set; blobs stay NOT_SCANNED'
-      : `Blob scan: ClamAV, at ${config.blobScanSchedule} (cron, UTC)`,
+    `Engines: ${service.engines.database} database, ${service.engines.queue} queue, ${scanner}`,
     'Stop with Ctrl-C or SIGTERM',
   ];
 }
