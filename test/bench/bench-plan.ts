@@ -8,8 +8,6 @@ export interface BenchPlan {
   readonly roundSeconds: number;
   /** Of the load at half the saturated rate. */
   readonly latencySeconds: number;
-  /** How many posts of that load are followed until their receipt. */
-  readonly followedPosts: number;
   /** So many receipts are verified, of posts drawn at random; every post's when Infinity. */
   readonly verifiedReceipts: number;
   /** Of one round of in-process work. */
@@ -22,7 +20,6 @@ export const SMOKE: BenchPlan = {
   warmUpSeconds: 0.3,
   roundSeconds: 0.5,
   latencySeconds: 1.5,
-  followedPosts: 15,
   verifiedReceipts: Number.POSITIVE_INFINITY,
   cryptoSeconds: 0.15,
 };
@@ -30,10 +27,9 @@ export const SMOKE: BenchPlan = {
 export const FULL: BenchPlan = {
   mode: 'full',
   rounds: 5,
-  warmUpSeconds: 3,
-  roundSeconds: 6,
-  latencySeconds: 20,
-  followedPosts: 200,
+  warmUpSeconds: 2,
+  roundSeconds: 4,
+  latencySeconds: 15,
   verifiedReceipts: 1000,
   cryptoSeconds: 1,
 };
@@ -42,5 +38,8 @@ export const FULL: BenchPlan = {
 export const IN_FLIGHT = 128;
 /** Arrivals per second of a saturated round: more than any of the stacks answers on one core. */
 export const SATURATION = 20_000;
+/** Posts that are followed to their receipt at once, at most: every poll is load as well. */
+export const FOLLOWED = 4;
+export const POLL_MS = 50;
 /** So many assets share the events, each the way one vCon's asset has its own. */
 export const ASSETS = 64;

@@ -1,4 +1,4 @@
-import { type BenchPlan, SATURATION } from './bench-plan.js';
+import { type BenchPlan, FOLLOWED, SATURATION } from './bench-plan.js';
 import { type AcceptedPost, type LoadResult, type LoadTarget, runLoad } from './load.js';
 import { awaitProof, type ServiceUnderTest, settle } from './service-under-test.js';
 import { median } from './statistics.js';
@@ -91,23 +91,24 @@ async function saturatedRound(service: ServiceUnderTest, seconds: number): Promi
 }
 
 async function halfLoad(service: ServiceUnderTest, perSecond: number, plan: BenchPlan): Promise<Latency> {
-  const every = Math.max(1, Math.floor((perSecond * plan.latencySeconds) / plan.followedPosts));
-  const followed: Promise<number>[] = [];
-  let count = 0;
-  const follow = async ({ identity, scheduledAt }: AcceptedPost): Promise<number> => {
+  const timesToReceipt: number[] = [];
+  const followed = new Set<Promise<void>>();
+  let failure: unknown;
+  const follow = async ({ identity, scheduledAt }: AcceptedPost): Promise<void> => {
     await awaitProof(service, identity, 'receipt');
-    return performance.now() - scheduledAt;
+    timesToReceipt.push(performance.now() - scheduledAt);
   };
   const onAccepted = (post: AcceptedPost): void => {
-    count += 1;
-    if (count % every !== 0) return;
-    const time = follow(post);
-    // A failure is met below; until then it must not end the process.
-    time.catch(() => undefined);
-    followed.push(time);
+    if (followed.size >= FOLLOWED) return;
+    const done = follow(post).catch((error: unknown) => {
+      failure ??= error;
+    });
+    followed.add(done);
+    void done.then(() => followed.delete(done));
   };
   const { accepted, refused } = await runLoad(service.target, { perSecond, seconds: plan.latencySeconds, onAccepted });
-  const timesToReceipt = await Promise.all(followed);
+  await Promise.all(followed);
+  if (failure) throw failure;
   await settle(service, accepted);
   return { perSecond, accepted, refused, timesToReceipt };
 }

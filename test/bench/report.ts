@@ -1,5 +1,5 @@
 import { cpus, loadavg, totalmem } from 'node:os';
-import { ASSETS, type BenchPlan, IN_FLIGHT, SATURATION } from './bench-plan.js';
+import { ASSETS, type BenchPlan, FOLLOWED, IN_FLIGHT, POLL_MS, SATURATION } from './bench-plan.js';
 import type { PostCheck } from './check-posts.js';
 import type { CryptoFigures } from './crypto-figures.js';
 import type { Measured, MeasuredService } from './measure.js';
@@ -149,6 +149,7 @@ export function report(plan: BenchPlan, findings: Findings): Record<string, unkn
       generator: 'open loop in a process of its own on the same machine, latency from the scheduled arrival',
       bodyBytes: templateEventBody(newSubject()).length,
       saturation: `${SATURATION} arrivals/s are offered, at most ${IN_FLIGHT} are under way`,
+      timeToReceipt: `of a sample: at most ${FOLLOWED} posts are followed at once, each by a poll every ${POLL_MS} ms`,
       rounds: plan.rounds,
       roundSeconds: plan.roundSeconds,
       tenancies: 1,

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type PublicJwk, readKeyDocument } from '../../src/core/index.js';
 import { readCredentials } from '../../src/service/first-credentials.js';
-import { ASSETS, IN_FLIGHT } from './bench-plan.js';
+import { ASSETS, IN_FLIGHT, POLL_MS } from './bench-plan.js';
 import { freePort, startProgram } from './child-process.js';
 import type { Engine, EngineName } from './engines.js';
 import { createHttpClient, type HttpClient } from './http-client.js';
@@ -9,10 +9,9 @@ import type { AcceptedPost, LoadTarget } from './load.js';
 import { newSubject, templateEventBody } from './template-event.js';
 
 const PROGRAM = new URL('../../src/main.js', import.meta.url);
-const POLL_MS = 20;
 const SETTLED_WITHIN_MS = 180_000;
 /** So many of a load's newest posts must have their proofs before the load counts as worked off. */
-const NEWEST = 16;
+const NEWEST = 8;
 
 /** The whole service in a process of its own, and everything that its users know of it. */
 export interface ServiceUnderTest {
