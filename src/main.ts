@@ -1,4 +1,5 @@
 import { type Config, ConfigError, parseConfig } from './platform/config.js';
+import { failureReason } from './platform/explain-failure.js';
 import { credentialsPath } from './service/first-credentials.js';
 import { type RunningService, startService } from './start-service.js';
 
@@ -29,7 +30,7 @@ function readConfig(): Config {
     return parseConfig(process.env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`The configuration does not work:\n${error.message}\n`);
+    process.stderr.write(`The configuration does not work: ${error.message}\n`);
     process.exit(2);
   }
 }
@@ -52,6 +53,6 @@ function startLines(config: Config, service: RunningService): string[] {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`vcon-archivist could not start: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`vcon-archivist could not start: ${failureReason(error)}\n`);
   process.exit(1);
 });

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { access, constants, mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { createApp } from './app.js';
 import { createAcceptWriter } from './archivist/accept/accept-writer.js';
@@ -13,6 +13,7 @@ import { createLedger, type Ledger } from './ledger/round.js';
 import { clamavScanner } from './platform/clamav.js';
 import { type Clock, systemClock } from './platform/clock.js';
 import type { Config } from './platform/config.js';
+import { explained } from './platform/explain-failure.js';
 import { fileObjectStore } from './platform/file-object-store.js';
 import { type HttpServer, listen } from './platform/http/http-server.js';
 import { createIds, type Ids } from './platform/ids.js';
@@ -101,7 +102,9 @@ async function startParts(
     closers.push(() => job.close());
   }
   const link =
-    config.role === 'all' || config.role === 'worker' ? await runConserverLink({ config, ...base }) : undefined;
+    config.role === 'all' || config.role === 'worker'
+      ? await runConserverLink({ config, ownPort: server.port, ...base })
+      : undefined;
   if (link) closers.push(() => link.close());
   return {
     url: server.url,
@@ -141,7 +144,7 @@ async function openBase(config: Config, overrides: ServiceOverrides, closers: Cl
   const clock = overrides.clock ?? systemClock;
   const logger = overrides.logger ?? createLogger(config.logLevel);
   const ids = createIds(clock);
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  await explained('DATA_DIR cannot be used', prepareFolder(config.dataDir));
   const database = await openDatabase(config, logger);
   closers.push(() => database.close());
   const queues = config.redisUrl ? await openRedisQueues(config.redisUrl, logger) : postgresQueues(database, logger);
@@ -158,6 +161,12 @@ async function openBase(config: Config, overrides: ServiceOverrides, closers: Cl
     objectStore: fileObjectStore(config.objectStoreDir),
     open: await openDeployment({ config, database, clock, ids }),
   };
+}
+
+/** Makes the folder unless it is there. @throws when nothing can be written into it */
+async function prepareFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await access(folder, constants.W_OK | constants.X_OK);
 }
 
 function createServiceLedger(config: Config, base: Base): Ledger {
@@ -217,7 +226,8 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
     version: packageVersion(),
     trustProxy: config.trustProxy,
   });
-  const server = await listen(app, { host: config.host, port: config.port });
+  const { host, port } = config;
+  const server = await explained(`PORT ${port} of HOST ${host} cannot be used`, listen(app, { host, port }));
   closers.push(() => server.close());
   return server;
 }

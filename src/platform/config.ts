@@ -7,11 +7,14 @@ export type Role = 'all' | 'api' | 'ledger' | 'worker';
 
 /** Everything that the operator decides, read once from the environment. A comment beside a field is its manual. */
 export interface Config {
-  /** `ROLE`, default `all`. `api`, `ledger` or `worker` play one part each and need `DATABASE_URL`. */
+  /**
+   * `ROLE`, default `all`. `api`, `ledger` or `worker` play one part each; they need `DATABASE_URL` and `PUBLIC_URL`, the
+   * same everywhere, and share `KEYS_DIR` and `OBJECT_STORE_URL`. A `worker` also needs `ARCHIVIST_URL` for its plugin.
+   */
   readonly role: Role;
   /** `HOST`, default 127.0.0.1: the address to listen on. */
   readonly host: string;
-  /** `PORT`, default 8080. */
+  /** `PORT`, default 8080; 0 takes any free port and needs `PUBLIC_URL`. */
   readonly port: number;
   /**
    * `TRUST_PROXY`, default none: whose forwarding headers are believed. A number of proxies, or addresses and subnets as
@@ -55,7 +58,7 @@ export interface Config {
 
 /** The conserver plugin: inside the service or alone. */
 export interface PluginConfig {
-  /** Not a variable: `HOST` when there is a secret, else loopback. */
+  /** Not a variable: `HOST` when there is a secret, else loopback, whatever `HOST` says. */
   readonly host: string;
   /** `PLUGIN_PORT`, default 8081; 0 runs no plugin inside the service. */
   readonly port: number;
@@ -174,6 +177,13 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
 function findContradiction(env: Environment): string | undefined {
   if (env.ROLE !== 'all' && env.DATABASE_URL === undefined)
     return `ROLE: ${env.ROLE} shares its database with other processes and needs DATABASE_URL`;
+  // Receipts and tokens are issued in this name: two processes of a deployment must not differ in it.
+  if (env.ROLE !== 'all' && env.PUBLIC_URL === undefined)
+    return `ROLE: ${env.ROLE} speaks for the same deployment as other processes and needs their PUBLIC_URL`;
+  if (env.ROLE === 'worker' && env.PLUGIN_PORT !== 0 && env.ARCHIVIST_URL === undefined)
+    return 'ROLE: worker delivers to another process and needs ARCHIVIST_URL (or PLUGIN_PORT=0)';
+  if (env.PORT === 0 && env.PUBLIC_URL === undefined)
+    return 'PORT: 0 takes another port at each start, while PUBLIC_URL must stay the same and be set';
   if ((env.ARCHIVIST_CLIENT_ID === undefined) !== (env.ARCHIVIST_CLIENT_SECRET === undefined))
     return 'ARCHIVIST_CLIENT_ID: must be set together with ARCHIVIST_CLIENT_SECRET';
   return undefined;

@@ -1,6 +1,7 @@
 import { type ConserverLink, startConserverLink } from '../../plugins/conserver-link/start-conserver-link.js';
 import type { Clock } from '../platform/clock.js';
 import type { Config } from '../platform/config.js';
+import { explained } from '../platform/explain-failure.js';
 import type { Logger } from '../platform/logger.js';
 import type { Metrics } from '../platform/metrics.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
@@ -13,6 +14,8 @@ import { readCredentials } from './first-credentials.js';
  */
 export async function runConserverLink(parts: {
   config: Config;
+  /** Where this process listens: delivered to unless `ARCHIVIST_URL` names another place. */
+  ownPort: number;
   queues: QueueBackend;
   logger: Logger;
   clock: Clock;
@@ -22,14 +25,22 @@ export async function runConserverLink(parts: {
   if (config.plugin.port === 0) return undefined;
   const credentials = await linkCredentials(config);
   if (credentials) {
-    const archivistUrl = config.plugin.archivistUrl ?? `http://127.0.0.1:${config.port}`;
+    const archivistUrl = config.plugin.archivistUrl ?? `http://${reachable(config.host)}:${parts.ownPort}`;
     const settings = { ...config.plugin, archivistUrl, ...credentials };
-    return startConserverLink({ settings, backend, logger, clock, registry: metrics.registry });
+    const started = startConserverLink({ settings, backend, logger, clock, registry: metrics.registry });
+    return explained(`the conserver plugin (PLUGIN_PORT ${settings.port}) cannot be started`, started);
   }
   const reason = 'the conserver plugin needs ARCHIVIST_CLIENT_ID and ARCHIVIST_CLIENT_SECRET';
   if (config.role === 'worker') throw new Error(reason);
   logger.warn(`${reason}: it does not run`);
   return undefined;
+}
+
+/** The address under which this machine reaches what listens on a host. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 async function linkCredentials(config: Config): Promise<{ clientId: string; clientSecret: string } | undefined> {

@@ -15,6 +15,9 @@ describe('the configuration', () => {
       databaseUrl: undefined,
       redisUrl: undefined,
       objectStoreDir: resolve('data/objects'),
+      blobLimit: 512 * 1024 * 1024,
+      clamavUrl: undefined,
+      blobScanSchedule: '0 3 * * *',
       bootstrapClientId: undefined,
       bootstrapClientSecret: undefined,
       massifHeight: 14,
@@ -80,11 +83,21 @@ describe('the configuration', () => {
     expect(parse).not.toThrow(/hunter2/);
   });
 
-  it('gives a part of the program no database of its own', () => {
+  it('gives a part of the program neither a database nor a name of its own', () => {
+    const [DATABASE_URL, PUBLIC_URL, ARCHIVIST_URL] = ['postgres://h/d', 'http://a.example', 'http://b.example'];
     for (const ROLE of ['api', 'ledger', 'worker']) {
-      expect(() => parseConfig({ ROLE })).toThrow('needs DATABASE_URL');
-      expect(parseConfig({ ROLE, DATABASE_URL: 'postgres://h/d' }).role).toBe(ROLE);
+      expect(() => parseConfig({ ROLE, PUBLIC_URL, ARCHIVIST_URL })).toThrow('needs DATABASE_URL');
+      expect(() => parseConfig({ ROLE, DATABASE_URL, ARCHIVIST_URL })).toThrow('needs their PUBLIC_URL');
+      expect(parseConfig({ ROLE, DATABASE_URL, PUBLIC_URL, ARCHIVIST_URL }).role).toBe(ROLE);
     }
+    const worker = { ROLE: 'worker', DATABASE_URL, PUBLIC_URL };
+    expect(() => parseConfig(worker)).toThrow('needs ARCHIVIST_URL');
+    expect(parseConfig({ ...worker, PLUGIN_PORT: '0' }).role).toBe('worker');
+  });
+
+  it('takes any free port only under a public URL that stays', () => {
+    expect(() => parseConfig({ PORT: '0' })).toThrow('PUBLIC_URL must stay the same');
+    expect(parseConfig({ PORT: '0', PUBLIC_URL: 'http://a.example' }).publicUrl).toBe('http://a.example');
   });
 
   it('shows the plugin beyond loopback only behind a secret', () => {

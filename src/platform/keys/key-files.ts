@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fromBase64, toBase64Url, utf8 } from '../../core/bytes.js';
 import { createFile } from '../durable-file.js';
+import { failureReason } from '../explain-failure.js';
 import { KEY_KINDS, type KeyRole } from './key-role.js';
 
 const SAFE_NAME = /^[A-Za-z0-9_-]+$/;
@@ -13,7 +14,7 @@ const SECRET_BYTES = 32;
 export interface KeyFiles {
   /** @throws when the file exists */
   save(keyId: string, key: KeyObject): Promise<void>;
-  /** @throws {Error} naming the file when it is missing */
+  /** @throws {Error} naming the file when it is missing or holds no key */
   load(keyId: string): Promise<KeyObject>;
   /** A secret of 32 bytes, made at first use; nodes that start together get the same one. */
   secret(name: string, randomBytes: (count: number) => Uint8Array): Promise<Uint8Array>;
@@ -40,9 +41,10 @@ export function keyFiles(folder: string): KeyFiles {
       try {
         return createPrivateKey(await readFile(file));
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+        const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+        const state = missing ? 'is missing' : `cannot be read (${failureReason(error)})`;
         throw new Error(
-          `The private half of the active key ${keyId} is missing: restore ${file}, or set KEYS_DIR to its folder.`,
+          `The private half of the active key ${keyId} ${state}: restore ${file}, or set KEYS_DIR to its folder.`,
         );
       }
     },

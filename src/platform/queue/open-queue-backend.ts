@@ -9,6 +9,7 @@ import {
 } from 'bullmq';
 import { Redis } from 'ioredis';
 import type pg from 'pg';
+import { failureReason } from '../explain-failure.js';
 import type { Logger } from '../logger.js';
 import { requireDurableCommits } from '../postgres/durable-commits.js';
 import type { PooledDatabase } from '../postgres/pooled-database.js';
@@ -40,14 +41,18 @@ interface Patience {
 /** A connection that answers, or the reason why none does. It makes itself anew for as long as it is open. */
 async function connect(url: string, options: Patience, logger: Logger): Promise<Redis> {
   const redis = new Redis(url, { ...options, lazyConnect: true, connectTimeout: START_TIMEOUT_MS });
-  redis.on('error', (error) => logger.warn({ err: error }, 'Redis does not answer'));
+  let reason: unknown;
+  redis.on('error', (error) => {
+    reason = error;
+  });
   try {
     await redis.connect();
-    return redis;
   } catch (error) {
     redis.disconnect();
-    throw new Error('the Redis of REDIS_URL cannot be reached', { cause: error });
+    throw new Error(`the Redis of REDIS_URL cannot be reached: ${failureReason(reason ?? error)}`, { cause: error });
   }
+  redis.on('error', (error) => logger.warn({ err: error }, 'Redis does not answer'));
+  return redis;
 }
 
 /** BullMQ on the Redis of this URL. @throws when it cannot be reached */

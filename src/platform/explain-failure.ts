@@ -1,0 +1,40 @@
+/** What the system's codes mean to somebody who starts a service. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  ENOTDIR: 'a part of the path is not a folder',
+  EEXIST: 'there is a file of that name',
+  EADDRINUSE: 'another process listens there already',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ECONNREFUSED: 'nothing listens there',
+  ECONNRESET: 'the connection was closed',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ETIMEDOUT: 'no answer in time',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'the host name cannot be looked up',
+};
+
+/** Why something failed: one line for a person, without a stack. */
+export function failureReason(error: unknown): string {
+  // A host with several addresses fails once for each, under a message of its own that is empty.
+  if (error instanceof AggregateError && error.errors.length > 0) return failureReason(error.errors[0]);
+  const { code, path, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+  const meaning = MEANINGS[code ?? ''];
+  if (meaning !== undefined) {
+    const place = path ?? (address !== undefined && port !== undefined ? `${address}:${port}` : undefined);
+    return place === undefined ? `${meaning} (${code})` : `${meaning} (${code}, ${place})`;
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replace(/\s*\n\s*/g, ' ').trim() || code || 'unknown';
+}
+
+/** Lets work fail with a line that begins with what could not be done. @throws {Error} with the failure as its cause */
+export async function explained<T>(what: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw new Error(`${what}: ${failureReason(error)}`, { cause: error });
+  }
+}
