@@ -18,10 +18,10 @@ export const SMOKE: BenchPlan = {
   mode: 'smoke',
   rounds: 2,
   warmUpSeconds: 0.3,
-  roundSeconds: 0.5,
-  latencySeconds: 1.5,
+  roundSeconds: 0.4,
+  latencySeconds: 1,
   verifiedReceipts: Number.POSITIVE_INFINITY,
-  cryptoSeconds: 0.15,
+  cryptoSeconds: 0.1,
 };
 
 export const FULL: BenchPlan = {
