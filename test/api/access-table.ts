@@ -42,7 +42,7 @@ export function requestOf(row: AccessRow, things: Things): TableRequest {
     return { method, url, headers, body: `${head}${row.file}\r\n--${BOUNDARY}--\r\n` };
   }
   if (row.form) {
-    const fields = Object.entries(row.form).map(([name, value]) => [name, filled(value, things)]);
+    const fields = Object.entries(row.form).map(([name, value]): [string, string] => [name, filled(value, things)]);
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     return { method, url, headers, body: new URLSearchParams(fields).toString() };
   }
