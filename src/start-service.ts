@@ -124,9 +124,6 @@ async function startParts(
   };
 }
 
-/** So that one batch is planned while another waits for the disk. */
-const PARALLEL_BATCHES = 2;
-
 /** What every role stands on. */
 interface Base {
   readonly clock: Clock;
@@ -196,7 +193,6 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
   const { publicUrl } = config;
   const nudge = (tenantId: string, logId: string) => ledger.nudge(tenantId, logId);
   const writer = createAcceptWriter({
-    parallelBatches: database.engine === 'PostgreSQL' ? PARALLEL_BATCHES : 1,
     database,
     deployment,
     clock,
