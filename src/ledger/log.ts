@@ -1,6 +1,7 @@
-import { hashPosPair64 } from '../core/mmr/hash-pos-pair64.js';
+import { hashPosPair64With } from '../core/mmr/hash-pos-pair64.js';
 import type { ParentHash } from '../core/mmr/parent-hash.js';
-import { rfc9162Parent } from '../core/rfc9162/rfc9162-parent.js';
+import { rfc9162ParentWith } from '../core/rfc9162/rfc9162-parent.js';
+import { nodeSha256 } from '../platform/node-sha256.js';
 
 /** The two trees that we keep; both number their nodes in post order and differ only in the hash (DESIGN 4). */
 export type LogStructure = 'MMR_SHA256' | 'RFC9162_SHA256';
@@ -30,7 +31,10 @@ export interface LogState extends LogRef {
   readonly halted: string | null;
 }
 
+const MMR_PARENT = hashPosPair64With(nodeSha256);
+const RFC9162_PARENT = rfc9162ParentWith(nodeSha256);
+
 /** How the log hashes two children. */
 export function parentHash(structure: LogStructure): ParentHash {
-  return structure === 'MMR_SHA256' ? hashPosPair64 : rfc9162Parent;
+  return structure === 'MMR_SHA256' ? MMR_PARENT : RFC9162_PARENT;
 }
