@@ -33,6 +33,8 @@ export function checkPluginSettings(settings: PluginSettings): PluginSettings {
   if (settings.clientId === '' || settings.clientSecret === '')
     throw new PluginSettingsError('ARCHIVIST_CLIENT_ID and ARCHIVIST_CLIENT_SECRET must be set');
   if (!settings.secret && !LOOPBACK.test(settings.host))
-    throw new PluginSettingsError('without PLUGIN_SECRET the plugin listens on loopback only');
+    throw new PluginSettingsError(
+      'without PLUGIN_SECRET the plugin listens on loopback only: set it, or leave HOST unset',
+    );
   return { ...settings, archivistUrl: archivistBase(settings.archivistUrl) };
 }

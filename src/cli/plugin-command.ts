@@ -1,8 +1,13 @@
 import type { Command } from 'commander';
-import { PluginSettingsError } from '../../plugins/conserver-link/plugin-settings.js';
+import {
+  checkPluginSettings,
+  type PluginSettings,
+  PluginSettingsError,
+} from '../../plugins/conserver-link/plugin-settings.js';
 import { startConserverLink } from '../../plugins/conserver-link/start-conserver-link.js';
 import { systemClock } from '../platform/clock.js';
 import { type Config, ConfigError, parseConfig } from '../platform/config.js';
+import { explained, failureReason } from '../platform/explain-failure.js';
 import { createLogger, type Logger } from '../platform/logger.js';
 import { openDatabase } from '../platform/postgres/open-database.js';
 import { openRedisQueues, postgresQueues } from '../platform/queue/open-queue-backend.js';
@@ -10,6 +15,9 @@ import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 
 const SERVICE_BESIDE = 'http://127.0.0.1:8080';
+const EXIT_FAILED = 1;
+/** Longer than a delivery under way may take. */
+const STOP_WITHIN_MS = 25_000;
 
 interface OpenQueues {
   readonly backend: QueueBackend;
@@ -36,31 +44,49 @@ async function openQueues(config: Config, logger: Logger): Promise<OpenQueues> {
 /** Resolves at the first signal to end. */
 function signalled(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve());
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
   });
 }
 
+/**
+ * Alone the plugin listens where `HOST` says, which somebody has set on purpose if it is not loopback.
+ * @throws {PluginSettingsError}
+ */
+function settingsOf({ host, plugin }: Config): PluginSettings {
+  return checkPluginSettings({
+    archivistUrl: plugin.archivistUrl ?? SERVICE_BESIDE,
+    clientId: plugin.clientId ?? '',
+    clientSecret: plugin.clientSecret ?? '',
+    host,
+    port: plugin.port,
+    secret: plugin.secret,
+  });
+}
+
+function startLines(config: Config, settings: PluginSettings, url: string, engine: string): string[] {
+  const callers = settings.secret ? 'callers that send PLUGIN_SECRET' : 'any caller on this machine: no PLUGIN_SECRET';
+  const place = engine === 'embedded PostgreSQL' ? ` in ${config.dataDir}` : '';
+  return [
+    `The conserver plugin listens on ${url}, for ${callers}`,
+    `links.webhook posts to ${url}/operations/<vcon_operation>?chain=<chain>&link=<link>`,
+    `Delivers to ${settings.archivistUrl} as client ${settings.clientId}`,
+    `Queue: ${engine}${place}; its length and dead letters are on ${url}/metrics`,
+    'Stop with Ctrl-C or SIGTERM: what is not delivered stays in the queue',
+  ];
+}
+
 async function runPlugin(config: Config, terminal: Terminal): Promise<void> {
-  const { plugin } = config;
+  const settings = settingsOf(config);
   const logger = createLogger(config.logLevel);
   const ended = signalled();
   const queues = await openQueues(config, logger);
   try {
-    const link = await startConserverLink({
-      settings: {
-        archivistUrl: plugin.archivistUrl ?? SERVICE_BESIDE,
-        clientId: plugin.clientId ?? '',
-        clientSecret: plugin.clientSecret ?? '',
-        host: plugin.host,
-        port: plugin.port,
-        secret: plugin.secret,
-      },
-      backend: queues.backend,
-      logger,
-      clock: systemClock,
-    });
-    terminal.print(`The conserver plugin listens on ${link.url}, queue on ${queues.backend.engine}`);
+    const starting = startConserverLink({ settings, backend: queues.backend, logger, clock: systemClock });
+    const link = await explained(`PLUGIN_PORT ${settings.port} of HOST ${settings.host} cannot be used`, starting);
+    for (const line of startLines(config, settings, link.url, queues.backend.engine)) terminal.print(line);
     await ended;
+    // What does not end in time must not keep the process: everything captured is in the queue.
+    setTimeout(() => process.exit(EXIT_FAILED), STOP_WITHIN_MS).unref();
     await link.close();
   } finally {
     await queues.close();
@@ -69,7 +95,7 @@ async function runPlugin(config: Config, terminal: Terminal): Promise<void> {
 
 /**
  * `plugin`: runs the conserver plugin alone until SIGTERM or SIGINT, configured by the environment. Exit code 2 when the
- * configuration is at fault.
+ * configuration is at fault, 1 when it cannot be started.
  */
 export function addPluginCommand(program: Command, terminal: Terminal): void {
   program
@@ -79,9 +105,9 @@ export function addPluginCommand(program: Command, terminal: Terminal): void {
       try {
         await runPlugin(parseConfig(process.env), terminal);
       } catch (error) {
-        if (!(error instanceof ConfigError || error instanceof PluginSettingsError)) throw error;
-        terminal.complain(`error: ${error.message}`);
-        terminal.exitCode = EXIT_USAGE;
+        const wrongSettings = error instanceof ConfigError || error instanceof PluginSettingsError;
+        terminal.complain(`The conserver plugin does not run: ${failureReason(error)}`);
+        terminal.exitCode = wrongSettings ? EXIT_USAGE : EXIT_FAILED;
       }
     });
 }

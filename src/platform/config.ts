@@ -62,7 +62,7 @@ export interface PluginConfig {
   readonly host: string;
   /** `PLUGIN_PORT`, default 8081; 0 runs no plugin inside the service. */
   readonly port: number;
-  /** `PLUGIN_SECRET`: what the conserver sends as a bearer token. */
+  /** `PLUGIN_SECRET`, at least 16 characters: what the conserver sends as a bearer token. */
   readonly secret: string | undefined;
   /** `ARCHIVIST_URL`: where events are delivered; unset, the service beside it. */
   readonly archivistUrl: string | undefined;
@@ -150,7 +150,10 @@ const environmentSchema = z.object({
     .default(14),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('warn'),
   PLUGIN_PORT: port.default(8081),
-  PLUGIN_SECRET: z.string().min(16, 'must have at least 16 characters').optional(),
+  PLUGIN_SECRET: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,}$/, 'must have at least 16 characters, of ASCII and without spaces')
+    .optional(),
   ARCHIVIST_URL: baseUrl.optional(),
   ARCHIVIST_CLIENT_ID: z.string().toLowerCase().regex(UUID, 'must be a UUID').optional(),
   ARCHIVIST_CLIENT_SECRET: z.string().optional(),

@@ -71,6 +71,7 @@ describe('the configuration', () => {
     ['MASSIF_HEIGHT', '1', 'MASSIF_HEIGHT: must lie between 2 and 20'],
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL: '],
     ['PLUGIN_SECRET', 'short', 'PLUGIN_SECRET: must have at least 16'],
+    ['PLUGIN_SECRET', 'no bearer token has spaces', 'PLUGIN_SECRET: must have at least 16 characters, of ASCII and'],
     ['ARCHIVIST_CLIENT_SECRET', 'x', 'ARCHIVIST_CLIENT_ID: must be set together'],
   ])('refuses %s=%s by name', (name, value, message) => {
     expect(() => parseConfig({ [name]: value })).toThrow(ConfigError);
