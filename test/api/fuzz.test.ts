@@ -91,6 +91,48 @@ describe('whatever is sent', () => {
   }, 600_000);
 });
 
+/** Requests whose framing or target is at fault, each with the token and a host in the place of `HEAD`. */
+const FRAMES: [name: string, text: string][] = [
+  ['a line that is no request', 'hello\r\n\r\n'],
+  ['the greeting of TLS', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003'.padEnd(300, '\u0000')],
+  ['another version', 'GET /archivist/v2/assets HTTP/9.9\r\nHEAD\r\n\r\n'],
+  ['headers without an end', `GET /archivist/v2/assets HTTP/1.1\r\nHEAD\r\nx: ${'x'.repeat(40_000)}\r\n\r\n`],
+  ['no host', 'GET /archivist/v2/assets HTTP/1.1\r\n\r\n'],
+  ['two lengths', 'POST /archivist/v2/assets HTTP/1.1\r\nHEAD\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{} '],
+  [
+    'a length and chunks',
+    'POST /archivist/v2/assets HTTP/1.1\r\nHEAD\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+  ],
+  ['a negative length', 'POST /archivist/v2/assets HTTP/1.1\r\nHEAD\r\ncontent-length: -1\r\n\r\n'],
+  [
+    'chunks that are none',
+    'POST /archivist/v2/assets HTTP/1.1\r\nHEAD\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n',
+  ],
+  [
+    'chunks that are none, for an upload',
+    'POST /archivist/v1/blobs HTTP/1.1\r\nHEAD\r\ncontent-type: multipart/form-data; boundary=x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n',
+  ],
+  [
+    'an encoding of the transfer',
+    'POST /archivist/v2/assets HTTP/1.1\r\nHEAD\r\ntransfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+  ],
+  ['the target *', 'OPTIONS * HTTP/1.1\r\nHEAD\r\n\r\n'],
+  ['a target without a path', 'GET ? HTTP/1.1\r\nHEAD\r\n\r\n'],
+  ['a target of another host', 'GET http://elsewhere:99999/archivist/v2/nothing HTTP/1.1\r\nHEAD\r\n\r\n'],
+  ['a target with a second host', 'GET //[::1/archivist/v2/assets HTTP/1.1\r\nHEAD\r\n\r\n'],
+  ['a very long target', `GET /archivist/v2/${'a/'.repeat(15_000)} HTTP/1.1\r\nHEAD\r\n\r\n`],
+  ['very many parameters', `GET /archivist/v2/assets?${'a=1&'.repeat(7000)} HTTP/1.1\r\nHEAD\r\n\r\n`],
+];
+
+describe('what is hardly HTTP', () => {
+  it.each(FRAMES)('is refused in our words: %s', async (_name, text) => {
+    const head = `host: localhost\r\nconnection: close\r\nauthorization: Bearer ${running.owner.token}`;
+    const answer = await rawRequest(running.url, Buffer.from(text.replace('HEAD', head), 'latin1'), LATEST_MS);
+    expect([faultOf(answer), answer.body]).toEqual([undefined, expect.any(String)]);
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+  });
+});
+
 /** Sends one hostile request and looks at everything that must hold of its answer. */
 async function probe(plan: Attack): Promise<void> {
   const request = hostileRequest(plan, requestOf(plan.row, things));
