@@ -32,6 +32,7 @@ import { type OpenDeployment, openDeployment } from './service/open-deployment.j
 import { runConserverLink } from './service/run-conserver-link.js';
 import { serviceHealth } from './service/service-health.js';
 import { statusRoutes } from './service/status-routes.js';
+import { startPurgeIdempotencyJob } from './workers/purge-idempotency-job.js';
 import { startScanBlobsJob } from './workers/scan-blobs-job.js';
 
 /** What a test or the demo passes in instead of the real thing. */
@@ -95,6 +96,11 @@ async function startParts(
   const ledger = createServiceLedger(config, base);
   closers.push(() => ledger.stop());
   if (config.role === 'all' || config.role === 'ledger') await ledger.start();
+  // Not where only the interface is served; of two processes one does it.
+  if (config.role !== 'api') {
+    const job = await startPurgeIdempotencyJob({ ...base, backend: queues });
+    closers.push(() => job.close());
+  }
   const server = await startServer(config, base, ledger, closers);
   if (config.clamavUrl !== undefined && (config.role === 'all' || config.role === 'worker')) {
     const scanner = clamavScanner(config.clamavUrl);
@@ -203,7 +209,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
   });
   closers.push(() => writer.drain());
   const pageTokens = createPageTokens(keyring.pageTokenKey);
-  const provenance = { database, deployment, writer, clock, pageTokens, publicUrl };
+  const provenance = { database, deployment, writer, clock, ids, pageTokens, publicUrl };
   const tokens = { database, keyring, clock, ids, publicUrl };
   const blobs = { objectStore, ids, blobLimit: config.blobLimit };
   const findLogFile = createFindLogFile({ database, objectStore });

@@ -1,40 +1,22 @@
 import { type ScanDeps, scanBlobs } from '../archivist/blobs/scan-blobs.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
+import { type ScheduledJob, startScheduledJob } from './scheduled-job.js';
 
-const QUEUE = 'blob-scan';
-const SCHEDULE_ID = 'daily';
 /** A scanner that is away for a while is waited for; the next day's run takes over in the end. */
-const RETRY = { attempts: 6, backoff: { type: 'fixed', delay: 600_000 } };
-const KEPT = { removeOnComplete: { count: 10 }, removeOnFail: { count: 10 } };
-
-/** A job that runs by schedule until it is closed. */
-export interface ScheduledJob {
-  /** Resolves when a run under way has ended, which it does at the next blob. */
-  close(): Promise<void>;
-}
+const RETRY = { attempts: 6, delayMs: 600_000 };
 
 /**
- * Scans blobs by a schedule: one run at a time, in whichever process takes it.
- * @param pattern a cron pattern, in UTC
+ * Scans blobs by a schedule, a cron pattern in UTC; closing ends it at the next blob.
  * @throws for a pattern that is none
  */
-export async function startScanBlobsJob(
+export function startScanBlobsJob(
   deps: ScanDeps & { readonly backend: QueueBackend; readonly pattern: string },
 ): Promise<ScheduledJob> {
-  const { backend, pattern, logger } = deps;
-  const template = { name: 'scan', opts: { ...RETRY, ...KEPT } };
-  await backend.queue(QUEUE).upsertJobScheduler(SCHEDULE_ID, { pattern, tz: 'UTC' }, template);
-  let stopping = false;
-  const worker = backend.worker(QUEUE, async () => {
-    const counts = await scanBlobs(deps, () => stopping);
-    logger.info(counts, 'blobs were scanned');
-    return counts;
+  const { pattern } = deps;
+  return startScheduledJob(deps, {
+    name: 'blob-scan',
+    pattern,
+    retry: RETRY,
+    run: (stopping) => scanBlobs(deps, stopping),
   });
-  worker.on('failed', (_job, error) => logger.warn({ err: error }, 'blobs could not be scanned'));
-  return {
-    async close() {
-      stopping = true;
-      await worker.close();
-    },
-  };
 }

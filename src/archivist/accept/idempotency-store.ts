@@ -45,3 +45,17 @@ export async function takeClaims(
     return row && row.resource !== resource ? { bodyHash: row.body_hash, resource: row.resource } : undefined;
   });
 }
+
+/** Deletes claims of any tenancy that were taken before a time, at most so many. Answers how many. */
+export function deleteClaims(tx: Tx, before: Date, limit: number): Promise<number> {
+  // By tenancy, because every index begins with it.
+  return tx.execute(
+    `DELETE FROM archivist.idempotency i
+      USING (SELECT old.tenant_id, old.scope FROM archivist.tenancy t CROSS JOIN LATERAL (
+               SELECT tenant_id, scope FROM archivist.idempotency
+                WHERE tenant_id = t.tenant_id AND created_at < $1 ORDER BY created_at LIMIT $2) old
+              LIMIT $2) old
+      WHERE i.tenant_id = old.tenant_id AND i.scope = old.scope`,
+    [before, limit],
+  );
+}

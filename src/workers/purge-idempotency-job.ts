@@ -1,0 +1,18 @@
+import { type PurgeDeps, purgeIdempotency } from '../archivist/accept/purge-idempotency.js';
+import type { Logger } from '../platform/logger.js';
+import type { QueueBackend } from '../platform/queue/queue-backend.js';
+import { type ScheduledJob, startScheduledJob } from './scheduled-job.js';
+
+const ONCE_AN_HOUR = '41 * * * *';
+
+/** Forgets old idempotency keys once an hour. */
+export function startPurgeIdempotencyJob(
+  deps: PurgeDeps & { readonly backend: QueueBackend; readonly logger: Logger },
+  pattern = ONCE_AN_HOUR,
+): Promise<ScheduledJob> {
+  return startScheduledJob(deps, {
+    name: 'idempotency-purge',
+    pattern,
+    run: async (stopping) => ({ forgotten: await purgeIdempotency(deps, stopping) }),
+  });
+}
