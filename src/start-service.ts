@@ -205,6 +205,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
     ids,
     wallets: new Map(),
     failpoints,
+    metrics,
     nudge,
   });
   closers.push(() => writer.drain());

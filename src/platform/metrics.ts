@@ -5,6 +5,9 @@ export interface Metrics {
   /** All of it in the Prometheus text format, with its content type. */
   readonly registry: Registry;
   readonly requests: Histogram<'operation' | 'status'>;
+  /** A create request was answered for: `earlier` is one that repeated an idempotency key. */
+  accepted(kind: 'asset' | 'asset_event' | 'asset_free_event' | 'earlier'): void;
+  batchAccepted(size: number): void;
   /** A sign, commit, seal and publish round of one log ended. */
   roundEnded(outcome: 'done' | 'failed', durationMs: number): void;
   batchCommitted(leaves: number): void;
@@ -12,6 +15,7 @@ export interface Metrics {
 }
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const BATCH_SIZES = [1, 2, 5, 10, 20, 50, 100, 200];
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
@@ -22,6 +26,18 @@ export function createMetrics(): Metrics {
     help: 'Time to answer a request, by operation and status',
     labelNames: ['operation', 'status'],
     buckets: SECONDS,
+    registers,
+  });
+  const accepted = new Counter({
+    name: 'archivist_accepted_total',
+    help: 'Create requests whose rows are committed, by what they made; earlier: a repeated idempotency key',
+    labelNames: ['kind'],
+    registers,
+  });
+  const batches = new Histogram({
+    name: 'archivist_accept_batch_size',
+    help: 'Create requests that one transaction answered',
+    buckets: BATCH_SIZES,
     registers,
   });
   const rounds = new Histogram({
@@ -49,6 +65,8 @@ export function createMetrics(): Metrics {
   return {
     registry,
     requests,
+    accepted: (kind) => accepted.inc({ kind }),
+    batchAccepted: (size) => batches.observe(size),
     roundEnded: (outcome, durationMs) => rounds.observe({ outcome }, durationMs / 1000),
     batchCommitted: (leaves) => committedLeaves.inc(leaves),
     lagged(now) {

@@ -7,8 +7,16 @@ import type { Accepted, Submission } from './submission.js';
 export interface AcceptWriterDeps extends AcceptDeps {
   readonly database: Database;
   readonly failpoints: Failpoints;
+  readonly metrics: AcceptMetrics;
   /** Called after the commit for each log that has something to do. Must not throw. */
   nudge(tenantId: string, logId: string): void;
+}
+
+/** Where accepts are counted, after their commit. */
+export interface AcceptMetrics {
+  accepted(kind: Accepted['kind']): void;
+  /** How many requests one transaction answered. */
+  batchAccepted(size: number): void;
 }
 
 /** The one way in for creates. From the moment `accept` resolves, PostgreSQL holds the rows. */
@@ -88,8 +96,11 @@ async function writeBatch(deps: AcceptWriterDeps, batch: readonly Waiting[]): Pr
   );
   await deps.failpoints.reach('accept.after');
   batch.forEach((each, index) => {
-    each.settle(result.outcomes[index]!);
+    const outcome = result.outcomes[index]!;
+    if ('accepted' in outcome) deps.metrics.accepted(outcome.accepted.kind);
+    each.settle(outcome);
   });
+  deps.metrics.batchAccepted(batch.length);
   for (const log of result.logs) deps.nudge(log.tenantId, log.logId);
 }
 
