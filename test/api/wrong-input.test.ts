@@ -67,7 +67,7 @@ const QUERIES: [string, RegExp][] = [
   ['tracked=MAYBE', /^tracked/],
   ['confirmation_status=SURE', /^confirmation_status/],
   ['attributes.=x', /attributes/],
-  ['attributes.x!=y', /attributes/],
+  ['attributes.!=y', /^attributes/],
   ['attributes.x=%00', /attributes/],
   ['order_by=COLOUR', /^order_by/],
 ];

@@ -1,14 +1,13 @@
 import type { Visibility } from '../../iam/access/permits.js';
 import { ApiError } from '../../platform/errors.js';
-import { attributeCondition } from '../listing/attribute-filter-store.js';
+import { attributeCondition } from '../listing/attribute-condition.js';
 import { type Condition, condition } from '../listing/condition.js';
 import { statusCondition } from '../listing/confirmation-filter-store.js';
 import { CHAIN_ID } from './asset.js';
 
-const ATTRIBUTES = {
-  column: 'a.attributes',
-  indexed: { subject: 'a.subject', arc_display_type: 'a.display_type' },
-} as const;
+/** Columns of an asset's attributes that have an index. */
+export const INDEXED_ATTRIBUTES = { subject: 'a.subject', arc_display_type: 'a.display_type' } as const;
+const ATTRIBUTES = { prefix: 'attributes.', column: 'a.attributes', indexed: INDEXED_ATTRIBUTES };
 const NEW_ASSET = { tenantId: 'a.tenant_id', eventId: 'a.new_asset_event_id' };
 
 type Reader = (value: string, parameter: string) => Condition | undefined;
@@ -38,9 +37,7 @@ const FILTERS: Readonly<Record<string, Reader>> = {
  */
 export function assetConditions(filters: readonly (readonly [string, string])[]): Condition[] {
   const conditions = filters.map(([parameter, value]) => {
-    if (parameter.startsWith('attributes.')) {
-      return attributeCondition(ATTRIBUTES, parameter.slice('attributes.'.length), value, parameter);
-    }
+    if (parameter.startsWith(ATTRIBUTES.prefix)) return attributeCondition(ATTRIBUTES, parameter, value);
     if (parameter === 'order_by') return undefined;
     const reader = Object.hasOwn(FILTERS, parameter) ? FILTERS[parameter] : undefined;
     if (!reader) throw new ApiError('bad_request', `${parameter}: no such filter`);

@@ -2,8 +2,8 @@ import { mmrIndex } from '../../core/mmr/leaf-count.js';
 import { leafIndex } from '../../core/mmr/leaf-index.js';
 import type { Visibility } from '../../iam/access/permits.js';
 import { ApiError } from '../../platform/errors.js';
-import { proofMechanismCondition } from '../assets/asset-filter-store.js';
-import { attributeCondition } from '../listing/attribute-filter-store.js';
+import { INDEXED_ATTRIBUTES, proofMechanismCondition } from '../assets/asset-filter-store.js';
+import { attributeCondition } from '../listing/attribute-condition.js';
 import { type Condition, condition } from '../listing/condition.js';
 import { minimumTrustCondition, statusCondition } from '../listing/confirmation-filter-store.js';
 import { isPlainText } from '../plain-text.js';
@@ -18,10 +18,12 @@ const ITS_LEAF =
 const ATTRIBUTES = [
   {
     prefix: 'event_attributes.',
-    where: { column: 'e.event_attributes', indexed: { subject: 'e.subject', arc_display_type: 'e.display_type' } },
+    column: 'e.event_attributes',
+    indexed: { subject: 'e.subject', arc_display_type: 'e.display_type' },
   },
-  { prefix: 'asset_attributes.', where: { column: 'e.asset_attributes', indexed: {} } },
-] as const;
+  { prefix: 'asset_attributes.', column: 'e.asset_attributes', indexed: {} },
+];
+const ATTRIBUTES_OF_ASSET = { prefix: 'asset.attributes.', column: 'a.attributes', indexed: INDEXED_ATTRIBUTES };
 
 type Reader = (value: string, parameter: string) => Condition | undefined;
 
@@ -75,13 +77,10 @@ export function assetEventConditions(filters: readonly (readonly [string, string
 }
 
 function filterCondition([parameter, value]: readonly [string, string]): Condition | undefined {
-  for (const { prefix, where } of ATTRIBUTES) {
-    if (parameter.startsWith(prefix))
-      return attributeCondition(where, parameter.slice(prefix.length), value, parameter);
-  }
-  if (parameter.startsWith('asset.attributes.')) {
-    const name = parameter.slice('asset.attributes.'.length);
-    const wanted = attributeCondition({ column: 'a.attributes', indexed: {} }, name, value, parameter);
+  const attributes = ATTRIBUTES.find(({ prefix }) => parameter.startsWith(prefix));
+  if (attributes) return attributeCondition(attributes, parameter, value);
+  if (parameter.startsWith(ATTRIBUTES_OF_ASSET.prefix)) {
+    const wanted = attributeCondition(ATTRIBUTES_OF_ASSET, parameter, value);
     return condition(`${ITS_ASSET} ${wanted.sql})`, ...wanted.values);
   }
   if (parameter === 'order_by') return undefined;
