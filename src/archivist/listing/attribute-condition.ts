@@ -1,0 +1,30 @@
+import { parseAttributeParameter } from '../../filter/attribute-filter.js';
+import { attributeFilterSql } from '../../filter/filter-sql.js';
+import { type Condition, condition } from './condition.js';
+import { readFilter } from './read-filter.js';
+
+/** Longer texts are not in the generated columns. */
+const INDEXED_BYTES = 1024;
+
+/** Attributes that a list can be filtered by. */
+export interface AttributeColumn {
+  /** What a parameter on them starts with. */
+  readonly prefix: string;
+  /** The jsonb column. */
+  readonly column: string;
+  /** Generated columns with an index of their own, by attribute. */
+  readonly indexed: Readonly<Record<string, string>>;
+}
+
+/**
+ * The condition of one filter on an attribute: `=value`, `!=value`, `=*` or `!=*` (interface: Assets). `!=value` holds
+ * where the attribute is missing, too.
+ * @throws {ApiError} bad_request naming the parameter
+ */
+export function attributeCondition(where: AttributeColumn, parameter: string, value: string): Condition {
+  const syntax = { field: parameter, prefix: where.prefix };
+  const test = readFilter(() => parseAttributeParameter(parameter, value, syntax));
+  const indexed = Buffer.byteLength(value) <= INDEXED_BYTES ? where.indexed : {};
+  const { where: sql, values } = attributeFilterSql([[test]], { column: where.column, indexed }, () => '?');
+  return condition(sql, ...values);
+}
