@@ -6,6 +6,7 @@ import { uuidSchema } from '../uuid-schema.js';
 import { createAssetFreeEventSchema, MAX_ASSET_FREE_BODY } from './asset-free-event.js';
 import { createAssetFreeEvent } from './create-asset-free-event.js';
 import { readAssetFreeEvent } from './read-asset-free-event.js';
+import { searchAssetFreeEvents, searchSchema } from './search-asset-free-events.js';
 
 /** Asset-free events (interface: Asset-free events, preview). */
 export function assetFreeEventRoutes(deps: ProvenanceDeps): Route[] {
@@ -23,6 +24,21 @@ export function assetFreeEventRoutes(deps: ProvenanceDeps): Route[] {
       handle: async (context) => ({
         body: await createAssetFreeEvent(deps, createRequest(context, '/archivist/v1/events', context.body)),
       }),
+    }),
+    route({
+      method: 'POST',
+      path: '/archivist/v1/events/search',
+      operationId: 'Events_SearchEvents',
+      summary: 'Search asset-free events by an OData filter, newest first',
+      access: 'token',
+      success: 200,
+      codes: [400, 401, 403, 413, 429],
+      body: searchSchema,
+      bodyLimit: MAX_ASSET_FREE_BODY,
+      handle: async ({ principal, body }) => {
+        const { events, total } = await searchAssetFreeEvents(deps, principal, body);
+        return { body: { events }, headers: { 'x-total-count': String(total) } };
+      },
     }),
     route({
       method: 'GET',

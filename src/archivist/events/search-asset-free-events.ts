@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { FilterError } from '../../filter/filter-error.js';
+import { visibilityOf } from '../../iam/access/permits.js';
+import { commits } from '../../ledger/entry-proof.js';
+import { ApiError } from '../../platform/errors.js';
+import type { Principal } from '../../platform/http/principal.js';
+import { tenancyLog } from '../deployment.js';
+import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
+import { assetFreeEventResponse } from './asset-free-event.js';
+import { findAssetFreeEvents } from './asset-free-event-store.js';
+import { countPlaces, type LedgerPlace, searchPlaces } from './search-store.js';
+
+/** The interface's limit of `top`; more asks for that many. */
+const MAX_TOP = 50;
+const MAX_SKIP = 1_000_000;
+
+/** Body of `POST /archivist/v1/events/search`. */
+export const searchSchema = z.object({
+  filter: z.string().max(8192).nullish(),
+  top: z.number().int().min(0).nullish(),
+  skip: z.number().int().min(0).max(MAX_SKIP).nullish(),
+});
+
+/** One page of a search and the number of all hits. @throws {ApiError} bad_request pointing at the filter's character */
+export function searchAssetFreeEvents(
+  deps: ProvenanceDeps,
+  principal: Principal,
+  body: z.infer<typeof searchSchema>,
+): Promise<{ events: Record<string, unknown>[]; total: number }> {
+  const { tenantId } = principal;
+  const search = { tenantId, visibility: visibilityOf(principal), filter: body.filter ?? '' };
+  const page = { top: Math.min(body.top ?? MAX_TOP, MAX_TOP), skip: body.skip ?? 0 };
+  return deps.database.inTransaction(readScope(deps.deployment, tenantId), async (tx) => {
+    const places = await searchPlaces(tx, search, page).catch(refuseFilter);
+    const ids = places.map(({ eventId }) => eventId);
+    const found = await findAssetFreeEvents(
+      tx,
+      ids.map((eventId) => ({ tenantId, eventId })),
+    );
+    const events = new Map(found.map((event) => [event.eventId, event]));
+    const committed = await commits(tx, tenancyLog(tenantId), ids);
+    return {
+      events: places.map((place) => ({
+        ...assetFreeEventResponse(events.get(place.eventId)!, committed.get(place.eventId)),
+        ledger_entry: ledgerEntry(place, tenantId),
+      })),
+      total: await countPlaces(tx, search),
+    };
+  });
+}
+
+function ledgerEntry(place: LedgerPlace, tenantId: string): Record<string, string> {
+  return {
+    index: String(place.mmrIndex ?? 0n),
+    idtimestamp: place.idtimestamp ?? '',
+    content_hash: place.contentHash ?? '',
+    hash_schema: 'v0',
+    log_id: tenantId,
+  };
+}
+
+function refuseFilter(error: unknown): never {
+  if (error instanceof FilterError) throw new ApiError('bad_request', error.message);
+  throw error;
+}

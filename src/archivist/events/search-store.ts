@@ -1,0 +1,80 @@
+import { parseSearchFilter } from '../../filter/odata.js';
+import { type SearchColumns, searchFilterSql } from '../../filter/odata-sql.js';
+import type { Visibility } from '../../iam/access/permits.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import { type Condition, condition, renderWhere } from '../listing/condition.js';
+
+/** Where an event stands in its tenancy's log, as far as it is committed. */
+export interface LedgerPlace {
+  readonly eventId: string;
+  readonly mmrIndex: bigint | null;
+  /** 18 hex characters. */
+  readonly idtimestamp: string | null;
+  /** Hex of the leaf. */
+  readonly contentHash: string | null;
+}
+
+/** Node index of a leaf: twice its number less the bits set in it (log format 1). */
+const MMR_INDEX = '(2 * leaf.leaf_index - bit_count(leaf.leaf_index::bit(64)))';
+const IDTIMESTAMP = `'01' || encode(leaf.idtimestamp, 'hex')`;
+const NODE = `encode(substring(page.nodes FROM (${MMR_INDEX} % 32)::int * 32 + 1 FOR 32), 'hex')`;
+
+const COLUMNS: SearchColumns = {
+  trails: 'e.trails',
+  event_type: 'e.event_type',
+  origin_tenant: `'tenant/' || e.tenant_id::text`,
+  created_by: 'e.created_by',
+  created_at: 'e.created_at_ms',
+  'ledger_entry/index': MMR_INDEX,
+  'ledger_entry/idtimestamp': IDTIMESTAMP,
+  'ledger_entry/content_hash': NODE,
+};
+
+/** The tenancy's log has the tenancy's id. */
+const FROM = `archivist.asset_free_event e
+  LEFT JOIN archivist.leaf ON leaf.tenant_id = e.tenant_id AND leaf.log_id = e.tenant_id AND leaf.entry_id = e.event_id
+  LEFT JOIN archivist.node_page page
+    ON page.tenant_id = e.tenant_id AND page.log_id = e.tenant_id AND page.page = ${MMR_INDEX} / 32`;
+
+/** What a search looks for. */
+export interface EventSearch {
+  readonly tenantId: string;
+  readonly visibility: Visibility;
+  /** OData text; every event when empty. */
+  readonly filter: string;
+}
+
+/** @throws {FilterError} pointing at the character */
+function conditionsOf(search: EventSearch): Condition[] {
+  const { visibility, filter } = search;
+  const found = [condition('e.tenant_id = ?', search.tenantId)];
+  if (visibility !== 'all')
+    found.push(condition('e.creator_issuer = ? AND e.created_by = ?', visibility.issuer, visibility.subject));
+  if (filter.trim() === '') return found;
+  const { where, values } = searchFilterSql(parseSearchFilter(filter), COLUMNS, () => '?');
+  return [...found, condition(where, ...values)];
+}
+
+/** One page of a search, newest first. */
+export async function searchPlaces(
+  tx: Tx,
+  search: EventSearch,
+  page: { top: number; skip: number },
+): Promise<LedgerPlace[]> {
+  const where = renderWhere(conditionsOf(search), 2);
+  return tx.query<LedgerPlace & object>(
+    `SELECT e.event_id AS "eventId", ${MMR_INDEX} AS "mmrIndex", ${IDTIMESTAMP} AS idtimestamp, ${NODE} AS "contentHash"
+       FROM ${FROM} WHERE ${where.sql} ORDER BY e.event_id DESC LIMIT $1 OFFSET $2`,
+    [page.top, page.skip, ...where.values],
+  );
+}
+
+/** How many events a search finds in all. */
+export async function countPlaces(tx: Tx, search: EventSearch): Promise<number> {
+  const where = renderWhere(conditionsOf(search));
+  const [row] = await tx.query<{ count: bigint }>(
+    `SELECT count(*) AS count FROM ${FROM} WHERE ${where.sql}`,
+    where.values,
+  );
+  return Number(row!.count);
+}

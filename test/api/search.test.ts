@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Client, startTestService, type TestService, until } from './test-service.js';
+
+const SEARCH = '/archivist/v1/events/search';
+let running: TestService;
+let owner: Client;
+const ids: string[] = [];
+
+beforeAll(async () => {
+  running = await startTestService();
+  owner = running.owner;
+  const wanted = [
+    { trails: ['calls', 'sales'], event_type: 'created' },
+    { trails: ['calls'], event_type: 'redacted' },
+    { trails: ["it's"], event_type: 'created' },
+  ];
+  for (const event of wanted) {
+    const { json } = await owner.post('/archivist/v1/events', { ...event, attributes: { subject: 'vcon://a' } });
+    ids.push(String(json['identity']));
+  }
+  for (const id of ids) {
+    await until(
+      () => owner.get(`/archivist/v1/${id}`),
+      (answer) => answer.json['confirmation_status'] === 'CONFIRMED',
+      30_000,
+    );
+  }
+});
+afterAll(() => running?.close());
+
+async function found(body: Record<string, unknown>, client = owner) {
+  const answer = await client.post(SEARCH, body);
+  expect(answer.status).toBe(200);
+  const events = answer.json['events'] as { identity: string; ledger_entry: Record<string, string> }[];
+  return {
+    events,
+    places: events.map(({ identity }) => ids.indexOf(identity)),
+    total: Number(answer.headers.get('x-total-count')),
+  };
+}
+
+describe('the search of asset-free events', () => {
+  it.each([
+    ['', [2, 1, 0]],
+    ["trails/any(t: t eq 'calls')", [1, 0]],
+    ["trails/any(t: t eq 'it''s')", [2]],
+    ["event_type eq 'created' and not trails/any(t: t eq 'calls')", [2]],
+    ["event_type ne 'created' or (event_type eq 'created' and trails/any(t: t eq 'sales'))", [1, 0]],
+    ["created_at gt '2020-01-01T00:00:00Z' and created_at lt 32503680000000", [2, 1, 0]],
+    ["created_at gt '1577836800000'", [2, 1, 0]],
+    ['ledger_entry/index gt 99999', []],
+    ["created_by eq 'somebody else'", []],
+  ])('answers %j newest first', async (filter, places) => {
+    expect(await found({ filter })).toMatchObject({ places, total: places.length });
+  });
+
+  it('finds each event by every field of its own ledger entry, origin and creator', async () => {
+    const { events } = await found({});
+    for (const { identity, ledger_entry: entry } of events) {
+      const { json } = await owner.get(`/archivist/v1/${identity}`);
+      const tenancy = String(json['origin_tenant']);
+      expect(entry).toEqual({
+        index: expect.stringMatching(/^\d+$/),
+        idtimestamp: expect.stringMatching(/^01[0-9a-f]{16}$/),
+        content_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+        hash_schema: 'v0',
+        log_id: tenancy.slice('tenant/'.length),
+      });
+      expect(json['merklelog_commit']).toEqual({ index: entry['index'], idtimestamp: entry['idtimestamp'] });
+      for (const filter of [
+        `ledger_entry/index eq ${entry['index']}`,
+        `ledger_entry/idtimestamp eq '${entry['idtimestamp']}'`,
+        `ledger_entry/content_hash eq '${entry['content_hash']}' and origin_tenant eq '${tenancy}'`,
+      ]) {
+        expect((await found({ filter })).events.map((event) => event.identity)).toEqual([identity]);
+      }
+    }
+  });
+
+  it('pages by skip until the total is reached, at most 50 at once', async () => {
+    expect(await found({ top: 2 })).toMatchObject({ places: [2, 1], total: 3 });
+    expect(await found({ top: 2, skip: 2 })).toMatchObject({ places: [0], total: 3 });
+    expect(await found({ top: 500, skip: 3 })).toMatchObject({ places: [], total: 3 });
+  });
+
+  it('points at the character of a filter that it does not understand', async () => {
+    const { status, json } = await owner.post(SEARCH, { filter: "event_type like 'x'" });
+    expect({ status, error: json['error'] }).toEqual({ status: 400, error: 'bad_request' });
+    expect(json['description']).toMatch(/filter: .* at character 12/);
+    expect((await owner.post(SEARCH, { filter: 7 })).status).toBe(400);
+    expect((await owner.post(SEARCH, { skip: -1 })).status).toBe(400);
+  });
+
+  it('shows an application its own events alone, and another tenancy nothing', async () => {
+    const plain = await running.client({ roles: [] });
+    const stranger = await running.client({ otherTenancy: true, roles: ['OWNER'] });
+    expect(await found({}, plain)).toMatchObject({ events: [], total: 0 });
+    expect(await found({}, stranger)).toMatchObject({ events: [], total: 0 });
+  });
+});
