@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AccessRow, accessTable, filled, makeThings, requestOf, type Things } from './access-table.js';
+import { type AccessRow, accessTable, filled, makeThings, requestOf, type Things, withFresh } from './access-table.js';
 import { mountedRoutes, shape, startObservedService } from './mounted-routes.js';
 import { clientWith } from './test-service.js';
 
@@ -55,7 +55,7 @@ describe('the access table', () => {
 });
 
 async function asked(row: AccessRow, token: string): Promise<{ status: number; text: string }> {
-  const { method, url, headers, body } = requestOf(row, things);
+  const { method, url, headers, body } = requestOf(row, await withFresh(things, row, running.owner));
   const authorization: Record<string, string> = token === '' ? {} : { authorization: `Bearer ${token}` };
   const init = { method, headers: { ...headers, ...authorization }, ...(body === undefined ? {} : { body }) };
   const response = await fetch(`${running.url}${url}`, init);

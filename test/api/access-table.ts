@@ -3,6 +3,13 @@ import { decodeJwt } from 'jose';
 import { type Client, type TestService, template, until } from './test-service.js';
 import { uploadFile } from './upload-file.js';
 
+/** A thing that a POST of this body to the path makes, under this name. */
+export interface Fresh {
+  readonly name: string;
+  readonly path: string;
+  readonly body: unknown;
+}
+
 /** One line of fixtures/interface/access.json, which says what its members mean. */
 export interface AccessRow {
   readonly route: string;
@@ -11,6 +18,8 @@ export interface AccessRow {
   readonly form?: Readonly<Record<string, string>>;
   /** Text of a file to upload. */
   readonly file?: string;
+  /** Made by the owner before each call, for requests that use it up. */
+  readonly fresh?: Fresh;
   readonly expect: readonly number[];
   readonly sees?: { readonly text: string; readonly by: readonly boolean[] };
 }
@@ -80,6 +89,14 @@ export async function makeThings(running: TestService, creator: Client): Promise
     attributes: template('vcon://a-call'),
     trails: ['calls'],
   });
+  const { owner } = running;
+  const policy = {
+    compliance_type: 'COMPLIANCE_SINCE',
+    display_name: 'Calls are recorded',
+    asset_filter: [{ or: ['attributes.arc_display_type=Call'] }],
+    event_display_type: 'vcon_created',
+    time_period_seconds: '60',
+  };
   await sealed(creator, [`/archivist/v2/${event}`, `/archivist/v2/${publicEvent}`, `/archivist/v1/${assetFreeEvent}`]);
   return {
     asset: idOf(asset),
@@ -88,10 +105,18 @@ export async function makeThings(running: TestService, creator: Client): Promise
     publicEvent: idOf(publicEvent),
     assetFreeEvent: idOf(assetFreeEvent),
     blob: idOf(String(uploaded.json['identity'])),
-    ownersAsset: idOf(await made(running.owner, '/archivist/v2/assets', { attributes: { arc_display_type: 'Call' } })),
+    policy: idOf(await made(owner, '/archivist/v1/compliance_policies', policy)),
+    ownersAsset: idOf(await made(owner, '/archivist/v2/assets', { attributes: { arc_display_type: 'Call' } })),
     creator: creator.clientId,
     tenant: idOf(String(decodeJwt(creator.token)['jit_tenant_id'])),
   };
+}
+
+/** The things, and with them a new one where the row needs that. */
+export async function withFresh(things: Things, row: AccessRow, owner: Client): Promise<Things> {
+  if (!row.fresh) return things;
+  const { name, path, body } = row.fresh;
+  return { ...things, [name]: idOf(await made(owner, path, body)) };
 }
 
 async function made(client: Client, path: string, body: unknown): Promise<string> {

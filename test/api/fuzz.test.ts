@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AccessRow, accessTable, makeThings, requestOf, type TableRequest, type Things } from './access-table.js';
+import {
+  type AccessRow,
+  accessTable,
+  makeThings,
+  requestOf,
+  type TableRequest,
+  type Things,
+  withFresh,
+} from './access-table.js';
 import { hostileHeader, hostilePair, hostileSegment } from './hostile-http.js';
 import { damage, damaged, mutated, mutation } from './hostile-json.js';
 import { type DescribedRoute, describedRoutes, shape, startObservedService } from './mounted-routes.js';
@@ -26,6 +34,7 @@ beforeAll(async () => {
   const creator = await running.client({});
   callers = [creator, running.owner, running.anonymous];
   things = await makeThings(running, creator);
+  for (const row of accessTable.rows) things = await withFresh(things, row, running.owner);
   const documents = await describedRoutes(running.url, running.mountedPaths);
   described = new Map(documents.map((route) => [`${route.method} ${shape(route.path)}`, route]));
   pageTokens = await sealedPageTokens(creator);

@@ -64,8 +64,65 @@ const TEXTS = [
   'ledger_entry/index gt 99999999999999999999',
 ];
 
+const TOKENS = [
+  'event_type',
+  'origin_tenant',
+  'created_by',
+  'created_at',
+  'ledger_entry/index',
+  'ledger_entry/idtimestamp',
+  'trails',
+  'eq',
+  'ne',
+  'gt',
+  'ge',
+  'lt',
+  'le',
+  'and',
+  'or',
+  'not',
+  '(',
+  ')',
+  "'calls'",
+  "''",
+  "'",
+  "'a''b'",
+  '1',
+  '-1',
+  '1.5e400',
+  '18446744073709551616',
+  'null',
+  'true',
+  '2026-11-20T10:00:00Z',
+  '0000-00-00T00:00:00Z',
+  'trails/any(t: t eq',
+  'any',
+  '/',
+  ':',
+  '\u0000',
+  '\ud800',
+];
+const COMPARISONS = ['=', '!=', '>', '<', '>=', '<=', '=*', '!=*', '= ', '=='];
+const OPERANDS = [
+  'attributes.x',
+  'attributes.a.b',
+  'attributes.',
+  'x',
+  'attributes.__proto__',
+  'attributes.arc_display_type',
+];
+
+/** Nearly filters: of an event search, and of policies. */
+const filterText = fc.oneof(
+  fc.array(fc.constantFrom(...TOKENS), { maxLength: 12 }).map((tokens) => tokens.join(' ')),
+  fc
+    .tuple(fc.constantFrom(...OPERANDS), fc.constantFrom(...COMPARISONS), fc.constantFrom(...TEXTS))
+    .map((parts) => parts.join('')),
+);
+
 export const hostileText = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...TEXTS) },
+  { weight: 2, arbitrary: filterText },
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
 );
 
