@@ -1,4 +1,5 @@
 import type { Clock } from '../platform/clock.js';
+import type { Ids } from '../platform/ids.js';
 import type { Database } from '../platform/postgres/database.js';
 import type { PageTokens } from '../platform/postgres/page-token.js';
 import type { AcceptWriter } from './accept/accept-writer.js';
@@ -10,6 +11,7 @@ export interface ProvenanceDeps {
   readonly deployment: Deployment;
   readonly writer: AcceptWriter;
   readonly clock: Clock;
+  readonly ids: Ids;
   readonly pageTokens: PageTokens;
   readonly publicUrl: string;
 }

@@ -3,6 +3,7 @@ import { assetRoutes } from '../archivist/assets/asset-routes.js';
 import { attachmentRoutes } from '../archivist/attachments/attachment-routes.js';
 import type { AttachmentDeps } from '../archivist/attachments/read-attachment.js';
 import { blobRoutes } from '../archivist/blobs/blob-routes.js';
+import { complianceAssetRoutes, compliancePolicyRoutes } from '../archivist/compliance/compliance-routes.js';
 import { assetEventRoutes } from '../archivist/events/asset-event-routes.js';
 import { assetFreeEventRoutes } from '../archivist/events/asset-free-event-routes.js';
 import { logFileRoutes } from '../archivist/log-file-routes.js';
@@ -43,6 +44,8 @@ export function routeGroups(deps: {
     },
     { name: 'v1/blobs', title: 'Blobs', routes: blobRoutes(blobs) },
     { name: 'v2/attachments', title: 'Attachments', routes: attachmentRoutes(blobs) },
+    { name: 'v1/compliance_policies', title: 'Compliance policies', routes: compliancePolicyRoutes(provenance) },
+    { name: 'v1/compliance/assets', title: 'Compliance of assets', routes: complianceAssetRoutes(provenance) },
     { name: 'iam/v1/appidp', title: 'Access tokens', routes: tokenRoutes(tokens) },
     { name: 'v1/didweb', title: 'Keys', routes: keyRoutes(tokens) },
     { name: 'v1/verifiabledata', title: 'Log files', routes: logFileRoutes(deps.findLogFile) },

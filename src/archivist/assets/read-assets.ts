@@ -92,8 +92,8 @@ async function shown(tx: Tx, asset: Asset, atTime: string, form: AssetForm): Pro
   return assetResponse(asset, { status: confirmationStatus(known.get(asset.newAssetEventId)), atTime, form });
 }
 
-/** Attributes and tracking as the events accepted until then left them. */
-async function assetAt(tx: Tx, asset: Asset, until: Date): Promise<Asset> {
+/** Attributes and tracking as the events accepted until then left them. @throws {ApiError} not_found before it was created */
+export async function assetAt(tx: Tx, asset: Asset, until: Date): Promise<Asset> {
   const history = await assetHistory(tx, asset, until);
   if (history.length === 0) throw new ApiError('not_found', 'The asset did not exist at that time.');
   let attributes: Record<string, unknown> = {};

@@ -1,11 +1,12 @@
 import type { Principal } from '../../platform/http/principal.js';
 
-/** What somebody wants to do. */
-export type Verb = 'create' | 'read' | 'record';
+/** What somebody wants to do. To manage is to create, change and delete what a tenancy is set up with. */
+export type Verb = 'create' | 'read' | 'record' | 'manage';
 
 /** What it is done to. Creators are named by token issuer and subject. */
 export type Resource =
   | { readonly kind: 'assets' | 'asset_free_events' | 'blobs'; readonly tenantId: string }
+  | { readonly kind: 'compliance_policies' | 'locations' | 'tenancy' | 'caps'; readonly tenantId: string }
   | {
       readonly kind: 'asset' | 'asset_event' | 'asset_free_event' | 'blob';
       readonly tenantId: string;
@@ -23,7 +24,8 @@ export function isOwner(principal: Principal): boolean {
 
 /**
  * The one door of authorization: everything not granted here is denied (DESIGN 7.4, 10). Owners may do all in their own
- * tenancy; any active identity may create assets, asset-free events and blobs, read what it created, and record on its own assets.
+ * tenancy; any active identity may create assets, asset-free events and blobs, read what it created, record on its own
+ * assets, and read what its tenancy is set up with.
  */
 export function permits(principal: Principal, verb: Verb, resource: Resource): boolean {
   if (resource.tenantId !== principal.tenantId) return false;
@@ -33,6 +35,11 @@ export function permits(principal: Principal, verb: Verb, resource: Resource): b
     case 'asset_free_events':
     case 'blobs':
       return verb === 'create';
+    case 'compliance_policies':
+    case 'locations':
+    case 'tenancy':
+    case 'caps':
+      return verb === 'read';
     case 'asset':
       return (verb === 'read' || verb === 'record') && createdBy(principal, resource);
     case 'asset_event':
@@ -40,6 +47,17 @@ export function permits(principal: Principal, verb: Verb, resource: Resource): b
     case 'blob':
       return verb === 'read' && createdBy(principal, resource);
   }
+}
+
+/**
+ * True when nothing of the asset is hidden from the principal, now or in its past: Owners and its creator. What anything
+ * else grants is a part.
+ */
+export function readsWhole(
+  principal: Principal,
+  asset: { readonly tenantId: string; readonly creatorIssuer: string; readonly creatorSubject: string },
+): boolean {
+  return asset.tenantId === principal.tenantId && (isOwner(principal) || createdBy(principal, asset));
 }
 
 /** What a list may show: everything of the tenancy, or only what this identity created. The same rule as `permits` read. */

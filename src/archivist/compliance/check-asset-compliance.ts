@@ -1,0 +1,130 @@
+import { parsePolicyFilter } from '../../filter/attribute-filter.js';
+import { matchesAttributeFilter } from '../../filter/matches.js';
+import { readsWhole } from '../../iam/access/permits.js';
+import { ApiError } from '../../platform/errors.js';
+import type { Principal } from '../../platform/http/principal.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import type { Asset } from '../assets/asset.js';
+import { assetAt, requireAsset } from '../assets/read-assets.js';
+import type { Attributes } from '../attributes.js';
+import { condition } from '../listing/condition.js';
+import { type ListQuery, nextPageToken, readListQuery } from '../listing/list-query.js';
+import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
+import { readTimestamp, timestampOf } from '../timestamps.js';
+import { checkPolicy } from './check-policy.js';
+import type { ComplianceInput } from './compliance-check.js';
+import { complianceEvents } from './compliance-event-store.js';
+import { listPolicies, type StoredPolicy } from './compliance-policy-store.js';
+import { policyIdentity } from './read-compliance-policies.js';
+
+/** What the check of one asset answers: a page of the statements, and the verdict over all of them. */
+export interface AssetCompliance {
+  readonly compliant: boolean;
+  /** The clock of the check, RFC 3339. */
+  readonly compliantAt: string;
+  readonly statements: readonly Record<string, unknown>[];
+  readonly nextPageToken: string;
+  readonly total: number;
+}
+
+/**
+ * Checks an asset against the policies whose `asset_filter` it passes: policies as they are now, events accepted until
+ * `compliant_at`, attributes as of then (DESIGN 10). Without `compliant_at` it is now, and the pages after the first one
+ * keep the time of the first. An asset that no policy names is compliant.
+ * @throws {ApiError} not_found for an asset that the principal may not see or that was not created at that time
+ */
+export function checkAssetCompliance(
+  deps: ProvenanceDeps,
+  principal: Principal,
+  assetId: string,
+  rawQuery: Readonly<Record<string, unknown>>,
+): Promise<AssetCompliance> {
+  const list = `compliance ${principal.tenantId} ${principal.issuer} ${principal.subject} ${assetId}`;
+  const query = readListQuery(rawQuery, list, deps.pageTokens);
+  const given = compliantAt(query);
+  const at = readTimestamp(given ?? timestampOf(deps.clock.now()), 'compliant_at');
+  return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
+    const asset = await requireAsset(tx, principal, assetId);
+    const { attributes } = given === undefined ? asset : await assetAt(tx, asset, new Date(at.unixMs));
+    const policies = await applicablePolicies(tx, principal.tenantId, attributes);
+    const input = await inputOf(tx, asset, policies, {
+      attributes,
+      at: at.unixMs,
+      whole: readsWhole(principal, asset),
+    });
+    const statements = policies.map(({ policyId, policy }) => ({
+      compliance_policy_identity: policyIdentity(policyId),
+      ...checkPolicy(policy, input),
+    }));
+    const page = pageOf(policies, query);
+    const fixed: ListQuery = { ...query, filters: [['compliant_at', at.text]] };
+    return {
+      compliant: statements.every((statement) => statement.compliant),
+      compliantAt: at.text,
+      statements: statements.slice(page.first, page.end),
+      nextPageToken:
+        page.end < policies.length ? nextPageToken(list, fixed, policies[page.end - 1]!.policyId, deps.pageTokens) : '',
+      total: policies.length,
+    };
+  });
+}
+
+/** @throws {ApiError} bad_request for anything else that the query asks for */
+function compliantAt(query: ListQuery): string | undefined {
+  let found: string | undefined;
+  for (const [parameter, value] of query.filters) {
+    if (parameter === 'order_by' && value === 'DEFAULT') continue;
+    if (parameter === 'order_by') throw new ApiError('bad_request', 'order_by: must be DEFAULT');
+    if (parameter !== 'compliant_at') throw new ApiError('bad_request', `${parameter}: no such filter`);
+    if (found !== undefined) throw new ApiError('bad_request', 'compliant_at: must be given once');
+    found = value;
+  }
+  return found;
+}
+
+/** Newest first. */
+async function applicablePolicies(tx: Tx, tenantId: string, attributes: Attributes): Promise<StoredPolicy[]> {
+  const applicable: StoredPolicy[] = [];
+  const own = condition('p.tenant_id = ?', tenantId);
+  for (let last: string | undefined; ; ) {
+    const beyond = last === undefined ? [] : [condition('p.policy_id < ?', last)];
+    const policies = await listPolicies(tx, [own, ...beyond], POLICIES_AT_ONCE);
+    applicable.push(...policies.filter(({ policy }) => applies(policy.asset_filter, attributes)));
+    if (policies.length < POLICIES_AT_ONCE) return applicable;
+    last = policies.at(-1)!.policyId;
+  }
+}
+
+/** Policies of one query. */
+const POLICIES_AT_ONCE = 500;
+
+function applies(filter: StoredPolicy['policy']['asset_filter'], attributes: Attributes): boolean {
+  return matchesAttributeFilter(
+    parsePolicyFilter(filter, { field: 'asset_filter', prefix: 'attributes.' }),
+    attributes,
+  );
+}
+
+async function inputOf(
+  tx: Tx,
+  asset: Asset,
+  policies: readonly StoredPolicy[],
+  when: { readonly attributes: Attributes; readonly at: number; readonly whole: boolean },
+): Promise<ComplianceInput> {
+  const named = policies.flatMap(({ policy }) => [policy.event_display_type, policy.closing_event_display_type]);
+  const displayTypes = [...new Set(named.filter((name) => name !== ''))];
+  return {
+    events: await complianceEvents(tx, asset, displayTypes, new Date(when.at)),
+    assetAttributes: when.attributes,
+    compliantAtMs: when.at,
+    readable: when.whole,
+  };
+}
+
+/** Where the page begins and ends among the policies, which go from the largest id down. */
+function pageOf(policies: readonly StoredPolicy[], query: ListQuery): { first: number; end: number } {
+  const { after } = query;
+  const found = after === undefined ? 0 : policies.findIndex(({ policyId }) => policyId < after);
+  const first = found < 0 ? policies.length : found;
+  return { first, end: Math.min(first + query.pageSize, policies.length) };
+}

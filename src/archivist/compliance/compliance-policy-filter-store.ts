@@ -1,0 +1,34 @@
+import { ApiError } from '../../platform/errors.js';
+import { type Condition, condition } from '../listing/condition.js';
+import type { Filters } from '../listing/list-query.js';
+import { isPlainText } from '../plain-text.js';
+import { COMPLIANCE_TYPES } from './compliance-policy.js';
+
+const TEXTS: Readonly<Record<string, string>> = { display_name: 'display_name', description: 'description' };
+
+/**
+ * Conditions of a list of policies, from the query's filters (openapi facts: compliancepoliciesv1).
+ * @throws {ApiError} bad_request for an unknown filter or value
+ */
+export function policyConditions(filters: Filters): Condition[] {
+  return filters.flatMap(([parameter, value]) => {
+    if (parameter === 'compliance_type') return typeCondition(value);
+    if (parameter === 'order_by') return defaultOrder(value);
+    if (!Object.hasOwn(TEXTS, parameter)) throw new ApiError('bad_request', `${parameter}: no such filter`);
+    if (!isPlainText(value)) throw new ApiError('bad_request', `${parameter}: is not a usable text`);
+    return condition(`p.policy ->> '${TEXTS[parameter]}' = ?`, value);
+  });
+}
+
+function typeCondition(value: string): Condition[] {
+  if (value === 'COMPLIANCE_TYPE_UNDEFINED') return [];
+  if ((COMPLIANCE_TYPES as readonly string[]).includes(value))
+    return [condition(`p.policy ->> 'compliance_type' = ?`, value)];
+  const types = ['COMPLIANCE_TYPE_UNDEFINED', ...COMPLIANCE_TYPES];
+  throw new ApiError('bad_request', `compliance_type: must be one of ${types.join(', ')}`);
+}
+
+function defaultOrder(value: string): Condition[] {
+  if (value === 'DEFAULT') return [];
+  throw new ApiError('bad_request', 'order_by: must be DEFAULT');
+}

@@ -1,0 +1,70 @@
+import type { Tx } from '../../platform/postgres/database.js';
+import { type Condition, renderWhere } from '../listing/condition.js';
+import type { CompliancePolicy } from './compliance-policy.js';
+
+/** A policy of one tenancy; never changed. */
+export interface StoredPolicy {
+  readonly tenantId: string;
+  readonly policyId: string;
+  readonly policy: CompliancePolicy;
+  readonly createdAt: Date;
+}
+
+interface PolicyRow {
+  tenant_id: string;
+  policy_id: string;
+  policy: CompliancePolicy;
+  created_at: Date;
+}
+
+const COLUMNS = 'p.tenant_id, p.policy_id, p.policy, p.created_at';
+
+export async function insertPolicy(tx: Tx, stored: StoredPolicy): Promise<void> {
+  await tx.execute(
+    `INSERT INTO archivist.compliance_policy (tenant_id, policy_id, policy, created_at)
+     VALUES ($1, $2, $3::text::jsonb, $4)`,
+    [stored.tenantId, stored.policyId, JSON.stringify(stored.policy), stored.createdAt],
+  );
+}
+
+export async function findPolicy(tx: Tx, tenantId: string, policyId: string): Promise<StoredPolicy | undefined> {
+  const [row] = await tx.query<PolicyRow>(
+    `SELECT ${COLUMNS} FROM archivist.compliance_policy p WHERE p.tenant_id = $1 AND p.policy_id = $2`,
+    [tenantId, policyId],
+  );
+  return row && storedPolicyOf(row);
+}
+
+/** Deletes the policy and answers what it was; undefined when it is not there, or no longer. */
+export async function deletePolicy(tx: Tx, tenantId: string, policyId: string): Promise<StoredPolicy | undefined> {
+  const [row] = await tx.query<PolicyRow>(
+    `DELETE FROM archivist.compliance_policy p WHERE p.tenant_id = $1 AND p.policy_id = $2 RETURNING ${COLUMNS}`,
+    [tenantId, policyId],
+  );
+  return row && storedPolicyOf(row);
+}
+
+/** Newest first. `conditions` speak of the policy as `p`. */
+export async function listPolicies(tx: Tx, conditions: readonly Condition[], limit: number): Promise<StoredPolicy[]> {
+  const where = renderWhere(conditions);
+  const rows = await tx.query<PolicyRow>(
+    `SELECT ${COLUMNS} FROM archivist.compliance_policy p WHERE ${where.sql} ORDER BY p.policy_id DESC LIMIT ${limit}`,
+    where.values,
+  );
+  return rows.map(storedPolicyOf);
+}
+
+/** How many policies meet the conditions, counted no further than `limit` when one is given. */
+export async function countPolicies(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
+  const where = renderWhere(conditions);
+  const [row] = await tx.query<{ total: bigint }>(
+    `SELECT count(*) AS total FROM (SELECT 1 FROM archivist.compliance_policy p WHERE ${where.sql}
+       ${limit === undefined ? '' : `LIMIT ${limit}`}) AS counted`,
+    where.values,
+  );
+  return Number(row?.total ?? 0);
+}
+
+function storedPolicyOf(row: PolicyRow): StoredPolicy {
+  return { tenantId: row.tenant_id, policyId: row.policy_id, policy: row.policy, createdAt: row.created_at };
+}

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { listReply } from '../../platform/http/list-response.js';
+import { type Reply, type Route, route } from '../../platform/http/route.js';
+import { RESULT_LIMIT } from '../listing/list-query.js';
+import { pageReply, wantsExactTotal } from '../page-reply.js';
+import type { ProvenanceDeps } from '../provenance-deps.js';
+import { uuidSchema } from '../uuid-schema.js';
+import { type AssetCompliance, checkAssetCompliance } from './check-asset-compliance.js';
+import { compliancePolicySchema } from './compliance-policy.js';
+import { createCompliancePolicy } from './create-compliance-policy.js';
+import { deleteCompliancePolicy } from './delete-compliance-policy.js';
+import { listCompliancePolicies, readCompliancePolicy } from './read-compliance-policies.js';
+
+const byUuid = z.object({ uuid: uuidSchema });
+const listQuery = z.looseObject({ page_size: z.string().optional(), page_token: z.string().optional() });
+
+/** Compliance policies (interface: Compliance). */
+export function compliancePolicyRoutes(deps: ProvenanceDeps): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/archivist/v1/compliance_policies',
+      operationId: 'CompliancePolicies_ListCompliancePolicy',
+      summary: 'List compliance policies, newest first',
+      access: 'token',
+      success: 200,
+      codes: [206, 400, 401, 403, 404, 429],
+      query: listQuery,
+      handle: async ({ principal, query, headers }) => {
+        const exactTotal = wantsExactTotal(headers);
+        return pageReply('compliance_policies', await listCompliancePolicies(deps, principal, { query, exactTotal }));
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/archivist/v1/compliance_policies',
+      operationId: 'CompliancePolicies_AddCompliancePolicy',
+      summary: 'Create a compliance policy',
+      access: 'token',
+      success: 200,
+      codes: [400, 401, 402, 403, 404, 413, 429],
+      body: compliancePolicySchema,
+      handle: async ({ principal, body }) => ({ body: await createCompliancePolicy(deps, principal, body) }),
+    }),
+    route({
+      method: 'GET',
+      path: '/archivist/v1/compliance_policies/:uuid',
+      operationId: 'CompliancePolicies_GetCompliancePolicy',
+      summary: 'Read a compliance policy',
+      access: 'token',
+      success: 200,
+      codes: [400, 401, 403, 404, 429],
+      params: byUuid,
+      handle: async ({ principal, params }) => ({ body: await readCompliancePolicy(deps, principal, params.uuid) }),
+    }),
+    route({
+      method: 'DELETE',
+      path: '/archivist/v1/compliance_policies/:uuid',
+      operationId: 'CompliancePolicies_DeleteCompliancePolicy',
+      summary: 'Delete a compliance policy; the answer is what it was',
+      access: 'token',
+      success: 200,
+      codes: [400, 401, 403, 404, 429],
+      params: byUuid,
+      handle: async ({ principal, params }) => ({ body: await deleteCompliancePolicy(deps, principal, params.uuid) }),
+    }),
+  ];
+}
+
+/** The compliance of assets (interface: Compliance). */
+export function complianceAssetRoutes(deps: ProvenanceDeps): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/archivist/v1/compliance/assets/:uuid',
+      operationId: 'ComplianceAssets_ListAssetCompliance',
+      summary: 'Check an asset against the policies that apply to it, now or at a time',
+      access: 'token',
+      success: 200,
+      codes: [206, 400, 401, 403, 404, 429],
+      params: byUuid,
+      query: listQuery.extend({ compliant_at: z.string().optional() }),
+      handle: async ({ principal, params, query }) =>
+        complianceReply(await checkAssetCompliance(deps, principal, params.uuid, query)),
+    }),
+  ];
+}
+
+/** As every list, with the verdict beside it. */
+function complianceReply(checked: AssetCompliance): Reply {
+  const { compliant, compliantAt, statements, nextPageToken, total } = checked;
+  const reply = listReply({ key: 'compliance', items: statements, nextPageToken, total, limit: RESULT_LIMIT });
+  return { ...reply, body: { compliant, compliant_at: compliantAt, ...(reply.body as Record<string, unknown>) } };
+}

@@ -1,0 +1,27 @@
+import { permits } from '../../iam/access/permits.js';
+import { ApiError } from '../../platform/errors.js';
+import type { Principal } from '../../platform/http/principal.js';
+import type { ProvenanceDeps } from '../provenance-deps.js';
+import type { CompliancePolicy } from './compliance-policy.js';
+import { insertPolicy, type StoredPolicy } from './compliance-policy-store.js';
+import { policyResponse } from './read-compliance-policies.js';
+
+/** Adds a policy to the tenancy. @throws {ApiError} forbidden for who is no Owner */
+export async function createCompliancePolicy(
+  deps: ProvenanceDeps,
+  principal: Principal,
+  policy: CompliancePolicy,
+): Promise<Record<string, unknown>> {
+  const { tenantId } = principal;
+  requireManager(principal);
+  const createdAt = new Date(deps.clock.now());
+  const stored: StoredPolicy = { tenantId, policyId: deps.ids.uuid(), policy, createdAt };
+  await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, (tx) => insertPolicy(tx, stored));
+  return policyResponse(stored);
+}
+
+/** Only Owners write policies (DESIGN 10). @throws {ApiError} forbidden */
+export function requireManager(principal: Principal): void {
+  if (permits(principal, 'manage', { kind: 'compliance_policies', tenantId: principal.tenantId })) return;
+  throw new ApiError('forbidden', 'Only Owners may create and delete compliance policies.');
+}

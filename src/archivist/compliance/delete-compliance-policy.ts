@@ -1,0 +1,23 @@
+import type { Principal } from '../../platform/http/principal.js';
+import type { ProvenanceDeps } from '../provenance-deps.js';
+import { deletePolicy } from './compliance-policy-store.js';
+import { requireManager } from './create-compliance-policy.js';
+import { noSuchPolicy, policyResponse } from './read-compliance-policies.js';
+
+/**
+ * Deletes a policy and answers what it was (DESIGN 10: the one DELETE that does).
+ * @throws {ApiError} forbidden for who is no Owner, not_found
+ */
+export async function deleteCompliancePolicy(
+  deps: ProvenanceDeps,
+  principal: Principal,
+  policyId: string,
+): Promise<Record<string, unknown>> {
+  const { tenantId } = principal;
+  requireManager(principal);
+  return deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+    const deleted = await deletePolicy(tx, tenantId, policyId);
+    if (!deleted) throw noSuchPolicy();
+    return policyResponse(deleted);
+  });
+}
