@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { type Client, clientWith, freePort, requestToken, template, until } from '../api/test-service.js';
+import { freshVcon } from '../plugins/plugin-rig.js';
+import { type BuiltProgram, startBuilt } from '../support/built-program.js';
+import { engines, type TestDatabase } from '../support/engines.js';
+import { serverUrl } from '../support/prerequisites.js';
+
+const LISTENS = /^vcon-archivist listens on (\S+) \(role (\w+)\)(?:, its conserver plugin on (\S+))?$/m;
+const PUBLIC_URL = 'http://archivist.example';
+const SUBJECT = 'vcon://0190a8c0-0000-7000-8000-0000000000bb';
+/** For a machine that does much else; the bench measures how long it takes. */
+const WITHIN_MS = 30_000;
+const LONG = 120_000;
+
+/** A running process of the service. */
+interface Running {
+  readonly program: BuiltProgram;
+  readonly url: string;
+  readonly linkUrl: string | undefined;
+}
+
+async function start(environment: Record<string, string>): Promise<Running> {
+  const program = startBuilt('main', { PUBLIC_URL, PORT: '0', PLUGIN_PORT: '0', ...environment });
+  const [, url, , linkUrl] = await program.says(LISTENS);
+  await program.says(/Stop with/);
+  return { program, url: url!, linkUrl };
+}
+
+async function stop({ program }: Running): Promise<void> {
+  program.signal('SIGTERM');
+  expect(await program.ended).toBe(0);
+}
+
+async function ownerOf(url: string, credentials: { client_id: string; client_secret: string }): Promise<Client> {
+  const { client_id, client_secret } = credentials;
+  const { status, json } = await requestToken(url, { grant_type: 'client_credentials', client_id, client_secret });
+  expect(status).toBe(200);
+  return clientWith(url, String(json['access_token']), client_id);
+}
+
+/** Posts an event and answers its path. */
+async function post(client: Client): Promise<string> {
+  const asset = await client.post('/archivist/v2/assets', { attributes: { subject: SUBJECT } });
+  const event = { operation: 'Record', behaviour: 'RecordEvidence', event_attributes: template(SUBJECT) };
+  const { status, json } = await client.post(`/archivist/v2/${String(asset.json['identity'])}/events`, event);
+  expect(status).toBe(200);
+  return `/archivist/v2/${String(json['identity'])}`;
+}
+
+async function expectConfirmed(client: Client, path: string): Promise<void> {
+  const { json } = await until(
+    () => client.get(path),
+    (answer) => answer.json['confirmation_status'] === 'CONFIRMED',
+    WITHIN_MS,
+  );
+  expect(json['confirmation_status']).toBe('CONFIRMED');
+}
+
+describe.skipIf(!serverUrl)('one deployment in three processes', { timeout: LONG }, () => {
+  const credentials = { client_id: randomUUID(), client_secret: `${randomUUID()}${randomUUID()}` };
+  let database: TestDatabase;
+  let shared: Record<string, string>;
+  let [api, ledger]: Running[] = [];
+  let owner: Client;
+
+  /** Every process has a folder of its own, as on a machine of its own. */
+  const role = (ROLE: string, more: Record<string, string> = {}): Record<string, string> => ({
+    ...shared,
+    DATA_DIR: join(database.environment.DATA_DIR, ROLE),
+    ROLE,
+    ...more,
+  });
+
+  beforeAll(async () => {
+    database = await engines()[1]!.open();
+    const { DATA_DIR, DATABASE_URL } = database.environment;
+    shared = {
+      DATABASE_URL: DATABASE_URL!,
+      KEYS_DIR: join(DATA_DIR, 'keys'),
+      OBJECT_STORE_URL: pathToFileURL(join(DATA_DIR, 'objects')).href,
+      BOOTSTRAP_CLIENT_ID: credentials.client_id,
+      BOOTSTRAP_CLIENT_SECRET: credentials.client_secret,
+    };
+    [api, ledger] = await Promise.all([start(role('api')), start(role('ledger'))]);
+    owner = await ownerOf(api.url, credentials);
+  }, LONG);
+  afterAll(async () => {
+    await Promise.all([api, ledger].map((each) => each && stop(each)));
+    await database.close();
+  });
+
+  it('what the api accepts is sealed by the ledger, and proven by the api', async () => {
+    const path = await post(owner);
+    await expectConfirmed(owner, path);
+    expect((await owner.get(`${path}/transparent-statement`)).status).toBe(200);
+    const { json } = await owner.get(path);
+    const log = `/verifiabledata/merklelogs/v1/mmrs/${String(json['tenant_identity'])}/0`;
+    for (const file of ['massifs/0000000000000000.log', 'massifseals/0000000000000000.sth'])
+      expect((await owner.get(`${log}/${file}`)).status).toBe(200);
+  });
+
+  it('while the ledger is away the api accepts, and the ledger seals that when it is back', async () => {
+    await stop(ledger!);
+    const path = await post(owner);
+    const health = await owner.get('/readyz');
+    expect([health.status, (health.json as { ready: boolean }).ready]).toEqual([200, true]);
+    expect((await owner.get(path)).json['confirmation_status']).toBe('STORED');
+    ledger = await start(role('ledger'));
+    await expectConfirmed(owner, path);
+  });
+
+  it('only the api serves the interface; the others tell how they are', async () => {
+    for (const path of ['/healthz', '/readyz', '/metrics'])
+      expect((await fetch(`${ledger!.url}${path}`)).status).toBe(200);
+    expect((await clientWith(ledger!.url, owner.token).get('/archivist/v2/assets')).status).toBe(404);
+  });
+
+  it('the worker delivers through the api what a conserver reports', async () => {
+    const PLUGIN_PORT = String(await freePort());
+    const worker = await start(role('worker', { PLUGIN_PORT, ARCHIVIST_URL: api!.url }));
+    let subject = '';
+    const body = freshVcon();
+    const target = `${worker.linkUrl}/operations/vcon_created?chain=main&link=first`;
+    // On a slow disk the plugin refuses what it cannot keep in time; reporting twice is harmless.
+    for (const deadline = Date.now() + WITHIN_MS; subject === '' && Date.now() < deadline; ) {
+      const answer = await fetch(target, { method: 'POST', body }).catch(() => undefined);
+      subject = ((await answer?.json()) as { subject: string } | undefined)?.subject ?? '';
+    }
+    const search = `/archivist/v2/assets/-/events?event_attributes.subject=${encodeURIComponent(subject)}`;
+    const events = async () => (await owner.get(search)).json['events'] as { identity: string; operation: string }[];
+    const { json } = await until(
+      () => owner.get(search),
+      (answer) => (answer.json['events'] as unknown[]).length > 0,
+      WITHIN_MS,
+    );
+    const [event] = json['events'] as { identity: string }[];
+    await expectConfirmed(owner, `/archivist/v2/${event!.identity}`);
+    expect((await events()).filter((each) => each.operation === 'Record')).toHaveLength(1);
+    await stop(worker);
+  });
+
+  it('a worker that knows no credentials, or nowhere to deliver to, says so and ends', async () => {
+    const nobody = { BOOTSTRAP_CLIENT_ID: '', BOOTSTRAP_CLIENT_SECRET: '' };
+    const PLUGIN_PORT = String(await freePort());
+    const given = role('worker', { PORT: '0', PUBLIC_URL, PLUGIN_PORT, ARCHIVIST_URL: api!.url });
+    const stranger = startBuilt('main', { ...given, ...nobody });
+    expect(await stranger.ended).toBe(1);
+    expect(stranger.written.err).toMatch(/^[^\n]+needs ARCHIVIST_CLIENT_ID and ARCHIVIST_CLIENT_SECRET\n$/);
+    const lost = startBuilt('main', { ...given, ARCHIVIST_URL: '' });
+    expect(await lost.ended).toBe(2);
+    expect(lost.written.err).toMatch(/^[^\n]+needs ARCHIVIST_URL[^\n]*\n$/);
+  });
+});
+
+describe.each(engines())('a second start on the data of the first, on %s', (engine) => {
+  let database: TestDatabase;
+  let environment: Record<string, string>;
+
+  beforeAll(async () => {
+    const opened = await engine.open();
+    database = opened;
+    environment = { ...opened.environment };
+    // The process has the embedded database for itself.
+    if (engine.name === 'embedded PostgreSQL') await opened.database.close();
+  });
+  afterAll(async () => {
+    if (engine.name === 'embedded PostgreSQL') await rm(environment['DATA_DIR']!, { recursive: true, force: true });
+    else await database.close();
+  });
+
+  it('tokens, receipts, keys and credentials.json stay good', { timeout: LONG }, async () => {
+    const readCredentials = () => readFile(join(environment['DATA_DIR']!, 'credentials.json'), 'utf8');
+    const first = await start(environment);
+    expect(first.program.written.out).toMatch(/^First Owner: client id \S+, secret written to \S+credentials\.json$/m);
+    const credentials = await readCredentials();
+    const early = await ownerOf(first.url, JSON.parse(credentials));
+    const path = await post(early);
+    await expectConfirmed(early, path);
+    const proofs = async (client: Client) =>
+      Promise.all(
+        [`${path}/receipt`, `${path}/transparent-statement`, '/.well-known/scitt-keys', '/.well-known/jwks.json'].map(
+          async (each) => {
+            const { status, bytes } = await client.get(each);
+            return [each, status, Buffer.from(bytes).toString('hex')];
+          },
+        ),
+      );
+    const before = await proofs(early);
+    expect(before.map(([, status]) => status)).toEqual([200, 200, 200, 200]);
+    await stop(first);
+
+    const second = await start(environment);
+    expect(second.program.written.out).toMatch(/^First Owner: made at an earlier start/m);
+    expect(await readCredentials()).toBe(credentials);
+    const same = clientWith(second.url, early.token);
+    expect(await proofs(same)).toEqual(before);
+    await ownerOf(second.url, JSON.parse(credentials));
+    await expectConfirmed(same, await post(same));
+    await stop(second);
+  });
+});
+
+describe('a role of its own', () => {
+  it('is refused on an embedded database', async () => {
+    const DATA_DIR = await mkdtemp(join(inject('runFolder'), 'role-'));
+    const alone = startBuilt('main', { DATA_DIR, PUBLIC_URL, ROLE: 'ledger' });
+    expect(await alone.ended).toBe(2);
+    expect(alone.written.err).toContain('needs DATABASE_URL');
+  });
+});
