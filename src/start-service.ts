@@ -210,7 +210,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
   });
   closers.push(() => writer.drain());
   const pageTokens = createPageTokens(keyring.pageTokenKey);
-  const provenance = { database, deployment, writer, clock, ids, pageTokens, publicUrl };
+  const provenance = { database, deployment, writer, clock, ids, logger, pageTokens, publicUrl };
   const tokens = { database, keyring, clock, ids, publicUrl };
   const blobs = { objectStore, ids, blobLimit: config.blobLimit };
   const findLogFile = createFindLogFile({ database, objectStore });

@@ -1,5 +1,6 @@
 import type { Clock } from '../platform/clock.js';
 import type { Ids } from '../platform/ids.js';
+import type { Logger } from '../platform/logger.js';
 import type { Database } from '../platform/postgres/database.js';
 import type { PageTokens } from '../platform/postgres/page-token.js';
 import type { AcceptWriter } from './accept/accept-writer.js';
@@ -12,6 +13,7 @@ export interface ProvenanceDeps {
   readonly writer: AcceptWriter;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly logger: Logger;
   readonly pageTokens: PageTokens;
   readonly publicUrl: string;
 }

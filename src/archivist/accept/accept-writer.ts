@@ -19,61 +19,77 @@ export interface AcceptMetrics {
   batchAccepted(size: number): void;
 }
 
-/** The one way in for creates. From the moment `accept` resolves, PostgreSQL holds the rows. */
+/** What became of one of the submissions that were handed in together; `failed` is a fault that is not the submission's. */
+export type Settled = Outcome | { readonly failed: unknown };
+
+/** The one way in for creates. From the moment a promise resolves, PostgreSQL holds the rows of what was accepted. */
 export interface AcceptWriter {
   accept(submission: Submission): Promise<Accepted>;
+  /** Writes these in one transaction, unless a row of them spoils it; answers in their order. */
+  acceptTogether(submissions: readonly Submission[]): Promise<Settled[]>;
   /** Resolves when everything handed in so far is decided. */
   drain(): Promise<void>;
 }
 
+/** A transaction takes so many submissions, or one group that is larger. */
 const MAX_BATCH = 200;
 const MAX_WAITING = 5_000;
 
 interface Waiting {
-  readonly submission: Submission;
-  settle(outcome: Outcome): void;
-  fail(error: unknown): void;
+  readonly group: readonly Submission[];
+  settle(outcomes: Settled[]): void;
 }
 
 /**
  * Collects submissions while earlier transactions run, or for one turn of the event loop when none does, and writes
- * them together: one commit for many requests. A batch that the data of one row can have spoilt is tried again one by one,
- * so that only the submission that cannot be written fails.
+ * them together: one commit for many requests. A batch that the data of one row can have spoilt is tried again in halves,
+ * down to that row, so that only the submission that cannot be written fails.
  */
 export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
   const waiting: Waiting[] = [];
+  let submissionsWaiting = 0;
   // One transaction at a time: measured, two at once only made batches smaller and posts dearer.
   let running: Promise<void> | undefined;
 
-  async function writeOrSplit(batch: readonly Waiting[]): Promise<void> {
-    try {
-      await writeBatch(deps, batch);
-    } catch (error) {
-      if (batch.length === 1 || !mayBeOneRow(error)) {
-        for (const each of batch) each.fail(error);
-        return;
-      }
-      for (const each of batch) await writeOrSplit([each]);
-    }
+  function nextBatch(): Waiting[] {
+    let size = 0;
+    const full = waiting.findIndex(({ group }) => {
+      size += group.length;
+      return size > MAX_BATCH;
+    });
+    const batch = waiting.splice(0, full < 0 ? waiting.length : Math.max(full, 1));
+    for (const { group } of batch) submissionsWaiting -= group.length;
+    return batch;
   }
 
   /** One turn of the event loop lets what arrives together be written together. */
   async function run(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
-    while (waiting.length > 0) await writeOrSplit(waiting.splice(0, MAX_BATCH));
+    while (waiting.length > 0) {
+      const batch = nextBatch();
+      const groups = batch.map(({ group }) => group);
+      const outcomes = await writeOrSplit(deps, groups);
+      for (const { group, settle } of batch) settle(outcomes.splice(0, group.length));
+    }
     // In the same breath as the look above: a submission that comes now starts a run of its own.
     running = undefined;
   }
 
+  function acceptTogether(group: readonly Submission[]): Promise<Settled[]> {
+    if (submissionsWaiting >= MAX_WAITING) throw retryLater('unavailable', 'Too many writes are waiting.', 1);
+    return new Promise((settle) => {
+      waiting.push({ group, settle });
+      submissionsWaiting += group.length;
+      running ??= run();
+    });
+  }
+
   return {
-    accept(submission) {
-      if (waiting.length >= MAX_WAITING) throw retryLater('unavailable', 'Too many writes are waiting.', 1);
-      return new Promise<Accepted>((resolve, reject) => {
-        const settle = (outcome: Outcome) =>
-          'accepted' in outcome ? resolve(outcome.accepted) : reject(outcome.refused);
-        waiting.push({ submission, settle, fail: reject });
-        running ??= run();
-      });
+    acceptTogether,
+    async accept(submission) {
+      const outcome = (await acceptTogether([submission]))[0]!;
+      if ('accepted' in outcome) return outcome.accepted;
+      throw 'refused' in outcome ? outcome.refused : outcome.failed;
     },
     async drain() {
       while (running) await running;
@@ -81,27 +97,37 @@ export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
   };
 }
 
-/** One transaction; its waiters are told only after the commit. */
-async function writeBatch(deps: AcceptWriterDeps, batch: readonly Waiting[]): Promise<void> {
+/** What becomes of each submission of these groups, in their order. A group is split only when it is alone and spoilt. */
+async function writeOrSplit(deps: AcceptWriterDeps, groups: readonly (readonly Submission[])[]): Promise<Settled[]> {
+  const submissions = groups.flat();
+  try {
+    return await writeBatch(deps, submissions);
+  } catch (error) {
+    if (submissions.length <= 1 || !mayBeOneRow(error)) return submissions.map(() => ({ failed: error }));
+    const parts = groups.length > 1 ? halves(groups) : halves(submissions).map((half) => [half]);
+    const settled: Settled[] = [];
+    for (const part of parts) settled.push(...(await writeOrSplit(deps, part)));
+    return settled;
+  }
+}
+
+function halves<Member>(members: readonly Member[]): (readonly Member[])[] {
+  const middle = members.length >> 1;
+  return [members.slice(0, middle), members.slice(middle)];
+}
+
+/** One transaction; its outcomes are told only after the commit. */
+async function writeBatch(deps: AcceptWriterDeps, batch: readonly Submission[]): Promise<Outcome[]> {
   const { deployment } = deps;
-  const tenants = new Set(batch.map(({ submission }) => submission.principal.tenantId));
+  const tenants = new Set(batch.map(({ principal }) => principal.tenantId));
   const scope = [...tenants, deployment.publicTenancy, deployment.deploymentTenancy];
   await deps.failpoints.reach('accept.before');
-  const result = await deps.database.inTransaction({ read: scope, write: scope }, (tx) =>
-    acceptBatch(
-      tx,
-      deps,
-      batch.map(({ submission }) => submission),
-    ),
-  );
+  const result = await deps.database.inTransaction({ read: scope, write: scope }, (tx) => acceptBatch(tx, deps, batch));
   await deps.failpoints.reach('accept.after');
-  batch.forEach((each, index) => {
-    const outcome = result.outcomes[index]!;
-    if ('accepted' in outcome) deps.metrics.accepted(outcome.accepted.kind);
-    each.settle(outcome);
-  });
+  for (const outcome of result.outcomes) if ('accepted' in outcome) deps.metrics.accepted(outcome.accepted.kind);
   deps.metrics.batchAccepted(batch.length);
   for (const log of result.logs) deps.nudge(log.tenantId, log.logId);
+  return result.outcomes;
 }
 
 /** True for an error that a single row can cause: data and constraint errors, or a fault in our own planning. */

@@ -14,13 +14,14 @@ export async function createAssetEvent(
   assetId: string,
   request: CreateRequest<CreateAssetEventBody>,
 ): Promise<Record<string, unknown>> {
-  const accepted = await deps.writer.accept(submissionOf(assetId, request));
+  const accepted = await deps.writer.accept(assetEventSubmission(assetId, request));
   if (accepted.kind === 'earlier') return readAssetEvent(deps, request.principal, { assetId, eventId: accepted.id });
   if (accepted.kind !== 'asset_event') throw new TypeError('an event was answered with another kind');
   return assetEventResponse(accepted.event, undefined);
 }
 
-function submissionOf(assetId: string, request: CreateRequest<CreateAssetEventBody>): Submission {
+/** What a create request hands in. @throws {ApiError} bad_request naming the field */
+export function assetEventSubmission(assetId: string, request: CreateRequest<CreateAssetEventBody>): Submission {
   const { body, principal } = request;
   const behaviour = OPERATIONS.get(body.operation);
   if (behaviour === undefined) {

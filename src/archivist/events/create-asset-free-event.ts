@@ -11,8 +11,16 @@ export async function createAssetFreeEvent(
   deps: ProvenanceDeps,
   request: CreateRequest<CreateAssetFreeEventBody>,
 ): Promise<Record<string, unknown>> {
+  const accepted = await deps.writer.accept(assetFreeEventSubmission(request));
+  if (accepted.kind === 'earlier') return readAssetFreeEvent(deps, request.principal, accepted.id);
+  if (accepted.kind !== 'asset_free_event') throw new TypeError('an event was answered with another kind');
+  return assetFreeEventResponse(accepted.event, undefined);
+}
+
+/** What a create request hands in. @throws {ApiError} bad_request naming the field */
+export function assetFreeEventSubmission(request: CreateRequest<CreateAssetFreeEventBody>): Submission {
   const { body, principal } = request;
-  const submission: Submission = {
+  return {
     kind: 'asset_free_event',
     principal,
     idempotency: idempotencyClaim(request.idempotencyKey, request),
@@ -20,8 +28,4 @@ export async function createAssetFreeEvent(
     trails: body.trails ?? [],
     eventType: body.event_type ?? '',
   };
-  const accepted = await deps.writer.accept(submission);
-  if (accepted.kind === 'earlier') return readAssetFreeEvent(deps, principal, accepted.id);
-  if (accepted.kind !== 'asset_free_event') throw new TypeError('an event was answered with another kind');
-  return assetFreeEventResponse(accepted.event, undefined);
 }
