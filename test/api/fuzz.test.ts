@@ -9,6 +9,7 @@ import {
   type Things,
   withFresh,
 } from './access-table.js';
+import { faultOf, LATEST_MS, parsed } from './answer-fault.js';
 import { hostileHeader, hostilePair, hostileSegment } from './hostile-http.js';
 import { damage, damaged, mutated, mutation } from './hostile-json.js';
 import { type DescribedRoute, describedRoutes, shape, startObservedService } from './mounted-routes.js';
@@ -19,8 +20,6 @@ import { type Client, clientWith, until } from './test-service.js';
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 500);
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_121);
 const SUITE_MS = 12_000;
-/** Far more than any answer needs on a busy machine, far less than a client waits. */
-const LATEST_MS = 10_000;
 
 let running: Awaited<ReturnType<typeof startObservedService>>;
 let things: Things;
@@ -100,48 +99,6 @@ describe('whatever is sent', () => {
   }, 600_000);
 });
 
-/** Requests whose framing or target is at fault, each with the token and a host in the place of `HEAD`. */
-const FRAMES: [name: string, text: string][] = [
-  ['a line that is no request', 'hello\r\n\r\n'],
-  ['the greeting of TLS', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003'.padEnd(300, '\u0000')],
-  ['another version', 'GET /archivist/v2/assets HTTP/9.9\r\nHEAD\r\n\r\n'],
-  ['headers without an end', `GET /archivist/v2/assets HTTP/1.1\r\nHEAD\r\nx: ${'x'.repeat(40_000)}\r\n\r\n`],
-  ['no host', 'GET /archivist/v2/assets HTTP/1.1\r\n\r\n'],
-  ['two lengths', 'POST /archivist/v2/assets HTTP/1.1\r\nHEAD\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{} '],
-  [
-    'a length and chunks',
-    'POST /archivist/v2/assets HTTP/1.1\r\nHEAD\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
-  ],
-  ['a negative length', 'POST /archivist/v2/assets HTTP/1.1\r\nHEAD\r\ncontent-length: -1\r\n\r\n'],
-  [
-    'chunks that are none',
-    'POST /archivist/v2/assets HTTP/1.1\r\nHEAD\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n',
-  ],
-  [
-    'chunks that are none, for an upload',
-    'POST /archivist/v1/blobs HTTP/1.1\r\nHEAD\r\ncontent-type: multipart/form-data; boundary=x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n',
-  ],
-  [
-    'an encoding of the transfer',
-    'POST /archivist/v2/assets HTTP/1.1\r\nHEAD\r\ntransfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
-  ],
-  ['the target *', 'OPTIONS * HTTP/1.1\r\nHEAD\r\n\r\n'],
-  ['a target without a path', 'GET ? HTTP/1.1\r\nHEAD\r\n\r\n'],
-  ['a target of another host', 'GET http://elsewhere:99999/archivist/v2/nothing HTTP/1.1\r\nHEAD\r\n\r\n'],
-  ['a target with a second host', 'GET //[::1/archivist/v2/assets HTTP/1.1\r\nHEAD\r\n\r\n'],
-  ['a very long target', `GET /archivist/v2/${'a/'.repeat(15_000)} HTTP/1.1\r\nHEAD\r\n\r\n`],
-  ['very many parameters', `GET /archivist/v2/assets?${'a=1&'.repeat(7000)} HTTP/1.1\r\nHEAD\r\n\r\n`],
-];
-
-describe('what is hardly HTTP', () => {
-  it.each(FRAMES)('is refused in our words: %s', async (_name, text) => {
-    const head = `host: localhost\r\nconnection: close\r\nauthorization: Bearer ${running.owner.token}`;
-    const answer = await rawRequest(running.url, Buffer.from(text.replace('HEAD', head), 'latin1'), LATEST_MS);
-    expect([faultOf(answer), answer.body]).toEqual([undefined, expect.any(String)]);
-    expect(answer.status).toBeGreaterThanOrEqual(400);
-  });
-});
-
 /** Sends one hostile request and looks at everything that must hold of its answer. */
 async function probe(plan: Attack): Promise<void> {
   const request = hostileRequest(plan, requestOf(plan.row, things));
@@ -199,20 +156,6 @@ function pageTokenPair(plan: Attack): string[] {
   return [`page_token=${bytes.toString('base64url')}`];
 }
 
-/** What holds of every answer of ours, whatever was asked. */
-function faultOf({ status, head, body, milliseconds }: RawAnswer): string | undefined {
-  if (milliseconds >= LATEST_MS) return `no answer within ${LATEST_MS} ms`;
-  if (status === 0) return 'the answer is not HTTP';
-  if (status >= 500) return `answered ${status}`;
-  if (/node_modules|\.[jt]s:\d+/.test(body)) return 'the answer tells of our insides';
-  if (!head.includes('content-type: application/json') || body === '') return undefined;
-  const json = parsed(body);
-  if (json === undefined) return 'the answer says that it is JSON, and is not';
-  const refusal = json as { error?: unknown; description?: unknown };
-  const explains = typeof refusal.error === 'string' && typeof refusal.description === 'string';
-  return status >= 400 && !explains ? `the ${status} does not say why` : undefined;
-}
-
 /** Refusals that the pipeline gives before a route is asked: unreadable, unexpected, too large, encoded, expectation, headers. */
 const BEFORE_ROUTES: readonly number[] = [400, 405, 413, 415, 417, 431];
 
@@ -245,14 +188,6 @@ async function sealedPageTokens(client: Client): Promise<string[]> {
   }
   expect(tokens.length).toBeGreaterThan(0);
   return tokens;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function excerpt(text: string): string {
