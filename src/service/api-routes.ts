@@ -3,6 +3,7 @@ import { assetRoutes } from '../archivist/assets/asset-routes.js';
 import { attachmentRoutes } from '../archivist/attachments/attachment-routes.js';
 import type { AttachmentDeps } from '../archivist/attachments/read-attachment.js';
 import { blobRoutes } from '../archivist/blobs/blob-routes.js';
+import { assetEventBulkRoutes, assetFreeEventBulkRoutes } from '../archivist/bulk/bulk-routes.js';
 import { complianceAssetRoutes, compliancePolicyRoutes } from '../archivist/compliance/compliance-routes.js';
 import { assetEventRoutes } from '../archivist/events/asset-event-routes.js';
 import { assetFreeEventRoutes } from '../archivist/events/asset-free-event-routes.js';
@@ -30,12 +31,21 @@ export function routeGroups(deps: {
     {
       name: 'v2/assets',
       title: 'Assets and their events',
-      routes: [...assetRoutes(provenance), ...assetEventRoutes(provenance), ...proofsUnder('/archivist/v2/assets/')],
+      routes: [
+        ...assetRoutes(provenance),
+        ...assetEventRoutes(provenance),
+        ...assetEventBulkRoutes(provenance),
+        ...proofsUnder('/archivist/v2/assets/'),
+      ],
     },
     {
       name: 'v1/events',
       title: 'Asset-free events',
-      routes: [...assetFreeEventRoutes(provenance), ...proofsUnder('/archivist/v1/events/')],
+      routes: [
+        ...assetFreeEventRoutes(provenance),
+        ...assetFreeEventBulkRoutes(provenance),
+        ...proofsUnder('/archivist/v1/events/'),
+      ],
     },
     {
       name: 'v2/publicassets',

@@ -1,0 +1,66 @@
+import { permits } from '../../iam/access/permits.js';
+import { commits } from '../../ledger/entry-proof.js';
+import { ApiError } from '../../platform/errors.js';
+import { tenancyLog } from '../deployment.js';
+import { assetEventResponse, createAssetEventSchema } from '../events/asset-event.js';
+import { findAssetEvents } from '../events/asset-event-store.js';
+import { assetEventSubmission } from '../events/create-asset-event.js';
+import { uuidSchema } from '../uuid-schema.js';
+import type { BulkKind } from './accept-bulk.js';
+import { readBulkItem } from './bulk.js';
+
+const MAX_EVENT_BODY = 1024 * 1024;
+
+/**
+ * Asset events in bulk. An `idempotency_key` is the same key as the header of the event's own create request would carry.
+ * @param assetId the asset of every event; undefined when each names its own as `asset_identity`
+ */
+export function assetEventBulk(assetId: string | undefined): BulkKind {
+  return {
+    submission(principal, value) {
+      const item = readBulkItem(value, MAX_EVENT_BODY);
+      const asset = assetOf(item.assetIdentity, assetId);
+      return assetEventSubmission(asset, {
+        principal,
+        body: createAssetEventSchema.parse(item.body),
+        rawBody: item.rawBody,
+        idempotencyKey: item.idempotencyKey,
+        method: 'POST',
+        path: `/archivist/v2/assets/${asset}/events`,
+      });
+    },
+    shown(accepted) {
+      if (accepted.kind !== 'asset_event') throw new TypeError('an event was answered with another kind');
+      return assetEventResponse(accepted.event, undefined);
+    },
+    async earlier(tx, principal, ids) {
+      const { tenantId } = principal;
+      const events = await findAssetEvents(
+        tx,
+        ids.map((eventId) => ({ tenantId, eventId })),
+      );
+      const known = await commits(tx, tenancyLog(tenantId), ids);
+      const readable = events.filter(({ principalAccepted: { issuer, subject } }) =>
+        permits(principal, 'read', {
+          kind: 'asset_event',
+          tenantId,
+          creatorIssuer: issuer,
+          creatorSubject: subject,
+        }),
+      );
+      return new Map(readable.map((event) => [event.eventId, assetEventResponse(event, known.get(event.eventId))]));
+    },
+  };
+}
+
+function assetOf(identity: string | undefined, ofPath: string | undefined): string {
+  const named = identity?.startsWith('assets/')
+    ? uuidSchema.safeParse(identity.slice('assets/'.length)).data
+    : undefined;
+  if (identity !== undefined && named === undefined)
+    throw new ApiError('bad_request', 'asset_identity: must be assets/<uuid>');
+  if (ofPath === undefined && named === undefined) throw new ApiError('bad_request', 'asset_identity: is missing');
+  if (ofPath !== undefined && named !== undefined && named !== ofPath)
+    throw new ApiError('bad_request', 'asset_identity: is not the asset of the path');
+  return (named ?? ofPath)!;
+}

@@ -1,0 +1,39 @@
+import { permits } from '../../iam/access/permits.js';
+import { commits } from '../../ledger/entry-proof.js';
+import { tenancyLog } from '../deployment.js';
+import { assetFreeEventResponse, createAssetFreeEventSchema, MAX_ASSET_FREE_BODY } from '../events/asset-free-event.js';
+import { findAssetFreeEvents } from '../events/asset-free-event-store.js';
+import { assetFreeEventSubmission } from '../events/create-asset-free-event.js';
+import type { BulkKind } from './accept-bulk.js';
+import { readBulkItem } from './bulk.js';
+
+/** Asset-free events in bulk. An `idempotency_key` is the same key as the header of the event's own create request. */
+export const assetFreeEventBulk: BulkKind = {
+  submission(principal, value) {
+    const item = readBulkItem(value, MAX_ASSET_FREE_BODY);
+    return assetFreeEventSubmission({
+      principal,
+      body: createAssetFreeEventSchema.parse(item.body),
+      rawBody: item.rawBody,
+      idempotencyKey: item.idempotencyKey,
+      method: 'POST',
+      path: '/archivist/v1/events',
+    });
+  },
+  shown(accepted) {
+    if (accepted.kind !== 'asset_free_event') throw new TypeError('an event was answered with another kind');
+    return assetFreeEventResponse(accepted.event, undefined);
+  },
+  async earlier(tx, principal, ids) {
+    const { tenantId } = principal;
+    const events = await findAssetFreeEvents(
+      tx,
+      ids.map((eventId) => ({ tenantId, eventId })),
+    );
+    const known = await commits(tx, tenancyLog(tenantId), ids);
+    const readable = events.filter(({ creatorIssuer, createdBy: creatorSubject }) =>
+      permits(principal, 'read', { kind: 'asset_free_event', tenantId, creatorIssuer, creatorSubject }),
+    );
+    return new Map(readable.map((event) => [event.eventId, assetFreeEventResponse(event, known.get(event.eventId))]));
+  },
+};

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { ApiError } from '../../platform/errors.js';
+import type { Principal } from '../../platform/http/principal.js';
+import { type Reply, type Route, route } from '../../platform/http/route.js';
+import type { ProvenanceDeps } from '../provenance-deps.js';
+import { uuidOrAllSchema } from '../uuid-schema.js';
+import { acceptBulk, type BulkKind } from './accept-bulk.js';
+import { assetEventBulk } from './asset-event-bulk.js';
+import { assetFreeEventBulk } from './asset-free-event-bulk.js';
+import { bulkSchema, MAX_BULK_BODY } from './bulk.js';
+
+/** Many asset events in one request (DESIGN 5); under `-` each names its asset. */
+export function assetEventBulkRoutes(deps: ProvenanceDeps): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/archivist/v2/assets/:uuid/events\\:bulk',
+      operationId: 'Events_CreateBulk',
+      summary: 'Record up to 1,000 events on one asset, or on several (-), each answered for itself',
+      access: 'token',
+      extension: true,
+      success: 200,
+      codes: [400, 401, 403, 413, 429],
+      params: z.object({ uuid: uuidOrAllSchema }),
+      body: bulkSchema,
+      bodyLimit: MAX_BULK_BODY,
+      handle: ({ params, ...context }) =>
+        bulkReply(deps, context, assetEventBulk(params.uuid === '-' ? undefined : params.uuid)),
+    }),
+  ];
+}
+
+/** Many asset-free events in one request (DESIGN 5). */
+export function assetFreeEventBulkRoutes(deps: ProvenanceDeps): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/archivist/v1/events\\:bulk',
+      operationId: 'Events_CreateEventBulk',
+      summary: 'Record up to 1,000 events without an asset, each answered for itself',
+      access: 'token',
+      extension: true,
+      success: 200,
+      codes: [400, 401, 403, 413, 429],
+      body: bulkSchema,
+      bodyLimit: MAX_BULK_BODY,
+      handle: (context) => bulkReply(deps, context, assetFreeEventBulk),
+    }),
+  ];
+}
+
+interface BulkContext {
+  readonly principal: Principal;
+  readonly body: z.infer<typeof bulkSchema>;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+}
+
+async function bulkReply(deps: ProvenanceDeps, context: BulkContext, kind: BulkKind): Promise<Reply> {
+  // A header that did nothing would let a client believe that sending twice is harmless.
+  if (context.headers['idempotency-key'] !== undefined) {
+    throw new ApiError('bad_request', 'Idempotency-Key: give each event its own as idempotency_key');
+  }
+  return { body: { events: await acceptBulk(deps, context.principal, context.body.events, kind) } };
+}
