@@ -7,6 +7,7 @@ import { assetEventBulkRoutes, assetFreeEventBulkRoutes } from '../archivist/bul
 import { complianceAssetRoutes, compliancePolicyRoutes } from '../archivist/compliance/compliance-routes.js';
 import { assetEventRoutes } from '../archivist/events/asset-event-routes.js';
 import { assetFreeEventRoutes } from '../archivist/events/asset-free-event-routes.js';
+import { locationRoutes } from '../archivist/locations/location-routes.js';
 import { logFileRoutes } from '../archivist/log-file-routes.js';
 import type { FindLogFile } from '../archivist/log-files.js';
 import { proofRoutes } from '../archivist/proofs/proof-routes.js';
@@ -54,6 +55,7 @@ export function routeGroups(deps: {
     },
     { name: 'v1/blobs', title: 'Blobs', routes: blobRoutes(blobs) },
     { name: 'v2/attachments', title: 'Attachments', routes: attachmentRoutes(blobs) },
+    { name: 'v2/locations', title: 'Locations', routes: locationRoutes(provenance) },
     { name: 'v1/compliance_policies', title: 'Compliance policies', routes: compliancePolicyRoutes(provenance) },
     { name: 'v1/compliance/assets', title: 'Compliance of assets', routes: complianceAssetRoutes(provenance) },
     { name: 'iam/v1/appidp', title: 'Access tokens', routes: tokenRoutes(tokens) },

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { type Route, route } from '../../platform/http/route.js';
+import { pageReply, wantsExactTotal } from '../page-reply.js';
+import type { ProvenanceDeps } from '../provenance-deps.js';
+import { uuidSchema } from '../uuid-schema.js';
+import { changeLocationSchema, createLocationSchema, locationPermissionsSchema } from './location.js';
+import { listLocations, readLocation, readLocationPermissions } from './read-locations.js';
+import { changeLocation, createLocation, deleteLocation, setLocationPermissions } from './write-location.js';
+
+const LOCATIONS = '/archivist/v2/locations';
+const byUuid = z.object({ uuid: uuidSchema });
+const shared = { access: 'token', success: 200 } as const;
+
+/** Locations and their permissions (interface: Locations). */
+export function locationRoutes(deps: ProvenanceDeps): Route[] {
+  return [...collectionRoutes(deps), ...itemRoutes(deps), ...permissionRoutes(deps)];
+}
+
+function collectionRoutes(deps: ProvenanceDeps): Route[] {
+  return [
+    route({
+      ...shared,
+      method: 'GET',
+      path: LOCATIONS,
+      operationId: 'Locations_ListLocations',
+      summary: 'List locations, newest first or by name',
+      codes: [206, 400, 401, 403, 429],
+      query: z.looseObject({ page_size: z.string().optional(), page_token: z.string().optional() }),
+      handle: async ({ principal, query, headers }) =>
+        pageReply('locations', await listLocations(deps, principal, { query, exactTotal: wantsExactTotal(headers) })),
+    }),
+    route({
+      ...shared,
+      method: 'POST',
+      path: LOCATIONS,
+      operationId: 'Locations_CreateLocation',
+      summary: 'Create a location',
+      codes: [400, 401, 402, 403, 413, 429],
+      body: createLocationSchema,
+      handle: async ({ principal, body }) => ({ body: await createLocation(deps, principal, body) }),
+    }),
+  ];
+}
+
+function itemRoutes(deps: ProvenanceDeps): Route[] {
+  const item = { ...shared, path: `${LOCATIONS}/:uuid`, params: byUuid } as const;
+  return [
+    route({
+      ...item,
+      method: 'GET',
+      operationId: 'Locations_GetLocation',
+      summary: 'Read a location',
+      codes: [400, 401, 403, 404, 429],
+      handle: async ({ principal, params }) => ({ body: await readLocation(deps, principal, params.uuid) }),
+    }),
+    route({
+      ...item,
+      method: 'PATCH',
+      operationId: 'Locations_UpdateLocation',
+      summary: 'Change a location',
+      codes: [400, 401, 403, 404, 413, 429],
+      body: changeLocationSchema,
+      handle: async ({ principal, params, body }) => ({
+        body: await changeLocation(deps, principal, params.uuid, body),
+      }),
+    }),
+    route({
+      ...item,
+      method: 'DELETE',
+      operationId: 'Locations_DeleteLocation',
+      summary: 'Delete a location',
+      codes: [400, 401, 403, 404, 429],
+      handle: async ({ principal, params }) => {
+        await deleteLocation(deps, principal, params.uuid);
+        return { body: {} };
+      },
+    }),
+  ];
+}
+
+function permissionRoutes(deps: ProvenanceDeps): Route[] {
+  const permissions = { ...shared, path: `${LOCATIONS}/:uuid/permissions`, params: byUuid } as const;
+  return [
+    route({
+      ...permissions,
+      method: 'GET',
+      operationId: 'Locations_GetLocationPermissions',
+      summary: 'Who beside the Owners may change a location',
+      codes: [400, 401, 403, 404, 429],
+      handle: async ({ principal, params }) => ({ body: await readLocationPermissions(deps, principal, params.uuid) }),
+    }),
+    route({
+      ...permissions,
+      method: 'PATCH',
+      operationId: 'Locations_SetLocationPermissions',
+      summary: 'Replace who beside the Owners may change a location',
+      codes: [400, 401, 403, 404, 413, 429],
+      body: locationPermissionsSchema,
+      handle: async ({ principal, params, body }) => ({
+        body: await setLocationPermissions(deps, principal, params.uuid, body.subject_identities),
+      }),
+    }),
+  ];
+}

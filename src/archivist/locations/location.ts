@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import type { Attributes } from '../attributes.js';
+import { plainText } from '../plain-text.js';
+
+/** A place of one tenancy. */
+export interface Location {
+  readonly tenantId: string;
+  readonly locationId: string;
+  readonly displayName: string;
+  readonly description: string;
+  /** Decimal degrees. */
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly attributes: Attributes;
+  readonly createdAt: Date;
+}
+
+/** Limits: openapi facts, locationsv2. */
+const displayName = plainText(128).min(1);
+const description = plainText(8096);
+const latitude = z.number().min(-90).max(90);
+const longitude = z.number().min(-180).max(180);
+const attributes = z.record(z.string(), z.unknown());
+
+/** Body of `POST /archivist/v2/locations`. Attributes are checked by `readAttributes`. */
+export const createLocationSchema = z.object({
+  display_name: displayName,
+  description: description.nullish(),
+  latitude,
+  longitude,
+  attributes: attributes.nullish(),
+});
+export type CreateLocationBody = z.output<typeof createLocationSchema>;
+
+/** Body of `PATCH /archivist/v2/locations/{uuid}`: what is missing or null stays; attributes are replaced as a whole. */
+export const changeLocationSchema = z.object({
+  display_name: displayName.nullish(),
+  description: description.nullish(),
+  latitude: latitude.nullish(),
+  longitude: longitude.nullish(),
+  attributes: attributes.nullish(),
+});
+export type ChangeLocationBody = z.output<typeof changeLocationSchema>;
+
+const subjects = z.object({ subject_identities: z.array(plainText(128).min(1)).max(1000) });
+
+/**
+ * Body of `PATCH …/permissions`. The interface sends the whole record, the original's document (openapi facts,
+ * locationsv2) its inner object alone: both are understood.
+ */
+export const locationPermissionsSchema = z
+  .union([z.object({ permissions: subjects }), subjects], 'must hold subject_identities, a list of texts')
+  .transform((body) => ('permissions' in body ? body.permissions : body));
+
+export function locationIdentity(locationId: string): string {
+  return `locations/${locationId}`;
+}
+
+/** A location as the interface shows it. @param owner the tenancy's wallet address */
+export function locationResponse(location: Location, owner: string): Record<string, unknown> {
+  return {
+    identity: locationIdentity(location.locationId),
+    display_name: location.displayName,
+    description: location.description,
+    latitude: location.latitude,
+    longitude: location.longitude,
+    attributes: location.attributes,
+    owner,
+    tenant: `tenant/${location.tenantId}`,
+  };
+}

@@ -1,0 +1,88 @@
+import { permits } from '../../iam/access/permits.js';
+import { walletAddresses } from '../../iam/tenancies/tenancy-store.js';
+import { ApiError } from '../../platform/errors.js';
+import type { Principal } from '../../platform/http/principal.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import { type Condition, condition } from '../listing/condition.js';
+import { listPage, type Page } from '../listing/list-page.js';
+import { readListQuery } from '../listing/list-query.js';
+import type { ProvenanceDeps } from '../provenance-deps.js';
+import { locationIdentity, locationResponse } from './location.js';
+import { locationConditions, locationOrder } from './location-filter-store.js';
+import { countLocations, findLocation, listLocationRows, permittedSubjects } from './location-store.js';
+
+/** One location, for every identity of its tenancy. @throws {ApiError} not_found */
+export function readLocation(
+  deps: ProvenanceDeps,
+  principal: Principal,
+  locationId: string,
+): Promise<Record<string, unknown>> {
+  const { tenantId } = principal;
+  requireReader(principal);
+  return deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {
+    const location = await findLocation(tx, { tenantId, locationId });
+    if (!location) throw noSuchLocation();
+    return locationResponse(location, await ownerOf(tx, tenantId));
+  });
+}
+
+/** Who beside the Owners may change a location. @throws {ApiError} not_found */
+export async function readLocationPermissions(
+  deps: ProvenanceDeps,
+  principal: Principal,
+  locationId: string,
+): Promise<Record<string, unknown>> {
+  const { tenantId } = principal;
+  requireReader(principal);
+  const subjects = await deps.database.inTransaction({ read: [tenantId], write: [] }, (tx) =>
+    permittedSubjects(tx, { tenantId, locationId }),
+  );
+  if (!subjects) throw noSuchLocation();
+  return permissionsResponse(locationId, subjects);
+}
+
+export function permissionsResponse(locationId: string, subjects: readonly string[]): Record<string, unknown> {
+  return { location_identity: locationIdentity(locationId), permissions: { subject_identities: subjects } };
+}
+
+/** A page of the tenancy's locations. */
+export function listLocations(
+  deps: ProvenanceDeps,
+  principal: Principal,
+  request: { query: Readonly<Record<string, unknown>>; exactTotal: boolean },
+): Promise<Page<Record<string, unknown>>> {
+  const { tenantId } = principal;
+  requireReader(principal);
+  const list = `locations ${tenantId}`;
+  const query = readListQuery(request.query, list, deps.pageTokens);
+  const { order, column, orderBy, keyOf } = locationOrder(query.filters);
+  const conditions = [condition('l.tenant_id = ?', tenantId), ...locationConditions(query.filters)];
+  return deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {
+    const reader = {
+      idColumn: column,
+      idOf: keyOf,
+      list: (all: readonly Condition[], limit: number) => listLocationRows(tx, all, limit, orderBy),
+      count: (all: readonly Condition[], limit?: number) => countLocations(tx, all, limit),
+    };
+    const { exactTotal } = request;
+    const page = await listPage(reader, { list, query, conditions, exactTotal, order, tokens: deps.pageTokens });
+    const owner = await ownerOf(tx, tenantId);
+    return { ...page, entries: page.entries.map((location) => locationResponse(location, owner)) };
+  });
+}
+
+/** The tenancy's wallet address: it owns every location of the tenancy. */
+export async function ownerOf(tx: Tx, tenantId: string): Promise<string> {
+  const owner = (await walletAddresses(tx, [tenantId])).get(tenantId);
+  if (owner === undefined) throw new ApiError('unauthorized', 'The tenancy of this token does not exist.');
+  return owner;
+}
+
+export function noSuchLocation(): ApiError {
+  return new ApiError('not_found', 'There is no such location.');
+}
+
+function requireReader(principal: Principal): void {
+  if (permits(principal, 'read', { kind: 'locations', tenantId: principal.tenantId })) return;
+  throw new ApiError('forbidden', 'This identity may not read locations.');
+}

@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sendRequest } from './send-request.js';
+import { type Answer, type Client, startTestService, type TestService } from './test-service.js';
+
+let running: TestService;
+let owner: Client;
+let colleague: Client;
+let stranger: Client;
+beforeAll(async () => {
+  running = await startTestService();
+  owner = running.owner;
+  colleague = await running.client({});
+  stranger = await running.client({ otherTenancy: true, roles: ['OWNER'] });
+});
+afterAll(() => running?.close());
+
+const LOCATIONS = '/archivist/v2/locations';
+const place = (displayName: string, more: Record<string, unknown> = {}) => ({
+  display_name: displayName,
+  latitude: 53.2546799,
+  longitude: -2.1213956,
+  ...more,
+});
+const made = async (body: Record<string, unknown>) => {
+  const { status, json } = await owner.post(LOCATIONS, body);
+  expect(status).toBe(200);
+  return `/archivist/v2/${json['identity']}`;
+};
+const patch = (path: string, body: unknown, client = owner) => sendRequest(running.url, client, 'PATCH', path, body);
+const remove = (path: string, client = owner) => sendRequest(running.url, client, 'DELETE', path);
+const names = (answer: Answer) =>
+  (answer.json['locations'] as { display_name: string }[]).map((each) => each.display_name);
+
+describe('locations', () => {
+  it('are created with the fields of the interface, owned by the wallet of the tenancy', async () => {
+    const attributes = { 'Facility Type': 'Manufacture', contact: { phone: 'unknown' } };
+    const { status, json } = await owner.post(LOCATIONS, place('Created', { description: 'here', attributes }));
+    const asset = await owner.post('/archivist/v2/assets', { attributes: {} });
+    expect(status).toBe(200);
+    expect(json).toEqual({
+      identity: expect.stringMatching(/^locations\/[0-9a-f-]{36}$/),
+      display_name: 'Created',
+      description: 'here',
+      latitude: 53.2546799,
+      longitude: -2.1213956,
+      attributes,
+      owner: asset.json['owner'],
+      tenant: asset.json['tenant_identity'],
+    });
+    for (const client of [owner, colleague])
+      expect((await client.get(`/archivist/v2/${json['identity']}`)).json).toEqual(json);
+  });
+
+  it('lie on the globe, its edges included', async () => {
+    for (const latitude of [-90, 0, 90]) await made(place('Edge', { latitude, longitude: -180 }));
+    await made(place('Edge', { latitude: 0, longitude: 180 }));
+    const beyond: [string, unknown][] = [
+      ['latitude', 90.000001],
+      ['latitude', -91],
+      ['longitude', 180.1],
+      ['longitude', -181],
+      ['latitude', '53'],
+      ['longitude', null],
+    ];
+    for (const [field, value] of beyond) {
+      const { status, json } = await owner.post(LOCATIONS, place('Beyond', { [field]: value }));
+      expect([field, value, status]).toEqual([field, value, 400]);
+      expect(json['description']).toMatch(new RegExp(`^${field}: `));
+    }
+    const path = await made(place('Stays'));
+    expect((await patch(path, { latitude: 91 })).status).toBe(400);
+    expect((await owner.get(path)).json['latitude']).toBe(53.2546799);
+  });
+
+  it('are refused without a name, and with a name or an attribute that cannot be', async () => {
+    const wrong: [Record<string, unknown>, string][] = [
+      [{ display_name: undefined }, 'display_name'],
+      [{ display_name: '' }, 'display_name'],
+      [{ display_name: 'x'.repeat(129) }, 'display_name'],
+      [{ description: 'x'.repeat(8097) }, 'description'],
+      [{ attributes: { size: 5 } }, 'attributes.size'],
+      [{ attributes: { jit_x: 'y' } }, 'attributes.jit_x'],
+    ];
+    for (const [body, field] of wrong) {
+      const { status, json } = await owner.post(LOCATIONS, place('Wrong', body));
+      expect([status, json['description']]).toEqual([400, expect.stringMatching(new RegExp(`^${field}: `))]);
+    }
+  });
+
+  it('are found by name, description and attribute, newest first or by name, and page', async () => {
+    for (const name of ['b', 'ä', 'a', 'b'])
+      await made(place(name, { description: 'paged', attributes: { site: `${name}-site` } }));
+    const list = (query: string) => colleague.get(`${LOCATIONS}?description=paged&${query}`);
+    expect(names(await list('display_name=a'))).toEqual(['a']);
+    expect(names(await list('attributes.site=b-site'))).toEqual(['b', 'b']);
+    for (const [order, expected] of [
+      ['DEFAULT', ['b', 'a', 'ä', 'b']],
+      ['DISPLAY_NAME', ['a', 'b', 'b', 'ä']],
+    ] as const) {
+      const first = await list(`order_by=${order}&page_size=3`);
+      expect(first.headers.get('x-total-count')).toBe('4');
+      const token = encodeURIComponent(String(first.json['next_page_token']));
+      const second = await colleague.get(`${LOCATIONS}?page_token=${token}`);
+      expect([...names(first), ...names(second)]).toEqual(expected);
+      expect(second.json['next_page_token']).toBe('');
+    }
+    expect((await list('order_by=SIZE')).json['description']).toMatch(/^order_by: /);
+    expect((await list('colour=red')).json['description']).toMatch(/^colour: /);
+  });
+
+  it('change in the fields that are sent, attributes as a whole', async () => {
+    const path = await made(place('Before', { description: 'd', attributes: { a: 'x', b: 'y' } }));
+    const changed = await patch(path, { display_name: 'After', longitude: 10, attributes: { b: 'z' } });
+    expect([changed.status, changed.json]).toEqual([200, (await owner.get(path)).json]);
+    expect(changed.json).toMatchObject({
+      display_name: 'After',
+      description: 'd',
+      latitude: 53.2546799,
+      longitude: 10,
+    });
+    expect(changed.json['attributes']).toEqual({ b: 'z' });
+    expect((await patch(path, { description: '' })).json['description']).toBe('');
+    expect((await patch(path, { identity: 'locations/other', owner: 'me' })).json).toEqual(
+      (await owner.get(path)).json,
+    );
+  });
+
+  it('are deleted with an empty object as the answer', async () => {
+    const path = await made(place('Gone'));
+    const deleted = await remove(path);
+    expect([deleted.status, deleted.json]).toEqual([200, {}]);
+    expect((await remove(path)).status).toBe(404);
+    for (const gone of [path, `${path}/permissions`]) expect((await owner.get(gone)).status).toBe(404);
+    expect((await patch(path, { display_name: 'x' })).status).toBe(404);
+    expect((await patch(`${path}/permissions`, { subject_identities: [] })).status).toBe(404);
+  });
+
+  it('are written by Owners alone, and of another tenancy are not there', async () => {
+    const path = await made(place('Guarded'));
+    const permissions = { subject_identities: ['me'] };
+    expect((await colleague.post(LOCATIONS, place('x'))).status).toBe(403);
+    for (const [client, status] of [[colleague, 403] as const, [stranger, 404] as const]) {
+      expect((await patch(path, { display_name: 'x' }, client)).status).toBe(status);
+      expect((await patch(`${path}/permissions`, permissions, client)).status).toBe(status);
+      expect((await remove(path, client)).status).toBe(status);
+    }
+    expect((await stranger.get(path)).status).toBe(404);
+    expect((await stranger.get(`${path}/permissions`)).status).toBe(404);
+    expect((await stranger.get(LOCATIONS)).json['locations']).toEqual([]);
+    expect((await owner.get(path)).json['display_name']).toBe('Guarded');
+  });
+});
+
+describe('permissions of a location', () => {
+  it('begin empty, and are replaced by a whole record or by its inner object', async () => {
+    const path = await made(place('Permitted'));
+    const identity = path.slice('/archivist/v2/'.length);
+    const answer = (subjects: string[]) => ({
+      location_identity: identity,
+      permissions: { subject_identities: subjects },
+    });
+    expect((await colleague.get(`${path}/permissions`)).json).toEqual(answer([]));
+    const inner = { subject_identities: ['subjects/a', 'subjects/b', 'subjects/a'] };
+    expect((await patch(`${path}/permissions`, inner)).json).toEqual(answer(['subjects/a', 'subjects/b']));
+    const whole = { location_identity: 'locations/other', permissions: { subject_identities: ['subjects/c'] } };
+    expect((await patch(`${path}/permissions`, whole)).json).toEqual(answer(['subjects/c']));
+    expect((await owner.get(`${path}/permissions`)).json).toEqual(answer(['subjects/c']));
+  });
+
+  it('are refused when they are no list of texts', async () => {
+    const path = await made(place('Refused'));
+    for (const body of [
+      {},
+      { permissions: {} },
+      { subject_identities: 'a' },
+      { subject_identities: ['x'.repeat(129)] },
+    ])
+      expect((await patch(`${path}/permissions`, body)).status).toBe(400);
+  });
+});
