@@ -97,6 +97,7 @@ export async function makeThings(running: TestService, creator: Client): Promise
     event_display_type: 'vcon_created',
     time_period_seconds: '60',
   };
+  const location = { display_name: 'The exchange', latitude: 47, longitude: 8 };
   await sealed(creator, [`/archivist/v2/${event}`, `/archivist/v2/${publicEvent}`, `/archivist/v1/${assetFreeEvent}`]);
   return {
     asset: idOf(asset),
@@ -106,6 +107,7 @@ export async function makeThings(running: TestService, creator: Client): Promise
     assetFreeEvent: idOf(assetFreeEvent),
     blob: idOf(String(uploaded.json['identity'])),
     policy: idOf(await made(owner, '/archivist/v1/compliance_policies', policy)),
+    location: idOf(await made(owner, '/archivist/v2/locations', location)),
     ownersAsset: idOf(await made(owner, '/archivist/v2/assets', { attributes: { arc_display_type: 'Call' } })),
     creator: creator.clientId,
     tenant: idOf(String(decodeJwt(creator.token)['jit_tenant_id'])),
@@ -129,7 +131,7 @@ async function sealed(client: Client, paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     const isConfirmed = (answer: { json: Record<string, unknown> }) =>
       answer.json['confirmation_status'] === 'CONFIRMED';
-    const answer = await until(() => client.get(path), isConfirmed, 20_000);
+    const answer = await until(() => client.get(path), isConfirmed, 30_000);
     if (!isConfirmed(answer)) throw new Error(`${path} was not sealed in time`);
   }
 }
