@@ -17,7 +17,7 @@ export const NOT_COMMITTED = '1970-01-01T00:00:00Z';
 export function readTimestamp(value: string, field: string): { text: string; unixMs: number } {
   const match = RFC3339.exec(value);
   const unixMs = match ? Date.parse(value.toUpperCase()) : Number.NaN;
-  if (!match || Number.isNaN(unixMs) || !inYears(new Date(unixMs))) {
+  if (!match || Number.isNaN(unixMs) || !isDay(value.slice(0, 10)) || !inYears(new Date(unixMs))) {
     throw new ApiError('bad_request', `${field}: must be an RFC 3339 time such as 2026-01-31T12:00:00Z`);
   }
   return { text: match[8] === 'Z' && value[10] === 'T' ? value : timestampOf(unixMs), unixMs };
@@ -26,4 +26,10 @@ export function readTimestamp(value: string, field: string): { text: string; uni
 /** Years that both JavaScript and PostgreSQL read from text. */
 function inYears(time: Date): boolean {
   return time.getUTCFullYear() >= 1 && time.getUTCFullYear() <= 9999;
+}
+
+/** JavaScript reads the 30th of February as a day of March; PostgreSQL refuses it. */
+function isDay(day: string): boolean {
+  const midnight = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day);
 }

@@ -4,6 +4,7 @@ import type { IntakeRow } from '../../ledger/intake-store.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Asset } from '../assets/asset.js';
 import type { AssetChange } from '../assets/asset-store.js';
+import { checkProfile } from '../assets/document-profile.js';
 import { type Deployment, statementLog, tenancyLog } from '../deployment.js';
 import type { AssetEvent } from '../events/asset-event.js';
 import type { AssetFreeEvent } from '../events/asset-free-event.js';
@@ -41,7 +42,7 @@ type Of<Kind extends Submission['kind']> = Extract<Submission, { kind: Kind }>;
 /**
  * Decides what a submission writes.
  * @throws {ApiError} not_found for an asset that the principal cannot see, forbidden for what it may not do, bad_request
- *   for an attachment that is not the blob that it names
+ *   for an attachment that is not the blob that it names, or a document that is not public
  */
 export function plan(submission: Submission, context: PlanContext): Plan {
   const planned = planOf(submission, context);
@@ -64,6 +65,7 @@ function planAsset(submission: Of<'asset'>, context: PlanContext): Plan {
   const { principal } = submission;
   const { tenantId } = principal;
   if (!permits(principal, 'create', { kind: 'assets', tenantId })) throw forbidden();
+  checkProfile(submission.attributes, submission.public, 'attributes');
   const asset: Asset = {
     tenantId,
     assetId: context.uuid(),
@@ -102,6 +104,7 @@ function planAssetEvent(submission: Of<'asset_event'>, context: PlanContext): Pl
   const resource = asset && ({ kind: 'asset', ...asset } as const);
   if (!resource || !permits(principal, 'read', resource)) throw new ApiError('not_found', 'There is no such asset.');
   if (!permits(principal, 'record', resource)) throw forbidden();
+  checkProfile(submission.assetAttributes, asset.public, 'asset_attributes');
   const event = acceptedEvent(asset, submission, context, {
     eventId: context.uuid(),
     operation: submission.operation,
