@@ -64,7 +64,7 @@ describe.skipIf(clamdPath === undefined)('with the real ClamAV daemon', () => {
       const found = await until(
         () => info(bad),
         ({ json }) => json['scanned_status'] !== 'NOT_SCANNED',
-        20_000,
+        30_000,
       );
       expect(found.json).toMatchObject({
         scanned_status: 'SCANNED_BAD',

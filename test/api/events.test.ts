@@ -266,7 +266,7 @@ describe('proofs', () => {
     const ready = await until(
       () => owner.get(`${path}/transparent-statement`),
       (answer) => answer.status === 200,
-      5000,
+      30_000,
     );
     expect(ready.status).toBe(200);
     expect(ready.headers.get('content-type')).toBe('application/cose');

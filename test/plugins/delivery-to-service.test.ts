@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATION_QUEUE } from '../../plugins/conserver-link/operation-job.js';
 import { startConserverLink } from '../../plugins/conserver-link/start-conserver-link.js';
 import { startTestService, type TestService } from '../api/test-service.js';
-import { eventually, freshVcon, type OpenBackend, openBackend, silent } from './plugin-rig.js';
+import { eventually, freshVcon, type OpenBackend, openBackend, report, silent } from './plugin-rig.js';
 
 describe('delivery to the service itself', () => {
   let service: TestService;
@@ -28,11 +28,7 @@ describe('delivery to the service itself', () => {
   });
 
   const capture = async (body: string | Uint8Array, operation: string) => {
-    const answer = await fetch(`${link.url}/operations/${operation}?chain=main&link=l`, {
-      method: 'POST',
-      body: body as string,
-    });
-    const { job, subject } = (await answer.json()) as { job: string; subject: string };
+    const { job, subject } = await report(`${link.url}/operations/${operation}?chain=main&link=l`, body);
     const queue = open.backend.queue(OPERATION_QUEUE);
     await eventually(async () => ['completed', 'failed'].includes(await queue.getJobState(job)));
     expect((await queue.getJob(job))!.failedReason ?? 'delivered').toBe('delivered');

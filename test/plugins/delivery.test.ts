@@ -1,6 +1,15 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OPERATION_QUEUE } from '../../plugins/conserver-link/operation-job.js';
-import { ENGINES, eventually, freshVcon, type OpenBackend, openBackend, type Rig, startRig } from './plugin-rig.js';
+import {
+  ENGINES,
+  eventually,
+  freshVcon,
+  type OpenBackend,
+  openBackend,
+  type Rig,
+  report,
+  startRig,
+} from './plugin-rig.js';
 
 const TARGET = '/operations/vcon_created?chain=main&link=evidence_created';
 
@@ -21,19 +30,15 @@ describe.each(ENGINES)('delivery, queue on %s', (engine) => {
   afterAll(() => open.close());
 
   const queue = () => open.backend.queue(OPERATION_QUEUE);
-  const capture = async (vcon = freshVcon()) => {
-    const answer = await rig.post(TARGET, vcon);
-    expect(answer.status).toBe(202);
-    return (await answer.json()) as { job: string; subject: string };
-  };
+  const capture = (vcon = freshVcon()) => report(rig.url + TARGET, vcon);
   const inState = (job: string, state: string) => eventually(async () => (await queue().getJobState(job)) === state);
 
   it('makes the asset once, records the event under the job’s id, and asks for one token', async () => {
     const vcon = freshVcon();
     const { job, subject } = await capture(vcon);
     await inState(job, 'completed');
-    const again = await rig.post('/operations/transcribed?chain=main&link=evidence_transcribed', vcon);
-    await inState(((await again.json()) as { job: string }).job, 'completed');
+    const again = await report(`${rig.url}/operations/transcribed?chain=main&link=evidence_transcribed`, vcon);
+    await inState(again.job, 'completed');
     const { archivist } = rig;
     expect(archivist.seenAt('token')).toHaveLength(1);
     expect(archivist.seenAt('asset look-up')).toHaveLength(1);

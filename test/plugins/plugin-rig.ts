@@ -7,6 +7,7 @@ import { Registry } from 'prom-client';
 import { OPERATION_QUEUE } from '../../plugins/conserver-link/operation-job.js';
 import type { PluginSettings } from '../../plugins/conserver-link/plugin-settings.js';
 import type { BodyLimits } from '../../plugins/conserver-link/read-body.js';
+import type { Captured } from '../../plugins/conserver-link/receiver.js';
 import { type ConserverLink, startConserverLink } from '../../plugins/conserver-link/start-conserver-link.js';
 import type { RetryPace } from '../../plugins/delivery/retry-delay.js';
 import { openEmbedded } from '../../src/platform/postgres/open-embedded.js';
@@ -99,8 +100,26 @@ export function freshVcon(members: Record<string, unknown> = {}): string {
   return JSON.stringify({ ...base, analysis: [], attachments: [], ...members });
 }
 
+/**
+ * Reports an operation until it is kept: on a slow machine the plugin refuses what it cannot keep within two seconds, and
+ * to report it again makes nothing twice.
+ */
+export async function report(
+  target: string,
+  body: Uint8Array | string,
+  headers: Record<string, string> = {},
+): Promise<Captured> {
+  let captured: Captured | undefined;
+  await eventually(async () => {
+    const answer = await fetch(target, { method: 'POST', body: body as string, headers }).catch(() => undefined);
+    captured = answer?.status === 202 ? ((await answer.json()) as Captured) : undefined;
+    return captured !== undefined;
+  });
+  return captured!;
+}
+
 /** Waits until it holds. */
-export async function eventually(holds: () => Promise<boolean> | boolean, withinMs = 15_000): Promise<void> {
+export async function eventually(holds: () => Promise<boolean> | boolean, withinMs = 30_000): Promise<void> {
   for (const until = Date.now() + withinMs; !(await holds()); ) {
     if (Date.now() > until) throw new Error('it did not come about in time');
     await new Promise((wake) => setTimeout(wake, 20));

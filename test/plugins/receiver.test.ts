@@ -9,18 +9,13 @@ import { readJson } from '../../src/core/vcon/json-document.js';
 import { pythonJson } from '../../src/core/vcon/python-json.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { fixture, sharedVectors } from '../core/event/known-answers.js';
-import { ENGINES, freshVcon, type OpenBackend, openBackend, type Rig, silent, startRig } from './plugin-rig.js';
+import { ENGINES, freshVcon, type OpenBackend, openBackend, type Rig, report, silent, startRig } from './plugin-rig.js';
 
 const TARGET = '/operations/vcon_created?chain=main&link=evidence_created';
 const SECRET = 'a-secret-of-the-test';
 /** The plugin gives up after two seconds at most; a busy machine may add its own. What is wrong hangs for ever. */
 const IN_TIME = 10_000;
 
-interface Captured {
-  readonly job: string;
-  readonly subject: string;
-  readonly payload: string;
-}
 interface HashCase {
   readonly name: string;
   readonly input_text: string;
@@ -65,11 +60,7 @@ describe.each(ENGINES)('the receiver, queue on %s', (engine) => {
     rig.archivist.always('event', { status: 503 });
   };
   const jobs = () => open.backend.queue(OPERATION_QUEUE).getJobs(['waiting', 'active', 'delayed', 'failed']);
-  const capture = async (body: Uint8Array | string, target = TARGET) => {
-    const answer = await rig.post(target, body);
-    expect(answer.status).toBe(202);
-    return (await answer.json()) as Captured;
-  };
+  const capture = (body: Uint8Array | string, target = TARGET) => report(rig.url + target, body);
   const attributesOf = async (job: string): Promise<Record<string, string>> =>
     (await open.backend.queue(OPERATION_QUEUE).getJob(job))!.data.attributes;
   const refused = (answer: Promise<Response>) => expect(answer).rejects.toThrow(/fetch failed/);

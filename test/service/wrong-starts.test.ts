@@ -9,7 +9,7 @@ import { serverUrl } from '../support/prerequisites.js';
 
 const isRoot = process.getuid?.() === 0;
 
-describe('a wrong start ends with one line that says what to change:', () => {
+describe('a wrong start ends with one line that says what to change:', { timeout: 180_000 }, () => {
   let folder: string;
   let taken: Server;
   let takenPort: string;
