@@ -1,0 +1,109 @@
+import type { Clock } from '../../src/platform/clock.js';
+import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
+import { enqueueOperation } from '../conserver-link/enqueue-operation.js';
+import type { Operation } from '../conserver-link/operation.js';
+import type { OperationEvent } from '../conserver-link/operation-event.js';
+import type { OperationJob } from '../conserver-link/operation-job.js';
+import { findJob } from './kept-operation.js';
+import { OperatorError } from './operator-error.js';
+
+/** The operation as which a drop stands in the log. */
+export const DROP_OPERATION = 'vcon_capture_dropped';
+
+const MAX_REASON_LENGTH = 200;
+const CONTROL = /\p{Cc}/u;
+/** A reason stays in the log for ever: an address or a telephone number in it is refused as in an operation's name. */
+const PERSONAL = /@|\+\s?\d|\d{10}|\d{3}\)?[ .-]\d{3}[ .-]?\d{4}/;
+/** What the dropped event says of its vCon and of the place of its capture, and the record of its drop repeats. */
+const REPEATED = [
+  'conserver_link',
+  'conserver_link_name',
+  'conserver_link_version',
+  'conserver_chain',
+  'payload',
+  'payload_hash_alg',
+  'payload_preimage_content_type',
+  'subject',
+  'vcon_draft_version',
+  'scitt_draft_version',
+  'vcon_form',
+];
+
+export interface Drop {
+  /** The job that is no more. */
+  readonly dropped: string;
+  /** The job that delivers the record of it. */
+  readonly record: string;
+}
+
+/** @throws {OperatorError} */
+function checkedReason(text: string): string {
+  const reason = text.trim();
+  if (reason === '' || [...reason].length > MAX_REASON_LENGTH || CONTROL.test(reason))
+    throw new OperatorError(`the reason must be one line of 1 to ${MAX_REASON_LENGTH} characters`);
+  if (PERSONAL.test(reason))
+    throw new OperatorError('the reason stays in the log for ever and must name no address and no telephone number');
+  return reason;
+}
+
+function dropEvent(id: string, dropped: OperationJob, reason: string, observedMs: number): OperationEvent {
+  const observed = new Date(observedMs).toISOString();
+  const repeated = REPEATED.flatMap((name) => {
+    const value = dropped.attributes[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return {
+    subject: dropped.subject,
+    payload: dropped.payload,
+    timestampDeclared: observed,
+    attributes: {
+      ...Object.fromEntries(repeated),
+      arc_display_type: DROP_OPERATION,
+      vcon_operation: DROP_OPERATION,
+      timestamp_declared: observed,
+      timestamp_declared_source: 'observed',
+      timestamp_observed: observed,
+      dropped_operation: dropped.attributes['vcon_operation'] ?? '',
+      dropped_job: id,
+      dropped_reason: reason,
+    },
+  };
+}
+
+/**
+ * Gives up a dead letter, and has the log say so: a `vcon_capture_dropped` event with the payload's hash and the reason
+ * goes to the vCon's asset through the same queue. Its job id follows from the dropped job alone, so that dropping twice
+ * makes one record, with the first reason.
+ * @throws {OperatorError} when the job is no dead letter, is itself the record of a drop, or the reason will not do
+ */
+export async function dropOperation(
+  backend: QueueBackend,
+  clock: Clock,
+  id: string,
+  reasonText: string,
+): Promise<Drop> {
+  const reason = checkedReason(reasonText);
+  const job = await findJob(backend, id);
+  const state = await job.getState();
+  if (state !== 'failed')
+    throw new OperatorError(`the job is ${state}, not a dead letter: only what was refused for good can be dropped`);
+  if (job.name === DROP_OPERATION) throw new OperatorError('the record of a drop cannot be dropped: replay it');
+  const dropped = job.data as OperationJob;
+  const { conserver_chain: chain, conserver_link_name: link } = dropped.attributes;
+  const operation: Operation = {
+    name: DROP_OPERATION,
+    ...(chain ? { chain } : {}),
+    ...(link ? { link } : {}),
+    nonce: id,
+  };
+  // A crash after this leaves the dead letter beside its record: dropping again removes it and records nothing new.
+  const record = await enqueueOperation(backend, operation, dropEvent(id, dropped, reason, clock.now()));
+  await job.remove().catch((error: unknown) => {
+    throw new OperatorError(
+      `the drop is recorded, but the job is still there, being delivered again at this moment: look with "queue show"`,
+      { cause: error },
+    );
+  });
+  await backend.confirmDurable();
+  return { dropped: id, record };
+}

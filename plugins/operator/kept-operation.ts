@@ -1,0 +1,56 @@
+import type { Job } from 'bullmq';
+import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
+import { OPERATION_QUEUE, type OperationJob } from '../conserver-link/operation-job.js';
+import { OperatorError } from './operator-error.js';
+
+/** An operation in the queue, as an operator sees it. */
+export interface KeptOperation {
+  readonly job: string;
+  /** BullMQ's name of it; `failed` is a dead letter. */
+  readonly state: string;
+  readonly operation: string;
+  /** `vcon://<uuid>` */
+  readonly subject: string;
+  /** Hex SHA-256 of the bytes that were received. */
+  readonly payload: string;
+  /** RFC 3339. */
+  readonly keptAt: string;
+  /** Deliveries tried so far. */
+  readonly attempts: number;
+  /** Why the last one failed. */
+  readonly reason?: string;
+}
+
+export interface KeptOperationDetails extends KeptOperation {
+  /** The event as it will stand in the log. */
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+/** The job of this id. @throws {OperatorError} when the queue has none */
+export async function findJob(backend: QueueBackend, id: string): Promise<Job> {
+  const job = (await backend.queue(OPERATION_QUEUE).getJob(id)) as Job | undefined;
+  if (!job)
+    throw new OperatorError(`the queue has no job ${id.slice(0, 64)}: it was delivered long ago, or never kept`);
+  return job;
+}
+
+export function keptOperation(job: Job, state: string): KeptOperation {
+  const { subject, payload } = job.data as OperationJob;
+  return {
+    job: job.id!,
+    state,
+    operation: job.name,
+    subject,
+    payload,
+    keptAt: new Date(job.timestamp).toISOString(),
+    attempts: job.attemptsMade,
+    ...(job.failedReason ? { reason: job.failedReason } : {}),
+  };
+}
+
+/** One operation with all that is kept of it. @throws {OperatorError} when the queue has none of this id */
+export async function showOperation(backend: QueueBackend, id: string): Promise<KeptOperationDetails> {
+  const job = await findJob(backend, id);
+  const kept = keptOperation(job, await job.getState());
+  return { ...kept, attributes: (job.data as OperationJob).attributes };
+}

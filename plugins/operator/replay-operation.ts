@@ -1,0 +1,48 @@
+import type { Job } from 'bullmq';
+import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
+import { OPERATION_QUEUE } from '../conserver-link/operation-job.js';
+import { findJob } from './kept-operation.js';
+import { OperatorError } from './operator-error.js';
+
+const PAGE = 500;
+
+/** Sends a job on its way; false when it is on its way already. */
+async function send(job: Job, state: string): Promise<boolean> {
+  try {
+    if (state === 'failed') await job.retry('failed', { resetAttemptsMade: true });
+    else await job.promote();
+    return true;
+  } catch (error) {
+    // The conserver captured it again, or its time had come, while we looked.
+    if ((await job.getState()) === state) throw error;
+    return false;
+  }
+}
+
+/**
+ * Has a dead letter delivered again, or one that waits for its next attempt delivered now, under its own id: what the
+ * service has already taken makes no second event.
+ * @throws {OperatorError} when there is no such job, or it is not one that waits for us
+ */
+export async function replayOperation(backend: QueueBackend, id: string): Promise<void> {
+  const job = await findJob(backend, id);
+  const state = await job.getState();
+  if (state === 'completed') throw new OperatorError('the job is delivered: there is nothing to replay');
+  if (state === 'failed' || state === 'delayed') await send(job, state);
+  await backend.confirmDurable();
+}
+
+/** Has every dead letter delivered again. Resolves with their number; one that is refused again is not replayed twice. */
+export async function replayDeadLetters(backend: QueueBackend): Promise<number> {
+  const queue = backend.queue(OPERATION_QUEUE);
+  const letters = new Map<string, Job>();
+  for (let from = 0; ; from += PAGE) {
+    const jobs = (await queue.getJobs(['failed'], from, from + PAGE - 1, true)) as (Job | undefined)[];
+    for (const job of jobs) if (job?.id) letters.set(job.id, job);
+    if (jobs.length < PAGE) break;
+  }
+  let replayed = 0;
+  for (const job of letters.values()) if (await send(job, 'failed')) replayed += 1;
+  await backend.confirmDurable();
+  return replayed;
+}
