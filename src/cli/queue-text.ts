@@ -1,0 +1,59 @@
+import type { KeptOperation, KeptOperationDetails } from '../../plugins/operator/kept-operation.js';
+import type { QueueInventory } from '../../plugins/operator/queue-inventory.js';
+
+const STATES: Readonly<Record<string, string>> = {
+  failed: 'dead letter',
+  completed: 'delivered',
+  delayed: 'waits for its next attempt',
+  waiting: 'waits',
+  active: 'being delivered',
+};
+
+/** A reason came from another machine: it must not move the cursor. */
+function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
+}
+
+function age(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
+}
+
+function letterText(letter: KeptOperation): string {
+  return [
+    '',
+    `  ${letter.job}`,
+    `    ${letter.operation} of ${letter.subject}, kept ${letter.keptAt}`,
+    `    ${printable(letter.reason ?? 'no reason is kept')}`,
+  ].join('\n');
+}
+
+export function inventoryText(inventory: QueueInventory): string {
+  const { depth, oldestSeconds, deadLetters, letters, engine } = inventory;
+  const more = deadLetters - letters.length;
+  return [
+    `Queue on ${engine}`,
+    `waiting for delivery  ${depth}${depth === 0 ? '' : `, the oldest for ${age(oldestSeconds)}`}`,
+    `dead letters          ${deadLetters}`,
+    ...letters.map(letterText),
+    ...(more > 0 && letters.length > 0 ? ['', `  and ${more} more: --limit`] : []),
+  ].join('\n');
+}
+
+export function operationText(kept: KeptOperationDetails): string {
+  const lines: [string, string][] = [
+    ['job', kept.job],
+    ['state', STATES[kept.state] ?? kept.state],
+    ['operation', kept.operation],
+    ['subject', kept.subject],
+    ['payload', kept.payload],
+    ['kept', kept.keptAt],
+    ['attempts', String(kept.attempts)],
+    ...(kept.reason === undefined ? [] : [['reason', kept.reason] as [string, string]]),
+  ];
+  const attributes = Object.entries(kept.attributes).map(([name, value]) => `  ${name} = ${printable(value)}`);
+  return [...lines.map(([name, value]) => `${name.padEnd(10)}${printable(value)}`), 'attributes', ...attributes].join(
+    '\n',
+  );
+}

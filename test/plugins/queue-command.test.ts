@@ -1,0 +1,225 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { enqueueOperation } from '../../plugins/conserver-link/enqueue-operation.js';
+import { operationEvent } from '../../plugins/conserver-link/operation-event.js';
+import { OPERATION_QUEUE } from '../../plugins/conserver-link/operation-job.js';
+import { createArchivistClient } from '../../plugins/delivery/archivist-client.js';
+import { startDelivery } from '../../plugins/delivery/delivery-worker.js';
+import { openOperatorQueue } from '../../plugins/operator/open-operator-queue.js';
+import { runCli } from '../../src/cli/run-cli.js';
+import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
+import { embeddedDataDir, engines } from '../support/engines.js';
+import { ownRedis } from '../support/own-redis.js';
+import { redisUrl } from '../support/prerequisites.js';
+import { eventually, freshVcon, silent } from './plugin-rig.js';
+import { type ScriptedArchivist, startScriptedArchivist } from './scripted-archivist.js';
+
+const VARIABLES = ['REDIS_URL', 'DATABASE_URL', 'DATA_DIR'] as const;
+type Place = Partial<Record<(typeof VARIABLES)[number], string>>;
+
+function environment(place: Place): void {
+  for (const name of VARIABLES) vi.stubEnv(name, place[name]);
+}
+
+async function run(...args: string[]): Promise<{ out: string; err: string; exitCode: number }> {
+  const [out, err]: [string[], string[]] = [[], []];
+  const terminal = { print: (text: string) => out.push(text), complain: (text: string) => err.push(text), exitCode: 0 };
+  await runCli(['queue', ...args], terminal);
+  return { out: out.join('\n'), err: err.join('\n'), exitCode: terminal.exitCode };
+}
+
+async function document(...args: string[]): Promise<Record<string, unknown>> {
+  return JSON.parse((await run(...args, '--json')).out) as Record<string, unknown>;
+}
+
+const CAPTURE = { name: 'vcon_created', chain: 'main', link: 'evidence_created' };
+const places = [
+  ...engines().map((engine) => ({
+    name: String(engine),
+    async open() {
+      const opened = await engine.open();
+      // An embedded database has one owner at a time: the command must be able to take it.
+      if (engine.name === 'embedded PostgreSQL') await opened.database.close();
+      return { place: opened.environment as Place, remove: () => opened.close() };
+    },
+  })),
+  ...(redisUrl
+    ? [{ name: 'Redis', open: async () => ({ place: { REDIS_URL: await ownRedis() }, remove: async () => undefined }) }]
+    : []),
+];
+
+describe.each(places)('vcon-archivist queue on $name', ({ open }) => {
+  let place: Place;
+  let remove: () => Promise<unknown>;
+  let archivist: ScriptedArchivist;
+
+  beforeEach(async () => {
+    archivist = await startScriptedArchivist();
+    ({ place, remove } = await open());
+    environment(place);
+  });
+  afterEach(async () => {
+    vi.unstubAllEnvs();
+    await archivist.close();
+    await remove();
+  });
+
+  async function onBackend<T>(work: (backend: QueueBackend) => Promise<T>): Promise<T> {
+    const config = { redisUrl: place.REDIS_URL, databaseUrl: place.DATABASE_URL, dataDir: place.DATA_DIR ?? '' };
+    const queue = await openOperatorQueue(config, silent);
+    try {
+      return await work(queue.backend);
+    } finally {
+      await queue.close();
+    }
+  }
+
+  const keep = (vcon = freshVcon()) =>
+    onBackend((backend) => {
+      const event = operationEvent(CAPTURE, Buffer.from(vcon), Date.now() - 5_000);
+      return enqueueOperation(backend, CAPTURE, event);
+    });
+
+  /** Runs delivery until these jobs are in this state. */
+  const deliver = (state: string, ...jobs: string[]) =>
+    onBackend(async (backend) => {
+      const clock = { now: () => Date.now() };
+      const client = createArchivistClient({ url: archivist.url, clientId: 'id', clientSecret: 'secret', clock });
+      const delivery = startDelivery({ backend, client, logger: silent, random: () => 0.5 });
+      await eventually(async () => {
+        const states = await Promise.all(jobs.map((job) => backend.queue(OPERATION_QUEUE).getJobState(job)));
+        return states.every((each) => each === state);
+      });
+      await delivery.close();
+    });
+
+  async function deadLetter(): Promise<string> {
+    const job = await keep();
+    archivist.always('event', { status: 400, body: { error: 'invalid', description: 'not \u001b[31mthis' } });
+    await deliver('failed', job);
+    archivist.always('event', undefined);
+    return job;
+  }
+
+  it('tells what waits and what is dead, for a person and for a machine', async () => {
+    const dead = await deadLetter();
+    await keep();
+    const { out, exitCode } = await run();
+    expect(exitCode).toBe(0);
+    expect(out).toMatch(/waiting for delivery {2}1, the oldest for \d+ s\ndead letters {10}1\n/);
+    expect(out).toContain(dead);
+    expect(out).not.toContain('\u001b');
+    expect(await document()).toMatchObject({
+      depth: 1,
+      deadLetters: 1,
+      letters: [{ job: dead, state: 'failed', operation: 'vcon_created', reason: expect.stringContaining('400') }],
+    });
+    expect(await document('show', dead)).toMatchObject({ job: dead, attributes: { conserver_chain: 'main' } });
+    expect((await run('show', dead)).out).toContain('state     dead letter');
+  });
+
+  it('replays one dead letter, or all, into one event each', async () => {
+    const [first, second, third] = [await deadLetter(), await deadLetter(), await deadLetter()];
+    const refused = archivist.seenAt('event').length;
+    expect((await run('replay', first)).exitCode).toBe(0);
+    expect(await document('replay', '--all')).toEqual({ replayed: 2 });
+    await deliver('completed', first, second, third);
+    const keys = archivist.seenAt('event').slice(refused);
+    expect(keys.map(({ headers }) => headers['idempotency-key']).sort()).toEqual([first, second, third].sort());
+    expect((await run('replay', first)).exitCode).toBe(1);
+  });
+
+  it('drops a dead letter only by recording it, once, with the hash and the reason', async () => {
+    const dead = await deadLetter();
+    const { attributes, subject } = (await document('show', dead)) as {
+      attributes: Record<string, string>;
+      subject: string;
+    };
+    const { record } = (await document('drop', dead, '--reason', 'test call, OPS-17')) as { record: string };
+    expect((await run('show', dead)).exitCode).toBe(1);
+    expect(await document()).toMatchObject({ depth: 1, deadLetters: 0 });
+    await deliver('completed', record);
+    const sent = archivist.seenAt('event').at(-1)!;
+    expect(sent.headers['idempotency-key']).toBe(record);
+    expect(JSON.parse(sent.body).event_attributes).toMatchObject({
+      vcon_operation: 'vcon_capture_dropped',
+      arc_display_type: 'vcon_capture_dropped',
+      subject,
+      payload: attributes['payload'],
+      dropped_operation: 'vcon_created',
+      dropped_job: dead,
+      dropped_reason: 'test call, OPS-17',
+    });
+  });
+
+  it('finishes a drop that a crash cut short under the first record', async () => {
+    const vcon = freshVcon();
+    archivist.always('event', { status: 400 });
+    const dead = await keep(vcon);
+    await deliver('failed', dead);
+    const first = await document('drop', dead, '--reason', 'first');
+    // The dead letter is there again, its record too.
+    await keep(vcon);
+    await deliver('failed', dead);
+    const second = await document('drop', dead, '--reason', 'second');
+    expect(second['record']).toBe(first['record']);
+    const shown = (await document('show', String(second['record']))) as { attributes: Record<string, string> };
+    expect(shown.attributes['dropped_reason']).toBe('first');
+  });
+
+  it('drops nothing that may still be delivered, and no record of a drop', async () => {
+    const waits = await keep();
+    expect(await run('drop', waits, '--reason', 'no')).toMatchObject({ exitCode: 1 });
+    expect((await run('show', waits)).exitCode).toBe(0);
+    const dead = await deadLetter();
+    const { record } = (await document('drop', dead, '--reason', 'no')) as { record: string };
+    archivist.always('event', { status: 400 });
+    await deliver('failed', record);
+    expect((await run('drop', record, '--reason', 'no')).exitCode).toBe(1);
+    expect((await run('show', record)).exitCode).toBe(0);
+  });
+
+  it('keeps the dead letter when the reason will not do, and does not repeat the reason', async () => {
+    const dead = await deadLetter();
+    const numbers = ['caller +1 555 123 4567', 'caller 555-123-4567'];
+    for (const reason of ['x'.repeat(201), ' ', 'two\nlines', 'asked by ann@example.com', ...numbers]) {
+      const { exitCode, err } = await run('drop', dead, '--reason', reason);
+      expect(exitCode, reason).toBe(1);
+      if (reason !== ' ') expect(err).not.toContain(reason);
+    }
+    expect(await document('show', dead)).toMatchObject({ state: 'failed' });
+  });
+});
+
+describe('vcon-archivist queue without a queue to open', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  it('says that an embedded queue cannot be seen beside the service that has it open', async () => {
+    const dataDir = await embeddedDataDir();
+    const queue = await openOperatorQueue({ redisUrl: undefined, databaseUrl: undefined, dataDir }, silent);
+    environment({ DATA_DIR: dataDir });
+    const { err, exitCode } = await run();
+    await queue.close();
+    expect(exitCode).toBe(2);
+    expect(err).toMatch(/embedded queue .* cannot be opened beside it: stop that first, or run on REDIS_URL/);
+    await rm(dataDir, { recursive: true });
+  });
+
+  it('makes no queue where there is none', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'no-queue-'));
+    environment({ DATA_DIR: dataDir });
+    expect(await run()).toMatchObject({ exitCode: 2, err: expect.stringContaining('there is no queue in') });
+    expect(await readdir(dataDir)).toEqual([]);
+    await rm(dataDir, { recursive: true });
+  });
+
+  it('tells a Redis that cannot be reached, without its password', async () => {
+    environment({ REDIS_URL: 'redis://:hush-hush@127.0.0.1:1' });
+    const { err, exitCode } = await run();
+    expect(exitCode).toBe(2);
+    expect(err).toMatch(/REDIS_URL cannot be reached: nothing listens there/);
+    expect(err).not.toContain('hush-hush');
+  });
+});
