@@ -1,0 +1,92 @@
+import type { Clock } from '../../src/platform/clock.js';
+import { failureReason } from '../../src/platform/explain-failure.js';
+import { createAccessToken } from '../delivery/access-token.js';
+import { DeliverLater } from '../delivery/delivery-failure.js';
+import { broken, type Finding, ok, shouldChange } from './finding.js';
+
+export interface ServiceAccess {
+  /** Base of the service, without `/archivist`. */
+  readonly url: string;
+  /** Empty when unset. */
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+const TIMEOUT_MS = 10_000;
+const TOKEN_PATH = '/archivist/iam/v1/appidp/token';
+const READ_PATH = '/archivist/v2/assets?page_size=1';
+/** A Date header has whole seconds and took its time to come. */
+const TOLERATED_MS = 5_000;
+/** Beyond this the times of observation in the evidence mislead. */
+const MISLEADING_MS = 60_000;
+
+function clockFinding(dateHeader: string | null, askedMs: number, answeredMs: number): Finding {
+  const service = Date.parse(dateHeader ?? '');
+  if (Number.isNaN(service)) return shouldChange('clock', 'the service sends no Date', 'see that no proxy removes it');
+  // The header names the second that has begun: on average it is half a second behind.
+  const apartMs = (askedMs + answeredMs) / 2 - (service + 500);
+  const seconds = Math.round(Math.abs(apartMs) / 1000);
+  const found = `${seconds} s ${apartMs < 0 ? 'behind' : 'ahead of'} the service’s`;
+  if (Math.abs(apartMs) <= TOLERATED_MS + (answeredMs - askedMs) / 2) return ok('clock', 'agrees with the service’s');
+  const change = 'let both machines keep time by NTP';
+  return Math.abs(apartMs) > MISLEADING_MS ? broken('clock', found, change) : shouldChange('clock', found, change);
+}
+
+function readFinding(status: number): Finding {
+  if (status === 200 || status === 206) return ok('dry run', 'a read with the token is answered');
+  const what = `a read with the token is answered with ${status}`;
+  if (status === 401) return broken('dry run', what, 'check that ARCHIVIST_URL is the service that gave the token');
+  if (status === 403) return broken('dry run', what, 'let an Owner give the application its access');
+  return broken('dry run', what, 'check ARCHIVIST_URL, and the service’s log');
+}
+
+/** What is no answer of ours may quote the service's, and a token with it. */
+function tokenFailure(error: unknown): string {
+  return error instanceof DeliverLater ? error.message : 'no token: the answer is none';
+}
+
+/**
+ * Whether the service is there, lets the plugin's application in, answers a read, and has the same time. Records nothing,
+ * never throws, and repeats nothing that the service says but its status.
+ */
+export async function examineService(access: ServiceAccess, clock: Clock): Promise<Finding[]> {
+  const { url, clientId, clientSecret } = access;
+  const findings: Finding[] = [];
+
+  async function send(path: string, init: RequestInit): Promise<Response> {
+    return fetch(url + path, { ...init, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) });
+  }
+
+  async function timed(path: string, init: RequestInit): Promise<Response> {
+    const askedMs = clock.now();
+    const response = await send(path, init);
+    findings.push(clockFinding(response.headers.get('date'), askedMs, clock.now()));
+    return response;
+  }
+
+  try {
+    if (clientId === '' || clientSecret === '') {
+      await (await timed(READ_PATH, {})).body?.cancel();
+      const change = 'set ARCHIVIST_CLIENT_ID and ARCHIVIST_CLIENT_SECRET';
+      return [
+        shouldChange('token', 'not asked for: only a plugin inside the service has none set', change),
+        ...findings,
+      ];
+    }
+    const post = (body: URLSearchParams) => timed(TOKEN_PATH, { method: 'POST', body });
+    const token = createAccessToken({ clientId, clientSecret, clock, send: post });
+    const bearer = await token.get().catch((error: unknown) => {
+      if (findings.length === 0) throw error;
+      const change = 'check ARCHIVIST_CLIENT_ID and ARCHIVIST_CLIENT_SECRET: expired, revoked, or of another service';
+      findings.unshift(broken('token', tokenFailure(error), change));
+      return undefined;
+    });
+    if (bearer === undefined) return findings;
+    const read = await send(READ_PATH, { headers: { authorization: `Bearer ${bearer}` } });
+    await read.body?.cancel();
+    return [ok('token', 'the service gives one'), readFinding(read.status), ...findings];
+  } catch (error) {
+    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+    return [broken('service', `no answer: ${failureReason(cause)}`, 'start it, or correct ARCHIVIST_URL'), ...findings];
+  }
+}

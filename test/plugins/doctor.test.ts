@@ -1,0 +1,170 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Finding } from '../../plugins/operator/finding.js';
+import { inspectRedis } from '../../plugins/operator/inspected-redis.js';
+import { openOperatorQueue } from '../../plugins/operator/open-operator-queue.js';
+import { runCli } from '../../src/cli/run-cli.js';
+import { embeddedDataDir, engines } from '../support/engines.js';
+import { redisServerPath } from '../support/prerequisites.js';
+import { eventually, silent } from './plugin-rig.js';
+import { type ScriptedArchivist, startScriptedArchivist } from './scripted-archivist.js';
+
+const SECRETS = ['client-secret-of-the-test', 'redis-password-of-the-test', 'token-1'];
+const CLIENT = { ARCHIVIST_CLIENT_ID: '3f1c7a52-0d1e-4f0a-9a52-6d1e2f3a4b5c', ARCHIVIST_CLIENT_SECRET: SECRETS[0]! };
+
+function environment(variables: Readonly<Record<string, string | undefined>>): void {
+  for (const name of ['REDIS_URL', 'DATABASE_URL', 'DATA_DIR', 'ARCHIVIST_URL', ...Object.keys(CLIENT)])
+    vi.stubEnv(name, variables[name]);
+}
+
+interface Diagnosis {
+  readonly state: string;
+  readonly exitCode: number;
+  readonly findings: readonly Finding[];
+  of(check: string): string | undefined;
+}
+
+async function run(...args: string[]): Promise<{ out: string; exitCode: number }> {
+  const out: string[] = [];
+  const terminal = { print: (text: string) => out.push(text), complain: (text: string) => out.push(text), exitCode: 0 };
+  await runCli(['doctor', ...args], terminal);
+  for (const secret of SECRETS) expect(out.join('\n')).not.toContain(secret);
+  return { out: out.join('\n'), exitCode: terminal.exitCode };
+}
+
+async function diagnose(...args: string[]): Promise<Diagnosis> {
+  const { out, exitCode } = await run('--json', ...args);
+  const { state, findings } = JSON.parse(out) as { state: string; findings: Finding[] };
+  return { state, exitCode, findings, of: (check) => findings.find((finding) => finding.check === check)?.state };
+}
+
+let archivist: ScriptedArchivist;
+beforeEach(async () => {
+  archivist = await startScriptedArchivist();
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await archivist.close();
+});
+
+describe.skipIf(!redisServerPath)('doctor on a Redis of its own', () => {
+  let folder: string;
+  let server: ChildProcess | undefined;
+  let url: string;
+
+  async function start(...settings: string[]): Promise<void> {
+    const probe = createServer().listen(0, '127.0.0.1');
+    await once(probe, 'listening');
+    const { port } = probe.address() as AddressInfo;
+    await new Promise((resolve) => probe.close(resolve));
+    const own = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder, '--save', ''];
+    server = spawn(redisServerPath!, [...own, '--requirepass', SECRETS[1]!, ...settings], { stdio: 'ignore' });
+    url = `redis://:${SECRETS[1]}@127.0.0.1:${port}`;
+    await eventually(() =>
+      inspectRedis(url, ['GET']).then(
+        () => true,
+        () => false,
+      ),
+    );
+    environment({ ...CLIENT, REDIS_URL: url, ARCHIVIST_URL: archivist.url });
+  }
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'doctor-'));
+  });
+  afterEach(async () => {
+    if (server) {
+      const ended = once(server, 'exit');
+      server.kill('SIGKILL');
+      await ended;
+      server = undefined;
+    }
+    await rm(folder, { recursive: true });
+  });
+
+  it('exits 0 when all is well, with one line a check', async () => {
+    await start('--appendonly', 'yes', '--appendfsync', 'always');
+    const { out, exitCode } = await run();
+    expect(exitCode, out).toBe(0);
+    expect(out.split('\n').filter((line) => line.startsWith('ok'))).toHaveLength(9);
+    expect(archivist.seen.map(({ method }) => method)).toEqual(['POST', 'GET']);
+  });
+
+  it('calls a Redis without an append-only file broken, and says what to set', async () => {
+    await start('--appendonly', 'no');
+    const diagnosis = await diagnose();
+    expect(diagnosis.exitCode).toBe(2);
+    expect(diagnosis.of('redis append-only file')).toBe('broken');
+    expect(diagnosis.of('durability')).toBe('broken');
+    expect((await run()).out).toContain('→ set appendonly yes');
+  });
+
+  it('wants noeviction, the more so under a memory limit', async () => {
+    const keeps = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'allkeys-lru'];
+    await start(...keeps);
+    expect(await diagnose()).toMatchObject({ exitCode: 1, state: 'change' });
+    server!.kill('SIGKILL');
+    await once(server!, 'exit');
+    await start(...keeps, '--maxmemory', '100mb');
+    expect((await diagnose()).of('redis eviction policy')).toBe('broken');
+  });
+
+  it('tells a conserver’s Redis without JSON commands, and one that the queue shares', async () => {
+    await start('--appendonly', 'yes', '--appendfsync', 'always');
+    const { findings, exitCode } = await diagnose('--conserver-redis', url);
+    const found = findings.filter(({ check }) => check === 'conserver redis');
+    const known = await inspectRedis(url, ['GET', 'JSON.SET']);
+    expect(known.unknownCommands).toEqual(expect.not.arrayContaining(['GET']));
+    expect(found.map(({ state }) => state)).toEqual([known.unknownCommands.length > 0 ? 'broken' : 'ok', 'change']);
+    expect(exitCode).toBe(known.unknownCommands.length > 0 ? 2 : 1);
+  });
+
+  it('refuses another kind of URL for the conserver’s Redis, and does not repeat it', async () => {
+    await start('--appendonly', 'yes');
+    expect(await run('--conserver-redis', `http://x:${SECRETS[1]}@y`)).toMatchObject({ exitCode: 2 });
+  });
+});
+
+describe.each(engines())('doctor, queue on %s', (engine) => {
+  it('finds the queue, and sees each fault of the service', async () => {
+    const opened = await engine.open();
+    if (engine.name === 'embedded PostgreSQL') await opened.database.close();
+    environment({ ...opened.environment, ...CLIENT, ARCHIVIST_URL: archivist.url });
+    const well = await diagnose();
+    expect(well, JSON.stringify(well.findings)).toMatchObject({ exitCode: 0, state: 'ok' });
+
+    archivist.script('token', { status: 401, body: { error: SECRETS[0] } });
+    expect(await diagnose()).toMatchObject({ exitCode: 2 });
+    archivist.script('asset look-up', { status: 403 });
+    expect((await diagnose()).of('dry run')).toBe('broken');
+    for (const [offMs, state] of [
+      [-20_000, 'change'],
+      [3_600_000, 'broken'],
+    ] as const) {
+      const date = new Date(Date.now() + offMs).toUTCString();
+      archivist.script('token', { status: 200, headers: { date }, body: { access_token: SECRETS[2] } });
+      expect((await diagnose()).of('clock')).toBe(state);
+    }
+    environment({ ...opened.environment, ARCHIVIST_URL: archivist.url });
+    expect((await diagnose()).of('token')).toBe('change');
+    environment({ ...opened.environment, ...CLIENT, ARCHIVIST_URL: 'http://127.0.0.1:1' });
+    expect((await diagnose()).of('service')).toBe('broken');
+    await opened.close();
+  });
+});
+
+it('says that an embedded queue beside a running service was not looked at', async () => {
+  const dataDir = await embeddedDataDir();
+  environment({ ...CLIENT, DATA_DIR: dataDir, ARCHIVIST_URL: archivist.url });
+  const queue = await openOperatorQueue({ redisUrl: undefined, databaseUrl: undefined, dataDir }, silent);
+  const { exitCode, findings } = await diagnose();
+  await queue.close();
+  await rm(dataDir, { recursive: true });
+  expect(exitCode).toBe(1);
+  expect(findings.find(({ check }) => check === 'queue')?.found).toMatch(/^not looked at: the embedded queue/);
+});
