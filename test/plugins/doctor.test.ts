@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { examineService } from '../../plugins/operator/examine-service.js';
 import type { Finding } from '../../plugins/operator/finding.js';
 import { inspectRedis } from '../../plugins/operator/inspected-redis.js';
 import { openOperatorQueue } from '../../plugins/operator/open-operator-queue.js';
@@ -131,30 +132,55 @@ describe.skipIf(!redisServerPath)('doctor on a Redis of its own', () => {
 });
 
 describe.each(engines())('doctor, queue on %s', (engine) => {
-  it('finds the queue, and sees each fault of the service', async () => {
+  it('exits 0 when all is well, and 2 when nobody answers at ARCHIVIST_URL', async () => {
     const opened = await engine.open();
     if (engine.name === 'embedded PostgreSQL') await opened.database.close();
     environment({ ...opened.environment, ...CLIENT, ARCHIVIST_URL: archivist.url });
     const well = await diagnose();
     expect(well, JSON.stringify(well.findings)).toMatchObject({ exitCode: 0, state: 'ok' });
-
-    archivist.script('token', { status: 401, body: { error: SECRETS[0] } });
-    expect(await diagnose()).toMatchObject({ exitCode: 2 });
-    archivist.script('asset look-up', { status: 403 });
-    expect((await diagnose()).of('dry run')).toBe('broken');
-    for (const [offMs, state] of [
-      [-20_000, 'change'],
-      [3_600_000, 'broken'],
-    ] as const) {
-      const date = new Date(Date.now() + offMs).toUTCString();
-      archivist.script('token', { status: 200, headers: { date }, body: { access_token: SECRETS[2] } });
-      expect((await diagnose()).of('clock')).toBe(state);
-    }
-    environment({ ...opened.environment, ARCHIVIST_URL: archivist.url });
-    expect((await diagnose()).of('token')).toBe('change');
     environment({ ...opened.environment, ...CLIENT, ARCHIVIST_URL: 'http://127.0.0.1:1' });
-    expect((await diagnose()).of('service')).toBe('broken');
+    const away = await diagnose();
+    expect([away.exitCode, away.of('service'), away.of('queue')]).toEqual([2, 'broken', 'ok']);
     await opened.close();
+  });
+});
+
+describe('what is found of the service', () => {
+  const clock = { now: () => Date.now() };
+  async function found(clientSecret = SECRETS[0]!): Promise<Record<string, string>> {
+    const findings = await examineService({ url: archivist.url, clientId: 'client', clientSecret }, clock);
+    for (const secret of SECRETS) expect(JSON.stringify(findings)).not.toContain(secret);
+    return Object.fromEntries(findings.map(({ check, state }) => [check, state]));
+  }
+
+  it.each([
+    ['credentials that it refuses', { status: 401, body: { error: SECRETS[0] } }],
+    ['an answer that is no token', { status: 200, body: SECRETS[0] }],
+  ])('%s', async (_title, fault) => {
+    archivist.script('token', fault);
+    expect(await found()).toEqual({ token: 'broken', clock: 'ok' });
+  });
+
+  it.each([401, 403, 404, 500])('a read that it answers with %d', async (status) => {
+    archivist.script('asset look-up', { status, body: { error: SECRETS[0] } });
+    expect(await found()).toEqual({ token: 'ok', 'dry run': 'broken', clock: 'ok' });
+  });
+
+  it.each([
+    [-3_600_000, 'broken'],
+    [-20_000, 'change'],
+    [0, 'ok'],
+    [20_000, 'change'],
+    [3_600_000, 'broken'],
+  ])('a clock that is %d ms apart', async (offMs, state) => {
+    const date = new Date(Date.now() + offMs).toUTCString();
+    archivist.script('token', { status: 200, headers: { date }, body: { access_token: SECRETS[2] } });
+    expect((await found())['clock']).toBe(state);
+  });
+
+  it('a plugin without credentials', async () => {
+    expect(await found('')).toEqual({ token: 'change', clock: 'ok' });
+    expect(archivist.seenAt('token')).toEqual([]);
   });
 });
 
