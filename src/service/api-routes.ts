@@ -13,6 +13,8 @@ import type { FindLogFile } from '../archivist/log-files.js';
 import { proofRoutes } from '../archivist/proofs/proof-routes.js';
 import type { ProvenanceDeps } from '../archivist/provenance-deps.js';
 import { publicAssetRoutes } from '../archivist/public/public-asset-routes.js';
+import { membershipRoutes } from '../iam/members/membership-routes.js';
+import { tenancyRoutes } from '../iam/tenancies/tenancy-routes.js';
 import type { IssueTokenDeps } from '../iam/tokens/issue-token.js';
 import { tokenRoutes } from '../iam/tokens/token-routes.js';
 import { keyRoutes } from '../scitt/key-routes.js';
@@ -58,6 +60,8 @@ export function routeGroups(deps: {
     { name: 'v2/locations', title: 'Locations', routes: locationRoutes(provenance) },
     { name: 'v1/compliance_policies', title: 'Compliance policies', routes: compliancePolicyRoutes(provenance) },
     { name: 'v1/compliance/assets', title: 'Compliance of assets', routes: complianceAssetRoutes(provenance) },
+    { name: 'v1/tenancies', title: 'Tenancies', routes: tenancyRoutes(provenance) },
+    { name: 'iam/v1/memberships', title: 'Memberships', routes: membershipRoutes() },
     { name: 'iam/v1/appidp', title: 'Access tokens', routes: tokenRoutes(tokens) },
     { name: 'v1/didweb', title: 'Keys', routes: keyRoutes(tokens) },
     { name: 'v1/verifiabledata', title: 'Log files', routes: logFileRoutes(deps.findLogFile) },

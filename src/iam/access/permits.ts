@@ -25,7 +25,7 @@ export function isOwner(principal: Principal): boolean {
 /**
  * The one door of authorization: everything not granted here is denied (DESIGN 7.4, 10). Owners may do all in their own
  * tenancy; any active identity may create assets, asset-free events and blobs, read what it created, record on its own
- * assets, and read what its tenancy is set up with.
+ * assets, and read locations, compliance policies and caps.
  */
 export function permits(principal: Principal, verb: Verb, resource: Resource): boolean {
   if (resource.tenantId !== principal.tenantId) return false;
@@ -37,9 +37,10 @@ export function permits(principal: Principal, verb: Verb, resource: Resource): b
       return verb === 'create';
     case 'compliance_policies':
     case 'locations':
-    case 'tenancy':
     case 'caps':
       return verb === 'read';
+    case 'tenancy':
+      return false;
     case 'asset':
       return (verb === 'read' || verb === 'record') && createdBy(principal, resource);
     case 'asset_event':

@@ -33,3 +33,41 @@ export async function walletAddresses(tx: Tx, tenantIds: readonly string[]): Pro
   );
   return new Map(rows.map((row) => [row.tenant_id, row.wallet_address]));
 }
+
+interface TenancyRow {
+  tenant_id: string;
+  kind: Tenancy['kind'];
+  display_name: string;
+  verified_domain: string;
+  wallet_address: string;
+  created_at: Date;
+}
+
+const COLUMNS = 't.tenant_id, t.kind, t.display_name, t.verified_domain, t.wallet_address, t.created_at';
+
+export async function findTenancy(tx: Tx, tenantId: string): Promise<Tenancy | undefined> {
+  const [row] = await tx.query<TenancyRow>(`SELECT ${COLUMNS} FROM archivist.tenancy t WHERE t.tenant_id = $1`, [
+    tenantId,
+  ]);
+  return row && tenancyOf(row);
+}
+
+/** Gives the tenancy another name and answers what it is then. */
+export async function renameTenancy(tx: Tx, tenantId: string, displayName: string): Promise<Tenancy | undefined> {
+  const [row] = await tx.query<TenancyRow>(
+    `UPDATE archivist.tenancy t SET display_name = $2 WHERE t.tenant_id = $1 RETURNING ${COLUMNS}`,
+    [tenantId, displayName],
+  );
+  return row && tenancyOf(row);
+}
+
+function tenancyOf(row: TenancyRow): Tenancy {
+  return {
+    tenantId: row.tenant_id,
+    kind: row.kind,
+    displayName: row.display_name,
+    verifiedDomain: row.verified_domain,
+    walletAddress: row.wallet_address,
+    createdAt: row.created_at,
+  };
+}

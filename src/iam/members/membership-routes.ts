@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { listReply } from '../../platform/http/list-response.js';
+import { type Route, route } from '../../platform/http/route.js';
+
+const query = z.object({
+  page_size: z
+    .string()
+    .regex(/^\d{0,9}$/, 'must be a number of results')
+    .optional(),
+  // There is never a second page: no token is ours.
+  page_token: z.string().max(0, 'is not one of ours').optional(),
+});
+
+/**
+ * Tenancies that the caller is a member of (interface: Membership). A token stands for an application, and an application is
+ * nobody's member.
+ */
+export function membershipRoutes(): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/archivist/iam/v1/memberships',
+      operationId: 'Memberships_ListUserMemberships',
+      summary: 'Tenancies that the caller is a member of',
+      access: 'token',
+      success: 200,
+      codes: [400, 401, 403, 404, 429],
+      query,
+      handle: async () => listReply({ key: 'memberships', items: [], nextPageToken: '', total: 0 }),
+    }),
+  ];
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { type Route, route } from '../../platform/http/route.js';
+import type { Database } from '../../platform/postgres/database.js';
+import { changeOwnTenancy, changeTenancySchema, readOwnTenancy, readPublicTenancy } from './tenancy-self.js';
+
+const uuid = z
+  .string()
+  .toLowerCase()
+  .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be a UUID');
+
+/** Tenancies (client contract 1.1.8 and 2, 9; openapi facts: tenanciesv1). */
+export function tenancyRoutes({ database }: { database: Database }): Route[] {
+  const self = { path: '/archivist/v1/tenancies/self', access: 'token', success: 200 } as const;
+  return [
+    route({
+      method: 'GET',
+      path: '/archivist/v1/tenancies/:uuid\\:publicinfo',
+      operationId: 'Tenancies_GetPublicTenantInfo',
+      summary: 'What everybody may know of a tenancy',
+      access: 'public',
+      extension: true,
+      success: 200,
+      codes: [400, 404],
+      params: z.object({ uuid }),
+      handle: async ({ params }) => ({
+        body: await readPublicTenancy(database, params.uuid),
+        headers: { 'access-control-allow-origin': '*' },
+      }),
+    }),
+    route({
+      ...self,
+      method: 'GET',
+      operationId: 'Tenancies_GetAdminTenantInfo',
+      summary: 'The tenancy of the caller',
+      extension: true,
+      codes: [401, 403, 429],
+      handle: async ({ principal }) => ({ body: await readOwnTenancy(database, principal) }),
+    }),
+    route({
+      ...self,
+      method: 'PATCH',
+      operationId: 'Tenancies_UpdateTenant',
+      summary: 'Give the tenancy of the caller another name',
+      extension: true,
+      codes: [400, 401, 403, 413, 429],
+      body: changeTenancySchema,
+      handle: async ({ principal, body }) => ({ body: await changeOwnTenancy(database, principal, body) }),
+    }),
+  ];
+}

@@ -1,0 +1,78 @@
+import { decodeJwt } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sendRequest } from './send-request.js';
+import { type Client, startTestService, type TestService } from './test-service.js';
+
+let running: TestService;
+let owner: Client;
+let colleague: Client;
+let stranger: Client;
+beforeAll(async () => {
+  running = await startTestService();
+  owner = running.owner;
+  colleague = await running.client({});
+  stranger = await running.client({ otherTenancy: true, roles: ['OWNER'] });
+});
+afterAll(() => running?.close());
+
+const SELF = '/archivist/v1/tenancies/self';
+const tenantOf = (client: Client) => String(decodeJwt(client.token)['jit_tenant_id']).slice('tenant/'.length);
+const rename = (client: Client, body: unknown) => sendRequest(running.url, client, 'PATCH', SELF, body);
+
+describe('a tenancy', () => {
+  it('tells everybody who knows its id its identity and domain, and nothing else', async () => {
+    const created = await owner.post('/archivist/v2/assets', { attributes: {} });
+    const uuid = String(created.json['tenant_identity']).slice('tenant/'.length);
+    for (const client of [running.anonymous, colleague, stranger]) {
+      const { status, json } = await client.get(`/archivist/v1/tenancies/${uuid}:publicinfo`);
+      expect([status, json]).toEqual([200, { identity: `tenancies/${uuid}`, verified_domain: '' }]);
+    }
+  });
+
+  it('that is not there is a 404, and one that is no UUID a 400', async () => {
+    const path = (uuid: string) => `/archivist/v1/tenancies/${uuid}:publicinfo`;
+    expect((await owner.get(path('00000000-0000-4000-8000-000000000000'))).status).toBe(404);
+    expect((await owner.get(path('self'))).status).toBe(400);
+  });
+
+  it('is shown to its Owners alone', async () => {
+    const { status, json } = await owner.get(SELF);
+    expect(status).toBe(200);
+    expect(json).toEqual({
+      identity: `tenancies/${tenantOf(owner)}`,
+      verified_domain: '',
+      display_name: 'First tenancy',
+      enterprise_sso_enabled: false,
+      enterprise_sso_config: expect.objectContaining({ client_secret: '' }),
+    });
+    expect((await stranger.get(SELF)).json['identity']).toBe(`tenancies/${tenantOf(stranger)}`);
+    expect((await colleague.get(SELF)).status).toBe(403);
+    expect((await running.anonymous.get(SELF)).status).toBe(401);
+  });
+
+  it('is renamed by its Owners alone, and no other with it', async () => {
+    const renamed = await rename(owner, { display_name: 'Käse & Co.' });
+    expect([renamed.status, renamed.json['display_name']]).toEqual([200, 'Käse & Co.']);
+    expect((await owner.get(SELF)).json).toEqual(renamed.json);
+    expect((await stranger.get(SELF)).json['display_name']).toBe('Another tenancy');
+    expect((await rename(owner, { verified_domain: 'bank.example' })).json).toEqual(renamed.json);
+    for (const body of [{ display_name: 'x' }, {}]) expect((await rename(colleague, body)).status).toBe(403);
+  });
+
+  it('is refused a name that cannot be, and single sign-on', async () => {
+    for (const name of ['', 'x'.repeat(129), 'a\u0000', 5])
+      expect((await rename(owner, { display_name: name })).json['description']).toMatch(/^display_name: /);
+    const { status, json } = await rename(owner, { enterprise_sso_config: { issuer: 'https://idp.example' } });
+    expect([status, json['description']]).toEqual([400, expect.stringMatching(/^enterprise_sso_config: /)]);
+  });
+});
+
+describe('memberships', () => {
+  it('of an application are none: it is nobody\u2019s member', async () => {
+    const { status, json, headers } = await colleague.get('/archivist/iam/v1/memberships?page_size=5');
+    expect([status, json]).toEqual([200, { memberships: [], next_page_token: '' }]);
+    expect(headers.get('x-total-count')).toBe('0');
+    expect((await colleague.get('/archivist/iam/v1/memberships?page_token=abc')).status).toBe(400);
+    expect((await running.anonymous.get('/archivist/iam/v1/memberships')).status).toBe(401);
+  });
+});
