@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -176,6 +177,16 @@ describe('what is found of the service', () => {
     const date = new Date(Date.now() + offMs).toUTCString();
     archivist.script('token', { status: 200, headers: { date }, body: { access_token: SECRETS[2] } });
     expect((await found())['clock']).toBe(state);
+  });
+
+  it('an answer that is no JSON, which it does not quote', async () => {
+    const server = createHttpServer((_request, response) => response.end(SECRETS[2])).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const findings = await examineService({ url, clientId: 'client', clientSecret: SECRETS[0]! }, clock);
+    server.close();
+    expect(findings[0]).toMatchObject({ check: 'token', state: 'broken' });
+    expect(JSON.stringify(findings)).not.toContain(SECRETS[2]);
   });
 
   it('a plugin without credentials', async () => {
