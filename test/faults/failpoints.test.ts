@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
 import { createDeployment, type Deployment, ENGINES, type RunningProcess } from './deployment.js';
 import { Follower } from './follower.js';
 import { Journal } from './journal.js';
@@ -24,6 +24,8 @@ const FAILPOINTS = [
   'publish.after',
 ];
 const EVENTS = 3;
+/** Events whose proofs are fetched again after each failpoint; at the end all are. */
+const LOOKED_AT_AGAIN = 12;
 
 describe.each(ENGINES)('on %s', (engine) => {
   let deployment: Deployment;
@@ -51,6 +53,7 @@ describe.each(ENGINES)('on %s', (engine) => {
   it.each(FAILPOINTS)(
     'killed twice at %s: all that was acknowledged is logged once, and all that was proven stays proven',
     async (failpoint) => {
+      onTestFailed(() => console.error(clean.output()));
       await journal.sendMany(clean.url, EVENTS);
       await clean.kill();
       await die(failpoint);
@@ -58,8 +61,12 @@ describe.each(ENGINES)('on %s', (engine) => {
       await deployment.expireLeases();
       clean = await deployment.start();
       await journal.sendAgain(clean.url);
-      await follower.audit(clean.url);
+      await follower.audit(clean.url, LOOKED_AT_AGAIN);
     },
-    120_000,
+    180_000,
   );
+
+  it('after all of that, every proof that was ever fetched is the same, byte for byte', async () => {
+    await follower.audit(clean.url);
+  }, 180_000);
 });

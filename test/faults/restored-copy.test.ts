@@ -50,5 +50,5 @@ describe.each(ENGINES)('on %s', (engine) => {
       expect((await later.get(again.url, read!)).json['confirmation_status']).toBe('STORED');
     await again.stop();
     expect(await follower.auditSealObjects()).toBe(seals);
-  }, 120_000);
+  }, 180_000);
 });

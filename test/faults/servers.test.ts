@@ -64,7 +64,7 @@ describe.skipIf(!PROGRAMS || !hasRedis())('below the service', () => {
       await follower.audit(service.url);
     }
     await service.stop();
-  }, 120_000);
+  }, 180_000);
 
   it('a service role that row-level security does not bind is refused at the start', async () => {
     const administer = async (sql: string) => {

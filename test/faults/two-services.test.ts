@@ -50,7 +50,7 @@ describe.skipIf(!SERVER).concurrent('two services on one PostgreSQL', () => {
     ['seal', 'seal'],
   ])(
     'of which one is stopped past its lease in mid-%s: the other goes on, and what the first then does changes nothing',
-    { timeout: 90_000 },
+    { timeout: 180_000 },
     async ([, table], context) => {
       const rig = await pair(context);
       const { deployment, journal, follower, first } = rig;
@@ -95,7 +95,7 @@ describe.skipIf(!SERVER).concurrent('two services on one PostgreSQL', () => {
     await release();
     await follower.audit(second.url);
     expect((await held()).map((lease) => lease['lease_holder'])).not.toContain(before[0]!['lease_holder']);
-  }, 90_000);
+  }, 180_000);
 
   it('that start together on an empty database make one deployment, and each takes the tokens of the other', async ({
     onTestFinished,
@@ -116,5 +116,5 @@ describe.skipIf(!SERVER).concurrent('two services on one PostgreSQL', () => {
     const follower = new Follower(deployment, journal);
     await follower.audit(first.url);
     await follower.audit(second.url);
-  }, 90_000);
+  }, 180_000);
 });
