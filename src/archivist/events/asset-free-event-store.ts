@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/postgres/database.js';
 import type { AssetFreeEvent } from './asset-free-event.js';
 
-/** Inserts accepted events in one statement. */
+/** Inserts accepted events and the trails by which a search finds them. */
 export async function insertAssetFreeEvents(tx: Tx, events: readonly AssetFreeEvent[]): Promise<void> {
   if (events.length === 0) return;
   await tx.execute(
@@ -19,6 +19,18 @@ export async function insertAssetFreeEvents(tx: Tx, events: readonly AssetFreeEv
       events.map((event) => event.creatorIssuer),
       events.map((event) => event.createdBy),
       events.map((event) => event.createdAtMs.toString()),
+    ],
+  );
+  const onTrails = events.filter((event) => event.trails.length > 0);
+  if (onTrails.length === 0) return;
+  await tx.execute(
+    `INSERT INTO archivist.asset_free_event_trail (tenant_id, trail_start, event_id)
+     SELECT DISTINCT t, left(trail, 256), e FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS n(t, e, trails),
+            jsonb_array_elements_text(trails::jsonb) AS trail`,
+    [
+      onTrails.map((event) => event.tenantId),
+      onTrails.map((event) => event.eventId),
+      onTrails.map((event) => JSON.stringify(event.trails)),
     ],
   );
 }

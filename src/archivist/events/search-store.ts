@@ -1,4 +1,4 @@
-import { parseSearchFilter } from '../../filter/odata.js';
+import { parseSearchFilter, type SearchFilter } from '../../filter/odata.js';
 import { type SearchColumns, searchFilterSql } from '../../filter/odata-sql.js';
 import type { Visibility } from '../../iam/access/permits.js';
 import type { Tx } from '../../platform/postgres/database.js';
@@ -51,8 +51,24 @@ function conditionsOf(search: EventSearch): Condition[] {
   if (visibility !== 'all')
     found.push(condition('e.creator_issuer = ? AND e.created_by = ?', visibility.issuer, visibility.subject));
   if (filter.trim() === '') return found;
-  const { where, values } = searchFilterSql(parseSearchFilter(filter), COLUMNS, () => '?');
-  return [...found, condition(where, ...values)];
+  const tree = parseSearchFilter(filter);
+  const { where, values } = searchFilterSql(tree, COLUMNS, () => '?');
+  const narrowed = requiredTrails(tree).map((trail) =>
+    condition(
+      `e.event_id IN (SELECT t.event_id FROM archivist.asset_free_event_trail t
+        WHERE t.tenant_id = ? AND t.trail_start = left(?::text, 256))`,
+      search.tenantId,
+      trail,
+    ),
+  );
+  return [...found, ...narrowed, condition(where, ...values)];
+}
+
+/** Trails that every hit is on; the rest of the filter decides, these only keep it from looking at everything. */
+function requiredTrails(filter: SearchFilter): string[] {
+  if (filter.kind === 'and') return filter.parts.flatMap(requiredTrails);
+  const trail = filter.kind === 'anyTrail' ? filter.part : undefined;
+  return trail?.kind === 'compare' && trail.operator === 'eq' ? [String(trail.value)] : [];
 }
 
 /** One page of a search, newest first. */
