@@ -1,8 +1,15 @@
+import { z } from 'zod';
 import { AttributeError, checkAttributes } from '../core/event/attribute-rules.js';
 import { ApiError } from '../platform/errors.js';
 
 /** Free key/value data of assets and events after `readAttributes`: strings, objects and lists only. */
 export type Attributes = Readonly<Record<string, unknown>>;
+
+/** As answers show them. */
+export const attributesSchema = z.record(
+  z.string(),
+  z.union([z.string(), z.record(z.string(), z.unknown()), z.array(z.unknown())]),
+);
 
 /**
  * Attributes as they will be stored, hashed and served: nulls dropped, nothing else changed. A name that starts with

@@ -1,23 +1,41 @@
+import { z } from 'zod';
 import { toBase64 } from '../core/bytes.js';
 import { idtimestampHex } from '../core/massif/idtimestamp.js';
 import type { EntryCommit } from '../ledger/entry-proof.js';
 import { NOT_COMMITTED } from './timestamps.js';
 
-/** How far an entry has come; derived from the logs, never stored (DESIGN 2). */
-export type ConfirmationStatus = 'STORED' | 'COMMITTED' | 'CONFIRMED' | 'UNEQUIVOCAL';
+/** How far an entry has come, in order of trust; derived from the logs, never stored (DESIGN 2). */
+export const confirmationStatusSchema = z.enum(['STORED', 'COMMITTED', 'CONFIRMED', 'UNEQUIVOCAL']);
+export type ConfirmationStatus = z.infer<typeof confirmationStatusSchema>;
 
 /** The statuses in order of trust. */
-export const TRUST_ORDER: readonly ConfirmationStatus[] = ['STORED', 'COMMITTED', 'CONFIRMED', 'UNEQUIVOCAL'];
+export const TRUST_ORDER: readonly ConfirmationStatus[] = confirmationStatusSchema.options;
 
 export function confirmationStatus(commit: EntryCommit | undefined): ConfirmationStatus {
   if (!commit) return 'STORED';
   return commit.published ? 'CONFIRMED' : 'COMMITTED';
 }
 
-export interface MerklelogCommit {
-  readonly index: string;
-  readonly idtimestamp: string;
-}
+const uint64 = z.string().meta({ format: 'uint64' });
+const base64 = z.string().meta({ format: 'byte' });
+
+export const merklelogCommitSchema = z.strictObject({ index: uint64, idtimestamp: z.string() });
+export type MerklelogCommit = Readonly<z.infer<typeof merklelogCommitSchema>>;
+
+/** `merklelog_entry` of an asset event: each part is null until a log has come so far. */
+export const merklelogEntrySchema = z.strictObject({
+  commit: merklelogCommitSchema.nullable(),
+  confirm: z
+    .strictObject({
+      mmr_size: uint64,
+      root: base64,
+      timestamp: z.string().meta({ format: 'int64' }),
+      idtimestamp: z.string(),
+      signed_tree_head: base64,
+    })
+    .nullable(),
+  unequivocal: z.strictObject({}).nullable(),
+});
 
 /** Index as decimal text, idtimestamp as 18 hex characters. */
 export function merklelogCommit(commit: EntryCommit): MerklelogCommit {
@@ -25,7 +43,7 @@ export function merklelogCommit(commit: EntryCommit): MerklelogCommit {
 }
 
 /** `merklelog_entry` of an asset event, with no member beyond those that strict clients know (client contract 1.5). */
-export function merklelogEntry(commit: EntryCommit | undefined): Record<string, unknown> {
+export function merklelogEntry(commit: EntryCommit | undefined): z.infer<typeof merklelogEntrySchema> {
   if (!commit) return { commit: null, confirm: null, unequivocal: null };
   const published = commit.published;
   return {

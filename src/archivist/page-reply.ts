@@ -1,7 +1,13 @@
+import { z } from 'zod';
 import { listReply } from '../platform/http/list-response.js';
 import type { Reply } from '../platform/http/route.js';
 import type { Page } from './listing/list-page.js';
 import { RESULT_LIMIT } from './listing/list-query.js';
+
+/** A page in an answer. */
+export function pageSchema(key: string, entry: z.ZodType) {
+  return z.strictObject({ [key]: z.array(entry), next_page_token: z.string() });
+}
 
 /** A page as the interface answers it: the collection, `next_page_token`, x-total-count, and 206 beyond the limit. */
 export function pageReply(key: string, page: Page<Record<string, unknown>>): Reply {

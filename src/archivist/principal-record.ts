@@ -15,6 +15,14 @@ const text = plainText(1024).default('');
 /** A caller's `principal_declared`; missing members are empty. */
 export const principalRecordSchema = z.object({ issuer: text, subject: text, display_name: text, email: text });
 
+/** In an answer. */
+export const shownPrincipalSchema = z.strictObject({
+  issuer: z.string(),
+  subject: z.string(),
+  display_name: z.string(),
+  email: z.string(),
+});
+
 export function principalRecord(principal: Principal): PrincipalRecord {
   return {
     issuer: principal.issuer,

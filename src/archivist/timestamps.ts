@@ -1,6 +1,10 @@
+import { z } from 'zod';
 import { ApiError } from '../platform/errors.js';
 
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
+
+/** A time in an answer: RFC 3339. */
+export const timestampSchema = z.string().meta({ format: 'date-time' });
 
 /** `2026-11-21T09:30:00.123Z`: UTC with exactly three decimals, the form of every time that the service sets. */
 export function timestampOf(unixMs: number): string {

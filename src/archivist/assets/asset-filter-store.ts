@@ -31,6 +31,9 @@ const FILTERS: Readonly<Record<string, Reader>> = {
     }),
 };
 
+/** Names of the list's parameters beside attributes. */
+export const ASSET_FILTERS = ['order_by', ...Object.keys(FILTERS)];
+
 /**
  * Conditions of a list of assets, from the query's filters. Untracked assets are left out unless `tracked` says otherwise.
  * @throws {ApiError} bad_request for an unknown filter or value

@@ -2,10 +2,13 @@ import { z } from 'zod';
 import { ApiError } from '../../platform/errors.js';
 import { type Route, route } from '../../platform/http/route.js';
 import { createRequest } from '../create-request.js';
-import { pageReply, wantsExactTotal } from '../page-reply.js';
+import { listQuerySchema } from '../listing/list-query.js';
+import { pageReply, pageSchema, wantsExactTotal } from '../page-reply.js';
 import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
+import { publicUrlSchema } from '../public-url.js';
 import { uuidSchema } from '../uuid-schema.js';
-import { createAssetSchema } from './asset.js';
+import { assetSchema, createAssetSchema } from './asset.js';
+import { ASSET_FILTERS } from './asset-filter-store.js';
 import { createAsset } from './create-asset.js';
 import { listOwnAssets, readAsset, requireAsset } from './read-assets.js';
 
@@ -23,6 +26,7 @@ export function assetRoutes(deps: ProvenanceDeps): Route[] {
       success: 200,
       codes: [400, 401, 402, 403, 413, 422, 429],
       body: createAssetSchema,
+      response: assetSchema,
       handle: async (context) => ({
         body: await createAsset(deps, createRequest(context, '/archivist/v2/assets', context.body)),
       }),
@@ -35,7 +39,8 @@ export function assetRoutes(deps: ProvenanceDeps): Route[] {
       access: 'token',
       success: 200,
       codes: [206, 400, 401, 403, 429],
-      query: z.looseObject({ page_size: z.string().optional(), page_token: z.string().optional() }),
+      query: listQuerySchema(ASSET_FILTERS),
+      response: pageSchema('assets', assetSchema),
       handle: async ({ principal, query, headers }) =>
         pageReply('assets', await listOwnAssets(deps, principal, { query, exactTotal: wantsExactTotal(headers) })),
     }),
@@ -48,6 +53,7 @@ export function assetRoutes(deps: ProvenanceDeps): Route[] {
       success: 200,
       codes: [400, 401, 403, 404, 429],
       params: byUuid,
+      response: publicUrlSchema,
       handle: async ({ principal, params }) => ({
         body: await deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
           const asset = await requireAsset(tx, principal, params.uuid);
@@ -66,6 +72,7 @@ export function assetRoutes(deps: ProvenanceDeps): Route[] {
       codes: [400, 401, 403, 404, 429],
       params: byUuid,
       query: z.object({ at_time: z.string().optional() }),
+      response: assetSchema,
       handle: async ({ principal, params, query }) => ({
         body: await readAsset(deps, principal, params.uuid, query.at_time),
       }),

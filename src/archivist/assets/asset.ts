@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import type { Attributes } from '../attributes.js';
-import type { ConfirmationStatus } from '../confirmation.js';
+import { type Attributes, attributesSchema } from '../attributes.js';
+import { type ConfirmationStatus, confirmationStatusSchema } from '../confirmation.js';
 import { plainText } from '../plain-text.js';
+import { timestampSchema } from '../timestamps.js';
 
 /** One asset in one tenancy; a public asset has a second row under the public tenancy. */
 export interface Asset {
@@ -34,6 +35,22 @@ export const createAssetSchema = z.object({
   public: z.boolean().nullish(),
 });
 export type CreateAssetBody = z.infer<typeof createAssetSchema>;
+
+/** An asset in an answer. */
+export const assetSchema = z.strictObject({
+  identity: z.string(),
+  behaviours: z.array(z.string()),
+  attributes: attributesSchema,
+  confirmation_status: confirmationStatusSchema,
+  tracked: z.enum(['TRACKED', 'NOT_TRACKED']),
+  owner: z.string(),
+  at_time: timestampSchema,
+  storage_integrity: z.literal('TENANT_STORAGE'),
+  proof_mechanism: z.enum(['MERKLE_LOG', 'SIMPLE_HASH']),
+  chain_id: z.string(),
+  public: z.boolean(),
+  tenant_identity: z.string(),
+});
 
 /** `assets/<uuid>`, or `publicassets/<uuid>` for the public form. */
 export function assetIdentity(asset: { assetId: string }, form: 'assets' | 'publicassets' = 'assets'): string {

@@ -68,6 +68,9 @@ const FILTERS: Readonly<Record<string, Reader>> = {
   ),
 };
 
+/** Names of the list's parameters beside attributes. */
+export const ASSET_EVENT_FILTERS = ['order_by', ...Object.keys(FILTERS)];
+
 /**
  * Conditions of a list of asset events, from the query's filters; `since` includes its moment, `before` does not.
  * @throws {ApiError} bad_request for an unknown filter or value

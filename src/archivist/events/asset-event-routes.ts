@@ -3,10 +3,13 @@ import { ApiError } from '../../platform/errors.js';
 import { type Route, route } from '../../platform/http/route.js';
 import { requireAsset } from '../assets/read-assets.js';
 import { createRequest } from '../create-request.js';
-import { pageReply, wantsExactTotal } from '../page-reply.js';
+import { listQuerySchema } from '../listing/list-query.js';
+import { pageReply, pageSchema, wantsExactTotal } from '../page-reply.js';
 import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
+import { publicUrlSchema } from '../public-url.js';
 import { uuidOrAllSchema, uuidSchema } from '../uuid-schema.js';
-import { createAssetEventSchema } from './asset-event.js';
+import { assetEventSchema, createAssetEventSchema } from './asset-event.js';
+import { ASSET_EVENT_FILTERS } from './asset-event-filter-store.js';
 import { createAssetEvent } from './create-asset-event.js';
 import { listOwnAssetEvents, readAssetEvent, requireAssetEvent } from './read-asset-events.js';
 
@@ -25,6 +28,7 @@ export function assetEventRoutes(deps: ProvenanceDeps): Route[] {
       codes: [400, 401, 402, 403, 404, 413, 422, 429],
       params: z.object({ uuid: uuidSchema }),
       body: createAssetEventSchema,
+      response: assetEventSchema,
       handle: async (context) => {
         const { uuid } = context.params;
         const request = createRequest(context, `/archivist/v2/assets/${uuid}/events`, context.body);
@@ -40,7 +44,8 @@ export function assetEventRoutes(deps: ProvenanceDeps): Route[] {
       success: 200,
       codes: [206, 400, 401, 403, 404, 429],
       params: z.object({ uuid: uuidOrAllSchema }),
-      query: z.looseObject({ page_size: z.string().optional(), page_token: z.string().optional() }),
+      query: listQuerySchema(ASSET_EVENT_FILTERS),
+      response: pageSchema('events', assetEventSchema),
       handle: async ({ principal, params, query, headers }) => {
         const assetId = params.uuid === '-' ? undefined : params.uuid;
         const exactTotal = wantsExactTotal(headers);
@@ -56,6 +61,7 @@ export function assetEventRoutes(deps: ProvenanceDeps): Route[] {
       success: 200,
       codes: [400, 401, 403, 404, 429],
       params: byEvent,
+      response: publicUrlSchema,
       handle: async ({ principal, params }) => ({ body: await publicUrl(deps, principal, params) }),
     }),
     route({
@@ -67,6 +73,7 @@ export function assetEventRoutes(deps: ProvenanceDeps): Route[] {
       success: 200,
       codes: [400, 401, 403, 404, 429],
       params: byEvent,
+      response: assetEventSchema,
       handle: async ({ principal, params }) => ({
         body: await readAssetEvent(deps, principal, { assetId: params.asset_uuid, eventId: params.uuid }),
       }),

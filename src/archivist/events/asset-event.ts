@@ -2,10 +2,18 @@ import { z } from 'zod';
 import type { V3Event } from '../../core/event/v3-event.js';
 import type { AssetEventDocument } from '../../core/statement/event-document.js';
 import type { EntryCommit } from '../../ledger/entry-proof.js';
-import type { Attributes } from '../attributes.js';
-import { confirmationStatus, merklelogCommit, merklelogEntry, timestampCommitted } from '../confirmation.js';
+import { type Attributes, attributesSchema } from '../attributes.js';
+import {
+  confirmationStatus,
+  confirmationStatusSchema,
+  merklelogCommit,
+  merklelogEntry,
+  merklelogEntrySchema,
+  timestampCommitted,
+} from '../confirmation.js';
 import { plainText } from '../plain-text.js';
-import { type PrincipalRecord, principalRecordSchema } from '../principal-record.js';
+import { type PrincipalRecord, principalRecordSchema, shownPrincipalSchema } from '../principal-record.js';
+import { timestampSchema } from '../timestamps.js';
 
 /** One event of an asset in one tenancy; never changed. An event of a public asset has a second row, its public form. */
 export interface AssetEvent {
@@ -37,6 +45,28 @@ export const createAssetEventSchema = z.object({
   timestamp_declared: plainText(64).nullish(),
 });
 export type CreateAssetEventBody = z.infer<typeof createAssetEventSchema>;
+
+/** An asset event in an answer. */
+export const assetEventSchema = z.strictObject({
+  identity: z.string(),
+  asset_identity: z.string(),
+  event_attributes: attributesSchema,
+  asset_attributes: attributesSchema,
+  operation: z.string(),
+  behaviour: z.string(),
+  timestamp_declared: timestampSchema,
+  timestamp_accepted: timestampSchema,
+  timestamp_committed: timestampSchema,
+  principal_declared: shownPrincipalSchema,
+  principal_accepted: shownPrincipalSchema,
+  confirmation_status: confirmationStatusSchema,
+  transaction_id: z.string(),
+  block_number: z.int(),
+  transaction_index: z.int(),
+  from: z.string(),
+  tenant_identity: z.string(),
+  merklelog_entry: merklelogEntrySchema,
+});
 
 /** Operations that a caller may send, each with the behaviour that goes with it. */
 export const OPERATIONS: ReadonlyMap<string, string> = new Map([

@@ -3,10 +3,10 @@ import { type Route, route } from '../../platform/http/route.js';
 import { createRequest } from '../create-request.js';
 import type { ProvenanceDeps } from '../provenance-deps.js';
 import { uuidSchema } from '../uuid-schema.js';
-import { createAssetFreeEventSchema, MAX_ASSET_FREE_BODY } from './asset-free-event.js';
+import { assetFreeEventSchema, createAssetFreeEventSchema, MAX_ASSET_FREE_BODY } from './asset-free-event.js';
 import { createAssetFreeEvent } from './create-asset-free-event.js';
 import { readAssetFreeEvent } from './read-asset-free-event.js';
-import { searchAssetFreeEvents, searchSchema } from './search-asset-free-events.js';
+import { searchAssetFreeEvents, searchResultSchema, searchSchema } from './search-asset-free-events.js';
 
 /** Asset-free events (interface: Asset-free events, preview). */
 export function assetFreeEventRoutes(deps: ProvenanceDeps): Route[] {
@@ -21,6 +21,7 @@ export function assetFreeEventRoutes(deps: ProvenanceDeps): Route[] {
       codes: [400, 401, 402, 403, 413, 422, 429],
       body: createAssetFreeEventSchema,
       bodyLimit: MAX_ASSET_FREE_BODY,
+      response: assetFreeEventSchema,
       handle: async (context) => ({
         body: await createAssetFreeEvent(deps, createRequest(context, '/archivist/v1/events', context.body)),
       }),
@@ -35,6 +36,7 @@ export function assetFreeEventRoutes(deps: ProvenanceDeps): Route[] {
       codes: [400, 401, 403, 413, 429],
       body: searchSchema,
       bodyLimit: MAX_ASSET_FREE_BODY,
+      response: searchResultSchema,
       handle: async ({ principal, body }) => {
         const { events, total } = await searchAssetFreeEvents(deps, principal, body);
         return { body: { events }, headers: { 'x-total-count': String(total) } };
@@ -49,6 +51,7 @@ export function assetFreeEventRoutes(deps: ProvenanceDeps): Route[] {
       success: 200,
       codes: [400, 401, 403, 404, 429],
       params: z.object({ uuid: uuidSchema }),
+      response: assetFreeEventSchema,
       handle: async ({ principal, params }) => ({ body: await readAssetFreeEvent(deps, principal, params.uuid) }),
     }),
   ];

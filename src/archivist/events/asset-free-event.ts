@@ -1,8 +1,13 @@
 import { z } from 'zod';
 import type { AssetFreeEventDocument } from '../../core/statement/event-document.js';
 import type { EntryCommit } from '../../ledger/entry-proof.js';
-import type { Attributes } from '../attributes.js';
-import { confirmationStatus, merklelogCommit } from '../confirmation.js';
+import { type Attributes, attributesSchema } from '../attributes.js';
+import {
+  confirmationStatus,
+  confirmationStatusSchema,
+  merklelogCommit,
+  merklelogCommitSchema,
+} from '../confirmation.js';
 import { plainText } from '../plain-text.js';
 
 /** An event that belongs to trails instead of an asset; never changed. */
@@ -28,6 +33,19 @@ export const createAssetFreeEventSchema = z.object({
   event_type: plainText(1024).nullish(),
 });
 export type CreateAssetFreeEventBody = z.infer<typeof createAssetFreeEventSchema>;
+
+/** An asset-free event in an answer. */
+export const assetFreeEventSchema = z.strictObject({
+  identity: z.string(),
+  attributes: attributesSchema,
+  trails: z.array(z.string()),
+  event_type: z.string(),
+  origin_tenant: z.string(),
+  created_by: z.string(),
+  created_at: z.int().meta({ format: 'int64' }),
+  confirmation_status: confirmationStatusSchema,
+  merklelog_commit: merklelogCommitSchema,
+});
 
 export function assetFreeEventIdentity(event: { eventId: string }): string {
   return `events/${event.eventId}`;

@@ -6,7 +6,7 @@ import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import { tenancyLog } from '../deployment.js';
 import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
-import { assetFreeEventResponse } from './asset-free-event.js';
+import { assetFreeEventResponse, assetFreeEventSchema } from './asset-free-event.js';
 import { findAssetFreeEvents } from './asset-free-event-store.js';
 import { countPlaces, type LedgerPlace, searchPlaces } from './search-store.js';
 
@@ -19,6 +19,21 @@ export const searchSchema = z.object({
   filter: z.string().max(8192).nullish(),
   top: z.number().int().min(0).nullish(),
   skip: z.number().int().min(0).max(MAX_SKIP).nullish(),
+});
+
+/** A page of a search in an answer: events with where their log has them. */
+export const searchResultSchema = z.strictObject({
+  events: z.array(
+    assetFreeEventSchema.extend({
+      ledger_entry: z.strictObject({
+        index: z.string(),
+        idtimestamp: z.string(),
+        content_hash: z.string(),
+        hash_schema: z.literal('v0'),
+        log_id: z.string(),
+      }),
+    }),
+  ),
 });
 
 /** One page of a search and the number of all hits. @throws {ApiError} bad_request pointing at the filter's character */

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { ApiError } from '../../platform/errors.js';
 import type { PageTokens } from '../../platform/postgres/page-token.js';
 
@@ -17,6 +18,15 @@ export const RESULT_LIMIT = 1000;
 const MAX_FILTERS = 32;
 const MAX_VALUE = 4096;
 const PAGING = new Set(['page_size', 'page_token']);
+
+/**
+ * The query of a list for its description: paging and these filters. Their values, and filters by attribute, whose names
+ * nobody can list, are left to `readListQuery` and the list's own conditions.
+ */
+export function listQuerySchema(filters: readonly string[]) {
+  const paging = { page_size: z.string().optional(), page_token: z.string().optional() };
+  return z.looseObject({ ...paging, ...Object.fromEntries(filters.map((name) => [name, z.unknown().optional()])) });
+}
 
 /**
  * Reads a list's query. A page token carries the filters of its first page; the same filters beside it are accepted.

@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
+import { assetSchema } from '../assets/asset.js';
 import { readPublicAsset } from '../assets/read-assets.js';
+import { assetEventSchema } from '../events/asset-event.js';
+import { ASSET_EVENT_FILTERS } from '../events/asset-event-filter-store.js';
 import { listPublicAssetEvents, readPublicAssetEvent } from '../events/read-asset-events.js';
-import { pageReply, wantsExactTotal } from '../page-reply.js';
+import { listQuerySchema } from '../listing/list-query.js';
+import { pageReply, pageSchema, wantsExactTotal } from '../page-reply.js';
 import type { ProvenanceDeps } from '../provenance-deps.js';
 import { uuidOrAllSchema, uuidSchema } from '../uuid-schema.js';
 
@@ -30,6 +34,7 @@ function publicAssetRoutesAt(deps: ProvenanceDeps, base: string, suffix: string)
       success: 200,
       codes: [400, 404],
       params: z.object({ uuid: uuidSchema }),
+      response: assetSchema,
       handle: async ({ params }) => ({ body: await readPublicAsset(deps, params.uuid), headers: READABLE_ANYWHERE }),
     }),
     route({
@@ -41,7 +46,8 @@ function publicAssetRoutesAt(deps: ProvenanceDeps, base: string, suffix: string)
       success: 200,
       codes: [206, 400, 404],
       params: z.object({ uuid: uuidOrAllSchema }),
-      query: z.looseObject({ page_size: z.string().optional(), page_token: z.string().optional() }),
+      query: listQuerySchema(ASSET_EVENT_FILTERS),
+      response: pageSchema('events', assetEventSchema),
       handle: async ({ params, query, headers }) => {
         const assetId = params.uuid === '-' ? undefined : params.uuid;
         const page = await listPublicAssetEvents(deps, { query, assetId, exactTotal: wantsExactTotal(headers) });
@@ -58,6 +64,7 @@ function publicAssetRoutesAt(deps: ProvenanceDeps, base: string, suffix: string)
       success: 200,
       codes: [400, 404],
       params: z.object({ asset_uuid: uuidSchema, uuid: uuidSchema }),
+      response: assetEventSchema,
       handle: async ({ params }) => ({
         body: await readPublicAssetEvent(deps, { assetId: params.asset_uuid, eventId: params.uuid }),
         headers: READABLE_ANYWHERE,

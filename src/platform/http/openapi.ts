@@ -24,6 +24,13 @@ const MEANINGS: Readonly<Record<number, string>> = {
   503: 'Not able to answer now; try again',
 };
 
+/** What every refusal says (error-reply.ts). */
+const ERROR: Json = {
+  type: 'object',
+  required: ['error', 'description'],
+  properties: { error: { type: 'string' }, description: { type: 'string' } },
+};
+
 /** An OpenAPI 2.0 document of these routes, from the schemas that validate their requests. */
 export function openApiDocument(
   routes: readonly Route[],
@@ -44,6 +51,7 @@ export function openApiDocument(
     produces: ['application/json'],
     securityDefinitions: { bearer: { type: 'apiKey', name: 'authorization', in: 'header' } },
     paths,
+    definitions: { Error: ERROR },
   };
 }
 
@@ -68,7 +76,8 @@ function operation(route: Route): Json {
 
 function response(route: Route, status: number): Json {
   const description = MEANINGS[status] ?? 'Answer';
-  if (status !== route.success) return { description };
+  if (status >= 400) return { description, schema: { $ref: '#/definitions/Error' } };
+  if (status !== route.success && status !== 206) return { description };
   if (route.rawResponse) return { description, schema: { type: 'file' } };
   return route.response ? { description, schema: schemaOf(route.response, 'output') } : { description };
 }

@@ -1,0 +1,191 @@
+import SwaggerParser from '@apidevtools/swagger-parser';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import { assetSchema } from '../../src/archivist/assets/asset.js';
+import { assetEventSchema } from '../../src/archivist/events/asset-event.js';
+import { assetFreeEventSchema } from '../../src/archivist/events/asset-free-event.js';
+import { searchResultSchema } from '../../src/archivist/events/search-asset-free-events.js';
+import { pageSchema } from '../../src/archivist/page-reply.js';
+import { publicUrlSchema } from '../../src/archivist/public-url.js';
+import { sharedReference } from '../support/shared-reference.js';
+import { startTestService, type TestService, template, until } from './test-service.js';
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+const SUBJECT = 'vcon://0190a8c0-0000-7000-8000-0000000000cc';
+
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly enum?: readonly string[];
+  readonly required?: readonly string[];
+}
+interface Operation {
+  readonly operationId: string;
+  readonly 'x-extension'?: true;
+  readonly parameters: readonly { name: string; in: string; schema?: Schema }[];
+  readonly responses: Readonly<Record<string, { schema?: Schema }>>;
+}
+interface Document {
+  readonly swagger: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly definitions: Readonly<Record<string, Schema>>;
+}
+
+const operationsOf = (document: Document) =>
+  Object.entries(document.paths).flatMap(([path, item]) =>
+    METHODS.flatMap((method) => (item[method] ? [{ path, method, operation: item[method] }] : [])),
+  );
+
+let running: TestService;
+beforeAll(async () => {
+  running = await startTestService({ PLUGIN_PORT: '0' });
+});
+afterAll(() => running?.close());
+
+const documentOf = async (name: string): Promise<Document> =>
+  (await running.anonymous.get(`/archivist/${name}:openapi`)).json as unknown as Document;
+
+describe('the OpenAPI documents', () => {
+  it.each([
+    'v2/assets',
+    'v1/events',
+    'v2/publicassets',
+    'v1/blobs',
+    'v2/attachments',
+    'v2/locations',
+    'v1/compliance_policies',
+    'iam/v1/appidp',
+    'v1/didweb',
+    'v1/verifiabledata',
+  ])('%s is valid, and the same by both of its addresses', async (name) => {
+    const document = await documentOf(name);
+    const copy = structuredClone(document) as unknown as Parameters<typeof SwaggerParser.validate>[0];
+    await expect(SwaggerParser.validate(copy)).resolves.toMatchObject({ swagger: '2.0' });
+    const other = await running.anonymous.get(`/archivist/v2/openapi?interface=${encodeURIComponent(name)}`);
+    expect(other.json).toEqual(document);
+  });
+
+  it.each(['v2/assets', 'v1/events', 'v2/publicassets'])(
+    '%s describes the answer of every operation of the interface, and refusals everywhere',
+    async (name) => {
+      for (const { operation } of operationsOf(await documentOf(name))) {
+        const { operationId, responses } = operation;
+        for (const [status, { schema }] of Object.entries(responses)) {
+          if (Number(status) >= 400)
+            expect([operationId, schema]).toEqual([operationId, { $ref: '#/definitions/Error' }]);
+          else if (!operation['x-extension'])
+            expect([operationId, status, schema?.type]).toEqual([operationId, status, 'object']);
+        }
+      }
+    },
+  );
+
+  it('mark proofs as ours, with an answer that is a file', async () => {
+    let proofs = 0;
+    for (const name of ['v2/assets', 'v1/events', 'v2/publicassets'])
+      for (const { path, operation } of operationsOf(await documentOf(name))) {
+        if (!/\/(receipt|signed-statement|transparent-statement)$/.test(path)) continue;
+        proofs += 1;
+        expect([path, operation['x-extension'], operation.responses['200']?.schema]).toEqual([
+          path,
+          true,
+          { type: 'file' },
+        ]);
+      }
+    expect(proofs).toBe(9);
+  });
+});
+
+describe('real answers have the shape that the documents give them:', () => {
+  const fits = (schema: z.ZodType, answer: { status: number; json: unknown }) => {
+    expect(answer.status).toBe(200);
+    expect(schema.safeParse(answer.json).error?.issues ?? []).toEqual([]);
+  };
+
+  it('assets and asset events, before and after they are CONFIRMED, and their public forms', async () => {
+    const { owner, anonymous } = running;
+    const attributes = { subject: SUBJECT, nested: { a: 'b' }, list: [{ c: 'd' }] };
+    const asset = await owner.post('/archivist/v2/assets', { attributes, public: true });
+    fits(assetSchema, asset);
+    const base = `/archivist/v2/${String(asset.json['identity'])}`;
+    const event = { operation: 'Record', behaviour: 'RecordEvidence', event_attributes: template(SUBJECT) };
+    const created = await owner.post(`${base}/events`, event);
+    fits(assetEventSchema, created);
+    const path = `/archivist/v2/${String(created.json['identity'])}`;
+    const confirmed = await until(
+      () => owner.get(path),
+      (answer) => answer.json['confirmation_status'] === 'CONFIRMED',
+      30_000,
+    );
+    expect(confirmed.json['confirmation_status']).toBe('CONFIRMED');
+    fits(assetEventSchema, confirmed);
+    fits(assetSchema, await owner.get(base));
+    fits(pageSchema('assets', assetSchema), await owner.get('/archivist/v2/assets'));
+    fits(pageSchema('events', assetEventSchema), await owner.get(`${base}/events`));
+    fits(publicUrlSchema, await owner.get(`${base}:publicurl`));
+    fits(publicUrlSchema, await owner.get(`${path}:publicurl`));
+    const publicBase = base.replace('/assets/', '/publicassets/');
+    fits(assetSchema, await anonymous.get(publicBase));
+    fits(pageSchema('events', assetEventSchema), await anonymous.get(`${publicBase}/events`));
+    fits(assetEventSchema, await anonymous.get(path.replace('/assets/', '/publicassets/')));
+  });
+
+  it('asset-free events', async () => {
+    const { owner } = running;
+    const created = await owner.post('/archivist/v1/events', { attributes: { subject: SUBJECT }, trails: ['a'] });
+    fits(assetFreeEventSchema, created);
+    const path = `/archivist/v1/${String(created.json['identity'])}`;
+    const confirmed = await until(
+      () => owner.get(path),
+      (answer) => answer.json['confirmation_status'] === 'CONFIRMED',
+      30_000,
+    );
+    fits(assetFreeEventSchema, confirmed);
+    fits(searchResultSchema, await owner.post('/archivist/v1/events/search', {}));
+  });
+});
+
+const ORIGINALS = [
+  ['v2/assets', 'assetsv2'],
+  ['v1/events', 'events'],
+] as const;
+
+describe.skipIf(!sharedReference(`openapi-facts/assetsv2.json`))('against the published facts of the interface', () => {
+  /** Ours on top of theirs (interface, Assets; client contract 3.3). */
+  const ADDED = new Set(['storage_integrity', 'event_type']);
+  /** Theirs say text; clients read a number (client contract 1.5). */
+  const NUMBERS = new Set(['block_number', 'transaction_index']);
+
+  it.each(ORIGINALS)('%s has every operation, status, parameter and member', async (name, file) => {
+    const theirs = sharedReference(`openapi-facts/${file}.json`) as Document;
+    const ours = await documentOf(name);
+    for (const { path, method, operation } of operationsOf(theirs)) {
+      const own = ours.paths[path]?.[method];
+      const where = `${method} ${path}`;
+      expect([where, own?.operationId]).toEqual([where, operation.operationId]);
+      expect(Object.keys(own!.responses)).toEqual(expect.arrayContaining(Object.keys(operation.responses)));
+      const names = own!.parameters.map((parameter) => `${parameter.in} ${parameter.name}`);
+      // Names with brackets stand for any attribute.
+      const named = operation.parameters.filter((parameter) => !parameter.name.includes('['));
+      expect(names).toEqual(expect.arrayContaining(named.map((parameter) => `${parameter.in} ${parameter.name}`)));
+      compare(where, own!.responses['200']!.schema!, operation.responses['200']!.schema!, theirs);
+    }
+  });
+
+  function compare(where: string, own: Schema, reference: Schema, theirs: Document): void {
+    const their = reference.$ref ? theirs.definitions[reference.$ref.split('/').at(-1)!]! : reference;
+    const member = where.split('.').at(-1)!;
+    if (!NUMBERS.has(member)) expect([where, own.type]).toEqual([where, their.type]);
+    if (own.enum && their.enum) expect([where, their.enum]).toEqual([where, expect.arrayContaining([...own.enum])]);
+    if (own.items && their.items) compare(`${where}[]`, own.items, their.items, theirs);
+    const added = Object.keys(own.properties ?? {}).filter((name) => !their.properties?.[name] && !ADDED.has(name));
+    expect([where, their.properties ? added : []]).toEqual([where, []]);
+    for (const [name, property] of Object.entries(their.properties ?? {})) {
+      const counterpart = own.properties?.[name];
+      expect([`${where}.${name}`, counterpart !== undefined]).toEqual([`${where}.${name}`, true]);
+      compare(`${where}.${name}`, counterpart!, property, theirs);
+    }
+  }
+});
