@@ -97,4 +97,47 @@ describe('the search of asset-free events', () => {
     expect(await found({}, plain)).toMatchObject({ events: [], total: 0 });
     expect(await found({}, stranger)).toMatchObject({ events: [], total: 0 });
   });
+
+  it('tells trails apart that begin alike, and reads a filter around a trail as it is written', async () => {
+    const long = 'é'.repeat(1000);
+    for (const trails of [
+      [`${long}1`.slice(-1000), 'long'],
+      [`${long}2`.slice(-1000), 'long'],
+      ['long', 'long'],
+    ]) {
+      await owner.post('/archivist/v1/events', { attributes: {}, trails, event_type: trails[0]!.slice(-1) });
+    }
+    const types = async (filter: string) =>
+      (await found({ filter })).events.map((event) => (event as unknown as { event_type: string }).event_type);
+    const first = `trails/any(t: t eq '${long.slice(1)}1')`;
+    const onLong = "trails/any(t: t eq 'long')";
+    expect(await types(first)).toEqual(['1']);
+    expect(await types(onLong)).toEqual(['g', '2', '1']);
+    expect(await types(`${onLong} and ${first}`)).toEqual(['1']);
+    expect(await types(`${onLong} and not ${first}`)).toEqual(['g', '2']);
+    expect(await types(`${onLong} and (${first} or event_type eq '2')`)).toEqual(['2', '1']);
+    expect(await types(`${onLong} and trails/any(x: x ne 'long')`)).toEqual(['2', '1']);
+    expect(await types(`${onLong} and trails/any(x: x gt 'z' and x lt '~')`)).toEqual([]);
+  });
+
+  it('is JSON whatever its content type says, and finds what is not yet in a log', async () => {
+    const { json } = await owner.post('/archivist/v1/events', { attributes: {}, trails: ['now'] });
+    const body = JSON.stringify({ filter: "trails/any(t: t eq 'now')" });
+    const answer = await owner.post(SEARCH, body, { 'content-type': 'application/x-www-form-urlencoded' });
+    expect(answer.status).toBe(200);
+    expect(answer.json['events']).toMatchObject([{ identity: json['identity'] }]);
+  });
+
+  it.each([
+    ["event_type eq 'created' and", /^filter: .* at character 28$/],
+    ["trails eq 'calls'", /^filter: .* at character 1$/],
+    ["created_at gt 'soon'", /^filter: .* at character 15$/],
+    ["event_type eq 'open", /^filter: .* at character 15$/],
+    [`${'('.repeat(1000)}event_type eq 'x'${')'.repeat(1000)}`, /^filter: .* at character 33$/],
+    ["event_type eq 'a\u0000b'", /^filter: .* at character 17$/],
+  ])('refuses %j at its character', async (filter, description) => {
+    const answer = await owner.post(SEARCH, { filter });
+    expect(answer.status).toBe(400);
+    expect(answer.json['description']).toMatch(description);
+  });
 });
