@@ -7,6 +7,7 @@ import type { Deployment } from './archivist/deployment.js';
 import { leafSource } from './archivist/leaf-source.js';
 import { createFindLogFile } from './archivist/log-files.js';
 import { statementSource } from './archivist/statement-source.js';
+import { forgetUnlimited } from './iam/tenancies/quota.js';
 import { createAuthenticate } from './iam/tokens/authenticate.js';
 import { type Failpoints, killingFailpoints } from './ledger/failpoints.js';
 import { createLedger, type Ledger } from './ledger/round.js';
@@ -203,6 +204,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
     deployment,
     clock,
     ids,
+    quotas: config.quotas,
     wallets: new Map(),
     failpoints,
     metrics,
@@ -210,11 +212,13 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
   });
   closers.push(() => writer.drain());
   const pageTokens = createPageTokens(keyring.pageTokenKey);
-  const provenance = { database, deployment, writer, clock, ids, logger, pageTokens, publicUrl };
+  const { quotas } = config;
+  const provenance = { database, deployment, writer, clock, ids, logger, pageTokens, publicUrl, quotas };
   const tokens = { database, keyring, clock, ids, publicUrl };
   const blobs = { objectStore, ids, blobLimit: config.blobLimit };
   const findLogFile = createFindLogFile({ database, objectStore });
   const servesInterface = config.role === 'all' || config.role === 'api';
+  if (servesInterface) await forgetUnlimited(database, quotas);
   const status = statusRoutes({
     publicUrl,
     health: () => serviceHealth({ database, queues, ledger }),

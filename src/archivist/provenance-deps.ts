@@ -3,6 +3,7 @@ import type { Ids } from '../platform/ids.js';
 import type { Logger } from '../platform/logger.js';
 import type { Database } from '../platform/postgres/database.js';
 import type { PageTokens } from '../platform/postgres/page-token.js';
+import type { Quotas } from '../platform/quotas.js';
 import type { AcceptWriter } from './accept/accept-writer.js';
 import type { Deployment } from './deployment.js';
 
@@ -16,6 +17,7 @@ export interface ProvenanceDeps {
   readonly logger: Logger;
   readonly pageTokens: PageTokens;
   readonly publicUrl: string;
+  readonly quotas: Quotas;
 }
 
 /** The scope of one tenancy's reads: its own rows, and public forms with their statements. */

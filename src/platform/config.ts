@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { DEFAULT_QUOTAS, parseQuotas, type Quotas } from './quotas.js';
 
 /** Which part of the program this process plays. */
 export type Role = 'all' | 'api' | 'ledger' | 'worker';
@@ -43,6 +44,11 @@ export interface Config {
   readonly clamavUrl: string | undefined;
   /** `BLOB_SCAN_SCHEDULE`, default `0 3 * * *`: when blobs are scanned, as a cron pattern in UTC. */
   readonly blobScanSchedule: string;
+  /**
+   * `QUOTAS`, such as `locations=50,assets=1000000,applications=unlimited`: the most that each tenancy may have; the names
+   * and their defaults stand in quotas.ts. The same for all processes of a deployment.
+   */
+  readonly quotas: Quotas;
   /** `BOOTSTRAP_CLIENT_ID`, a UUID: the first Owner application's id; used at first start only, drawn when unset. */
   readonly bootstrapClientId: string | undefined;
   /** `BOOTSTRAP_CLIENT_SECRET`, at least 32 characters: its secret, likewise. */
@@ -116,6 +122,13 @@ const clamavUrl = z.string().refine((text) => {
   return protocol === 'tcp:' ? hostname !== '' && port !== '' : protocol === 'unix:' && pathname.length > 1;
 }, 'must be tcp://host:port or the path of a socket');
 
+const quotas = z.string().transform((text, context) => {
+  const parsed = parseQuotas(text);
+  if (parsed) return parsed;
+  context.addIssue('must be name=number or name=unlimited, separated by commas');
+  return z.NEVER;
+});
+
 const environmentSchema = z.object({
   ROLE: z.enum(['all', 'api', 'ledger', 'worker']).default('all'),
   HOST: z.string().default('127.0.0.1'),
@@ -140,6 +153,7 @@ const environmentSchema = z.object({
     .string()
     .regex(/^\S+( \S+){4,5}$/, 'must be a cron pattern of five or six fields')
     .default('0 3 * * *'),
+  QUOTAS: quotas.optional(),
   BOOTSTRAP_CLIENT_ID: z.string().toLowerCase().regex(UUID, 'must be a UUID').optional(),
   BOOTSTRAP_CLIENT_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
   MASSIF_HEIGHT: z
@@ -208,6 +222,7 @@ function configOf(env: Environment): Config {
     blobLimit: env.BLOB_LIMIT,
     clamavUrl: env.CLAMAV_URL,
     blobScanSchedule: env.BLOB_SCAN_SCHEDULE,
+    quotas: env.QUOTAS ?? DEFAULT_QUOTAS,
     bootstrapClientId: env.BOOTSTRAP_CLIENT_ID,
     bootstrapClientSecret: env.BOOTSTRAP_CLIENT_SECRET,
     massifHeight: env.MASSIF_HEIGHT,

@@ -14,6 +14,7 @@ import { proofRoutes } from '../archivist/proofs/proof-routes.js';
 import type { ProvenanceDeps } from '../archivist/provenance-deps.js';
 import { publicAssetRoutes } from '../archivist/public/public-asset-routes.js';
 import { membershipRoutes } from '../iam/members/membership-routes.js';
+import { capRoutes } from '../iam/tenancies/cap-routes.js';
 import { tenancyRoutes } from '../iam/tenancies/tenancy-routes.js';
 import type { IssueTokenDeps } from '../iam/tokens/issue-token.js';
 import { tokenRoutes } from '../iam/tokens/token-routes.js';
@@ -61,6 +62,7 @@ export function routeGroups(deps: {
     { name: 'v1/compliance_policies', title: 'Compliance policies', routes: compliancePolicyRoutes(provenance) },
     { name: 'v1/compliance/assets', title: 'Compliance of assets', routes: complianceAssetRoutes(provenance) },
     { name: 'v1/tenancies', title: 'Tenancies', routes: tenancyRoutes(provenance) },
+    { name: 'v1/caps', title: 'Caps', routes: capRoutes(provenance) },
     { name: 'iam/v1/memberships', title: 'Memberships', routes: membershipRoutes() },
     { name: 'iam/v1/appidp', title: 'Access tokens', routes: tokenRoutes(tokens) },
     { name: 'v1/didweb', title: 'Keys', routes: keyRoutes(tokens) },

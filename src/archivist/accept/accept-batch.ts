@@ -1,17 +1,19 @@
 import { equalBytes } from '../../core/bytes.js';
+import { type Amounts, openMeter } from '../../iam/tenancies/quota.js';
 import { walletAddresses } from '../../iam/tenancies/tenancy-store.js';
 import { insertIntake } from '../../ledger/intake-store.js';
 import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Ids } from '../../platform/ids.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import type { Quotas } from '../../platform/quotas.js';
 import { type AssetChange, changeAssets, findAssets, insertAssets } from '../assets/asset-store.js';
 import type { Deployment } from '../deployment.js';
 import { insertAssetEvents } from '../events/asset-event-store.js';
 import { insertAssetFreeEvents } from '../events/asset-free-event-store.js';
 import { attachedBlobs } from './check-attachments.js';
 import { keyReused } from './idempotency.js';
-import { takeClaims } from './idempotency-store.js';
+import { releaseClaims, takeClaims } from './idempotency-store.js';
 import { type Plan, type PlanContext, plan } from './plan.js';
 import type { Accepted, Submission } from './submission.js';
 
@@ -19,6 +21,7 @@ export interface AcceptDeps {
   readonly deployment: Deployment;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly quotas: Quotas;
   /** Wallet addresses never change: remembered by tenancy. */
   readonly wallets: Map<string, string>;
 }
@@ -58,8 +61,9 @@ export async function acceptBatch(tx: Tx, deps: AcceptDeps, submissions: readonl
     }
   });
   const fresh = await settleClaims(tx, drafts, outcomes, new Date(context.nowMs));
-  await writePlans(tx, fresh);
-  return { outcomes, logs: logsOf(fresh) };
+  const plans = await withinQuotas(tx, deps.quotas, fresh, outcomes);
+  await writePlans(tx, plans);
+  return { outcomes, logs: logsOf(plans) };
 }
 
 interface Draft {
@@ -100,15 +104,15 @@ async function planContext(tx: Tx, deps: AcceptDeps, submissions: readonly Submi
 }
 
 /** Takes the idempotency keys and fills in every outcome; what is left to be written is returned. */
-async function settleClaims(tx: Tx, drafts: readonly Draft[], outcomes: Outcome[], now: Date): Promise<Plan[]> {
+async function settleClaims(tx: Tx, drafts: readonly Draft[], outcomes: Outcome[], now: Date): Promise<Draft[]> {
   const claiming = drafts.filter((draft) => draft.submission.idempotency);
   const claims = claiming.map((draft) => ({ ...draft.submission.idempotency!, resource: draft.plan.id }));
   const earlier = await takeClaims(tx, claims, now);
   const held = new Map(claiming.map((draft, position) => [draft, earlier[position]]));
-  const fresh: Plan[] = [];
+  const fresh: Draft[] = [];
   for (const draft of drafts) {
     const before = held.get(draft);
-    if (!before) fresh.push(draft.plan);
+    if (!before) fresh.push(draft);
     const result: Accepted = before ? { kind: 'earlier', id: before.resource } : draft.plan.accepted;
     const bodyHash = before?.bodyHash ?? draft.submission.idempotency?.bodyHash;
     for (const { index, submission } of [draft, ...draft.followers]) {
@@ -117,6 +121,43 @@ async function settleClaims(tx: Tx, drafts: readonly Draft[], outcomes: Outcome[
     }
   }
   return fresh;
+}
+
+/** The plans that every quota has room for; another one is refused and gives its idempotency key back. */
+async function withinQuotas(
+  tx: Tx,
+  quotas: Quotas,
+  drafts: readonly Draft[],
+  outcomes: Outcome[],
+): Promise<readonly Plan[]> {
+  const tenants = [...new Set(drafts.map(({ submission }) => submission.principal.tenantId))];
+  const meter = await openMeter(tx, quotas, tenants, ['assets', 'events', 'asset_free_events']);
+  if (!meter) return drafts.map((draft) => draft.plan);
+  const refused = new Set<Draft>();
+  for (const draft of drafts) {
+    const { tenantId } = draft.submission.principal;
+    try {
+      meter.take(tenantId, amountsOf(draft.plan, tenantId));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      refused.add(draft);
+      for (const { index } of [draft, ...draft.followers])
+        if ('accepted' in outcomes[index]!) outcomes[index] = { refused: error };
+    }
+  }
+  await meter.save();
+  await releaseClaims(
+    tx,
+    [...refused].flatMap(({ submission }) => submission.idempotency ?? []),
+  );
+  return drafts.filter((draft) => !refused.has(draft)).map((draft) => draft.plan);
+}
+
+/** Public forms are the public tenancy's, and not counted. */
+function amountsOf(plan: Plan, tenantId: string): Amounts {
+  const own = (rows: readonly { readonly tenantId: string }[]) =>
+    rows.filter((row) => row.tenantId === tenantId).length;
+  return { assets: own(plan.assets), events: own(plan.assetEvents), asset_free_events: own(plan.assetFreeEvents) };
 }
 
 async function writePlans(tx: Tx, plans: readonly Plan[]): Promise<void> {

@@ -46,6 +46,16 @@ export async function takeClaims(
   });
 }
 
+/** Gives up claims that this transaction has taken. */
+export async function releaseClaims(tx: Tx, claims: readonly IdempotencyClaim[]): Promise<void> {
+  if (claims.length === 0) return;
+  await tx.execute(
+    `DELETE FROM archivist.idempotency i USING unnest($1::uuid[], $2::text[]) AS n(tenant_id, s)
+      WHERE i.tenant_id = n.tenant_id AND i.scope = decode(n.s, 'hex')`,
+    [claims.map((claim) => claim.tenantId), claims.map((claim) => Buffer.from(claim.scope).toString('hex'))],
+  );
+}
+
 /** Deletes claims of any tenancy that were taken before a time, at most so many. Answers how many. */
 export function deleteClaims(tx: Tx, before: Date, limit: number): Promise<number> {
   // By tenancy, because every index begins with it.

@@ -2,12 +2,14 @@ import type { Clock } from '../../platform/clock.js';
 import type { Ids } from '../../platform/ids.js';
 import type { ObjectStore } from '../../platform/object-store.js';
 import type { Database } from '../../platform/postgres/database.js';
+import type { Quotas } from '../../platform/quotas.js';
 
 /** What blobs and attachments are given. */
 export interface BlobDeps {
   readonly database: Database;
   readonly objectStore: ObjectStore;
   readonly clock: Clock;
+  readonly quotas: Quotas;
   readonly ids: Ids;
   /** Most bytes of a blob. */
   readonly blobLimit: number;

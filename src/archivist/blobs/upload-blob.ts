@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { permits } from '../../iam/access/permits.js';
+import { openMeter, quotaReached, roomLeft } from '../../iam/tenancies/quota.js';
 import { ApiError } from '../../platform/errors.js';
 import { type FormFile, readFormFile } from '../../platform/http/form-file.js';
 import type { Principal } from '../../platform/http/principal.js';
@@ -25,9 +26,8 @@ export async function uploadBlob(
   const { tenantId } = principal;
   if (!permits(principal, 'create', { kind: 'blobs', tenantId }))
     throw new ApiError('forbidden', 'This identity may not upload.');
-  const expected = { field: FILE_FIELD, limit: deps.blobLimit };
   const address = { tenantId, blobId: deps.ids.uuid() };
-  const stored = await readFormFile(request, expected, (file) => storeFile(deps, address, file));
+  const stored = await readWithinQuota(deps, tenantId, request, (file) => storeFile(deps, address, file));
   const blob: Blob = {
     ...address,
     ...stored,
@@ -38,8 +38,34 @@ export async function uploadBlob(
     scannedAt: undefined,
     scannedBadReason: '',
   };
-  await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, (tx) => insertBlob(tx, blob));
+  await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+    const meter = await openMeter(tx, deps.quotas, [tenantId], ['blobs', 'blob_bytes']);
+    meter?.take(tenantId, { blobs: 1, blob_bytes: blob.size });
+    await meter?.save();
+    await insertBlob(tx, blob);
+  });
   return blobResponse(blob);
+}
+
+/**
+ * Reads the file no further than the tenancy has room for, so that what a quota refuses is rarely stored first: only when
+ * two uploads race for the last room does one of them leave an object that nothing names.
+ */
+async function readWithinQuota<Stored>(
+  deps: BlobDeps,
+  tenantId: string,
+  request: IncomingMessage,
+  store: (file: FormFile) => Promise<Stored>,
+): Promise<Stored> {
+  const blobs = await roomLeft(deps, tenantId, 'blobs');
+  if (blobs < 1) throw quotaReached('blobs', deps.quotas.blobs!);
+  const bytes = await roomLeft(deps, tenantId, 'blob_bytes');
+  try {
+    return await readFormFile(request, { field: FILE_FIELD, limit: Math.min(deps.blobLimit, bytes) }, store);
+  } catch (error) {
+    const tooLarge = error instanceof ApiError && error.code === 'quota_reached';
+    throw tooLarge && bytes < deps.blobLimit ? quotaReached('blob_bytes', deps.quotas.blob_bytes!) : error;
+  }
 }
 
 async function storeFile(deps: BlobDeps, address: { tenantId: string; blobId: string }, file: FormFile) {

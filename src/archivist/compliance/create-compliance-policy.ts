@@ -1,4 +1,5 @@
 import { permits } from '../../iam/access/permits.js';
+import { requireRoom } from '../../iam/tenancies/quota.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { ProvenanceDeps } from '../provenance-deps.js';
@@ -6,7 +7,7 @@ import type { CompliancePolicy } from './compliance-policy.js';
 import { insertPolicy, type StoredPolicy } from './compliance-policy-store.js';
 import { policyResponse } from './read-compliance-policies.js';
 
-/** Adds a policy to the tenancy. @throws {ApiError} forbidden for who is no Owner */
+/** Adds a policy to the tenancy. @throws {ApiError} forbidden for who is no Owner, quota_reached */
 export async function createCompliancePolicy(
   deps: ProvenanceDeps,
   principal: Principal,
@@ -16,7 +17,10 @@ export async function createCompliancePolicy(
   requireManager(principal);
   const createdAt = new Date(deps.clock.now());
   const stored: StoredPolicy = { tenantId, policyId: deps.ids.uuid(), policy, createdAt };
-  await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, (tx) => insertPolicy(tx, stored));
+  await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+    await requireRoom(tx, deps.quotas, tenantId, 'compliance_policies');
+    await insertPolicy(tx, stored);
+  });
   return policyResponse(stored);
 }
 

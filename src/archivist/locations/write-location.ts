@@ -1,4 +1,5 @@
 import { permits } from '../../iam/access/permits.js';
+import { requireRoom } from '../../iam/tenancies/quota.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import { readAttributes } from '../attributes.js';
@@ -7,7 +8,7 @@ import { type ChangeLocationBody, type CreateLocationBody, type Location, locati
 import { deleteLocationRow, insertLocation, setPermittedSubjects, updateLocation } from './location-store.js';
 import { noSuchLocation, ownerOf, permissionsResponse } from './read-locations.js';
 
-/** Adds a location to the tenancy. @throws {ApiError} forbidden for who is no Owner */
+/** Adds a location to the tenancy. @throws {ApiError} forbidden for who is no Owner, quota_reached */
 export function createLocation(
   deps: ProvenanceDeps,
   principal: Principal,
@@ -26,6 +27,7 @@ export function createLocation(
     createdAt: new Date(deps.clock.now()),
   };
   return deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+    await requireRoom(tx, deps.quotas, tenantId, 'locations');
     await insertLocation(tx, location);
     return locationResponse(location, await ownerOf(tx, tenantId));
   });

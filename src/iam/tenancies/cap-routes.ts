@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { type Route, route } from '../../platform/http/route.js';
+import type { Database } from '../../platform/postgres/database.js';
+import type { Quotas } from '../../platform/quotas.js';
+import { CAPPED_SERVICES, type CappedService, readCaps } from './caps.js';
+
+const services = Object.keys(CAPPED_SERVICES) as CappedService[];
+
+/** Caps (client contract 3.5; openapi facts: capsv1). */
+export function capRoutes(deps: { database: Database; quotas: Quotas }): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/archivist/v1/caps',
+      operationId: 'Caps_GetCaps',
+      summary: 'How much the tenancy may still add',
+      access: 'token',
+      extension: true,
+      success: 200,
+      codes: [400, 401, 403, 429],
+      query: z.object({ service: z.enum(services) }),
+      handle: async ({ principal, query }) => ({ body: await readCaps(deps, principal, query.service) }),
+    }),
+  ];
+}

@@ -1,0 +1,52 @@
+import { ApiError } from '../../platform/errors.js';
+import type { Principal } from '../../platform/http/principal.js';
+import type { Database } from '../../platform/postgres/database.js';
+import type { QuotaName, Quotas } from '../../platform/quotas.js';
+import { permits } from '../access/permits.js';
+import { roomLeft } from './quota.js';
+
+/** The original's services and ours (client contract 3.5), with the quotas that limit them. */
+export const CAPPED_SERVICES = {
+  access_policies: [],
+  applications: ['applications'],
+  asset_free_events: ['asset_free_events'],
+  assets: ['assets'],
+  blobs: ['blobs', 'blob_bytes'],
+  compliance_policies: ['compliance_policies'],
+  events: ['events'],
+  invites: [],
+  locations: ['locations'],
+  members: [],
+  'tenancies/users': [],
+} as const satisfies Readonly<Record<string, readonly QuotaName[]>>;
+export type CappedService = keyof typeof CAPPED_SERVICES;
+
+/**
+ * How much the caller's tenancy may still add, as decimal texts. What no quota limits has no cap in the list.
+ * @throws {ApiError} forbidden
+ */
+export async function readCaps(
+  deps: { readonly database: Database; readonly quotas: Quotas },
+  principal: Principal,
+  service: CappedService,
+): Promise<Record<string, unknown>> {
+  const { tenantId } = principal;
+  if (!permits(principal, 'read', { kind: 'caps', tenantId }))
+    throw new ApiError('forbidden', 'This identity may not read caps.');
+  const caps: Record<string, string>[] = [];
+  for (const name of CAPPED_SERVICES[service] as readonly QuotaName[]) {
+    const limit = deps.quotas[name];
+    if (limit === undefined) continue;
+    const remaining = String(await roomLeft(deps, tenantId, name));
+    caps.push({ resource_type: resourceType(name), resource_remaining: remaining, resource_cap: String(limit) });
+  }
+  return { caps };
+}
+
+/** `blob_bytes` is `BlobBytes`, in the manner of the original's `AccessPolicies`. */
+function resourceType(name: QuotaName): string {
+  return name
+    .split('_')
+    .map((word) => word[0]!.toUpperCase() + word.slice(1))
+    .join('');
+}

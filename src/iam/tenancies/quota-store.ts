@@ -1,0 +1,95 @@
+import type { Tx } from '../../platform/postgres/database.js';
+import type { QuotaName } from '../../platform/quotas.js';
+
+/** What can be deleted: its rows are counted whenever one is added. */
+export type CountedQuota = 'applications' | 'compliance_policies' | 'locations';
+/** What only grows: its use is kept in a row of its own, because counting it would grow with it. */
+export type MeteredQuota = Exclude<QuotaName, CountedQuota>;
+
+const COUNTED: Readonly<Record<CountedQuota, string>> = {
+  applications: 'archivist.application',
+  compliance_policies: 'archivist.compliance_policy',
+  locations: 'archivist.location',
+};
+const METERED: Readonly<Record<MeteredQuota, string>> = {
+  assets: 'count(*) FROM archivist.asset',
+  events: 'count(*) FROM archivist.asset_event',
+  asset_free_events: 'count(*) FROM archivist.asset_free_event',
+  blobs: 'count(*) FROM archivist.blob',
+  blob_bytes: 'coalesce(sum(size), 0)::bigint FROM archivist.blob',
+};
+export const METERED_QUOTAS = Object.keys(METERED) as MeteredQuota[];
+
+export function isMetered(name: QuotaName): name is MeteredQuota {
+  return Object.hasOwn(METERED, name);
+}
+
+/** Until the transaction ends, nobody else counts in this tenancy. */
+export async function lockForCounting(tx: Tx, tenantId: string): Promise<void> {
+  await tx.query('SELECT FROM archivist.tenancy WHERE tenant_id = $1 FOR NO KEY UPDATE', [tenantId]);
+}
+
+/** How many the tenancy has, counted no further than `limit`. */
+export async function countRows(tx: Tx, name: CountedQuota, tenantId: string, limit: number): Promise<number> {
+  const [row] = await tx.query<{ total: bigint }>(
+    `SELECT count(*) AS total FROM (SELECT 1 FROM ${COUNTED[name]} WHERE tenant_id = $1 LIMIT $2) AS counted`,
+    [tenantId, limit],
+  );
+  return Number(row?.total ?? 0);
+}
+
+/** How much of a metered quota one tenancy has used. */
+export interface Usage {
+  readonly tenantId: string;
+  readonly name: MeteredQuota;
+  readonly used: number;
+}
+
+/** The rows that there are; with `lock` nobody else changes them until the transaction ends. */
+export async function findUsage(
+  tx: Tx,
+  tenantIds: readonly string[],
+  names: readonly MeteredQuota[],
+  lock: 'lock' | 'read',
+): Promise<Usage[]> {
+  // In one order everywhere, so that two batches never wait for each other.
+  const rows = await tx.query<{ tenant_id: string; resource: MeteredQuota; used: bigint }>(
+    `SELECT tenant_id, resource, used FROM archivist.tenancy_usage
+      WHERE tenant_id = ANY ($1::uuid[]) AND resource = ANY ($2::text[])
+      ORDER BY tenant_id, resource ${lock === 'lock' ? 'FOR UPDATE' : ''}`,
+    [tenantIds, names],
+  );
+  return rows.map((row) => ({ tenantId: row.tenant_id, name: row.resource, used: Number(row.used) }));
+}
+
+/** Begins a row by counting what there is, unless somebody has begun it; one who is at it is waited for. */
+export async function beginUsage(tx: Tx, tenantId: string, name: MeteredQuota): Promise<void> {
+  await tx.execute(
+    `INSERT INTO archivist.tenancy_usage (tenant_id, resource, used)
+     SELECT $1, $2, ${METERED[name]} WHERE tenant_id = $1 ON CONFLICT DO NOTHING`,
+    [tenantId, name],
+  );
+}
+
+/** What there is, without a row that says so. */
+export async function countUsage(tx: Tx, tenantId: string, name: MeteredQuota): Promise<number> {
+  const text = `SELECT ${METERED[name]} WHERE tenant_id = $1`;
+  const [row] = await tx.query<Record<string, bigint>>(text, [tenantId]);
+  return Number(Object.values(row ?? {})[0] ?? 0);
+}
+
+export async function setUsage(tx: Tx, usage: readonly Usage[]): Promise<void> {
+  if (usage.length === 0) return;
+  await tx.execute(
+    `UPDATE archivist.tenancy_usage u SET used = n.used
+       FROM unnest($1::uuid[], $2::text[], $3::bigint[]) AS n(tenant_id, resource, used)
+      WHERE u.tenant_id = n.tenant_id AND u.resource = n.resource`,
+    [usage.map((each) => each.tenantId), usage.map((each) => each.name), usage.map((each) => each.used)],
+  );
+}
+
+/** Deletes the rows of these quotas in every tenancy. */
+export async function deleteUsage(tx: Tx, names: readonly MeteredQuota[]): Promise<void> {
+  if (names.length === 0) return;
+  await tx.execute('DELETE FROM archivist.tenancy_usage WHERE resource = ANY ($1::text[])', [names]);
+}
