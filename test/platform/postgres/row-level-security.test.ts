@@ -44,6 +44,7 @@ const SAMPLES: Readonly<Record<string, unknown>> = {
   bigint: 1n,
   smallint: 1,
   integer: 1,
+  'double precision': 1,
   'text[]': [],
   'uuid[]': [],
   'timestamp with time zone': new Date(0),
