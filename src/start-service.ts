@@ -17,6 +17,7 @@ import type { Config } from './platform/config.js';
 import { explained } from './platform/explain-failure.js';
 import { fileObjectStore } from './platform/file-object-store.js';
 import { type HttpServer, listen } from './platform/http/http-server.js';
+import type { Principal } from './platform/http/principal.js';
 import { createIds, type Ids } from './platform/ids.js';
 import type { Keyring } from './platform/keys/keyring.js';
 import { nodeVerify } from './platform/keys/node-verify.js';
@@ -27,6 +28,7 @@ import { openDatabase } from './platform/postgres/open-database.js';
 import { createPageTokens } from './platform/postgres/page-token.js';
 import { openRedisQueues, postgresQueues } from './platform/queue/open-queue-backend.js';
 import type { QueueBackend } from './platform/queue/queue-backend.js';
+import { openRateLimiter, type RateLimiter } from './platform/rate-limiter.js';
 import { issuerDid } from './scitt/did.js';
 import { routeGroups } from './service/api-routes.js';
 import { type OpenDeployment, openDeployment } from './service/open-deployment.js';
@@ -217,6 +219,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
   const tokens = { database, keyring, clock, ids, publicUrl };
   const blobs = { objectStore, ids, blobLimit: config.blobLimit };
   const findLogFile = createFindLogFile({ database, objectStore });
+  const limiter = openLimiter(config, base, closers);
   const servesInterface = config.role === 'all' || config.role === 'api';
   if (servesInterface) await forgetUnlimited(database, quotas);
   const status = statusRoutes({
@@ -226,6 +229,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
   });
   const app = createApp(servesInterface ? routeGroups({ provenance, tokens, findLogFile, blobs }) : [], status, {
     authenticate: createAuthenticate({ keyring, clock, publicUrl }),
+    ...(limiter ? { admit: (principal: Principal) => limiter.admit(principal.tenantId) } : {}),
     logger,
     answered: (operation, code, seconds) => metrics.requests.observe({ operation, status: String(code) }, seconds),
     seconds: () => performance.now() / 1000,
@@ -237,6 +241,14 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
   const server = await explained(`PORT ${port} of HOST ${host} cannot be used`, listen(app, { host, port }));
   closers.push(() => server.close());
   return server;
+}
+
+function openLimiter(config: Config, { logger }: Base, closers: Closers): RateLimiter | undefined {
+  const { rateLimit, redisUrl } = config;
+  if (rateLimit === undefined) return undefined;
+  const limiter = openRateLimiter({ requestsPerSecond: rateLimit, redisUrl, logger });
+  closers.push(async () => limiter.close());
+  return limiter;
 }
 
 /** From the package's own description, which lies above the sources and above the build. */

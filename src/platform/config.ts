@@ -49,6 +49,8 @@ export interface Config {
    * and their defaults stand in quotas.ts. The same for all processes of a deployment.
    */
   readonly quotas: Quotas;
+  /** `RATE_LIMIT`: most requests of each tenancy in a second, over all processes with `REDIS_URL`, else in each; unset, no limit. */
+  readonly rateLimit: number | undefined;
   /** `BOOTSTRAP_CLIENT_ID`, a UUID: the first Owner application's id; used at first start only, drawn when unset. */
   readonly bootstrapClientId: string | undefined;
   /** `BOOTSTRAP_CLIENT_SECRET`, at least 32 characters: its secret, likewise. */
@@ -154,6 +156,11 @@ const environmentSchema = z.object({
     .regex(/^\S+( \S+){4,5}$/, 'must be a cron pattern of five or six fields')
     .default('0 3 * * *'),
   QUOTAS: quotas.optional(),
+  RATE_LIMIT: z
+    .string()
+    .regex(/^[1-9]\d{0,6}$/, 'must be a number of requests')
+    .transform(Number)
+    .optional(),
   BOOTSTRAP_CLIENT_ID: z.string().toLowerCase().regex(UUID, 'must be a UUID').optional(),
   BOOTSTRAP_CLIENT_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
   MASSIF_HEIGHT: z
@@ -223,6 +230,7 @@ function configOf(env: Environment): Config {
     clamavUrl: env.CLAMAV_URL,
     blobScanSchedule: env.BLOB_SCAN_SCHEDULE,
     quotas: env.QUOTAS ?? DEFAULT_QUOTAS,
+    rateLimit: env.RATE_LIMIT,
     bootstrapClientId: env.BOOTSTRAP_CLIENT_ID,
     bootstrapClientSecret: env.BOOTSTRAP_CLIENT_SECRET,
     massifHeight: env.MASSIF_HEIGHT,

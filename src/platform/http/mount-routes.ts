@@ -14,6 +14,8 @@ const NO_BODY = new Uint8Array();
 
 export interface PipelineDeps {
   readonly authenticate: Authenticate;
+  /** Counts the requests of callers with a token. @throws {ApiError} rate_limited */
+  readonly admit?: (principal: Principal) => Promise<void>;
   readonly logger: Logger;
   /** Told of every answer of a route. */
   readonly answered: (operationId: string, status: number, seconds: number) => void;
@@ -30,7 +32,7 @@ interface Resource {
 }
 
 /**
- * Mounts routes behind the one pipeline: authenticate, read, validate, handle, reply. A known path with another method is
+ * Mounts routes behind the one pipeline: authenticate, admit, read, validate, handle, reply. A known path with another method is
  * 405, any other path 404. Whatever is wrong with a request is a 4xx that says what; a 5xx is always our own fault.
  */
 export function mountRoutes(app: Express, routes: readonly Route[], deps: PipelineDeps): void {
@@ -96,6 +98,7 @@ async function serve(route: Route, deps: PipelineDeps, request: Request, respons
 
 async function answer(route: Route, deps: PipelineDeps, request: Request): Promise<Reply> {
   const principal = route.access === 'token' ? await deps.authenticate(request.headers.authorization) : undefined;
+  if (principal) await deps.admit?.(principal);
   const takesBody = route.body !== undefined || route.rawBody === true;
   const rawBody = takesBody ? await readBody(request, route.bodyLimit ?? DEFAULT_BODY_LIMIT) : NO_BODY;
   const context: RequestContext<unknown, unknown, unknown, Principal | undefined> = {

@@ -268,7 +268,7 @@ describe('the request pipeline', () => {
     expect(await refused(await fetch(`${server.url}/fails/conflict`), 409, 'conflict')).toBe('It is taken.');
     const later = await fetch(`${server.url}/fails/later`);
     await refused(later, 429, 'rate_limited');
-    expect([later.headers.get('retry-after'), later.headers.get('archivist-rate-limit-reset')]).toEqual(['3', '3']);
+    expect([later.headers.get('retry-after'), later.headers.get('archivist-rate-limit-reset')]).toEqual(['3', '2.2']);
   });
 
   it('tells of its own fault nothing but a number', async () => {

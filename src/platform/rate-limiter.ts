@@ -1,0 +1,61 @@
+import { Redis } from 'ioredis';
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { retryLater } from './errors.js';
+import type { Logger } from './logger.js';
+
+/** Counts the requests of each tenancy. */
+export interface RateLimiter {
+  /** Counts one request. @throws {ApiError} rate_limited with the time until the next second begins */
+  admit(tenantId: string): Promise<void>;
+  close(): void;
+}
+
+/** A Redis that is slower than this is one that does not answer: the request waits for it. */
+const COMMAND_TIMEOUT_MS = 250;
+
+/**
+ * At most so many requests of a tenancy in a second, counted by Redis for all processes together, or without one in this
+ * process. While Redis does not answer each process counts by itself: a limiter that is down must not stop the service.
+ */
+export function openRateLimiter(options: {
+  readonly requestsPerSecond: number;
+  readonly redisUrl: string | undefined;
+  readonly logger: Logger;
+}): RateLimiter {
+  const { requestsPerSecond, redisUrl, logger } = options;
+  const rule = { keyPrefix: 'vcon-archivist-rate', points: requestsPerSecond, duration: 1 };
+  const ownCount = new RateLimiterMemory(rule);
+  const redis = redisUrl === undefined ? undefined : connect(redisUrl, logger);
+  const limiter = redis
+    ? new RateLimiterRedis({
+        ...rule,
+        storeClient: redis,
+        rejectIfRedisNotReady: true,
+        insuranceLimiter: ownCount,
+        // A tenancy over its limit is refused without asking Redis again.
+        inMemoryBlockOnConsumed: requestsPerSecond + 1,
+      })
+    : ownCount;
+  return {
+    async admit(tenantId) {
+      try {
+        await limiter.consume(tenantId);
+      } catch (refused) {
+        if (!(refused instanceof RateLimiterRes)) throw refused;
+        const description = `This tenancy may make ${requestsPerSecond} requests in a second.`;
+        throw retryLater('rate_limited', description, refused.msBeforeNext / 1000);
+      }
+    },
+    close: () => redis?.disconnect(),
+  };
+}
+
+function connect(url: string, logger: Logger): Redis {
+  const redis = new Redis(url, {
+    maxRetriesPerRequest: 1,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    enableOfflineQueue: false,
+  });
+  redis.on('error', (error) => logger.warn({ err: error }, 'the Redis of the rate limit does not answer'));
+  return redis;
+}

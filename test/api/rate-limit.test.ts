@@ -1,0 +1,97 @@
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openRateLimiter } from '../../src/platform/rate-limiter.js';
+import { type Answer, type Client, freePort, startTestService, type TestService } from './test-service.js';
+
+const LIMIT = 5;
+const logger = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, fatal() {} } as never;
+
+let running: TestService;
+let owner: Client;
+let stranger: Client;
+beforeAll(async () => {
+  running = await startTestService({ RATE_LIMIT: String(LIMIT) });
+  owner = running.owner;
+  stranger = await running.client({ otherTenancy: true, roles: ['OWNER'] });
+});
+afterAll(() => running?.close());
+
+const list = (client: Client) => client.get('/archivist/v2/assets?page_size=1');
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+/** As many as answer before a second is over, and more than its limit. */
+const burst = (client: Client) => Promise.all(Array.from({ length: 4 * LIMIT }, () => list(client)));
+const refusedOf = (answers: Answer[]) => answers.filter((answer) => answer.status === 429);
+
+describe('requests of a tenancy', () => {
+  it('beyond its limit are refused with the time to wait, in words that both kinds of client read', async () => {
+    const [refused] = refusedOf(await burst(owner));
+    expect(refused?.json).toEqual({
+      error: 'rate_limited',
+      description: `This tenancy may make ${LIMIT} requests in a second.`,
+    });
+    const reset = Number(refused?.headers.get('archivist-rate-limit-reset'));
+    expect(reset).toBeGreaterThan(0);
+    expect(reset).toBeLessThanOrEqual(1);
+    expect(refused?.headers.get('retry-after')).toBe('1');
+  });
+
+  it('are answered again once that time is over', async () => {
+    const refused = refusedOf(await burst(owner)).at(-1);
+    await pause(1000 * Number(refused?.headers.get('archivist-rate-limit-reset')) + 50);
+    expect((await list(owner)).status).toBe(200);
+  });
+
+  it('leave another tenancy its own, and are shared by all applications of one', async () => {
+    await pause(1100);
+    const colleague = await running.client({});
+    const answers = await Promise.all([burst(owner), list(stranger), list(colleague)]);
+    expect(refusedOf(answers[0]).length).toBeGreaterThan(0);
+    expect(answers[1].status).toBe(200);
+    expect((await Promise.all([burst(owner), burst(colleague)])).flatMap(refusedOf).length).toBeGreaterThan(LIMIT);
+  });
+
+  it('with a wrong token are refused for that, and without one are not counted', async () => {
+    const open = await Promise.all(Array.from({ length: 4 * LIMIT }, () => running.anonymous.get('/healthz')));
+    expect(open.map((answer) => answer.status)).not.toContain(429);
+    expect((await running.anonymous.get('/archivist/v2/assets')).status).toBe(401);
+  });
+});
+
+describe('the limit', () => {
+  const admitted = async (limiters: { admit(tenantId: string): Promise<void> }[], tenantId: string, times: number) => {
+    let passed = 0;
+    for (let count = 0; count < times; count += 1)
+      await limiters[count % limiters.length]!.admit(tenantId).then(
+        () => {
+          passed += 1;
+        },
+        (error) => expect(error).toMatchObject({ code: 'rate_limited' }),
+      );
+    return passed;
+  };
+
+  it('holds in one process without a Redis', async () => {
+    const limiter = openRateLimiter({ requestsPerSecond: 50, redisUrl: undefined, logger });
+    expect(await admitted([limiter], 'a', 60)).toBe(50);
+    expect(await admitted([limiter], 'b', 1)).toBe(1);
+  });
+
+  it('holds in each process while the Redis is away', async () => {
+    const redisUrl = `redis://127.0.0.1:${await freePort()}`;
+    const limiter = openRateLimiter({ requestsPerSecond: 50, redisUrl, logger });
+    expect(await admitted([limiter], 'a', 60)).toBe(50);
+    limiter.close();
+  });
+
+  it.skipIf(!process.env['TEST_REDIS_URL'])('is one for all processes that share a Redis', async () => {
+    const redisUrl = process.env['TEST_REDIS_URL']!;
+    const open = () => openRateLimiter({ requestsPerSecond: 50, redisUrl, logger });
+    const limiters = [open(), open()];
+    const probe = new Redis(redisUrl);
+    await probe.ping();
+    probe.disconnect();
+    await pause(200);
+    expect(await admitted(limiters, crypto.randomUUID(), 80)).toBe(50);
+    for (const limiter of limiters) limiter.close();
+  });
+});
