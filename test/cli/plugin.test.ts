@@ -5,7 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Client, startTestService, type TestService } from '../api/test-service.js';
 import { eventually, freshVcon, report } from '../plugins/plugin-rig.js';
-import { type BuiltProgram, startBuilt } from '../support/built-program.js';
+import { type BuiltProgram, killBuilt, startBuilt } from '../support/built-program.js';
 import { embeddedDataDir } from '../support/engines.js';
 import { ownRedis } from '../support/own-redis.js';
 import { redisUrl, serverUrl } from '../support/prerequisites.js';
@@ -55,6 +55,8 @@ const PLACES = [
   ...(redisUrl ? [{ engine: 'Redis', open: redisPlace }] : []),
   ...(serverUrl ? [{ engine: 'PostgreSQL', open: postgresqlPlace }] : []),
 ];
+
+afterAll(killBuilt);
 
 describe.each(PLACES)('vcon-archivist plugin, queue on $engine', { timeout: LONG }, ({ engine, open }) => {
   let service: TestService;

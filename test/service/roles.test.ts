@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Client, clientWith, freePort, requestToken, template, until } from '../api/test-service.js';
 import { freshVcon, report } from '../plugins/plugin-rig.js';
-import { type BuiltProgram, startBuilt } from '../support/built-program.js';
+import { type BuiltProgram, killBuilt, startBuilt } from '../support/built-program.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { serverUrl } from '../support/prerequisites.js';
 
@@ -59,6 +59,8 @@ async function expectConfirmed(client: Client, path: string): Promise<void> {
   );
   expect(json['confirmation_status']).toBe('CONFIRMED');
 }
+
+afterAll(killBuilt);
 
 describe.skipIf(!serverUrl)('one deployment in three processes', { timeout: LONG }, () => {
   const credentials = { client_id: randomUUID(), client_secret: `${randomUUID()}${randomUUID()}` };

@@ -3,11 +3,13 @@ import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type BuiltProgram, startBuilt } from '../support/built-program.js';
+import { type BuiltProgram, killBuilt, startBuilt } from '../support/built-program.js';
 import { embeddedDataDir } from '../support/engines.js';
 import { serverUrl } from '../support/prerequisites.js';
 
 const isRoot = process.getuid?.() === 0;
+
+afterAll(killBuilt);
 
 describe('a wrong start ends with one line that says what to change:', { timeout: 180_000 }, () => {
   let folder: string;

@@ -15,6 +15,18 @@ export interface BuiltProgram {
   signal(name: NodeJS.Signals): void;
 }
 
+const running = new Set<BuiltProgram>();
+
+/** For `afterAll`: a test that failed half-way leaves nothing behind. */
+export async function killBuilt(): Promise<void> {
+  await Promise.all(
+    [...running].map((program) => {
+      program.signal('SIGKILL');
+      return program.ended;
+    }),
+  );
+}
+
 /** @param environment all that the program sees of an environment, but for `PATH` */
 export function startBuilt(
   program: 'main' | 'cli/vcon-archivist',
@@ -27,8 +39,6 @@ export function startBuilt(
     env: { PATH: process.env['PATH'] ?? '', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const leaveNothing = () => child.kill('SIGKILL');
-  process.once('exit', leaveNothing);
   const written = { out: '', err: '' };
   for (const [stream, name] of [
     [child.stdout, 'out'],
@@ -39,17 +49,17 @@ export function startBuilt(
     });
   }
   const ended = new Promise<number | NodeJS.Signals>((resolve) => {
-    child.once('close', (code, signal) => {
-      process.off('exit', leaveNothing);
-      resolve(signal ?? code!);
-    });
+    child.once('close', (code, signal) => resolve(signal ?? code!));
   });
-  return {
+  const started: BuiltProgram = {
     written,
     ended,
     says: (what) => said(what, child.stdout, written, ended),
     signal: (name) => void child.kill(name),
   };
+  running.add(started);
+  void ended.then(() => running.delete(started));
+  return started;
 }
 
 function said(
