@@ -9,8 +9,8 @@ export type Role = 'all' | 'api' | 'ledger' | 'worker';
 /** Everything that the operator decides, read once from the environment. A comment beside a field is its manual. */
 export interface Config {
   /**
-   * `ROLE`, default `all`. `api`, `ledger` or `worker` play one part each; they need `DATABASE_URL` and `PUBLIC_URL`, the
-   * same everywhere, and share `KEYS_DIR` and `OBJECT_STORE_URL`. A `worker` also needs `ARCHIVIST_URL` for its plugin.
+   * `ROLE`, default `all`. `api`, `ledger` or `worker` play one part each; they need `DATABASE_URL`, share `KEYS_DIR` and
+   * `OBJECT_STORE_URL`, and should be given one `PUBLIC_URL`: receipts and tokens are issued in its name.
    */
   readonly role: Role;
   /** `HOST`, default 127.0.0.1: the address to listen on. */
@@ -201,11 +201,6 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
 function findContradiction(env: Environment): string | undefined {
   if (env.ROLE !== 'all' && env.DATABASE_URL === undefined)
     return `ROLE: ${env.ROLE} shares its database with other processes and needs DATABASE_URL`;
-  // Receipts and tokens are issued in this name: two processes of a deployment must not differ in it.
-  if (env.ROLE !== 'all' && env.PUBLIC_URL === undefined)
-    return `ROLE: ${env.ROLE} speaks for the same deployment as other processes and needs their PUBLIC_URL`;
-  if (env.ROLE === 'worker' && env.PLUGIN_PORT !== 0 && env.ARCHIVIST_URL === undefined)
-    return 'ROLE: worker delivers to another process and needs ARCHIVIST_URL (or PLUGIN_PORT=0)';
   if (env.PORT === 0 && env.PUBLIC_URL === undefined)
     return 'PORT: 0 takes another port at each start, while PUBLIC_URL must stay the same and be set';
   if ((env.ARCHIVIST_CLIENT_ID === undefined) !== (env.ARCHIVIST_CLIENT_SECRET === undefined))

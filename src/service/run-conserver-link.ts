@@ -25,7 +25,9 @@ export async function runConserverLink(parts: {
   if (config.plugin.port === 0) return undefined;
   const credentials = await linkCredentials(config);
   if (credentials) {
-    const archivistUrl = config.plugin.archivistUrl ?? `http://${reachable(config.host)}:${parts.ownPort}`;
+    // A worker beside others serves no interface of its own.
+    const beside = config.role === 'worker' ? config.publicUrl : `http://${reachable(config.host)}:${parts.ownPort}`;
+    const archivistUrl = config.plugin.archivistUrl ?? beside;
     const settings = { ...config.plugin, archivistUrl, ...credentials };
     const started = startConserverLink({ settings, backend, logger, clock, registry: metrics.registry });
     return explained(`the conserver plugin (PLUGIN_PORT ${settings.port}) cannot be started`, started);
