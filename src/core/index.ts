@@ -75,10 +75,25 @@ export { vconHashes } from './vcon/vcon-hash.js';
 export { type DocumentForm, type DocumentMatch, matchDocument } from './verify/match-document.js';
 export type { ExpectedLog, IssuerTrust, LogTrust } from './verify/trust.js';
 export type { StepName, VerificationReport, VerificationStep } from './verify/verification-report.js';
-export { verifyMmrConsistencyReceipt, verifyRfc9162ConsistencyReceipt } from './verify/verify-consistency.js';
+export {
+  type HeldState,
+  verifyConsistency,
+  verifyMmrConsistencyReceipt,
+  verifyRfc9162ConsistencyReceipt,
+} from './verify/verify-consistency.js';
 export { type EventLeaf, eventLeaf, verifyEventMatchesStatement } from './verify/verify-event.js';
+export { verifyEvent } from './verify/verify-event-in-log.js';
+export { type ProvenLog, proveLog, type SealedMassif } from './verify/verify-log.js';
 export { verifyMassif } from './verify/verify-massif.js';
-export { type ReceiptTrust, verifyMmrReceipt, verifyRfc9162Receipt } from './verify/verify-receipt.js';
+export { type PublicAssetDocument, type PublicEvent, verifyPublicAsset } from './verify/verify-public-asset.js';
+export {
+  type AnyReceiptTrust,
+  type ReceiptSubject,
+  type ReceiptTrust,
+  verifyMmrReceipt,
+  verifyReceipt,
+  verifyRfc9162Receipt,
+} from './verify/verify-receipt.js';
 export { verifySeal } from './verify/verify-seal.js';
 export { verifyStatement } from './verify/verify-statement.js';
 export {

@@ -10,10 +10,10 @@ import { peaks as peakIndices } from '../../src/core/mmr/peaks.js';
 import { readMmrReceipt } from '../../src/core/receipt/mmr-receipt.js';
 import { readRfc9162Receipt } from '../../src/core/receipt/rfc9162-receipt.js';
 import { readTransparentStatement } from '../../src/core/statement/transparent-statement.js';
-import { type VerifiedMassif, verifyMassif } from '../../src/core/verify/verify-massif.js';
+import { type RecomputedMassif, recomputeMassif } from '../../src/core/verify/verify-massif.js';
 import { rfc9162ReceiptRoot } from '../../src/core/verify/verify-receipt.js';
 import { verifySeal } from '../../src/core/verify/verify-seal.js';
-import { verifyTransparentStatement } from '../../src/core/verify/verify-transparent-statement.js';
+import { examineTransparentStatement } from '../../src/core/verify/verify-transparent-statement.js';
 import type { Deployment } from './deployment.js';
 import { type Entry, isPublic, type Journal, sideBySide, until } from './journal.js';
 
@@ -143,7 +143,7 @@ export class Follower {
   }
 
   async #verify(read: string, bytes: Uint8Array, trust: Trust): Promise<void> {
-    const { steps } = await verifyTransparentStatement(bytes, trust);
+    const { steps } = await examineTransparentStatement(bytes, trust);
     expect(steps.filter(({ outcome }) => outcome !== 'verified').map(({ step }) => step)).toEqual(['payload_hash']);
     const { entry, rfc9162Receipt, mmrReceipt } = readTransparentStatement(bytes);
     const inStatementLog = readRfc9162Receipt(rfc9162Receipt!);
@@ -177,14 +177,14 @@ export class Follower {
   }
 
   /** All massifs of a log under their seals; undefined while one of the files is about to be followed by another. */
-  async #massifs(url: string, subject: string, trust: Trust): Promise<VerifiedMassif[] | undefined> {
-    const massifs: VerifiedMassif[] = [];
+  async #massifs(url: string, subject: string, trust: Trust): Promise<RecomputedMassif[] | undefined> {
+    const massifs: RecomputedMassif[] = [];
     for (let index = 0; ; index += 1) {
       const file = index.toString().padStart(16, '0');
       const base = `/verifiabledata/merklelogs/v1/mmrs/${subject}/0`;
       const massif = await this.#journal.get(url, `${base}/massifs/${file}.log`);
       if (massif.status === 404) return massifs;
-      const verified = verifyMassif(massif.bytes);
+      const verified = recomputeMassif(massif.bytes);
       const seal = await this.#journal.get(url, `${base}/massifseals/${file}.sth`);
       const { state } = await verifySeal(seal.bytes, verified.peaks, { ...trust, log: { subject } });
       if (state.size !== verified.size) return undefined;
@@ -194,7 +194,7 @@ export class Follower {
     }
   }
 
-  #checkConsistency(old: LogState, massifs: readonly VerifiedMassif[]): void {
+  #checkConsistency(old: LogState, massifs: readonly RecomputedMassif[]): void {
     const { size, peaks } = massifs.at(-1)!;
     const nodeAt = (node: bigint): Uint8Array =>
       massifs.find((massif) => node >= massif.firstNode && node < massif.size)!.nodeAt(node);

@@ -54,7 +54,7 @@ function nodeCount({ height, index }: MassifStart, bytes: Uint8Array): number {
 }
 
 /**
- * Reads a massif file. Its form is checked, not one hash: see `verifyMassif`.
+ * Reads a massif file. Its form is checked, not one hash: see `recomputeMassif`.
  * @throws {VerificationError} `massif_corrupt`
  */
 export function readMassif(bytes: Uint8Array): Massif {

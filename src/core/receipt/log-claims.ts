@@ -16,6 +16,12 @@ export function tenancyLogSubject(tenancyUuid: string): string {
   return `tenant/${tenancyUuid}`;
 }
 
+/** The uuid of the tenancy whose log claims are of; undefined when the subject names none, or several. */
+export function tenancyOfLog({ subject }: ReadLogClaims): string | undefined {
+  const uuids = new Set(subject?.match(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g));
+  return uuids.size === 1 ? [...uuids][0] : undefined;
+}
+
 /** Claims with the name alone. */
 export function logClaims(name: LogName): CborMap {
   return new Map([

@@ -1,4 +1,4 @@
-import { concatBytes } from '../bytes.js';
+import { concatBytes, equalBytes } from '../bytes.js';
 import { VerificationError } from '../errors.js';
 import { consistentRoots } from '../mmr/consistent-roots.js';
 import { isCompleteSize } from '../mmr/leaf-count.js';
@@ -6,6 +6,8 @@ import { peaks as peakIndices } from '../mmr/peaks.js';
 import { type MmrConsistencyReceipt, readMmrConsistencyReceipt } from '../receipt/mmr-receipt.js';
 import { type Rfc9162ConsistencyReceipt, readRfc9162ConsistencyReceipt } from '../receipt/rfc9162-receipt.js';
 import { rfc9162VerifyConsistency } from '../rfc9162/rfc9162-consistency.js';
+import { checkSameLog, peaksAt, recomputeMassifs, verifySealOfMassif } from './verify-log.js';
+import { recomputeMassif } from './verify-massif.js';
 import { type ReceiptTrust, verifyReceiptSignature } from './verify-receipt.js';
 
 /**
@@ -61,4 +63,40 @@ export async function verifyMmrConsistencyReceipt(
   const peaks = mmrConsistencyPeaks(read, oldPeaks);
   await verifyReceiptSignature(read, concatBytes(...peaks), trust, 'the consistency receipt');
   return { receipt: read, peaks };
+}
+
+/** A sealed state of an MMR log, with the massif file that its peaks are read from, as a verifier kept it. */
+export interface HeldState {
+  readonly seal: Uint8Array;
+  /** The massif file at that time; without it the newer files have to hold the peaks. */
+  readonly massif?: Uint8Array | undefined;
+}
+
+/**
+ * Checks that a newer sealed state of an MMR log extends an older one. `massifs` are the files from the one in which the
+ * older state ends to the one in which the newer state ends; every node of them is recomputed.
+ * @throws {VerificationError} `consistency_invalid` for a fork or a rollback, and those of `proveLog`
+ */
+export async function verifyConsistency(
+  older: HeldState,
+  newer: { readonly seal: Uint8Array; readonly massifs: readonly Uint8Array[] },
+  trust: ReceiptTrust,
+): Promise<void> {
+  const massifs = recomputeMassifs(newer.massifs);
+  const [first, last] = [massifs[0], massifs.at(-1)];
+  if (!first || !last) throw new VerificationError('insufficient_data', 'there are no massif files');
+  const held = older.massif ? recomputeMassif(older.massif) : first;
+  const [from, to] = [
+    await verifySealOfMassif(older.seal, held, trust),
+    await verifySealOfMassif(newer.seal, last, trust),
+  ];
+  checkSameLog(to, from);
+  if (to.state.size < from.state.size || to.state.sealedAtMs < from.state.sealedAtMs)
+    throw new VerificationError('consistency_invalid', 'the newer seal is over an older state: a rollback');
+  const [before, now] = [peaksAt(held, from.state.size), peaksAt(first, from.state.size)];
+  if (!before.every((peak, place) => equalBytes(peak, now[place]!)))
+    throw new VerificationError(
+      'consistency_invalid',
+      `the log holds other nodes below size ${from.state.size}: a fork`,
+    );
 }

@@ -3,7 +3,7 @@ import { VerificationError } from '../errors.js';
 import { assetEventLeaf } from '../event/asset-event-leaf.js';
 import { assetFreeExtraBytes, assetFreeLeaf } from '../event/asset-free-leaf.js';
 import { EPOCH, parseIdtimestampHex } from '../massif/idtimestamp.js';
-import type { ReadLogClaims } from '../receipt/log-claims.js';
+import { type ReadLogClaims, tenancyOfLog } from '../receipt/log-claims.js';
 import { type EventDocument, isAssetEvent, type LogCommit } from '../statement/event-document.js';
 import { type ReadStatement, readStatement } from '../statement/signed-statement.js';
 import { statementEntry } from '../statement/statement-entry.js';
@@ -54,7 +54,7 @@ export function eventLeaf(event: EventDocument): EventLeaf {
 export function checkEventLog(claims: ReadLogClaims, event: EventDocument): void {
   if (event.identity.startsWith('public')) return;
   const tenancy = (isAssetEvent(event) ? event.tenant_identity : event.origin_tenant).replace(/^tenant\//, '');
-  if (tenancy === '' || !claims.subject?.includes(tenancy))
+  if (tenancy === '' || tenancyOfLog(claims) !== tenancy)
     throw new VerificationError('log_mismatch', `the log "${claims.subject}" is not that of the event's tenancy`);
 }
 

@@ -9,7 +9,10 @@ import { type MmrReceipt, readMmrReceipt } from '../receipt/mmr-receipt.js';
 import { type Rfc9162Receipt, readRfc9162Receipt } from '../receipt/rfc9162-receipt.js';
 import { rfc9162Leaf } from '../rfc9162/rfc9162-leaf.js';
 import { rfc9162RootFromInclusion } from '../rfc9162/rfc9162-root-from-inclusion.js';
+import type { EventDocument } from '../statement/event-document.js';
+import { statementEntry } from '../statement/statement-entry.js';
 import { checkLogName, type ExpectedLog, type LogTrust } from './trust.js';
+import { checkEventLog, eventLeaf } from './verify-event.js';
 
 /** Trust for a receipt, and which log it must come from. */
 export interface ReceiptTrust extends LogTrust {
@@ -93,4 +96,32 @@ export async function verifyMmrReceipt(
   const read = readMmrReceipt(receipt);
   await verifyReceiptSignature(read, mmrReceiptPeak(read, leaf, trust.mmrIndex), trust, 'the tenancy-log receipt');
   return read;
+}
+
+/** What a receipt is for: a statement in a statement log, or a frozen event in a tenancy log. */
+export type ReceiptSubject = { readonly statement: Uint8Array } | { readonly event: EventDocument };
+
+/** Trust for a receipt of either kind; `treeSize` pins the size that a statement log's receipt must be for. */
+export interface AnyReceiptTrust extends ReceiptTrust {
+  readonly treeSize?: bigint | undefined;
+}
+
+/**
+ * Checks that a receipt was issued for this very statement or event: the leaf is recomputed from it, and nothing that the
+ * receipt carries is trusted. An event's own tenancy has to be the log's; a statement's log is pinned by `trust.log`.
+ * @throws {VerificationError} `inclusion_path_invalid`, `receipt_signature_invalid`, `log_key_not_trusted`,
+ * `log_mismatch`, `unsupported` when the receipt's structure is not the one of such a log
+ */
+export async function verifyReceipt(receipt: Uint8Array, of: ReceiptSubject, trust: AnyReceiptTrust): Promise<void> {
+  if ('event' in of) {
+    const { leaf, mmrIndex } = eventLeaf(of.event);
+    checkEventLog(await verifyMmrReceipt(receipt, leaf, { ...trust, mmrIndex }), of.event);
+    return;
+  }
+  const { treeSize } = await verifyRfc9162Receipt(receipt, statementEntry(of.statement), trust);
+  if (trust.treeSize !== undefined && treeSize !== trust.treeSize)
+    throw new VerificationError(
+      'inclusion_path_invalid',
+      `the receipt is for ${treeSize} entries, not ${trust.treeSize}`,
+    );
 }

@@ -149,15 +149,11 @@ export async function examineTransparentStatement(
 }
 
 /**
- * Checks a transparent statement and resolves with every step.
+ * Checks a transparent statement; `examineTransparentStatement` tells every step.
  * @throws {VerificationError} the first refusal, in the order of the steps
  */
-export async function verifyTransparentStatement(
-  bytes: Uint8Array,
-  trust: TransparentStatementTrust,
-): Promise<VerificationReport> {
+export async function verifyTransparentStatement(bytes: Uint8Array, trust: TransparentStatementTrust): Promise<void> {
   const report = await examineTransparentStatement(bytes, trust);
   const first = report.steps.find(({ outcome }) => outcome === 'refused');
   if (first) throw new VerificationError(first.code ?? 'malformed', first.detail);
-  return report;
 }

@@ -1,0 +1,60 @@
+import { equalBytes, fromHex, utf8 } from '../bytes.js';
+import { VerificationError } from '../errors.js';
+import { assetFreeExtraBytes } from '../event/asset-free-leaf.js';
+import type { Massif } from '../massif/read-massif.js';
+import { trieKey } from '../massif/trie-entry.js';
+import { indexHeight } from '../mmr/index-height.js';
+import { leafIndex } from '../mmr/leaf-count.js';
+import { type ReadLogClaims, tenancyLogSubject, tenancyOfLog } from '../receipt/log-claims.js';
+import { type EventDocument, isAssetEvent } from '../statement/event-document.js';
+import { checkEventLog, eventCommit, eventLeaf } from './verify-event.js';
+import { type SealedMassif, verifySealOfMassif } from './verify-log.js';
+import { recomputeMassif } from './verify-massif.js';
+import type { ReceiptTrust } from './verify-receipt.js';
+
+const NO_EXTRA_BYTES = new Uint8Array(24);
+
+/** The key of an event in a log's trie (log format, section 3); it binds the identity that an asset-free leaf does not. */
+function eventTrieKey(event: EventDocument, tenancyUuid: string): Uint8Array {
+  const identity = event.identity.replace(/^public/, '');
+  return isAssetEvent(event)
+    ? trieKey(utf8(tenancyLogSubject(tenancyUuid)), identity)
+    : trieKey(fromHex(tenancyUuid.replaceAll('-', '')), identity);
+}
+
+/**
+ * Checks that a massif holds an event's leaf at the place that the event names, and its trie entry beside it.
+ * @throws {VerificationError} `insufficient_data` when the place is not in this file, `leaf_mismatch`, `event_mismatch`
+ */
+export function checkEventInMassif(event: EventDocument, massif: Massif, log: ReadLogClaims): void {
+  const { leaf, mmrIndex } = eventLeaf(event);
+  if (indexHeight(mmrIndex) !== 0) throw new VerificationError('leaf_mismatch', `node ${mmrIndex} is not a leaf`);
+  if (mmrIndex < massif.firstNode || mmrIndex >= massif.size)
+    throw new VerificationError('insufficient_data', `massif ${massif.index} does not hold leaf ${mmrIndex}`);
+  if (!equalBytes(massif.nodeAt(mmrIndex), leaf))
+    throw new VerificationError('leaf_mismatch', `the log holds something else than this event at node ${mmrIndex}`);
+  const entry = massif.entries[Number(leafIndex(mmrIndex) - massif.firstLeaf)]!;
+  const tenancy = tenancyOfLog(log);
+  if (tenancy === undefined) throw new VerificationError('log_mismatch', 'the log names no tenancy');
+  const known =
+    eventCommit(event).idtimestamp.endsWith(entry.idtimestamp.toString(16).padStart(16, '0')) &&
+    equalBytes(entry.key, eventTrieKey(event, tenancy)) &&
+    equalBytes(entry.extraBytes, isAssetEvent(event) ? NO_EXTRA_BYTES : assetFreeExtraBytes(event));
+  if (!known) throw new VerificationError('leaf_mismatch', `the log has leaf ${mmrIndex} under another identity`);
+}
+
+/**
+ * Checks that a log holds an event: its leaf, recomputed from its fields alone, stands in the massif at the place that
+ * the event names, the whole massif recomputes, and a trusted key sealed it. The public form of an event lies in the
+ * public tenancy's log: pin that one with `trust.log`.
+ * @throws {VerificationError} `leaf_mismatch`, `event_mismatch`, `insufficient_data` when the event is not yet sealed,
+ * `log_mismatch` for another tenancy's log, and those of any massif and seal
+ */
+export async function verifyEvent(event: EventDocument, log: SealedMassif, trust: ReceiptTrust): Promise<void> {
+  const massif = recomputeMassif(log.massif);
+  const seal = await verifySealOfMassif(log.seal, massif, trust);
+  checkEventLog(seal, event);
+  checkEventInMassif(event, massif, seal);
+  if (eventLeaf(event).mmrIndex >= seal.state.size)
+    throw new VerificationError('insufficient_data', 'the event is in the file but not yet under its seal');
+}

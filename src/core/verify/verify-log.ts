@@ -1,0 +1,111 @@
+import { equalBytes } from '../bytes.js';
+import { VerificationError } from '../errors.js';
+import type { Massif } from '../massif/read-massif.js';
+import { leafCount } from '../mmr/leaf-count.js';
+import { peaks as peakIndices } from '../mmr/peaks.js';
+import { type ReadLogClaims, tenancyOfLog } from '../receipt/log-claims.js';
+import { readSeal, type Seal } from '../receipt/seal.js';
+import { type RecomputedMassif, recomputeMassif } from './verify-massif.js';
+import type { ReceiptTrust } from './verify-receipt.js';
+import { verifySeal } from './verify-seal.js';
+
+/** A massif file and the newest seal of it, as a log publishes them beside each other. */
+export interface SealedMassif {
+  readonly massif: Uint8Array;
+  readonly seal: Uint8Array;
+}
+
+/** What the files of a log prove: its newest sealed state, and every leaf under it. */
+export interface ProvenLog {
+  /** In log order, without a gap. */
+  readonly massifs: readonly RecomputedMassif[];
+  /** One for each massif. */
+  readonly seals: readonly Seal[];
+}
+
+/** Peaks of the log at a size that ends in this massif, left to right. @throws {VerificationError} `insufficient_data` */
+export function peaksAt(massif: Massif, size: bigint): Uint8Array[] {
+  if (size <= massif.firstNode || size > massif.size)
+    throw new VerificationError(
+      'insufficient_data',
+      `massif ${massif.index} ends at ${massif.size} nodes, the seal is over ${size}`,
+    );
+  return peakIndices(size).map((index) => massif.nodeAt(index));
+}
+
+/**
+ * Checks a seal against the massif that its state ends in.
+ * @throws {VerificationError} `insufficient_data` when the file is shorter than what was sealed, and those of `verifySeal`
+ */
+export async function verifySealOfMassif(seal: Uint8Array, massif: Massif, trust: ReceiptTrust): Promise<Seal> {
+  const { size, idtimestamp, epoch } = readSeal(seal).state;
+  const read = await verifySeal(seal, peaksAt(massif, size), trust);
+  // Peaks do not cover idtimestamps; the seal signs the newest one.
+  if (massif.epoch !== epoch)
+    throw new VerificationError(
+      'massif_corrupt',
+      `massif ${massif.index} is of epoch ${massif.epoch}, its seal of ${epoch}`,
+    );
+  if (massif.entries[Number(leafCount(size) - massif.firstLeaf) - 1]?.idtimestamp !== idtimestamp)
+    throw new VerificationError('massif_corrupt', `massif ${massif.index} dates its last sealed leaf otherwise`);
+  return read;
+}
+
+/** That a massif goes on where the one before it ended. @throws {VerificationError} `consistency_invalid` */
+function checkFollows(massif: RecomputedMassif, before: RecomputedMassif): void {
+  const follows =
+    massif.index === before.index + 1 &&
+    massif.height === before.height &&
+    massif.firstNode === before.size &&
+    massif.entries[0]!.idtimestamp > before.lastIdtimestamp &&
+    massif.peakStack.length === before.peaks.length &&
+    massif.peakStack.every((peak, place) => equalBytes(peak, before.peaks[place]!));
+  if (!follows)
+    throw new VerificationError(
+      'consistency_invalid',
+      `massif ${massif.index} does not go on where ${before.index} ended`,
+    );
+}
+
+/**
+ * Recomputes consecutive massif files, each from the one before it.
+ * @throws {VerificationError} `massif_corrupt`, `consistency_invalid`
+ */
+export function recomputeMassifs(files: readonly Uint8Array[]): RecomputedMassif[] {
+  const massifs: RecomputedMassif[] = [];
+  for (const file of files) {
+    const massif = recomputeMassif(file);
+    const before = massifs.at(-1);
+    if (before) checkFollows(massif, before);
+    massifs.push(massif);
+  }
+  return massifs;
+}
+
+/**
+ * Checks the files of an MMR log: every node recomputed, each massif extending the one before it, each seal over its
+ * massif's peaks, and all seals of one log. Files may begin at a later massif: what lies before it is then vouched for by
+ * the seals alone.
+ * @throws {VerificationError} `massif_corrupt`, `consistency_invalid`, `insufficient_data`, `seal_signature_invalid`,
+ * `log_key_not_trusted`, `log_mismatch`
+ */
+export async function proveLog(files: readonly SealedMassif[], trust: ReceiptTrust): Promise<ProvenLog> {
+  const massifs = recomputeMassifs(files.map(({ massif }) => massif));
+  const seals: Seal[] = [];
+  for (const [place, { seal }] of files.entries()) {
+    const read = await verifySealOfMassif(seal, massifs[place]!, trust);
+    if (seals[0]) checkSameLog(read, seals[0]);
+    seals.push(read);
+  }
+  return { massifs, seals };
+}
+
+/**
+ * One key may seal several logs: a seal has to be of the same log as another one. Subjects may differ, since some sealers
+ * name the file there.
+ * @throws {VerificationError} `log_mismatch`
+ */
+export function checkSameLog(seal: ReadLogClaims, other: ReadLogClaims): void {
+  if (seal.issuer !== other.issuer || tenancyOfLog(seal) !== tenancyOfLog(other))
+    throw new VerificationError('log_mismatch', `seals are of the logs "${seal.subject}" and "${other.subject}"`);
+}

@@ -1,0 +1,353 @@
+import { describe, expect, it } from 'vitest';
+import { encodeCbor } from '../../../src/core/cose/cbor.js';
+import { decodeSign1, encodeSign1 } from '../../../src/core/cose/sign1.js';
+import { verifyConsistency } from '../../../src/core/verify/verify-consistency.js';
+import { verifyEvent } from '../../../src/core/verify/verify-event-in-log.js';
+import { proveLog } from '../../../src/core/verify/verify-log.js';
+import { verifyPublicAsset } from '../../../src/core/verify/verify-public-asset.js';
+import type { ReceiptTrust } from '../../../src/core/verify/verify-receipt.js';
+import { verifyReceipt } from '../../../src/core/verify/verify-receipt.js';
+import { flipBit } from '../massif/sample-log.js';
+import { sampleSealedLog } from './sample-sealed-log.js';
+import {
+  SAMPLE_STATEMENT_LOG,
+  SAMPLE_VCON,
+  sampleAttributes,
+  sampleSigners,
+  sampleStatement,
+  statementLogReceipt,
+} from './sample-transparent-statement.js';
+
+const { sealer, stranger, statementLog } = sampleSigners;
+const trust: ReceiptTrust = { logKeys: [sealer.publicKey, statementLog.publicKey] };
+const OTHER_TENANCY = '9f4b1d8a-0000-4000-8000-000000000000';
+
+const log = sampleSealedLog({ leaves: 11 });
+/** The same log up to leaf 5, and other leaves from there on. */
+const fork = sampleSealedLog({ leaves: 12, event: (leaf) => (leaf < 5 ? {} : { operation: 'Forged' }) });
+/** The log of a tenancy that is another one, under the same key. */
+const elsewhere = sampleSealedLog({ leaves: 11, tenancy: OTHER_TENANCY });
+const strangers = sampleSealedLog({ leaves: 11, signer: stranger });
+
+const sealed = async (massif: number, leaves = Math.min(11, 4 * massif + 4), of = log) => ({
+  massif: of.massif(massif, leaves),
+  seal: await of.seal(leaves),
+});
+/** The whole log, massif by massif. */
+const files = (of = log) => Promise.all([sealed(0, 4, of), sealed(1, 8, of), sealed(2, 11, of)]);
+
+describe('an honest log', () => {
+  it('is proven by its files, from the first massif or from a later one', async () => {
+    const proven = await proveLog(await files(), {
+      ...trust,
+      log: { subject: 'tenant/112758ce-a8cb-4924-8df8-fcba1e31f8b0' },
+    });
+    expect(proven.massifs.map(({ index }) => index)).toEqual([0, 1, 2]);
+    expect((await proveLog((await files()).slice(1), trust)).seals).toHaveLength(2);
+  });
+
+  it.each(log.events.map((event, leaf) => [leaf, event] as const))('holds its event %i', async (leaf, event) => {
+    await verifyEvent(event, await sealed(Math.floor(leaf / 4)), trust);
+    await verifyReceipt(await log.receipt(leaf), { event }, trust);
+  });
+
+  it.each([
+    [1, 1],
+    [1, 11],
+    [4, 5],
+    [5, 11],
+    [7, 8],
+    [8, 11],
+    [11, 11],
+  ])('of %i leaves is extended by that of %i', async (from, to) => {
+    const first = Math.floor((from - 1) / 4);
+    const massifs = Array.from({ length: Math.floor((to - 1) / 4) - first + 1 }, (_, at) => log.massif(first + at, to));
+    await verifyConsistency({ seal: await log.seal(from) }, { seal: await log.seal(to), massifs }, trust);
+    const held = { seal: await log.seal(from), massif: log.massif(first, from) };
+    await verifyConsistency(held, { seal: await log.seal(to), massifs }, trust);
+  });
+});
+
+describe('a malicious server is refused by name:', () => {
+  const eventAt = (leaf: number) => log.events[leaf]!;
+  const attacks: [string, string, () => Promise<unknown>][] = [
+    [
+      'a split view: a validly sealed fork shown later',
+      'consistency_invalid',
+      async () =>
+        verifyConsistency(
+          { seal: await log.seal(7), massif: log.massif(1, 7) },
+          { seal: await fork.seal(12), massifs: [fork.massif(1, 12), fork.massif(2, 12)] },
+          trust,
+        ),
+    ],
+    [
+      'a split view, when only the older seal was kept',
+      'seal_signature_invalid',
+      async () =>
+        verifyConsistency(
+          { seal: await log.seal(7) },
+          { seal: await fork.seal(12), massifs: [fork.massif(1, 12), fork.massif(2, 12)] },
+          trust,
+        ),
+    ],
+    [
+      'a rollback to a state that it once sealed',
+      'consistency_invalid',
+      async () =>
+        verifyConsistency(
+          { seal: await log.seal(7), massif: log.massif(1, 7) },
+          { seal: await log.seal(6), massifs: [log.massif(1, 7)] },
+          trust,
+        ),
+    ],
+    [
+      'a massif cut short below what its seal covers',
+      'insufficient_data',
+      async () => proveLog([{ massif: log.massif(0, 3), seal: await log.seal(4) }], trust),
+    ],
+    [
+      'a massif cut inside a leaf’s parents',
+      'massif_corrupt',
+      async () => proveLog([{ massif: log.massif(0, 4).slice(0, -32), seal: await log.seal(3) }], trust),
+    ],
+    [
+      'a massif that is not a whole number of nodes',
+      'massif_corrupt',
+      async () => verifyEvent(eventAt(0), { massif: log.massif(0, 4).slice(0, -1), seal: await log.seal(4) }, trust),
+    ],
+    [
+      'one massif left out',
+      'consistency_invalid',
+      async () => proveLog([(await files())[0]!, (await files())[2]!], trust),
+    ],
+    [
+      'a massif that continues another history',
+      'consistency_invalid',
+      async () => proveLog([await sealed(0, 4, elsewhere), await sealed(1, 8)], trust),
+    ],
+    [
+      'seals of two logs beside each other',
+      'log_mismatch',
+      async () => {
+        const twin = sampleSealedLog({ leaves: 8, tenancy: OTHER_TENANCY, event: (leaf) => ({ ...eventAt(leaf) }) });
+        return proveLog([await sealed(0, 4), { massif: log.massif(1, 8), seal: await twin.seal(8) }], trust);
+      },
+    ],
+    [
+      'a seal over another size than its peaks are of',
+      'seal_signature_invalid',
+      async () => {
+        const sign1 = decodeSign1(await log.seal(4));
+        const state = { 1: 4, 3: 1737045850004, 4: 0x9470003611017900n + (3n << 24n), 6: 1, 7: 2 };
+        const payload = encodeCbor(
+          new Map(Object.entries({ ...state, 1: 3 }).map(([key, value]) => [Number(key), value])),
+        );
+        return proveLog([{ massif: log.massif(0, 4), seal: encodeSign1({ ...sign1, payload }) }], trust);
+      },
+    ],
+    [
+      'a seal by a key that it carries itself',
+      'log_key_not_trusted',
+      async () => verifyEvent(eventAt(0), await sealed(0, 4, strangers), trust),
+    ],
+    [
+      'a receipt by a key that it carries itself',
+      'log_key_not_trusted',
+      async () => verifyReceipt(await strangers.receipt(2), { event: eventAt(2) }, trust),
+    ],
+    [
+      'an event under a seal that does not cover it yet',
+      'insufficient_data',
+      async () => verifyEvent(eventAt(3), { massif: log.massif(0, 4), seal: await log.seal(3) }, trust),
+    ],
+    ['an event of another massif', 'insufficient_data', async () => verifyEvent(eventAt(5), await sealed(0), trust)],
+    [
+      'an event with one attribute changed',
+      'leaf_mismatch',
+      async () => verifyEvent({ ...eventAt(2), event_attributes: { step: 'another' } }, await sealed(0), trust),
+    ],
+    [
+      'an event at the place of another one',
+      'leaf_mismatch',
+      async () => verifyEvent({ ...eventAt(2), merklelog_entry: eventAt(1).merklelog_entry }, await sealed(0), trust),
+    ],
+    [
+      'an event at the place of an interior node',
+      'leaf_mismatch',
+      async () => {
+        const { idtimestamp } = eventAt(2).merklelog_entry.commit;
+        const event = { ...eventAt(2), merklelog_entry: { commit: { index: '2', idtimestamp } } };
+        return verifyEvent(event, await sealed(0), trust);
+      },
+    ],
+    [
+      'a leaf whose trie entry is another event’s',
+      'leaf_mismatch',
+      async () => {
+        const wrongTrie = sampleSealedLog({ leaves: 4, trieIdentity: () => 'assets/x/events/y' });
+        return verifyEvent(eventAt(2), await sealed(0, 4, wrongTrie), trust);
+      },
+    ],
+    [
+      'an event in the log of another tenancy',
+      'log_mismatch',
+      async () => {
+        const stolen = sampleSealedLog({ leaves: 4, tenancy: OTHER_TENANCY, event: (leaf) => ({ ...eventAt(leaf) }) });
+        return verifyEvent(eventAt(2), await sealed(0, 4, stolen), trust);
+      },
+    ],
+    [
+      'a receipt of another tenancy’s log for the same event',
+      'log_mismatch',
+      async () => {
+        const stolen = sampleSealedLog({ leaves: 4, tenancy: OTHER_TENANCY, event: (leaf) => ({ ...eventAt(leaf) }) });
+        return verifyReceipt(await stolen.receipt(2), { event: eventAt(2) }, trust);
+      },
+    ],
+    [
+      'the receipt of the event beside it',
+      'inclusion_path_invalid',
+      async () => verifyReceipt(await log.receipt(3), { event: eventAt(2) }, trust),
+    ],
+    [
+      'a statement log’s receipt of another size than asked for',
+      'inclusion_path_invalid',
+      async () => {
+        const statement = await sampleStatement(sampleAttributes(SAMPLE_VCON));
+        return verifyReceipt(await statementLogReceipt(statement), { statement }, { ...trust, treeSize: 8n });
+      },
+    ],
+    [
+      'a receipt of another statement log',
+      'log_mismatch',
+      async () => {
+        const statement = await sampleStatement(sampleAttributes(SAMPLE_VCON));
+        const pinned = { ...trust, log: { ...SAMPLE_STATEMENT_LOG, subject: 'statements/public' } };
+        return verifyReceipt(await statementLogReceipt(statement), { statement }, pinned);
+      },
+    ],
+    [
+      'a tenancy log’s receipt for a statement',
+      'malformed',
+      async () =>
+        verifyReceipt(await log.receipt(2), { statement: await sampleStatement(sampleAttributes(SAMPLE_VCON)) }, trust),
+    ],
+    [
+      'a signature in DER, another spelling of the same numbers',
+      'signature_malformed',
+      async () => {
+        const sign1 = decodeSign1(await log.receipt(2));
+        return verifyReceipt(
+          encodeSign1({ ...sign1, signature: derOf(sign1.signature) }),
+          { event: eventAt(2) },
+          trust,
+        );
+      },
+    ],
+    [
+      'a signature with bytes after it',
+      'signature_malformed',
+      async () => {
+        const sign1 = decodeSign1(await log.receipt(2));
+        const signature = Uint8Array.of(...sign1.signature, 0);
+        return verifyReceipt(encodeSign1({ ...sign1, signature }), { event: eventAt(2) }, trust);
+      },
+    ],
+    [
+      'a signature of a megabyte',
+      'signature_malformed',
+      async () => {
+        const sign1 = decodeSign1(await log.receipt(2));
+        return verifyReceipt(
+          encodeSign1({ ...sign1, signature: new Uint8Array(1 << 20) }),
+          { event: eventAt(2) },
+          trust,
+        );
+      },
+    ],
+  ];
+
+  it.each(attacks)('%s', async (_, code, attack) => {
+    await expect(attack()).rejects.toMatchObject({ name: 'VerificationError', code });
+  });
+
+  it('any single bit of a massif file turned, but for the unused half of its trie', async () => {
+    const good = await sealed(0);
+    const used = new Set([
+      ...range(0, 32),
+      ...range(288, 288 + 4 * 64),
+      ...range(good.massif.length - 7 * 32, good.massif.length),
+    ]);
+    for (const offset of used) {
+      const turned = { ...good, massif: flipBit(good.massif, offset, offset % 8) };
+      const readAll = Promise.all(log.events.slice(0, 4).map((event) => verifyEvent(event, turned, trust)));
+      await expect(readAll, `byte ${offset}`).rejects.toMatchObject({ name: 'VerificationError' });
+    }
+  });
+});
+
+describe('a public asset', () => {
+  const ASSET = 'publicassets/0192e8f5-1111-7000-8000-000000000001';
+  const made = sampleSealedLog({
+    leaves: 4,
+    event: (leaf) => ({
+      identity: `${ASSET}/events/0192e8f5-2222-7000-8000-00000000000${leaf}`,
+      operation: leaf === 0 ? 'NewAsset' : 'Record',
+      asset_attributes: leaf === 0 ? { colour: 'red', weight: '1' } : leaf === 2 ? { colour: 'blue' } : {},
+    }),
+  });
+  const asset = { identity: ASSET, attributes: { colour: 'blue', weight: '1' } };
+  const history = () =>
+    Promise.all(made.events.map(async (event, leaf) => ({ event, receipt: await made.receipt(leaf) })));
+
+  it('verifies with the receipt of each of its events', async () => {
+    await verifyPublicAsset(asset, await history(), trust);
+  });
+
+  it('is refused with attributes that no event gave it', async () => {
+    const repainted = { ...asset, attributes: { colour: 'red', weight: '1' } };
+    await expect(verifyPublicAsset(repainted, await history(), trust)).rejects.toMatchObject({
+      code: 'event_mismatch',
+    });
+    const numbered = { ...asset, attributes: { colour: 'blue', weight: 1 } };
+    await expect(verifyPublicAsset(numbered, await history(), trust)).rejects.toMatchObject({ code: 'event_mismatch' });
+  });
+
+  it('is refused without its creation, with an event left out that changed it, and with one of another asset', async () => {
+    const all = await history();
+    for (const events of [all.slice(1), all.filter((_, leaf) => leaf !== 2), []])
+      await expect(verifyPublicAsset(asset, events, trust)).rejects.toMatchObject({ code: 'event_mismatch' });
+    await expect(verifyPublicAsset({ ...asset, identity: `${ASSET.slice(0, -1)}2` }, all, trust)).rejects.toMatchObject(
+      {
+        code: 'event_mismatch',
+      },
+    );
+  });
+
+  it('is refused when two of its events change places', async () => {
+    const [first, second, third, fourth] = await history();
+    await expect(verifyPublicAsset(asset, [first!, third!, second!, fourth!], trust)).rejects.toMatchObject({
+      code: 'event_mismatch',
+    });
+  });
+
+  it('is refused with a receipt of another of its events', async () => {
+    const [first, second, ...rest] = await history();
+    const swapped = [first!, { ...second!, receipt: rest[0]!.receipt }, ...rest];
+    await expect(verifyPublicAsset(asset, swapped, trust)).rejects.toMatchObject({ code: 'inclusion_path_invalid' });
+  });
+});
+
+function* range(from: number, to: number): Generator<number> {
+  for (let at = from; at < to; at += 1) yield at;
+}
+
+function derOf(raw: Uint8Array): Uint8Array {
+  const integer = (part: Uint8Array) => {
+    const bytes = part[0]! & 0x80 ? Uint8Array.of(0, ...part) : part;
+    return [0x02, bytes.length, ...bytes];
+  };
+  const body = [...integer(raw.subarray(0, 32)), ...integer(raw.subarray(32))];
+  return Uint8Array.of(0x30, body.length, ...body);
+}
