@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { toBase64 } from '../core/bytes.js';
 import { idtimestampHex } from '../core/massif/idtimestamp.js';
 import type { EntryCommit } from '../ledger/entry-proof.js';
-import { NOT_COMMITTED } from './timestamps.js';
+import { NOT_COMMITTED } from '../platform/timestamps.js';
 
 /** How far an entry has come, in order of trust; derived from the logs, never stored (DESIGN 2). */
 export const confirmationStatusSchema = z.enum(['STORED', 'COMMITTED', 'CONFIRMED', 'UNEQUIVOCAL']);

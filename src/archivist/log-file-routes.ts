@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type Reply, type Route, route } from '../platform/http/route.js';
+import { uuidSchema } from '../platform/uuid-schema.js';
 import { byteRange } from './byte-range.js';
 import type { FindLogFile, LogFile, LogFileKind } from './log-files.js';
-import { uuidSchema } from './uuid-schema.js';
 
 const BASE = '/verifiabledata/merklelogs/v1/mmrs/tenant/:uuid/0';
 const ANYWHERE = {

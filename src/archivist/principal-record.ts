@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Principal } from '../platform/http/principal.js';
-import { plainText } from './plain-text.js';
+import { plainText } from '../platform/plain-text.js';
 
 /** A principal as events carry it: four texts, hashed with the event. */
 export interface PrincipalRecord {

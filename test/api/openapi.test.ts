@@ -5,8 +5,8 @@ import { assetSchema } from '../../src/archivist/assets/asset.js';
 import { assetEventSchema } from '../../src/archivist/events/asset-event.js';
 import { assetFreeEventSchema } from '../../src/archivist/events/asset-free-event.js';
 import { searchResultSchema } from '../../src/archivist/events/search-asset-free-events.js';
-import { pageSchema } from '../../src/archivist/page-reply.js';
 import { publicUrlSchema } from '../../src/archivist/public-url.js';
+import { pageSchema } from '../../src/platform/listing/page-reply.js';
 import { sharedReference } from '../support/shared-reference.js';
 import { startTestService, type TestService, template, until } from './test-service.js';
 

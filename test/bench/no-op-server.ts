@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { createApp } from '../../src/app.js';
 import { createAssetEventSchema } from '../../src/archivist/events/asset-event.js';
-import { uuidSchema } from '../../src/archivist/uuid-schema.js';
 import { listen } from '../../src/platform/http/http-server.js';
 import { route } from '../../src/platform/http/route.js';
 import { createLogger } from '../../src/platform/logger.js';
 import { createMetrics } from '../../src/platform/metrics.js';
+import { uuidSchema } from '../../src/platform/uuid-schema.js';
 
 /**
  * The service's own stack and pipeline around one public route that parses an event and answers like the service, in the

@@ -2,6 +2,7 @@ import { readTemplate } from '../../core/statement/vcon-template.js';
 import { permits } from '../../iam/access/permits.js';
 import type { IntakeRow } from '../../ledger/intake-store.js';
 import { ApiError } from '../../platform/errors.js';
+import { timestampOf } from '../../platform/timestamps.js';
 import type { Asset } from '../assets/asset.js';
 import type { AssetChange } from '../assets/asset-store.js';
 import { checkProfile } from '../assets/document-profile.js';
@@ -9,7 +10,6 @@ import { type Deployment, statementLog, tenancyLog } from '../deployment.js';
 import type { AssetEvent } from '../events/asset-event.js';
 import type { AssetFreeEvent } from '../events/asset-free-event.js';
 import { BLANK_PRINCIPAL, principalRecord } from '../principal-record.js';
-import { timestampOf } from '../timestamps.js';
 import { checkAttachments, type FindBlob } from './check-attachments.js';
 import type { Accepted, Submission } from './submission.js';
 

@@ -1,7 +1,7 @@
 import type { Visibility } from '../../iam/access/permits.js';
 import { ApiError } from '../../platform/errors.js';
+import { type Condition, condition } from '../../platform/listing/condition.js';
 import { attributeCondition } from '../listing/attribute-condition.js';
-import { type Condition, condition } from '../listing/condition.js';
 import { statusCondition } from '../listing/confirmation-filter-store.js';
 import { CHAIN_ID } from './asset.js';
 

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.js';
 import { type Route, route } from '../../platform/http/route.js';
+import { listQuerySchema } from '../../platform/listing/list-query.js';
+import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import { uuidSchema } from '../../platform/uuid-schema.js';
 import { createRequest } from '../create-request.js';
-import { listQuerySchema } from '../listing/list-query.js';
-import { pageReply, pageSchema, wantsExactTotal } from '../page-reply.js';
 import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
 import { publicUrlSchema } from '../public-url.js';
-import { uuidSchema } from '../uuid-schema.js';
 import { assetSchema, createAssetSchema } from './asset.js';
 import { ASSET_FILTERS } from './asset-filter-store.js';
 import { createAsset } from './create-asset.js';

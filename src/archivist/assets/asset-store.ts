@@ -1,6 +1,6 @@
+import { type Condition, renderWhere } from '../../platform/listing/condition.js';
+import type { ListOrder } from '../../platform/listing/list-order.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import { type Condition, renderWhere } from '../listing/condition.js';
-import type { ListOrder } from '../listing/list-order.js';
 import type { Asset, ProofMechanism } from './asset.js';
 
 interface AssetRow {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { plainText } from '../../platform/plain-text.js';
+import { timestampSchema } from '../../platform/timestamps.js';
 import { type Attributes, attributesSchema } from '../attributes.js';
 import { type ConfirmationStatus, confirmationStatusSchema } from '../confirmation.js';
-import { plainText } from '../plain-text.js';
-import { timestampSchema } from '../timestamps.js';
 
 /** One asset in one tenancy; a public asset has a second row under the public tenancy. */
 export interface Asset {

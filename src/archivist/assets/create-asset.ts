@@ -1,9 +1,9 @@
+import { timestampOf } from '../../platform/timestamps.js';
 import { idempotencyClaim } from '../accept/idempotency.js';
 import type { Submission } from '../accept/submission.js';
 import { readAttributes } from '../attributes.js';
 import type { CreateRequest } from '../create-request.js';
 import type { ProvenanceDeps } from '../provenance-deps.js';
-import { timestampOf } from '../timestamps.js';
 import { assetResponse, type CreateAssetBody } from './asset.js';
 import { readAsset } from './read-assets.js';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Principal } from '../../platform/http/principal.js';
 import { type Access, type Reply, type Route, route } from '../../platform/http/route.js';
+import { uuidSchema } from '../../platform/uuid-schema.js';
 import { blobResponse } from '../blobs/blob.js';
 import { downloadQuery, sendBlob } from '../blobs/send-blob.js';
-import { uuidSchema } from '../uuid-schema.js';
 import {
   type AttachedBlob,
   type AttachmentAddress,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
-import { uuidSchema } from '../uuid-schema.js';
+import { uuidSchema } from '../../platform/uuid-schema.js';
 import { blobResponse } from './blob.js';
 import type { BlobDeps } from './blob-deps.js';
 import { readOwnBlob } from './read-blob.js';

@@ -1,5 +1,5 @@
 import { toHex } from '../../core/bytes.js';
-import { timestampOf } from '../timestamps.js';
+import { timestampOf } from '../../platform/timestamps.js';
 
 export type ScannedStatus = 'NOT_SCANNED' | 'SCANNED_OK' | 'SCANNED_BAD';
 

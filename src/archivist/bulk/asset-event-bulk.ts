@@ -1,11 +1,11 @@
 import { permits } from '../../iam/access/permits.js';
 import { commits } from '../../ledger/entry-proof.js';
 import { ApiError } from '../../platform/errors.js';
+import { uuidSchema } from '../../platform/uuid-schema.js';
 import { tenancyLog } from '../deployment.js';
 import { assetEventResponse, createAssetEventSchema } from '../events/asset-event.js';
 import { findAssetEvents } from '../events/asset-event-store.js';
 import { assetEventSubmission } from '../events/create-asset-event.js';
-import { uuidSchema } from '../uuid-schema.js';
 import type { BulkKind } from './accept-bulk.js';
 import { readBulkItem } from './bulk.js';
 

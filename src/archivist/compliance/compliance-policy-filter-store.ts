@@ -1,7 +1,7 @@
 import { ApiError } from '../../platform/errors.js';
-import { type Condition, condition } from '../listing/condition.js';
-import type { Filters } from '../listing/list-query.js';
-import { isPlainText } from '../plain-text.js';
+import { type Condition, condition } from '../../platform/listing/condition.js';
+import type { Filters } from '../../platform/listing/list-query.js';
+import { isPlainText } from '../../platform/plain-text.js';
 import { COMPLIANCE_TYPES } from './compliance-policy.js';
 
 const TEXTS: Readonly<Record<string, string>> = { display_name: 'display_name', description: 'description' };

@@ -1,5 +1,5 @@
+import { type Condition, renderWhere } from '../../platform/listing/condition.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import { type Condition, renderWhere } from '../listing/condition.js';
 import type { CompliancePolicy } from './compliance-policy.js';
 
 /** A policy of one tenancy; never changed. */

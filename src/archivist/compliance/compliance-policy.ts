@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parsePolicyFilter } from '../../filter/attribute-filter.js';
 import { FilterError } from '../../filter/filter-error.js';
-import { plainText } from '../plain-text.js';
+import { plainText } from '../../platform/plain-text.js';
 import { parseRichnessAssertions } from './richness-assertion.js';
 
 /** The interface's types (Compliance policy). `COMPLIANCE_TYPE_UNDEFINED` is no type of a policy. */

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { listReply } from '../../platform/http/list-response.js';
 import { type Reply, type Route, route } from '../../platform/http/route.js';
-import { RESULT_LIMIT } from '../listing/list-query.js';
-import { pageReply, wantsExactTotal } from '../page-reply.js';
+import { RESULT_LIMIT } from '../../platform/listing/list-query.js';
+import { pageReply, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import { uuidSchema } from '../../platform/uuid-schema.js';
 import type { ProvenanceDeps } from '../provenance-deps.js';
-import { uuidSchema } from '../uuid-schema.js';
 import { type AssetCompliance, checkAssetCompliance } from './check-asset-compliance.js';
 import { compliancePolicySchema } from './compliance-policy.js';
 import { createCompliancePolicy } from './create-compliance-policy.js';

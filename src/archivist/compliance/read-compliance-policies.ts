@@ -1,9 +1,9 @@
 import { permits } from '../../iam/access/permits.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
-import { type Condition, condition } from '../listing/condition.js';
-import { listPage, type Page } from '../listing/list-page.js';
-import { readListQuery } from '../listing/list-query.js';
+import { type Condition, condition } from '../../platform/listing/condition.js';
+import { listPage, type Page } from '../../platform/listing/list-page.js';
+import { readListQuery } from '../../platform/listing/list-query.js';
 import type { ProvenanceDeps } from '../provenance-deps.js';
 import { policyConditions } from './compliance-policy-filter-store.js';
 import { countPolicies, findPolicy, listPolicies, type StoredPolicy } from './compliance-policy-store.js';

@@ -2,12 +2,12 @@ import { mmrIndex } from '../../core/mmr/leaf-count.js';
 import { leafIndex } from '../../core/mmr/leaf-index.js';
 import type { Visibility } from '../../iam/access/permits.js';
 import { ApiError } from '../../platform/errors.js';
+import { type Condition, condition } from '../../platform/listing/condition.js';
+import { isPlainText } from '../../platform/plain-text.js';
+import { readTimestamp } from '../../platform/timestamps.js';
 import { INDEXED_ATTRIBUTES, proofMechanismCondition } from '../assets/asset-filter-store.js';
 import { attributeCondition } from '../listing/attribute-condition.js';
-import { type Condition, condition } from '../listing/condition.js';
 import { minimumTrustCondition, statusCondition } from '../listing/confirmation-filter-store.js';
-import { isPlainText } from '../plain-text.js';
-import { readTimestamp } from '../timestamps.js';
 
 const ENTRY = { tenantId: 'e.tenant_id', eventId: 'e.event_id' };
 const ITS_ASSET =

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.js';
 import { type Route, route } from '../../platform/http/route.js';
+import { listQuerySchema } from '../../platform/listing/list-query.js';
+import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import { uuidOrAllSchema, uuidSchema } from '../../platform/uuid-schema.js';
 import { requireAsset } from '../assets/read-assets.js';
 import { createRequest } from '../create-request.js';
-import { listQuerySchema } from '../listing/list-query.js';
-import { pageReply, pageSchema, wantsExactTotal } from '../page-reply.js';
 import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
 import { publicUrlSchema } from '../public-url.js';
-import { uuidOrAllSchema, uuidSchema } from '../uuid-schema.js';
 import { assetEventSchema, createAssetEventSchema } from './asset-event.js';
 import { ASSET_EVENT_FILTERS } from './asset-event-filter-store.js';
 import { createAssetEvent } from './create-asset-event.js';

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import type { V3Event } from '../../core/event/v3-event.js';
 import type { AssetEventDocument } from '../../core/statement/event-document.js';
 import type { EntryCommit } from '../../ledger/entry-proof.js';
+import { plainText } from '../../platform/plain-text.js';
+import { timestampSchema } from '../../platform/timestamps.js';
 import { type Attributes, attributesSchema } from '../attributes.js';
 import {
   confirmationStatus,
@@ -11,9 +13,7 @@ import {
   merklelogEntrySchema,
   timestampCommitted,
 } from '../confirmation.js';
-import { plainText } from '../plain-text.js';
 import { type PrincipalRecord, principalRecordSchema, shownPrincipalSchema } from '../principal-record.js';
-import { timestampSchema } from '../timestamps.js';
 
 /** One event of an asset in one tenancy; never changed. An event of a public asset has a second row, its public form. */
 export interface AssetEvent {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
+import { uuidSchema } from '../../platform/uuid-schema.js';
 import { createRequest } from '../create-request.js';
 import type { ProvenanceDeps } from '../provenance-deps.js';
-import { uuidSchema } from '../uuid-schema.js';
 import { assetFreeEventSchema, createAssetFreeEventSchema, MAX_ASSET_FREE_BODY } from './asset-free-event.js';
 import { createAssetFreeEvent } from './create-asset-free-event.js';
 import { readAssetFreeEvent } from './read-asset-free-event.js';

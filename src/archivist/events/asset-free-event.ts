@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { AssetFreeEventDocument } from '../../core/statement/event-document.js';
 import type { EntryCommit } from '../../ledger/entry-proof.js';
+import { plainText } from '../../platform/plain-text.js';
 import { type Attributes, attributesSchema } from '../attributes.js';
 import {
   confirmationStatus,
@@ -8,7 +9,6 @@ import {
   merklelogCommit,
   merklelogCommitSchema,
 } from '../confirmation.js';
-import { plainText } from '../plain-text.js';
 
 /** An event that belongs to trails instead of an asset; never changed. */
 export interface AssetFreeEvent {

@@ -1,10 +1,10 @@
 import { ApiError } from '../../platform/errors.js';
+import { readTimestamp } from '../../platform/timestamps.js';
 import { idempotencyClaim } from '../accept/idempotency.js';
 import type { Submission } from '../accept/submission.js';
 import { readAttributes } from '../attributes.js';
 import type { CreateRequest } from '../create-request.js';
 import type { ProvenanceDeps } from '../provenance-deps.js';
-import { readTimestamp } from '../timestamps.js';
 import { assetEventResponse, type CreateAssetEventBody, OPERATIONS } from './asset-event.js';
 import { readAssetEvent } from './read-asset-events.js';
 

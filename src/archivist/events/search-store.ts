@@ -1,8 +1,8 @@
 import { parseSearchFilter, type SearchFilter } from '../../filter/odata.js';
 import { type SearchColumns, searchFilterSql } from '../../filter/odata-sql.js';
 import type { Visibility } from '../../iam/access/permits.js';
+import { type Condition, condition, renderWhere } from '../../platform/listing/condition.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import { type Condition, condition, renderWhere } from '../listing/condition.js';
 
 /** Where an event stands in its tenancy's log, as far as it is committed. */
 export interface LedgerPlace {

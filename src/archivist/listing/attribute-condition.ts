@@ -1,6 +1,6 @@
 import { parseAttributeParameter } from '../../filter/attribute-filter.js';
 import { attributeFilterSql } from '../../filter/filter-sql.js';
-import { type Condition, condition } from './condition.js';
+import { type Condition, condition } from '../../platform/listing/condition.js';
 import { readFilter } from './read-filter.js';
 
 /** Longer texts are not in the generated columns. */

@@ -1,5 +1,5 @@
 import { ApiError } from '../../platform/errors.js';
-import { type Condition, condition } from './condition.js';
+import { type Condition, condition } from '../../platform/listing/condition.js';
 
 const STATUSES = ['PENDING', 'FAILED', 'STORED', 'COMMITTED', 'CONFIRMED', 'UNEQUIVOCAL'];
 

@@ -1,8 +1,8 @@
 import { ApiError } from '../../platform/errors.js';
+import { type Condition, condition } from '../../platform/listing/condition.js';
+import type { Filters } from '../../platform/listing/list-query.js';
+import { isPlainText } from '../../platform/plain-text.js';
 import { attributeCondition } from '../listing/attribute-condition.js';
-import { type Condition, condition } from '../listing/condition.js';
-import type { Filters } from '../listing/list-query.js';
-import { isPlainText } from '../plain-text.js';
 import type { Location } from './location.js';
 
 const ATTRIBUTES = { prefix: 'attributes.', column: 'l.attributes', indexed: {} };

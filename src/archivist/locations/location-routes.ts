@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
-import { pageReply, wantsExactTotal } from '../page-reply.js';
+import { pageReply, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import { uuidSchema } from '../../platform/uuid-schema.js';
 import type { ProvenanceDeps } from '../provenance-deps.js';
-import { uuidSchema } from '../uuid-schema.js';
 import { changeLocationSchema, createLocationSchema, locationPermissionsSchema } from './location.js';
 import { listLocations, readLocation, readLocationPermissions } from './read-locations.js';
 import { changeLocation, createLocation, deleteLocation, setLocationPermissions } from './write-location.js';

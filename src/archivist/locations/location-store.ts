@@ -1,6 +1,6 @@
+import { type Condition, renderWhere } from '../../platform/listing/condition.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { Attributes } from '../attributes.js';
-import { type Condition, renderWhere } from '../listing/condition.js';
 import type { Location } from './location.js';
 
 interface LocationRow {

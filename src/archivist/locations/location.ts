@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { plainText } from '../../platform/plain-text.js';
 import type { Attributes } from '../attributes.js';
-import { plainText } from '../plain-text.js';
 
 /** A place of one tenancy. */
 export interface Location {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
+import { uuidSchema } from '../../platform/uuid-schema.js';
 import { findAssets } from '../assets/asset-store.js';
 import { requireAssetEvent, requirePublicEvent } from '../events/read-asset-events.js';
 import { requireAssetFreeEvent } from '../events/read-asset-free-event.js';
 import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
-import { uuidSchema } from '../uuid-schema.js';
 import { entryProof, type Proof } from './entry-proofs.js';
 import { onceStatementLogFollows } from './statement-log-behind.js';
 

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
+import { listQuerySchema } from '../../platform/listing/list-query.js';
+import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import { uuidOrAllSchema, uuidSchema } from '../../platform/uuid-schema.js';
 import { assetSchema } from '../assets/asset.js';
 import { readPublicAsset } from '../assets/read-assets.js';
 import { assetEventSchema } from '../events/asset-event.js';
 import { ASSET_EVENT_FILTERS } from '../events/asset-event-filter-store.js';
 import { listPublicAssetEvents, readPublicAssetEvent } from '../events/read-asset-events.js';
-import { listQuerySchema } from '../listing/list-query.js';
-import { pageReply, pageSchema, wantsExactTotal } from '../page-reply.js';
 import type { ProvenanceDeps } from '../provenance-deps.js';
-import { uuidOrAllSchema, uuidSchema } from '../uuid-schema.js';
 
 const READABLE_ANYWHERE = { 'access-control-allow-origin': '*' };
 

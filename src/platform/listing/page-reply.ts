@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { listReply } from '../platform/http/list-response.js';
-import type { Reply } from '../platform/http/route.js';
-import type { Page } from './listing/list-page.js';
-import { RESULT_LIMIT } from './listing/list-query.js';
+import { listReply } from '../http/list-response.js';
+import type { Reply } from '../http/route.js';
+import type { Page } from './list-page.js';
+import { RESULT_LIMIT } from './list-query.js';
 
 /** A page in an answer. */
 export function pageSchema(key: string, entry: z.ZodType) {

@@ -1,4 +1,4 @@
-import { ApiError } from '../../platform/errors.js';
+import { ApiError } from '../errors.js';
 import type { Filters } from './list-query.js';
 
 export type ListOrder = 'newest' | 'oldest';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { assetConditions } from '../../src/archivist/assets/asset-filter-store.js';
-import { condition, renderWhere } from '../../src/archivist/listing/condition.js';
+import { condition, renderWhere } from '../../src/platform/listing/condition.js';
 
 describe('list conditions', () => {
   it('bind every value of a caller as a parameter', () => {

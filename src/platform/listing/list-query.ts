@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ApiError } from '../../platform/errors.js';
-import type { PageTokens } from '../../platform/postgres/page-token.js';
+import { ApiError } from '../errors.js';
+import type { PageTokens } from '../postgres/page-token.js';
 
 /** Filters in the order of their names, so that the same query always reads the same. */
 export type Filters = readonly (readonly [string, string])[];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ApiError } from '../platform/errors.js';
+import { ApiError } from './errors.js';
 
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readTimestamp, timestampOf } from '../../src/archivist/timestamps.js';
+import { readTimestamp, timestampOf } from '../../src/platform/timestamps.js';
 
 describe('timestamps', () => {
   it('keeps a UTC time letter by letter, for the leaf hashes the text', () => {

@@ -1,4 +1,4 @@
-import type { PageTokens } from '../../platform/postgres/page-token.js';
+import type { PageTokens } from '../postgres/page-token.js';
 import { type Condition, condition } from './condition.js';
 import type { ListOrder } from './list-order.js';
 import { type ListQuery, nextPageToken, RESULT_LIMIT } from './list-query.js';
