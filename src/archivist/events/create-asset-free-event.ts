@@ -1,3 +1,5 @@
+import { SECURITY_EVENT_TYPE } from '../../iam/security/security-event.js';
+import { ApiError } from '../../platform/errors.js';
 import { idempotencyClaim } from '../accept/idempotency.js';
 import type { Submission } from '../accept/submission.js';
 import { readAttributes } from '../attributes.js';
@@ -20,6 +22,8 @@ export async function createAssetFreeEvent(
 /** What a create request hands in. @throws {ApiError} bad_request naming the field */
 export function assetFreeEventSubmission(request: CreateRequest<CreateAssetFreeEventBody>): Submission {
   const { body, principal } = request;
+  if (body.event_type === SECURITY_EVENT_TYPE)
+    throw new ApiError('bad_request', `event_type: ${SECURITY_EVENT_TYPE} is written by the service alone`);
   return {
     kind: 'asset_free_event',
     principal,

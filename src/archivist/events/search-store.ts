@@ -1,6 +1,7 @@
 import { parseSearchFilter, type SearchFilter } from '../../filter/odata.js';
 import { type SearchColumns, searchFilterSql } from '../../filter/odata-sql.js';
 import type { Visibility } from '../../iam/access/permits.js';
+import { SECURITY_EVENT_TYPE } from '../../iam/security/security-event.js';
 import { type Condition, condition, renderWhere } from '../../platform/listing/condition.js';
 import type { Tx } from '../../platform/postgres/database.js';
 
@@ -47,7 +48,8 @@ export interface EventSearch {
 /** @throws {FilterError} pointing at the character */
 function conditionsOf(search: EventSearch): Condition[] {
   const { visibility, filter } = search;
-  const found = [condition('e.tenant_id = ?', search.tenantId)];
+  // The security audit has a list of its own.
+  const found = [condition('e.tenant_id = ?', search.tenantId), condition('e.event_type <> ?', SECURITY_EVENT_TYPE)];
   if (visibility !== 'all')
     found.push(condition('e.creator_issuer = ? AND e.created_by = ?', visibility.issuer, visibility.subject));
   if (filter.trim() === '') return found;

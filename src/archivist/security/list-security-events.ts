@@ -1,0 +1,48 @@
+import { permits } from '../../iam/access/permits.js';
+import { commits } from '../../ledger/entry-proof.js';
+import { ApiError } from '../../platform/errors.js';
+import type { Principal } from '../../platform/http/principal.js';
+import type { Condition } from '../../platform/listing/condition.js';
+import { listPage, type Page } from '../../platform/listing/list-page.js';
+import { readListQuery } from '../../platform/listing/list-query.js';
+import { tenancyLog } from '../deployment.js';
+import { assetFreeEventResponse } from '../events/asset-free-event.js';
+import { findAssetFreeEvents } from '../events/asset-free-event-store.js';
+import type { ProvenanceDeps } from '../provenance-deps.js';
+import { countSecurityEvents, listSecurityEventIds, securityEventConditions } from './security-event-filter-store.js';
+
+/**
+ * A page of the tenancy's security audit, newest first, each entry as the asset-free event that its log commits to.
+ * @throws {ApiError} forbidden for who is no Owner, bad_request for an unknown filter
+ */
+export function listSecurityEvents(
+  deps: ProvenanceDeps,
+  principal: Principal,
+  request: { query: Readonly<Record<string, unknown>>; exactTotal: boolean },
+): Promise<Page<Record<string, unknown>>> {
+  const { tenantId } = principal;
+  if (!permits(principal, 'manage', { kind: 'tenancy', tenantId }))
+    throw new ApiError('forbidden', 'Only Owners read the security audit.');
+  const list = `security events ${tenantId}`;
+  const query = readListQuery(request.query, list, deps.pageTokens);
+  const conditions = securityEventConditions(tenantId, query.filters);
+  return deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {
+    const reader = {
+      idColumn: 'e.event_id',
+      idOf: ({ eventId }: { eventId: string }) => eventId,
+      list: (all: readonly Condition[], limit: number) => listSecurityEventIds(tx, all, limit),
+      count: (all: readonly Condition[], limit?: number) => countSecurityEvents(tx, all, limit),
+    };
+    const { exactTotal } = request;
+    const tokens = deps.pageTokens;
+    const page = await listPage(reader, { list, query, conditions, exactTotal, order: 'newest', tokens });
+    const ids = page.entries.map(({ eventId }) => eventId);
+    const found = await findAssetFreeEvents(
+      tx,
+      ids.map((eventId) => ({ tenantId, eventId })),
+    );
+    const events = new Map(found.map((event) => [event.eventId, event]));
+    const committed = await commits(tx, tenancyLog(tenantId), ids);
+    return { ...page, entries: ids.map((id) => assetFreeEventResponse(events.get(id)!, committed.get(id))) };
+  });
+}

@@ -1,0 +1,120 @@
+import { decodeJwt } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { recordSecurityEvent } from '../../src/iam/security/record-security-event.js';
+import type { SecurityAct } from '../../src/iam/security/security-event.js';
+import { createLogger } from '../../src/platform/logger.js';
+import { type Client, startTestService, type TestService, until } from './test-service.js';
+
+let running: TestService;
+let owner: Client;
+let colleague: Client;
+let stranger: Client;
+beforeAll(async () => {
+  running = await startTestService();
+  owner = running.owner;
+  colleague = await running.client({});
+  stranger = await running.client({ otherTenancy: true, roles: ['OWNER'] });
+});
+afterAll(() => running?.close());
+
+const LIST = '/archivist/v1/security_events';
+const tenantOf = (client: Client) => String(decodeJwt(client.token)['jit_tenant_id']).slice('tenant/'.length);
+const actions = (json: Record<string, unknown>) =>
+  (json['security_events'] as { attributes: { action: string } }[]).map(({ attributes }) => attributes.action);
+
+function act(action: SecurityAct['action'], change: Partial<SecurityAct> = {}): SecurityAct {
+  const actor = { issuer: 'idp', subject: 'somebody', displayName: 'Some body' };
+  return { tenantId: tenantOf(owner), actor, action, resource: 'things/1', details: { role: 'OWNER' }, ...change };
+}
+
+function record(acts: readonly SecurityAct[], after: () => void = () => undefined, lines: string[] = []) {
+  const { database, clock, ids } = running.service.parts;
+  const logger = createLogger('warn', { write: (line) => lines.push(line) });
+  const tenantId = tenantOf(owner);
+  return database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+    for (const each of acts) await recordSecurityEvent(tx, { clock, ids, logger }, each);
+    after();
+  });
+}
+
+describe('a security event', () => {
+  it('is an entry of its log with a receipt, as every other event is', async () => {
+    await record([act('thing.create')]);
+    const { json } = await owner.get(`${LIST}?action=thing.create`);
+    const [entry] = json['security_events'] as Record<string, unknown>[];
+    expect(entry).toMatchObject({
+      event_type: 'arc_security_event',
+      attributes: {
+        action: 'thing.create',
+        outcome: 'success',
+        resource: 'things/1',
+        actor: { issuer: 'idp', subject: 'somebody', display_name: 'Some body' },
+        details: { role: 'OWNER' },
+      },
+    });
+    const path = `/archivist/v1/${entry!['identity']}`;
+    const confirmed = await until(
+      () => owner.get(path),
+      (answer) => answer.json['confirmation_status'] === 'CONFIRMED',
+      20_000,
+    );
+    expect(confirmed.json['confirmation_status']).toBe('CONFIRMED');
+    expect((await owner.get(`${path}/receipt`)).status).toBe(200);
+    expect((await colleague.get(path)).status).toBe(404);
+  });
+
+  it('is not there when what it tells of was not done', async () => {
+    const failure = () => {
+      throw new Error('given up');
+    };
+    await expect(record([act('thing.undo')], failure)).rejects.toThrow('given up');
+    expect(actions((await owner.get(`${LIST}?action=thing.undo`)).json)).toEqual([]);
+  });
+
+  it('has one line of the log, at any level, with what it says and where it is proven', async () => {
+    const lines: string[] = [];
+    await record([act('thing.tell', { outcome: 'failure' })], undefined, lines);
+    expect(lines).toHaveLength(1);
+    const { security } = JSON.parse(lines[0]!);
+    expect(security).toMatchObject({ action: 'thing.tell', outcome: 'failure', actor: { subject: 'somebody' } });
+    expect(security.event).toMatch(/^events\//);
+  });
+
+  it('cannot be written by anybody, singly or in bulk, and no search shows it', async () => {
+    const forged = { attributes: { action: 'thing.forge' }, event_type: 'arc_security_event' };
+    expect((await owner.post('/archivist/v1/events', forged)).status).toBe(400);
+    const bulk = await owner.post('/archivist/v1/events:bulk', { events: [forged] });
+    expect(JSON.stringify(bulk.json)).toContain('arc_security_event is written by the service alone');
+    await record([act('thing.hide')]);
+    const { json } = await owner.post('/archivist/v1/events/search', { filter: '' });
+    expect(JSON.stringify(json)).not.toContain('arc_security_event');
+  });
+});
+
+describe('the list of security events', () => {
+  it('is for Owners of the tenancy alone', async () => {
+    expect((await colleague.get(LIST)).status).toBe(403);
+    expect(actions((await stranger.get(LIST)).json)).toEqual([]);
+  });
+
+  it('is newest first, paged, and narrowed by what its filters name', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e'].map((letter) => `paged.${letter}` as const);
+    const resource = 'things/paged';
+    await record(names.map((name) => act(name, { resource })));
+    const seen: string[] = [];
+    let token = '';
+    do {
+      const page = token === '' ? `resource=${resource}&page_size=2` : `page_token=${token}&page_size=2`;
+      const { json } = await owner.get(`${LIST}?${page}`);
+      seen.push(...actions(json));
+      token = String(json['next_page_token']);
+    } while (token !== '');
+    expect(seen).toEqual([...names].reverse());
+    const before = await owner.get(`${LIST}?resource=${resource}&before=2001-01-01T00:00:00Z`);
+    expect(actions(before.json)).toEqual([]);
+    const since = await owner.get(`${LIST}?resource=${resource}&since=2001-01-01T00:00:00Z&actor=somebody`);
+    expect(since.headers.get('x-total-count')).toBe('5');
+    expect((await owner.get(`${LIST}?colour=red`)).status).toBe(400);
+    expect((await owner.get(`${LIST}?since=yesterday`)).status).toBe(400);
+  });
+});
