@@ -14,6 +14,7 @@ export type VerificationCode =
   | 'leaf_mismatch'
   | 'consistency_invalid'
   | 'seal_signature_invalid'
+  | 'checkpoint_signature_invalid'
   | 'massif_corrupt'
   | 'insufficient_data'
   | 'algorithm_not_allowed'

@@ -102,7 +102,7 @@ async function answer(route: Route, deps: PipelineDeps, request: Request): Promi
   const takesBody = route.body !== undefined || route.rawBody === true;
   const rawBody = takesBody ? await readBody(request, route.bodyLimit ?? DEFAULT_BODY_LIMIT) : NO_BODY;
   const context: RequestContext<unknown, unknown, unknown, Principal | undefined> = {
-    params: route.params?.parse(request.params),
+    params: route.params?.parse(pathParameters(request)),
     query: route.query?.parse(request.query),
     body: route.body?.parse(readJson(rawBody)),
     rawBody,
@@ -112,6 +112,12 @@ async function answer(route: Route, deps: PipelineDeps, request: Request): Promi
     request,
   };
   return route.handle(context);
+}
+
+/** A wildcard's segments as the one text that they are in the path. */
+function pathParameters(request: Request): Record<string, string> {
+  const parameters = Object.entries(request.params as Record<string, string | string[]>);
+  return Object.fromEntries(parameters.map(([name, value]) => [name, Array.isArray(value) ? value.join('/') : value]));
 }
 
 function send(response: Response, reply: Reply, success: number): void {

@@ -57,7 +57,7 @@ export function openApiDocument(
 
 /** `:name` becomes `{name}`, an escaped colon a colon. */
 function documentPath(path: string): string {
-  return path.replace(/\\:|:(\w+)/g, (_, name?: string) => (name === undefined ? ':' : `{${name}}`));
+  return path.replace(/\\:|[:*](\w+)/g, (_, name?: string) => (name === undefined ? ':' : `{${name}}`));
 }
 
 function operation(route: Route): Json {

@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import { encodeVkey } from '../core/tlog/signed-note.js';
+import { parseTilePath } from '../core/tlog/tile.js';
+import { checkpointNote, noteKey, publishedState } from '../ledger/checkpoint-note.js';
+import type { LogRef } from '../ledger/log.js';
+import { entryBundle, tileBytes } from '../ledger/tile-view.js';
+import { ApiError } from '../platform/errors.js';
+import { type Reply, type Route, route } from '../platform/http/route.js';
+import type { Keyring } from '../platform/keys/keyring.js';
+import type { Database, Tx } from '../platform/postgres/database.js';
+
+/** A statement log as others may follow it. */
+export interface FollowedLog extends LogRef {
+  readonly kind: 'public' | 'private';
+}
+
+export interface TlogDeps {
+  readonly database: Database;
+  readonly keyring: Pick<Keyring, 'signer'>;
+  readonly publicUrl: string;
+  readonly logs: readonly FollowedLog[];
+  /** The newest checkpoint that witnesses signed; undefined when none is asked to, or none has yet. */
+  readonly cosignedCheckpoint: (log: LogRef) => Promise<string | undefined>;
+}
+
+const BASE = '/verifiabledata/tlog';
+const ANYWHERE = { 'access-control-allow-origin': '*' };
+const FOREVER = { ...ANYWHERE, 'cache-control': 'public, max-age=31536000, immutable' };
+const ALWAYS_NEW = { ...ANYWHERE, 'cache-control': 'public, no-cache, no-transform' };
+const LOG = z.object({ log: z.string() });
+
+const common = { method: 'GET', access: 'public', extension: true, success: 200 } as const;
+
+/**
+ * The statement logs as C2SP tlog-tiles, for existing clients, monitors and witnesses: a checkpoint, tiles of hashes, and
+ * for the public log the entries. `<base>/<log uuid>` is a log's prefix.
+ */
+export function tlogRoutes(deps: TlogDeps): Route[] {
+  return [logListRoute(deps), checkpointRoute(deps), vkeyRoute(deps), tileRoute(deps)];
+}
+
+function followed(deps: TlogDeps, logId: string): FollowedLog {
+  const log = deps.logs.find((each) => each.logId === logId.toLowerCase());
+  if (!log) throw new ApiError('not_found', 'log: there is no such statement log.');
+  return log;
+}
+
+function reading<Result>(deps: TlogDeps, log: LogRef, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+  return deps.database.inTransaction({ read: [log.tenantId], write: [] }, work);
+}
+
+function logListRoute(deps: TlogDeps): Route {
+  const described = z.object({
+    id: z.string(),
+    kind: z.enum(['public', 'private']),
+    origin: z.string(),
+    vkey: z.string(),
+    url: z.string(),
+  });
+  return route({
+    ...common,
+    path: BASE,
+    operationId: 'Tlog_ListLogs',
+    summary: 'The statement logs, their origins and verifier keys',
+    codes: [],
+    response: z.object({ logs: z.array(described) }),
+    handle: async () => ({
+      body: { logs: await Promise.all(deps.logs.map((log) => describeLog(deps, log))) },
+      headers: ALWAYS_NEW,
+    }),
+  });
+}
+
+async function describeLog(deps: TlogDeps, log: FollowedLog) {
+  const { origin } = await stateOf(deps, log);
+  const vkey = encodeVkey(noteKey(origin, deps.keyring.signer('note')));
+  return { id: log.logId, kind: log.kind, origin, vkey, url: `${deps.publicUrl}${BASE}/${log.logId}` };
+}
+
+async function stateOf(deps: TlogDeps, log: LogRef) {
+  const state = await reading(deps, log, (tx) => publishedState(tx, log));
+  if (!state) throw new ApiError('not_found', 'log: there is no such statement log.');
+  return state;
+}
+
+function checkpointRoute(deps: TlogDeps): Route {
+  return route({
+    ...common,
+    path: `${BASE}/:log/checkpoint`,
+    operationId: 'Tlog_GetCheckpoint',
+    summary: 'The newest signed checkpoint of a statement log',
+    codes: [404],
+    params: LOG,
+    rawResponse: 'text/plain; charset=utf-8',
+    handle: async ({ params }) => {
+      const log = followed(deps, params.log);
+      const note =
+        (await deps.cosignedCheckpoint(log)) ??
+        (await checkpointNote(await stateOf(deps, log), deps.keyring.signer('note')));
+      return text(note);
+    },
+  });
+}
+
+function vkeyRoute(deps: TlogDeps): Route {
+  return route({
+    ...common,
+    path: `${BASE}/:log/vkey`,
+    operationId: 'Tlog_GetVerifierKey',
+    summary: 'The verifier key of a statement log’s checkpoints',
+    codes: [404],
+    params: LOG,
+    rawResponse: 'text/plain; charset=utf-8',
+    handle: async ({ params }) => {
+      const { vkey } = await describeLog(deps, followed(deps, params.log));
+      return text(`${vkey}\n`);
+    },
+  });
+}
+
+function text(content: string): Reply {
+  return { bytes: Buffer.from(content), contentType: 'text/plain; charset=utf-8', headers: ALWAYS_NEW };
+}
+
+function tileRoute(deps: TlogDeps): Route {
+  return route({
+    ...common,
+    path: `${BASE}/:log/tile/*tile`,
+    operationId: 'Tlog_GetTile',
+    summary: 'A tile of hashes, or under entries/ a bundle of entries of the public log',
+    codes: [404],
+    params: z.object({ log: z.string(), tile: z.string() }),
+    rawResponse: 'application/octet-stream',
+    handle: async ({ params }) => {
+      const log = followed(deps, params.log);
+      const bytes = await readTile(deps, log, params.tile);
+      if (!bytes) throw new ApiError('not_found', 'tile: the log has no such tile.', ANYWHERE);
+      return { bytes, contentType: 'application/octet-stream', headers: FOREVER };
+    },
+  });
+}
+
+async function readTile(deps: TlogDeps, log: FollowedLog, path: string): Promise<Uint8Array | undefined> {
+  const name = parseTilePath(path);
+  if (!name) return undefined;
+  const { level } = name;
+  // The entries of the private log are shown to those alone who may read their events.
+  if (level === 'entries' && log.kind === 'private') return undefined;
+  return reading(deps, log, (tx) => (level === 'entries' ? entryBundle(tx, log, name) : tileBytes(tx, log, level, name)));
+}
