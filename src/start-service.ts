@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { createApp } from './app.js';
 import { createAcceptWriter } from './archivist/accept/accept-writer.js';
 import type { FirstOwner } from './archivist/bootstrap-deployment.js';
-import type { Deployment } from './archivist/deployment.js';
+import { type Deployment, statementLog } from './archivist/deployment.js';
 import { leafSource } from './archivist/leaf-source.js';
 import { createFindLogFile } from './archivist/log-files.js';
 import { statementSource } from './archivist/statement-source.js';
@@ -30,6 +30,7 @@ import { openRedisQueues, postgresQueues } from './platform/queue/open-queue-bac
 import type { QueueBackend } from './platform/queue/queue-backend.js';
 import { openRateLimiter, type RateLimiter } from './platform/rate-limiter.js';
 import { issuerDid } from './scitt/did.js';
+import type { FollowedLog } from './scitt/tlog-routes.js';
 import { routeGroups } from './service/api-routes.js';
 import { type OpenDeployment, openDeployment } from './service/open-deployment.js';
 import { runConserverLink } from './service/run-conserver-link.js';
@@ -218,7 +219,18 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
   const provenance = { database, deployment, writer, clock, ids, logger, pageTokens, publicUrl, quotas };
   const tokens = { database, keyring, clock, ids, publicUrl };
   const blobs = { objectStore, ids, blobLimit: config.blobLimit };
-  const findLogFile = createFindLogFile({ database, objectStore });
+  const logFiles = {
+    database,
+    find: createFindLogFile({ database, objectStore }),
+    onlyMembersAnd: config.logFiles === 'members' ? deployment.publicTenancy : undefined,
+  };
+  const tlog = {
+    database,
+    keyring,
+    publicUrl,
+    logs: followedLogs(deployment),
+    cosignedCheckpoint: async () => undefined,
+  };
   const limiter = openLimiter(config, base, closers);
   const servesInterface = config.role === 'all' || config.role === 'api';
   if (servesInterface) await forgetUnlimited(database, quotas);
@@ -227,7 +239,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
     health: () => serviceHealth({ database, queues, ledger }),
     metrics: async () => ({ text: await metrics.registry.metrics(), contentType: metrics.registry.contentType }),
   });
-  const app = createApp(servesInterface ? routeGroups({ provenance, tokens, findLogFile, blobs }) : [], status, {
+  const app = createApp(servesInterface ? routeGroups({ provenance, tokens, logFiles, tlog, blobs }) : [], status, {
     authenticate: createAuthenticate({ keyring, clock, publicUrl }),
     ...(limiter ? { admit: (principal: Principal) => limiter.admit(principal.tenantId) } : {}),
     logger,
@@ -241,6 +253,13 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
   const server = await explained(`PORT ${port} of HOST ${host} cannot be used`, listen(app, { host, port }));
   closers.push(() => server.close());
   return server;
+}
+
+function followedLogs(deployment: Deployment): FollowedLog[] {
+  return [
+    { ...statementLog(deployment, true), kind: 'public' },
+    { ...statementLog(deployment, false), kind: 'private' },
+  ];
 }
 
 function openLimiter(config: Config, { logger }: Base, closers: Closers): RateLimiter | undefined {

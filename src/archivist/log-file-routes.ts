@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import type { Principal } from '../platform/http/principal.js';
 import { type Reply, type Route, route } from '../platform/http/route.js';
+import type { Database } from '../platform/postgres/database.js';
 import { uuidSchema } from '../platform/uuid-schema.js';
 import { byteRange } from './byte-range.js';
 import type { FindLogFile, LogFile, LogFileKind } from './log-files.js';
+import { searchLogTags } from './log-tag-search.js';
 
 const BASE = '/verifiabledata/merklelogs/v1/mmrs/tenant/:uuid/0';
 const ANYWHERE = {
@@ -10,32 +13,76 @@ const ANYWHERE = {
   'access-control-expose-headers': 'etag, content-range, x-ms-error-code',
 };
 
-/** Massif and seal files as verifiers fetch them (client contract 1.5): whole or by range, with an ETag. */
-export function logFileRoutes(find: FindLogFile): Route[] {
+/** What log files are served from. */
+export interface LogFileDeps {
+  readonly database: Database;
+  readonly find: FindLogFile;
+  /** Without it anybody may read them; with it the caller's own log and this public one alone. */
+  readonly onlyMembersAnd?: string | undefined;
+}
+
+/**
+ * Massif and seal files as verifiers fetch them (client contract 1.5): whole or by range, with an ETag; and the search by
+ * tags with which they watch.
+ */
+export function logFileRoutes(deps: LogFileDeps): Route[] {
   return [
-    logFileRoute(find, 'massif', `${BASE}/massifs/:file`, /^(\d{16})\.log$/),
-    logFileRoute(find, 'seal', `${BASE}/massifseals/:file`, /^(\d{16})\.sth$/),
+    tagSearchRoute(deps),
+    logFileRoute(deps, 'massif', `${BASE}/massifs/:file`, /^(\d{16})\.log$/),
+    logFileRoute(deps, 'seal', `${BASE}/massifseals/:file`, /^(\d{16})\.sth$/),
   ];
 }
 
-function logFileRoute(find: FindLogFile, kind: LogFileKind, path: string, fileName: RegExp): Route {
+/** Massifs show how many events there are, and when: a deployment may keep that to its members. */
+function visibleTo({ onlyMembersAnd }: LogFileDeps, principal: Principal | undefined): (tenantId: string) => boolean {
+  return (tenantId) => onlyMembersAnd === undefined || tenantId === onlyMembersAnd || tenantId === principal?.tenantId;
+}
+
+const accessOf = ({ onlyMembersAnd }: LogFileDeps) => (onlyMembersAnd === undefined ? 'public' : 'token');
+
+function tagSearchRoute(deps: LogFileDeps): Route {
+  return route({
+    method: 'GET',
+    path: '/verifiabledata',
+    operationId: 'VerifiableData_FindBlobsByTags',
+    summary: 'The heads of all logs, as a search of blobs by tags',
+    access: accessOf(deps),
+    extension: true,
+    success: 200,
+    codes: [400],
+    query: z.looseObject({
+      comp: z.literal('blobs'),
+      where: z.string().max(1024),
+      marker: z.string().max(64).optional(),
+    }),
+    rawResponse: 'application/xml',
+    handle: async ({ query, principal }) => ({
+      bytes: Buffer.from(await searchLogTags(deps.database, query, visibleTo(deps, principal))),
+      contentType: 'application/xml',
+      headers: { ...ANYWHERE, 'cache-control': 'public, no-cache' },
+    }),
+  });
+}
+
+function logFileRoute(deps: LogFileDeps, kind: LogFileKind, path: string, fileName: RegExp): Route {
   return route({
     method: 'GET',
     path,
     operationId: kind === 'massif' ? 'VerifiableData_GetMassif' : 'VerifiableData_GetSeal',
     summary: kind === 'massif' ? 'A massif file of a tenancy log' : 'The newest seal of a massif',
-    access: 'public',
+    access: accessOf(deps),
     extension: true,
     success: 200,
     codes: [206, 304, 404, 416],
     params: z.object({ uuid: z.string(), file: z.string() }),
     query: z.looseObject({}),
     rawResponse: 'application/octet-stream',
-    handle: async ({ params, headers }) => {
+    handle: async ({ params, headers, principal }) => {
       const tenantId = uuidSchema.safeParse(params.uuid);
       const massif = fileName.exec(params.file)?.[1];
       if (!tenantId.success || massif === undefined || Number(massif) > 0xffffffff) return blobNotFound();
-      const file = await find(tenantId.data, kind, Number(massif));
+      if (!visibleTo(deps, principal)(tenantId.data)) return blobNotFound();
+      const file = await deps.find(tenantId.data, kind, Number(massif));
       return file ? fileReply(file, headers) : blobNotFound();
     },
   });

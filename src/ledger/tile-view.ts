@@ -32,12 +32,7 @@ function ends({ index, width }: TileRange): { first: bigint; end: bigint } {
  * The hashes of a tile of a statement log (C2SP tlog-tiles), read from its node pages: at level n one hash a complete
  * subtree of 256^n entries. The same bytes for ever. Undefined beyond the newest published seal.
  */
-export async function tileBytes(
-  tx: Tx,
-  ref: LogRef,
-  level: number,
-  range: TileRange,
-): Promise<Uint8Array | undefined> {
+export async function tileBytes(tx: Tx, ref: LogRef, level: number, range: TileRange): Promise<Uint8Array | undefined> {
   const { first, end } = ends(range);
   if (end > hashesAtLevel(await publishedLeaves(tx, ref), level)) return undefined;
   const height = 8n * BigInt(level);

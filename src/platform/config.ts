@@ -49,6 +49,11 @@ export interface Config {
    * and their defaults stand in quotas.ts. The same for all processes of a deployment.
    */
   readonly quotas: Quotas;
+  /**
+   * `LOG_FILES`, default `public`: who may read massifs and seals, which show how many events a tenancy has, and when.
+   * `members` asks for a token and shows the caller's own log and the public one.
+   */
+  readonly logFiles: 'public' | 'members';
   /** `RATE_LIMIT`: most requests of each tenancy in a second, over all processes with `REDIS_URL`, else in each; unset, no limit. */
   readonly rateLimit: number | undefined;
   /** `BOOTSTRAP_CLIENT_ID`, a UUID: the first Owner application's id; used at first start only, drawn when unset. */
@@ -156,6 +161,7 @@ const environmentSchema = z.object({
     .regex(/^\S+( \S+){4,5}$/, 'must be a cron pattern of five or six fields')
     .default('0 3 * * *'),
   QUOTAS: quotas.optional(),
+  LOG_FILES: z.enum(['public', 'members']).default('public'),
   RATE_LIMIT: z
     .string()
     .regex(/^[1-9]\d{0,6}$/, 'must be a number of requests')
@@ -225,6 +231,7 @@ function configOf(env: Environment): Config {
     clamavUrl: env.CLAMAV_URL,
     blobScanSchedule: env.BLOB_SCAN_SCHEDULE,
     quotas: env.QUOTAS ?? DEFAULT_QUOTAS,
+    logFiles: env.LOG_FILES,
     rateLimit: env.RATE_LIMIT,
     bootstrapClientId: env.BOOTSTRAP_CLIENT_ID,
     bootstrapClientSecret: env.BOOTSTRAP_CLIENT_SECRET,

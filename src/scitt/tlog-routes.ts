@@ -146,5 +146,7 @@ async function readTile(deps: TlogDeps, log: FollowedLog, path: string): Promise
   const { level } = name;
   // The entries of the private log are shown to those alone who may read their events.
   if (level === 'entries' && log.kind === 'private') return undefined;
-  return reading(deps, log, (tx) => (level === 'entries' ? entryBundle(tx, log, name) : tileBytes(tx, log, level, name)));
+  return reading(deps, log, (tx) =>
+    level === 'entries' ? entryBundle(tx, log, name) : tileBytes(tx, log, level, name),
+  );
 }

@@ -8,8 +8,7 @@ import { complianceAssetRoutes, compliancePolicyRoutes } from '../archivist/comp
 import { assetEventRoutes } from '../archivist/events/asset-event-routes.js';
 import { assetFreeEventRoutes } from '../archivist/events/asset-free-event-routes.js';
 import { locationRoutes } from '../archivist/locations/location-routes.js';
-import { logFileRoutes } from '../archivist/log-file-routes.js';
-import type { FindLogFile } from '../archivist/log-files.js';
+import { type LogFileDeps, logFileRoutes } from '../archivist/log-file-routes.js';
 import { proofRoutes } from '../archivist/proofs/proof-routes.js';
 import type { ProvenanceDeps } from '../archivist/provenance-deps.js';
 import { publicAssetRoutes } from '../archivist/public/public-asset-routes.js';
@@ -20,12 +19,14 @@ import { tenancyRoutes } from '../iam/tenancies/tenancy-routes.js';
 import type { IssueTokenDeps } from '../iam/tokens/issue-token.js';
 import { tokenRoutes } from '../iam/tokens/token-routes.js';
 import { keyRoutes } from '../scitt/key-routes.js';
+import { type TlogDeps, tlogRoutes } from '../scitt/tlog-routes.js';
 
 /** Every part of the interface that is served, each with its own description. */
 export function routeGroups(deps: {
   provenance: ProvenanceDeps;
   tokens: IssueTokenDeps;
-  findLogFile: FindLogFile;
+  logFiles: LogFileDeps;
+  tlog: TlogDeps;
   blobs: Omit<AttachmentDeps, keyof ProvenanceDeps>;
 }): RouteGroup[] {
   const { provenance, tokens } = deps;
@@ -68,6 +69,7 @@ export function routeGroups(deps: {
     { name: 'iam/v1/appidp', title: 'Access tokens', routes: tokenRoutes(tokens) },
     { name: 'v1/security_events', title: 'Security audit', routes: securityEventRoutes(provenance) },
     { name: 'v1/didweb', title: 'Keys', routes: keyRoutes(tokens) },
-    { name: 'v1/verifiabledata', title: 'Log files', routes: logFileRoutes(deps.findLogFile) },
+    { name: 'v1/verifiabledata', title: 'Log files', routes: logFileRoutes(deps.logFiles) },
+    { name: 'v1/tlog', title: 'Statement logs', routes: tlogRoutes(deps.tlog) },
   ];
 }

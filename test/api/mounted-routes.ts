@@ -76,5 +76,5 @@ export function concrete(path: string): string {
 }
 
 function documentPath(path: string): string {
-  return path.replace(/\\:|:(\w+)/g, (_, name?: string) => (name === undefined ? ':' : `{${name}}`));
+  return path.replace(/\\:|[:*](\w+)/g, (_, name?: string) => (name === undefined ? ':' : `{${name}}`));
 }

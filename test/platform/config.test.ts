@@ -19,6 +19,7 @@ describe('the configuration', () => {
       clamavUrl: undefined,
       blobScanSchedule: '0 3 * * *',
       quotas: { applications: 1000, compliance_policies: 1000, locations: 100_000 },
+      logFiles: 'public',
       rateLimit: undefined,
       bootstrapClientId: undefined,
       bootstrapClientSecret: undefined,
@@ -41,6 +42,7 @@ describe('the configuration', () => {
     ['PUBLIC_URL', 'https://a.example/base/', { publicUrl: 'https://a.example/base' }],
     ['TRUST_PROXY', '2', { trustProxy: 2 }],
     ['TRUST_PROXY', 'loopback, 10.0.0.0/8', { trustProxy: 'loopback, 10.0.0.0/8' }],
+    ['LOG_FILES', 'members', { logFiles: 'members' }],
     ['RATE_LIMIT', '20', { rateLimit: 20 }],
     [
       'QUOTAS',
