@@ -1,9 +1,12 @@
 import { OWNER_ROLE } from '../iam/access/permits.js';
 import { createApplication } from '../iam/applications/create-application.js';
+import { selfSubject } from '../iam/subjects/self-subject.js';
+import { insertSubject } from '../iam/subjects/subject-store.js';
 import { insertTenancy } from '../iam/tenancies/tenancy-store.js';
 import { createLog } from '../ledger/log-store.js';
 import type { Clock } from '../platform/clock.js';
 import type { Ids } from '../platform/ids.js';
+import { listSigningKeys } from '../platform/keys/signing-key-store.js';
 import type { Tx } from '../platform/postgres/database.js';
 import { type Deployment, tenancyLog } from './deployment.js';
 import { findDeployment, insertDeployment, lockBootstrap } from './deployment-store.js';
@@ -76,7 +79,7 @@ export async function bootstrapDeployment(
   return { deployment, firstOwner: { clientId: application.applicationId, clientSecret: secret, tenantId } };
 }
 
-/** A tenancy with its wallet and, unless it is the deployment's own, its MMR log. */
+/** A tenancy with its wallet, which Self holds, and, unless it is the deployment's own, its MMR log. */
 export async function createTenancy(
   tx: Tx,
   deps: Pick<BootstrapDeps, 'clock' | 'massifHeight' | 'createTenancyKeys'>,
@@ -85,6 +88,7 @@ export async function createTenancy(
   const createdAt = new Date(deps.clock.now());
   const walletAddress = await deps.createTenancyKeys(tx, tenancy.tenantId);
   await insertTenancy(tx, { ...tenancy, verifiedDomain: '', walletAddress, createdAt });
+  await insertSubject(tx, selfSubject(tenancy.tenantId, await listSigningKeys(tx, tenancy.tenantId), createdAt));
   if (tenancy.kind === 'deployment') return;
   const name = `tenant/${tenancy.tenantId}`;
   const log = tenancyLog(tenancy.tenantId);

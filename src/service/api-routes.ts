@@ -14,6 +14,7 @@ import type { ProvenanceDeps } from '../archivist/provenance-deps.js';
 import { publicAssetRoutes } from '../archivist/public/public-asset-routes.js';
 import { securityEventRoutes } from '../archivist/security/security-event-routes.js';
 import { membershipRoutes } from '../iam/members/membership-routes.js';
+import { subjectRoutes } from '../iam/subjects/subject-routes.js';
 import { capRoutes } from '../iam/tenancies/cap-routes.js';
 import { tenancyRoutes } from '../iam/tenancies/tenancy-routes.js';
 import type { IssueTokenDeps } from '../iam/tokens/issue-token.js';
@@ -66,6 +67,7 @@ export function routeGroups(deps: {
     { name: 'v1/tenancies', title: 'Tenancies', routes: tenancyRoutes(provenance) },
     { name: 'v1/caps', title: 'Caps', routes: capRoutes(provenance) },
     { name: 'iam/v1/memberships', title: 'Memberships', routes: membershipRoutes() },
+    { name: 'iam/v1/subjects', title: 'Subjects', routes: subjectRoutes(provenance) },
     { name: 'iam/v1/appidp', title: 'Access tokens', routes: tokenRoutes(tokens) },
     { name: 'v1/security_events', title: 'Security audit', routes: securityEventRoutes(provenance) },
     { name: 'v1/didweb', title: 'Keys', routes: keyRoutes(tokens) },

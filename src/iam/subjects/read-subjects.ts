@@ -1,0 +1,68 @@
+import type { Principal } from '../../platform/http/principal.js';
+import { type Condition, condition } from '../../platform/listing/condition.js';
+import { listPage, type Page } from '../../platform/listing/list-page.js';
+import { readListQuery } from '../../platform/listing/list-query.js';
+import type { Database, Tx } from '../../platform/postgres/database.js';
+import type { PageTokens } from '../../platform/postgres/page-token.js';
+import { requireManager } from '../tenancies/require-manager.js';
+import { confirmedShares } from './confirmed-share-store.js';
+import { noSuchSubject, type Subject, subjectResponse } from './subject.js';
+import { subjectConditions, subjectOrder } from './subject-filter-store.js';
+import { countSubjects, findSubject, listSubjectRows } from './subject-store.js';
+
+const READERS = 'Only Owners see the subjects of a tenancy.';
+
+export interface ReadSubjectDeps {
+  readonly database: Database;
+  readonly pageTokens: PageTokens;
+}
+
+/** One subject. @throws {ApiError} forbidden for who is no Owner, not_found */
+export function readSubject(
+  deps: ReadSubjectDeps,
+  principal: Principal,
+  subjectId: string,
+): Promise<Record<string, unknown>> {
+  const { tenantId } = principal;
+  requireManager(principal, READERS);
+  return deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {
+    const subject = await findSubject(tx, { tenantId, subjectId });
+    if (!subject) throw noSuchSubject();
+    return answerOf(tx, subject);
+  });
+}
+
+/** The subject with its confirmation as of this transaction. */
+export async function answerOf(tx: Tx, subject: Subject): Promise<Record<string, unknown>> {
+  return subjectResponse(subject, (await confirmedSubjects(tx, subject.tenantId)).has(subject.subjectId));
+}
+
+/** A page of the tenancy's subjects, Self among them. @throws {ApiError} forbidden for who is no Owner */
+export function listSubjects(
+  deps: ReadSubjectDeps,
+  principal: Principal,
+  request: { query: Readonly<Record<string, unknown>>; exactTotal: boolean },
+): Promise<Page<Record<string, unknown>>> {
+  const { tenantId } = principal;
+  requireManager(principal, READERS);
+  const list = `subjects ${tenantId}`;
+  const { exactTotal } = request;
+  const query = readListQuery(request.query, list, deps.pageTokens);
+  const { order, column, orderBy, keyOf } = subjectOrder(query.filters);
+  const conditions = [condition('s.tenant_id = ?', tenantId), ...subjectConditions(query.filters)];
+  return deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {
+    const reader = {
+      idColumn: column,
+      idOf: keyOf,
+      list: (all: readonly Condition[], limit: number) => listSubjectRows(tx, all, limit, orderBy),
+      count: (all: readonly Condition[], limit?: number) => countSubjects(tx, all, limit),
+    };
+    const page = await listPage(reader, { list, query, conditions, exactTotal, order, tokens: deps.pageTokens });
+    const confirmed = await confirmedSubjects(tx, tenantId);
+    return { ...page, entries: page.entries.map((each) => subjectResponse(each, confirmed.has(each.subjectId))) };
+  });
+}
+
+async function confirmedSubjects(tx: Tx, tenantId: string): Promise<ReadonlySet<string>> {
+  return new Set((await confirmedShares(tx, tenantId)).flatMap((share) => share.knownHereAs));
+}

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { ApiError } from '../../platform/errors.js';
+import { plainText } from '../../platform/plain-text.js';
+import { addressOfWalletKey, isTesseraKey } from './subject-keys.js';
+
+/** An organisation as a tenancy knows it: a name of its own choice, and the organisation's keys. */
+export interface Subject {
+  readonly tenantId: string;
+  readonly subjectId: string;
+  readonly displayName: string;
+  /** Hex of points of secp256k1, as they were given. */
+  readonly walletPubKeys: readonly string[];
+  /** EIP-55; derived, in the order of the keys. */
+  readonly walletAddresses: readonly string[];
+  /** base64, as they were given. */
+  readonly tesseraPubKeys: readonly string[];
+  readonly createdAt: Date;
+}
+
+/** In every tenancy the subject that holds its own keys. */
+export const SELF = '00000000-0000-0000-0000-000000000000';
+
+const MAX_KEYS = 32;
+const MAX_KEY = 256;
+const keys = z.array(z.string().max(MAX_KEY)).max(MAX_KEYS);
+const displayName = plainText(128).min(1);
+
+/** Body of `POST /archivist/iam/v1/subjects`: keys, or the string that the other organisation exported, not both. */
+export const createSubjectSchema = z
+  .object({
+    display_name: displayName,
+    wallet_pub_key: keys.nullish(),
+    tessera_pub_key: keys.nullish(),
+    subject_string: z
+      .string()
+      .max(64 * 1024)
+      .nullish(),
+  })
+  .refine((body) => !body.subject_string || !(body.wallet_pub_key?.length || body.tessera_pub_key?.length), {
+    path: ['subject_string'],
+    message: 'stands in for wallet_pub_key and tessera_pub_key: send one or the other',
+  });
+export type CreateSubjectBody = z.output<typeof createSubjectSchema>;
+
+/** Body of `PATCH …/{uuid}`: what is missing or null stays; a list of keys is replaced as a whole. */
+export const changeSubjectSchema = z.object({
+  display_name: displayName.nullish(),
+  wallet_pub_key: keys.nullish(),
+  tessera_pub_key: keys.nullish(),
+});
+export type ChangeSubjectBody = z.output<typeof changeSubjectSchema>;
+
+export interface SubjectKeys {
+  readonly walletPubKeys: readonly string[];
+  readonly walletAddresses: readonly string[];
+  readonly tesseraPubKeys: readonly string[];
+}
+
+/** Keys as they were sent, with the addresses of the wallets. @throws {ApiError} bad_request naming the key */
+export function readSubjectKeys(walletPubKeys: readonly string[], tesseraPubKeys: readonly string[]): SubjectKeys {
+  const walletAddresses = walletPubKeys.map((key, place) => {
+    const address = addressOfWalletKey(key);
+    if (address !== undefined) return address;
+    throw new ApiError('bad_request', `wallet_pub_key.${place}: must be hex of a point of secp256k1`);
+  });
+  const wrong = tesseraPubKeys.findIndex((key) => !isTesseraKey(key));
+  if (wrong >= 0)
+    throw new ApiError('bad_request', `tessera_pub_key.${wrong}: must be base64 of a key of Curve25519 or P-256`);
+  return { walletPubKeys, walletAddresses, tesseraPubKeys };
+}
+
+const subjectStringSchema = z.object({ wallet_pub_key: keys, tessera_pub_key: keys.nullish() });
+
+/** The keys in a subject string: base64 of the exported subject as JSON (client contract 2, 16). @throws {ApiError} bad_request */
+export function readSubjectString(text: string): SubjectKeys {
+  const parsed = subjectStringSchema.safeParse(jsonOf(Buffer.from(text.trim(), 'base64').toString('utf8')));
+  if (!parsed.success)
+    throw new ApiError('bad_request', 'subject_string: is not base64 of an exported subject, with its wallet_pub_key');
+  return readSubjectKeys(parsed.data.wallet_pub_key, parsed.data.tessera_pub_key ?? []);
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export function subjectIdentity(subjectId: string): string {
+  return `subjects/${subjectId}`;
+}
+
+export function noSuchSubject(): ApiError {
+  return new ApiError('not_found', 'There is no such subject.');
+}
+
+/** A subject as the interface shows it; Self also as the string that another organisation imports. */
+export function subjectResponse(subject: Subject, confirmed: boolean): Record<string, unknown> {
+  const isSelf = subject.subjectId === SELF;
+  const response = {
+    identity: subjectIdentity(subject.subjectId),
+    display_name: subject.displayName,
+    wallet_pub_key: subject.walletPubKeys,
+    wallet_address: subject.walletAddresses,
+    tessera_pub_key: subject.tesseraPubKeys,
+    tenant: `tenant/${subject.tenantId}`,
+    confirmation_status: confirmed || isSelf ? 'CONFIRMED' : 'PENDING',
+  };
+  if (!isSelf) return response;
+  return { ...response, subject_string: Buffer.from(JSON.stringify(response)).toString('base64') };
+}
