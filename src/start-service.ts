@@ -241,7 +241,9 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
   });
   const app = createApp(servesInterface ? routeGroups({ provenance, tokens, logFiles, tlog, blobs }) : [], status, {
     authenticate: createAuthenticate({ keyring, clock, publicUrl }),
-    ...(limiter ? { admit: (principal: Principal) => limiter.admit(principal.tenantId) } : {}),
+    ...(limiter
+      ? { admit: (principal: Principal, requests: number) => limiter.admit(principal.tenantId, requests) }
+      : {}),
     logger,
     answered: (operation, code, seconds) => metrics.requests.observe({ operation, status: String(code) }, seconds),
     seconds: () => performance.now() / 1000,

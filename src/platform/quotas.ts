@@ -1,6 +1,8 @@
 /** What a tenancy can have only so much of. Bytes for `blob_bytes`, a number of things for the others. */
 export const QUOTA_NAMES = [
   'applications',
+  'tls_ca_certificates',
+  'access_policies',
   'compliance_policies',
   'locations',
   'assets',
@@ -15,7 +17,13 @@ export type QuotaName = (typeof QUOTA_NAMES)[number];
 export type Quotas = Readonly<Partial<Record<QuotaName, number>>>;
 
 /** What is deleted again has a limit far above what people set up by hand; what grows with the work has none. */
-export const DEFAULT_QUOTAS: Quotas = { applications: 1_000, compliance_policies: 1_000, locations: 100_000 };
+export const DEFAULT_QUOTAS: Quotas = {
+  applications: 1_000,
+  tls_ca_certificates: 1_000,
+  access_policies: 1_000,
+  compliance_policies: 1_000,
+  locations: 100_000,
+};
 
 /** `name=number` or `name=unlimited`, separated by commas, over the defaults; undefined when it cannot be read. */
 export function parseQuotas(text: string): Quotas | undefined {

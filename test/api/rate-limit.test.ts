@@ -57,6 +57,34 @@ describe('requests of a tenancy', () => {
   });
 });
 
+describe('a bulk request counts as its events', () => {
+  const bulk = (client: Client, events: number) =>
+    client.post('/archivist/v1/events:bulk', { events: Array.from({ length: events }, () => ({ attributes: {} })) });
+
+  it('so that two of them may exceed a second together', async () => {
+    await pause(1100);
+    const answers = await Promise.all([bulk(owner, LIMIT - 1), bulk(owner, LIMIT - 1)]);
+    expect(answers.map((answer) => answer.status).sort()).toEqual([200, 429]);
+  });
+
+  it('and one that is larger than a second keeps those that follow', async () => {
+    await pause(1100);
+    expect((await bulk(owner, 3 * LIMIT)).status).toBe(200);
+    const refused = await list(owner);
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get('archivist-rate-limit-reset'))).toBeGreaterThan(1);
+    expect(Number(refused.headers.get('archivist-rate-limit-reset'))).toBeLessThanOrEqual(3);
+  });
+
+  it('and none of a refused one is kept', async () => {
+    const fresh = await running.client({ otherTenancy: true, roles: ['OWNER'] });
+    expect((await Promise.all([list(fresh), list(fresh), bulk(fresh, LIMIT)])).at(-1)?.status).toBe(429);
+    await pause(1100);
+    const { json } = await fresh.post('/archivist/v1/events/search', { filter: '' });
+    expect(json['events']).toEqual([]);
+  });
+});
+
 describe('the limit', () => {
   const admitted = async (limiters: { admit(tenantId: string): Promise<void> }[], tenantId: string, times: number) => {
     let passed = 0;

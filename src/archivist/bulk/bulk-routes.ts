@@ -3,11 +3,13 @@ import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import { type Reply, type Route, route } from '../../platform/http/route.js';
 import { uuidOrAllSchema } from '../../platform/uuid-schema.js';
+import { assetEventSchema } from '../events/asset-event.js';
+import { assetFreeEventSchema } from '../events/asset-free-event.js';
 import type { ProvenanceDeps } from '../provenance-deps.js';
 import { acceptBulk, type BulkKind } from './accept-bulk.js';
 import { assetEventBulk } from './asset-event-bulk.js';
 import { assetFreeEventBulk } from './asset-free-event-bulk.js';
-import { bulkSchema, MAX_BULK_BODY } from './bulk.js';
+import { bulkAnswerSchema, bulkSchema, MAX_BULK_BODY } from './bulk.js';
 
 /** Many asset events in one request (DESIGN 5); under `-` each names its asset. */
 export function assetEventBulkRoutes(deps: ProvenanceDeps): Route[] {
@@ -24,6 +26,8 @@ export function assetEventBulkRoutes(deps: ProvenanceDeps): Route[] {
       params: z.object({ uuid: uuidOrAllSchema }),
       body: bulkSchema,
       bodyLimit: MAX_BULK_BODY,
+      weight: ({ events }) => events.length,
+      response: bulkAnswerSchema(assetEventSchema),
       handle: ({ params, ...context }) =>
         bulkReply(deps, context, assetEventBulk(params.uuid === '-' ? undefined : params.uuid)),
     }),
@@ -44,6 +48,8 @@ export function assetFreeEventBulkRoutes(deps: ProvenanceDeps): Route[] {
       codes: [400, 401, 403, 413, 429],
       body: bulkSchema,
       bodyLimit: MAX_BULK_BODY,
+      weight: ({ events }) => events.length,
+      response: bulkAnswerSchema(assetFreeEventSchema),
       handle: (context) => bulkReply(deps, context, assetFreeEventBulk),
     }),
   ];

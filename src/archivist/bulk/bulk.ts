@@ -8,6 +8,14 @@ export const MAX_BULK_BODY = 8 * 1024 * 1024;
 /** Body of a bulk create. What is wrong with one event is said of that event, so they are read one by one. */
 export const bulkSchema = z.object({ events: z.array(z.unknown()).min(1).max(MAX_BULK_EVENTS) });
 
+/** Answer of a bulk create: each event in its place, or why it was refused, under the status of its own create request. */
+export function bulkAnswerSchema(event: z.ZodType) {
+  const refusal = { error: z.string().optional(), description: z.string().optional() };
+  return z.strictObject({
+    events: z.array(z.strictObject({ status: z.int(), event: event.optional(), ...refusal })),
+  });
+}
+
 const envelopeSchema = z.object({
   idempotency_key: z
     .string()

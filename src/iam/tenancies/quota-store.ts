@@ -2,14 +2,21 @@ import type { Tx } from '../../platform/postgres/database.js';
 import type { QuotaName } from '../../platform/quotas.js';
 
 /** What can be deleted: its rows are counted whenever one is added. */
-export type CountedQuota = 'applications' | 'compliance_policies' | 'locations';
+export type CountedQuota =
+  | 'access_policies'
+  | 'applications'
+  | 'compliance_policies'
+  | 'locations'
+  | 'tls_ca_certificates';
 /** What only grows: its use is kept in a row of its own, because counting it would grow with it. */
 export type MeteredQuota = Exclude<QuotaName, CountedQuota>;
 
 const COUNTED: Readonly<Record<CountedQuota, string>> = {
+  access_policies: 'archivist.access_policy',
   applications: 'archivist.application',
   compliance_policies: 'archivist.compliance_policy',
   locations: 'archivist.location',
+  tls_ca_certificates: 'archivist.tls_ca_certificate',
 };
 const METERED: Readonly<Record<MeteredQuota, string>> = {
   assets: 'count(*) FROM archivist.asset',

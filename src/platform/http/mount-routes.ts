@@ -14,8 +14,8 @@ const NO_BODY = new Uint8Array();
 
 export interface PipelineDeps {
   readonly authenticate: Authenticate;
-  /** Counts the requests of callers with a token. @throws {ApiError} rate_limited */
-  readonly admit?: (principal: Principal) => Promise<void>;
+  /** Counts what callers with a token ask for, in requests. @throws {ApiError} rate_limited */
+  readonly admit?: (principal: Principal, requests: number) => Promise<void>;
   readonly logger: Logger;
   /** Told of every answer of a route. */
   readonly answered: (operationId: string, status: number, seconds: number) => void;
@@ -98,7 +98,7 @@ async function serve(route: Route, deps: PipelineDeps, request: Request, respons
 
 async function answer(route: Route, deps: PipelineDeps, request: Request): Promise<Reply> {
   const principal = route.access === 'token' ? await deps.authenticate(request.headers.authorization) : undefined;
-  if (principal) await deps.admit?.(principal);
+  if (principal) await deps.admit?.(principal, 1);
   const takesBody = route.body !== undefined || route.rawBody === true;
   const rawBody = takesBody ? await readBody(request, route.bodyLimit ?? DEFAULT_BODY_LIMIT) : NO_BODY;
   const context: RequestContext<unknown, unknown, unknown, Principal | undefined> = {
@@ -111,6 +111,9 @@ async function answer(route: Route, deps: PipelineDeps, request: Request): Promi
     principal,
     request,
   };
+  // Known only by the body; one was counted before it was read.
+  const weight = route.weight?.(context.body) ?? 1;
+  if (principal && weight > 1) await deps.admit?.(principal, weight - 1);
   return route.handle(context);
 }
 

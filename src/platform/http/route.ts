@@ -62,6 +62,8 @@ export interface RouteDefinition<
   readonly formFile?: string;
   /** Largest body in bytes. */
   readonly bodyLimit?: number;
+  /** How many requests of the rate limit this one is, by its body; one when not given. */
+  readonly weight?: (body: z.output<Body>) => number;
   readonly response?: z.ZodType;
   /** Content type of an answer that is not JSON. */
   readonly rawResponse?: string;
@@ -76,7 +78,8 @@ export interface RouteDefinition<
 }
 
 /** A route whose own types are forgotten: what lists of routes hold. */
-export interface Route extends Omit<RouteDefinition<Access, z.ZodType, z.ZodType, z.ZodType>, 'handle'> {
+export interface Route extends Omit<RouteDefinition<Access, z.ZodType, z.ZodType, z.ZodType>, 'handle' | 'weight'> {
+  weight?(body: unknown): number;
   handle(context: RequestContext<unknown, unknown, unknown, Principal | undefined>): Promise<Reply>;
 }
 
