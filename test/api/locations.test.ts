@@ -125,6 +125,15 @@ describe('locations', () => {
     );
   });
 
+  it('change only in the fields that the mask names', async () => {
+    const path = await made(place('Masked', { description: 'before' }));
+    const body = { display_name: 'Other', description: 'after', latitude: 1 };
+    const changed = await patch(`${path}?mask=description,latitude`, body);
+    expect(changed.json).toMatchObject({ display_name: 'Masked', description: 'after', latitude: 1 });
+    const wrong = await patch(`${path}?mask=description,colour`, body);
+    expect([wrong.status, wrong.json['description']]).toEqual([400, expect.stringMatching(/^mask: .*"colour"/)]);
+  });
+
   it('are deleted with an empty object as the answer', async () => {
     const path = await made(place('Gone'));
     const deleted = await remove(path);
@@ -135,7 +144,7 @@ describe('locations', () => {
     expect((await patch(`${path}/permissions`, { subject_identities: [] })).status).toBe(404);
   });
 
-  it('are written by Owners alone, and of another tenancy are not there', async () => {
+  it('are written by Owners unless others are permitted, and of another tenancy are not there', async () => {
     const path = await made(place('Guarded'));
     const permissions = { subject_identities: ['me'] };
     expect((await colleague.post(LOCATIONS, place('x'))).status).toBe(403);
@@ -165,6 +174,20 @@ describe('permissions of a location', () => {
     const whole = { location_identity: 'locations/other', permissions: { subject_identities: ['subjects/c'] } };
     expect((await patch(`${path}/permissions`, whole)).json).toEqual(answer(['subjects/c']));
     expect((await owner.get(`${path}/permissions`)).json).toEqual(answer(['subjects/c']));
+  });
+
+  it('let an application change and delete the location, and do nothing else', async () => {
+    for (const name of [colleague.clientId, `applications/${colleague.clientId}`]) {
+      const path = await made(place('Shared'));
+      const other = await made(place('Not shared'));
+      await patch(`${path}/permissions`, { subject_identities: ['somebody@example.com', name] });
+      expect((await patch(path, { display_name: 'Changed' }, colleague)).json['display_name']).toBe('Changed');
+      expect((await patch(other, { display_name: 'x' }, colleague)).status).toBe(403);
+      expect((await patch(`${path}/permissions`, { subject_identities: [] }, colleague)).status).toBe(403);
+      expect((await colleague.post(LOCATIONS, place('x'))).status).toBe(403);
+      expect((await patch(path, { display_name: 'x' }, stranger)).status).toBe(404);
+      expect((await remove(path, colleague)).status).toBe(200);
+    }
   });
 
   it('are refused when they are no list of texts', async () => {

@@ -8,6 +8,9 @@ import type { Location } from './location.js';
 const ATTRIBUTES = { prefix: 'attributes.', column: 'l.attributes', indexed: {} };
 const TEXTS: Readonly<Record<string, string>> = { display_name: 'l.display_name', description: 'l.description' };
 
+/** Names of the list's parameters beside attributes. */
+export const LOCATION_FILTERS = ['order_by', ...Object.keys(TEXTS)];
+
 /**
  * Conditions of a list of locations, from the query's filters (openapi facts, locationsv2).
  * @throws {ApiError} bad_request for an unknown filter or value

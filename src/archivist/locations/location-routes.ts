@@ -1,9 +1,17 @@
 import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
-import { pageReply, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import { listQuerySchema } from '../../platform/listing/list-query.js';
+import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import type { ProvenanceDeps } from '../provenance-deps.js';
-import { changeLocationSchema, createLocationSchema, locationPermissionsSchema } from './location.js';
+import {
+  changeLocationSchema,
+  createLocationSchema,
+  locationPermissionsSchema,
+  locationSchema,
+  shownPermissionsSchema,
+} from './location.js';
+import { LOCATION_FILTERS } from './location-filter-store.js';
 import { listLocations, readLocation, readLocationPermissions } from './read-locations.js';
 import { changeLocation, createLocation, deleteLocation, setLocationPermissions } from './write-location.js';
 
@@ -25,7 +33,8 @@ function collectionRoutes(deps: ProvenanceDeps): Route[] {
       operationId: 'Locations_ListLocations',
       summary: 'List locations, newest first or by name',
       codes: [206, 400, 401, 403, 429],
-      query: z.looseObject({ page_size: z.string().optional(), page_token: z.string().optional() }),
+      query: listQuerySchema(LOCATION_FILTERS),
+      response: pageSchema('locations', locationSchema),
       handle: async ({ principal, query, headers }) =>
         pageReply('locations', await listLocations(deps, principal, { query, exactTotal: wantsExactTotal(headers) })),
     }),
@@ -37,6 +46,7 @@ function collectionRoutes(deps: ProvenanceDeps): Route[] {
       summary: 'Create a location',
       codes: [400, 401, 402, 403, 413, 429],
       body: createLocationSchema,
+      response: locationSchema,
       handle: async ({ principal, body }) => ({ body: await createLocation(deps, principal, body) }),
     }),
   ];
@@ -51,6 +61,7 @@ function itemRoutes(deps: ProvenanceDeps): Route[] {
       operationId: 'Locations_GetLocation',
       summary: 'Read a location',
       codes: [400, 401, 403, 404, 429],
+      response: locationSchema,
       handle: async ({ principal, params }) => ({ body: await readLocation(deps, principal, params.uuid) }),
     }),
     route({
@@ -60,6 +71,7 @@ function itemRoutes(deps: ProvenanceDeps): Route[] {
       summary: 'Change a location',
       codes: [400, 401, 403, 404, 413, 429],
       body: changeLocationSchema,
+      response: locationSchema,
       handle: async ({ principal, params, body }) => ({
         body: await changeLocation(deps, principal, params.uuid, body),
       }),
@@ -70,6 +82,7 @@ function itemRoutes(deps: ProvenanceDeps): Route[] {
       operationId: 'Locations_DeleteLocation',
       summary: 'Delete a location',
       codes: [400, 401, 403, 404, 429],
+      response: z.strictObject({}),
       handle: async ({ principal, params }) => {
         await deleteLocation(deps, principal, params.uuid);
         return { body: {} };
@@ -87,6 +100,7 @@ function permissionRoutes(deps: ProvenanceDeps): Route[] {
       operationId: 'Locations_GetLocationPermissions',
       summary: 'Who beside the Owners may change a location',
       codes: [400, 401, 403, 404, 429],
+      response: shownPermissionsSchema,
       handle: async ({ principal, params }) => ({ body: await readLocationPermissions(deps, principal, params.uuid) }),
     }),
     route({
@@ -96,6 +110,7 @@ function permissionRoutes(deps: ProvenanceDeps): Route[] {
       summary: 'Replace who beside the Owners may change a location',
       codes: [400, 401, 403, 404, 413, 429],
       body: locationPermissionsSchema,
+      response: shownPermissionsSchema,
       handle: async ({ principal, params, body }) => ({
         body: await setLocationPermissions(deps, principal, params.uuid, body.subject_identities),
       }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { plainText } from '../../platform/plain-text.js';
-import type { Attributes } from '../attributes.js';
+import { type Attributes, attributesSchema } from '../attributes.js';
 
 /** A place of one tenancy. */
 export interface Location {
@@ -51,6 +51,24 @@ const subjects = z.object({ subject_identities: z.array(plainText(128).min(1)).m
 export const locationPermissionsSchema = z
   .union([z.object({ permissions: subjects }), subjects], 'must hold subject_identities, a list of texts')
   .transform((body) => ('permissions' in body ? body.permissions : body));
+
+/** A location in an answer. */
+export const locationSchema = z.strictObject({
+  identity: z.string(),
+  display_name: z.string(),
+  description: z.string(),
+  latitude: z.number().meta({ format: 'double' }),
+  longitude: z.number().meta({ format: 'double' }),
+  attributes: attributesSchema,
+  owner: z.string(),
+  tenant: z.string(),
+});
+
+/** Who beside the Owners may change a location, in an answer. */
+export const shownPermissionsSchema = z.strictObject({
+  location_identity: z.string(),
+  permissions: z.strictObject({ subject_identities: z.array(z.string()) }),
+});
 
 export function locationIdentity(locationId: string): string {
   return `locations/${locationId}`;

@@ -2,10 +2,17 @@ import { permits } from '../../iam/access/permits.js';
 import { requireRoom } from '../../iam/tenancies/quota.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
+import type { Tx } from '../../platform/postgres/database.js';
 import { readAttributes } from '../attributes.js';
 import type { ProvenanceDeps } from '../provenance-deps.js';
 import { type ChangeLocationBody, type CreateLocationBody, type Location, locationResponse } from './location.js';
-import { deleteLocationRow, insertLocation, setPermittedSubjects, updateLocation } from './location-store.js';
+import {
+  deleteLocationRow,
+  insertLocation,
+  permittedSubjects,
+  setPermittedSubjects,
+  updateLocation,
+} from './location-store.js';
 import { noSuchLocation, ownerOf, permissionsResponse } from './read-locations.js';
 
 /** Adds a location to the tenancy. @throws {ApiError} forbidden for who is no Owner, quota_reached */
@@ -33,7 +40,7 @@ export function createLocation(
   });
 }
 
-/** Changes what the body names. @throws {ApiError} forbidden for who is no Owner, not_found */
+/** Changes what the body names. @throws {ApiError} forbidden for who is neither Owner nor permitted, not_found */
 export function changeLocation(
   deps: ProvenanceDeps,
   principal: Principal,
@@ -41,10 +48,10 @@ export function changeLocation(
   body: ChangeLocationBody,
 ): Promise<Record<string, unknown>> {
   const { tenantId } = principal;
-  requireManager(principal);
   const attributes = body.attributes ? readAttributes(body.attributes, 'attributes') : undefined;
   return deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
     const address = { tenantId, locationId };
+    await requirePermitted(tx, principal, locationId);
     const changed = await updateLocation(tx, address, {
       displayName: body.display_name ?? undefined,
       description: body.description ?? undefined,
@@ -57,14 +64,13 @@ export function changeLocation(
   });
 }
 
-/** @throws {ApiError} forbidden for who is no Owner, not_found */
-export async function deleteLocation(deps: ProvenanceDeps, principal: Principal, locationId: string): Promise<void> {
+/** @throws {ApiError} forbidden for who is neither Owner nor permitted, not_found */
+export function deleteLocation(deps: ProvenanceDeps, principal: Principal, locationId: string): Promise<void> {
   const { tenantId } = principal;
-  requireManager(principal);
-  const deleted = await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, (tx) =>
-    deleteLocationRow(tx, { tenantId, locationId }),
-  );
-  if (!deleted) throw noSuchLocation();
+  return deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+    await requirePermitted(tx, principal, locationId);
+    if (!(await deleteLocationRow(tx, { tenantId, locationId }))) throw noSuchLocation();
+  });
 }
 
 /** Replaces who beside the Owners may change the location. @throws {ApiError} forbidden for who is no Owner, not_found */
@@ -84,8 +90,17 @@ export async function setLocationPermissions(
   return permissionsResponse(locationId, unique);
 }
 
-/** Owners (DESIGN 10). No token stands for a subject, so permitted subjects write nothing yet. */
+/** Owners (DESIGN 10); who else may change a location is not for the permitted to decide. */
 function requireManager(principal: Principal): void {
   if (permits(principal, 'manage', { kind: 'locations', tenantId: principal.tenantId })) return;
-  throw new ApiError('forbidden', 'Only Owners may create, change and delete locations.');
+  throw new ApiError('forbidden', 'Only Owners may create locations and say who else may change them.');
+}
+
+/** Owners and the location's permitted subjects. */
+async function requirePermitted(tx: Tx, principal: Principal, locationId: string): Promise<void> {
+  const { tenantId } = principal;
+  const subjects = await permittedSubjects(tx, { tenantId, locationId });
+  if (!subjects) throw noSuchLocation();
+  if (permits(principal, 'manage', { kind: 'location', tenantId, permittedSubjects: subjects })) return;
+  throw new ApiError('forbidden', 'Only Owners and its permitted subjects may change this location.');
 }

@@ -7,6 +7,7 @@ export type Verb = 'create' | 'read' | 'record' | 'manage';
 export type Resource =
   | { readonly kind: 'assets' | 'asset_free_events' | 'blobs'; readonly tenantId: string }
   | { readonly kind: 'compliance_policies' | 'locations' | 'tenancy' | 'caps'; readonly tenantId: string }
+  | { readonly kind: 'location'; readonly tenantId: string; readonly permittedSubjects: readonly string[] }
   | {
       readonly kind: 'asset' | 'asset_event' | 'asset_free_event' | 'blob';
       readonly tenantId: string;
@@ -25,7 +26,7 @@ export function isOwner(principal: Principal): boolean {
 /**
  * The one door of authorization: everything not granted here is denied (DESIGN 7.4, 10). Owners may do all in their own
  * tenancy; any active identity may create assets, asset-free events and blobs, read what it created, record on its own
- * assets, and read locations, compliance policies and caps.
+ * assets, and read locations, compliance policies and caps. A location is changed by its permitted subjects, too.
  */
 export function permits(principal: Principal, verb: Verb, resource: Resource): boolean {
   if (resource.tenantId !== principal.tenantId) return false;
@@ -41,6 +42,8 @@ export function permits(principal: Principal, verb: Verb, resource: Resource): b
       return verb === 'read';
     case 'tenancy':
       return false;
+    case 'location':
+      return verb === 'read' || (verb === 'manage' && isNamedAmong(principal, resource.permittedSubjects));
     case 'asset':
       return (verb === 'read' || verb === 'record') && createdBy(principal, resource);
     case 'asset_event':
@@ -70,4 +73,10 @@ export function visibilityOf(principal: Principal): Visibility {
 
 function createdBy(principal: Principal, resource: { creatorIssuer: string; creatorSubject: string }): boolean {
   return resource.creatorIssuer === principal.issuer && resource.creatorSubject === principal.subject;
+}
+
+/** People are named by e-mail address, applications by client id or identity (openapi facts, locationsv2). */
+function isNamedAmong({ subject, email }: Principal, names: readonly string[]): boolean {
+  const own = [subject, `applications/${subject}`, ...(email === '' ? [] : [email.toLowerCase()])];
+  return names.some((name) => own.includes(name.includes('@') ? name.toLowerCase() : name));
 }

@@ -3,6 +3,7 @@ import type { Express, Request, Response } from 'express';
 import { ApiError } from '../errors.js';
 import type { Logger } from '../logger.js';
 import { errorBody, refusalOf } from './error-reply.js';
+import { MASK, maskedBody } from './field-mask.js';
 import type { Authenticate, Principal } from './principal.js';
 import { readBody } from './read-body.js';
 import { readJson } from './read-json.js';
@@ -104,7 +105,7 @@ async function answer(route: Route, deps: PipelineDeps, request: Request): Promi
   const context: RequestContext<unknown, unknown, unknown, Principal | undefined> = {
     params: route.params?.parse(pathParameters(request)),
     query: route.query?.parse(request.query),
-    body: route.body?.parse(readJson(rawBody)),
+    body: route.body?.parse(bodyOf(route, request, rawBody)),
     rawBody,
     // Of the headers that Node keeps as lists, set-cookie alone is one, and no request has it.
     headers: request.headers as Record<string, string | undefined>,
@@ -115,6 +116,11 @@ async function answer(route: Route, deps: PipelineDeps, request: Request): Promi
   const weight = route.weight?.(context.body) ?? 1;
   if (principal && weight > 1) await deps.admit?.(principal, weight - 1);
   return route.handle(context);
+}
+
+function bodyOf(route: Route, request: Request, rawBody: Uint8Array): unknown {
+  const body = readJson(rawBody);
+  return route.method === 'PATCH' ? maskedBody(request.query[MASK], body) : body;
 }
 
 /** A wildcard's segments as the one text that they are in the path. */

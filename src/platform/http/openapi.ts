@@ -1,4 +1,5 @@
 import { type ZodType, z } from 'zod';
+import { MASK } from './field-mask.js';
 import type { Route } from './route.js';
 
 type Json = Record<string, unknown>;
@@ -69,7 +70,7 @@ function operation(route: Route): Json {
     ...(route.formFile ? { consumes: ['multipart/form-data'] } : {}),
     ...(route.rawResponse ? { produces: [route.rawResponse] } : {}),
     ...(route.access === 'token' ? { security: [{ bearer: [] }] } : {}),
-    parameters: [...pathParameters(route), ...fields(route.query, 'query'), ...bodyParameter(route)],
+    parameters: [...pathParameters(route), ...fields(route.query, 'query'), ...mask(route), ...bodyParameter(route)],
     responses: Object.fromEntries(statuses.map((status) => [status, response(route, status)])),
   };
 }
@@ -104,6 +105,11 @@ function fields(schema: ZodType | undefined, place: 'path' | 'query'): Json[] {
     );
     return { name, in: place, required: place === 'path' || required.includes(name), ...simple };
   });
+}
+
+/** Read by the pipeline, not by the route's own query. */
+function mask(route: Route): Json[] {
+  return route.method === 'PATCH' && route.body ? [{ name: MASK, in: 'query', required: false, type: 'string' }] : [];
 }
 
 function bodyParameter(route: Route): Json[] {
