@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { createApp } from './app.js';
 import { createAcceptWriter } from './archivist/accept/accept-writer.js';
 import type { FirstOwner } from './archivist/bootstrap-deployment.js';
-import { type Deployment, statementLog } from './archivist/deployment.js';
+import type { Deployment } from './archivist/deployment.js';
 import { leafSource } from './archivist/leaf-source.js';
 import { createFindLogFile } from './archivist/log-files.js';
 import { statementSource } from './archivist/statement-source.js';
@@ -30,10 +30,10 @@ import { openRedisQueues, postgresQueues } from './platform/queue/open-queue-bac
 import type { QueueBackend } from './platform/queue/queue-backend.js';
 import { openRateLimiter, type RateLimiter } from './platform/rate-limiter.js';
 import { issuerDid } from './scitt/did.js';
-import type { FollowedLog } from './scitt/tlog-routes.js';
 import { routeGroups } from './service/api-routes.js';
 import { type OpenDeployment, openDeployment } from './service/open-deployment.js';
 import { runConserverLink } from './service/run-conserver-link.js';
+import { cosignedCheckpoints, followedLogs, runWitnesses } from './service/run-witnesses.js';
 import { serviceHealth } from './service/service-health.js';
 import { statusRoutes } from './service/status-routes.js';
 import { startPurgeIdempotencyJob } from './workers/purge-idempotency-job.js';
@@ -105,6 +105,8 @@ async function startParts(
     const job = await startPurgeIdempotencyJob({ ...base, backend: queues });
     closers.push(() => job.close());
   }
+  const witnessing = await runWitnesses(config, { ...base, ...open, nudge: ledger.nudge });
+  if (witnessing) closers.push(() => witnessing.close());
   const server = await startServer(config, base, ledger, closers);
   if (config.clamavUrl !== undefined && (config.role === 'all' || config.role === 'worker')) {
     const scanner = clamavScanner(config.clamavUrl);
@@ -229,7 +231,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
     keyring,
     publicUrl,
     logs: followedLogs(deployment),
-    cosignedCheckpoint: async () => undefined,
+    cosignedCheckpoint: cosignedCheckpoints(config, database),
   };
   const limiter = openLimiter(config, base, closers);
   const servesInterface = config.role === 'all' || config.role === 'api';
@@ -255,13 +257,6 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
   const server = await explained(`PORT ${port} of HOST ${host} cannot be used`, listen(app, { host, port }));
   closers.push(() => server.close());
   return server;
-}
-
-function followedLogs(deployment: Deployment): FollowedLog[] {
-  return [
-    { ...statementLog(deployment, true), kind: 'public' },
-    { ...statementLog(deployment, false), kind: 'private' },
-  ];
 }
 
 function openLimiter(config: Config, { logger }: Base, closers: Closers): RateLimiter | undefined {

@@ -13,7 +13,8 @@ export const TRUST_ORDER: readonly ConfirmationStatus[] = confirmationStatusSche
 
 export function confirmationStatus(commit: EntryCommit | undefined): ConfirmationStatus {
   if (!commit) return 'STORED';
-  return commit.published ? 'CONFIRMED' : 'COMMITTED';
+  if (!commit.published) return 'COMMITTED';
+  return commit.witnessed ? 'UNEQUIVOCAL' : 'CONFIRMED';
 }
 
 const uint64 = z.string().meta({ format: 'uint64' });
@@ -57,8 +58,13 @@ export function merklelogEntry(commit: EntryCommit | undefined): z.infer<typeof 
           signed_tree_head: '',
         }
       : null,
-    unequivocal: null,
+    unequivocal: commit.witnessed ? {} : null,
   };
+}
+
+/** The same progress, of an entry that stops at CONFIRMED for ever (DESIGN 2.6). */
+export function neverWitnessed<Commit extends EntryCommit | undefined>(commit: Commit): Commit {
+  return commit && { ...commit, witnessed: false };
 }
 
 export function timestampCommitted(commit: EntryCommit | undefined): string {

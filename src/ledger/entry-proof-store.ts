@@ -8,6 +8,8 @@ export interface PlacedEntry {
   readonly leafIndex: bigint;
   readonly idtimestamp: bigint;
   readonly timestampCommitted: string;
+  /** Under a seal that lies below a checkpoint with a quorum of witnesses. */
+  readonly witnessed: boolean;
   readonly seal?: {
     readonly sealNumber: bigint;
     readonly size: bigint;
@@ -23,6 +25,7 @@ interface PlacedRow {
   leaf_index: bigint;
   idtimestamp: Uint8Array;
   timestamp_committed: string;
+  witnessed: boolean;
   seal_number: bigint | null;
   size: bigint;
   leaves: bigint;
@@ -38,6 +41,7 @@ function placedEntry(row: PlacedRow): PlacedEntry {
     leafIndex: row.leaf_index,
     idtimestamp: uint64FromBytes(row.idtimestamp),
     timestampCommitted: row.timestamp_committed,
+    witnessed: row.witnessed,
     ...(sealNumber === null ? {} : { seal: { sealNumber, size, leaves, keyId, sealedAtMs, root } }),
   };
 }
@@ -46,6 +50,7 @@ function placedEntry(row: PlacedRow): PlacedEntry {
 export async function placedEntries(tx: Tx, log: LogRef, entryIds: readonly string[]): Promise<PlacedEntry[]> {
   const rows = await tx.query<PlacedRow>(
     `SELECT leaf.entry_id, leaf.leaf_index, leaf.idtimestamp, leaf.timestamp_committed,
+            leaf.leaf_index < log.witnessed_leaves AS witnessed,
             first.seal_number, first.size, first.leaves, first.key_id, first.sealed_at_ms, first.root
        FROM archivist.leaf
        JOIN archivist.log ON log.tenant_id = leaf.tenant_id AND log.log_id = leaf.log_id

@@ -10,17 +10,20 @@ export interface EntryCommit {
   readonly idtimestamp: bigint;
   /** The text that the leaf covers; it is shown verbatim. */
   readonly timestampCommitted: string;
+  /** A quorum of witnesses has vouched for a seal that covers the entry. */
+  readonly witnessed: boolean;
   /** The first published seal that covers the entry. */
   readonly published?: { readonly size: bigint; readonly root: Uint8Array; readonly sealedAtMs: bigint };
 }
 
 function entryCommit(entry: PlacedEntry): EntryCommit {
-  const { leafIndex, idtimestamp, timestampCommitted, seal } = entry;
+  const { leafIndex, idtimestamp, timestampCommitted, witnessed, seal } = entry;
   return {
     mmrIndex: mmrIndex(leafIndex),
     leafIndex,
     idtimestamp,
     timestampCommitted,
+    witnessed,
     ...(seal ? { published: { size: seal.size, root: seal.root, sealedAtMs: seal.sealedAtMs } } : {}),
   };
 }

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { decodeVkey, type NoteKey, NoteKeyType } from '../core/tlog/signed-note.js';
 import { DEFAULT_QUOTAS, parseQuotas, type Quotas } from './quotas.js';
 
 /** Which part of the program this process plays. */
@@ -54,6 +55,15 @@ export interface Config {
    * `members` asks for a token and shows the caller's own log and the public one.
    */
   readonly logFiles: 'public' | 'members';
+  /**
+   * `WITNESSES`, such as `witness.example/w1+6bccad76+BBle… https://witness.example, …`: verifier key and address of each
+   * C2SP witness that cosigns the public statement log. Unset, events stop at CONFIRMED.
+   */
+  readonly witnesses: readonly WitnessAddress[];
+  /** `WITNESS_QUORUM`, default all of them: how many have to cosign before an event is UNEQUIVOCAL. */
+  readonly witnessQuorum: number;
+  /** `WITNESS_SECONDS`, 1 to 59, default 10: how often they are asked. */
+  readonly witnessSeconds: number;
   /** `RATE_LIMIT`: most requests of each tenancy in a second, over all processes with `REDIS_URL`, else in each; unset, no limit. */
   readonly rateLimit: number | undefined;
   /** `BOOTSTRAP_CLIENT_ID`, a UUID: the first Owner application's id; used at first start only, drawn when unset. */
@@ -67,6 +77,13 @@ export interface Config {
   readonly plugin: PluginConfig;
   /** `ARCHIVIST_FAILPOINT`, for fault tests: kills the process at a named place, `name` or `name:n`. */
   readonly failpoint: string | undefined;
+}
+
+/** A witness as the operator names it. */
+export interface WitnessAddress {
+  readonly key: NoteKey;
+  /** Without a slash at its end. */
+  readonly url: string;
 }
 
 /** The conserver plugin: inside the service or alone. */
@@ -115,6 +132,21 @@ const baseUrl = url(['http:', 'https:'])
   .refine((text) => !/[?#@]/.test(text), 'must have no query, fragment or user')
   .transform((text) => text.replace(/\/+$/, ''));
 
+const witnesses = z.string().transform((text, context): readonly WitnessAddress[] =>
+  text.split(',').map((each) => {
+    const [vkey, address, ...more] = each.trim().split(/\s+/);
+    const parsed = baseUrl.safeParse(address ?? '');
+    try {
+      const key = decodeVkey(vkey ?? '');
+      if (parsed.success && more.length === 0 && key.type === NoteKeyType.cosignature) return { key, url: parsed.data };
+    } catch {
+      // Said below, in the operator's words.
+    }
+    context.addIssue('must be verifier key and URL of each witness, with a space between, separated by commas');
+    return z.NEVER;
+  }),
+);
+
 const objectStoreDir = z.string().transform((text, context) => {
   if (text.startsWith('file:///') && URL.canParse(text)) return fileURLToPath(text);
   const s3 = text.startsWith('s3:');
@@ -161,6 +193,17 @@ const environmentSchema = z.object({
     .regex(/^\S+( \S+){4,5}$/, 'must be a cron pattern of five or six fields')
     .default('0 3 * * *'),
   QUOTAS: quotas.optional(),
+  WITNESSES: witnesses.default([]),
+  WITNESS_QUORUM: z
+    .string()
+    .regex(/^[1-9]\d{0,2}$/, 'must be a number of witnesses')
+    .transform(Number)
+    .optional(),
+  WITNESS_SECONDS: z
+    .string()
+    .regex(/^([1-9]|[1-5]\d)$/, 'must be 1 to 59 seconds')
+    .transform(Number)
+    .default(10),
   LOG_FILES: z.enum(['public', 'members']).default('public'),
   RATE_LIMIT: z
     .string()
@@ -211,6 +254,8 @@ function findContradiction(env: Environment): string | undefined {
     return 'PORT: 0 takes another port at each start, while PUBLIC_URL must stay the same and be set';
   if ((env.ARCHIVIST_CLIENT_ID === undefined) !== (env.ARCHIVIST_CLIENT_SECRET === undefined))
     return 'ARCHIVIST_CLIENT_ID: must be set together with ARCHIVIST_CLIENT_SECRET';
+  if (env.WITNESS_QUORUM !== undefined && env.WITNESS_QUORUM > env.WITNESSES.length)
+    return `WITNESS_QUORUM: there are ${env.WITNESSES.length} WITNESSES`;
   return undefined;
 }
 
@@ -232,6 +277,9 @@ function configOf(env: Environment): Config {
     blobScanSchedule: env.BLOB_SCAN_SCHEDULE,
     quotas: env.QUOTAS ?? DEFAULT_QUOTAS,
     logFiles: env.LOG_FILES,
+    witnesses: env.WITNESSES,
+    witnessQuorum: env.WITNESS_QUORUM ?? env.WITNESSES.length,
+    witnessSeconds: env.WITNESS_SECONDS,
     rateLimit: env.RATE_LIMIT,
     bootstrapClientId: env.BOOTSTRAP_CLIENT_ID,
     bootstrapClientSecret: env.BOOTSTRAP_CLIENT_SECRET,

@@ -8,7 +8,11 @@ import { CHAIN_ID } from './asset.js';
 /** Columns of an asset's attributes that have an index. */
 export const INDEXED_ATTRIBUTES = { subject: 'a.subject', arc_display_type: 'a.display_type' } as const;
 const ATTRIBUTES = { prefix: 'attributes.', column: 'a.attributes', indexed: INDEXED_ATTRIBUTES };
-const NEW_ASSET = { tenantId: 'a.tenant_id', eventId: 'a.new_asset_event_id' };
+const NEW_ASSET = {
+  tenantId: 'a.tenant_id',
+  eventId: 'a.new_asset_event_id',
+  simpleHash: "(a.proof_mechanism = 'SIMPLE_HASH')",
+};
 
 type Reader = (value: string, parameter: string) => Condition | undefined;
 

@@ -128,3 +128,13 @@ function assetOf(row: AssetRow): Asset {
     createdAt: row.created_at,
   };
 }
+
+/** Which of these assets are proven by SIMPLE_HASH. */
+export async function simpleHashAssets(tx: Tx, tenantId: string, assetIds: readonly string[]): Promise<Set<string>> {
+  const rows = await tx.query<{ asset_id: string }>(
+    `SELECT asset_id FROM archivist.asset
+      WHERE tenant_id = $1 AND asset_id = ANY ($2::uuid[]) AND proof_mechanism = 'SIMPLE_HASH'`,
+    [tenantId, assetIds],
+  );
+  return new Set(rows.map((row) => row.asset_id));
+}

@@ -1,5 +1,5 @@
 import { permits, visibilityOf } from '../../iam/access/permits.js';
-import { commits } from '../../ledger/entry-proof.js';
+import { commits, type EntryCommit } from '../../ledger/entry-proof.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Condition } from '../../platform/listing/condition.js';
@@ -8,7 +8,7 @@ import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { readTimestamp, timestampOf } from '../../platform/timestamps.js';
-import { confirmationStatus } from '../confirmation.js';
+import { type ConfirmationStatus, confirmationStatus, neverWitnessed } from '../confirmation.js';
 import { tenancyLog } from '../deployment.js';
 import type { AssetForm } from '../events/asset-event.js';
 import { assetHistory } from '../events/asset-event-store.js';
@@ -82,14 +82,19 @@ async function allShown(tx: Tx, assets: readonly Asset[], tenantId: string, atTi
   const newAssetEvents = assets.map((asset) => asset.newAssetEventId);
   const known = await commits(tx, tenancyLog(tenantId), newAssetEvents);
   return assets.map((asset) => {
-    const status = confirmationStatus(known.get(asset.newAssetEventId));
+    const status = statusOf(asset, known);
     return assetResponse(asset, { status, atTime });
   });
 }
 
 async function shown(tx: Tx, asset: Asset, atTime: string, form: AssetForm): Promise<Record<string, unknown>> {
   const known = await commits(tx, tenancyLog(asset.tenantId), [asset.newAssetEventId]);
-  return assetResponse(asset, { status: confirmationStatus(known.get(asset.newAssetEventId)), atTime, form });
+  return assetResponse(asset, { status: statusOf(asset, known), atTime, form });
+}
+
+function statusOf(asset: Asset, known: ReadonlyMap<string, EntryCommit>): ConfirmationStatus {
+  const commit = known.get(asset.newAssetEventId);
+  return confirmationStatus(asset.proofMechanism === 'SIMPLE_HASH' ? neverWitnessed(commit) : commit);
 }
 
 /** Attributes and tracking as the events accepted until then left them. @throws {ApiError} not_found before it was created */

@@ -1,11 +1,10 @@
 import { permits } from '../../iam/access/permits.js';
-import { commits } from '../../ledger/entry-proof.js';
 import { ApiError } from '../../platform/errors.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
-import { tenancyLog } from '../deployment.js';
 import { assetEventResponse, createAssetEventSchema } from '../events/asset-event.js';
 import { findAssetEvents } from '../events/asset-event-store.js';
 import { assetEventSubmission } from '../events/create-asset-event.js';
+import { eventCommits } from '../events/event-commits.js';
 import type { BulkKind } from './accept-bulk.js';
 import { readBulkItem } from './bulk.js';
 
@@ -39,7 +38,7 @@ export function assetEventBulk(assetId: string | undefined): BulkKind {
         tx,
         ids.map((eventId) => ({ tenantId, eventId })),
       );
-      const known = await commits(tx, tenancyLog(tenantId), ids);
+      const known = await eventCommits(tx, tenantId, events);
       const readable = events.filter(({ principalAccepted: { issuer, subject } }) =>
         permits(principal, 'read', {
           kind: 'asset_event',

@@ -9,9 +9,13 @@ import { INDEXED_ATTRIBUTES, proofMechanismCondition } from '../assets/asset-fil
 import { attributeCondition } from '../listing/attribute-condition.js';
 import { minimumTrustCondition, statusCondition } from '../listing/confirmation-filter-store.js';
 
-const ENTRY = { tenantId: 'e.tenant_id', eventId: 'e.event_id' };
 const ITS_ASSET =
   'EXISTS (SELECT FROM archivist.asset a WHERE a.tenant_id = e.tenant_id AND a.asset_id = e.asset_id AND';
+const ENTRY = {
+  tenantId: 'e.tenant_id',
+  eventId: 'e.event_id',
+  simpleHash: `${ITS_ASSET} a.proof_mechanism = 'SIMPLE_HASH')`,
+};
 const ITS_LEAF =
   'EXISTS (SELECT FROM archivist.leaf l WHERE l.tenant_id = e.tenant_id AND l.log_id = e.tenant_id AND l.entry_id = e.event_id AND';
 

@@ -8,6 +8,7 @@ import {
   confirmationStatusSchema,
   merklelogCommit,
   merklelogCommitSchema,
+  neverWitnessed,
 } from '../confirmation.js';
 
 /** An event that belongs to trails instead of an asset; never changed. */
@@ -64,7 +65,7 @@ export function assetFreeEventResponse(
     origin_tenant: `tenant/${event.tenantId}`,
     created_by: event.createdBy,
     created_at: Number(event.createdAtMs),
-    confirmation_status: confirmationStatus(commit),
+    confirmation_status: confirmationStatus(neverWitnessed(commit)),
     merklelog_commit: commit ? merklelogCommit(commit) : { index: '0', idtimestamp: '' },
   };
 }

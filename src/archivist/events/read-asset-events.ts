@@ -14,6 +14,7 @@ import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
 import { type AssetEvent, type AssetForm, assetEventResponse } from './asset-event.js';
 import { assetEventConditions, visibleAssetEvents } from './asset-event-filter-store.js';
 import { countAssetEvents, findAssetEvents, listAssetEvents } from './asset-event-store.js';
+import { eventCommits } from './event-commits.js';
 
 export interface EventAddress {
   readonly assetId: string;
@@ -44,6 +45,10 @@ export async function commitOf(tx: Tx, event: { tenantId: string; eventId: strin
   return (await commits(tx, tenancyLog(event.tenantId), [event.eventId])).get(event.eventId);
 }
 
+async function shownCommitOf(tx: Tx, event: AssetEvent): Promise<EntryCommit | undefined> {
+  return (await eventCommits(tx, event.tenantId, [event])).get(event.eventId);
+}
+
 export function readAssetEvent(
   deps: ProvenanceDeps,
   principal: Principal,
@@ -51,7 +56,7 @@ export function readAssetEvent(
 ): Promise<Record<string, unknown>> {
   return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
     const event = await requireAssetEvent(tx, principal, address);
-    return assetEventResponse(event, await commitOf(tx, event));
+    return assetEventResponse(event, await shownCommitOf(tx, event));
   });
 }
 
@@ -59,7 +64,7 @@ export function readPublicAssetEvent(deps: ProvenanceDeps, address: EventAddress
   const { publicTenancy } = deps.deployment;
   return deps.database.inTransaction({ read: [publicTenancy], write: [] }, async (tx) => {
     const event = await requirePublicEvent(tx, publicTenancy, address);
-    return assetEventResponse(event, await commitOf(tx, event), 'publicassets');
+    return assetEventResponse(event, await shownCommitOf(tx, event), 'publicassets');
   });
 }
 
@@ -133,8 +138,7 @@ async function eventPage(
     order,
     tokens: deps.pageTokens,
   });
-  const ids = page.entries.map((event) => event.eventId);
-  const known = await commits(tx, tenancyLog(from.tenantId), ids);
+  const known = await eventCommits(tx, from.tenantId, page.entries);
   return { ...page, entries: page.entries.map((event) => assetEventResponse(event, known.get(event.eventId), form)) };
 }
 

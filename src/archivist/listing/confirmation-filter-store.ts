@@ -7,6 +7,8 @@ const STATUSES = ['PENDING', 'FAILED', 'STORED', 'COMMITTED', 'CONFIRMED', 'UNEQ
 export interface EntryColumns {
   readonly tenantId: string;
   readonly eventId: string;
+  /** True of an event that stops at CONFIRMED for ever. */
+  readonly simpleHash: string;
 }
 
 /** The condition `confirmation_status=<status>`. PENDING and FAILED are never set, so nothing meets them (DESIGN 10). */
@@ -15,7 +17,8 @@ export function statusCondition(entry: EntryColumns, status: string, parameter: 
   if (!STATUSES.includes(status)) throw unknownStatus(parameter);
   if (status === 'STORED') return condition(waiting(entry));
   if (status === 'COMMITTED') return condition(`NOT ${waiting(entry)} AND NOT ${published(entry)}`);
-  if (status === 'CONFIRMED') return condition(published(entry));
+  if (status === 'CONFIRMED') return condition(`${published(entry)} AND NOT ${witnessed(entry)}`);
+  if (status === 'UNEQUIVOCAL') return condition(witnessed(entry));
   return condition('false');
 }
 
@@ -25,6 +28,7 @@ export function minimumTrustCondition(entry: EntryColumns, status: string, param
   if (!STATUSES.includes(status)) throw unknownStatus(parameter);
   if (status === 'COMMITTED') return condition(`NOT ${waiting(entry)}`);
   if (status === 'CONFIRMED') return condition(published(entry));
+  if (status === 'UNEQUIVOCAL') return condition(witnessed(entry));
   return condition('false');
 }
 
@@ -40,6 +44,13 @@ function published(entry: EntryColumns): string {
     JOIN archivist.seal s ON s.tenant_id = g.tenant_id AND s.log_id = g.log_id AND s.seal_number = g.published_number
     WHERE l.tenant_id = ${entry.tenantId} AND l.log_id = ${entry.tenantId} AND l.entry_id = ${entry.eventId}
       AND l.leaf_index < s.leaves)`;
+}
+
+function witnessed(entry: EntryColumns): string {
+  return `(NOT ${entry.simpleHash} AND EXISTS (SELECT FROM archivist.leaf l
+    JOIN archivist.log g ON g.tenant_id = l.tenant_id AND g.log_id = l.log_id
+    WHERE l.tenant_id = ${entry.tenantId} AND l.log_id = ${entry.tenantId} AND l.entry_id = ${entry.eventId}
+      AND l.leaf_index < g.witnessed_leaves))`;
 }
 
 function unknownStatus(parameter: string): ApiError {

@@ -1,0 +1,43 @@
+import type { Ids } from '../../platform/ids.js';
+import type { Database } from '../../platform/postgres/database.js';
+import { insertIntake } from '../intake-store.js';
+import type { LogRef } from '../log.js';
+import { insertStatements } from '../statement-store.js';
+import { insertRegisteredSeals, unregisteredSeals } from './witness-store.js';
+
+const BATCH = 500;
+
+/**
+ * Registers the newest published seal of each MMR log as an entry of the public statement log: whoever witnesses that one
+ * log vouches for all. In one transaction with the intake, so a seal is registered once whatever crashes; of two
+ * processes one does it. Resolves with how many were registered.
+ */
+export async function registerSeals(
+  { database, ids }: { readonly database: Database; readonly ids: Ids },
+  publicLog: LogRef,
+): Promise<number> {
+  return database.inTransaction('system', async (tx) => {
+    const seals = (await unregisteredSeals(tx, BATCH)).map((seal) => ({ seal, entryId: ids.uuid() }));
+    if (seals.length === 0) return 0;
+    const ours = await insertRegisteredSeals(tx, seals);
+    const registered = seals.filter(({ entryId }) => ours.has(entryId));
+    await insertStatements(
+      tx,
+      registered.map(({ seal, entryId }) => ({
+        tenantId: publicLog.tenantId,
+        eventId: entryId,
+        entry: seal.signed,
+      })),
+    );
+    await insertIntake(
+      tx,
+      registered.map(({ entryId }) => ({
+        ...publicLog,
+        entryId,
+        entryKind: 'statement' as const,
+        entryTenantId: publicLog.tenantId,
+      })),
+    );
+    return registered.length;
+  });
+}

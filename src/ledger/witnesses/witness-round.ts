@@ -1,0 +1,99 @@
+import type { Signer, VerifySignature } from '../../core/cose/signature.js';
+import { rfc9162ConsistencyNodes, rfc9162ConsistencyPath } from '../../core/rfc9162/rfc9162-consistency-path.js';
+import type { Clock } from '../../platform/clock.js';
+import type { Ids } from '../../platform/ids.js';
+import type { Logger } from '../../platform/logger.js';
+import type { Database } from '../../platform/postgres/database.js';
+import { checkpointNote, publishedState } from '../checkpoint-note.js';
+import type { LogRef } from '../log.js';
+import { readNodes } from '../node-page-store.js';
+import { registerSeals } from './register-seals.js';
+import { askWitness, type CheckpointSubmission, type Witness, WitnessRefused } from './witness.js';
+import { advanceWitnessed, insertCosigned, newestCosigned, putWitnessSizes, witnessSizes } from './witness-store.js';
+
+export interface WitnessDeps {
+  readonly database: Database;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly noteSigner: () => Signer;
+  readonly verifySignature: VerifySignature;
+  readonly witnesses: readonly Witness[];
+  /** How many of them have to cosign. */
+  readonly quorum: number;
+  readonly publicLog: LogRef;
+  nudge(tenantId: string, logId: string): void;
+}
+
+/** What a round did. */
+export interface WitnessRound {
+  readonly registered: number;
+  /** Entries of the public statement log under the checkpoint that a quorum cosigned; absent when none did. */
+  readonly cosigned?: bigint;
+  readonly cosignatures: number;
+}
+
+interface Asked {
+  readonly witness: string;
+  readonly line?: string;
+}
+
+async function submissionOf(deps: WitnessDeps): Promise<CheckpointSubmission | undefined> {
+  const { database, publicLog } = deps;
+  const { state, done } = await database.inTransaction('system', async (tx) => ({
+    state: await publishedState(tx, publicLog),
+    done: (await newestCosigned(tx, publicLog))?.size ?? 0n,
+  }));
+  if (!state || state.size === 0n || state.size === done) return undefined;
+  const { size } = state;
+  return {
+    note: await checkpointNote(state, deps.noteSigner()),
+    size,
+    proofFrom: (oldSize) =>
+      database.inTransaction('system', async (tx) =>
+        rfc9162ConsistencyPath(oldSize, size, await readNodes(tx, publicLog, rfc9162ConsistencyNodes(oldSize, size))),
+      ),
+  };
+}
+
+async function askAll(deps: WitnessDeps, submission: CheckpointSubmission): Promise<Asked[]> {
+  const { database, publicLog, verifySignature, clock, logger } = deps;
+  const sizes = await database.inTransaction('system', (tx) => witnessSizes(tx, publicLog));
+  return Promise.all(
+    deps.witnesses.map(async (witness): Promise<Asked> => {
+      const { name } = witness.key;
+      const call = { witness, oldSize: sizes.get(name) ?? 0n, verifySignature, now: () => clock.now() };
+      try {
+        return { witness: name, line: await askWitness(call, submission) };
+      } catch (error) {
+        if (!(error instanceof WitnessRefused)) throw error;
+        logger.warn({ witness: name, reason: error.message }, 'a witness did not cosign');
+        return { witness: name };
+      }
+    }),
+  );
+}
+
+/**
+ * One round: registers new seals in the public statement log, has its newest checkpoint cosigned, and once a quorum has,
+ * stores it and moves what it covers to UNEQUIVOCAL (DESIGN 2.6). Each step can be repeated; a crash between asking and
+ * storing leaves witnesses that are ahead, and they say so at the next round.
+ */
+export async function runWitnessRound(deps: WitnessDeps): Promise<WitnessRound> {
+  const { database, publicLog } = deps;
+  const registered = await registerSeals(deps, publicLog);
+  if (registered > 0) deps.nudge(publicLog.tenantId, publicLog.logId);
+  const submission = await submissionOf(deps);
+  if (!submission) return { registered, cosignatures: 0 };
+  const cosigned = (await askAll(deps, submission)).filter(({ line }) => line !== undefined);
+  const reached = cosigned.length >= deps.quorum;
+  await database.inTransaction('system', async (tx) => {
+    const names = cosigned.map(({ witness }) => witness);
+    await putWitnessSizes(tx, publicLog, names, submission.size);
+    if (!reached) return;
+    const note = submission.note + cosigned.map(({ line }) => line).join('');
+    await insertCosigned(tx, publicLog, submission.size, note);
+    await advanceWitnessed(tx, publicLog, submission.size);
+  });
+  return { registered, cosignatures: cosigned.length, ...(reached ? { cosigned: submission.size } : {}) };
+}

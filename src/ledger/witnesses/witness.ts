@@ -1,0 +1,107 @@
+import { toBase64 } from '../../core/bytes.js';
+import type { VerifySignature } from '../../core/cose/signature.js';
+import { verifyCosignature } from '../../core/tlog/cosignature.js';
+import { decodeNote, type NoteKey, readSignatureLine, signatureLine } from '../../core/tlog/signed-note.js';
+
+/** Somebody who cosigns checkpoints that extend what he has seen (C2SP tlog-witness). */
+export interface Witness {
+  readonly key: NoteKey;
+  /** Prefix of its endpoints, without a slash at its end. */
+  readonly url: string;
+}
+
+/** A witness that did not cosign; the message says why and never quotes more than a status. */
+export class WitnessRefused extends Error {
+  override readonly name = 'WitnessRefused';
+}
+
+/** What a witness is asked to cosign. */
+export interface CheckpointSubmission {
+  /** The log's own signed note. */
+  readonly note: string;
+  readonly size: bigint;
+  /** The proof that this checkpoint extends one of `oldSize` entries. */
+  proofFrom(oldSize: bigint): Promise<readonly Uint8Array[]>;
+}
+
+export interface WitnessCall {
+  readonly witness: Witness;
+  /** What it has cosigned last, as far as we know. */
+  readonly oldSize: bigint;
+  readonly verifySignature: VerifySignature;
+  /** Unix milliseconds. */
+  now(): number;
+}
+
+const TIME_LIMIT_MS = 5_000;
+const MOST_BYTES = 64 * 1024;
+/** A cosignature speaks of now: one from another time is somebody else's, played back. */
+const MOST_SKEW_SECONDS = 600n;
+
+/**
+ * Submits a checkpoint to one witness and resolves with its signature line, checked. A witness that knows another size
+ * than we thought is asked once more from there.
+ * @throws {WitnessRefused} when it does not answer, refuses, knows a larger log than ours, or signs something else
+ */
+export async function askWitness(call: WitnessCall, submission: CheckpointSubmission): Promise<string> {
+  const first = await submit(call, submission, call.oldSize);
+  const answer =
+    first.status === 409 ? await submit(call, submission, sizeItKnows(first.body, submission.size)) : first;
+  if (answer.status !== 200) throw new WitnessRefused(`it answered ${answer.status}`);
+  return checkedLine(call, submission, answer.body);
+}
+
+function sizeItKnows(body: string, ours: bigint): bigint {
+  const text = body.trim();
+  if (!/^(0|[1-9]\d{0,18})$/.test(text)) throw new WitnessRefused('it answered 409 without the size that it knows');
+  if (BigInt(text) > ours) throw new WitnessRefused(`it has cosigned ${text} entries, and we have published ${ours}`);
+  return BigInt(text);
+}
+
+async function submit({ witness }: WitnessCall, { note, size, proofFrom }: CheckpointSubmission, oldSize: bigint) {
+  const known = oldSize <= size ? oldSize : 0n;
+  const proof = await proofFrom(known);
+  const body = `old ${known}\n${proof.map((hash) => `${toBase64(hash)}\n`).join('')}\n${note}`;
+  try {
+    const response = await fetch(`${witness.url}/add-checkpoint`, {
+      method: 'POST',
+      body,
+      redirect: 'error',
+      signal: AbortSignal.timeout(TIME_LIMIT_MS),
+    });
+    return { status: response.status, body: await limitedText(response) };
+  } catch (error) {
+    if (error instanceof WitnessRefused) throw error;
+    throw new WitnessRefused('it does not answer');
+  }
+}
+
+async function limitedText(response: Response): Promise<string> {
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk as Uint8Array, { stream: true });
+    if (text.length > MOST_BYTES) throw new WitnessRefused('its answer is too long');
+  }
+  return text;
+}
+
+async function checkedLine(
+  { witness, verifySignature, now }: WitnessCall,
+  { note }: CheckpointSubmission,
+  lines: string,
+): Promise<string> {
+  const { text } = decodeNote(note);
+  try {
+    const signatures = lines.split('\n').filter(Boolean).map(readSignatureLine);
+    const time = await verifyCosignature({ text, signatures }, witness.key, verifySignature);
+    if (time === undefined) throw new WitnessRefused('it signed with another key');
+    const skew = time - BigInt(Math.floor(now() / 1000));
+    if (skew > MOST_SKEW_SECONDS || -skew > MOST_SKEW_SECONDS) throw new WitnessRefused('it signed at another time');
+    const signature = signatures.find(({ name }) => name === witness.key.name)!.signature;
+    return signatureLine(witness.key, signature);
+  } catch (error) {
+    if (error instanceof WitnessRefused) throw error;
+    throw new WitnessRefused('it signed something else');
+  }
+}

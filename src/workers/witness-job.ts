@@ -1,0 +1,17 @@
+import { runWitnessRound, type WitnessDeps } from '../ledger/witnesses/witness-round.js';
+import type { QueueBackend } from '../platform/queue/queue-backend.js';
+import { type ScheduledJob, startScheduledJob } from './scheduled-job.js';
+
+/** Has the public statement log cosigned every few seconds; of several processes one does it at a time. */
+export function startWitnessJob(
+  deps: WitnessDeps & { readonly backend: QueueBackend; readonly everySeconds: number },
+): Promise<ScheduledJob> {
+  return startScheduledJob(deps, {
+    name: 'witness',
+    pattern: `*/${deps.everySeconds} * * * * *`,
+    run: async () => {
+      const { registered, cosignatures, cosigned } = await runWitnessRound(deps);
+      return { registered, cosignatures, ...(cosigned === undefined ? {} : { cosigned: String(cosigned) }) };
+    },
+  });
+}

@@ -1,0 +1,169 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { readSeal } from '../../src/core/receipt/seal.js';
+import { decodeCheckpoint } from '../../src/core/tlog/checkpoint.js';
+import { verifyCosignature } from '../../src/core/tlog/cosignature.js';
+import { decodeNote } from '../../src/core/tlog/signed-note.js';
+import { startTestService, type TestService } from './test-service.js';
+import { startTestWitness, type TestWitness } from './test-witness.js';
+
+const PATIENCE = { timeout: 40_000, interval: 200 };
+let witnesses: TestWitness[];
+let running: TestService | undefined;
+
+beforeEach(async () => {
+  witnesses = await Promise.all(['w1', 'w2', 'w3'].map((name) => startTestWitness(`${name}.example`)));
+});
+afterEach(async () => {
+  await running?.close();
+  running = undefined;
+  await Promise.all(witnesses.map((witness) => witness.close()));
+});
+
+interface PublicLog {
+  readonly vkey: string;
+  readonly url: string;
+}
+
+async function start(quorum: number): Promise<PublicLog> {
+  running = await startTestService({
+    WITNESSES: witnesses.map(({ address }) => address).join(', '),
+    WITNESS_QUORUM: String(quorum),
+    WITNESS_SECONDS: '1',
+  });
+  const { logs } = (await running.anonymous.get('/verifiabledata/tlog')).json as {
+    logs: (PublicLog & { kind: string })[];
+  };
+  const log = logs.find(({ kind }) => kind === 'public')!;
+  for (const witness of witnesses) witness.knownLogs.push(log.vkey);
+  return log;
+}
+
+async function event(proofMechanism = 'MERKLE_LOG'): Promise<string> {
+  const asset = await running!.owner.post('/archivist/v2/assets', { attributes: {}, proof_mechanism: proofMechanism });
+  const made = await running!.owner.post(`/archivist/v2/${asset.json['identity']}/events`, {
+    operation: 'Record',
+    behaviour: 'RecordEvidence',
+    event_attributes: {},
+  });
+  return made.json['identity'] as string;
+}
+
+async function statusOf(identity: string): Promise<unknown> {
+  return (await running!.owner.get(`/archivist/v2/${identity}`)).json['confirmation_status'];
+}
+
+const reaches = (identity: string, status: string) =>
+  vi.waitFor(async () => expect(await statusOf(identity)).toBe(status), PATIENCE);
+
+async function cosigned(log: PublicLog) {
+  const text = new TextDecoder().decode(
+    (await running!.anonymous.get(`${new URL(log.url).pathname}/checkpoint`)).bytes,
+  );
+  const note = decodeNote(text);
+  const times = await Promise.all(witnesses.map(({ key }) => verifyCosignature(note, key)));
+  return { checkpoint: decodeCheckpoint(note.text), by: times.filter((time) => time !== undefined).length };
+}
+
+describe('witnesses', () => {
+  it('move an event to UNEQUIVOCAL once a quorum has cosigned a checkpoint above its seal', async () => {
+    const log = await start(3);
+    const identity = await event();
+    await reaches(identity, 'UNEQUIVOCAL');
+    const { json } = await running!.owner.get(`/archivist/v2/${identity}`);
+    expect((json['merklelog_entry'] as Record<string, unknown>)['unequivocal']).toEqual({});
+    const { checkpoint, by } = await cosigned(log);
+    expect(by).toBe(3);
+    expect(checkpoint.size).toBeGreaterThan(0n);
+  }, 60_000);
+
+  it('cosign over the seals themselves: each entry of the public statement log is a seal’s bytes', async () => {
+    const log = await start(1);
+    await reaches(await event(), 'UNEQUIVOCAL');
+    const { size } = (await cosigned(log)).checkpoint;
+    const path = `${new URL(log.url).pathname}/tile/entries/000.p/${size}`;
+    const { bytes } = await running!.anonymous.get(path);
+    const entry = bytes.subarray(2, 2 + ((bytes[0]! << 8) | bytes[1]!));
+    expect(readSeal(entry).state.size).toBeGreaterThan(0n);
+  }, 60_000);
+
+  it('let lists be filtered by what they vouch for', async () => {
+    await start(2);
+    const identity = await event();
+    await reaches(identity, 'UNEQUIVOCAL');
+    const list = async (filter: string) => {
+      const { json } = await running!.owner.get(`/archivist/v2/assets/-/events?${filter}`);
+      return (json['events'] as { identity: string }[]).map((each) => each.identity);
+    };
+    expect(await list('confirmation_status=UNEQUIVOCAL')).toContain(identity);
+    expect(await list('minimum_trust=UNEQUIVOCAL')).toContain(identity);
+    expect(await list('minimum_trust=CONFIRMED')).toContain(identity);
+    expect(await list('confirmation_status=CONFIRMED')).not.toContain(identity);
+  }, 60_000);
+
+  it('never vouch for events of SIMPLE_HASH assets, nor for asset-free ones', async () => {
+    await start(2);
+    const simple = await event('SIMPLE_HASH');
+    const free = await running!.owner.post('/archivist/v1/events', { attributes: { a: 'b' }, trails: [] });
+    await reaches(await event(), 'UNEQUIVOCAL');
+    expect(await statusOf(simple)).toBe('CONFIRMED');
+    const { json } = await running!.owner.get(`/archivist/v1/${free.json['identity']}`);
+    expect(json['confirmation_status']).toBe('CONFIRMED');
+    const { json: listed } = await running!.owner.get('/archivist/v2/assets/-/events?confirmation_status=UNEQUIVOCAL');
+    expect((listed['events'] as { identity: string }[]).map(({ identity }) => identity)).not.toContain(simple);
+  }, 60_000);
+
+  it('below their quorum leave an event CONFIRMED, whatever the others do wrong', async () => {
+    witnesses[1]!.misbehaviour = 'lies';
+    witnesses[2]!.misbehaviour = 'yesterday';
+    const log = await start(2);
+    const identity = await event();
+    await reaches(identity, 'CONFIRMED');
+    await vi.waitFor(() => expect(witnesses[0]!.submissions.length).toBeGreaterThan(3), PATIENCE);
+    expect(await statusOf(identity)).toBe('CONFIRMED');
+    witnesses[1]!.misbehaviour = 'wrong key';
+    witnesses[2]!.misbehaviour = 'refuses';
+    const asked = witnesses[0]!.submissions.length;
+    await vi.waitFor(() => expect(witnesses[0]!.submissions.length).toBeGreaterThan(asked + 1), PATIENCE);
+    expect(await statusOf(identity)).toBe('CONFIRMED');
+    // A lying and a silent one do no harm once two others keep their word.
+    witnesses[1]!.misbehaviour = 'none';
+    witnesses[2]!.misbehaviour = 'silent';
+    await reaches(identity, 'UNEQUIVOCAL');
+    expect((await cosigned(log)).by).toBe(2);
+  }, 90_000);
+
+  it('that are stale are proven the way from what they know', async () => {
+    await start(3);
+    await reaches(await event(), 'UNEQUIVOCAL');
+    const stale = { ...witnesses[2]!.state };
+    await reaches(await event(), 'UNEQUIVOCAL');
+    witnesses[2]!.state = stale;
+    await reaches(await event(), 'UNEQUIVOCAL');
+    expect(witnesses[2]!.state.size).toBe(witnesses[0]!.state.size);
+    const proofs = witnesses[2]!.submissions.filter((body) => body.startsWith(`old ${stale.size}\n`));
+    expect(proofs.length).toBeGreaterThan(0);
+  }, 90_000);
+
+  it('that have seen a larger log than ours do not cosign a smaller one', async () => {
+    await start(3);
+    witnesses[0]!.state = { size: 1_000_000n, root: new Uint8Array(32) };
+    const identity = await event();
+    await reaches(identity, 'CONFIRMED');
+    await vi.waitFor(() => expect(witnesses[0]!.submissions.length).toBeGreaterThan(2), PATIENCE);
+    expect(await statusOf(identity)).toBe('CONFIRMED');
+  }, 60_000);
+});
+
+describe('without witnesses', () => {
+  it('an event stays CONFIRMED and no seal is registered', async () => {
+    running = await startTestService();
+    const identity = await event();
+    await reaches(identity, 'CONFIRMED');
+    const { logs } = (await running.anonymous.get('/verifiabledata/tlog')).json as {
+      logs: { kind: string; url: string }[];
+    };
+    const { url } = logs.find(({ kind }) => kind === 'public')!;
+    const text = new TextDecoder().decode((await running.anonymous.get(`${new URL(url).pathname}/checkpoint`)).bytes);
+    expect(decodeCheckpoint(text).size).toBe(0n);
+  });
+});
