@@ -8,7 +8,6 @@ import { leafSource } from './archivist/leaf-source.js';
 import { createFindLogFile } from './archivist/log-files.js';
 import { statementSource } from './archivist/statement-source.js';
 import { forgetUnlimited } from './iam/tenancies/quota.js';
-import { createAuthenticate } from './iam/tokens/authenticate.js';
 import { type Failpoints, killingFailpoints } from './ledger/failpoints.js';
 import { createLedger, type Ledger } from './ledger/round.js';
 import { clamavScanner } from './platform/clamav.js';
@@ -32,6 +31,7 @@ import { openRateLimiter, type RateLimiter } from './platform/rate-limiter.js';
 import { issuerDid } from './scitt/did.js';
 import { routeGroups } from './service/api-routes.js';
 import { type OpenDeployment, openDeployment } from './service/open-deployment.js';
+import { openIdentity } from './service/open-identity.js';
 import { runConserverLink } from './service/run-conserver-link.js';
 import { cosignedCheckpoints, followedLogs, runWitnesses } from './service/run-witnesses.js';
 import { serviceHealth } from './service/service-health.js';
@@ -236,23 +236,30 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
   const limiter = openLimiter(config, base, closers);
   const servesInterface = config.role === 'all' || config.role === 'api';
   if (servesInterface) await forgetUnlimited(database, quotas);
+  const identity = await openIdentity({ config, ...base });
+  closers.push(async () => identity.close());
   const status = statusRoutes({
     publicUrl,
     health: () => serviceHealth({ database, queues, ledger }),
     metrics: async () => ({ text: await metrics.registry.metrics(), contentType: metrics.registry.contentType }),
   });
-  const app = createApp(servesInterface ? routeGroups({ provenance, tokens, logFiles, tlog, blobs }) : [], status, {
-    authenticate: createAuthenticate({ keyring, clock, publicUrl }),
-    ...(limiter
-      ? { admit: (principal: Principal, requests: number) => limiter.admit(principal.tenantId, requests) }
-      : {}),
-    logger,
-    answered: (operation, code, seconds) => metrics.requests.observe({ operation, status: String(code) }, seconds),
-    seconds: () => performance.now() / 1000,
-    publicUrl,
-    version: packageVersion(),
-    trustProxy: config.trustProxy,
-  });
+  const app = createApp(
+    servesInterface ? routeGroups({ provenance, tokens, logFiles, tlog, blobs, identity }) : [],
+    status,
+    {
+      authenticate: identity.authenticate,
+      authenticateOperator: identity.authenticateOperator,
+      ...(limiter
+        ? { admit: (principal: Principal, requests: number) => limiter.admit(principal.tenantId, requests) }
+        : {}),
+      logger,
+      answered: (operation, code, seconds) => metrics.requests.observe({ operation, status: String(code) }, seconds),
+      seconds: () => performance.now() / 1000,
+      publicUrl,
+      version: packageVersion(),
+      trustProxy: config.trustProxy,
+    },
+  );
   const { host, port } = config;
   const server = await explained(`PORT ${port} of HOST ${host} cannot be used`, listen(app, { host, port }));
   closers.push(() => server.close());

@@ -2,13 +2,20 @@ import { Command, CommanderError } from 'commander';
 import { addDoctorCommand } from './doctor-command.js';
 import { addPluginCommand } from './plugin-command.js';
 import { addQueueCommand } from './queue-command.js';
+import { addTenancyCommand } from './tenancy-command.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 import { addVerifyCommand } from './verify-command.js';
 
 /** Every `<name>-command.ts` exports one of these and stands in the list below. */
 export type AddCommand = (program: Command, terminal: Terminal) => void;
 
-const COMMANDS: readonly AddCommand[] = [addVerifyCommand, addPluginCommand, addQueueCommand, addDoctorCommand];
+const COMMANDS: readonly AddCommand[] = [
+  addVerifyCommand,
+  addPluginCommand,
+  addQueueCommand,
+  addDoctorCommand,
+  addTenancyCommand,
+];
 
 /** Runs one command line, without the program's name, and leaves the exit code in the terminal. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<void> {

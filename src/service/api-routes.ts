@@ -9,6 +9,7 @@ import { assetEventRoutes } from '../archivist/events/asset-event-routes.js';
 import { assetFreeEventRoutes } from '../archivist/events/asset-free-event-routes.js';
 import { locationRoutes } from '../archivist/locations/location-routes.js';
 import { type LogFileDeps, logFileRoutes } from '../archivist/log-file-routes.js';
+import { operatorRoutes } from '../archivist/operator/operator-routes.js';
 import { proofRoutes } from '../archivist/proofs/proof-routes.js';
 import type { ProvenanceDeps } from '../archivist/provenance-deps.js';
 import { publicAssetRoutes } from '../archivist/public/public-asset-routes.js';
@@ -21,11 +22,13 @@ import type { IssueTokenDeps } from '../iam/tokens/issue-token.js';
 import { tokenRoutes } from '../iam/tokens/token-routes.js';
 import { keyRoutes } from '../scitt/key-routes.js';
 import { type TlogDeps, tlogRoutes } from '../scitt/tlog-routes.js';
+import type { Identity } from './open-identity.js';
 
 /** Every part of the interface that is served, each with its own description. */
 export function routeGroups(deps: {
   provenance: ProvenanceDeps;
   tokens: IssueTokenDeps;
+  identity: Identity;
   logFiles: LogFileDeps;
   tlog: TlogDeps;
   blobs: Omit<AttachmentDeps, keyof ProvenanceDeps>;
@@ -66,6 +69,7 @@ export function routeGroups(deps: {
     { name: 'v1/compliance/assets', title: 'Compliance of assets', routes: complianceAssetRoutes(provenance) },
     { name: 'v1/tenancies', title: 'Tenancies', routes: tenancyRoutes(provenance) },
     { name: 'v1/caps', title: 'Caps', routes: capRoutes(provenance) },
+    { name: 'operator/v1/tenancies', title: 'Operator', routes: operatorRoutes(deps.identity.operator) },
     { name: 'iam/v1/memberships', title: 'Memberships', routes: membershipRoutes() },
     { name: 'iam/v1/subjects', title: 'Subjects', routes: subjectRoutes(provenance) },
     { name: 'iam/v1/appidp', title: 'Access tokens', routes: tokenRoutes(tokens) },

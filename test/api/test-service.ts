@@ -124,7 +124,7 @@ export async function requestToken(url: string, form: Record<string, string>, he
   return answerOf(response);
 }
 
-async function clientOf(url: string, clientId: string, clientSecret: string): Promise<Client> {
+export async function clientOf(url: string, clientId: string, clientSecret: string): Promise<Client> {
   const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
   const { json } = await requestToken(url, form);
   return clientWith(url, String(json['access_token']), clientId);

@@ -47,7 +47,7 @@ export async function insertCredential(
   );
 }
 
-/** The application with this id in any tenancy that the transaction may read, with its secrets. */
+/** The application with this id in any tenancy that the transaction may read and that is not disabled, with its secrets. */
 export async function findApplicationForToken(
   tx: Tx,
   applicationId: string,
@@ -64,7 +64,8 @@ export async function findApplicationForToken(
             c.credential_id, c.secret_hmac, c.valid_from, c.valid_until
        FROM archivist.application a
        LEFT JOIN archivist.application_credential c USING (tenant_id, application_id)
-      WHERE a.application_id = $1`,
+      WHERE a.application_id = $1
+        AND EXISTS (SELECT FROM archivist.tenancy t WHERE t.tenant_id = a.tenant_id AND t.disabled_at IS NULL)`,
     [applicationId],
   );
   const first = rows[0];

@@ -1,3 +1,4 @@
+import { type Condition, renderWhere } from '../../platform/listing/condition.js';
 import type { Tx } from '../../platform/postgres/database.js';
 
 /** An organisation's space, the deployment's own, or the shared public one. */
@@ -8,9 +9,11 @@ export interface Tenancy {
   readonly verifiedDomain: string;
   readonly walletAddress: string;
   readonly createdAt: Date;
+  /** Since when no token of it is accepted. */
+  readonly disabledAt: Date | undefined;
 }
 
-export async function insertTenancy(tx: Tx, tenancy: Tenancy): Promise<void> {
+export async function insertTenancy(tx: Tx, tenancy: Omit<Tenancy, 'disabledAt'>): Promise<void> {
   await tx.execute(
     `INSERT INTO archivist.tenancy (tenant_id, kind, display_name, verified_domain, wallet_address, created_at)
      VALUES ($1, $2, $3, $4, $5, $6)`,
@@ -41,9 +44,10 @@ interface TenancyRow {
   verified_domain: string;
   wallet_address: string;
   created_at: Date;
+  disabled_at: Date | null;
 }
 
-const COLUMNS = 't.tenant_id, t.kind, t.display_name, t.verified_domain, t.wallet_address, t.created_at';
+const COLUMNS = 't.tenant_id, t.kind, t.display_name, t.verified_domain, t.wallet_address, t.created_at, t.disabled_at';
 
 export async function findTenancy(tx: Tx, tenantId: string): Promise<Tenancy | undefined> {
   const [row] = await tx.query<TenancyRow>(`SELECT ${COLUMNS} FROM archivist.tenancy t WHERE t.tenant_id = $1`, [
@@ -61,6 +65,33 @@ export async function renameTenancy(tx: Tx, tenantId: string, displayName: strin
   return row && tenancyOf(row);
 }
 
+/** In the order of their making. `conditions` speak of the tenancy as `t`. */
+export async function listTenancyRows(tx: Tx, conditions: readonly Condition[], limit: number): Promise<Tenancy[]> {
+  const where = renderWhere(conditions);
+  const rows = await tx.query<TenancyRow>(
+    `SELECT ${COLUMNS} FROM archivist.tenancy t WHERE ${where.sql} ORDER BY t.tenant_id LIMIT ${limit}`,
+    where.values,
+  );
+  return rows.map(tenancyOf);
+}
+
+/** UUIDs of the tenancies, among those that the transaction may read, that are disabled. */
+export async function listDisabledTenancies(tx: Tx): Promise<string[]> {
+  const rows = await tx.query<{ tenant_id: string }>(
+    'SELECT tenant_id FROM archivist.tenancy WHERE disabled_at IS NOT NULL',
+  );
+  return rows.map((row) => row.tenant_id);
+}
+
+/** @param since undefined enables the tenancy again */
+export async function setDisabled(tx: Tx, tenantId: string, since: Date | undefined): Promise<void> {
+  await tx.execute('UPDATE archivist.tenancy SET disabled_at = $2 WHERE tenant_id = $1', [tenantId, since ?? null]);
+}
+
+export async function setVerifiedDomain(tx: Tx, tenantId: string, domain: string): Promise<void> {
+  await tx.execute('UPDATE archivist.tenancy SET verified_domain = $2 WHERE tenant_id = $1', [tenantId, domain]);
+}
+
 function tenancyOf(row: TenancyRow): Tenancy {
   return {
     tenantId: row.tenant_id,
@@ -69,5 +100,6 @@ function tenancyOf(row: TenancyRow): Tenancy {
     verifiedDomain: row.verified_domain,
     walletAddress: row.wallet_address,
     createdAt: row.created_at,
+    disabledAt: row.disabled_at ?? undefined,
   };
 }

@@ -53,8 +53,8 @@ export function createAuthenticate(deps: { keyring: Keyring; clock: Clock; publi
     return payload;
   }
 
-  return async (authorization) => {
-    const token = bearerToken(authorization);
+  return async (request) => {
+    const token = bearerToken(request.headers.authorization);
     const hash = createHash('sha256').update(token).digest('base64');
     const known = verified.get(hash);
     if (known) {

@@ -15,6 +15,8 @@ const NO_BODY = new Uint8Array();
 
 export interface PipelineDeps {
   readonly authenticate: Authenticate;
+  /** Lets the operator pass, by the Authorization header. @throws {ApiError} unauthorized */
+  readonly authenticateOperator: (authorization: string | undefined) => void;
   /** Counts what callers with a token ask for, in requests. @throws {ApiError} rate_limited */
   readonly admit?: (principal: Principal, requests: number) => Promise<void>;
   readonly logger: Logger;
@@ -98,7 +100,8 @@ async function serve(route: Route, deps: PipelineDeps, request: Request, respons
 }
 
 async function answer(route: Route, deps: PipelineDeps, request: Request): Promise<Reply> {
-  const principal = route.access === 'token' ? await deps.authenticate(request.headers.authorization) : undefined;
+  if (route.access === 'operator') deps.authenticateOperator(request.headers.authorization);
+  const principal = route.access === 'token' ? await deps.authenticate(request) : undefined;
   if (principal) await deps.admit?.(principal, 1);
   const takesBody = route.body !== undefined || route.rawBody === true;
   const rawBody = takesBody ? await readBody(request, route.bodyLimit ?? DEFAULT_BODY_LIMIT) : NO_BODY;

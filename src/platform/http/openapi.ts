@@ -69,7 +69,7 @@ function operation(route: Route): Json {
     ...(route.extension ? { 'x-extension': true } : {}),
     ...(route.formFile ? { consumes: ['multipart/form-data'] } : {}),
     ...(route.rawResponse ? { produces: [route.rawResponse] } : {}),
-    ...(route.access === 'token' ? { security: [{ bearer: [] }] } : {}),
+    ...(route.access === 'public' ? {} : { security: [{ bearer: [] }] }),
     parameters: [...pathParameters(route), ...fields(route.query, 'query'), ...mask(route), ...bodyParameter(route)],
     responses: Object.fromEntries(statuses.map((status) => [status, response(route, status)])),
   };

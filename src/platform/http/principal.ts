@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+
 /** Who makes a request, as the verified token says. */
 export interface Principal {
   readonly tenantId: string;
@@ -10,5 +12,5 @@ export interface Principal {
   readonly claims: Readonly<Record<string, string>>;
 }
 
-/** Turns an Authorization header into a principal. @throws {ApiError} unauthorized */
-export type Authenticate = (authorization: string | undefined) => Promise<Principal>;
+/** Finds out who makes a request, by its headers and its connection. @throws {ApiError} unauthorized */
+export type Authenticate = (request: IncomingMessage) => Promise<Principal>;

@@ -5,8 +5,11 @@ import type { Principal } from './principal.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Who may call: anybody, or whoever brings a valid token. What the token's bearer may do is the handler's business. */
-export type Access = 'public' | 'token';
+/**
+ * Who may call: anybody, whoever brings a valid token, or the operator of the deployment. What the token's bearer may do is
+ * the handler's business.
+ */
+export type Access = 'public' | 'token' | 'operator';
 
 /** What a handler is given of a request, checked against the route's schemas. */
 export interface RequestContext<Params, Query, Body, Caller> {

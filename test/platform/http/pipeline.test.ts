@@ -97,7 +97,10 @@ beforeAll(async () => {
   app.disable('x-powered-by');
   app.set('query parser', 'simple');
   mountRoutes(app, testRoutes(), {
-    authenticate: async (authorization) => {
+    authenticateOperator: () => {
+      throw new ApiError('unauthorized', 'Not the operator.');
+    },
+    authenticate: async ({ headers: { authorization } }) => {
       if (authorization !== 'Bearer good') throw new ApiError('unauthorized', 'No.', { 'www-authenticate': 'Bearer' });
       return CALLER;
     },

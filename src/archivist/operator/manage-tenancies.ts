@@ -1,0 +1,129 @@
+import { OWNER_ROLE } from '../../iam/access/permits.js';
+import { createApplication } from '../../iam/applications/create-application.js';
+import { recordSecurityEvent } from '../../iam/security/record-security-event.js';
+import type { Actor, SecurityAct } from '../../iam/security/security-event.js';
+import type { DisabledTenancies } from '../../iam/tenancies/disabled-tenancies.js';
+import {
+  findTenancy,
+  listTenancyRows,
+  setDisabled,
+  setVerifiedDomain,
+  type Tenancy,
+} from '../../iam/tenancies/tenancy-store.js';
+import type { Clock } from '../../platform/clock.js';
+import { ApiError } from '../../platform/errors.js';
+import type { Ids } from '../../platform/ids.js';
+import { condition } from '../../platform/listing/condition.js';
+import type { Logger } from '../../platform/logger.js';
+import type { Database, Tx } from '../../platform/postgres/database.js';
+import { type BootstrapDeps, createTenancy } from '../bootstrap-deployment.js';
+
+export interface OperatorDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly pepper: Uint8Array;
+  readonly massifHeight: number;
+  readonly createTenancyKeys: BootstrapDeps['createTenancyKeys'];
+  readonly disabled: DisabledTenancies;
+}
+
+const OPERATOR: Actor = { issuer: '', subject: 'operator', displayName: 'Operator' };
+
+/** What the operator sees of a tenancy: that it is there, and nothing that is in it. */
+export function tenancyRecord(tenancy: Tenancy): Record<string, unknown> {
+  return {
+    identity: `tenancies/${tenancy.tenantId}`,
+    display_name: tenancy.displayName,
+    verified_domain: tenancy.verifiedDomain,
+    created_at: tenancy.createdAt.toISOString(),
+    disabled_at: tenancy.disabledAt?.toISOString() ?? '',
+  };
+}
+
+/** Makes a tenancy with its first Owner, an application whose secret is answered here and never again. */
+export function openTenancy(
+  deps: OperatorDeps,
+  wanted: { displayName: string; verifiedDomain: string },
+): Promise<Record<string, unknown>> {
+  const tenantId = deps.ids.uuid();
+  return deps.database.inTransaction('system', async (tx) => {
+    await createTenancy(tx, deps, { tenantId, kind: 'organisation', displayName: wanted.displayName });
+    await setVerifiedDomain(tx, tenantId, wanted.verifiedDomain);
+    const { application, clientSecret } = await createApplication(tx, deps, {
+      tenantId,
+      displayName: 'First owner',
+      roles: [OWNER_ROLE],
+    });
+    await record(tx, deps, tenantId, 'tenancy.create');
+    const made = await findTenancy(tx, tenantId);
+    return { ...tenancyRecord(made!), client_id: application.applicationId, client_secret: clientSecret };
+  });
+}
+
+/** The organisations of this deployment, in the order of their making, after the one with this UUID. */
+export async function listTenancies(
+  deps: OperatorDeps,
+  after: string | undefined,
+  limit: number,
+): Promise<Record<string, unknown>[]> {
+  const conditions = [
+    condition(`t.kind = 'organisation'`),
+    ...(after === undefined ? [] : [condition('t.tenant_id > ?', after)]),
+  ];
+  const tenancies = await deps.database.inTransaction('system', (tx) => listTenancyRows(tx, conditions, limit));
+  return tenancies.map(tenancyRecord);
+}
+
+/**
+ * Shuts a tenancy, or opens it again: while it is shut nobody gets a token in it and no token or session of it is
+ * accepted, here at once and in other processes within about a second. Nothing in it is changed. @throws {ApiError} not_found
+ */
+export async function shutTenancy(
+  deps: OperatorDeps,
+  tenantId: string,
+  shut: boolean,
+): Promise<Record<string, unknown>> {
+  const changed = await deps.database.inTransaction('system', async (tx) => {
+    const tenancy = await requireOrganisation(tx, tenantId);
+    if ((tenancy.disabledAt !== undefined) === shut) return tenancy;
+    await setDisabled(tx, tenantId, shut ? new Date(deps.clock.now()) : undefined);
+    await record(tx, deps, tenantId, shut ? 'tenancy.disable' : 'tenancy.enable');
+    return requireOrganisation(tx, tenantId);
+  });
+  await deps.disabled.refresh();
+  return tenancyRecord(changed);
+}
+
+/** Notes the domain that the operator has verified, for everybody to see. @throws {ApiError} not_found */
+export function verifyDomain(deps: OperatorDeps, tenantId: string, domain: string): Promise<Record<string, unknown>> {
+  return deps.database.inTransaction('system', async (tx) => {
+    await requireOrganisation(tx, tenantId);
+    await setVerifiedDomain(tx, tenantId, domain);
+    await record(tx, deps, tenantId, 'tenancy.verify_domain', { verified_domain: domain });
+    return tenancyRecord(await requireOrganisation(tx, tenantId));
+  });
+}
+
+async function requireOrganisation(tx: Tx, tenantId: string): Promise<Tenancy> {
+  const tenancy = await findTenancy(tx, tenantId);
+  if (tenancy?.kind === 'organisation') return tenancy;
+  throw new ApiError('not_found', 'There is no such tenancy.');
+}
+
+function record(
+  tx: Tx,
+  deps: OperatorDeps,
+  tenantId: string,
+  action: SecurityAct['action'],
+  details: NonNullable<SecurityAct['details']> = {},
+): Promise<void> {
+  return recordSecurityEvent(tx, deps, {
+    tenantId,
+    actor: OPERATOR,
+    action,
+    resource: `tenancies/${tenantId}`,
+    details,
+  });
+}

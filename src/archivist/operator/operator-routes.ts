@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { type Route, route } from '../../platform/http/route.js';
+import { plainText } from '../../platform/plain-text.js';
+import { uuidSchema } from '../../platform/uuid-schema.js';
+import { listTenancies, type OperatorDeps, openTenancy, shutTenancy, verifyDomain } from './manage-tenancies.js';
+
+const TENANCIES = '/archivist/operator/v1/tenancies';
+const PAGE = 1000;
+const NOT_STORED = { 'cache-control': 'no-store' };
+const displayName = plainText(128).min(1);
+const domain = z
+  .string()
+  .max(253)
+  .toLowerCase()
+  .regex(/^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/, 'must be a domain name');
+
+/** What the operator of a deployment does to tenancies; ours. The command line `vcon-archivist tenancy` speaks to these. */
+export function operatorRoutes(deps: OperatorDeps): Route[] {
+  const shared = { access: 'operator', extension: true, success: 200 } as const;
+  const byUuid = z.object({ uuid: uuidSchema });
+  return [
+    route({
+      ...shared,
+      method: 'GET',
+      path: TENANCIES,
+      operationId: 'Operator_ListTenancies',
+      summary: 'Tenancies in the order of their making, after the given one; nothing of what is in them',
+      codes: [400, 401],
+      query: z.object({ after: uuidSchema.optional() }),
+      handle: async ({ query }) => ({ body: { tenancies: await listTenancies(deps, query.after, PAGE) } }),
+    }),
+    route({
+      ...shared,
+      method: 'POST',
+      path: TENANCIES,
+      operationId: 'Operator_CreateTenancy',
+      summary: 'Make a tenancy and its first Owner application; the answer alone has the secret',
+      codes: [400, 401, 413],
+      body: z.object({ display_name: displayName, verified_domain: domain.optional() }),
+      handle: async ({ body }) => ({
+        body: await openTenancy(deps, {
+          displayName: body.display_name,
+          verifiedDomain: body.verified_domain ?? '',
+        }),
+        headers: NOT_STORED,
+      }),
+    }),
+    ...(['disable', 'enable'] as const).map((verb) =>
+      route({
+        ...shared,
+        method: 'POST',
+        path: `${TENANCIES}/:uuid\\:${verb}`,
+        operationId: verb === 'disable' ? 'Operator_DisableTenancy' : 'Operator_EnableTenancy',
+        summary: verb === 'disable' ? 'Refuse every token of a tenancy' : 'Accept tokens of a tenancy again',
+        codes: [400, 401, 404],
+        params: byUuid,
+        handle: async ({ params }) => ({ body: await shutTenancy(deps, params.uuid, verb === 'disable') }),
+      }),
+    ),
+    route({
+      ...shared,
+      method: 'POST',
+      path: `${TENANCIES}/:uuid\\:verify-domain`,
+      operationId: 'Operator_VerifyDomain',
+      summary: 'Note the domain of a tenancy, which the operator has verified',
+      codes: [400, 401, 404, 413],
+      params: byUuid,
+      body: z.object({ verified_domain: domain }),
+      handle: async ({ params, body }) => ({ body: await verifyDomain(deps, params.uuid, body.verified_domain) }),
+    }),
+  ];
+}

@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { OPERATOR_TOKEN } from '../iam/tokens/authenticate-operator.js';
+
+const ANSWER_WITHIN_MS = 30_000;
+
+/** The service refused, or is not there; the message is for a person. */
+export class OperatorRefused extends Error {
+  override readonly name = 'OperatorRefused';
+}
+
+/** Speaks to the running service as its operator. */
+export interface OperatorClient {
+  /** @throws {OperatorRefused} */
+  get(path: string): Promise<Record<string, unknown>>;
+  /** @throws {OperatorRefused} */
+  post(path: string, body?: object): Promise<Record<string, unknown>>;
+}
+
+/** @param url base of the service @param keysDir its folder of private keys @throws {OperatorRefused} when the token is not there */
+export async function openOperatorClient(url: string, keysDir: string): Promise<OperatorClient> {
+  const file = join(keysDir, OPERATOR_TOKEN);
+  const token = (
+    await readFile(file, 'utf8').catch(() => {
+      throw new OperatorRefused(`${file} cannot be read: set KEYS_DIR or DATA_DIR as for the service, which makes it`);
+    })
+  ).trim();
+  const ask = async (method: 'GET' | 'POST', path: string, body?: object): Promise<Record<string, unknown>> => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    const answer = await fetch(`${url}/archivist/operator/v1${path}`, {
+      method,
+      headers,
+      signal,
+      redirect: 'error',
+      ...sent,
+    }).catch(() => {
+      throw new OperatorRefused(`${url} does not answer: is the service running, and is PUBLIC_URL or --url right?`);
+    });
+    const json = (await answer.json().catch(() => ({}))) as Record<string, unknown>;
+    if (!answer.ok) throw new OperatorRefused(String(json['description'] ?? `the service answered ${answer.status}`));
+    return json;
+  };
+  return { get: (path) => ask('GET', path), post: (path, body) => ask('POST', path, body) };
+}

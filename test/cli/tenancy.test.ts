@@ -1,0 +1,168 @@
+import { readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../../src/cli/run-cli.js';
+import { accessTable } from '../api/access-table.js';
+import {
+  type Client,
+  clientOf,
+  clientWith,
+  requestToken,
+  startTestService,
+  type TestService,
+} from '../api/test-service.js';
+import { embeddedDataDir } from '../support/engines.js';
+
+let running: TestService;
+let keysDir: string;
+beforeAll(async () => {
+  keysDir = join(await embeddedDataDir(), 'operator-keys');
+  running = await startTestService({ KEYS_DIR: keysDir });
+});
+afterAll(async () => {
+  await running?.close();
+  await rm(join(keysDir, '..'), { recursive: true, force: true });
+});
+
+/** What a command line has said. */
+function testTerminal() {
+  const said = { out: '', err: '' };
+  return {
+    said,
+    exitCode: 0,
+    print: (text: string) => {
+      said.out += text;
+    },
+    complain: (text: string) => {
+      said.err += text;
+    },
+  };
+}
+
+/** The command line as the operator of the service types it. */
+async function tenancy(args: readonly string[], environment: Record<string, string> = {}) {
+  const terminal = testTerminal();
+  const before = process.env;
+  process.env = { ...before, KEYS_DIR: keysDir, PUBLIC_URL: running.url, ...environment };
+  await runCli(['tenancy', ...args], terminal).finally(() => {
+    process.env = before;
+  });
+  return { ...terminal.said, exitCode: terminal.exitCode };
+}
+
+async function made(name: string): Promise<{ identity: string; client_id: string; client_secret: string }> {
+  return JSON.parse((await tenancy(['create', name, '--json'])).out);
+}
+
+const tokenOf = (made: { client_id: string; client_secret: string }) =>
+  requestToken(running.url, {
+    grant_type: 'client_credentials',
+    client_id: made.client_id,
+    client_secret: made.client_secret,
+  });
+
+describe('tenancy create', () => {
+  it('makes a tenancy whose first Owner can do everything in it, and nothing in another one', async () => {
+    const answer = await tenancy(['create', 'Second', '--domain', 'Example.com']);
+    expect([answer.exitCode, answer.err]).toEqual([0, '']);
+    const [, id] = /client id {6}(\S+)/.exec(answer.out)!;
+    const [, secret] = /client secret {2}(\S+)/.exec(answer.out)!;
+    const owner = await clientOf(running.url, id!, secret!);
+    expect((await owner.get('/archivist/v1/tenancies/self')).json).toMatchObject({
+      display_name: 'Second',
+      verified_domain: 'example.com',
+    });
+    const asset = (await owner.post('/archivist/v2/assets', { attributes: { arc_display_type: 'Call' } })).json;
+    expect((await owner.get(`/archivist/v2/${asset['identity']}`)).status).toBe(200);
+    expect((await running.owner.get(`/archivist/v2/${asset['identity']}`)).status).toBe(404);
+  });
+
+  it('refuses a name or a domain that is none', async () => {
+    for (const args of [[''], ['x', '--domain', 'no domain'], ['x'.repeat(129)]]) {
+      const { exitCode, err } = await tenancy(['create', ...args]);
+      expect([exitCode, err]).toEqual([1, expect.stringMatching(/^error: (display_name|verified_domain): /)]);
+    }
+    expect((await tenancy(['create'])).exitCode).toBe(2);
+  });
+});
+
+describe('tenancy list', () => {
+  it('lists every organisation by name, and nothing of what it holds', async () => {
+    const { identity } = await made('Listed');
+    const { tenancies } = JSON.parse((await tenancy(['list', '--json'])).out) as {
+      tenancies: Record<string, unknown>[];
+    };
+    expect(tenancies.map((each) => each['display_name'])).toEqual(expect.arrayContaining(['First tenancy', 'Listed']));
+    expect(tenancies.find((each) => each['identity'] === identity)).toEqual({
+      identity,
+      display_name: 'Listed',
+      verified_domain: '',
+      created_at: expect.any(String),
+      disabled_at: '',
+    });
+    expect((await tenancy(['list'])).out).toContain(`${identity}  Listed  (open)`);
+  });
+});
+
+describe('tenancy disable', () => {
+  it('has every token of the tenancy refused at once, and no new one made, until it is enabled', async () => {
+    const shut = await made('Shut');
+    const owner: Client = clientWith(running.url, String((await tokenOf(shut)).json['access_token']));
+    const status = async () => (await owner.get('/archivist/v2/assets')).status;
+    expect(await status()).toBe(200);
+    expect((await tenancy(['disable', shut.identity])).out).toContain('disabled since');
+    expect([await status(), (await tokenOf(shut)).status]).toEqual([401, 401]);
+    expect((await running.owner.get('/archivist/v2/assets')).status).toBe(200);
+    await tenancy(['enable', shut.identity]);
+    expect([await status(), (await tokenOf(shut)).status]).toEqual([200, 200]);
+  });
+
+  it('knows neither the service’s own tenancies nor one that is not there', async () => {
+    const { deploymentTenancy, publicTenancy } = running.service.parts.deployment;
+    for (const id of [deploymentTenancy, publicTenancy, '00000000-0000-4000-8000-000000000000', 'x'])
+      expect((await tenancy(['disable', id])).exitCode).toBe(1);
+  });
+});
+
+describe('the token of the operator', () => {
+  it('lies beside the keys, for their owner alone', async () => {
+    expect((await stat(join(keysDir, 'operator-token'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('opens no route of a tenancy', async () => {
+    const operator = clientWith(running.url, (await readFile(join(keysDir, 'operator-token'), 'utf8')).trim());
+    expect((await operator.get('/archivist/operator/v1/tenancies')).status).toBe(200);
+    const closed = accessTable.rows.filter((row) => row.expect[0] === 401 && !/operator|appidp/.test(row.route));
+    expect(closed.length).toBeGreaterThan(50);
+    for (const row of closed) {
+      const [method, path] = row.route.split(' ') as [string, string];
+      const url = `${running.url}${path.replaceAll(/\{\w+\}/g, '00000000-0000-4000-8000-000000000000')}`;
+      const headers = { authorization: `Bearer ${operator.token}`, 'content-type': 'application/json' };
+      const { status } = await fetch(url, { method, headers, ...(method === 'GET' ? {} : { body: '{}' }) });
+      expect([row.route, status]).toEqual([row.route, 401]);
+    }
+  });
+
+  it('is asked for: without it, or with another one, nothing is done', async () => {
+    const body = { display_name: 'Nobody’s' };
+    for (const token of ['', 'x', 'A'.repeat(43), running.owner.token])
+      expect((await clientWith(running.url, token).post('/archivist/operator/v1/tenancies', body)).status).toBe(401);
+    const { exitCode, err } = await tenancy(['list'], { KEYS_DIR: join(keysDir, 'not-there') });
+    expect([exitCode, err]).toEqual([1, expect.stringContaining('operator-token cannot be read')]);
+  });
+
+  it('leaves a trace of what was done with it in the audit of the tenancy', async () => {
+    const kept = await made('Kept');
+    await tenancy(['verify-domain', kept.identity, 'example.org']);
+    const owner = clientWith(running.url, String((await tokenOf(kept)).json['access_token']));
+    expect((await owner.get('/archivist/v1/tenancies/self')).json['verified_domain']).toBe('example.org');
+    const tenantId = kept.identity.slice('tenancies/'.length);
+    const rows = await running.service.parts.database.inTransaction({ read: [tenantId], write: [] }, (tx) =>
+      tx.query(
+        `SELECT attributes ->> 'action' AS action FROM archivist.asset_free_event WHERE tenant_id = $1 ORDER BY event_id`,
+        [tenantId],
+      ),
+    );
+    expect(rows).toEqual([{ action: 'tenancy.create' }, { action: 'tenancy.verify_domain' }]);
+  });
+});
