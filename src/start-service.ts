@@ -38,6 +38,7 @@ import { serviceHealth } from './service/service-health.js';
 import { statusRoutes } from './service/status-routes.js';
 import { startPurgeIdempotencyJob } from './workers/purge-idempotency-job.js';
 import { startScanBlobsJob } from './workers/scan-blobs-job.js';
+import { startSweepUploadsJob } from './workers/sweep-uploads-job.js';
 
 /** What a test or the demo passes in instead of the real thing. */
 export interface ServiceOverrides {
@@ -102,8 +103,11 @@ async function startParts(
   if (config.role === 'all' || config.role === 'ledger') await ledger.start();
   // Not where only the interface is served; of two processes one does it.
   if (config.role !== 'api') {
-    const job = await startPurgeIdempotencyJob({ ...base, backend: queues });
-    closers.push(() => job.close());
+    const jobs = [
+      await startPurgeIdempotencyJob({ ...base, backend: queues }),
+      await startSweepUploadsJob({ ...base, backend: queues }),
+    ];
+    closers.push(...jobs.map((job) => () => job.close()));
   }
   const witnessing = await runWitnesses(config, { ...base, ...open, nudge: ledger.nudge });
   if (witnessing) closers.push(() => witnessing.close());

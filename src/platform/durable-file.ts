@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, rename, unlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { link, mkdir, open, readdir, rename, unlink, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 
 /** A file that a crash left unfinished has a name that begins so; nobody reads it. */
 export const UNFINISHED = '.unfinished-';
@@ -45,9 +45,23 @@ export async function replaceFile(path: string, bytes: Uint8Array, mode: number)
   await syncFolder(dirname(path));
 }
 
+/** Removes a file and what crashes left of it unfinished. Not while one writes it. */
+export async function removeFile(path: string): Promise<void> {
+  const folder = dirname(path);
+  const unfinished = unfinishedName(path);
+  const names = await readdir(folder).catch(() => []);
+  const left = names.filter((name) => name === basename(path) || name.startsWith(unfinished));
+  for (const name of left) await unlink(join(folder, name));
+  if (left.length > 0) await syncFolder(folder);
+}
+
+function unfinishedName(path: string): string {
+  return `${UNFINISHED}${basename(path)}-`;
+}
+
 async function writeBeside(path: string, bytes: Content, mode: number): Promise<string> {
   await makeFolder(dirname(path));
-  const unfinished = join(dirname(path), `${UNFINISHED}${randomUUID()}`);
+  const unfinished = join(dirname(path), `${unfinishedName(path)}${randomUUID()}`);
   const file = await open(unfinished, 'wx', mode);
   try {
     await writeFile(file, bytes);

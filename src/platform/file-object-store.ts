@@ -1,7 +1,7 @@
 import { open, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { equalBytes } from '../core/bytes.js';
-import { createFile, replaceFile, UNFINISHED } from './durable-file.js';
+import { createFile, removeFile, replaceFile, UNFINISHED } from './durable-file.js';
 import type { ObjectStore } from './object-store.js';
 
 const KEY = /^[a-z0-9][a-z0-9._-]*(\/[a-z0-9][a-z0-9._-]*)*$/;
@@ -44,6 +44,7 @@ export function fileObjectStore(folder: string): ObjectStore {
         throw error;
       }
     },
+    remove: (key) => removeFile(place(key)),
     async list(prefix) {
       const under = join(folder, prefix.slice(0, prefix.lastIndexOf('/') + 1));
       const entries = await readdir(under, { recursive: true, withFileTypes: true }).catch((error: unknown) => {

@@ -24,6 +24,8 @@ export interface ObjectStore {
   putStream(key: string, content: AsyncIterable<Uint8Array>): Promise<{ size: number }>;
   /** An object, or a part of it that lies within, as a stream that the caller reads to its end or destroys. */
   open(key: string, range?: ObjectRange): Promise<Readable | undefined>;
+  /** Removes an object and what interrupted writers of it left; nothing happens when there is none. Not while one writes. */
+  remove(key: string): Promise<void>;
   /** Keys that begin with this prefix, in ascending order. */
   list(prefix: string): Promise<string[]>;
 }

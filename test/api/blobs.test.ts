@@ -37,6 +37,32 @@ function part(name: string, content: string): string {
   return `--b\r\ncontent-disposition: form-data; name="${name}"; filename="filename"\r\n\r\n${content}\r\n`;
 }
 
+describe('an Idempotency-Key of an upload', () => {
+  const keyed = (key: string, content: string, client = owner) =>
+    uploadFile(running.url, client, text(content), undefined, { 'idempotency-key': key });
+
+  it('makes one blob of the same file sent again, also at the same time', async () => {
+    const before = (await storedFiles()).length;
+    const first = await keyed('one', 'the same');
+    expect(first.status).toBe(200);
+    expect((await keyed('one', 'the same')).json).toEqual(first.json);
+    expect((await storedFiles()).length).toBe(before + 1);
+    const racing = await Promise.all(['race', 'race', 'race', 'race'].map((key) => keyed(key, 'raced')));
+    expect(racing.map((answer) => answer.status)).toEqual([200, 200, 200, 200]);
+    expect(new Set(racing.map((answer) => answer.json['identity'])).size).toBe(1);
+  });
+
+  it('is refused with another file, and is each caller’s own', async () => {
+    const first = await keyed('two', 'first');
+    const other = await keyed('two', 'second');
+    expect([other.status, other.json['description']]).toEqual([422, expect.stringMatching(/^Idempotency-Key: /)]);
+    const theirs = await keyed('two', 'second', someone);
+    expect(theirs.status).toBe(200);
+    expect(theirs.json['identity']).not.toBe(first.json['identity']);
+    expect((await keyed('not a key', 'x')).status).toBe(400);
+  });
+});
+
 describe('an upload', () => {
   it('answers with the hash of what was sent, its size, its type and no scan yet', async () => {
     const bytes = new Uint8Array(randomBytes(200_000));

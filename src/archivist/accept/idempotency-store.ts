@@ -33,16 +33,26 @@ export async function takeClaims(
     ],
   );
   if (taken === claims.length) return claims.map(() => undefined);
+  const held = await findClaims(tx, claims);
+  // A row with the resource that was only now thought of is the one just written.
+  return claims.map(({ resource }, place) => (held[place]?.resource === resource ? undefined : held[place]));
+}
+
+/** What earlier requests made under these claims' keys, in their order. */
+export async function findClaims(
+  tx: Tx,
+  claims: readonly Pick<IdempotencyClaim, 'tenantId' | 'scope'>[],
+): Promise<(EarlierResult | undefined)[]> {
+  const scopes = claims.map((claim) => Buffer.from(claim.scope).toString('hex'));
   const rows = await tx.query<{ scope: Uint8Array; body_hash: Uint8Array; resource: string }>(
     `SELECT i.scope, i.body_hash, i.resource FROM unnest($1::uuid[], $2::text[]) AS n(tenant_id, s)
        JOIN archivist.idempotency i ON i.tenant_id = n.tenant_id AND i.scope = decode(n.s, 'hex')`,
-    [tenants, scopes],
+    [claims.map((claim) => claim.tenantId), scopes],
   );
   const held = new Map(rows.map((row) => [Buffer.from(row.scope).toString('hex'), row]));
-  return claims.map(({ resource }, place) => {
-    const row = held.get(scopes[place]!);
-    // A row with the resource that was only now thought of is the one just written.
-    return row && row.resource !== resource ? { bodyHash: row.body_hash, resource: row.resource } : undefined;
+  return scopes.map((scope) => {
+    const row = held.get(scope);
+    return row && { bodyHash: row.body_hash, resource: row.resource };
   });
 }
 

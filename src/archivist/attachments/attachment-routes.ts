@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Principal } from '../../platform/http/principal.js';
 import { type Access, type Reply, type Route, route } from '../../platform/http/route.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
-import { blobResponse } from '../blobs/blob.js';
+import { blobResponse, blobSchema } from '../blobs/blob.js';
 import { downloadQuery, sendBlob } from '../blobs/send-blob.js';
 import {
   type AttachedBlob,
@@ -63,6 +63,7 @@ function routesOf(access: Access, form: string, name: string, deps: AttachmentDe
       success: 200,
       codes,
       params,
+      response: blobSchema,
       handle: async ({ principal, params: place }): Promise<Reply> => {
         const { blob } = await attachedTo(deps, principal, place);
         return { body: blobResponse(blob, !principal), ...(principal ? {} : { headers: ANYWHERE }) };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
-import { blobResponse } from './blob.js';
+import { blobResponse, blobSchema } from './blob.js';
 import type { BlobDeps } from './blob-deps.js';
 import { readOwnBlob } from './read-blob.js';
 import { downloadQuery, sendBlob } from './send-blob.js';
@@ -19,9 +19,12 @@ export function blobRoutes(deps: BlobDeps): Route[] {
       summary: 'Store a file',
       access: 'token',
       success: 200,
-      codes: [400, 401, 402, 403, 429, 500],
+      codes: [400, 401, 402, 403, 422, 429, 500],
       formFile: FILE_FIELD,
-      handle: async ({ principal, request }) => ({ body: await uploadBlob(deps, principal, request) }),
+      response: blobSchema,
+      handle: async ({ principal, request, headers }) => ({
+        body: await uploadBlob(deps, { principal, request, idempotencyKey: headers['idempotency-key'] }),
+      }),
     }),
     route({
       method: 'GET',
@@ -48,6 +51,7 @@ export function blobRoutes(deps: BlobDeps): Route[] {
       success: 200,
       codes: [400, 401, 403, 404, 429, 500],
       params: byUuid,
+      response: blobSchema,
       handle: async ({ principal, params }) => ({
         body: blobResponse(await readOwnBlob(deps, principal, params.uuid)),
       }),

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { toHex } from '../../core/bytes.js';
 import { timestampOf } from '../../platform/timestamps.js';
 
@@ -32,6 +33,22 @@ export function blobObjectKey(blob: { tenantId: string; blobId: string }): strin
 export function blobHash(blob: Blob): string {
   return toHex(blob.sha256);
 }
+
+/** A blob or attachment in an answer. */
+export const blobSchema = z.strictObject({
+  identity: z.string(),
+  hash: z.strictObject({ alg: z.string(), value: z.string() }),
+  mime_type: z.string(),
+  size: z.int(),
+  issuer: z.string(),
+  subject: z.string(),
+  tenantid: z.string(),
+  timestamp_accepted: z.string(),
+  scanned_status: z.enum(['NOT_SCANNED', 'SCANNED_OK', 'SCANNED_BAD']),
+  scanned_bad_reason: z.string(),
+  scanned_reason: z.string(),
+  scanned_timestamp: z.string(),
+});
 
 /**
  * A blob or attachment as the interface shows it. `anonymous` leaves out who uploaded it, as public forms do. The reason

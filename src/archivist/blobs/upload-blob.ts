@@ -1,33 +1,47 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
+import { equalBytes } from '../../core/bytes.js';
 import { permits } from '../../iam/access/permits.js';
 import { openMeter, quotaReached, roomLeft } from '../../iam/tenancies/quota.js';
-import { ApiError } from '../../platform/errors.js';
+import { ApiError, retryLater } from '../../platform/errors.js';
 import { type FormFile, readFormFile } from '../../platform/http/form-file.js';
 import type { Principal } from '../../platform/http/principal.js';
+import { type IdempotencyClaim, idempotencyClaim, keyReused } from '../accept/idempotency.js';
+import { type EarlierResult, findClaims, takeClaims } from '../accept/idempotency-store.js';
 import { type Blob, blobObjectKey, blobResponse } from './blob.js';
 import type { BlobDeps } from './blob-deps.js';
 import { insertBlob } from './blob-store.js';
+import { beginUpload, endUpload } from './blob-upload-store.js';
 import { LOOKED_AT, mediaType } from './media-type.js';
+import { findBlob } from './read-blob.js';
 
 /** The field of the form that holds the file (interface: Blobs). */
 export const FILE_FIELD = 'file';
 
+/** An upload as its route passes it on. */
+export interface UploadRequest {
+  readonly principal: Principal;
+  readonly request: IncomingMessage;
+  readonly idempotencyKey: string | undefined;
+}
+
 /**
- * Stores the file of a form and what is known of it. The bytes are durable before the row: a crash between leaves an
- * object that nothing names.
+ * Stores the file of a form and what is known of it; with a repeated Idempotency-Key and the same file, answers with the
+ * blob of the first request. The bytes are durable before the row: what a crash between leaves is swept.
  */
-export async function uploadBlob(
-  deps: BlobDeps,
-  principal: Principal,
-  request: IncomingMessage,
-): Promise<Record<string, unknown>> {
+export async function uploadBlob(deps: BlobDeps, upload: UploadRequest): Promise<Record<string, unknown>> {
+  const { principal } = upload;
   const { tenantId } = principal;
   if (!permits(principal, 'create', { kind: 'blobs', tenantId }))
     throw new ApiError('forbidden', 'This identity may not upload.');
+  const earlier = await earlierUpload(deps, upload);
+  if (earlier) return answerAgain(deps, upload, earlier);
   const address = { tenantId, blobId: deps.ids.uuid() };
-  const stored = await readWithinQuota(deps, tenantId, request, (file) => storeFile(deps, address, file));
+  const stored = await readWithinQuota(deps, tenantId, upload.request, async (file) => {
+    await deps.database.inTransaction(scopeOf(tenantId), (tx) => beginUpload(tx, address, new Date(deps.clock.now())));
+    return storeFile(deps, address, file);
+  });
   const blob: Blob = {
     ...address,
     ...stored,
@@ -38,18 +52,71 @@ export async function uploadBlob(
     scannedAt: undefined,
     scannedBadReason: '',
   };
-  await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+  return blobResponse(await keepBlob(deps, upload, blob));
+}
+
+function scopeOf(tenantId: string) {
+  return { read: [tenantId], write: [tenantId] };
+}
+
+/** Writes the row, unless a request with the same key was faster: then the blob is its blob. */
+async function keepBlob(deps: BlobDeps, upload: UploadRequest, blob: Blob): Promise<Blob> {
+  const { tenantId } = blob;
+  const claim = claimOf(upload, blob.sha256);
+  const earlier = await deps.database.inTransaction(scopeOf(tenantId), async (tx) => {
+    const [held] = claim ? await takeClaims(tx, [{ ...claim, resource: blob.blobId }], blob.acceptedAt) : [];
+    if (held) return held;
     const meter = await openMeter(tx, deps.quotas, [tenantId], ['blobs', 'blob_bytes']);
     meter?.take(tenantId, { blobs: 1, blob_bytes: blob.size });
     await meter?.save();
+    if (!(await endUpload(tx, blob))) throw retryLater('unavailable', 'The upload took too long.', 1);
     await insertBlob(tx, blob);
+    return undefined;
   });
-  return blobResponse(blob);
+  return earlier ? sameBlob(deps, tenantId, earlier, claim!) : blob;
+}
+
+/** What an earlier upload under the same key made, if one did. */
+async function earlierUpload(deps: BlobDeps, upload: UploadRequest): Promise<EarlierResult | undefined> {
+  const claim = claimOf(upload, new Uint8Array());
+  if (!claim) return undefined;
+  const [held] = await deps.database.inTransaction(scopeOf(claim.tenantId), (tx) => findClaims(tx, [claim]));
+  return held;
+}
+
+/** Reads the file again, to tell whether it is the same one, and keeps nothing of it. */
+async function answerAgain(
+  deps: BlobDeps,
+  upload: UploadRequest,
+  earlier: EarlierResult,
+): Promise<Record<string, unknown>> {
+  const digest = createHash('sha256');
+  await readFormFile(upload.request, { field: FILE_FIELD, limit: deps.blobLimit }, async (file) => {
+    for await (const _ of hashed(file.content, (chunk) => digest.update(chunk)));
+  });
+  const claim = claimOf(upload, digest.digest())!;
+  return blobResponse(await sameBlob(deps, upload.principal.tenantId, earlier, claim));
+}
+
+/** @throws {ApiError} unprocessable when the key was used with another file */
+async function sameBlob(
+  deps: BlobDeps,
+  tenantId: string,
+  earlier: EarlierResult,
+  claim: IdempotencyClaim,
+): Promise<Blob> {
+  if (!equalBytes(earlier.bodyHash, claim.bodyHash)) throw keyReused();
+  return (await findBlob(deps, { tenantId, blobId: earlier.resource }))!;
+}
+
+/** The same file in another form is the same upload: only its bytes count. */
+function claimOf({ principal, idempotencyKey }: UploadRequest, sha256: Uint8Array): IdempotencyClaim | undefined {
+  return idempotencyClaim(idempotencyKey, { principal, method: 'POST', path: '/archivist/v1/blobs', rawBody: sha256 });
 }
 
 /**
  * Reads the file no further than the tenancy has room for, so that what a quota refuses is rarely stored first: only when
- * two uploads race for the last room does one of them leave an object that nothing names.
+ * two uploads race for the last room does one of them leave an object to be swept.
  */
 async function readWithinQuota<Stored>(
   deps: BlobDeps,

@@ -1,0 +1,18 @@
+import { type SweepDeps, sweepUploads } from '../archivist/blobs/sweep-uploads.js';
+import type { Logger } from '../platform/logger.js';
+import type { QueueBackend } from '../platform/queue/queue-backend.js';
+import { type ScheduledJob, startScheduledJob } from './scheduled-job.js';
+
+const ONCE_AN_HOUR = '17 * * * *';
+
+/** Removes once an hour what uploads left that never became blobs. */
+export function startSweepUploadsJob(
+  deps: SweepDeps & { readonly backend: QueueBackend; readonly logger: Logger },
+  pattern = ONCE_AN_HOUR,
+): Promise<ScheduledJob> {
+  return startScheduledJob(deps, {
+    name: 'upload-sweep',
+    pattern,
+    run: async (stopping) => ({ swept: await sweepUploads(deps, stopping) }),
+  });
+}
