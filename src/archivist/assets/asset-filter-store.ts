@@ -1,13 +1,13 @@
 import type { Visibility } from '../../iam/access/permits.js';
 import { ApiError } from '../../platform/errors.js';
-import { type Condition, condition } from '../../platform/listing/condition.js';
+import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
 import { attributeCondition } from '../listing/attribute-condition.js';
 import { statusCondition } from '../listing/confirmation-filter-store.js';
 import { CHAIN_ID } from './asset.js';
 
 /** Columns of an asset's attributes that have an index. */
 export const INDEXED_ATTRIBUTES = { subject: 'a.subject', arc_display_type: 'a.display_type' } as const;
-const ATTRIBUTES = { prefix: 'attributes.', column: 'a.attributes', indexed: INDEXED_ATTRIBUTES };
+const ATTRIBUTES = { prefix: 'attributes.', column: 'a.attributes', indexed: INDEXED_ATTRIBUTES, place: 'attributes' };
 const NEW_ASSET = {
   tenantId: 'a.tenant_id',
   eventId: 'a.new_asset_event_id',
@@ -56,7 +56,7 @@ export function assetConditions(filters: readonly (readonly [string, string])[])
 
 /** Which assets of a tenancy a list may show to this identity. */
 export function visibleAssets(tenantId: string, visibility: Visibility): Condition[] {
-  const own = condition('a.tenant_id = ?', tenantId);
+  const own = meaning({ kind: 'tenancy', tenantId }, condition('a.tenant_id = ?', tenantId));
   if (visibility === 'all') return [own];
   return [own, condition('a.creator_issuer = ? AND a.creator_subject = ?', visibility.issuer, visibility.subject)];
 }

@@ -2,7 +2,7 @@ import { mmrIndex } from '../../core/mmr/leaf-count.js';
 import { leafIndex } from '../../core/mmr/leaf-index.js';
 import type { Visibility } from '../../iam/access/permits.js';
 import { ApiError } from '../../platform/errors.js';
-import { type Condition, condition } from '../../platform/listing/condition.js';
+import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
 import { isPlainText } from '../../platform/plain-text.js';
 import { readTimestamp } from '../../platform/timestamps.js';
 import { INDEXED_ATTRIBUTES, proofMechanismCondition } from '../assets/asset-filter-store.js';
@@ -24,18 +24,19 @@ const ATTRIBUTES = [
     prefix: 'event_attributes.',
     column: 'e.event_attributes',
     indexed: { subject: 'e.subject', arc_display_type: 'e.display_type' },
+    place: 'event_attributes',
   },
-  { prefix: 'asset_attributes.', column: 'e.asset_attributes', indexed: {} },
+  { prefix: 'asset_attributes.', column: 'e.asset_attributes', indexed: {}, place: 'asset_attributes' },
 ];
 const ATTRIBUTES_OF_ASSET = { prefix: 'asset.attributes.', column: 'a.attributes', indexed: INDEXED_ATTRIBUTES };
 
 type Reader = (value: string, parameter: string) => Condition | undefined;
 
 const equal =
-  (expression: string): Reader =>
+  (expression: string, place: string, name: string): Reader =>
   (value, parameter) => {
     if (!isPlainText(value)) throw new ApiError('bad_request', `${parameter}: is not a usable filter`);
-    return condition(`${expression} = ?`, value);
+    return meaning({ kind: 'term', place, name, text: value, hot: false }, condition(`${expression} = ?`, value));
   };
 
 const time =
@@ -44,9 +45,9 @@ const time =
     condition(`${expression} ${comparison} ?${close}`, new Date(readTimestamp(value, parameter).unixMs));
 
 const FILTERS: Readonly<Record<string, Reader>> = {
-  operation: equal('e.operation'),
-  behaviour: equal('e.behaviour'),
-  from: equal('e.from_address'),
+  operation: equal('e.operation', 'event', 'operation'),
+  behaviour: equal('e.behaviour', 'event', 'behaviour'),
+  from: equal('e.from_address', 'event', 'from'),
   // Nothing is anchored yet: an event has no transaction.
   transaction_id: (value) => (value === '' ? undefined : condition('false')),
   confirmation_status: (value, parameter) => statusCondition(ENTRY, value, parameter),
@@ -66,7 +67,7 @@ const FILTERS: Readonly<Record<string, Reader>> = {
     ['principal_declared', 'principal_accepted'].flatMap((principal) =>
       ['issuer', 'subject', 'display_name', 'email'].map((member) => [
         `${principal}.${member}`,
-        equal(`e.${principal} ->> '${member}'`),
+        equal(`e.${principal} ->> '${member}'`, principal, member),
       ]),
     ),
   ),
@@ -105,7 +106,7 @@ function mmrIndexCondition(value: string, parameter: string): Condition {
 
 /** Which events of a tenancy a list may show to this identity: its own, and all on assets that it created. */
 export function visibleAssetEvents(tenantId: string, visibility: Visibility): Condition[] {
-  const own = condition('e.tenant_id = ?', tenantId);
+  const own = meaning({ kind: 'tenancy', tenantId }, condition('e.tenant_id = ?', tenantId));
   if (visibility === 'all') return [own];
   const { issuer, subject } = visibility;
   return [

@@ -1,5 +1,6 @@
 import { type Condition, renderWhere } from '../../platform/listing/condition.js';
 import type { ListOrder } from '../../platform/listing/list-order.js';
+import { countByTerms, narrowByTerms } from '../../platform/listing/term-search-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { PrincipalRecord } from '../principal-record.js';
 import type { AssetEvent } from './asset-event.js';
@@ -24,6 +25,8 @@ interface AssetEventRow {
 const COLUMNS = `e.tenant_id, e.event_id, e.asset_id, e.origin_tenant_id, e.operation, e.behaviour, e.event_attributes,
   e.asset_attributes, e.principal_declared, e.principal_accepted, e.timestamp_declared, e.timestamp_accepted,
   e.accepted_at, e.from_address`;
+
+const TERMS = { idColumn: 'e.event_id', find: 'archivist.find_asset_events' } as const;
 
 /** Inserts accepted events in one statement. */
 export async function insertAssetEvents(tx: Tx, events: readonly AssetEvent[]): Promise<void> {
@@ -76,7 +79,7 @@ export async function listAssetEvents(
   limit: number,
   order: ListOrder,
 ): Promise<AssetEvent[]> {
-  const where = renderWhere(conditions);
+  const where = renderWhere(await narrowByTerms(tx, TERMS, conditions, { limit, order }));
   const rows = await tx.query<AssetEventRow>(
     `SELECT ${COLUMNS} FROM archivist.asset_event e WHERE ${where.sql}
       ORDER BY e.event_id ${order === 'newest' ? 'DESC' : 'ASC'} LIMIT ${limit}`,
@@ -87,7 +90,9 @@ export async function listAssetEvents(
 
 /** How many events meet the conditions, counted no further than `limit` when one is given. */
 export async function countAssetEvents(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
-  const where = renderWhere(conditions);
+  const counted = await countByTerms(tx, conditions, limit);
+  if (counted !== undefined) return counted;
+  const where = renderWhere(await narrowByTerms(tx, TERMS, conditions));
   const [row] = await tx.query<{ total: bigint }>(
     `SELECT count(*) AS total FROM
        (SELECT 1 FROM archivist.asset_event e WHERE ${where.sql} ${limit === undefined ? '' : `LIMIT ${limit}`}) AS counted`,

@@ -1,6 +1,6 @@
 import { parseAttributeParameter } from '../../filter/attribute-filter.js';
 import { attributeFilterSql } from '../../filter/filter-sql.js';
-import { type Condition, condition } from '../../platform/listing/condition.js';
+import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
 import { readFilter } from './read-filter.js';
 
 /** Longer texts are not in the generated columns. */
@@ -14,6 +14,8 @@ export interface AttributeColumn {
   readonly column: string;
   /** Generated columns with an index of their own, by attribute. */
   readonly indexed: Readonly<Record<string, string>>;
+  /** Where the index of terms has these attributes, if it does. */
+  readonly place?: string;
 }
 
 /**
@@ -26,5 +28,9 @@ export function attributeCondition(where: AttributeColumn, parameter: string, va
   const test = readFilter(() => parseAttributeParameter(parameter, value, syntax));
   const indexed = Buffer.byteLength(value) <= INDEXED_BYTES ? where.indexed : {};
   const { where: sql, values } = attributeFilterSql([[test]], { column: where.column, indexed }, () => '?');
-  return condition(sql, ...values);
+  const found = condition(sql, ...values);
+  // The index holds what stands at the top level: a dotted name may stand below it.
+  if (!where.place || test.kind !== 'equals' || test.negated || test.name.includes('.')) return found;
+  const hot = Object.hasOwn(indexed, test.name);
+  return meaning({ kind: 'term', place: where.place, name: test.name, text: test.value, hot }, found);
 }

@@ -2,11 +2,31 @@
 export interface Condition {
   readonly sql: string;
   readonly values: readonly unknown[];
+  /** The same in a form that a search can start from (`term-search-store.ts`). */
+  readonly means?: ConditionMeaning;
 }
+
+export type ConditionMeaning =
+  | { readonly kind: 'tenancy'; readonly tenantId: string }
+  /** Beyond this id in the order of the list. */
+  | { readonly kind: 'beyond'; readonly id: string }
+  /** A text in one place is this one. `hot`: it has an index of its own, in the order of the list. */
+  | {
+      readonly kind: 'term';
+      readonly place: string;
+      readonly name: string;
+      readonly text: string;
+      readonly hot: boolean;
+    };
 
 /** A condition whose `?` stand for the given values. */
 export function condition(sql: string, ...values: unknown[]): Condition {
   return { sql, values };
+}
+
+/** The same condition, with what it means. */
+export function meaning(means: ConditionMeaning, { sql, values }: Condition): Condition {
+  return { sql, values, means };
 }
 
 /** All conditions joined by AND with numbered parameters, starting after `offset` earlier ones. */

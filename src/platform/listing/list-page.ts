@@ -1,5 +1,5 @@
 import type { PageTokens } from '../postgres/page-token.js';
-import { type Condition, condition } from './condition.js';
+import { type Condition, condition, meaning } from './condition.js';
 import type { ListOrder } from './list-order.js';
 import { type ListQuery, nextPageToken, RESULT_LIMIT } from './list-query.js';
 
@@ -33,7 +33,10 @@ export async function listPage<Entry>(
 ): Promise<Page<Entry>> {
   const { query, conditions } = page;
   const comparison = page.order === 'oldest' ? '>' : '<';
-  const beyond = query.after === undefined ? [] : [condition(`${reader.idColumn} ${comparison} ?`, query.after)];
+  const beyond =
+    query.after === undefined
+      ? []
+      : [meaning({ kind: 'beyond', id: query.after }, condition(`${reader.idColumn} ${comparison} ?`, query.after))];
   const found = await reader.list([...conditions, ...beyond], query.pageSize + 1);
   const entries = found.slice(0, query.pageSize);
   const last = entries.at(-1);

@@ -96,10 +96,21 @@ describe.each(engines())('row-level security on %s', (engine) => {
     const open = await opened.asOwner(
       `SELECT c.relname FROM pg_class c WHERE c.relnamespace = 'archivist'::regnamespace AND c.relname = ANY ($1)
          AND NOT (c.relrowsecurity AND c.relforcerowsecurity AND (SELECT array_agg(p.polname ORDER BY p.polname)
-           FROM pg_policy p WHERE p.polrelid = c.oid) = '{readable,writable}'::name[])`,
+           FROM pg_policy p WHERE p.polrelid = c.oid AND p.polroles = '{0}') = '{readable,writable}'::name[])`,
       [tables],
     );
     expect(open).toEqual([]);
+  });
+
+  it('is wider for no role but that of the searches by term, on the two tables that have terms', async () => {
+    const wider = await opened.asOwner(
+      `SELECT c.relname AS table, p.polcmd::text AS command, p.polroles::regrole[]::text AS roles FROM pg_policy p
+         JOIN pg_class c ON c.oid = p.polrelid
+        WHERE c.relnamespace = 'archivist'::regnamespace AND p.polroles <> '{0}' ORDER BY 1`,
+    );
+    expect(wider).toEqual(
+      ['asset', 'asset_event'].map((table) => ({ table, command: 'r', roles: '{vcon_archivist_search}' })),
+    );
   });
 
   it('shows nothing of any table without a scope, though no query names a tenancy', async () => {
