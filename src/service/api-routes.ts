@@ -14,11 +14,13 @@ import { proofRoutes } from '../archivist/proofs/proof-routes.js';
 import type { ProvenanceDeps } from '../archivist/provenance-deps.js';
 import { publicAssetRoutes } from '../archivist/public/public-asset-routes.js';
 import { securityEventRoutes } from '../archivist/security/security-event-routes.js';
+import { applicationRoutes } from '../iam/applications/application-routes.js';
 import { membershipRoutes } from '../iam/members/membership-routes.js';
 import { subjectRoutes } from '../iam/subjects/subject-routes.js';
 import { capRoutes } from '../iam/tenancies/cap-routes.js';
 import { tenancyRoutes } from '../iam/tenancies/tenancy-routes.js';
 import type { IssueTokenDeps } from '../iam/tokens/issue-token.js';
+import { revocationRoutes } from '../iam/tokens/revocation-routes.js';
 import { tokenRoutes } from '../iam/tokens/token-routes.js';
 import { keyRoutes } from '../scitt/key-routes.js';
 import { type TlogDeps, tlogRoutes } from '../scitt/tlog-routes.js';
@@ -70,6 +72,11 @@ export function routeGroups(deps: {
     { name: 'v1/tenancies', title: 'Tenancies', routes: tenancyRoutes(provenance) },
     { name: 'v1/caps', title: 'Caps', routes: capRoutes(provenance) },
     { name: 'operator/v1/tenancies', title: 'Operator', routes: operatorRoutes(deps.identity.operator) },
+    {
+      name: 'iam/v1/applications',
+      title: 'Applications',
+      routes: [...applicationRoutes({ ...provenance, pepper: tokens.keyring.pepper }), ...revocationRoutes(provenance)],
+    },
     { name: 'iam/v1/memberships', title: 'Memberships', routes: membershipRoutes() },
     { name: 'iam/v1/subjects', title: 'Subjects', routes: subjectRoutes(provenance) },
     { name: 'iam/v1/appidp', title: 'Access tokens', routes: tokenRoutes(tokens) },

@@ -2,6 +2,7 @@ import type { OperatorDeps } from '../archivist/operator/manage-tenancies.js';
 import { watchDisabledTenancies } from '../iam/tenancies/disabled-tenancies.js';
 import { createAuthenticate } from '../iam/tokens/authenticate.js';
 import { createAuthenticateOperator, OPERATOR_TOKEN } from '../iam/tokens/authenticate-operator.js';
+import { createCallerStanding } from '../iam/tokens/caller-standing.js';
 import type { Clock } from '../platform/clock.js';
 import type { Config } from '../platform/config.js';
 import { ApiError } from '../platform/errors.js';
@@ -34,7 +35,7 @@ export async function openIdentity(parts: {
   const { publicUrl, massifHeight } = config;
   const secret = await keyFiles(config.keysDir).secret(OPERATOR_TOKEN, (count) => ids.randomBytes(count));
   const disabled = await watchDisabledTenancies({ database, logger });
-  const ofToken = createAuthenticate({ keyring, clock, publicUrl });
+  const ofToken = createAuthenticate({ keyring, clock, publicUrl, standingOf: createCallerStanding(database) });
   return {
     async authenticate(request) {
       const principal = await ofToken(request);

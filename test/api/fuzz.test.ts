@@ -171,10 +171,15 @@ function unforeseen(row: AccessRow, { status }: RawAnswer): string | undefined {
 async function readBack(answer: RawAnswer, client: Client): Promise<void> {
   const identity = (parsed(answer.body) as { identity?: unknown } | undefined)?.identity;
   if (typeof identity !== 'string') return;
-  const path = `${/^(assets|locations)\//.test(identity) ? '/archivist/v2' : '/archivist/v1'}/${identity}${identity.startsWith('blobs/') ? '/info' : ''}`;
+  const path = `${baseOf(identity)}/${identity}${identity.startsWith('blobs/') ? '/info' : ''}`;
   const read = await clientWith(running.url, client.token).get(path);
   if (read.status !== 200) throw new Error(`${path} was accepted, and reading it answers ${read.status}`);
   accepted.push({ path, client });
+}
+
+function baseOf(identity: string): string {
+  if (/^(assets|locations)\//.test(identity)) return '/archivist/v2';
+  return /^(applications|subjects)\//.test(identity) ? '/archivist/iam/v1' : '/archivist/v1';
 }
 
 async function sealedPageTokens(client: Client): Promise<string[]> {

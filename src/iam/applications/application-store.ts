@@ -1,3 +1,4 @@
+import { type Condition, renderWhere } from '../../platform/listing/condition.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { Application, Credential } from './application.js';
 
@@ -47,23 +48,25 @@ export async function insertCredential(
   );
 }
 
-/** The application with this id in any tenancy that the transaction may read and that is not disabled, with its secrets. */
+/** The application with this id in any tenancy that the transaction may read and that is not disabled, with its secrets and epoch. */
 export async function findApplicationForToken(
   tx: Tx,
   applicationId: string,
-): Promise<{ application: Application; credentials: Credential[] } | undefined> {
+): Promise<{ application: Application; credentials: Credential[]; epoch: number } | undefined> {
   const rows = await tx.query<
     ApplicationRow & {
       credential_id: string | null;
       secret_hmac: Uint8Array;
       valid_from: Date;
       valid_until: Date;
+      epoch: bigint | null;
     }
   >(
     `SELECT a.tenant_id, a.application_id, a.display_name, a.custom_claims, a.roles, a.created_at,
-            c.credential_id, c.secret_hmac, c.valid_from, c.valid_until
+            c.credential_id, c.secret_hmac, c.valid_from, c.valid_until, e.epoch
        FROM archivist.application a
        LEFT JOIN archivist.application_credential c USING (tenant_id, application_id)
+       LEFT JOIN archivist.token_epoch e ON e.tenant_id = a.tenant_id AND e.client_id = a.application_id
       WHERE a.application_id = $1
         AND EXISTS (SELECT FROM archivist.tenancy t WHERE t.tenant_id = a.tenant_id AND t.disabled_at IS NULL)`,
     [applicationId],
@@ -78,7 +81,114 @@ export async function findApplicationForToken(
       validFrom: row.valid_from,
       validUntil: row.valid_until,
     }));
-  return { application: applicationOf(first), credentials };
+  return { application: applicationOf(first), credentials, epoch: Number(first.epoch ?? 0) };
+}
+
+/** Conditions of a list name the table `a`. */
+const COLUMNS = 'a.tenant_id, a.application_id, a.display_name, a.custom_claims, a.roles, a.created_at';
+
+/** Which application of which tenancy. */
+export type ApplicationAddress = Pick<Application, 'tenantId' | 'applicationId'>;
+
+export async function findApplication(
+  tx: Tx,
+  { tenantId, applicationId }: ApplicationAddress,
+): Promise<Application | undefined> {
+  const [row] = await tx.query<ApplicationRow>(
+    `SELECT ${COLUMNS} FROM archivist.application a WHERE a.tenant_id = $1 AND a.application_id = $2`,
+    [tenantId, applicationId],
+  );
+  return row && applicationOf(row);
+}
+
+/** Applications that meet all conditions, newest first. */
+export async function listApplicationRows(
+  tx: Tx,
+  conditions: readonly Condition[],
+  limit: number,
+): Promise<Application[]> {
+  const where = renderWhere(conditions, 1);
+  const rows = await tx.query<ApplicationRow>(
+    `SELECT ${COLUMNS} FROM archivist.application a WHERE ${where.sql} ORDER BY a.application_id DESC LIMIT $1`,
+    [limit, ...where.values],
+  );
+  return rows.map(applicationOf);
+}
+
+/** How many meet all conditions, counted no further than `limit`. */
+export async function countApplications(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
+  const where = renderWhere(conditions, 1);
+  const [row] = await tx.query<{ total: bigint }>(
+    `SELECT count(*) AS total FROM (SELECT 1 FROM archivist.application a WHERE ${where.sql} LIMIT $1) AS counted`,
+    [limit ?? null, ...where.values],
+  );
+  return Number(row!.total);
+}
+
+/** Secrets of the tenancy's named applications, as far as they can be shown. */
+export async function findValidities(
+  tx: Tx,
+  tenantId: string,
+  applicationIds: readonly string[],
+): Promise<{ applicationId: string; validFrom: Date; validUntil: Date }[]> {
+  return tx.query(
+    `SELECT application_id AS "applicationId", valid_from AS "validFrom", valid_until AS "validUntil"
+       FROM archivist.application_credential
+      WHERE tenant_id = $1 AND application_id = ANY ($2::uuid[]) ORDER BY credential_id`,
+    [tenantId, applicationIds],
+  );
+}
+
+/** Changes what is given, and answers what the application is then. */
+export async function updateApplication(
+  tx: Tx,
+  { tenantId, applicationId }: ApplicationAddress,
+  change: {
+    readonly displayName: string | undefined;
+    readonly customClaims: Readonly<Record<string, string>> | undefined;
+    readonly roles: readonly string[] | undefined;
+  },
+): Promise<Application | undefined> {
+  const claims = change.customClaims && JSON.stringify(change.customClaims);
+  const [row] = await tx.query<ApplicationRow>(
+    `UPDATE archivist.application a SET display_name = coalesce($3, a.display_name),
+        custom_claims = coalesce($4::text::jsonb, a.custom_claims), roles = coalesce($5::text[], a.roles)
+      WHERE a.tenant_id = $1 AND a.application_id = $2 RETURNING ${COLUMNS}`,
+    [tenantId, applicationId, change.displayName ?? null, claims ?? null, change.roles ?? null],
+  );
+  return row && applicationOf(row);
+}
+
+/** The application's roles, which nobody changes before the transaction ends. */
+export async function lockApplicationRoles(
+  tx: Tx,
+  { tenantId, applicationId }: ApplicationAddress,
+): Promise<readonly string[] | undefined> {
+  const [row] = await tx.query<{ roles: string[] }>(
+    'SELECT roles FROM archivist.application WHERE tenant_id = $1 AND application_id = $2 FOR SHARE',
+    [tenantId, applicationId],
+  );
+  return row?.roles;
+}
+
+/** Takes all secrets from an application. */
+export async function deleteCredentials(tx: Tx, { tenantId, applicationId }: ApplicationAddress): Promise<void> {
+  await tx.execute('DELETE FROM archivist.application_credential WHERE tenant_id = $1 AND application_id = $2', [
+    tenantId,
+    applicationId,
+  ]);
+}
+
+/** Deletes an application with its secrets, and answers what it was. */
+export async function deleteApplicationRow(
+  tx: Tx,
+  { tenantId, applicationId }: ApplicationAddress,
+): Promise<Application | undefined> {
+  const [row] = await tx.query<ApplicationRow>(
+    `DELETE FROM archivist.application a WHERE a.tenant_id = $1 AND a.application_id = $2 RETURNING ${COLUMNS}`,
+    [tenantId, applicationId],
+  );
+  return row && applicationOf(row);
 }
 
 function applicationOf(row: ApplicationRow): Application {

@@ -1,3 +1,9 @@
+import { z } from 'zod';
+import { plainText } from '../../platform/plain-text.js';
+import { timestampOf, timestampSchema } from '../../platform/timestamps.js';
+import { OWNER_ROLE } from '../access/permits.js';
+import { customClaimsSchema } from './custom-claims.js';
+
 /** A machine identity of a tenancy. Its id is the client id of its tokens (interface: Application). */
 export interface Application {
   readonly tenantId: string;
@@ -17,4 +23,68 @@ export interface Credential {
 }
 
 /** How long a secret may be used to ask for tokens: one year. */
-export const SECRET_LIFETIME_MS = 365 * 24 * 60 * 60 * 1000;
+export function secretValidity(nowMs: number): { validFrom: Date; validUntil: Date } {
+  const validUntil = new Date(nowMs);
+  validUntil.setUTCFullYear(validUntil.getUTCFullYear() + 1);
+  return { validFrom: new Date(nowMs), validUntil };
+}
+
+const displayName = plainText(128).min(1);
+const roles = z
+  .array(z.enum(['ROLE_UNSPECIFIED', OWNER_ROLE]))
+  .max(8)
+  .transform((given) => [...new Set(given)].filter((role) => role !== 'ROLE_UNSPECIFIED'));
+
+/** Body of `POST /archivist/iam/v1/applications` (openapi facts: appregistrationsv1). */
+export const createApplicationSchema = z.object({
+  display_name: displayName,
+  custom_claims: customClaimsSchema.nullish(),
+  roles: roles.nullish(),
+});
+export type CreateApplicationBody = z.output<typeof createApplicationSchema>;
+
+/** Body of PATCH: what is missing or null stays; claims and roles are replaced as a whole (client contract 3.5). */
+export const changeApplicationSchema = z.object({
+  display_name: displayName.nullish(),
+  custom_claims: customClaimsSchema.nullish(),
+  roles: roles.nullish(),
+});
+export type ChangeApplicationBody = z.output<typeof changeApplicationSchema>;
+
+/** An application in an answer. */
+export const applicationSchema = z.strictObject({
+  identity: z.string(),
+  client_id: z.string(),
+  display_name: z.string(),
+  tenant_id: z.string(),
+  credentials: z.array(
+    z.strictObject({ secret: z.string(), valid_from: timestampSchema, valid_until: timestampSchema }),
+  ),
+  custom_claims: z.record(z.string(), z.string()),
+  roles: z.array(z.string()),
+});
+
+export function applicationIdentity(applicationId: string): string {
+  return `applications/${applicationId}`;
+}
+
+/** An application as the interface shows it. @param secret of its credential, when it was made just now */
+export function applicationResponse(
+  application: Application,
+  credentials: readonly Pick<Credential, 'validFrom' | 'validUntil'>[],
+  secret = '',
+): Record<string, unknown> {
+  return {
+    identity: applicationIdentity(application.applicationId),
+    client_id: application.applicationId,
+    display_name: application.displayName,
+    tenant_id: `tenant/${application.tenantId}`,
+    credentials: credentials.map(({ validFrom, validUntil }) => ({
+      secret,
+      valid_from: timestampOf(validFrom.getTime()),
+      valid_until: timestampOf(validUntil.getTime()),
+    })),
+    custom_claims: application.customClaims,
+    roles: application.roles,
+  };
+}

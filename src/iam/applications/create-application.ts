@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.js';
 import type { Ids } from '../../platform/ids.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import { type Application, SECRET_LIFETIME_MS } from './application.js';
+import { type Application, type Credential, secretValidity } from './application.js';
 import { insertApplication, insertCredential } from './application-store.js';
 import { hashClientSecret, newClientSecret } from './client-secret.js';
 
@@ -26,23 +26,32 @@ export async function createApplication(
   tx: Tx,
   deps: CreateApplicationDeps,
   wanted: NewApplication,
-): Promise<{ application: Application; clientSecret: string }> {
-  const now = deps.clock.now();
+): Promise<{ application: Application; credential: Credential; clientSecret: string }> {
   const application: Application = {
     tenantId: wanted.tenantId,
     applicationId: wanted.clientId ?? deps.ids.uuid(),
     displayName: wanted.displayName,
     customClaims: wanted.customClaims ?? {},
     roles: wanted.roles,
-    createdAt: new Date(now),
+    createdAt: new Date(deps.clock.now()),
   };
-  const clientSecret = wanted.clientSecret ?? newClientSecret((count) => deps.ids.randomBytes(count));
   await insertApplication(tx, application);
-  await insertCredential(tx, application, {
+  return { application, ...(await addSecret(tx, deps, application, wanted.clientSecret)) };
+}
+
+/** Gives an application a secret, a new one unless it is given. */
+export async function addSecret(
+  tx: Tx,
+  deps: CreateApplicationDeps,
+  application: Pick<Application, 'tenantId' | 'applicationId'>,
+  given?: string,
+): Promise<{ credential: Credential; clientSecret: string }> {
+  const clientSecret = given ?? newClientSecret((count) => deps.ids.randomBytes(count));
+  const credential: Credential = {
     credentialId: deps.ids.uuid(),
     secretHmac: hashClientSecret(deps.pepper, application.applicationId, clientSecret),
-    validFrom: new Date(now),
-    validUntil: new Date(now + SECRET_LIFETIME_MS),
-  });
-  return { application, clientSecret };
+    ...secretValidity(deps.clock.now()),
+  };
+  await insertCredential(tx, application, credential);
+  return { credential, clientSecret };
 }

@@ -1,4 +1,5 @@
 import type { Application } from '../applications/application.js';
+import { isReservedClaim } from '../applications/custom-claims.js';
 
 /** Lifetime of every access token in seconds (interface: Limits). */
 export const TOKEN_LIFETIME_SECONDS = 3600;
@@ -13,33 +14,23 @@ export function tokenAudience(publicUrl: string): string {
   return `${publicUrl}/archivist`;
 }
 
-/** Claims that the service sets itself: a custom claim of the same name never gets through. */
-export const RESERVED_CLAIMS: ReadonlySet<string> = new Set([
-  'iss',
-  'sub',
-  'aud',
-  'exp',
-  'nbf',
-  'iat',
-  'jti',
-  'client_id',
-  'name',
-  'jit_tenant_id',
-  'jit_tier',
-  'jit_roles',
-]);
+/** How often the client's tokens had been revoked when this one was issued; missing means never. */
+export const EPOCH_CLAIM = 'jit_epoch';
 
-/** Header and claims of an application's token (interface: Authentication 5; `jit_roles` is ours). */
+/**
+ * Claims of an application's token (interface: Authentication 5). Roles are not among them: what an application may is asked
+ * of the database at each request.
+ */
 export function accessTokenClaims(
   application: Application,
-  issued: { publicUrl: string; tokenId: string; nowSeconds: number },
+  issued: { publicUrl: string; tokenId: string; nowSeconds: number; epoch: number },
 ): Record<string, unknown> {
-  const custom = Object.entries(application.customClaims).filter(([name]) => !RESERVED_CLAIMS.has(name));
+  const custom = Object.entries(application.customClaims).filter(([name]) => !isReservedClaim(name));
   return {
     ...Object.fromEntries(custom),
+    ...(issued.epoch === 0 ? {} : { [EPOCH_CLAIM]: issued.epoch }),
     jit_tenant_id: `tenant/${application.tenantId}`,
     jit_tier: 'STANDARD',
-    jit_roles: [...application.roles],
     name: application.displayName,
     client_id: application.applicationId,
     sub: application.applicationId,

@@ -5,24 +5,40 @@ import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Authenticate, Principal } from '../../platform/http/principal.js';
 import type { Keyring } from '../../platform/keys/keyring.js';
-import { RESERVED_CLAIMS, tokenAudience, tokenIssuer } from './access-token.js';
+import { isReservedClaim } from '../applications/custom-claims.js';
+import { EPOCH_CLAIM, tokenAudience, tokenIssuer } from './access-token.js';
+import type { ClientAddress, Standing } from './standing-store.js';
 
 const CLOCK_SKEW_SECONDS = 5;
 const MAX_TOKEN_LENGTH = 8192;
 const REMEMBERED_TOKENS = 10_000;
 const TENANT = /^tenant\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Header members by which a token could bring its own key, or ask for rules that we do not know. */
 const REFUSED_HEADERS = ['jwk', 'jku', 'x5u', 'x5c', 'crit', 'b64'];
 
 type VerificationKey = Awaited<ReturnType<typeof importJWK>>;
 
+/** What a verified token says for its whole life. */
+interface VerifiedToken {
+  readonly principal: Omit<Principal, 'roles'>;
+  readonly epoch: number;
+  readonly expiresAtMs: number;
+}
+
 /**
  * Turns an Authorization header into a principal. Only RS256 tokens of type `at+jwt` with our exact issuer and audience,
  * signed by one of our own token keys, are accepted (RFC 9068, RFC 8725); everything else is one and the same 401.
- * Verified tokens are remembered until they expire, by hash.
+ * Verified tokens are remembered until they expire, by hash. A token tells who calls; what the caller may is asked anew each
+ * time, so that a role that was taken away and a revoked token count from the next request on.
  */
-export function createAuthenticate(deps: { keyring: Keyring; clock: Clock; publicUrl: string }): Authenticate {
-  const verified = new LRUCache<string, { principal: Principal; expiresAtMs: number }>({ max: REMEMBERED_TOKENS });
+export function createAuthenticate(deps: {
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  readonly publicUrl: string;
+  readonly standingOf: (client: ClientAddress) => Promise<Standing>;
+}): Authenticate {
+  const verified = new LRUCache<string, VerifiedToken>({ max: REMEMBERED_TOKENS });
   const keys = new Map<string, Promise<VerificationKey>>();
 
   function keyOf(kid: string): Promise<VerificationKey> {
@@ -53,21 +69,27 @@ export function createAuthenticate(deps: { keyring: Keyring; clock: Clock; publi
     return payload;
   }
 
-  return async (request) => {
-    const token = bearerToken(request.headers.authorization);
+  async function read(token: string): Promise<VerifiedToken> {
     const hash = createHash('sha256').update(token).digest('base64');
     const known = verified.get(hash);
     if (known) {
-      if (deps.clock.now() < known.expiresAtMs) return known.principal;
+      if (deps.clock.now() < known.expiresAtMs) return known;
       verified.delete(hash);
       throw refused();
     }
     const payload = await verify(token).catch(() => {
       throw refused();
     });
-    const principal = principalOf(payload);
-    verified.set(hash, { principal, expiresAtMs: (payload.exp! + CLOCK_SKEW_SECONDS) * 1000 });
-    return principal;
+    const fresh = verifiedToken(payload);
+    verified.set(hash, fresh);
+    return fresh;
+  }
+
+  return async (request) => {
+    const { principal, epoch } = await read(bearerToken(request.headers.authorization));
+    const now = await deps.standingOf({ tenantId: principal.tenantId, clientId: principal.subject });
+    if (epoch !== now.epoch) throw refused();
+    return { ...principal, roles: now.roles };
   };
 }
 
@@ -78,22 +100,24 @@ function bearerToken(authorization: string | undefined): string {
   return token;
 }
 
-function principalOf(payload: JWTPayload): Principal {
+function verifiedToken(payload: JWTPayload): VerifiedToken {
   const tenantId = text(payload['jit_tenant_id']).match(TENANT)?.[1];
-  if (!tenantId) throw refused();
-  const roles = payload['jit_roles'];
+  const subject = text(payload.sub).match(UUID)?.[0];
+  const epoch = payload[EPOCH_CLAIM] ?? 0;
+  if (!tenantId || !subject || payload['client_id'] !== subject || typeof epoch !== 'number') throw refused();
   const custom = Object.entries(payload).filter(
-    (entry): entry is [string, string] => !RESERVED_CLAIMS.has(entry[0]) && typeof entry[1] === 'string',
+    (entry): entry is [string, string] => !isReservedClaim(entry[0]) && typeof entry[1] === 'string',
   );
-  return {
+  const principal = {
+    kind: 'application' as const,
     tenantId,
     issuer: payload.iss!,
-    subject: text(payload.sub),
+    subject,
     displayName: text(payload['name']),
     email: '',
-    roles: Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [],
     claims: Object.fromEntries(custom),
   };
+  return { principal, epoch, expiresAtMs: (payload.exp! + CLOCK_SKEW_SECONDS) * 1000 };
 }
 
 function text(claim: unknown): string {

@@ -41,7 +41,7 @@ export async function issueToken(
   const offered = hashClientSecret(deps.keyring.pepper, clientId, request.clientSecret);
   if (!secretHolds(offered, found?.credentials ?? [], now) || !found) return undefined;
   return {
-    access_token: await signedToken(deps, found.application, now),
+    access_token: await signedToken(deps, found, now),
     expires_in: TOKEN_LIFETIME_SECONDS,
     token_type: 'Bearer',
   };
@@ -58,11 +58,16 @@ function secretHolds(offered: Uint8Array, credentials: readonly Credential[], no
   return holds;
 }
 
-function signedToken(deps: IssueTokenDeps, application: Application, nowMs: number): Promise<string> {
+function signedToken(
+  deps: IssueTokenDeps,
+  { application, epoch }: { application: Application; epoch: number },
+  nowMs: number,
+): Promise<string> {
   const claims = accessTokenClaims(application, {
     publicUrl: deps.publicUrl,
     tokenId: deps.ids.uuid(),
     nowSeconds: Math.floor(nowMs / 1000),
+    epoch,
   });
   return deps.keyring.signToken(claims, { typ: 'at+jwt' });
 }

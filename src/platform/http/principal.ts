@@ -8,6 +8,8 @@ export interface Principal {
   readonly displayName: string;
   readonly email: string;
   readonly roles: readonly string[];
+  /** What it is an identity of, where something depends on that. */
+  readonly kind?: 'application' | 'member' | 'certificate';
   /** The custom claims of the token. */
   readonly claims: Readonly<Record<string, string>>;
 }

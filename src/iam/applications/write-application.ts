@@ -1,0 +1,112 @@
+import { ApiError } from '../../platform/errors.js';
+import type { Principal } from '../../platform/http/principal.js';
+import type { Quotas } from '../../platform/quotas.js';
+import { type AdministerDeps, administer } from '../security/administer.js';
+import { requireRoom } from '../tenancies/quota.js';
+import {
+  type Application,
+  applicationIdentity,
+  applicationResponse,
+  type ChangeApplicationBody,
+  type CreateApplicationBody,
+} from './application.js';
+import {
+  deleteApplicationRow,
+  deleteCredentials,
+  findApplication,
+  findValidities,
+  updateApplication,
+} from './application-store.js';
+import { addSecret, createApplication } from './create-application.js';
+
+export interface ApplicationDeps extends AdministerDeps {
+  readonly quotas: Quotas;
+  readonly pepper: Uint8Array;
+}
+
+/** Registers an application; the answer is the only one with its secret. @throws {ApiError} forbidden, quota_reached */
+export function registerApplication(
+  deps: ApplicationDeps,
+  principal: Principal,
+  body: CreateApplicationBody,
+): Promise<Record<string, unknown>> {
+  const { tenantId } = principal;
+  const act = { action: 'application.create', resource: 'applications' } as const;
+  return administer(deps, principal, act, async (tx) => {
+    await requireRoom(tx, deps.quotas, tenantId, 'applications');
+    const { application, credential, clientSecret } = await createApplication(tx, deps, {
+      tenantId,
+      displayName: body.display_name,
+      roles: body.roles ?? [],
+      customClaims: body.custom_claims ?? {},
+    });
+    return {
+      result: applicationResponse(application, [credential], clientSecret),
+      resource: applicationIdentity(application.applicationId),
+      details: detailsOf(application),
+    };
+  });
+}
+
+/** Changes what the body names. @throws {ApiError} forbidden, not_found */
+export function changeApplication(
+  deps: ApplicationDeps,
+  principal: Principal,
+  applicationId: string,
+  body: ChangeApplicationBody,
+): Promise<Record<string, unknown>> {
+  const address = { tenantId: principal.tenantId, applicationId };
+  const act = { action: 'application.change', resource: applicationIdentity(applicationId) } as const;
+  return administer(deps, principal, act, async (tx) => {
+    const changed = await updateApplication(tx, address, {
+      displayName: body.display_name ?? undefined,
+      customClaims: body.custom_claims ?? undefined,
+      roles: body.roles ?? undefined,
+    });
+    if (!changed) throw noSuchApplication();
+    const credentials = await findValidities(tx, address.tenantId, [applicationId]);
+    return { result: applicationResponse(changed, credentials), details: detailsOf(changed) };
+  });
+}
+
+/**
+ * Replaces the secret: the one before is void from the commit on. Tokens that were issued under it stay (interface:
+ * Application). @throws {ApiError} forbidden, not_found
+ */
+export function regenerateSecret(
+  deps: ApplicationDeps,
+  principal: Principal,
+  applicationId: string,
+): Promise<Record<string, unknown>> {
+  const address = { tenantId: principal.tenantId, applicationId };
+  const act = { action: 'application.regenerate_secret', resource: applicationIdentity(applicationId) } as const;
+  return administer(deps, principal, act, async (tx) => {
+    const application = await findApplication(tx, address);
+    if (!application) throw noSuchApplication();
+    await deleteCredentials(tx, address);
+    const { credential, clientSecret } = await addSecret(tx, deps, address);
+    return {
+      result: applicationResponse(application, [credential], clientSecret),
+      details: { display_name: application.displayName },
+    };
+  });
+}
+
+/** @throws {ApiError} forbidden, not_found */
+export function deleteApplication(deps: ApplicationDeps, principal: Principal, applicationId: string): Promise<void> {
+  const act = { action: 'application.delete', resource: applicationIdentity(applicationId) } as const;
+  return administer(deps, principal, act, async (tx) => {
+    const deleted = await deleteApplicationRow(tx, { tenantId: principal.tenantId, applicationId });
+    if (!deleted) throw noSuchApplication();
+    return { result: undefined, details: detailsOf(deleted) };
+  });
+}
+
+export function noSuchApplication(): ApiError {
+  return new ApiError('not_found', 'There is no such application.');
+}
+
+function detailsOf({ displayName, roles, customClaims }: Application) {
+  const claims = Object.entries(customClaims).map(([name, value]) => `${name}=${value}`);
+  return { display_name: displayName, roles, custom_claims: claims };
+}

@@ -1,0 +1,48 @@
+import type { Database } from '../../platform/postgres/database.js';
+import { type ClientAddress, findStandings, type Standing } from './standing-store.js';
+
+interface Asker {
+  readonly client: ClientAddress;
+  resolve(standing: Standing): void;
+  reject(error: unknown): void;
+}
+
+/** One query for so many askers at most. */
+const MAX_BATCH = 500;
+
+/**
+ * Answers what a client may now, as the database has it after the question was asked: a role that was taken away or a token
+ * that was revoked in another process is known to the next request. Questions that come while a query runs share the next one.
+ */
+export function createCallerStanding(database: Database): (client: ClientAddress) => Promise<Standing> {
+  let waiting: Asker[] = [];
+  let running = false;
+
+  async function answer(askers: readonly Asker[]): Promise<void> {
+    try {
+      const clients = askers.map(({ client }) => client);
+      const standings = await database.inTransaction('system', (tx) => findStandings(tx, clients));
+      askers.forEach((asker, place) => {
+        asker.resolve(standings[place]!);
+      });
+    } catch (error) {
+      for (const asker of askers) asker.reject(error);
+    }
+  }
+
+  async function run(): Promise<void> {
+    running = true;
+    while (waiting.length > 0) {
+      const askers = waiting.slice(0, MAX_BATCH);
+      waiting = waiting.slice(MAX_BATCH);
+      await answer(askers);
+    }
+    running = false;
+  }
+
+  return (client) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ client, resolve, reject });
+      if (!running) void run();
+    });
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { type Route, route } from '../../platform/http/route.js';
+import { uuidSchema } from '../../platform/uuid-schema.js';
+import type { AdministerDeps } from '../security/administer.js';
+import { revokeTokens } from './revoke-tokens.js';
+
+/** Revocation of what a client holds: an extension, for the hour that the interface leaves open. */
+export function revocationRoutes(deps: AdministerDeps): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/archivist/iam/v1/applications/:uuid\\:revoke-tokens',
+      operationId: 'AppRegistrations_RevokeTokens',
+      summary: 'Void every token that an application holds, at once',
+      access: 'token',
+      extension: true,
+      success: 200,
+      codes: [400, 401, 403, 429],
+      params: z.object({ uuid: uuidSchema }),
+      handle: async ({ principal, params }) => {
+        await revokeTokens(deps, principal, params.uuid);
+        return { body: {} };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,37 @@
+import type { Tx } from '../../platform/postgres/database.js';
+
+/** A client of a tenancy, as a token names it. */
+export interface ClientAddress {
+  readonly tenantId: string;
+  readonly clientId: string;
+}
+
+/** What the database says of a client now. */
+export interface Standing {
+  /** None for an application that was deleted. */
+  readonly roles: readonly string[];
+  /** How often the client's tokens were revoked. */
+  readonly epoch: number;
+}
+
+/** One standing for each client, in their order. */
+export async function findStandings(tx: Tx, clients: readonly ClientAddress[]): Promise<Standing[]> {
+  const rows = await tx.query<{ roles: string[] | null; epoch: bigint | null }>(
+    `SELECT a.roles, e.epoch
+       FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS w(tenant_id, client_id, place)
+       LEFT JOIN archivist.application a ON a.tenant_id = w.tenant_id AND a.application_id = w.client_id
+       LEFT JOIN archivist.token_epoch e ON e.tenant_id = w.tenant_id AND e.client_id = w.client_id
+      ORDER BY w.place`,
+    [clients.map(({ tenantId }) => tenantId), clients.map(({ clientId }) => clientId)],
+  );
+  return rows.map(({ roles, epoch }) => ({ roles: roles ?? [], epoch: Number(epoch ?? 0) }));
+}
+
+/** Voids the tokens that the client holds. */
+export async function raiseEpoch(tx: Tx, { tenantId, clientId }: ClientAddress): Promise<void> {
+  await tx.execute(
+    `INSERT INTO archivist.token_epoch (tenant_id, client_id, epoch) VALUES ($1, $2, 1)
+     ON CONFLICT (tenant_id, client_id) DO UPDATE SET epoch = token_epoch.epoch + 1`,
+    [tenantId, clientId],
+  );
+}
