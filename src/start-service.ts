@@ -36,6 +36,7 @@ import { runConserverLink } from './service/run-conserver-link.js';
 import { cosignedCheckpoints, followedLogs, runWitnesses } from './service/run-witnesses.js';
 import { serviceHealth } from './service/service-health.js';
 import { statusRoutes } from './service/status-routes.js';
+import { startAnchorJob } from './workers/anchor-job.js';
 import { startPurgeIdempotencyJob } from './workers/purge-idempotency-job.js';
 import { startScanBlobsJob } from './workers/scan-blobs-job.js';
 import { startSweepUploadsJob } from './workers/sweep-uploads-job.js';
@@ -103,9 +104,12 @@ async function startParts(
   if (config.role === 'all' || config.role === 'ledger') await ledger.start();
   // Not where only the interface is served; of two processes one does it.
   if (config.role !== 'api') {
+    const { deployment, keyring } = open;
+    const pattern = config.anchorSchedule;
     const jobs = [
       await startPurgeIdempotencyJob({ ...base, backend: queues }),
       await startSweepUploadsJob({ ...base, backend: queues }),
+      await startAnchorJob({ ...base, deployment, key: keyring.chain, backend: queues, pattern }),
     ];
     closers.push(...jobs.map((job) => () => job.close()));
   }
@@ -248,7 +252,9 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
     metrics: async () => ({ text: await metrics.registry.metrics(), contentType: metrics.registry.contentType }),
   });
   const app = createApp(
-    servesInterface ? routeGroups({ provenance, tokens, logFiles, tlog, blobs, identity }) : [],
+    servesInterface
+      ? routeGroups({ provenance, chainKey: keyring.chain, tokens, logFiles, tlog, blobs, identity })
+      : [],
     status,
     {
       authenticate: identity.authenticate,

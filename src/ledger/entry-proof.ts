@@ -13,7 +13,12 @@ export interface EntryCommit {
   /** A quorum of witnesses has vouched for a seal that covers the entry. */
   readonly witnessed: boolean;
   /** The first published seal that covers the entry. */
-  readonly published?: { readonly size: bigint; readonly root: Uint8Array; readonly sealedAtMs: bigint };
+  readonly published?: {
+    readonly sealNumber: bigint;
+    readonly size: bigint;
+    readonly root: Uint8Array;
+    readonly sealedAtMs: bigint;
+  };
 }
 
 function entryCommit(entry: PlacedEntry): EntryCommit {
@@ -24,7 +29,9 @@ function entryCommit(entry: PlacedEntry): EntryCommit {
     idtimestamp,
     timestampCommitted,
     witnessed,
-    ...(seal ? { published: { size: seal.size, root: seal.root, sealedAtMs: seal.sealedAtMs } } : {}),
+    ...(seal
+      ? { published: { sealNumber: seal.sealNumber, size: seal.size, root: seal.root, sealedAtMs: seal.sealedAtMs } }
+      : {}),
   };
 }
 

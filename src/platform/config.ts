@@ -46,6 +46,11 @@ export interface Config {
   /** `BLOB_SCAN_SCHEDULE`, default `0 3 * * *`: when blobs are scanned, as a cron pattern in UTC. */
   readonly blobScanSchedule: string;
   /**
+   * `ANCHOR_SCHEDULE`, default every ten seconds: when SIMPLE_HASH events are anchored, and anchors and seals written into
+   * the chain, as a cron pattern in UTC; six fields begin with seconds.
+   */
+  readonly anchorSchedule: string;
+  /**
    * `QUOTAS`, such as `locations=50,assets=1000000,applications=unlimited`: the most that each tenancy may have; the names
    * and their defaults stand in quotas.ts. The same for all processes of a deployment.
    */
@@ -168,6 +173,8 @@ const quotas = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+const cronPattern = z.string().regex(/^\S+( \S+){4,5}$/, 'must be a cron pattern of five or six fields');
+
 const environmentSchema = z.object({
   ROLE: z.enum(['all', 'api', 'ledger', 'worker']).default('all'),
   HOST: z.string().default('127.0.0.1'),
@@ -188,10 +195,8 @@ const environmentSchema = z.object({
     .transform(Number)
     .default(512 * 1024 * 1024),
   CLAMAV_URL: clamavUrl.optional(),
-  BLOB_SCAN_SCHEDULE: z
-    .string()
-    .regex(/^\S+( \S+){4,5}$/, 'must be a cron pattern of five or six fields')
-    .default('0 3 * * *'),
+  BLOB_SCAN_SCHEDULE: cronPattern.default('0 3 * * *'),
+  ANCHOR_SCHEDULE: cronPattern.default('*/10 * * * * *'),
   QUOTAS: quotas.optional(),
   WITNESSES: witnesses.default([]),
   WITNESS_QUORUM: z
@@ -275,6 +280,7 @@ function configOf(env: Environment): Config {
     blobLimit: env.BLOB_LIMIT,
     clamavUrl: env.CLAMAV_URL,
     blobScanSchedule: env.BLOB_SCAN_SCHEDULE,
+    anchorSchedule: env.ANCHOR_SCHEDULE,
     quotas: env.QUOTAS ?? DEFAULT_QUOTAS,
     logFiles: env.LOG_FILES,
     witnesses: env.WITNESSES,

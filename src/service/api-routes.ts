@@ -4,6 +4,7 @@ import { attachmentRoutes } from '../archivist/attachments/attachment-routes.js'
 import type { AttachmentDeps } from '../archivist/attachments/read-attachment.js';
 import { blobRoutes } from '../archivist/blobs/blob-routes.js';
 import { assetEventBulkRoutes, assetFreeEventBulkRoutes } from '../archivist/bulk/bulk-routes.js';
+import { blockchainRoutes, nodeRoutes } from '../archivist/chain/chain-routes.js';
 import { complianceAssetRoutes, compliancePolicyRoutes } from '../archivist/compliance/compliance-routes.js';
 import { assetEventRoutes } from '../archivist/events/asset-event-routes.js';
 import { assetFreeEventRoutes } from '../archivist/events/asset-free-event-routes.js';
@@ -22,6 +23,7 @@ import { tenancyRoutes } from '../iam/tenancies/tenancy-routes.js';
 import type { IssueTokenDeps } from '../iam/tokens/issue-token.js';
 import { revocationRoutes } from '../iam/tokens/revocation-routes.js';
 import { tokenRoutes } from '../iam/tokens/token-routes.js';
+import type { ChainKey } from '../platform/keys/chain-key.js';
 import { keyRoutes } from '../scitt/key-routes.js';
 import { type TlogDeps, tlogRoutes } from '../scitt/tlog-routes.js';
 import type { Identity } from './open-identity.js';
@@ -29,6 +31,7 @@ import type { Identity } from './open-identity.js';
 /** Every part of the interface that is served, each with its own description. */
 export function routeGroups(deps: {
   provenance: ProvenanceDeps;
+  chainKey: ChainKey;
   tokens: IssueTokenDeps;
   identity: Identity;
   logFiles: LogFileDeps;
@@ -37,6 +40,7 @@ export function routeGroups(deps: {
 }): RouteGroup[] {
   const { provenance, tokens } = deps;
   const blobs = { ...provenance, ...deps.blobs };
+  const chain = { ...provenance, chainKey: deps.chainKey };
   const proofs = proofRoutes(provenance);
   const proofsUnder = (path: string) => proofs.filter((each) => each.path.startsWith(path));
   return [
@@ -69,6 +73,8 @@ export function routeGroups(deps: {
     { name: 'v2/locations', title: 'Locations', routes: locationRoutes(provenance) },
     { name: 'v1/compliance_policies', title: 'Compliance policies', routes: compliancePolicyRoutes(provenance) },
     { name: 'v1/compliance/assets', title: 'Compliance of assets', routes: complianceAssetRoutes(provenance) },
+    { name: 'v1/archivistnode', title: 'The chain', routes: nodeRoutes(chain) },
+    { name: 'v1alpha2/blockchain/assets', title: 'Transactions of events', routes: blockchainRoutes(chain) },
     { name: 'v1/tenancies', title: 'Tenancies', routes: tenancyRoutes(provenance) },
     { name: 'v1/caps', title: 'Caps', routes: capRoutes(provenance) },
     { name: 'operator/v1/tenancies', title: 'Operator', routes: operatorRoutes(deps.identity.operator) },

@@ -1,4 +1,5 @@
 import { type BootstrapDeps, bootstrapDeployment, type FirstOwner } from '../archivist/bootstrap-deployment.js';
+import { beginChain } from '../archivist/chain/begin-chain.js';
 import type { Deployment } from '../archivist/deployment.js';
 import type { Clock } from '../platform/clock.js';
 import type { Config } from '../platform/config.js';
@@ -53,6 +54,7 @@ export async function openDeployment(parts: {
     return { ...made, rows: await listSigningKeys(tx, made.deployment.deploymentTenancy) };
   });
   const keyring = await openKeyring(rows, files, secrets);
+  await beginChain({ database, deployment, key: keyring.chain, clock });
   return { deployment, keyring, createTenancyKeys: deps.createTenancyKeys, ...(firstOwner ? { firstOwner } : {}) };
 }
 

@@ -18,6 +18,7 @@ describe('the configuration', () => {
       blobLimit: 512 * 1024 * 1024,
       clamavUrl: undefined,
       blobScanSchedule: '0 3 * * *',
+      anchorSchedule: '*/10 * * * * *',
       quotas: { applications: 1000, compliance_policies: 1000, locations: 100_000 },
       logFiles: 'public',
       witnesses: [],

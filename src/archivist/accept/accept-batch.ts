@@ -7,7 +7,9 @@ import { ApiError } from '../../platform/errors.js';
 import type { Ids } from '../../platform/ids.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { Quotas } from '../../platform/quotas.js';
+import type { Asset } from '../assets/asset.js';
 import { type AssetChange, changeAssets, findAssets, insertAssets } from '../assets/asset-store.js';
+import { holdWindowsOpen, insertSimpleHashEvents } from '../chain/anchor-store.js';
 import type { Deployment } from '../deployment.js';
 import { insertAssetEvents } from '../events/asset-event-store.js';
 import { insertAssetFreeEvents } from '../events/asset-free-event-store.js';
@@ -89,9 +91,12 @@ async function planContext(tx: Tx, deps: AcceptDeps, submissions: readonly Submi
   }
   const found = await findAssets(tx, [...wanted.values()]);
   const assets = new Map(found.map((asset) => [`${asset.tenantId}/${asset.assetId}`, asset]));
+  const anchored = tenanciesWithAnchors(submissions, found, deps.deployment);
+  // No event comes into a window that is closed: one of a node whose clock is behind counts as accepted a little later.
+  const openSince = anchored.length === 0 ? 0 : (await holdWindowsOpen(tx, anchored)).getTime();
   return {
     deployment: deps.deployment,
-    nowMs: deps.clock.now(),
+    nowMs: Math.max(deps.clock.now(), openSince),
     uuid: () => deps.ids.uuid(),
     wallet: (tenantId) => {
       const address = deps.wallets.get(tenantId);
@@ -101,6 +106,22 @@ async function planContext(tx: Tx, deps: AcceptDeps, submissions: readonly Submi
     asset: (tenantId, assetId) => assets.get(`${tenantId}/${assetId}`),
     blob: await attachedBlobs(tx, submissions),
   };
+}
+
+/** The tenancies in which this batch may write events that an anchor will cover. */
+function tenanciesWithAnchors(
+  submissions: readonly Submission[],
+  found: readonly Asset[],
+  { publicTenancy }: Deployment,
+): string[] {
+  const made = submissions.flatMap((each) =>
+    each.kind === 'asset' ? [{ ...each, tenantId: each.principal.tenantId }] : [],
+  );
+  const tenancies = [...found, ...made].flatMap((asset) => {
+    if (asset.proofMechanism !== 'SIMPLE_HASH') return [];
+    return asset.public ? [asset.tenantId, publicTenancy] : [asset.tenantId];
+  });
+  return [...new Set(tenancies)];
 }
 
 /** Takes the idempotency keys and fills in every outcome; what is left to be written is returned. */
@@ -172,6 +193,10 @@ async function writePlans(tx: Tx, plans: readonly Plan[]): Promise<void> {
   await insertAssetFreeEvents(
     tx,
     plans.flatMap((each) => each.assetFreeEvents),
+  );
+  await insertSimpleHashEvents(
+    tx,
+    plans.flatMap((each) => each.simpleHashEvents),
   );
   const intake = plans.flatMap((each) => each.intake);
   if (intake.length > 0) await insertIntake(tx, intake);

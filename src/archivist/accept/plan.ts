@@ -6,6 +6,7 @@ import { timestampOf } from '../../platform/timestamps.js';
 import type { Asset } from '../assets/asset.js';
 import type { AssetChange } from '../assets/asset-store.js';
 import { checkProfile } from '../assets/document-profile.js';
+import type { SimpleHashEvent } from '../chain/anchor-store.js';
 import { type Deployment, statementLog, tenancyLog } from '../deployment.js';
 import type { AssetEvent } from '../events/asset-event.js';
 import type { AssetFreeEvent } from '../events/asset-free-event.js';
@@ -23,6 +24,7 @@ export interface Plan {
   readonly assetFreeEvents: readonly AssetFreeEvent[];
   readonly changes: readonly AssetChange[];
   readonly intake: readonly IntakeRow[];
+  readonly simpleHashEvents: readonly SimpleHashEvent[];
 }
 
 /** What planning may look at. */
@@ -127,14 +129,16 @@ function planOfEvent(asset: Asset, event: AssetEvent, context: PlanContext): Pla
   }
   const blank = { principalDeclared: BLANK_PRINCIPAL, principalAccepted: BLANK_PRINCIPAL };
   const change = changeOf(event);
+  const assetEvents = asset.public ? [event, { ...event, ...publicForm, ...blank }] : [event];
   return {
     accepted: { kind: 'asset_event', event },
     id: event.eventId,
     assets: [],
-    assetEvents: asset.public ? [event, { ...event, ...publicForm, ...blank }] : [event],
+    assetEvents,
     assetFreeEvents: [],
     changes: change && asset.public ? [change, { ...change, ...publicForm }] : change ? [change] : [],
     intake,
+    simpleHashEvents: asset.proofMechanism === 'SIMPLE_HASH' ? assetEvents : [],
   };
 }
 
@@ -195,6 +199,7 @@ function planAssetFreeEvent(submission: Of<'asset_free_event'>, context: PlanCon
     assetFreeEvents: [event],
     changes: [],
     intake,
+    simpleHashEvents: [],
   };
 }
 

@@ -4,7 +4,7 @@ import { uuidSchema } from '../../platform/uuid-schema.js';
 import { assetEventResponse, createAssetEventSchema } from '../events/asset-event.js';
 import { findAssetEvents } from '../events/asset-event-store.js';
 import { assetEventSubmission } from '../events/create-asset-event.js';
-import { eventCommits } from '../events/event-commits.js';
+import { shownEvents } from '../events/read-asset-events.js';
 import type { BulkKind } from './accept-bulk.js';
 import { readBulkItem } from './bulk.js';
 
@@ -38,7 +38,6 @@ export function assetEventBulk(assetId: string | undefined): BulkKind {
         tx,
         ids.map((eventId) => ({ tenantId, eventId })),
       );
-      const known = await eventCommits(tx, tenantId, events);
       const readable = events.filter(({ principalAccepted: { issuer, subject } }) =>
         permits(principal, 'read', {
           kind: 'asset_event',
@@ -47,7 +46,8 @@ export function assetEventBulk(assetId: string | undefined): BulkKind {
           creatorSubject: subject,
         }),
       );
-      return new Map(readable.map((event) => [event.eventId, assetEventResponse(event, known.get(event.eventId))]));
+      const shown = await shownEvents(tx, tenantId, readable);
+      return new Map(readable.map((event, place) => [event.eventId, shown[place]!]));
     },
   };
 }

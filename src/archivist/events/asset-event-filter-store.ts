@@ -1,3 +1,4 @@
+import { fromHex } from '../../core/bytes.js';
 import { mmrIndex } from '../../core/mmr/leaf-count.js';
 import { leafIndex } from '../../core/mmr/leaf-index.js';
 import type { Visibility } from '../../iam/access/permits.js';
@@ -48,8 +49,7 @@ const FILTERS: Readonly<Record<string, Reader>> = {
   operation: equal('e.operation', 'event', 'operation'),
   behaviour: equal('e.behaviour', 'event', 'behaviour'),
   from: equal('e.from_address', 'event', 'from'),
-  // Nothing is anchored yet: an event has no transaction.
-  transaction_id: (value) => (value === '' ? undefined : condition('false')),
+  transaction_id: (value) => transactionCondition(value),
   confirmation_status: (value, parameter) => statusCondition(ENTRY, value, parameter),
   minimum_trust: (value, parameter) => minimumTrustCondition(ENTRY, value, parameter),
   mmr_index: (value, parameter) => mmrIndexCondition(value, parameter),
@@ -95,6 +95,24 @@ function filterCondition([parameter, value]: readonly [string, string]): Conditi
   const reader = Object.hasOwn(FILTERS, parameter) ? FILTERS[parameter] : undefined;
   if (!reader) throw new ApiError('bad_request', `${parameter}: no such filter`);
   return reader(value, parameter);
+}
+
+/** Events that came into the chain by this transaction: those of its anchor, or those that its seal was the first to cover. */
+function transactionCondition(value: string): Condition | undefined {
+  if (value === '') return undefined;
+  if (!/^0x[0-9a-f]{64}$/i.test(value)) return condition('false');
+  const anchored = 'FROM archivist.simple_hash_event h WHERE h.tenant_id = e.tenant_id AND h.event_id = e.event_id';
+  return condition(
+    `EXISTS (SELECT FROM archivist.chain_transaction t WHERE t.tenant_id = e.tenant_id AND t.transaction_hash = ? AND (
+       (t.kind = 'SIMPLE_HASH' AND EXISTS (SELECT ${anchored} AND h.anchor_number = t.number))
+       OR (t.kind = 'MERKLE_LOG' AND NOT EXISTS (SELECT ${anchored}) AND EXISTS
+         (SELECT FROM archivist.leaf l JOIN archivist.seal s ON s.tenant_id = l.tenant_id AND s.log_id = l.log_id
+           WHERE l.tenant_id = e.tenant_id AND l.log_id = e.tenant_id AND l.entry_id = e.event_id
+             AND s.seal_number = t.number AND l.leaf_index < s.leaves AND l.leaf_index >= coalesce(
+               (SELECT p.leaves FROM archivist.seal p WHERE p.tenant_id = s.tenant_id AND p.log_id = s.log_id
+                 AND p.seal_number = s.seal_number - 1), 0)))))`,
+    fromHex(value.slice(2)),
+  );
 }
 
 function mmrIndexCondition(value: string, parameter: string): Condition {

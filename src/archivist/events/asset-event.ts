@@ -5,6 +5,8 @@ import type { EntryCommit } from '../../ledger/entry-proof.js';
 import { plainText } from '../../platform/plain-text.js';
 import { timestampSchema } from '../../platform/timestamps.js';
 import { type Attributes, attributesSchema } from '../attributes.js';
+import type { EventTransaction } from '../chain/chain-store.js';
+import { hexData } from '../chain/quantity.js';
 import {
   confirmationStatus,
   confirmationStatusSchema,
@@ -96,19 +98,20 @@ export function v3EventOf(event: AssetEvent, committed: string, form: AssetForm 
   } as V3Event;
 }
 
-/** An asset event as the interface shows it: what is hashed is exactly what is served. */
+/** An asset event as the interface shows it: what is hashed is exactly what is served. Without a transaction it is in no block yet. */
 export function assetEventResponse(
   event: AssetEvent,
   commit: EntryCommit | undefined,
   form: AssetForm = 'assets',
+  transaction?: EventTransaction,
 ): Record<string, unknown> {
   return {
     ...v3EventOf(event, timestampCommitted(commit), form),
     asset_identity: `${form}/${event.assetId}`,
     confirmation_status: confirmationStatus(commit),
-    transaction_id: '',
-    block_number: 0,
-    transaction_index: 0,
+    transaction_id: transaction ? hexData(transaction.hash) : '',
+    block_number: Number(transaction?.blockNumber ?? 0n),
+    transaction_index: transaction?.transactionIndex ?? 0,
     from: event.fromAddress,
     merklelog_entry: merklelogEntry(commit),
   };

@@ -9,6 +9,7 @@ import { readListQuery } from '../../platform/listing/list-query.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { findAssets } from '../assets/asset-store.js';
 import { requireAsset, requirePublicAsset } from '../assets/read-assets.js';
+import { transactionsOfEvents } from '../chain/chain-store.js';
 import { tenancyLog } from '../deployment.js';
 import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
 import { type AssetEvent, type AssetForm, assetEventResponse } from './asset-event.js';
@@ -45,8 +46,26 @@ export async function commitOf(tx: Tx, event: { tenantId: string; eventId: strin
   return (await commits(tx, tenancyLog(event.tenantId), [event.eventId])).get(event.eventId);
 }
 
-async function shownCommitOf(tx: Tx, event: AssetEvent): Promise<EntryCommit | undefined> {
-  return (await eventCommits(tx, event.tenantId, [event])).get(event.eventId);
+/** Events of one tenancy as the interface shows them, in their order. */
+export async function shownEvents(
+  tx: Tx,
+  tenantId: string,
+  events: readonly AssetEvent[],
+  form: AssetForm = 'assets',
+): Promise<Record<string, unknown>[]> {
+  const known = await eventCommits(tx, tenantId, events);
+  const confirmed = events.flatMap(({ eventId }) => {
+    const seal = known.get(eventId)?.published?.sealNumber;
+    return seal === undefined ? [] : [{ eventId, seal }];
+  });
+  const transactions = await transactionsOfEvents(tx, tenantId, confirmed);
+  return events.map((event) =>
+    assetEventResponse(event, known.get(event.eventId), form, transactions.get(event.eventId)),
+  );
+}
+
+async function shownEvent(tx: Tx, event: AssetEvent, form: AssetForm = 'assets'): Promise<Record<string, unknown>> {
+  return (await shownEvents(tx, event.tenantId, [event], form))[0]!;
 }
 
 export function readAssetEvent(
@@ -56,7 +75,7 @@ export function readAssetEvent(
 ): Promise<Record<string, unknown>> {
   return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
     const event = await requireAssetEvent(tx, principal, address);
-    return assetEventResponse(event, await shownCommitOf(tx, event));
+    return shownEvent(tx, event);
   });
 }
 
@@ -64,7 +83,7 @@ export function readPublicAssetEvent(deps: ProvenanceDeps, address: EventAddress
   const { publicTenancy } = deps.deployment;
   return deps.database.inTransaction({ read: [publicTenancy], write: [] }, async (tx) => {
     const event = await requirePublicEvent(tx, publicTenancy, address);
-    return assetEventResponse(event, await shownCommitOf(tx, event), 'publicassets');
+    return shownEvent(tx, event, 'publicassets');
   });
 }
 
@@ -138,8 +157,7 @@ async function eventPage(
     order,
     tokens: deps.pageTokens,
   });
-  const known = await eventCommits(tx, from.tenantId, page.entries);
-  return { ...page, entries: page.entries.map((event) => assetEventResponse(event, known.get(event.eventId), form)) };
+  return { ...page, entries: await shownEvents(tx, from.tenantId, page.entries, form) };
 }
 
 function noSuchEvent(): ApiError {

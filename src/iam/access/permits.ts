@@ -6,7 +6,7 @@ export type Verb = 'create' | 'read' | 'record' | 'manage';
 /** What it is done to. Creators are named by token issuer and subject. */
 export type Resource =
   | { readonly kind: 'assets' | 'asset_free_events' | 'blobs'; readonly tenantId: string }
-  | { readonly kind: 'compliance_policies' | 'locations' | 'tenancy' | 'caps'; readonly tenantId: string }
+  | { readonly kind: 'compliance_policies' | 'locations' | 'tenancy' | 'caps' | 'chain'; readonly tenantId: string }
   | { readonly kind: 'location'; readonly tenantId: string; readonly permittedSubjects: readonly string[] }
   | {
       readonly kind: 'asset' | 'asset_event' | 'asset_free_event' | 'blob';
@@ -39,6 +39,7 @@ export function permits(principal: Principal, verb: Verb, resource: Resource): b
     case 'compliance_policies':
     case 'locations':
     case 'caps':
+    case 'chain':
       return verb === 'read';
     case 'tenancy':
       return false;

@@ -1,5 +1,6 @@
 import type { PublicJwk } from '../../core/cose/public-key.js';
 import type { Signer } from '../../core/cose/signature.js';
+import type { ChainKey } from './chain-key.js';
 import type { KeyRole } from './key-role.js';
 
 /** A public key as it is handed out; retired ones stay for ever, with the interval in which they signed. */
@@ -24,6 +25,8 @@ export interface Keyring {
   publicKeys(roles: readonly KeyRole[]): readonly PublishedKey[];
   /** A compact JWS of the claims under the active token key, RS256, with its kid. */
   signToken(claims: Readonly<Record<string, unknown>>, header: { readonly typ: string }): Promise<string>;
+  /** The active key of the chain. */
+  readonly chain: ChainKey;
   /** Keys the hashes of secrets. */
   readonly pepper: Uint8Array;
   readonly pageTokenKey: Uint8Array;

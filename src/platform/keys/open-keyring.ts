@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import type { PublicJwk } from '../../core/cose/public-key.js';
 import type { Signer } from '../../core/cose/signature.js';
+import { chainKey } from './chain-key.js';
 import { type KeyFiles, secretFingerprint } from './key-files.js';
 import { DEPLOYMENT_ROLES, type KeyRole, PEPPER_ROLE } from './key-role.js';
 import type { Keyring, PublishedKey } from './keyring.js';
@@ -52,6 +53,7 @@ export async function openKeyring(
   const token = active.get('token')!;
   return {
     ...secrets,
+    chain: chainKey(active.get('chain')!.key),
     signer: (role) => signers.get(role)!,
     publicKeys: (roles) => rows.filter((row) => isOf(row, roles)).map(published),
     signToken: (claims, { typ }) =>

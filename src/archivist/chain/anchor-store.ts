@@ -1,0 +1,189 @@
+import type { Tx } from '../../platform/postgres/database.js';
+import type { Anchor } from './anchor.js';
+
+/** What the anchors need to know of an accepted event of a SIMPLE_HASH asset. */
+export interface SimpleHashEvent {
+  readonly tenantId: string;
+  readonly eventId: string;
+  readonly acceptedAt: Date;
+}
+
+/** A window that nothing can be accepted into any more, and whose anchor is still missing. */
+export interface ClosedWindow {
+  readonly tenantId: string;
+  readonly start: Date;
+  readonly end: Date;
+}
+
+/**
+ * Keeps the windows of these tenancies from being closed until the transaction ends. Resolves with the time before which
+ * nothing may be accepted: the latest end of a window that is closed.
+ */
+export async function holdWindowsOpen(tx: Tx, tenantIds: readonly string[]): Promise<Date> {
+  const held = await heldWindows(tx, tenantIds);
+  if (held.length === tenantIds.length) return latest(held);
+  await tx.execute(
+    `INSERT INTO archivist.anchor_window (tenant_id) SELECT * FROM unnest($1::uuid[]) AS tenant(id) ORDER BY id
+     ON CONFLICT DO NOTHING`,
+    [tenantIds],
+  );
+  return latest(await heldWindows(tx, tenantIds));
+}
+
+async function heldWindows(tx: Tx, tenantIds: readonly string[]): Promise<Date[]> {
+  const rows = await tx.query<{ closed_until: Date }>(
+    'SELECT closed_until FROM archivist.anchor_window WHERE tenant_id = ANY ($1::uuid[]) ORDER BY tenant_id FOR SHARE',
+    [tenantIds],
+  );
+  return rows.map((row) => row.closed_until);
+}
+
+function latest(times: readonly Date[]): Date {
+  return new Date(Math.max(...times.map((time) => time.getTime())));
+}
+
+/** Inserts what waits for an anchor, in the transaction of the events themselves. */
+export async function insertSimpleHashEvents(tx: Tx, events: readonly SimpleHashEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  await tx.execute(
+    `INSERT INTO archivist.simple_hash_event (tenant_id, event_id, accepted_at)
+     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[])`,
+    [
+      events.map((event) => event.tenantId),
+      events.map((event) => event.eventId),
+      events.map((event) => event.acceptedAt),
+    ],
+  );
+}
+
+/** The tenancies in which an event waits for its anchor. */
+export async function waitingTenancies(tx: Tx): Promise<string[]> {
+  const rows = await tx.query<{ tenant_id: string }>(
+    `SELECT tenant_id FROM archivist.anchor_window w WHERE EXISTS
+       (SELECT FROM archivist.simple_hash_event e WHERE e.tenant_id = w.tenant_id AND e.anchor_number IS NULL)`,
+  );
+  return rows.map((row) => row.tenant_id);
+}
+
+/**
+ * Closes the window of a tenancy, some seconds behind the database's clock, if an event waits in it and no closed window
+ * before it waits for its anchor. Waits for the accepts that are open now, at most half a second, for they hold it.
+ */
+export async function closeWindow(tx: Tx, tenantId: string, marginSeconds: number): Promise<void> {
+  await tx.query(`SELECT set_config('lock_timeout', '500ms', true)`);
+  await tx.execute(
+    `UPDATE archivist.anchor_window w SET closed_until = now.until
+       FROM (SELECT date_trunc('milliseconds', clock_timestamp()) - make_interval(secs => $2) AS until) AS now
+      WHERE w.tenant_id = $1 AND w.closed_until = w.anchored_until AND w.closed_until < now.until AND EXISTS
+        (SELECT FROM archivist.simple_hash_event e
+          WHERE e.tenant_id = w.tenant_id AND e.anchor_number IS NULL AND e.accepted_at < now.until)`,
+    [tenantId, marginSeconds],
+  );
+}
+
+/** The closed window of a tenancy when every event in it is in a published seal of the tenancy log; undefined before. */
+export async function readyWindow(tx: Tx, tenantId: string): Promise<ClosedWindow | undefined> {
+  const [row] = await tx.query<{ anchored_until: Date; closed_until: Date }>(
+    `SELECT w.anchored_until, w.closed_until FROM archivist.anchor_window w
+       LEFT JOIN archivist.log g ON g.tenant_id = w.tenant_id AND g.log_id = w.tenant_id
+       LEFT JOIN archivist.seal s ON s.tenant_id = g.tenant_id AND s.log_id = g.log_id AND s.seal_number = g.published_number
+      WHERE w.tenant_id = $1 AND w.closed_until > w.anchored_until AND NOT EXISTS
+        (SELECT FROM archivist.simple_hash_event e
+           LEFT JOIN archivist.leaf l ON l.tenant_id = e.tenant_id AND l.log_id = e.tenant_id AND l.entry_id = e.event_id
+          WHERE e.tenant_id = w.tenant_id AND e.anchor_number IS NULL AND e.accepted_at < w.closed_until
+            AND l.leaf_index < s.leaves IS NOT TRUE)`,
+    [tenantId],
+  );
+  return row && { tenantId, start: row.anchored_until, end: row.closed_until };
+}
+
+/** Events of a closed window in the order of the list, after the one named. */
+export async function eventsOfWindow(
+  tx: Tx,
+  window: ClosedWindow,
+  page: { readonly after: string | undefined; readonly limit: number },
+): Promise<string[]> {
+  const rows = await tx.query<{ event_id: string }>(
+    `SELECT event_id FROM archivist.simple_hash_event
+      WHERE tenant_id = $1 AND anchor_number IS NULL AND accepted_at < $2 AND ($3::uuid IS NULL OR event_id > $3)
+      ORDER BY event_id LIMIT $4`,
+    [window.tenantId, window.end, page.after ?? null, page.limit],
+  );
+  return rows.map((row) => row.event_id);
+}
+
+/**
+ * Stores the anchor of a closed window, once: undefined when another process has done so since. Its events are those
+ * that were hashed, for nothing else can have come into the window.
+ * @throws {Error} when it covers another number of events; the transaction must keep nothing then
+ */
+export async function insertAnchor(
+  tx: Tx,
+  window: ClosedWindow,
+  hashed: Pick<Anchor, 'hash' | 'hashSchemaVersion' | 'eventCount'>,
+): Promise<bigint | undefined> {
+  const [row] = await tx.query<{ anchors: bigint }>(
+    `UPDATE archivist.anchor_window SET anchored_until = $3, anchors = anchors + 1
+      WHERE tenant_id = $1 AND anchored_until = $2 AND closed_until = $3 RETURNING anchors`,
+    [window.tenantId, window.start, window.end],
+  );
+  if (!row) return undefined;
+  const covered = await tx.execute(
+    `UPDATE archivist.simple_hash_event SET anchor_number = $2
+      WHERE tenant_id = $1 AND anchor_number IS NULL AND accepted_at < $3`,
+    [window.tenantId, row.anchors, window.end],
+  );
+  if (BigInt(covered) !== hashed.eventCount) throw new Error('the anchor covers other events than were hashed');
+  await tx.execute(
+    `INSERT INTO archivist.anchor (tenant_id, anchor_number, start_time, end_time, hash_schema_version, anchor_hash, event_count)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [window.tenantId, row.anchors, window.start, window.end, hashed.hashSchemaVersion, hashed.hash, hashed.eventCount],
+  );
+  return row.anchors;
+}
+
+interface AnchorRow {
+  tenant_id: string;
+  anchor_number: bigint;
+  start_time: Date;
+  end_time: Date;
+  hash_schema_version: number;
+  anchor_hash: Uint8Array;
+  event_count: bigint;
+}
+
+const COLUMNS =
+  'a.tenant_id, a.anchor_number, a.start_time, a.end_time, a.hash_schema_version, a.anchor_hash, a.event_count';
+
+function anchorOf(row: AnchorRow): Anchor {
+  return {
+    tenantId: row.tenant_id,
+    number: row.anchor_number,
+    start: row.start_time,
+    end: row.end_time,
+    hashSchemaVersion: Number(row.hash_schema_version),
+    hash: row.anchor_hash,
+    eventCount: row.event_count,
+  };
+}
+
+export async function findAnchor(tx: Tx, tenantId: string, number: bigint): Promise<Anchor | undefined> {
+  const [row] = await tx.query<AnchorRow>(
+    `SELECT ${COLUMNS} FROM archivist.anchor a WHERE a.tenant_id = $1 AND a.anchor_number = $2`,
+    [tenantId, number],
+  );
+  return row && anchorOf(row);
+}
+
+/** Anchors that have no transaction yet, oldest first within a tenancy. */
+export async function anchorsWithoutTransaction(tx: Tx, limit: number): Promise<Anchor[]> {
+  const rows = await tx.query<AnchorRow>(
+    `SELECT ${COLUMNS} FROM archivist.anchor_window w JOIN LATERAL
+       (SELECT * FROM archivist.anchor n WHERE n.tenant_id = w.tenant_id AND n.anchor_number >
+          coalesce((SELECT max(t.number) FROM archivist.chain_transaction t
+                     WHERE t.tenant_id = w.tenant_id AND t.kind = 'SIMPLE_HASH'), 0)
+        ORDER BY n.anchor_number LIMIT ${limit}) a ON true
+      ORDER BY a.tenant_id, a.anchor_number LIMIT ${limit}`,
+  );
+  return rows.map(anchorOf);
+}

@@ -1,0 +1,96 @@
+import type { Failpoints } from '../../ledger/failpoints.js';
+import type { Logger } from '../../platform/logger.js';
+import type { Database, Tx } from '../../platform/postgres/database.js';
+import type { Deployment } from '../deployment.js';
+import { assetEventResponse } from '../events/asset-event.js';
+import { findAssetEvents } from '../events/asset-event-store.js';
+import { eventCommits } from '../events/event-commits.js';
+import { HASH_SCHEMA_VERSION } from './anchor.js';
+import {
+  type ClosedWindow,
+  closeWindow,
+  eventsOfWindow,
+  insertAnchor,
+  readyWindow,
+  waitingTenancies,
+} from './anchor-store.js';
+import { createSimpleHash } from './simple-hash.js';
+
+const PAGE = 500;
+/** An accept holds the window: it is closed the next time. */
+const LOCK_NOT_AVAILABLE = '55P03';
+
+export interface AnchorDeps {
+  readonly database: Database;
+  readonly deployment: Deployment;
+  readonly failpoints: Failpoints;
+  readonly logger: Logger;
+  /** A window is closed so far back, so that a node whose clock is behind rarely has to date an event later. */
+  readonly marginSeconds: number;
+}
+
+/**
+ * Makes the anchors that are due: closes the window of each tenancy in which an event waits, and anchors it once every
+ * event in it is CONFIRMED. A crash anywhere leaves a closed window without its anchor, which the next run makes, or
+ * nothing. One tenancy's trouble does not keep the others waiting. Resolves with how many were made.
+ */
+export async function anchorWindows(deps: AnchorDeps, stopping: () => boolean): Promise<number> {
+  let made = 0;
+  for (const tenantId of await deps.database.inTransaction('system', waitingTenancies)) {
+    if (stopping()) break;
+    try {
+      if (await anchorWindow(deps, tenantId)) made += 1;
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE)
+        deps.logger.error({ err: error, tenantId }, 'a window could not be anchored');
+    }
+  }
+  return made;
+}
+
+async function anchorWindow(deps: AnchorDeps, tenantId: string): Promise<boolean> {
+  const { database, deployment, failpoints, marginSeconds } = deps;
+  const scope = { read: [tenantId], write: [tenantId] };
+  await database.inTransaction(scope, (tx) => closeWindow(tx, tenantId, marginSeconds));
+  await failpoints.reach('anchor.closed');
+  const window = await database.inTransaction(scope, (tx) => readyWindow(tx, tenantId));
+  if (!window) return false;
+  const form = tenantId === deployment.publicTenancy ? 'publicassets' : 'assets';
+  const hash = createSimpleHash();
+  let eventCount = 0n;
+  for (let after: string | undefined; ; ) {
+    const page = await database.inTransaction(scope, (tx) => servedEvents(tx, window, after, form));
+    for (const { served } of page) hash.add(served);
+    eventCount += BigInt(page.length);
+    after = page.at(-1)?.eventId;
+    if (page.length < PAGE) break;
+  }
+  const hashed = { hash: hash.digest(), hashSchemaVersion: HASH_SCHEMA_VERSION, eventCount };
+  return database.inTransaction(scope, async (tx) => {
+    const number = await insertAnchor(tx, window, hashed);
+    await failpoints.reach('anchor.inside');
+    return number !== undefined;
+  });
+}
+
+/** A page of the window's events just as they are served, in the order of the published query. */
+async function servedEvents(
+  tx: Tx,
+  window: ClosedWindow,
+  after: string | undefined,
+  form: 'assets' | 'publicassets',
+): Promise<{ eventId: string; served: Record<string, unknown> }[]> {
+  const { tenantId } = window;
+  const ids = await eventsOfWindow(tx, window, { after, limit: PAGE });
+  const events = await findAssetEvents(
+    tx,
+    ids.map((eventId) => ({ tenantId, eventId })),
+  );
+  const byId = new Map(events.map((event) => [event.eventId, event]));
+  const known = await eventCommits(tx, tenantId, events);
+  return ids.map((eventId) => {
+    const event = byId.get(eventId);
+    if (!event) throw new Error('an event of the window is not there');
+    return { eventId, served: assetEventResponse(event, known.get(eventId), form) };
+  });
+}

@@ -1,0 +1,115 @@
+import { RLP } from '@ethereumjs/rlp';
+import { walletAddresses } from '../../iam/tenancies/tenancy-store.js';
+import type { Failpoints } from '../../ledger/failpoints.js';
+import type { Clock } from '../../platform/clock.js';
+import type { ChainKey } from '../../platform/keys/chain-key.js';
+import type { Database, Tx } from '../../platform/postgres/database.js';
+import type { Deployment } from '../deployment.js';
+import { anchorInput } from './anchor.js';
+import { anchorsWithoutTransaction } from './anchor-store.js';
+import { blockOf, headerFields } from './block.js';
+import {
+  findHead,
+  type Head,
+  insertBlock,
+  insertTransactions,
+  type PublishedSeal,
+  sealsWithoutTransaction,
+  type TransactionSubject,
+} from './chain-store.js';
+import { dataOf } from './quantity.js';
+import { signTransaction } from './transaction.js';
+
+/** Signing holds up everything else that the process does. */
+const MOST_TRANSACTIONS = 50;
+
+export interface ChainDeps {
+  readonly database: Database;
+  readonly deployment: Deployment;
+  readonly key: ChainKey;
+  readonly clock: Clock;
+  readonly failpoints: Failpoints;
+}
+
+/** What has no transaction yet, with all that its transaction will say. */
+interface Waiting extends TransactionSubject {
+  readonly to: string;
+  readonly input: Uint8Array;
+}
+
+/**
+ * Writes every anchor and every published seal of a tenancy log that the chain does not have yet into new blocks, one
+ * transaction each. Two processes may do so at once: a block is stored with its transactions or not at all, and only the
+ * first one upon its parent is. Resolves with how many transactions were written.
+ * @throws {Error} when the chain has no first block
+ */
+export async function extendChain(deps: ChainDeps, stopping: () => boolean): Promise<number> {
+  let written = 0;
+  while (!stopping()) {
+    const { head, waiting } = await deps.database.inTransaction('system', (tx) => readWaiting(tx, deps.deployment));
+    if (waiting.length === 0) break;
+    if (await putBlock(deps, head, waiting)) written += waiting.length;
+  }
+  return written;
+}
+
+/** The head first: what is read after it can only be in a block above it, and then the head has moved on. */
+async function readWaiting(tx: Tx, deployment: Deployment): Promise<{ head: Head; waiting: Waiting[] }> {
+  const head = await findHead(tx, deployment.deploymentTenancy);
+  if (!head) throw new Error('the chain has no first block');
+  const anchors = await anchorsWithoutTransaction(tx, MOST_TRANSACTIONS);
+  const seals = await sealsWithoutTransaction(tx, MOST_TRANSACTIONS - anchors.length);
+  const subjects = [
+    ...anchors.map((anchor) => ({ ...anchor, kind: 'SIMPLE_HASH' as const, input: anchorInput(anchor) })),
+    ...seals.map((seal) => ({ ...seal, kind: 'MERKLE_LOG' as const, input: sealInput(seal) })),
+  ];
+  const wallets = await walletAddresses(tx, [...new Set(subjects.map(({ tenantId }) => tenantId))]);
+  const waiting = subjects.map(({ tenantId, kind, number, input }) => ({
+    tenantId,
+    kind,
+    number,
+    input,
+    to: wallets.get(tenantId)!,
+  }));
+  return { head, waiting };
+}
+
+/** What a seal's transaction says: RLP of kind, log, number of the seal, size of the log and its bagged root. */
+function sealInput(seal: PublishedSeal): Uint8Array {
+  return RLP.encode(['MERKLE_LOG', seal.tenantId, seal.number, seal.size, seal.root]);
+}
+
+async function putBlock(deps: ChainDeps, head: Head, waiting: readonly Waiting[]): Promise<boolean> {
+  const { key, clock, database, deployment, failpoints } = deps;
+  const parent = headerFields(head.header);
+  // A key that is not the parent's maker is new here: nonces count the transactions of one key.
+  const firstNonce = parent.miner === key.address.toLowerCase() ? head.nextNonce : 0n;
+  const signed = waiting.map(({ to, input }, place) =>
+    signTransaction({ nonce: firstNonce + BigInt(place), to, input }, key),
+  );
+  const now = BigInt(Math.floor(clock.now() / 1000));
+  const block = blockOf({
+    number: head.number + 1n,
+    parentHash: head.hash,
+    miner: dataOf(key.address),
+    transactions: signed.map((each) => each.signed),
+    // A clock that stepped back gives no block an earlier time than its parent has.
+    timestamp: now > BigInt(parent.timestamp) ? now : BigInt(parent.timestamp),
+    extraData: new Uint8Array(),
+  });
+  const transactions = waiting.map((subject, place) => ({
+    ...subject,
+    ...signed[place]!,
+    sender: key.address,
+    blockNumber: block.number,
+    transactionIndex: place,
+  }));
+  await failpoints.reach('chain.signed');
+  const nextNonce = firstNonce + BigInt(waiting.length);
+  return database.inTransaction('system', async (tx) => {
+    if (!(await insertBlock(tx, deployment.deploymentTenancy, { ...block, nextNonce }))) return false;
+    await insertTransactions(tx, transactions);
+    await failpoints.reach('chain.inside');
+    return true;
+  });
+}

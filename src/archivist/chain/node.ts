@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import type { ChainKey } from '../../platform/keys/chain-key.js';
+import { timestampOf } from '../../platform/timestamps.js';
+import { type Block, headerFields } from './block.js';
+import { hexData } from './quantity.js';
+
+/** A validator's public key; the interface has a place for the private scalar, which is always empty (DESIGN 10). */
+const publicKeySchema = z.strictObject({
+  kty: z.string(),
+  crv: z.string(),
+  x: z.string(),
+  y: z.string(),
+  d: z.literal(''),
+});
+
+/** The report on a node (interface: Archivist node). */
+export const nodeSchema = z.strictObject({
+  identity: z.string(),
+  blockchain_nodes: z.array(
+    z.strictObject({
+      validator_pubkey: publicKeySchema,
+      block_height: z.string(),
+      connection_status: z.string(),
+      genesis_hash: z.string(),
+      state_root: z.string(),
+      timestamp_committed: z.string(),
+      timestamp_created: z.string(),
+      syncing: z.boolean(),
+      peers: z.array(z.strictObject({ validator_pubkey: publicKeySchema, connection_status: z.string() })),
+    }),
+  ),
+});
+
+/**
+ * The truth about this deployment's chain: one maker of blocks, no peers, nothing to catch up with.
+ * `timestamp_created` is the first block's time and `timestamp_committed` the newest one's.
+ */
+export function nodeResponse(
+  chain: string,
+  { publicJwk }: Pick<ChainKey, 'publicJwk'>,
+  blocks: { readonly first: Block; readonly head: Block },
+): z.infer<typeof nodeSchema> {
+  const head = headerFields(blocks.head.header);
+  return {
+    identity: `archivistnode/${chain}`,
+    blockchain_nodes: [
+      {
+        validator_pubkey: { ...publicJwk, d: '' },
+        block_height: blocks.head.number.toString(),
+        connection_status: 'REACHABLE',
+        genesis_hash: hexData(blocks.first.hash),
+        state_root: head.stateRoot,
+        timestamp_committed: timeOf(head.timestamp),
+        timestamp_created: timeOf(headerFields(blocks.first.header).timestamp),
+        syncing: false,
+        peers: [],
+      },
+    ],
+  };
+}
+
+function timeOf(seconds: string): string {
+  return timestampOf(Number(seconds) * 1000);
+}

@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import { permits } from '../../iam/access/permits.js';
+import { walletAddresses } from '../../iam/tenancies/tenancy-store.js';
+import { ApiError } from '../../platform/errors.js';
+import type { Principal } from '../../platform/http/principal.js';
+import type { ChainKey } from '../../platform/keys/chain-key.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import { merklelogCommit, merklelogCommitSchema } from '../confirmation.js';
+import type { AssetEvent } from '../events/asset-event.js';
+import { commitOf, type EventAddress, requireAssetEvent, requirePublicEvent } from '../events/read-asset-events.js';
+import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
+import { simpleHashDetails, simpleHashDetailsSchema } from './anchor.js';
+import { findAnchor } from './anchor-store.js';
+import { blockResponse } from './block.js';
+import {
+  type EventTransaction,
+  findBlockByHash,
+  findBlockByNumber,
+  findHead,
+  findTransaction,
+  transactionsOfEvents,
+} from './chain-store.js';
+import { nodeResponse } from './node.js';
+import { dataOf, hexData } from './quantity.js';
+import { transactionResponse, transactionSchema } from './transaction.js';
+
+export interface ReadChainDeps extends ProvenanceDeps {
+  readonly chainKey: ChainKey;
+}
+
+/** How a block is chosen: exactly one of its hash, and its number as decimal or hex text. */
+export const blockQuerySchema = z.strictObject({
+  hash: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{64}$/, 'must be 0x and 64 hex characters')
+    .optional(),
+  number: z
+    .string()
+    .regex(/^(0x[0-9a-fA-F]{1,15}|\d{1,18})$/, 'must be a number, decimal or hex after 0x')
+    .optional(),
+});
+
+/** @throws {ApiError} forbidden */
+export function readNode(deps: ReadChainDeps, principal: Principal): Promise<ReturnType<typeof nodeResponse>> {
+  requireReader(principal);
+  const chain = deps.deployment.deploymentTenancy;
+  return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
+    const head = await findHead(tx, chain);
+    const first = await findBlockByNumber(tx, chain, 0n);
+    if (!head || !first) throw new ApiError('not_found', 'The chain has no block yet.');
+    return nodeResponse(chain, deps.chainKey, { first, head });
+  });
+}
+
+/** @throws {ApiError} bad_request unless one of hash and number is given, not_found, forbidden */
+export function readBlock(
+  deps: ReadChainDeps,
+  principal: Principal,
+  { hash, number }: z.infer<typeof blockQuerySchema>,
+): Promise<ReturnType<typeof blockResponse>> {
+  requireReader(principal);
+  if ((hash === undefined) === (number === undefined))
+    throw new ApiError('bad_request', 'hash, number: exactly one of them selects the block');
+  const chain = deps.deployment.deploymentTenancy;
+  return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
+    const block =
+      hash === undefined
+        ? await findBlockByNumber(tx, chain, BigInt(number!))
+        : await findBlockByHash(tx, chain, dataOf(hash));
+    if (!block) throw new ApiError('not_found', 'There is no such block.');
+    return blockResponse(block);
+  });
+}
+
+function requireReader(principal: Principal): void {
+  if (!permits(principal, 'read', { kind: 'chain', tenantId: principal.tenantId }))
+    throw new ApiError('forbidden', 'This identity may not read the chain.');
+}
+
+/** Ours: what a seal's transaction has of the event, its commit and the seal. */
+const merkleLogDetailsSchema = z.strictObject({
+  log_id: z.string(),
+  commit: merklelogCommitSchema,
+  seal_number: z.string(),
+  mmr_size: z.string(),
+  root: z.string(),
+});
+
+/** Transactions of an event in an answer; with none the event is not anchored yet. */
+export const eventTransactionsSchema = z.strictObject({
+  transactions: z.array(
+    z.strictObject({
+      transaction: transactionSchema,
+      kind: z.enum(['SIMPLE_HASH', 'MERKLE_LOG']),
+      simple_hash_details: simpleHashDetailsSchema.optional(),
+      merkle_log_details: merkleLogDetailsSchema.optional(),
+    }),
+  ),
+  next_page_token: z.string(),
+});
+type EventTransactions = z.infer<typeof eventTransactionsSchema>;
+
+/**
+ * The transactions that an event came into the chain by: of its anchor for an event of a SIMPLE_HASH asset, for another
+ * one of the seal that covers its commit. Who can only read the public form is told of the public form.
+ * @throws {ApiError} not_found
+ */
+export function readEventTransactions(
+  deps: ReadChainDeps,
+  principal: Principal,
+  address: EventAddress,
+): Promise<EventTransactions> {
+  const { deployment } = deps;
+  return deps.database.inTransaction(readScope(deployment, principal.tenantId), async (tx) => {
+    const event = await readableEvent(tx, deps, principal, address);
+    const commit = await commitOf(tx, event);
+    const seal = commit?.published?.sealNumber;
+    const found = await transactionsOfEvents(tx, event.tenantId, [{ eventId: event.eventId, seal }]);
+    const place = found.get(event.eventId);
+    if (!place) return { transactions: [], next_page_token: '' };
+    const { tenantId } = event;
+    const transaction = await findTransaction(tx, deployment.deploymentTenancy, { ...place, tenantId });
+    const wallet = (await walletAddresses(tx, [tenantId])).get(tenantId);
+    if (!transaction || wallet === undefined) throw new Error('a transaction of the chain is not there');
+    const shown = transactionResponse(transaction, wallet);
+    const details =
+      place.kind === 'SIMPLE_HASH'
+        ? { simple_hash_details: await anchorDetails(tx, deps, tenantId, place) }
+        : { merkle_log_details: sealDetails(tenantId, commit!) };
+    return { transactions: [{ transaction: shown, kind: place.kind, ...details }], next_page_token: '' };
+  });
+}
+
+async function readableEvent(
+  tx: Tx,
+  { deployment }: ReadChainDeps,
+  principal: Principal,
+  address: EventAddress,
+): Promise<AssetEvent> {
+  try {
+    return await requireAssetEvent(tx, principal, address);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'not_found') throw error;
+    return requirePublicEvent(tx, deployment.publicTenancy, address);
+  }
+}
+
+async function anchorDetails(tx: Tx, deps: ReadChainDeps, tenantId: string, place: EventTransaction) {
+  const anchor = await findAnchor(tx, tenantId, place.number);
+  if (!anchor) throw new Error('an anchor of the chain is not there');
+  const form = tenantId === deps.deployment.publicTenancy ? 'publicassets' : 'assets';
+  return simpleHashDetails(anchor, { publicUrl: deps.publicUrl, form });
+}
+
+function sealDetails(tenantId: string, commit: NonNullable<Awaited<ReturnType<typeof commitOf>>>) {
+  const { sealNumber, size, root } = commit.published!;
+  return {
+    log_id: tenantId,
+    commit: merklelogCommit(commit),
+    seal_number: sealNumber.toString(),
+    mmr_size: size.toString(),
+    root: hexData(root),
+  };
+}

@@ -1,0 +1,78 @@
+import { RLP } from '@ethereumjs/rlp';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { z } from 'zod';
+import type { ChainKey } from '../../platform/keys/chain-key.js';
+import { CHAIN_ID } from '../assets/asset.js';
+import { dataOf, hexData, numberOf, quantity } from './quantity.js';
+
+const NOTHING = new Uint8Array();
+
+/** What an unsigned transaction says. It moves no value and costs no gas. */
+export interface TransactionContent {
+  readonly nonce: bigint;
+  /** Address of the tenancy that it is about. */
+  readonly to: string;
+  readonly input: Uint8Array;
+}
+
+export interface SignedTransaction {
+  readonly hash: Uint8Array;
+  /** RLP of its nine fields. */
+  readonly signed: Uint8Array;
+}
+
+/** A legacy transaction, signed for this chain alone (EIP-155): its chain id is the one of every asset. */
+export function signTransaction(content: TransactionContent, key: Pick<ChainKey, 'sign'>): SignedTransaction {
+  const chainId = BigInt(CHAIN_ID);
+  const fields = [content.nonce, NOTHING, NOTHING, dataOf(content.to), NOTHING, content.input];
+  const { r, s, recovery } = key.sign(keccak_256(RLP.encode([...fields, chainId, NOTHING, NOTHING])));
+  const signed = RLP.encode([...fields, 2n * chainId + 35n + BigInt(recovery), r, s]);
+  return { hash: keccak_256(signed), signed };
+}
+
+/** A transaction in its block. */
+export interface PlacedTransaction extends SignedTransaction {
+  readonly sender: string;
+  readonly blockNumber: bigint;
+  readonly blockHash: Uint8Array;
+  readonly transactionIndex: number;
+}
+
+/** A transaction in an answer, numbers as decimal text (interface: Archivist node). */
+export const transactionSchema = z.strictObject({
+  hash: z.string(),
+  nonce: z.string(),
+  blockhash: z.string(),
+  block_number: z.string(),
+  transaction_index: z.int(),
+  r: z.string(),
+  s: z.string(),
+  v: z.string(),
+  from: z.string(),
+  to: z.string(),
+  value: z.string(),
+  gas: z.string(),
+  gas_price: z.string(),
+  input: z.string(),
+});
+
+/** @param to the tenancy's address with its checksum */
+export function transactionResponse(placed: PlacedTransaction, to: string): z.infer<typeof transactionSchema> {
+  const [nonce, gasPrice, gas, , value, input, v, r, s] = RLP.decode(placed.signed) as Uint8Array[];
+  return {
+    hash: hexData(placed.hash),
+    nonce: numberOf(nonce!).toString(),
+    blockhash: hexData(placed.blockHash),
+    block_number: placed.blockNumber.toString(),
+    transaction_index: placed.transactionIndex,
+    r: quantity(numberOf(r!)),
+    s: quantity(numberOf(s!)),
+    v: quantity(numberOf(v!)),
+    from: placed.sender,
+    to,
+    value: numberOf(value!).toString(),
+    gas: numberOf(gas!).toString(),
+    gas_price: numberOf(gasPrice!).toString(),
+    input: hexData(input!),
+  };
+}

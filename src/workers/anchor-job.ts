@@ -1,0 +1,24 @@
+import { type AnchorDeps, anchorWindows } from '../archivist/chain/anchor-windows.js';
+import { type ChainDeps, extendChain } from '../archivist/chain/extend-chain.js';
+import type { QueueBackend } from '../platform/queue/queue-backend.js';
+import { type ScheduledJob, startScheduledJob } from './scheduled-job.js';
+
+const MARGIN_SECONDS = 5;
+
+/**
+ * Makes anchors by a schedule, a cron pattern in UTC, and writes them and the seals since into the chain.
+ * @throws for a pattern that is none
+ */
+export function startAnchorJob(
+  deps: Omit<AnchorDeps, 'marginSeconds'> & ChainDeps & { readonly backend: QueueBackend; readonly pattern: string },
+): Promise<ScheduledJob> {
+  const { pattern } = deps;
+  return startScheduledJob(deps, {
+    name: 'anchor',
+    pattern,
+    run: async (stopping) => ({
+      anchors: await anchorWindows({ ...deps, marginSeconds: MARGIN_SECONDS }, stopping),
+      transactions: await extendChain(deps, stopping),
+    }),
+  });
+}

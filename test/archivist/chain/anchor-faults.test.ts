@@ -1,0 +1,171 @@
+import { RLP } from '@ethereumjs/rlp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { closeWindow, holdWindowsOpen, readyWindow } from '../../../src/archivist/chain/anchor-store.js';
+import { blockOf, headerFields } from '../../../src/archivist/chain/block.js';
+import { findHead, insertBlock } from '../../../src/archivist/chain/chain-store.js';
+import { hexData, numberOf } from '../../../src/archivist/chain/quantity.js';
+import { type Client, startTestService, type TestService, until } from '../../api/test-service.js';
+import { anchorRig, Crash, crashAt, readAll } from './anchor-rig.js';
+
+let running: TestService;
+let owner: Client;
+let rig: ReturnType<typeof anchorRig>;
+let asset: string;
+let tenantId: string;
+beforeAll(async () => {
+  // The job itself stays away: the tests run it, and stop it where they like.
+  running = await startTestService({ ANCHOR_SCHEDULE: '0 0 1 1 *' });
+  owner = running.owner;
+  rig = anchorRig(running);
+  const { json } = await owner.post('/archivist/v2/assets', { attributes: {}, proof_mechanism: 'SIMPLE_HASH' });
+  asset = String(json['identity']);
+  tenantId = String(json['tenant_identity']).slice('tenant/'.length);
+});
+afterAll(() => running?.close());
+
+const scope = () => ({ read: [tenantId], write: [tenantId] });
+const EVENT = { operation: 'Record', behaviour: 'RecordEvidence', event_attributes: {} };
+const record = async () => (await owner.post(`/archivist/v2/${asset}/events`, EVENT)).json;
+const confirmed = async () => {
+  const { identity } = await record();
+  const read = () => owner.get(`/archivist/v2/${identity}`);
+  await until(read, ({ json }) => json['confirmation_status'] === 'CONFIRMED', 20_000);
+  return String(identity);
+};
+const anchoredAll = async () => {
+  for (let attempt = 0; attempt < 50; attempt += 1) {
+    await rig.anchor();
+    if ((await readAll(rig.database)).waiting.length === 0) break;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return readAll(rig.database);
+};
+/** What must hold of the chain whatever has happened to those who wrote it. */
+const audit = async () => {
+  const { blocks, transactions, anchors, seals } = await readAll(rig.database);
+  for (const [place, block] of blocks.entries()) {
+    expect(block.block_number).toBe(BigInt(place));
+    const parent = blocks[place - 1];
+    if (parent) expect(headerFields(block.header).parentHash).toBe(hexData(parent.block_hash));
+  }
+  const nonces = transactions.map(({ signed }) => numberOf((RLP.decode(signed) as Uint8Array[])[0]!));
+  expect(nonces).toEqual(transactions.map((_, place) => BigInt(place)));
+  const written = (kind: string) => transactions.filter((each) => each.kind === kind).length;
+  expect(written('SIMPLE_HASH')).toBe(anchors.length);
+  expect(written('MERKLE_LOG')).toBe(seals.length);
+  for (const tenant of new Set(anchors.map((anchor) => anchor.tenant_id))) {
+    const own = anchors.filter((anchor) => anchor.tenant_id === tenant);
+    for (const [place, anchor] of own.entries())
+      expect(anchor.start_time).toEqual(own[place - 1]?.end_time ?? new Date(0));
+  }
+};
+
+describe('a window', () => {
+  it('is not closed while nothing waits in it', async () => {
+    await anchoredAll();
+    const before = await rig.database.inTransaction(scope(), (tx) => holdWindowsOpen(tx, [tenantId]));
+    expect(await rig.anchor()).toBe(0);
+    expect(await rig.database.inTransaction(scope(), (tx) => holdWindowsOpen(tx, [tenantId]))).toEqual(before);
+  });
+
+  it('is closed only when the accepts that are open have ended', async () => {
+    await confirmed();
+    await rig.database.inTransaction(scope(), async (tx) => {
+      await holdWindowsOpen(tx, [tenantId]);
+      // On one connection nothing can be open beside it, and nothing may wait for the database inside a transaction.
+      if (rig.database.connections > 1) expect(await rig.anchor()).toBe(0);
+    });
+    expect(await rig.anchor()).toBe(1);
+  });
+
+  it('takes no event after it is closed: one accepted by a clock that is behind counts as accepted at its end', async () => {
+    await confirmed();
+    const future = new Date(Date.now() + 1_500);
+    await running.asOwner(
+      `UPDATE archivist.anchor_window SET closed_until = '${future.toISOString()}' WHERE tenant_id = '${tenantId}'`,
+    );
+    const event = await record();
+    expect(event['timestamp_accepted']).toBe(future.toISOString());
+    expect(event['timestamp_declared']).toBe(future.toISOString());
+    const before = (await readAll(rig.database)).anchors.length;
+    for (let made = 0; made === 0; ) made = await rig.anchor();
+    const { anchors, waiting } = await readAll(rig.database);
+    expect(anchors.length).toBe(before + 1);
+    expect(anchors.at(-1)!.end_time).toEqual(future);
+    expect(waiting.length).toBe(1);
+    await anchoredAll();
+  });
+
+  it('waits for its anchor until every event in it is confirmed', async () => {
+    await running.asOwner(`UPDATE archivist.log SET halted = 'for a test' WHERE log_id = '${tenantId}'`);
+    await record();
+    await rig.database.inTransaction(scope(), (tx) => closeWindow(tx, tenantId, 0));
+    expect(await rig.database.inTransaction(scope(), (tx) => readyWindow(tx, tenantId))).toBeUndefined();
+    expect(await rig.anchor()).toBe(0);
+    await running.asOwner(`UPDATE archivist.log SET halted = NULL WHERE log_id = '${tenantId}'`);
+    expect((await anchoredAll()).waiting).toEqual([]);
+  });
+
+  it('holds events of one and the same time once each', async () => {
+    const before = (await anchoredAll()).anchors.reduce((sum, each) => sum + each.event_count, 0n);
+    const items = Array.from({ length: 40 }, () => EVENT);
+    const { status } = await owner.post(`/archivist/v2/${asset}/events:bulk`, { events: items });
+    expect(status).toBe(200);
+    const { anchors } = await anchoredAll();
+    expect(anchors.reduce((sum, each) => sum + each.event_count, 0n) - before).toBe(40n);
+  });
+});
+
+describe('after a crash', () => {
+  it.each(['anchor.closed', 'anchor.inside'])('at %s the window is anchored once', async (name) => {
+    await confirmed();
+    const before = (await readAll(rig.database)).anchors.length;
+    expect(await rig.anchor(crashAt(name))).toBe(0);
+    expect((await readAll(rig.database)).anchors.length).toBe(before);
+    await anchoredAll();
+    expect((await readAll(rig.database)).anchors.length).toBe(before + 1);
+    await rig.extend();
+    await audit();
+  });
+
+  it.each(['chain.signed', 'chain.inside'])('at %s the chain has every anchor and every seal once', async (name) => {
+    await confirmed();
+    await anchoredAll();
+    const before = (await readAll(rig.database)).blocks.length;
+    await expect(rig.extend(crashAt(name))).rejects.toThrow(Crash);
+    expect((await readAll(rig.database)).blocks.length).toBe(before);
+    await rig.extend();
+    await audit();
+  });
+});
+
+describe('two processes at once', () => {
+  it('make each anchor once and one chain', async () => {
+    for (let turn = 0; turn < 3; turn += 1) {
+      await confirmed();
+      await Promise.all([rig.anchor(), rig.anchor(), rig.anchor()]);
+      await Promise.all([rig.extend(), rig.extend(), rig.extend()]);
+    }
+    await anchoredAll();
+    await rig.extend();
+    await audit();
+  });
+
+  it('never put two blocks upon one parent', async () => {
+    const { deploymentTenancy: chain } = rig.deployment;
+    const head = (await rig.database.inTransaction('system', (tx) => findHead(tx, chain)))!;
+    const another = blockOf({
+      number: head.number,
+      parentHash: new Uint8Array(32),
+      miner: new Uint8Array(20),
+      transactions: [],
+      timestamp: 1n,
+      extraData: new Uint8Array(),
+    });
+    const put = await rig.database.inTransaction('system', (tx) =>
+      insertBlock(tx, chain, { ...another, nextNonce: 0n }),
+    );
+    expect(put).toBe(false);
+    await audit();
+  });
+});
