@@ -1,0 +1,77 @@
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { decodeVkey, type NoteKey, NoteKeyType } from '../core/tlog/signed-note.js';
+import { parseQuotas } from './quotas.js';
+
+/** A witness as the operator names it. */
+export interface WitnessAddress {
+  readonly key: NoteKey;
+  /** Without a slash at its end. */
+  readonly url: string;
+}
+
+/** A TCP port. */
+export const port = z
+  .string()
+  .regex(/^\d{1,5}$/, 'must be a port number')
+  .transform(Number)
+  .refine((value) => value <= 65535, 'must be a port number');
+
+/** A URL of one of these schemes, given with their colon. */
+export function url(schemes: readonly string[]) {
+  const allowed = schemes.map((scheme) => `${scheme}//`).join(' or ');
+  return z
+    .string()
+    .refine(
+      (text) => URL.canParse(text) && schemes.includes(new URL(text).protocol),
+      `must be a URL that begins with ${allowed}`,
+    );
+}
+
+/** A base URL without a slash at its end, so that paths can be appended. */
+export const baseUrl = url(['http:', 'https:'])
+  .refine((text) => !/[?#@]/.test(text), 'must have no query, fragment or user')
+  .transform((text) => text.replace(/\/+$/, ''));
+
+/** Verifier keys of witnesses with their URLs. */
+export const witnesses = z.string().transform((text, context): readonly WitnessAddress[] =>
+  text.split(',').map((each) => {
+    const [vkey, address, ...more] = each.trim().split(/\s+/);
+    const parsed = baseUrl.safeParse(address ?? '');
+    try {
+      const key = decodeVkey(vkey ?? '');
+      if (parsed.success && more.length === 0 && key.type === NoteKeyType.cosignature) return { key, url: parsed.data };
+    } catch {
+      // Said below, in the operator's words.
+    }
+    context.addIssue('must be verifier key and URL of each witness, with a space between, separated by commas');
+    return z.NEVER;
+  }),
+);
+
+/** A folder, given as a file URL. */
+export const objectStoreDir = z.string().transform((text, context) => {
+  if (text.startsWith('file:///') && URL.canParse(text)) return fileURLToPath(text);
+  const s3 = text.startsWith('s3:');
+  context.addIssue(s3 ? 's3:// is not supported yet: use file:///…' : 'must be a URL that begins with file:///');
+  return z.NEVER;
+});
+
+/** Where a ClamAV daemon listens. */
+export const clamavUrl = z.string().refine((text) => {
+  if (text.startsWith('/')) return true;
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, port, pathname } = new URL(text);
+  return protocol === 'tcp:' ? hostname !== '' && port !== '' : protocol === 'unix:' && pathname.length > 1;
+}, 'must be tcp://host:port or the path of a socket');
+
+/** Limits of a tenancy by name. */
+export const quotas = z.string().transform((text, context) => {
+  const parsed = parseQuotas(text);
+  if (parsed) return parsed;
+  context.addIssue('must be name=number or name=unlimited, separated by commas');
+  return z.NEVER;
+});
+
+/** When a job runs. */
+export const cronPattern = z.string().regex(/^\S+( \S+){4,5}$/, 'must be a cron pattern of five or six fields');
