@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -11,6 +12,12 @@ export const redisServerPath = ['/usr/bin/redis-server', '/usr/local/bin/redis-s
 /** The ClamAV daemon (clamav-daemon), started by tests with a signature of their own. */
 export const clamdPath = ['/usr/sbin/clamd', '/usr/local/sbin/clamd', '/usr/bin/clamd'].find(existsSync);
 export const chromiumPath = process.env['TEST_CHROMIUM'] ?? CHROMIUM.find(existsSync);
+const python = process.env['TEST_PYTHON'] ?? 'python3';
+const runsPython = (script: string): boolean => spawnSync(python, ['-c', script]).status === 0;
+/** Python 3, with which a conserver runs links. */
+export const pythonPath = runsPython('import json') ? python : undefined;
+/** With the conserver's own client of Redis, at least 4.6. */
+export const hasRedisPy = pythonPath !== undefined && runsPython('import redis; assert redis.VERSION >= (4, 6)');
 
 /** What this machine lacks, and which tests are not run for that. */
 export function notRun(): string[] {
@@ -19,6 +26,8 @@ export function notRun(): string[] {
     ...(redisUrl ? [] : ['tests on Redis: TEST_REDIS_URL is not set']),
     ...(redisServerPath ? [] : ['tests of Redis settings: there is no redis-server']),
     ...(clamdPath ? [] : ['tests on the ClamAV daemon: there is no clamd']),
+    ...(pythonPath ? [] : ['tests of the Python link: there is no python3 (TEST_PYTHON)']),
+    ...(pythonPath && !hasRedisPy ? ['tests of the Python link on Redis: its Python has no redis-py 4.6'] : []),
     ...(chromiumPath ? [] : ['tests in a browser: there is no Chromium']),
   ];
 }

@@ -1,0 +1,30 @@
+"""A conserver link that leaves evidence of an operation: one entry of a Redis stream, and no other call.
+
+    links:
+      evidence_created:
+        module: vcon_archivist_link
+        pip_name: /wheels/vcon_archivist_link-0.1.0-py3-none-any.whl
+        options: {vcon_operation: vcon_created, chain: main}
+"""
+
+from .record import logger, record
+
+__version__ = "0.1.0"
+default_options = {"vcon_operation": "vcon_enhanced"}
+
+
+def run(vcon_uuid, link_name, opts=default_options):
+    """Records the operation and lets the chain go on with the same vCon.
+
+    When it cannot be recorded the vCon goes to the conserver's dead-letter list, unless `fail_open` is set: then the
+    chain goes on and the log says what is missing.
+    """
+    opts = opts or {}
+    operation = opts.get("vcon_operation") or default_options["vcon_operation"]
+    try:
+        record(vcon_uuid, operation, "link", link_name, opts)
+    except Exception:
+        if not opts.get("fail_open"):
+            raise
+        logger.exception("operation %s on vCon %s is not recorded", operation, vcon_uuid)
+    return vcon_uuid
