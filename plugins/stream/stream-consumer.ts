@@ -1,0 +1,141 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import type { Logger } from '../../src/platform/logger.js';
+import type { CaptureOperation } from '../conserver-link/capture-operation.js';
+import { RecordError, readStreamEntry } from './stream-record.js';
+
+/** The group of all plugins that read one stream. */
+export const STREAM_GROUP = 'vcon-archivist';
+export const DEFAULT_STREAM = 'vcon-evidence';
+
+export interface StreamConsumerParts {
+  /** The conserver's Redis. */
+  readonly url: string;
+  readonly stream: string;
+  /** Another one for each process. */
+  readonly consumer: string;
+  readonly capture: CaptureOperation;
+  /** Counts entries that are no records. */
+  refused(): void;
+  readonly logger: Logger;
+  /** After how long an entry that a consumer has taken and not acknowledged counts as abandoned. */
+  readonly abandonedAfterMs?: number;
+}
+
+export interface StreamConsumer {
+  /** Ends with the entry under way. */
+  close(): Promise<void>;
+}
+
+type Entry = readonly [id: string, fields: readonly string[] | null];
+type Reading = readonly (readonly [stream: string, entries: Entry[]])[] | null;
+
+const TAKEN = 64;
+const BLOCK_MS = 1_000;
+const ABANDONED_AFTER_MS = 30_000;
+/** Before the queue, or Redis, is asked again. */
+const PAUSE_MS = 500;
+
+/** Where entries go that are no records: they are evidence of something, and an operator looks at them. */
+export function refusedStream(stream: string): string {
+  return `${stream}:refused`;
+}
+
+/**
+ * Takes what the wheel's link and tracer have appended, in order, and acknowledges an entry only when its job is durable;
+ * then it leaves the stream. What a dead consumer has left is claimed. While the queue keeps nothing, the stream waits.
+ */
+export async function startStreamConsumer(parts: StreamConsumerParts): Promise<StreamConsumer> {
+  const { stream, consumer, logger, abandonedAfterMs = ABANDONED_AFTER_MS } = parts;
+  const redis = new Redis(parts.url, { maxRetriesPerRequest: null });
+  redis.on('error', (error) => logger.warn({ err: error }, 'the conserver’s Redis does not answer'));
+  const stop = new AbortController();
+  const { signal } = stop;
+
+  const pause = (): Promise<void> => wait(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+
+  async function makeGroup(): Promise<void> {
+    await redis.xgroup('CREATE', stream, STREAM_GROUP, '0', 'MKSTREAM').catch((error: Error) => {
+      if (!error.message.startsWith('BUSYGROUP')) throw error;
+    });
+  }
+
+  async function done(id: string): Promise<void> {
+    await redis.multi().xack(stream, STREAM_GROUP, id).xdel(stream, id).exec();
+  }
+
+  async function refuse(id: string, fields: readonly string[], reason: string): Promise<void> {
+    parts.refused();
+    logger.error({ id, reason }, 'an entry of the stream is no record');
+    const aside = redis.multi().xadd(refusedStream(stream), '*', 'entry', id, 'reason', reason, ...fields);
+    await aside.xack(stream, STREAM_GROUP, id).xdel(stream, id).exec();
+  }
+
+  /** Tries until the entry is kept: those behind it wait, in the stream, as they would for a queue that is full. */
+  async function handle(id: string, fields: readonly string[]): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await parts.capture(readStreamEntry(id, fields));
+        return await done(id);
+      } catch (error) {
+        if (error instanceof RecordError) return refuse(id, fields, error.message);
+        logger.warn({ err: error, id }, 'an entry of the stream could not be kept yet');
+        await pause();
+      }
+    }
+  }
+
+  async function claim(): Promise<readonly Entry[]> {
+    const [, entries] = (await redis.xautoclaim(
+      ...([stream, STREAM_GROUP, consumer, abandonedAfterMs, '0', 'COUNT', TAKEN] as const),
+    )) as [string, Entry[]];
+    return entries;
+  }
+
+  async function take(): Promise<readonly Entry[]> {
+    const reading = (await redis.xreadgroup(
+      ...(['GROUP', STREAM_GROUP, consumer, 'COUNT', TAKEN, 'BLOCK', BLOCK_MS, 'STREAMS', stream, '>'] as const),
+    )) as Reading;
+    return reading?.[0]?.[1] ?? [];
+  }
+
+  async function round(): Promise<void> {
+    // What was abandoned is older than what is new.
+    for (const entries of [await claim(), await take()])
+      for (const [id, fields] of entries) if (fields && !signal.aborted) await handle(id, fields);
+  }
+
+  async function run(): Promise<void> {
+    let ready = false;
+    while (!signal.aborted) {
+      try {
+        if (!ready) await makeGroup();
+        ready = true;
+        await round();
+      } catch (error) {
+        if (signal.aborted) return;
+        // The group is gone when somebody has emptied this Redis.
+        ready = false;
+        logger.warn({ err: error }, 'the stream of operations cannot be read');
+        await pause();
+      }
+    }
+  }
+
+  async function leave(): Promise<void> {
+    const [pending] = (await redis.xpending(stream, STREAM_GROUP, '-', '+', 1, consumer)) as unknown[];
+    if (pending === undefined) await redis.xgroup('DELCONSUMER', stream, STREAM_GROUP, consumer);
+  }
+
+  const running = run();
+  return {
+    async close() {
+      stop.abort();
+      // A read that blocks ends by itself; a Redis that is away never answers.
+      if (redis.status !== 'ready') redis.disconnect();
+      await running;
+      if (redis.status === 'ready') await leave().catch(() => undefined);
+      redis.disconnect();
+    },
+  };
+}

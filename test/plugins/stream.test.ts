@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Captured, Ended } from '../../plugins/conserver-link/capture-operation.js';
+import { STREAM_GROUP, type StreamConsumer, startStreamConsumer } from '../../plugins/stream/stream-consumer.js';
+import { hasRedisPy, pythonPath, redisUrl } from '../support/prerequisites.js';
+import { eventually, silent } from './plugin-rig.js';
+import { driveLink, type Step } from './python-link.js';
+
+const HASH = 'ab'.repeat(32);
+const record = (changed: Record<string, string> = {}) =>
+  Object.entries({
+    version: '1',
+    method: 'link',
+    operation: 'vcon_created',
+    uuid: randomUUID(),
+    hash: HASH,
+    ...changed,
+  });
+
+describe.skipIf(!redisUrl)('the stream of the link and the tracer', () => {
+  let stream: string;
+  let redis: Redis;
+  let ended: Ended[];
+  let consumers: StreamConsumer[];
+  let refusals: number;
+  let failing: boolean;
+
+  beforeEach(() => {
+    stream = `test-stream-${randomUUID()}`;
+    redis = new Redis(redisUrl!);
+    [ended, consumers, refusals, failing] = [[], [], 0, false];
+  });
+  afterEach(async () => {
+    await Promise.all(consumers.map((consumer) => consumer.close()));
+    await redis.del(stream, `${stream}:refused`);
+    redis.disconnect();
+  });
+
+  const capture = async (operation: Ended): Promise<Captured> => {
+    if (failing) throw new Error('the queue keeps nothing');
+    ended.push(operation);
+    return { job: '', subject: '', payload: '' };
+  };
+  async function start(changed: { abandonedAfterMs?: number; capture?: typeof capture } = {}): Promise<StreamConsumer> {
+    const consumer = await startStreamConsumer({
+      url: redisUrl!,
+      stream,
+      consumer: randomUUID(),
+      capture,
+      refused: () => {
+        refusals += 1;
+      },
+      logger: silent,
+      ...changed,
+    });
+    consumers.push(consumer);
+    return consumer;
+  }
+  const append = (changed?: Record<string, string>) => redis.xadd(stream, '*', ...record(changed).flat());
+  const emptied = () => eventually(async () => (await redis.xlen(stream)) === 0);
+
+  it('takes what was appended before it came and after, in order, and leaves nothing behind', async () => {
+    const ids = [await append(), await append()];
+    await start();
+    await eventually(() => ended.length === 2);
+    ids.push(await append());
+    await emptied();
+    const sequences = ended.map(({ observed }) => observed.sequence);
+    expect(sequences).toEqual([...sequences].sort());
+    expect(ended.map(({ observed }) => observed.atMs)).toEqual(ids.map((id) => Number(id!.split('-')[0])));
+  });
+
+  it('acknowledges only what is kept: while the queue keeps nothing, the stream does', async () => {
+    failing = true;
+    await start();
+    await append();
+    await append();
+    await eventually(async () => ((await redis.xpending(stream, STREAM_GROUP)) as [number])[0] === 2);
+    expect(await redis.xlen(stream)).toBe(2);
+    failing = false;
+    await emptied();
+    expect(ended).toHaveLength(2);
+  });
+
+  it('takes over what a consumer has taken and not kept', async () => {
+    const id = await append();
+    await redis.xgroup('CREATE', stream, STREAM_GROUP, '0');
+    await redis.xreadgroup('GROUP', STREAM_GROUP, 'dead', 'COUNT', 1, 'STREAMS', stream, '>');
+    await start({ abandonedAfterMs: 100 });
+    await emptied();
+    expect(ended.map(({ observed }) => observed.atMs)).toEqual([Number(id!.split('-')[0])]);
+  });
+
+  it('keeps aside what is no record, with the reason, and goes on behind it', async () => {
+    await append({ hash: 'none' });
+    await append({ operation: 'call anna@example.org' });
+    await append({ link: '+15550100123' });
+    await append({ version: '2' });
+    await append();
+    await start();
+    await emptied();
+    expect(ended).toHaveLength(1);
+    expect(refusals).toBe(4);
+    const aside = await redis.xrange(`${stream}:refused`, '-', '+');
+    expect(aside).toHaveLength(4);
+    expect(aside[0]![1].slice(2, 4)).toEqual(['reason', 'hash: must be 64 lower-case hex digits']);
+  });
+
+  it('gives an entry to one of two consumers, and starts anew on a Redis that was emptied', async () => {
+    await start();
+    await start();
+    await Promise.all(Array.from({ length: 50 }, () => append()));
+    await emptied();
+    expect(ended).toHaveLength(50);
+    await redis.del(stream);
+    await append();
+    await emptied();
+    expect(ended).toHaveLength(51);
+  });
+
+  it.skipIf(!pythonPath || !hasRedisPy)('has what the wheel appends with redis-py', async () => {
+    const uuid = randomUUID();
+    const options = { stream, vcon_operation: 'vcon_sent', chain: 'main' };
+    const steps: Step[] = [
+      { set: uuid, document: JSON.stringify({ uuid, parties: [], attachments: [] }) },
+      { link: 'evidence_sent', uuid, options },
+      { tracer: [uuid, uuid], links: ['tag'], index: 0, options: { stream } },
+    ];
+    expect(driveLink(steps, redisUrl!).results.map(({ answer }) => answer)).toEqual([null, uuid, null]);
+    await start();
+    await emptied();
+    expect(ended).toMatchObject([
+      { operation: { name: 'vcon_sent', chain: 'main', link: 'evidence_sent' }, method: 'link', vcon: { uuid } },
+      { operation: { name: 'vcon_enhanced', link: 'tag' }, method: 'tracer', vcon: { uuid } },
+    ]);
+    await redis.del(`vcon:${uuid}`);
+  });
+});
