@@ -1,18 +1,30 @@
-import { createHash } from 'node:crypto';
 import { TEMPLATE_VERSION } from '../../src/core/statement/vcon-template.js';
-import { inspectVcon, type VconInspection } from '../../src/core/vcon/vcon-form.js';
-import { jcsHash } from '../../src/core/vcon/vcon-hash.js';
+import type { CaptureMethod, Observation } from './capture-sequence.js';
 import type { Operation } from './operation.js';
+import type { VconFacts } from './vcon-facts.js';
 
-/** An operation as it will stand in the log: the template's attributes and a few of ours, texts all of them. */
+/** Texts, and in records of several vCons lists of texts. */
+export type EventAttributes = Readonly<Record<string, string | readonly string[]>>;
+
+/** An operation as it will stand in the log: the template's attributes and a few of ours. */
 export interface OperationEvent {
   /** `vcon://<uuid>` */
   readonly subject: string;
-  /** Hex SHA-256 of the bytes that were received. */
+  /** Hex SHA-256 of the vCon's bytes. */
   readonly payload: string;
   /** RFC 3339. */
   readonly timestampDeclared: string;
-  readonly attributes: Readonly<Record<string, string>>;
+  readonly attributes: EventAttributes;
+  /** In whose name it is delivered; undefined is the plugin's own client. */
+  readonly tenancy?: string;
+}
+
+/** How an operation was captured. */
+export interface Capture {
+  readonly method: CaptureMethod;
+  readonly observed: Observation;
+  /** UUID of the first vCon of this one's history. */
+  readonly history?: string | undefined;
 }
 
 /** The drafts that the template's values are about; documents do not tell. */
@@ -22,22 +34,17 @@ const CONTENT_TYPE = 'application/vcon+json';
 const RFC3339 = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)([Zz]|[+-]\d{2}:\d{2})?$/;
 const VERSION = /^\d{1,3}(\.\d{1,3}){0,3}$/;
 
-function sha256(...parts: readonly Uint8Array[]): Uint8Array {
-  const hash = createHash('sha256');
-  for (const part of parts) hash.update(part);
-  return hash.digest();
-}
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex');
-}
-
-/** A UUIDv8 (RFC 9562) out of a digest, for a document that has none of its own. */
-function uuidOfDigest(digest: Uint8Array): string {
-  const bytes = Buffer.from(digest.subarray(0, 16));
+/** A UUIDv8 (RFC 9562) out of a hex digest, for a document that has none of its own. */
+export function uuidOfDigest(digest: string): string {
+  const bytes = Buffer.from(digest.slice(0, 32), 'hex');
   bytes[6] = (bytes[6]! & 0x0f) | 0x80;
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+/** The UUID under which a vCon's events are found: its own, or one from its hash. */
+export function subjectUuid(vcon: Pick<VconFacts, 'uuid' | 'payload'>): string {
+  return vcon.uuid ?? uuidOfDigest(vcon.payload);
 }
 
 interface DeclaredTime {
@@ -47,7 +54,7 @@ interface DeclaredTime {
 }
 
 /** The vCon's own time where it has one that is a time; Python writes some without a zone, and means UTC. */
-function declaredTime(vcon: VconInspection, observed: string): DeclaredTime {
+function declaredTime(vcon: VconFacts, observed: string): DeclaredTime {
   const candidates = [
     ['updated_at', vcon.updatedAt],
     ['created_at', vcon.createdAt],
@@ -66,27 +73,31 @@ function declaredTime(vcon: VconInspection, observed: string): DeclaredTime {
 }
 
 /** Digests beside the payload, by which a copy in another spelling or with other signatures is recognised. */
-function otherDigests(vcon: VconInspection): Record<string, string> {
-  if (vcon.innermostPayloadHash) return { payload_innermost_sha256: vcon.innermostPayloadHash };
-  if (!vcon.document || vcon.form === 'encrypted') return {};
-  const jcs = jcsHash(vcon.document, sha256);
-  if (jcs.hash === undefined) return {};
-  return { payload_jcs_sha256: jcs.hash, ...(jcs.lossy ? { jcs_lossy: 'true' } : {}) };
+function otherDigests({ innermostPayloadHash, jcs }: VconFacts): Record<string, string> {
+  if (innermostPayloadHash) return { payload_innermost_sha256: innermostPayloadHash };
+  return jcs ? { payload_jcs_sha256: jcs.hash, ...(jcs.lossy ? { jcs_lossy: 'true' } : {}) } : {};
+}
+
+/** Where this vCon comes from, so that one query tells the whole history of a conversation. */
+function lineage({ amended, redacted }: VconFacts, history: string): Record<string, string> {
+  return {
+    vcon_history: `vcon://${history}`,
+    ...(amended ? { vcon_amends: `vcon://${amended}` } : {}),
+    ...(redacted ? { vcon_redacts: `vcon://${redacted}` } : {}),
+  };
 }
 
 /**
- * The event of an operation on the vCon in these bytes (template 0.3.0). Whatever the bytes are, they are evidence: what
- * is no vCon is marked `malformed`, and gets a subject from its hash when it has no uuid. Nothing that a person said, and
+ * The event of an operation on a vCon of which these are the facts (template 0.3.0). Whatever the vCon was, it is evidence:
+ * what is none is marked `malformed`, and gets a subject from its hash when it has no uuid. Nothing that a person said, and
  * no name, number or address, is in it.
- * @param observedMs Unix time in milliseconds at which the operation was observed
  */
-export function operationEvent(operation: Operation, bytes: Uint8Array, observedMs: number): OperationEvent {
-  const digest = sha256(bytes);
-  const payload = hex(digest);
-  const vcon = inspectVcon(bytes, sha256);
-  const observed = new Date(observedMs).toISOString();
+export function operationEvent(operation: Operation, vcon: VconFacts, capture: Capture): OperationEvent {
+  const { payload } = vcon;
+  const uuid = subjectUuid(vcon);
+  const observed = new Date(capture.observed.atMs).toISOString();
   const time = declaredTime(vcon, observed);
-  const subject = `vcon://${vcon.uuid ?? uuidOfDigest(digest)}`;
+  const subject = `vcon://${uuid}`;
   const attributes: Record<string, string> = {
     arc_display_type: operation.name,
     ...(operation.linkType ? { conserver_link: operation.linkType } : {}),
@@ -100,12 +111,18 @@ export function operationEvent(operation: Operation, bytes: Uint8Array, observed
     ...time,
     timestamp_observed: observed,
     vcon_operation: operation.name,
+    ...(operation.reported ? { vcon_operation_reported: operation.reported } : {}),
     vcon_draft_version: VCON_DRAFT,
     scitt_draft_version: SCITT_DRAFT,
-    vcon_form: vcon.form,
+    ...(vcon.form ? { vcon_form: vcon.form } : {}),
     ...(vcon.vconMember && VERSION.test(vcon.vconMember) ? { vcon_version: vcon.vconMember } : {}),
     ...(vcon.uuid ? {} : { vcon_subject_source: 'payload_hash' }),
+    ...(vcon.skimmed ? { vcon_inspection: 'top_level' } : {}),
     ...otherDigests(vcon),
+    ...lineage(vcon, capture.history ?? uuid),
+    capture_method: capture.method,
+    capture_sequence: capture.observed.sequence,
   };
-  return { subject, payload, timestampDeclared: time.timestamp_declared, attributes };
+  const { tenancy } = operation;
+  return { subject, payload, timestampDeclared: time.timestamp_declared, attributes, ...(tenancy ? { tenancy } : {}) };
 }

@@ -10,10 +10,10 @@ export type OperationJob = OperationEvent;
 
 /**
  * The id of an operation's job, and its idempotency key at the service: hex SHA-256 over subject, chain, link name,
- * operation, payload and nonce, so that capturing it twice is harmless.
+ * operation, payload and nonce, and the tenancy where it is not the plugin's own, so that capturing it twice is harmless.
  */
-export function operationJobId(operation: Operation, event: OperationEvent): string {
-  const { name, chain = '', link = '', nonce = '' } = operation;
-  const named = JSON.stringify([event.subject, chain, link, name, event.payload, nonce]);
-  return createHash('sha256').update(named).digest('hex');
+export function operationJobId(operation: Operation, event: Pick<OperationEvent, 'subject' | 'payload'>): string {
+  const { name, reported = name, chain = '', link = '', nonce = '', tenancy } = operation;
+  const named = [event.subject, chain, link, reported, event.payload, nonce, ...(tenancy ? [tenancy] : [])];
+  return createHash('sha256').update(JSON.stringify(named)).digest('hex');
 }

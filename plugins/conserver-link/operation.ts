@@ -1,51 +1,111 @@
-/** A completed operation on a vCon, as the conserver's configuration names it in the webhook's URL. */
+import { reportedName, vocabularyName } from './operation-vocabulary.js';
+
+/** A completed operation on a vCon, as the conserver's configuration names it. */
 export interface Operation {
-  /** With the prefix `vcon_`. */
+  /** In the words of the lifecycle draft where it has one; with the prefix `vcon_`. */
   readonly name: string;
+  /** As it was reported, where that is another word. */
+  readonly reported?: string;
   readonly chain?: string;
   /** Name of the link instance. */
   readonly link?: string;
   /** Type of the link. */
   readonly linkType?: string;
+  /** In whose name it is delivered; undefined is the plugin's own client. */
+  readonly tenancy?: string;
   /** Tells repetitions of one operation apart, where it may truly repeat. */
   readonly nonce?: string;
 }
+
+/** Labels of an operation, as somebody has given them. */
+export type OperationLabels = Partial<
+  Record<'chain' | 'link' | 'linkType' | 'tenancy' | 'nonce', string | null | undefined>
+>;
 
 /** A request does not name an operation. The message says what to correct, and quotes nothing. */
 export class OperationError extends Error {
   override readonly name = 'OperationError';
 }
 
-const ROUTE = /^\/operations\/([^/]*)$/;
+const ROUTE = /^(?:\/tenancies\/([^/]+))?(?:\/chains\/([^/]+))?(?:\/links\/([^/]+))?\/operations\/([^/]*)$/;
 /** No `@`, no `+`, no spaces: an address or a telephone number put here by mistake is refused, not recorded. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const LABEL = /^[A-Za-z0-9_.-]{1,64}$/;
-const PREFIX = 'vcon_';
+/** A label of digits alone, or nearly, is a telephone number that somebody has put there. A nonce is never recorded. */
+const TELEPHONE = /^[\d.-]{7,}$/;
 
-function label(parameters: URLSearchParams, name: string): string | undefined {
-  const value = parameters.get(name);
-  if (value === null || value === '') return undefined;
+function checkedLabel(name: string, values: readonly (string | null | undefined)[]): string | undefined {
+  const given = [...new Set(values.filter((value) => value !== null && value !== undefined && value !== ''))];
+  if (given.length > 1) throw new OperationError(`${name} is given twice, and differently`);
+  const [value] = given;
+  if (value === undefined || value === null) return undefined;
   if (!LABEL.test(value)) throw new OperationError(`${name} must be 1 to 64 letters, digits, "_", "-" or "."`);
+  if (name !== 'nonce' && TELEPHONE.test(value)) throw new OperationError(`${name} must be a label, not a number`);
   return value;
 }
 
 /**
- * Reads `/operations/{vcon_operation}?chain=&link=&type=&nonce=`.
+ * The operation of this name and with these labels; where several places give a label, they must agree.
+ * @throws {OperationError}
+ */
+export function namedOperation(text: string, ...places: readonly OperationLabels[]): Operation {
+  if (!NAME.test(text)) throw new OperationError('the operation must be 1 to 64 letters, digits, "_" or "-"');
+  const reported = reportedName(text);
+  const name = vocabularyName(reported);
+  const labels = (['chain', 'link', 'linkType', 'tenancy', 'nonce'] as const).flatMap((label) => {
+    const value = checkedLabel(
+      label === 'linkType' ? 'type' : label,
+      places.map((place) => place[label]),
+    );
+    return value === undefined ? [] : [[label, value] as const];
+  });
+  return { name, ...(name === reported ? {} : { reported }), ...Object.fromEntries(labels) };
+}
+
+function header(headers: Readonly<Record<string, string | string[] | undefined>>, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function unescaped(segment: string | undefined): string | undefined {
+  try {
+    return segment === undefined ? undefined : decodeURIComponent(segment);
+  } catch {
+    throw new OperationError('the path has an escape that is none');
+  }
+}
+
+/**
+ * Reads `/operations/{vcon_operation}`, with `/tenancies/{tenancy}`, `/chains/{chain}` and `/links/{link}` before it or
+ * not; tenancy, chain, link, type and nonce may as well stand in the query or in headers `x-vcon-…`.
  * @param target the request target, path and query
  * @throws {OperationError}
  */
-export function readOperation(target: string): Operation {
+export function readOperation(
+  target: string,
+  headers: Readonly<Record<string, string | string[] | undefined>> = {},
+): Operation {
   const [path = '', query = ''] = target.split('?', 2);
-  const segment = ROUTE.exec(path)?.[1];
-  if (segment === undefined) throw new OperationError('the path must be /operations/{vcon_operation}');
-  if (!NAME.test(segment)) throw new OperationError('the operation must be 1 to 64 letters, digits, "_" or "-"');
+  const route = ROUTE.exec(path);
+  if (!route) throw new OperationError('the path must be /operations/{vcon_operation}');
+  const [, tenancy, chain, link, name = ''] = route;
   const parameters = new URLSearchParams(query);
-  const labels = {
-    chain: label(parameters, 'chain'),
-    link: label(parameters, 'link'),
-    linkType: label(parameters, 'type'),
-    nonce: label(parameters, 'nonce'),
-  };
-  const given = Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== undefined));
-  return { name: segment.startsWith(PREFIX) ? segment : PREFIX + segment, ...given };
+  return namedOperation(
+    name,
+    { tenancy: unescaped(tenancy), chain: unescaped(chain), link: unescaped(link) },
+    {
+      tenancy: parameters.get('tenancy'),
+      chain: parameters.get('chain'),
+      link: parameters.get('link'),
+      linkType: parameters.get('type'),
+      nonce: parameters.get('nonce'),
+    },
+    {
+      tenancy: header(headers, 'x-vcon-tenancy'),
+      chain: header(headers, 'x-vcon-chain'),
+      link: header(headers, 'x-vcon-link'),
+      linkType: header(headers, 'x-vcon-link-type'),
+      nonce: header(headers, 'x-vcon-nonce'),
+    },
+  );
 }

@@ -1,5 +1,25 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import type { PluginConfig } from '../../src/platform/plugin-config.js';
+
+/** What is configured with a default; left out, it is off. */
+type Optional = Pick<
+  PluginConfig,
+  | 'tls'
+  | 'failOpen'
+  | 'bulk'
+  | 'receipts'
+  | 'receiptUrl'
+  | 'receiptKey'
+  | 'conserverRedisUrl'
+  | 'stream'
+  | 'tapList'
+  | 'endings'
+  | 'tenanciesFile'
+>;
+
 /** What the plugin needs to know. */
-export interface PluginSettings {
+export interface PluginSettings extends Partial<Optional> {
   /** Base of the service, bare or ending in `/archivist`. */
   readonly archivistUrl: string;
   readonly clientId: string;
@@ -32,9 +52,40 @@ export function archivistBase(url: string): string {
 export function checkPluginSettings(settings: PluginSettings): PluginSettings {
   if (settings.clientId === '' || settings.clientSecret === '')
     throw new PluginSettingsError('ARCHIVIST_CLIENT_ID and ARCHIVIST_CLIENT_SECRET must be set');
-  if (!settings.secret && !LOOPBACK.test(settings.host))
+  if (!settings.secret && !settings.tls?.clientCaFile && !LOOPBACK.test(settings.host))
     throw new PluginSettingsError(
       'without PLUGIN_SECRET the plugin listens on loopback only: set it, or leave HOST unset',
     );
   return { ...settings, archivistUrl: archivistBase(settings.archivistUrl) };
+}
+
+/** An application of the service. */
+export interface ClientCredentials {
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+const tenanciesSchema = z.record(
+  z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/),
+  z.object({ client_id: z.string().min(1), client_secret: z.string().min(1) }),
+);
+
+/** The credentials of each tenancy by its label. @throws {PluginSettingsError} */
+export async function readTenancies(file: string | undefined): Promise<ReadonlyMap<string, ClientCredentials>> {
+  if (file === undefined) return new Map();
+  let value: unknown;
+  try {
+    value = JSON.parse(await readFile(file, 'utf8'));
+  } catch {
+    throw new PluginSettingsError('ARCHIVIST_TENANCIES must name a JSON file that can be read');
+  }
+  const parsed = tenanciesSchema.safeParse(value);
+  if (!parsed.success)
+    throw new PluginSettingsError('ARCHIVIST_TENANCIES must hold {"<tenancy>": {"client_id", "client_secret"}}');
+  return new Map(
+    Object.entries(parsed.data).map(([tenancy, { client_id, client_secret }]) => [
+      tenancy,
+      { clientId: client_id, clientSecret: client_secret },
+    ]),
+  );
 }

@@ -1,26 +1,24 @@
 // Plain node:http: the one route must be able to drop the connection, which is the only refusal that a conserver notices;
 // it takes every status for success, and waits for ever for a connection that stays open.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { Logger } from '../../src/platform/logger.js';
 import { carriesSecret } from './bearer-secret.js';
+import type { Captured } from './capture-operation.js';
 import { type Operation, OperationError, readOperation } from './operation.js';
 import { BODY_LIMITS, BodyError, type BodyLimits, createBodyReader } from './read-body.js';
-
-/** What was kept, as the caller is told. */
-export interface Captured {
-  readonly job: string;
-  readonly subject: string;
-  readonly payload: string;
-}
+import { TimeLimitError, within } from './time-limit.js';
 
 export interface ReceiverParts {
   readonly host: string;
   readonly port: number;
   readonly secret?: string | undefined;
+  /** PEM texts; with a `ca`, only callers with a certificate of it are let in. */
+  readonly tls?: ReceiverTls | undefined;
   /** Resolves when the operation is on disk. */
-  capture(operation: Operation, bytes: Uint8Array): Promise<Captured>;
+  capture(operation: Operation, bytes: Buffer): Promise<Captured>;
   /** Resolves when the queue answers. */
   ping(): Promise<void>;
   readonly registry: Registry;
@@ -28,6 +26,12 @@ export interface ReceiverParts {
   /** Counts the requests, by what became of them. */
   counted(outcome: 'captured' | 'refused'): void;
   readonly limits?: BodyLimits;
+}
+
+export interface ReceiverTls {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca?: string | undefined;
 }
 
 export interface Receiver {
@@ -42,47 +46,60 @@ const HEADERS_WITHIN_MS = 1_900;
 const REQUEST_WITHIN_MS = 120_000;
 const CHECK_EVERY_MS = 250;
 const CLOSE_WITHIN_MS = 3_000;
+/** More callers than this at once find the door closed: a conserver has a few workers, and each waits for its answer. */
+const MOST_CONNECTIONS = 512;
+const UNKEPT = 'the queue did not keep it in time';
 
 /** Why a request is refused. The message is for the log alone. */
 class Refusal extends Error {}
+const EXPECTED = [Refusal, OperationError, BodyError, TimeLimitError] as const;
 
-/** Listens for a conserver's `links.webhook`: `POST /operations/{vcon_operation}?chain=&link=`. */
+/** Listens for a conserver's `links.webhook`: `POST /operations/{vcon_operation}`, its labels as `readOperation` takes them. */
 export async function startReceiver(parts: ReceiverParts): Promise<Receiver> {
   const readBody = createBodyReader(parts.limits ?? BODY_LIMITS);
 
   async function capture(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       authorize(request, parts.secret);
-      const operation = readOperation(request.url ?? '');
+      const operation = readOperation(request.url ?? '', request.headers);
       const bytes = await readBody(request);
-      const captured = await within(KEEP_WITHIN_MS, parts.capture(operation, bytes));
+      const captured = await within(KEEP_WITHIN_MS, parts.capture(operation, bytes), UNKEPT);
       parts.counted('captured');
       answer(response, 202, 'application/json', JSON.stringify(captured));
     } catch (error) {
       // The socket first: nothing that the log or the metrics do may delay the refusal.
       request.socket.destroy();
       parts.counted('refused');
-      const expected = error instanceof Refusal || error instanceof OperationError || error instanceof BodyError;
-      if (expected) parts.logger.warn({ reason: error.message }, 'an operation was refused');
+      const expected = EXPECTED.some((known) => error instanceof known);
+      if (expected) parts.logger.warn({ reason: (error as Error).message }, 'an operation was refused');
       else parts.logger.error({ err: error }, 'an operation could not be kept');
     }
   }
 
-  const server = createServer(
-    {
-      headersTimeout: HEADERS_WITHIN_MS,
-      requestTimeout: REQUEST_WITHIN_MS,
-      connectionsCheckingInterval: CHECK_EVERY_MS,
-    },
-    (request, response) => {
-      if (request.method !== 'GET') void capture(request, response);
-      else if (request.url === '/healthz') void health(parts, response);
-      else if (request.url === '/metrics') void metrics(parts, response);
-      else answer(response, 404, 'text/plain', 'not found\n');
-    },
-  );
+  const server = newServer(parts.tls, (request, response) => {
+    if (request.method !== 'GET') void capture(request, response);
+    else if (request.url === '/healthz') void health(parts, response);
+    else if (request.url === '/metrics') void metrics(parts, response);
+    else answer(response, 404, 'text/plain', 'not found\n');
+  });
+  server.maxConnections = MOST_CONNECTIONS;
+  server.on('drop', () => parts.counted('refused'));
   await listen(server, parts);
-  return { url: urlOf(server), close: () => closeServer(server) };
+  return { url: urlOf(server, parts.tls ? 'https' : 'http'), close: () => closeServer(server) };
+}
+
+function newServer(
+  tls: ReceiverTls | undefined,
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+): Server {
+  const bounds = {
+    headersTimeout: HEADERS_WITHIN_MS,
+    requestTimeout: REQUEST_WITHIN_MS,
+    connectionsCheckingInterval: CHECK_EVERY_MS,
+  };
+  if (!tls) return createServer(bounds, handle);
+  const asked = tls.ca ? { ca: tls.ca, requestCert: true, rejectUnauthorized: true } : {};
+  return createTlsServer({ ...bounds, cert: tls.cert, key: tls.key, ...asked }, handle);
 }
 
 function authorize(request: IncomingMessage, secret: string | undefined): void {
@@ -93,21 +110,9 @@ function authorize(request: IncomingMessage, secret: string | undefined): void {
     throw new Refusal('the Authorization header does not carry PLUGIN_SECRET');
 }
 
-async function within<Value>(ms: number, work: Promise<Value>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Refusal('the queue did not keep it in time')), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 async function health(parts: ReceiverParts, response: ServerResponse): Promise<void> {
   try {
-    await within(KEEP_WITHIN_MS, parts.ping());
+    await within(KEEP_WITHIN_MS, parts.ping(), 'the queue does not answer');
     answer(response, 200, 'application/json', '{"status":"ok"}');
   } catch {
     answer(response, 503, 'application/json', '{"status":"the queue does not answer"}');
@@ -138,9 +143,9 @@ function listen(server: Server, { host, port }: ReceiverParts): Promise<void> {
   });
 }
 
-function urlOf(server: Server): string {
+function urlOf(server: Server, scheme: string): string {
   const { address, family, port } = server.address() as AddressInfo;
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+  return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
 function closeServer(server: Server): Promise<void> {

@@ -1,20 +1,32 @@
-import { randomInt } from 'node:crypto';
-import { Counter, Registry } from 'prom-client';
+import { randomInt, randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Registry } from 'prom-client';
 import type { Clock } from '../../src/platform/clock.js';
+import type { Config } from '../../src/platform/config.js';
 import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
-import { createArchivistClient } from '../delivery/archivist-client.js';
+import { archivistClients } from '../delivery/archivist-clients.js';
 import { deliveryState, registerDeliveryMetrics } from '../delivery/delivery-metrics.js';
 import { startDelivery } from '../delivery/delivery-worker.js';
 import type { RetryPace } from '../delivery/retry-delay.js';
-import { enqueueOperation } from './enqueue-operation.js';
-import { operationEvent } from './operation-event.js';
-import { checkPluginSettings, type PluginSettings } from './plugin-settings.js';
+import { openMemory, pluginFolder } from '../memory/open-memory.js';
+import { DEFAULT_STREAM, startStreamConsumer } from '../stream/stream-consumer.js';
+import { createOperationMetrics } from './capture-metrics.js';
+import { type CaptureOperation, createCapture, type Ended } from './capture-operation.js';
+import { createCaptureSequence } from './capture-sequence.js';
+import { type Operation, OperationError } from './operation.js';
+import { checkPluginSettings, type PluginSettings, readTenancies } from './plugin-settings.js';
 import type { BodyLimits } from './read-body.js';
-import { startReceiver } from './receiver.js';
+import { type ReceiverTls, startReceiver } from './receiver.js';
+import { openSpool, type Spool } from './spool.js';
+import { within } from './time-limit.js';
+import { vconFacts } from './vcon-facts.js';
 
 export interface ConserverLinkParts {
   readonly settings: PluginSettings;
+  /** Where the plugin remembers what does not go through its queue. */
+  readonly keeps: Pick<Config, 'redisUrl' | 'dataDir'>;
   /** Closed by whoever opened it, after the plugin. */
   readonly backend: QueueBackend;
   readonly logger: Logger;
@@ -34,50 +46,105 @@ export interface ConserverLink {
   close(): Promise<void>;
 }
 
+interface Closable {
+  close(): Promise<void>;
+}
+
 const RANDOM_STEPS = 2 ** 32;
+/** With `PLUGIN_FAIL=open` the queue has so long before this disk takes its place. */
+const QUEUE_WITHIN_MS = 1_000;
+
+/** The queue, or this disk while the queue keeps nothing. */
+function orSpool(capture: CaptureOperation, spool: Spool | undefined, logger: Logger): CaptureOperation {
+  if (!spool) return capture;
+  return async (ended: Ended) => {
+    try {
+      return await within(QUEUE_WITHIN_MS, capture(ended), 'the queue did not keep it in time');
+    } catch (error) {
+      const captured = await spool.keep(ended);
+      logger.warn({ err: error, job: captured.job }, 'an operation waits on this disk: the queue did not keep it');
+      return captured;
+    }
+  };
+}
+
+async function readTls(tls: PluginSettings['tls']): Promise<ReceiverTls | undefined> {
+  if (!tls) return undefined;
+  const [cert, key, ca] = await Promise.all([
+    readFile(tls.certFile, 'utf8'),
+    readFile(tls.keyFile, 'utf8'),
+    tls.clientCaFile ? readFile(tls.clientCaFile, 'utf8') : undefined,
+  ]);
+  return { cert, key, ca };
+}
 
 /**
- * Starts the receiver, which keeps what a conserver reports, and the worker that delivers it to the service.
+ * Starts everything that captures, each into the one queue, and the worker that delivers from it to the service.
  * @throws {PluginSettingsError} when the settings do not make a plugin
  */
 export async function startConserverLink(parts: ConserverLinkParts): Promise<ConserverLink> {
   const { backend, logger, clock, registry = new Registry() } = parts;
   const { random = () => randomInt(RANDOM_STEPS) / RANDOM_STEPS, pace, bodyLimits } = parts;
   const settings = checkPluginSettings(parts.settings);
-  const operations = new Counter({
-    name: 'conserver_link_operations_total',
-    help: 'Operations that a conserver reported, by what became of them',
-    labelNames: ['outcome'],
-    registers: [registry],
-  });
+  const tenancies = await readTenancies(settings.tenanciesFile);
+  const tls = await readTls(settings.tls);
+  const metrics = createOperationMetrics(registry);
   registerDeliveryMetrics(registry, () => deliveryState(backend, clock));
-  const receiver = await startReceiver({
-    host: settings.host,
-    port: settings.port,
-    secret: settings.secret,
-    registry,
-    logger,
-    async capture(operation, bytes) {
-      const event = operationEvent(operation, bytes, clock.now());
-      const job = await enqueueOperation(backend, operation, event);
-      return { job, subject: event.subject, payload: event.payload };
-    },
-    ping: () => backend.ping(),
-    counted: (outcome) => operations.inc({ outcome }),
-    ...(bodyLimits ? { limits: bodyLimits } : {}),
-  });
-  const client = createArchivistClient({
-    url: settings.archivistUrl,
-    clientId: settings.clientId,
-    clientSecret: settings.clientSecret,
-    clock,
-  });
-  const delivery = startDelivery({ backend, client, logger, random, ...(pace ? { pace } : {}) });
-  return {
-    url: receiver.url,
-    async close() {
-      await receiver.close();
-      await delivery.close();
-    },
+
+  const started: Closable[] = [];
+  const closeAll = async (): Promise<void> => {
+    for (let each = started.pop(); each; each = started.pop()) await each.close();
   };
+  try {
+    const memory = openMemory(parts.keeps, logger);
+    started.push(memory);
+    const capture = createCapture({
+      backend,
+      memory,
+      counted: metrics.captured,
+      doubled: metrics.doubled,
+      tapped: settings.tapList !== undefined,
+    });
+    const clients = archivistClients(settings, tenancies, clock);
+    started.push(startDelivery({ backend, clients, logger, random, metrics, ...(pace ? { pace } : {}) }));
+    const spool = settings.failOpen
+      ? openSpool(join(pluginFolder(parts.keeps.dataDir), 'spool'), capture, logger)
+      : undefined;
+    if (spool) started.push(spool);
+    const { conserverRedisUrl, stream = DEFAULT_STREAM } = settings;
+    if (conserverRedisUrl) {
+      const consumer = randomUUID();
+      const refused = metrics.streamRefused;
+      started.push(await startStreamConsumer({ url: conserverRedisUrl, stream, consumer, capture, refused, logger }));
+    }
+    const keep = orSpool(capture, spool, logger);
+    const observe = createCaptureSequence(clock);
+    const receiver = await startReceiver({
+      host: settings.host,
+      port: settings.port,
+      secret: settings.secret,
+      tls,
+      registry,
+      logger,
+      async capture(operation, bytes) {
+        requireTenancy(operation, tenancies);
+        const observed = observe();
+        return keep({ operation, vcon: await vconFacts(bytes), method: 'receiver', observed });
+      },
+      ping: () => backend.ping(),
+      counted: metrics.reported,
+      ...(bodyLimits ? { limits: bodyLimits } : {}),
+    });
+    started.push(receiver);
+    return { url: receiver.url, close: closeAll };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+/** What nobody can deliver is not kept. @throws {OperationError} */
+function requireTenancy({ tenancy }: Operation, tenancies: ReadonlyMap<string, unknown>): void {
+  if (tenancy !== undefined && !tenancies.has(tenancy))
+    throw new OperationError('the tenancy is none of ARCHIVIST_TENANCIES');
 }

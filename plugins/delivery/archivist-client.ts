@@ -1,4 +1,5 @@
 import type { Clock } from '../../src/platform/clock.js';
+import type { EventAttributes } from '../conserver-link/operation-event.js';
 import { createAccessToken } from './access-token.js';
 import { DeliverLater, failureOf } from './delivery-failure.js';
 
@@ -16,7 +17,7 @@ export interface ArchivistClient {
 
 export interface NewEvent {
   readonly timestampDeclared: string;
-  readonly attributes: Readonly<Record<string, string>>;
+  readonly attributes: EventAttributes;
 }
 
 export interface ArchivistClientOptions {

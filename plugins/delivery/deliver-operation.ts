@@ -3,17 +3,28 @@ import type { OperationJob } from '../conserver-link/operation-job.js';
 import type { ArchivistClient } from './archivist-client.js';
 import { EventRefused } from './delivery-failure.js';
 
-/** Subject → identity of its asset. An asset never goes away, so an entry stays true. */
+/** Tenancy and subject → identity of the asset. An asset never goes away, so an entry stays true. */
 export type AssetCache = LRUCache<string, string>;
 
 /** Attributes that make two events the same operation, whenever each was observed. */
-const SAME_OPERATION = ['payload', 'vcon_operation', 'conserver_link_name', 'conserver_chain'];
+const SAME_OPERATION = [
+  'payload',
+  'vcon_operation',
+  'vcon_operation_reported',
+  'conserver_link_name',
+  'conserver_chain',
+];
 
-async function assetOf(client: ArchivistClient, cache: AssetCache, subject: string): Promise<string> {
-  const known = cache.get(subject);
+function cacheKey({ tenancy = '', subject }: OperationJob): string {
+  return `${tenancy} ${subject}`;
+}
+
+async function assetOf(client: ArchivistClient, cache: AssetCache, job: OperationJob): Promise<string> {
+  const { subject } = job;
+  const known = cache.get(cacheKey(job));
   if (known) return known;
   const identity = (await client.findAsset(subject)) ?? (await client.createAsset(subject));
-  cache.set(subject, identity);
+  cache.set(cacheKey(job), identity);
   return identity;
 }
 
@@ -28,16 +39,16 @@ export async function deliverOperation(
   jobId: string,
   job: OperationJob,
 ): Promise<string> {
-  const cached = cache.has(job.subject);
-  const asset = await assetOf(client, cache, job.subject);
+  const cached = cache.has(cacheKey(job));
+  const asset = await assetOf(client, cache, job);
   try {
     return await client.recordEvent(asset, job, jobId);
   } catch (error) {
     if (!(error instanceof EventRefused)) throw error;
     if (error.status === 404 && cached) {
       // The service has lost what the cache remembers: another database, or a restored one.
-      cache.delete(job.subject);
-      return client.recordEvent(await assetOf(client, cache, job.subject), job, jobId);
+      cache.delete(cacheKey(job));
+      return client.recordEvent(await assetOf(client, cache, job), job, jobId);
     }
     const earlier = error.status === 422 ? await recordedEarlier(client, asset, job) : undefined;
     if (earlier === undefined) throw error;
@@ -50,6 +61,9 @@ export async function deliverOperation(
  * observation: the service refuses the second body, and the first event stands.
  */
 function recordedEarlier(client: ArchivistClient, asset: string, job: OperationJob): Promise<string | undefined> {
-  const same = SAME_OPERATION.flatMap((name) => (job.attributes[name] ? [[name, job.attributes[name]]] : []));
+  const same = SAME_OPERATION.flatMap((name) => {
+    const value = job.attributes[name];
+    return typeof value === 'string' ? [[name, value]] : [];
+  });
   return client.findEvent(asset, Object.fromEntries(same));
 }

@@ -2,8 +2,9 @@ import { type Job, UnrecoverableError } from 'bullmq';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
+import type { OperationMetrics } from '../conserver-link/capture-metrics.js';
 import { OPERATION_QUEUE, type OperationJob } from '../conserver-link/operation-job.js';
-import type { ArchivistClient } from './archivist-client.js';
+import type { ArchivistClients } from './archivist-clients.js';
 import { deliverOperation } from './deliver-operation.js';
 import { EventRefused } from './delivery-failure.js';
 import { RETRY_PACE, type RetryPace, retryDelay } from './retry-delay.js';
@@ -16,23 +17,28 @@ const MAX_STALLED = 1_000_000;
 /** Delivers captured operations until it is closed. What is refused for good becomes a dead letter with its reason. */
 export function startDelivery(parts: {
   readonly backend: QueueBackend;
-  readonly client: ArchivistClient;
+  readonly clients: ArchivistClients;
+  readonly metrics: Pick<OperationMetrics, 'delivered' | 'retried' | 'dead'>;
   readonly logger: Logger;
   readonly random: () => number;
   readonly pace?: RetryPace;
 }): { close(): Promise<void> } {
-  const { backend, client, logger, random, pace = RETRY_PACE } = parts;
+  const { backend, clients, metrics, logger, random, pace = RETRY_PACE } = parts;
   const cache = new LRUCache<string, string>({ max: REMEMBERED_ASSETS });
 
   async function deliver(job: Job): Promise<string> {
     const operation = job.data as OperationJob;
     try {
-      return await deliverOperation(client, cache, job.id!, operation);
+      const delivered = await deliverOperation(clients(operation.tenancy), cache, job.id!, operation);
+      metrics.delivered(job.name);
+      return delivered;
     } catch (error) {
       if (error instanceof EventRefused) {
+        metrics.dead(job.name);
         logger.error({ job: job.id, subject: operation.subject, reason: error.message }, 'an event is a dead letter');
         throw new UnrecoverableError(error.message);
       }
+      metrics.retried(job.name);
       const reason = error instanceof Error ? error.message : String(error);
       logger.warn({ job: job.id, attempts: job.attemptsMade + 1, reason }, 'an event waits for delivery');
       throw error;

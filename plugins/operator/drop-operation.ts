@@ -1,5 +1,6 @@
 import type { Clock } from '../../src/platform/clock.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
+import { createCaptureSequence } from '../conserver-link/capture-sequence.js';
 import { enqueueOperation } from '../conserver-link/enqueue-operation.js';
 import type { Operation } from '../conserver-link/operation.js';
 import type { OperationEvent } from '../conserver-link/operation-event.js';
@@ -27,6 +28,7 @@ const REPEATED = [
   'vcon_draft_version',
   'scitt_draft_version',
   'vcon_form',
+  'vcon_history',
 ];
 
 export interface Drop {
@@ -56,6 +58,7 @@ function dropEvent(id: string, dropped: OperationJob, reason: string, observedMs
     subject: dropped.subject,
     payload: dropped.payload,
     timestampDeclared: observed,
+    ...(dropped.tenancy ? { tenancy: dropped.tenancy } : {}),
     attributes: {
       ...Object.fromEntries(repeated),
       arc_display_type: DROP_OPERATION,
@@ -63,6 +66,8 @@ function dropEvent(id: string, dropped: OperationJob, reason: string, observedMs
       timestamp_declared: observed,
       timestamp_declared_source: 'observed',
       timestamp_observed: observed,
+      capture_method: 'operator',
+      capture_sequence: createCaptureSequence({ now: () => observedMs })().sequence,
       dropped_operation: dropped.attributes['vcon_operation'] ?? '',
       dropped_job: id,
       dropped_reason: reason,
@@ -89,11 +94,12 @@ export async function dropOperation(
     throw new OperatorError(`the job is ${state}, not a dead letter: only what was refused for good can be dropped`);
   if (job.name === DROP_OPERATION) throw new OperatorError('the record of a drop cannot be dropped: replay it');
   const dropped = job.data as OperationJob;
-  const { conserver_chain: chain, conserver_link_name: link } = dropped.attributes;
+  const { conserver_chain: chain, conserver_link_name: link } = dropped.attributes as Readonly<Record<string, string>>;
   const operation: Operation = {
     name: DROP_OPERATION,
     ...(chain ? { chain } : {}),
     ...(link ? { link } : {}),
+    ...(dropped.tenancy ? { tenancy: dropped.tenancy } : {}),
     nonce: id,
   };
   // A crash after this leaves the dead letter beside its record: dropping again removes it and records nothing new.

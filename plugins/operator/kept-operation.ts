@@ -1,5 +1,6 @@
 import type { Job } from 'bullmq';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
+import type { EventAttributes } from '../conserver-link/operation-event.js';
 import { OPERATION_QUEUE, type OperationJob } from '../conserver-link/operation-job.js';
 import { OperatorError } from './operator-error.js';
 
@@ -23,7 +24,7 @@ export interface KeptOperation {
 
 export interface KeptOperationDetails extends KeptOperation {
   /** The event as it will stand in the log. */
-  readonly attributes: Readonly<Record<string, string>>;
+  readonly attributes: EventAttributes;
 }
 
 /** The job of this id. @throws {OperatorError} when the queue has none */

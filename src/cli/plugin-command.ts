@@ -54,12 +54,11 @@ function signalled(): Promise<void> {
  */
 function settingsOf({ host, plugin }: Config): PluginSettings {
   return checkPluginSettings({
+    ...plugin,
     archivistUrl: plugin.archivistUrl ?? SERVICE_BESIDE,
     clientId: plugin.clientId ?? '',
     clientSecret: plugin.clientSecret ?? '',
     host,
-    port: plugin.port,
-    secret: plugin.secret,
   });
 }
 
@@ -81,7 +80,13 @@ async function runPlugin(config: Config, terminal: Terminal): Promise<void> {
   const ended = signalled();
   const queues = await openQueues(config, logger);
   try {
-    const starting = startConserverLink({ settings, backend: queues.backend, logger, clock: systemClock });
+    const starting = startConserverLink({
+      settings,
+      keeps: config,
+      backend: queues.backend,
+      logger,
+      clock: systemClock,
+    });
     const link = await explained(`PLUGIN_PORT ${settings.port} of HOST ${settings.host} cannot be used`, starting);
     for (const line of startLines(config, settings, link.url, queues.backend.engine)) terminal.print(line);
     await ended;

@@ -52,7 +52,9 @@ export function operationText(kept: KeptOperationDetails): string {
     ['attempts', String(kept.attempts)],
     ...(kept.reason === undefined ? [] : [['reason', kept.reason] as [string, string]]),
   ];
-  const attributes = Object.entries(kept.attributes).map(([name, value]) => `  ${name} = ${printable(value)}`);
+  const attributes = Object.entries(kept.attributes).map(
+    ([name, value]) => `  ${name} = ${printable([value].flat().join(', '))}`,
+  );
   return [...lines.map(([name, value]) => `${name.padEnd(10)}${printable(value)}`), 'attributes', ...attributes].join(
     '\n',
   );

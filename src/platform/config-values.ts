@@ -3,6 +3,9 @@ import { z } from 'zod';
 import { decodeVkey, type NoteKey, NoteKeyType } from '../core/tlog/signed-note.js';
 import { parseQuotas } from './quotas.js';
 
+/** A UUID in lower case. */
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 /** A witness as the operator names it. */
 export interface WitnessAddress {
   readonly key: NoteKey;

@@ -7,10 +7,12 @@ import {
   objectStoreDir,
   port,
   quotas,
+  UUID,
   url,
   type WitnessAddress,
   witnesses,
 } from './config-values.js';
+import { findPluginContradiction, type PluginConfig, pluginConfig, pluginVariables } from './plugin-config.js';
 import { DEFAULT_QUOTAS, type Quotas } from './quotas.js';
 
 /** Which part of the program this process plays. */
@@ -93,21 +95,6 @@ export interface Config {
   readonly failpoint: string | undefined;
 }
 
-/** The conserver plugin: inside the service or alone. */
-export interface PluginConfig {
-  /** Not a variable: `HOST` when there is a secret, else loopback, whatever `HOST` says. */
-  readonly host: string;
-  /** `PLUGIN_PORT`, default 8081; 0 runs no plugin inside the service. */
-  readonly port: number;
-  /** `PLUGIN_SECRET`, at least 16 characters: what the conserver sends as a bearer token. */
-  readonly secret: string | undefined;
-  /** `ARCHIVIST_URL`: where events are delivered; unset, the service beside it. */
-  readonly archivistUrl: string | undefined;
-  /** `ARCHIVIST_CLIENT_ID` and `ARCHIVIST_CLIENT_SECRET`; inside the service the first Owner application when unset. */
-  readonly clientId: string | undefined;
-  readonly clientSecret: string | undefined;
-}
-
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -115,8 +102,6 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const environmentSchema = z.object({
   ROLE: z.enum(['all', 'api', 'ledger', 'worker']).default('all'),
@@ -167,14 +152,7 @@ const environmentSchema = z.object({
     .refine((height) => height >= 2 && height <= 20, 'must lie between 2 and 20')
     .default(14),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('warn'),
-  PLUGIN_PORT: port.default(8081),
-  PLUGIN_SECRET: z
-    .string()
-    .regex(/^[\x21-\x7e]{16,}$/, 'must have at least 16 characters, of ASCII and without spaces')
-    .optional(),
-  ARCHIVIST_URL: baseUrl.optional(),
-  ARCHIVIST_CLIENT_ID: z.string().toLowerCase().regex(UUID, 'must be a UUID').optional(),
-  ARCHIVIST_CLIENT_SECRET: z.string().optional(),
+  ...pluginVariables,
   ARCHIVIST_FAILPOINT: z.string().optional(),
 });
 type Environment = z.output<typeof environmentSchema>;
@@ -200,11 +178,9 @@ function findContradiction(env: Environment): string | undefined {
     return `ROLE: ${env.ROLE} shares its database with other processes and needs DATABASE_URL`;
   if (env.PORT === 0 && env.PUBLIC_URL === undefined)
     return 'PORT: 0 takes another port at each start, while PUBLIC_URL must stay the same and be set';
-  if ((env.ARCHIVIST_CLIENT_ID === undefined) !== (env.ARCHIVIST_CLIENT_SECRET === undefined))
-    return 'ARCHIVIST_CLIENT_ID: must be set together with ARCHIVIST_CLIENT_SECRET';
   if (env.WITNESS_QUORUM !== undefined && env.WITNESS_QUORUM > env.WITNESSES.length)
     return `WITNESS_QUORUM: there are ${env.WITNESSES.length} WITNESSES`;
-  return undefined;
+  return findPluginContradiction(env);
 }
 
 function configOf(env: Environment): Config {
@@ -234,14 +210,7 @@ function configOf(env: Environment): Config {
     bootstrapClientSecret: env.BOOTSTRAP_CLIENT_SECRET,
     massifHeight: env.MASSIF_HEIGHT,
     logLevel: env.LOG_LEVEL,
-    plugin: Object.freeze({
-      host: env.PLUGIN_SECRET === undefined ? '127.0.0.1' : env.HOST,
-      port: env.PLUGIN_PORT,
-      secret: env.PLUGIN_SECRET,
-      archivistUrl: env.ARCHIVIST_URL,
-      clientId: env.ARCHIVIST_CLIENT_ID,
-      clientSecret: env.ARCHIVIST_CLIENT_SECRET,
-    }),
+    plugin: pluginConfig(env),
     failpoint: env.ARCHIVIST_FAILPOINT,
   });
 }

@@ -29,7 +29,7 @@ export async function runConserverLink(parts: {
     const beside = config.role === 'worker' ? config.publicUrl : `http://${reachable(config.host)}:${parts.ownPort}`;
     const archivistUrl = config.plugin.archivistUrl ?? beside;
     const settings = { ...config.plugin, archivistUrl, ...credentials };
-    const started = startConserverLink({ settings, backend, logger, clock, registry: metrics.registry });
+    const started = startConserverLink({ settings, keeps: config, backend, logger, clock, registry: metrics.registry });
     return explained(`the conserver plugin (PLUGIN_PORT ${settings.port}) cannot be started`, started);
   }
   const reason = 'the conserver plugin needs ARCHIVIST_CLIENT_ID and ARCHIVIST_CLIENT_SECRET';

@@ -16,6 +16,7 @@ describe('delivery to the service itself', () => {
     const { clientId, clientSecret } = service.service.firstOwner!;
     link = await startConserverLink({
       settings: { archivistUrl: `${service.url}/archivist`, clientId, clientSecret, host: '127.0.0.1', port: 0 },
+      keeps: { dataDir: open.folder, redisUrl: undefined },
       backend: open.backend,
       logger: silent,
       clock: { now: () => Date.now() },

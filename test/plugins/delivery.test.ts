@@ -60,7 +60,10 @@ describe.each(ENGINES)('delivery, queue on %s', (engine) => {
       timestamp_declared: '2026-11-20T10:00:00+00:00',
       event_attributes: { subject, arc_display_type: 'vcon_created', vcon_operation: 'vcon_created' },
     });
-    expect(JSON.parse(events[1]!.body).event_attributes.vcon_operation).toBe('vcon_transcribed');
+    expect(JSON.parse(events[1]!.body).event_attributes).toMatchObject({
+      vcon_operation: 'vcon_enhanced',
+      vcon_operation_reported: 'vcon_transcribed',
+    });
   });
 
   it('uses the asset that the look-up finds', async () => {

@@ -3,25 +3,28 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { OperationError, readOperation } from '../../plugins/conserver-link/operation.js';
 import { operationEvent } from '../../plugins/conserver-link/operation-event.js';
+import { operationJobId } from '../../plugins/conserver-link/operation-job.js';
 import { archivistBase, checkPluginSettings } from '../../plugins/conserver-link/plugin-settings.js';
+import { vconFacts } from '../../plugins/conserver-link/vcon-facts.js';
 import { DeliverLater, retryAfter } from '../../plugins/delivery/delivery-failure.js';
 import { retryDelay } from '../../plugins/delivery/retry-delay.js';
 import { readTemplate } from '../../src/core/statement/vcon-template.js';
 import { vconHashes } from '../../src/core/vcon/vcon-hash.js';
 
-const OBSERVED = Date.parse('2026-11-21T08:00:00.250Z');
+const OBSERVED = { atMs: Date.parse('2026-11-21T08:00:00.250Z'), sequence: '01763712000250-00000000' };
 const CREATED = readOperation('/operations/vcon_created?chain=main&link=evidence_created&type=webhook');
 const file = (name: string) => readFileSync(new URL(`../../fixtures/vcon/${name}.vcon.json`, import.meta.url));
-const attributesOf = (body: string | Uint8Array) =>
-  operationEvent(CREATED, typeof body === 'string' ? Buffer.from(body) : body, OBSERVED).attributes;
+const eventOf = async (body: string | Buffer) =>
+  operationEvent(CREATED, await vconFacts(Buffer.from(body as string)), { method: 'receiver', observed: OBSERVED });
+const attributesOf = async (body: string | Buffer) => (await eventOf(body)).attributes as Record<string, string>;
 const vcon = (members: object) =>
   attributesOf(JSON.stringify({ uuid: '019a9f20-4d10-8c3a-a1f4-5b6c7d8e9f01', ...members }));
 
 describe('the event of an operation', () => {
-  it('has every attribute of the template, and those that tell more', () => {
+  it('has every attribute of the template, and those that tell more', async () => {
     const call = file('call');
     const { hash: payload } = vconHashes(call).raw;
-    expect(operationEvent(CREATED, call, OBSERVED)).toEqual({
+    expect(await eventOf(call)).toEqual({
       subject: 'vcon://019a9f20-4d10-8c3a-a1f4-5b6c7d8e9f01',
       payload,
       timestampDeclared: '2026-11-18T09:20:02.551000+00:00',
@@ -44,61 +47,64 @@ describe('the event of an operation', () => {
         vcon_form: 'unsigned',
         vcon_version: '0.4.0',
         payload_jcs_sha256: vconHashes(call).jcs.hash,
+        vcon_history: 'vcon://019a9f20-4d10-8c3a-a1f4-5b6c7d8e9f01',
+        capture_method: 'receiver',
+        capture_sequence: '01763712000250-00000000',
       },
     });
-    expect(readTemplate(attributesOf(call))).toBeDefined();
+    expect(readTemplate(await attributesOf(call))).toBeDefined();
   });
 
-  it('carries the innermost payload’s digest of a signed vCon', () => {
+  it('carries the innermost payload’s digest of a signed vCon', async () => {
     const signed = file('signed-call');
     const payload = Buffer.from(JSON.parse(signed.toString()).payload, 'base64url');
-    expect(attributesOf(signed)).toMatchObject({
+    expect(await attributesOf(signed)).toMatchObject({
       vcon_form: 'signed',
       payload: createHash('sha256').update(signed).digest('hex'),
       payload_innermost_sha256: createHash('sha256').update(payload).digest('hex'),
     });
-    expect(attributesOf(signed)).not.toHaveProperty('payload_jcs_sha256');
+    expect(await attributesOf(signed)).not.toHaveProperty('payload_jcs_sha256');
   });
 
-  it('derives the subject of a document without uuid from its hash: the same one each time, a UUIDv8', () => {
-    const attributes = attributesOf('not JSON');
+  it('derives the subject of a document without uuid from its hash: the same one each time, a UUIDv8', async () => {
+    const attributes = await attributesOf('not JSON');
     expect(attributes).toMatchObject({ vcon_form: 'malformed', vcon_subject_source: 'payload_hash' });
     expect(attributes['subject']).toMatch(
       /^vcon:\/\/[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
     );
-    expect(attributesOf('not JSON')['subject']).toBe(attributes['subject']);
-    expect(attributesOf('not JSON ')['subject']).not.toBe(attributes['subject']);
+    expect((await attributesOf('not JSON'))['subject']).toBe(attributes['subject']);
+    expect((await attributesOf('not JSON '))['subject']).not.toBe(attributes['subject']);
   });
 
-  it('says where the declared time comes from', () => {
-    const declared = (members: object) => {
-      const { timestamp_declared, timestamp_declared_source, timestamp_declared_zone } = vcon(members);
+  it('says where the declared time comes from', async () => {
+    const declared = async (members: object) => {
+      const { timestamp_declared, timestamp_declared_source, timestamp_declared_zone } = await vcon(members);
       return [timestamp_declared, timestamp_declared_source, timestamp_declared_zone];
     };
     const observed = ['2026-11-21T08:00:00.250Z', 'observed', undefined];
-    expect(declared({})).toEqual(observed);
-    expect(declared({ created_at: null, updated_at: 5 })).toEqual(observed);
-    expect(declared({ created_at: 'yesterday, anna@example.org' })).toEqual(observed);
-    expect(declared({ created_at: '2026-13-01T00:00:00Z' })).toEqual(observed);
+    expect(await declared({})).toEqual(observed);
+    expect(await declared({ created_at: null, updated_at: 5 })).toEqual(observed);
+    expect(await declared({ created_at: 'yesterday, anna@example.org' })).toEqual(observed);
+    expect(await declared({ created_at: '2026-13-01T00:00:00Z' })).toEqual(observed);
     const naive = { created_at: '2024-03-16T15:35:16.334466' };
-    expect(declared(naive)).toEqual(['2024-03-16T15:35:16.334466Z', 'created_at', 'assumed_utc']);
-    expect(declared({ ...naive, updated_at: '2024-03-17T01:02:03+02:00' })).toEqual([
+    expect(await declared(naive)).toEqual(['2024-03-16T15:35:16.334466Z', 'created_at', 'assumed_utc']);
+    expect(await declared({ ...naive, updated_at: '2024-03-17T01:02:03+02:00' })).toEqual([
       '2024-03-17T01:02:03+02:00',
       'updated_at',
       undefined,
     ]);
   });
 
-  it('flags a JCS digest that rounded an integer, and has none where there is no JCS form', () => {
-    expect(vcon({ n: Number.MAX_SAFE_INTEGER })).not.toHaveProperty('jcs_lossy');
-    const lossy = attributesOf('{"uuid":"019a9f20-4d10-8c3a-a1f4-5b6c7d8e9f01","n":9007199254740993}');
+  it('flags a JCS digest that rounded an integer, and has none where there is no JCS form', async () => {
+    expect(await vcon({ n: Number.MAX_SAFE_INTEGER })).not.toHaveProperty('jcs_lossy');
+    const lossy = await attributesOf('{"uuid":"019a9f20-4d10-8c3a-a1f4-5b6c7d8e9f01","n":9007199254740993}');
     expect(lossy['jcs_lossy']).toBe('true');
-    expect(attributesOf('{"uuid":"019a9f20-4d10-8c3a-a1f4-5b6c7d8e9f01","a":1,"a":2}')).not.toHaveProperty(
+    expect(await attributesOf('{"uuid":"019a9f20-4d10-8c3a-a1f4-5b6c7d8e9f01","a":1,"a":2}')).not.toHaveProperty(
       'payload_jcs_sha256',
     );
   });
 
-  it('carries nothing that a person said, and no name, number or address', () => {
+  it('carries nothing that a person said, and no name, number or address', async () => {
     const people = [
       'Okafor',
       'Ana',
@@ -119,7 +125,8 @@ describe('the event of an operation', () => {
       subject: 'Anna',
       created_at: 'tel:+15550100123',
     };
-    const events = [...['call', 'signed-call', 'text-thread'].map((name) => attributesOf(file(name))), vcon(leak)];
+    const files = ['call', 'signed-call', 'text-thread'].map((name) => attributesOf(file(name)));
+    const events = await Promise.all([...files, vcon(leak)]);
     const text = JSON.stringify(events);
     for (const word of [...people, '@', '+1555', 'Anna']) expect(text).not.toContain(word);
     for (const value of events.flatMap((event) => Object.values(event))) expect(typeof value).toBe('string');
@@ -129,7 +136,30 @@ describe('the event of an operation', () => {
 describe('the name of an operation', () => {
   it('gets the prefix of the template once', () => {
     expect(readOperation('/operations/vcon_sent')).toEqual({ name: 'vcon_sent' });
-    expect(readOperation('/operations/consent-revoked').name).toBe('vcon_consent-revoked');
+    expect(readOperation('/operations/consent-revoked').name).toBe('vcon_consent_revoked');
+    expect(readOperation('/operations/scored')).toEqual({ name: 'vcon_scored' });
+  });
+
+  it('is the lifecycle draft’s word for it, beside the word it was reported as', () => {
+    expect(readOperation('/operations/transcribed')).toEqual({ name: 'vcon_enhanced', reported: 'vcon_transcribed' });
+    expect(readOperation('/operations/redacted').name).toBe('vcon_party_redacted');
+    const event = { subject: 'vcon://x', payload: 'y' };
+    const ids = ['transcribed', 'tagged', 'vcon_enhanced'].map((name) =>
+      operationJobId(readOperation(`/operations/${name}`), event),
+    );
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  it('has its labels from the path, the query or headers, which must agree', () => {
+    const labels = { chain: 'main', link: 'l.1', tenancy: 'north' };
+    const operation = { name: 'vcon_sent', ...labels };
+    expect(readOperation('/tenancies/north/chains/main/links/l.1/operations/vcon_sent')).toEqual(operation);
+    expect(readOperation('/chains/main/operations/sent?link=l.1&tenancy=north')).toEqual(operation);
+    const headers = { 'x-vcon-chain': 'main', 'x-vcon-link': 'l.1', 'x-vcon-tenancy': 'north' };
+    expect(readOperation('/operations/sent?chain=main', headers)).toEqual(operation);
+    expect(() => readOperation('/chains/other/operations/sent', headers)).toThrow('chain is given twice');
+    for (const number of ['+15550100123', '15550100123', '555-010-0123', 'anna@example.org'])
+      expect(() => readOperation(`/operations/sent?link=${encodeURIComponent(number)}`)).toThrow(OperationError);
   });
 
   it('is refused when it is none', () => {

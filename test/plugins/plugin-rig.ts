@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
+import type { Captured } from '../../plugins/conserver-link/capture-operation.js';
 import { OPERATION_QUEUE } from '../../plugins/conserver-link/operation-job.js';
 import type { PluginSettings } from '../../plugins/conserver-link/plugin-settings.js';
 import type { BodyLimits } from '../../plugins/conserver-link/read-body.js';
-import type { Captured } from '../../plugins/conserver-link/receiver.js';
 import { type ConserverLink, startConserverLink } from '../../plugins/conserver-link/start-conserver-link.js';
 import type { RetryPace } from '../../plugins/delivery/retry-delay.js';
 import { openEmbedded } from '../../src/platform/postgres/open-embedded.js';
@@ -30,6 +30,8 @@ function ownDatabase(redis: string): string {
 
 export interface OpenBackend {
   readonly backend: QueueBackend;
+  /** For whatever else the plugin keeps; goes with the backend. */
+  readonly folder: string;
   /** Forgets all jobs. */
   empty(): Promise<void>;
   close(): Promise<void>;
@@ -42,6 +44,7 @@ export async function openBackend(engine: (typeof ENGINES)[number]): Promise<Ope
   const empty = () => backend.queue(OPERATION_QUEUE).obliterate({ force: true });
   return {
     backend,
+    folder,
     empty,
     async close() {
       await empty();
@@ -61,8 +64,14 @@ export interface Rig extends ConserverLink {
 /** The plugin on a queue, in front of a scripted service. */
 export async function startRig(
   backend: QueueBackend,
-  changed: { settings?: Partial<PluginSettings>; bodyLimits?: BodyLimits; pace?: RetryPace } = {},
+  changed: {
+    settings?: Partial<PluginSettings>;
+    keeps?: { dataDir: string; redisUrl: string | undefined };
+    bodyLimits?: BodyLimits;
+    pace?: RetryPace;
+  } = {},
 ): Promise<Rig> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'plugin-keeps-'));
   const archivist = await startScriptedArchivist();
   const registry = new Registry();
   const link = await startConserverLink({
@@ -74,6 +83,7 @@ export async function startRig(
       port: 0,
       ...changed.settings,
     },
+    keeps: changed.keeps ?? { dataDir, redisUrl: backend.engine === 'Redis' ? ownDatabase(REDIS!) : undefined },
     backend,
     logger: silent,
     clock: { now: () => Date.now() },
@@ -90,6 +100,7 @@ export async function startRig(
     async close() {
       await link.close();
       await archivist.close();
+      await rm(dataDir, { recursive: true, force: true });
     },
   };
 }

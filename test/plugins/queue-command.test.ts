@@ -1,11 +1,14 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createOperationMetrics } from '../../plugins/conserver-link/capture-metrics.js';
 import { enqueueOperation } from '../../plugins/conserver-link/enqueue-operation.js';
 import { operationEvent } from '../../plugins/conserver-link/operation-event.js';
 import { OPERATION_QUEUE } from '../../plugins/conserver-link/operation-job.js';
-import { createArchivistClient } from '../../plugins/delivery/archivist-client.js';
+import { vconFacts } from '../../plugins/conserver-link/vcon-facts.js';
+import { archivistClients } from '../../plugins/delivery/archivist-clients.js';
 import { startDelivery } from '../../plugins/delivery/delivery-worker.js';
 import { openOperatorQueue } from '../../plugins/operator/open-operator-queue.js';
 import { runCli } from '../../src/cli/run-cli.js';
@@ -77,8 +80,9 @@ describe.each(places)('vcon-archivist queue on $name', ({ open }) => {
   }
 
   const keep = (vcon = freshVcon()) =>
-    onBackend((backend) => {
-      const event = operationEvent(CAPTURE, Buffer.from(vcon), Date.now() - 5_000);
+    onBackend(async (backend) => {
+      const observed = { atMs: Date.now() - 5_000, sequence: '1' };
+      const event = operationEvent(CAPTURE, await vconFacts(Buffer.from(vcon)), { method: 'receiver', observed });
       return enqueueOperation(backend, CAPTURE, event);
     });
 
@@ -86,8 +90,10 @@ describe.each(places)('vcon-archivist queue on $name', ({ open }) => {
   const deliver = (state: string, ...jobs: string[]) =>
     onBackend(async (backend) => {
       const clock = { now: () => Date.now() };
-      const client = createArchivistClient({ url: archivist.url, clientId: 'id', clientSecret: 'secret', clock });
-      const delivery = startDelivery({ backend, client, logger: silent, random: () => 0.5 });
+      const settings = { archivistUrl: archivist.url, clientId: 'id', clientSecret: 'secret' };
+      const clients = archivistClients(settings, new Map(), clock);
+      const metrics = createOperationMetrics(new Registry());
+      const delivery = startDelivery({ backend, clients, metrics, logger: silent, random: () => 0.5 });
       await eventually(async () => {
         const states = await Promise.all(jobs.map((job) => backend.queue(OPERATION_QUEUE).getJobState(job)));
         return states.every((each) => each === state);

@@ -197,6 +197,7 @@ describe.each(ENGINES)('the receiver, queue on %s', (engine) => {
     const settings = { archivistUrl: rig.archivist.url, clientId: 'a', clientSecret: 'b', host: '127.0.0.1', port: 0 };
     const link = await startConserverLink({
       settings,
+      keeps: { dataDir: open.folder, redisUrl: undefined },
       backend: broken,
       logger: silent,
       clock: { now: () => Date.now() },

@@ -1,0 +1,71 @@
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN = new Set([0x7b, 0x5b]);
+const CLOSE = new Set([0x7d, 0x5d]);
+const SPACES = new Set([0x20, 0x0a, 0x0d, 0x09]);
+/** The event loop has its turn after so many bytes. */
+const TURN_BYTES = 8 * 1024 * 1024;
+
+/** What can be seen of a JSON object without reading what is in it. */
+export interface SkimmedObject {
+  /** Bytes of each member's value, by the bytes of its name as they are written; of one that occurs twice, the last. */
+  readonly members: ReadonlyMap<string, Buffer>;
+  /** Strings, commas, colons and brackets: what it would cost to read all of it. */
+  readonly tokens: number;
+}
+
+/** The place of the quote that ends the string which begins before `from`; -1 when none does. */
+function endOfString(bytes: Buffer, from: number): number {
+  for (let at = bytes.indexOf(QUOTE, from); at >= 0; at = bytes.indexOf(QUOTE, at + 1)) {
+    let escapes = at;
+    while (bytes[escapes - 1] === BACKSLASH) escapes -= 1;
+    if ((at - escapes) % 2 === 0) return at;
+  }
+  return -1;
+}
+
+/**
+ * Finds the members of a JSON object of any size without building it, and lets the event loop go on meanwhile. Undefined
+ * for what is no object. It does not tell whether what lies within the members is JSON.
+ */
+export async function skimJson(bytes: Buffer): Promise<SkimmedObject | undefined> {
+  const members = new Map<string, Buffer>();
+  let tokens = 0;
+  let depth = 0;
+  let name: string | undefined;
+  let valueFrom = 0;
+  let turn = TURN_BYTES;
+  const closeMember = (end: number): void => {
+    if (name !== undefined) members.set(name, bytes.subarray(valueFrom, end));
+    name = undefined;
+  };
+  for (let at = 0; at < bytes.length; at += 1) {
+    if (at > turn) {
+      turn = at + TURN_BYTES;
+      await new Promise((resume) => setImmediate(resume));
+    }
+    const byte = bytes[at]!;
+    if (depth === 0 && !SPACES.has(byte) && (byte !== 0x7b || tokens > 0)) return undefined;
+    if (byte === QUOTE) {
+      const end = endOfString(bytes, at + 1);
+      if (end < 0) return undefined;
+      if (depth === 1 && name === undefined) name = bytes.toString('utf8', at + 1, end);
+      tokens += 1;
+      at = end;
+    } else if (OPEN.has(byte)) {
+      tokens += 1;
+      depth += 1;
+    } else if (CLOSE.has(byte)) {
+      if (depth === 1) closeMember(at);
+      depth -= 1;
+    } else if (byte === COMMA) {
+      tokens += 1;
+      if (depth === 1) closeMember(at);
+    } else if (byte === COLON && depth === 1) {
+      valueFrom = at + 1;
+    }
+  }
+  return depth === 0 && tokens > 0 ? { members, tokens } : undefined;
+}

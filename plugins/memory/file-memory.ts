@@ -1,0 +1,78 @@
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { replaceFile, UNFINISHED } from '../../src/platform/durable-file.js';
+import { COLLECTIONS, type Collection, type Fields, type Memory } from './memory.js';
+
+const DAY_MS = 86_400_000;
+const EXTENSION = '.json';
+const OWNER_ONLY = 0o600;
+
+/** Names become names of files: what is no letter, digit, "-" or "." is escaped, and no name leaves its folder. */
+function fileOf(folder: string, collection: Collection, name: string): string {
+  const safe = encodeURIComponent(name).replace(/^\./, '%2E');
+  return join(folder, collection, safe.slice(0, 2).toLowerCase(), safe + EXTENSION);
+}
+
+async function readFields(path: string, days: number, nowMs: number): Promise<Fields> {
+  try {
+    const { mtimeMs } = await stat(path);
+    return nowMs - mtimeMs > days * DAY_MS ? {} : (JSON.parse(await readFile(path, 'utf8')) as Fields);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    throw error;
+  }
+}
+
+async function list(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+}
+
+/**
+ * The plugin's memory in a folder: a small file under each name, replaced as a whole, so that a crash leaves the old one or
+ * the new one. One process has it. Files that were not changed for their collection's days go when names are listed.
+ */
+export function fileMemory(folder: string): Memory {
+  /** Changes to one file come one after the other. */
+  const changing = new Map<string, Promise<void>>();
+
+  function change(path: string, work: () => Promise<void>): Promise<void> {
+    const turn = (changing.get(path) ?? Promise.resolve()).catch(() => undefined).then(work);
+    changing.set(path, turn);
+    const done = (): void => {
+      if (changing.get(path) === turn) changing.delete(path);
+    };
+    turn.then(done, done);
+    return turn;
+  }
+
+  return {
+    read: (collection, name) => readFields(fileOf(folder, collection, name), COLLECTIONS[collection], Date.now()),
+    write(collection, name, fields) {
+      const path = fileOf(folder, collection, name);
+      return change(path, async () => {
+        const merged = { ...(await readFields(path, COLLECTIONS[collection], Date.now())), ...fields };
+        const kept = Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null));
+        await replaceFile(path, Buffer.from(JSON.stringify(kept)), OWNER_ONLY);
+      });
+    },
+    forget(collection, name) {
+      const path = fileOf(folder, collection, name);
+      return change(path, () => rm(path, { force: true }));
+    },
+    async *names(collection) {
+      for (const part of await list(join(folder, collection))) {
+        for (const file of await list(join(folder, collection, part))) {
+          const path = join(folder, collection, part, file);
+          if (file.startsWith(UNFINISHED) || !file.endsWith(EXTENSION)) continue;
+          const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: 0 }));
+          if (Date.now() - mtimeMs > COLLECTIONS[collection] * DAY_MS) await rm(path, { force: true });
+          else yield decodeURIComponent(file.slice(0, -EXTENSION.length));
+        }
+      }
+    },
+    close: async () => undefined,
+  };
+}

@@ -1,0 +1,18 @@
+import { join } from 'node:path';
+import type { Config } from '../../src/platform/config.js';
+import type { Logger } from '../../src/platform/logger.js';
+import { fileMemory } from './file-memory.js';
+import type { Memory } from './memory.js';
+import { redisMemory } from './redis-memory.js';
+
+const FOLDER = 'plugin';
+
+/** The folder of `DATA_DIR` in which a plugin keeps what it does not keep in Redis. */
+export function pluginFolder(dataDir: string): string {
+  return join(dataDir, FOLDER);
+}
+
+/** What the plugin remembers: in Redis where that is configured, else in `DATA_DIR`. */
+export function openMemory({ redisUrl, dataDir }: Pick<Config, 'redisUrl' | 'dataDir'>, logger: Logger): Memory {
+  return redisUrl ? redisMemory(redisUrl, logger) : fileMemory(join(pluginFolder(dataDir), 'memory'));
+}

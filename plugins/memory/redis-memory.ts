@@ -1,0 +1,48 @@
+import { Redis } from 'ioredis';
+import type { Logger } from '../../src/platform/logger.js';
+import { COLLECTIONS, type Collection, type Memory } from './memory.js';
+
+/** Beside the queue's keys, in the same hash slot of a cluster. */
+const PREFIX = '{vcon-archivist}:plugin';
+const COMMAND_TIMEOUT_MS = 1_500;
+const SCANNED = 500;
+const DAY_MS = 86_400_000;
+
+function key(collection: Collection, name: string): string {
+  return `${PREFIX}:${collection}:${name}`;
+}
+
+/** The plugin's memory in Redis: a hash under each name, gone when it was not changed for its collection's days. */
+export function redisMemory(url: string, logger: Logger): Memory {
+  const redis = new Redis(url, { maxRetriesPerRequest: 1, commandTimeout: COMMAND_TIMEOUT_MS });
+  redis.on('error', (error) => logger.warn({ err: error }, 'the plugin’s memory'));
+  return {
+    read: (collection, name) => redis.hgetall(key(collection, name)),
+    async write(collection, name, fields) {
+      const gone = Object.entries(fields).flatMap(([field, value]) => (value === null ? [field] : []));
+      const set = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+      const changes = redis.multi();
+      if (Object.keys(set).length > 0) changes.hset(key(collection, name), set as Record<string, string>);
+      if (gone.length > 0) changes.hdel(key(collection, name), ...gone);
+      changes.pexpire(key(collection, name), COLLECTIONS[collection] * DAY_MS);
+      for (const [error] of (await changes.exec()) ?? []) if (error) throw error;
+    },
+    async forget(collection, name) {
+      await redis.del(key(collection, name));
+    },
+    async *names(collection) {
+      const prefix = key(collection, '');
+      const seen = new Set<string>();
+      for (let cursor = '0', first = true; first || cursor !== '0'; first = false) {
+        const [next, keys] = await redis.scan(cursor, 'MATCH', `${prefix}*`, 'COUNT', SCANNED);
+        cursor = next;
+        for (const each of keys) {
+          if (seen.has(each)) continue;
+          seen.add(each);
+          yield each.slice(prefix.length);
+        }
+      }
+    },
+    close: async () => redis.disconnect(),
+  };
+}

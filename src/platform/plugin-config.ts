@@ -1,0 +1,126 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { baseUrl, port, UUID, url } from './config-values.js';
+
+/** The conserver plugin: inside the service or alone. */
+export interface PluginConfig {
+  /** Not a variable: `HOST` when there is a secret or client certificates are asked for, else loopback, whatever `HOST` says. */
+  readonly host: string;
+  /** `PLUGIN_PORT`, default 8081; 0 runs no plugin inside the service. */
+  readonly port: number;
+  /** `PLUGIN_SECRET`, at least 16 characters: what the conserver sends as a bearer token. */
+  readonly secret: string | undefined;
+  /**
+   * `PLUGIN_TLS_CERT` and `PLUGIN_TLS_KEY`, paths of PEM files: listen with TLS. `PLUGIN_TLS_CLIENT_CA` beside them: only
+   * callers with a certificate of this authority are let in.
+   */
+  readonly tls: PluginTls | undefined;
+  /**
+   * `PLUGIN_FAIL`, default `closed`: what cannot be put on the queue is refused, and the conserver has it in its
+   * dead-letter list. `open`: it is kept in `DATA_DIR` until the queue is back, and the chain goes on.
+   */
+  readonly failOpen: boolean;
+  /** `PLUGIN_BULK`, default `on`: events are delivered many in one request where the service takes that. */
+  readonly bulk: boolean;
+  /** `PLUGIN_RECEIPTS`, default `on`: after delivery the receipt is fetched, checked and kept. */
+  readonly receipts: boolean;
+  /** `PLUGIN_RECEIPT_URL`: each receipt that came home is posted there. */
+  readonly receiptUrl: string | undefined;
+  /** `PLUGIN_RECEIPT_KEY`, such as `receipt:{uuid}:{hash}`: each one is set under this key of the conserver's Redis. */
+  readonly receiptKey: string | undefined;
+  /** `CONSERVER_REDIS_URL`: where the wheel's link and tracer leave what they saw, and vCons end. Unset, only the receiver captures. */
+  readonly conserverRedisUrl: string | undefined;
+  /** `CONSERVER_STREAM`, default `vcon-evidence`: the stream of the link and the tracer. */
+  readonly stream: string;
+  /** `CONSERVER_TAP_LIST`: an egress list of every chain, for the plugin alone: it reports what left without an event. */
+  readonly tapList: string | undefined;
+  /** `PLUGIN_ENDINGS`, default `on`: expired and deleted vCons are recorded where that Redis notifies of them. */
+  readonly endings: boolean;
+  /** `ARCHIVIST_URL`: where events are delivered; unset, the service beside it. */
+  readonly archivistUrl: string | undefined;
+  /** `ARCHIVIST_CLIENT_ID` and `ARCHIVIST_CLIENT_SECRET`; inside the service the first Owner application when unset. */
+  readonly clientId: string | undefined;
+  readonly clientSecret: string | undefined;
+  /** `ARCHIVIST_TENANCIES`: a JSON file, `{"<tenancy>": {"client_id", "client_secret"}}`, for operations that name a tenancy. */
+  readonly tenanciesFile: string | undefined;
+}
+
+export interface PluginTls {
+  readonly certFile: string;
+  readonly keyFile: string;
+  readonly clientCaFile: string | undefined;
+}
+
+const onOff = z.enum(['on', 'off']).transform((value) => value === 'on');
+const path = z.string().transform((text) => resolve(text));
+const redisKey = z.string().regex(/^[\x21-\x7e]{1,200}$/, 'must be 1 to 200 visible ASCII characters');
+
+/** The plugin's part of the environment. */
+export const pluginVariables = {
+  PLUGIN_PORT: port.default(8081),
+  PLUGIN_SECRET: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,}$/, 'must have at least 16 characters, of ASCII and without spaces')
+    .optional(),
+  PLUGIN_TLS_CERT: path.optional(),
+  PLUGIN_TLS_KEY: path.optional(),
+  PLUGIN_TLS_CLIENT_CA: path.optional(),
+  PLUGIN_FAIL: z.enum(['open', 'closed']).default('closed'),
+  PLUGIN_BULK: onOff.default(true),
+  PLUGIN_RECEIPTS: onOff.default(true),
+  PLUGIN_RECEIPT_URL: url(['http:', 'https:']).optional(),
+  PLUGIN_RECEIPT_KEY: redisKey
+    .refine((key) => key.includes('{uuid}') && key.includes('{hash}'), 'must have {uuid} and {hash} in it')
+    .optional(),
+  PLUGIN_ENDINGS: onOff.default(true),
+  CONSERVER_REDIS_URL: url(['redis:', 'rediss:']).optional(),
+  CONSERVER_STREAM: redisKey.default('vcon-evidence'),
+  CONSERVER_TAP_LIST: redisKey.optional(),
+  ARCHIVIST_URL: baseUrl.optional(),
+  ARCHIVIST_CLIENT_ID: z.string().toLowerCase().regex(UUID, 'must be a UUID').optional(),
+  ARCHIVIST_CLIENT_SECRET: z.string().optional(),
+  ARCHIVIST_TENANCIES: path.optional(),
+};
+const pluginSchema = z.object(pluginVariables);
+type PluginEnvironment = z.output<typeof pluginSchema>;
+
+/** What in it cannot be together. */
+export function findPluginContradiction(env: PluginEnvironment): string | undefined {
+  if ((env.ARCHIVIST_CLIENT_ID === undefined) !== (env.ARCHIVIST_CLIENT_SECRET === undefined))
+    return 'ARCHIVIST_CLIENT_ID: must be set together with ARCHIVIST_CLIENT_SECRET';
+  if ((env.PLUGIN_TLS_CERT === undefined) !== (env.PLUGIN_TLS_KEY === undefined))
+    return 'PLUGIN_TLS_CERT: must be set together with PLUGIN_TLS_KEY';
+  if (env.PLUGIN_TLS_CLIENT_CA !== undefined && env.PLUGIN_TLS_CERT === undefined)
+    return 'PLUGIN_TLS_CLIENT_CA: needs PLUGIN_TLS_CERT and PLUGIN_TLS_KEY';
+  for (const name of ['CONSERVER_TAP_LIST', 'PLUGIN_RECEIPT_KEY'] as const)
+    if (env[name] !== undefined && env.CONSERVER_REDIS_URL === undefined) return `${name}: needs CONSERVER_REDIS_URL`;
+  return undefined;
+}
+
+function tlsOf(env: PluginEnvironment): PluginTls | undefined {
+  const { PLUGIN_TLS_CERT: certFile, PLUGIN_TLS_KEY: keyFile, PLUGIN_TLS_CLIENT_CA: clientCaFile } = env;
+  return certFile !== undefined && keyFile !== undefined ? { certFile, keyFile, clientCaFile } : undefined;
+}
+
+export function pluginConfig(env: PluginEnvironment & { readonly HOST: string }): PluginConfig {
+  const guarded = env.PLUGIN_SECRET !== undefined || env.PLUGIN_TLS_CLIENT_CA !== undefined;
+  return Object.freeze({
+    host: guarded ? env.HOST : '127.0.0.1',
+    port: env.PLUGIN_PORT,
+    secret: env.PLUGIN_SECRET,
+    tls: tlsOf(env),
+    failOpen: env.PLUGIN_FAIL === 'open',
+    bulk: env.PLUGIN_BULK,
+    receipts: env.PLUGIN_RECEIPTS,
+    receiptUrl: env.PLUGIN_RECEIPT_URL,
+    receiptKey: env.PLUGIN_RECEIPT_KEY,
+    conserverRedisUrl: env.CONSERVER_REDIS_URL,
+    stream: env.CONSERVER_STREAM,
+    tapList: env.CONSERVER_TAP_LIST,
+    endings: env.PLUGIN_ENDINGS,
+    archivistUrl: env.ARCHIVIST_URL,
+    clientId: env.ARCHIVIST_CLIENT_ID,
+    clientSecret: env.ARCHIVIST_CLIENT_SECRET,
+    tenanciesFile: env.ARCHIVIST_TENANCIES,
+  });
+}
