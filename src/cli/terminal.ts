@@ -2,6 +2,8 @@
 export interface Terminal {
   print(text: string): void;
   complain(text: string): void;
+  /** How far long work has come, on a line that the next one replaces; absent where nobody watches. */
+  progress?(text: string): void;
   exitCode: number;
 }
 

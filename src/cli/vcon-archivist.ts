@@ -1,9 +1,15 @@
 #!/usr/bin/env node
 import { runCli } from './run-cli.js';
 
+/** Carriage return and "erase to the end of the line": each line replaces the one before it. */
+function showProgress(text: string): void {
+  process.stderr.write(`\r${text}\u001b[K\r`);
+}
+
 await runCli(process.argv.slice(2), {
   print: (text) => process.stdout.write(`${text}\n`),
   complain: (text) => process.stderr.write(`${text}\n`),
+  ...(process.stderr.isTTY ? { progress: showProgress } : {}),
   get exitCode() {
     return Number(process.exitCode ?? 0);
   },

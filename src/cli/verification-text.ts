@@ -1,7 +1,7 @@
 import type { VerificationCode } from '../core/errors.js';
-import type { StepName, VerificationReport, VerificationStep } from '../core/verify/verification-report.js';
+import type { VerificationReport, VerificationStep } from '../core/verify/verification-report.js';
 
-const STEP_TITLES: Readonly<Record<StepName, string>> = {
+const STEP_TITLES: Readonly<Record<string, string>> = {
   payload_hash: 'payload hash',
   statement_signature: 'statement signature',
   statement_log_inclusion: 'statement-log inclusion path',
@@ -10,6 +10,9 @@ const STEP_TITLES: Readonly<Record<StepName, string>> = {
   tenancy_log_receipt: 'tenancy-log receipt signature',
   event: 'event matches statement',
 };
+
+/** The title of a step; one that is named after what it checks is its own. */
+const title = (step: string): string => STEP_TITLES[step] ?? step;
 
 const OUTCOMES: Readonly<Record<VerificationStep['outcome'], string>> = {
   verified: 'ok         ',
@@ -30,6 +33,13 @@ const MEANINGS: Readonly<Partial<Record<VerificationCode, string>>> = {
   log_key_not_trusted: 'Some log signed the receipt, but none whose key you gave.',
   log_mismatch: 'The receipt is genuine, but of another log than this entry belongs to.',
   event_mismatch: 'The event that came with the statement is another one, or was changed.',
+  leaf_mismatch:
+    'The log holds something else at the place that the event names: the event was changed, or is another.',
+  consistency_invalid: 'The log shows two histories: keep both files, they prove it.',
+  seal_signature_invalid: 'The log’s keeper never signed this state of the log.',
+  massif_corrupt: 'A log file was changed or damaged after it was written.',
+  insufficient_data: 'The files do not reach as far as what is to be checked: fetch newer ones.',
+  checkpoint_signature_invalid: 'The checkpoint was changed after it was signed, or never was the log’s.',
   algorithm_not_allowed:
     'The signature algorithm is missing, weak or not the key’s: such signatures are forged easily.',
   critical_header_unknown: 'The signer demands a check that this program does not know.',
@@ -37,22 +47,22 @@ const MEANINGS: Readonly<Partial<Record<VerificationCode, string>>> = {
   key_invalid: 'One of the keys is broken.',
 };
 
-function stepLine({ step, outcome, code, detail }: VerificationStep): string {
-  return `${OUTCOMES[outcome]}  ${STEP_TITLES[step]}: ${detail}${code === undefined ? '' : ` [${code}]`}`;
+function stepLine({ step, outcome, code, detail }: VerificationStep<string>): string {
+  return `${OUTCOMES[outcome]}  ${title(step)}: ${detail}${code === undefined ? '' : ` [${code}]`}`;
 }
 
-function verdict({ verified, steps }: VerificationReport): string {
+function verdict({ verified, steps }: VerificationReport<string>): string {
   const refused = steps.find(({ outcome }) => outcome === 'refused');
   if (refused) {
     const meaning = refused.code && MEANINGS[refused.code];
-    return `NOT VERIFIED: ${STEP_TITLES[refused.step]} failed.${meaning ? ` ${meaning}` : ''}`;
+    return `NOT VERIFIED: ${title(refused.step)} failed.${meaning ? ` ${meaning}` : ''}`;
   }
-  const open = steps.filter(({ outcome }) => outcome === 'not_checked').map(({ step }) => STEP_TITLES[step]);
+  const open = steps.filter(({ outcome }) => outcome === 'not_checked').map(({ step }) => title(step));
   if (!verified) return 'NOT VERIFIED.';
   return open.length === 0 ? 'VERIFIED.' : `VERIFIED as far as checked. Not checked: ${open.join(', ')}.`;
 }
 
-/** A report for a person: one line a step, then the verdict. */
-export function reportText(report: VerificationReport): string {
-  return [...report.steps.map(stepLine), '', verdict(report)].join('\n');
+/** A report for a person: the verdict, then one line a step. */
+export function reportText(report: VerificationReport<string>): string {
+  return [verdict(report), '', ...report.steps.map(stepLine)].join('\n');
 }

@@ -83,7 +83,7 @@ export {
 } from './verify/verify-consistency.js';
 export { type EventLeaf, eventLeaf, verifyEventMatchesStatement } from './verify/verify-event.js';
 export { verifyEvent } from './verify/verify-event-in-log.js';
-export { type ProvenLog, proveLog, type SealedMassif } from './verify/verify-log.js';
+export { type ProvenMassif, proveLog, type SealedMassif } from './verify/verify-log.js';
 export { verifyMassif } from './verify/verify-massif.js';
 export { type PublicAssetDocument, type PublicEvent, verifyPublicAsset } from './verify/verify-public-asset.js';
 export {

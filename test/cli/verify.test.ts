@@ -49,10 +49,12 @@ function verify(...args: string[]) {
 }
 
 describe('vcon-archivist verify', () => {
-  it('prints one line a step and the verdict, and exits 0', async () => {
+  it('prints the verdict and one line a step, and exits 0', async () => {
     const { out, exitCode } = await verify(vcon, statement);
     expect(exitCode).toBe(0);
     expect(out.split('\n').map((line) => line.replace(/:.*/, ''))).toEqual([
+      'VERIFIED.',
+      '',
       'ok           payload hash',
       'ok           statement signature',
       'ok           statement-log inclusion path',
@@ -60,8 +62,6 @@ describe('vcon-archivist verify', () => {
       'ok           tenancy-log inclusion path',
       'ok           tenancy-log receipt signature',
       'ok           event matches statement',
-      '',
-      'VERIFIED.',
     ]);
     expect(out).toContain('of the file as it is');
   });

@@ -15,12 +15,10 @@ export interface SealedMassif {
   readonly seal: Uint8Array;
 }
 
-/** What the files of a log prove: its newest sealed state, and every leaf under it. */
-export interface ProvenLog {
-  /** In log order, without a gap. */
-  readonly massifs: readonly RecomputedMassif[];
-  /** One for each massif. */
-  readonly seals: readonly Seal[];
+/** One massif of a proven log, and its seal. */
+export interface ProvenMassif {
+  readonly massif: RecomputedMassif;
+  readonly seal: Seal;
 }
 
 /** Peaks of the log at a size that ends in this massif, left to right. @throws {VerificationError} `insufficient_data` */
@@ -83,21 +81,25 @@ export function recomputeMassifs(files: readonly Uint8Array[]): RecomputedMassif
 }
 
 /**
- * Checks the files of an MMR log: every node recomputed, each massif extending the one before it, each seal over its
- * massif's peaks, and all seals of one log. Files may begin at a later massif: what lies before it is then vouched for by
- * the seals alone.
+ * Checks the files of an MMR log, one after the other: every node recomputed, each massif extending the one before it,
+ * each seal over its massif's peaks, and all seals of one log. Files may begin at a later massif: what lies before it is
+ * then vouched for by the seals alone.
  * @throws {VerificationError} `massif_corrupt`, `consistency_invalid`, `insufficient_data`, `seal_signature_invalid`,
  * `log_key_not_trusted`, `log_mismatch`
  */
-export async function proveLog(files: readonly SealedMassif[], trust: ReceiptTrust): Promise<ProvenLog> {
-  const massifs = recomputeMassifs(files.map(({ massif }) => massif));
-  const seals: Seal[] = [];
-  for (const [place, { seal }] of files.entries()) {
-    const read = await verifySealOfMassif(seal, massifs[place]!, trust);
-    if (seals[0]) checkSameLog(read, seals[0]);
-    seals.push(read);
+export async function* proveLog(
+  files: Iterable<SealedMassif> | AsyncIterable<SealedMassif>,
+  trust: ReceiptTrust,
+): AsyncGenerator<ProvenMassif> {
+  let before: ProvenMassif | undefined;
+  for await (const file of files) {
+    const massif = recomputeMassif(file.massif);
+    if (before) checkFollows(massif, before.massif);
+    const seal = await verifySealOfMassif(file.seal, massif, trust);
+    if (before) checkSameLog(seal, before.seal);
+    before = { massif, seal };
+    yield before;
   }
-  return { massifs, seals };
 }
 
 /**

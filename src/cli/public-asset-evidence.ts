@@ -1,0 +1,82 @@
+import { VerificationError } from '../core/errors.js';
+import { type AssetEventDocument, parseEventDocument } from '../core/statement/event-document.js';
+import { runStep } from '../core/verify/verification-report.js';
+import { type PublicEvent, verifyPublicAsset } from '../core/verify/verify-public-asset.js';
+import type { ReceiptTrust } from '../core/verify/verify-receipt.js';
+import { UsageError } from './evidence-file.js';
+import type { Progress, Step } from './log-evidence.js';
+
+const TIME_LIMIT_MS = 30_000;
+const MOST_BYTES = 64 * 1024 * 1024;
+
+async function fetched(url: string): Promise<Uint8Array> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(TIME_LIMIT_MS) }).catch(() => {
+    throw new UsageError(`${url} does not answer`);
+  });
+  if (!response.ok) throw new UsageError(`${url} answered ${response.status}`);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  if (bytes.length > MOST_BYTES) throw new UsageError(`${url} answered too much`);
+  return bytes;
+}
+
+async function fetchedJson(url: string): Promise<Record<string, unknown>> {
+  try {
+    return JSON.parse(new TextDecoder().decode(await fetched(url))) as Record<string, unknown>;
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`${url} answered no JSON`);
+  }
+}
+
+async function allEvents(url: string, progress: Progress): Promise<unknown[]> {
+  const events: unknown[] = [];
+  let token = '';
+  do {
+    const query = token === '' ? '' : `?page_token=${encodeURIComponent(token)}`;
+    const page = await fetchedJson(`${url}/events${query}`);
+    if (!Array.isArray(page['events'])) throw new UsageError(`${url}/events has no list of events`);
+    events.push(...(page['events'] as unknown[]));
+    token = typeof page['next_page_token'] === 'string' ? page['next_page_token'] : '';
+    progress(`${events.length} events read`);
+  } while (token !== '');
+  return events;
+}
+
+async function withReceipt(event: AssetEventDocument, base: string): Promise<PublicEvent> {
+  return { event, receipt: await fetched(`${base}/${event.identity.replace(/^publicassets\//, '')}/receipt`) };
+}
+
+/** Reads a public asset with all of its events and their receipts from where it is published, and checks it. */
+export async function checkPublicAsset(url: string, trust: ReceiptTrust, progress: Progress): Promise<Step[]> {
+  const address = url.replace(/[?#].*$/, '').replace(/\/+$/, '');
+  const base = address.replace(/\/[^/]+$/, '');
+  if (!base.endsWith('/publicassets')) throw new UsageError('the URL must be that of a public asset');
+  const { identity, attributes } = await fetchedJson(address);
+  const listed = await allEvents(address, progress);
+  return [
+    await runStep(`publicassets/${address.slice(base.length + 1)}`, async () => {
+      if (
+        identity !== `publicassets/${address.slice(base.length + 1)}` &&
+        identity !== `assets/${address.slice(base.length + 1)}`
+      )
+        throw new VerificationError('event_mismatch', `the asset there is ${String(identity)}`);
+      const events: PublicEvent[] = [];
+      for (const event of listed.map((each) => parseEventDocument(JSON.stringify(each)) as AssetEventDocument)) {
+        events.push(await withReceipt(event, base));
+        progress(`${events.length} of ${listed.length} receipts read`);
+      }
+      const asset = {
+        identity: `publicassets/${address.slice(base.length + 1)}`,
+        attributes: attributesOf(attributes),
+      };
+      await verifyPublicAsset(asset, events, trust);
+      return `its attributes are what its ${events.length} events made of them, and the log holds each event`;
+    }),
+  ];
+}
+
+function attributesOf(value: unknown): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new VerificationError('malformed', 'the asset has no attributes');
+  return value as Record<string, unknown>;
+}

@@ -1,0 +1,217 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { zipSync } from 'fflate';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../../src/cli/run-cli.js';
+import { assembleTransparentStatement } from '../../src/core/statement/transparent-statement.js';
+import { flipBit } from '../core/massif/sample-log.js';
+import { sampleSealedLog } from '../core/verify/sample-sealed-log.js';
+import {
+  SAMPLE_TENANCY,
+  SAMPLE_VCON,
+  sampleAttributes,
+  sampleSigners,
+  sampleStatement,
+  statementLogReceipt,
+} from '../core/verify/sample-transparent-statement.js';
+
+const { sealer, statementLog, issuer } = sampleSigners;
+const folder = mkdtempSync(join(tmpdir(), 'verify-log-'));
+const log = sampleSealedLog({ leaves: 11 });
+const name = (number: number) => String(number).padStart(16, '0');
+
+function file(path: string, content: string | Uint8Array): string {
+  const place = join(folder, path);
+  mkdirSync(dirname(place), { recursive: true });
+  writeFileSync(place, content);
+  return place;
+}
+
+const keySet = (...signers: (typeof sealer)[]) => JSON.stringify({ keys: signers.map((signer) => signer.publicKey) });
+const logKeys = file('log-keys.json', keySet(sealer, statementLog));
+const issuerKeys = file('issuer-keys.json', keySet(issuer));
+
+async function replica(place: string, change: (number: number, massif: Uint8Array) => Uint8Array = (_, m) => m) {
+  for (const [number, leaves] of [4, 8, 11].entries()) {
+    const base = `${place}/tenant/${SAMPLE_TENANCY}/0`;
+    file(`${base}/massifs/${name(number)}.log`, change(number, log.massif(number, leaves)));
+    file(`${base}/massifseals/${name(number)}.sth`, await log.seal(leaves));
+  }
+  return join(folder, place);
+}
+
+async function verify(...args: string[]): Promise<{ out: string; err: string; exitCode: number }> {
+  const [out, err]: [string[], string[]] = [[], []];
+  const terminal = { print: (text: string) => out.push(text), complain: (text: string) => err.push(text), exitCode: 0 };
+  await runCli(['verify', '--log-keys', logKeys, '--issuer-keys', issuerKeys, ...args], terminal);
+  return { out: out.join('\n'), err: err.join('\n'), exitCode: terminal.exitCode };
+}
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('vcon-archivist verify of a log', () => {
+  const event = file('event.json', JSON.stringify(log.events[5]));
+  const list = file('events.json', JSON.stringify({ events: log.events, next_page_token: '' }));
+
+  it('checks a whole replica folder', async () => {
+    const { out, exitCode } = await verify(await replica('replica'));
+    expect(exitCode).toBe(0);
+    expect(out).toContain('massifs 0 to 2 recomputed, sealed at 19 nodes');
+  });
+
+  it('checks events against it, one or a list', async () => {
+    const place = await replica('replica');
+    for (const [path, count] of [
+      [event, 1],
+      [list, 11],
+    ] as const) {
+      const { out, exitCode } = await verify(path, place);
+      expect(exitCode).toBe(0);
+      expect(out.match(/its leaf is node/g)).toHaveLength(count);
+    }
+  });
+
+  it('checks an event against one massif and its seal', async () => {
+    const massif = file('one.log', log.massif(1, 8));
+    const seal = file('one.sth', await log.seal(8));
+    expect((await verify(event, massif, seal)).exitCode).toBe(0);
+    const changed = file('changed.json', JSON.stringify({ ...log.events[5], operation: 'Forged' }));
+    const { out, exitCode } = await verify(changed, massif, seal);
+    expect(exitCode).toBe(1);
+    expect(out).toMatch(/^NOT VERIFIED: .*the event was changed, or is another/);
+    expect(out).toContain('[leaf_mismatch]');
+  });
+
+  it('refuses a replica with one bit turned, and an event that it does not reach', async () => {
+    const turned = await replica('turned', (number, massif) =>
+      number === 1 ? flipBit(massif, massif.length - 1) : massif,
+    );
+    expect((await verify(turned)).out).toContain('[massif_corrupt]');
+    const early = file('early/massifs/0000000000000000.log', log.massif(0, 4));
+    file('early/massifseals/0000000000000000.sth', await log.seal(4));
+    const { out, exitCode } = await verify(event, dirname(dirname(early)));
+    expect([exitCode, out.includes('[insufficient_data]')]).toEqual([1, true]);
+  });
+
+  it('compares two seals over the massifs between them', async () => {
+    const [older, newer] = [file('older.sth', await log.seal(6)), file('newer.sth', await log.seal(11))];
+    const massifs = [file('m1.log', log.massif(1, 8)), file('m2.log', log.massif(2, 11))];
+    expect((await verify(older, newer, ...massifs)).exitCode).toBe(0);
+    const { out, exitCode } = await verify(newer, older, ...massifs);
+    expect(exitCode).toBe(1);
+    expect(out).toMatch(/\[(consistency_invalid|insufficient_data)\]/);
+  });
+
+  it.each<[string, () => Promise<string[]>]>([
+    ['a massif without its seal', async () => [file('alone.log', log.massif(0, 4))]],
+    ['an event without its log', async () => [event]],
+    ['a folder without massifs', async () => [dirname(file('empty/none.txt', ''))]],
+    [
+      'a replica that lacks a massif',
+      async () => {
+        await replica('gap');
+        rmSync(join(folder, `gap/tenant/${SAMPLE_TENANCY}/0/massifs/${name(1)}.log`));
+        return [join(folder, 'gap')];
+      },
+    ],
+  ])('exits 2 on %s', async (_, args) => {
+    const { err, exitCode } = await verify(...(await args()));
+    expect(exitCode).toBe(2);
+    expect(err).not.toBe('');
+  });
+});
+
+describe('vcon-archivist verify of a receipt', () => {
+  it('takes it with the event or the statement that it is for, and refuses it with any other', async () => {
+    const receipt = file('event-receipt.cose', await log.receipt(5));
+    const event = file('event.json', JSON.stringify(log.events[5]));
+    const other = file('other.json', JSON.stringify(log.events[6]));
+    expect((await verify(receipt, event)).exitCode).toBe(0);
+    expect((await verify(other, receipt)).exitCode).toBe(1);
+    const bytes = await sampleStatement(sampleAttributes(SAMPLE_VCON));
+    const statement = file('statement.cose', bytes);
+    const inLog = file('receipt.cose', await statementLogReceipt(bytes));
+    expect((await verify(statement, inLog)).exitCode).toBe(0);
+    expect((await verify(statement, receipt)).out).toContain('[unsupported]');
+    const foreign = file('foreign.cose', await sampleStatement(sampleAttributes(new Uint8Array(3))));
+    expect((await verify(foreign, inLog)).out).toContain('[receipt_signature_invalid]');
+  });
+
+  it('takes a signed statement alone', async () => {
+    const statement = file('alone.cose', await sampleStatement(sampleAttributes(SAMPLE_VCON)));
+    expect((await verify(statement)).exitCode).toBe(0);
+  });
+});
+
+describe('vcon-archivist verify of an evidence bundle', () => {
+  it('needs one statement about the vCon, and every statement to hold', async () => {
+    const vcon = file('call.vcon.json', SAMPLE_VCON);
+    const transparent = async (content: Uint8Array) => {
+      const statement = await sampleStatement(sampleAttributes(content));
+      return assembleTransparentStatement(statement, { rfc9162Receipt: await statementLogReceipt(statement) });
+    };
+    const [about, earlier] = [await transparent(SAMPLE_VCON), await transparent(new Uint8Array(1))];
+    const bundle = (files: Record<string, Uint8Array>) => file('evidence.zip', zipSync(files));
+    const good = { '1/transparent-statement.cose': earlier, '2/transparent-statement.cose': about };
+    expect((await verify(vcon, bundle(good))).exitCode).toBe(0);
+    const unrelated = await verify(vcon, bundle({ '1/transparent-statement.cose': earlier }));
+    expect(unrelated.out).toContain('[payload_hash_mismatch]');
+    const broken = await verify(vcon, bundle({ ...good, '3/transparent-statement.cose': flipBit(earlier, 80) }));
+    expect(broken.exitCode).toBe(1);
+    expect((await verify(vcon, bundle({ 'README.txt': new Uint8Array() }))).exitCode).toBe(2);
+    expect((await verify(file('cut.zip', zipSync(good).slice(0, 60)))).exitCode).toBe(2);
+  });
+});
+
+describe('vcon-archivist verify of a public asset', () => {
+  const ASSET = 'publicassets/0192e8f5-1111-7000-8000-000000000001';
+  const made = sampleSealedLog({
+    leaves: 3,
+    event: (leaf) => ({
+      identity: `${ASSET}/events/0192e8f5-2222-7000-8000-00000000000${leaf}`,
+      operation: leaf === 0 ? 'NewAsset' : 'Record',
+      timestamp_accepted: `2025-01-16T16:12:3${leaf}Z`,
+      asset_attributes: { step: String(leaf) },
+    }),
+  });
+  let server: Server;
+  let url: string;
+  let attributes = { step: '2' };
+  beforeAll(async () => {
+    server = createServer(async (request, response) => {
+      const path = request.url!.replace(/^\/archivist\/v2\//, '');
+      const receipt = /-00000000000(\d)\/receipt$/.exec(path);
+      if (receipt) response.end(await made.receipt(Number(receipt[1])));
+      else if (path.includes('/events?page_token=more'))
+        response.end(JSON.stringify({ events: made.events.slice(0, 1), next_page_token: '' }));
+      else if (path.endsWith('/events'))
+        response.end(JSON.stringify({ events: made.events.slice(1).toReversed(), next_page_token: 'more' }));
+      else if (path === ASSET) response.end(JSON.stringify({ identity: ASSET, attributes }));
+      else response.writeHead(404).end('{}');
+    });
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/archivist/v2/${ASSET}`;
+  });
+  afterAll(() => new Promise((closed) => server.close(closed)));
+
+  it('reads all of its events with their receipts, and checks them', async () => {
+    const { out, exitCode } = await verify(url);
+    expect(out).toContain('its 3 events');
+    expect(exitCode).toBe(0);
+  });
+
+  it('refuses attributes that its events did not make', async () => {
+    attributes = { step: 'forged' };
+    const { out, exitCode } = await verify(url);
+    attributes = { step: '2' };
+    expect([exitCode, out.includes('[event_mismatch]')]).toEqual([1, true]);
+  });
+
+  it('exits 2 when there is none, or the address is another’s', async () => {
+    expect((await verify(`${url}0`)).exitCode).toBe(2);
+    expect((await verify(url.replace('publicassets', 'assets'))).exitCode).toBe(2);
+  });
+});
