@@ -70,11 +70,36 @@ describe('the search of asset-free events', () => {
       for (const filter of [
         `ledger_entry/index eq ${entry['index']}`,
         `ledger_entry/idtimestamp eq '${entry['idtimestamp']}'`,
+        `ledger_entry/index ge ${entry['index']} and ledger_entry/index le ${entry['index']}`,
+        `ledger_entry/index gt ${Number(entry['index']) - 1} and ledger_entry/index lt ${Number(entry['index']) + 1}`,
+        `ledger_entry/idtimestamp ge '${entry['idtimestamp']}' and ledger_entry/idtimestamp le '${entry['idtimestamp']}'`,
+        `created_by eq '${json['created_by']}' and ledger_entry/index eq ${entry['index']}`,
         `ledger_entry/content_hash eq '${entry['content_hash']}' and origin_tenant eq '${tenancy}'`,
       ]) {
         expect((await found({ filter })).events.map((event) => event.identity)).toEqual([identity]);
       }
     }
+  });
+
+  it('finds nothing where no event can be, and all where every event is', async () => {
+    for (const filter of [
+      "origin_tenant eq 'tenant/x'",
+      "ledger_entry/idtimestamp eq 'x'",
+      "ledger_entry/idtimestamp gt '01ffffffffffffffff'",
+      "ledger_entry/content_hash eq 'x'",
+      'ledger_entry/index lt 0',
+      'ledger_entry/index eq 9223372036854775807',
+      `event_type eq '${'é'.repeat(600)}'`,
+    ])
+      expect(await found({ filter }), filter).toMatchObject({ events: [], total: 0 });
+    for (const filter of [
+      'ledger_entry/index ge -5',
+      'ledger_entry/index lt 9223372036854775807',
+      "ledger_entry/idtimestamp gt '00'",
+      "ledger_entry/idtimestamp lt 'x'",
+      "not (origin_tenant eq 'tenant/x')",
+    ])
+      expect(await found({ filter }), filter).toMatchObject({ total: 3 });
   });
 
   it('pages by skip until the total is reached, at most 50 at once', async () => {
@@ -100,6 +125,8 @@ describe('the search of asset-free events', () => {
 
   it('tells trails apart that begin alike, and reads a filter around a trail as it is written', async () => {
     const long = 'é'.repeat(1000);
+    await owner.post('/archivist/v1/events', { attributes: {}, trails: [], event_type: long });
+    expect(await found({ filter: `event_type eq '${long}'` })).toMatchObject({ total: 1 });
     for (const trails of [
       [`${long}1`.slice(-1000), 'long'],
       [`${long}2`.slice(-1000), 'long'],

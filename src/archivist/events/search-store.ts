@@ -1,9 +1,10 @@
-import { parseSearchFilter, type SearchFilter } from '../../filter/odata.js';
+import { parseSearchFilter } from '../../filter/odata.js';
 import { type SearchColumns, searchFilterSql } from '../../filter/odata-sql.js';
 import type { Visibility } from '../../iam/access/permits.js';
 import { SECURITY_EVENT_TYPE } from '../../iam/security/security-event.js';
 import { type Condition, condition, renderWhere } from '../../platform/listing/condition.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { narrowSearch } from './search-narrowing.js';
 
 /** Where an event stands in its tenancy's log, as far as it is committed. */
 export interface LedgerPlace {
@@ -32,10 +33,11 @@ const COLUMNS: SearchColumns = {
 };
 
 /** The tenancy's log has the tenancy's id. */
-const FROM = `archivist.asset_free_event e
+const PLACE_OF_E = `
   LEFT JOIN archivist.leaf ON leaf.tenant_id = e.tenant_id AND leaf.log_id = e.tenant_id AND leaf.entry_id = e.event_id
   LEFT JOIN archivist.node_page page
     ON page.tenant_id = e.tenant_id AND page.log_id = e.tenant_id AND page.page = ${MMR_INDEX} / 32`;
+const FROM = `archivist.asset_free_event e ${PLACE_OF_E}`;
 
 /** What a search looks for. */
 export interface EventSearch {
@@ -55,22 +57,7 @@ function conditionsOf(search: EventSearch): Condition[] {
   if (filter.trim() === '') return found;
   const tree = parseSearchFilter(filter);
   const { where, values } = searchFilterSql(tree, COLUMNS, () => '?');
-  const narrowed = requiredTrails(tree).map((trail) =>
-    condition(
-      `e.event_id IN (SELECT t.event_id FROM archivist.asset_free_event_trail t
-        WHERE t.tenant_id = ? AND t.trail_start = left(?::text, 256))`,
-      search.tenantId,
-      trail,
-    ),
-  );
-  return [...found, ...narrowed, condition(where, ...values)];
-}
-
-/** Trails that every hit is on; the rest of the filter decides, these only keep it from looking at everything. */
-function requiredTrails(filter: SearchFilter): string[] {
-  if (filter.kind === 'and') return filter.parts.flatMap(requiredTrails);
-  const trail = filter.kind === 'anyTrail' ? filter.part : undefined;
-  return trail?.kind === 'compare' && trail.operator === 'eq' ? [String(trail.value)] : [];
+  return [...found, ...narrowSearch(tree, search.tenantId), condition(where, ...values)];
 }
 
 /** One page of a search, newest first. */
@@ -82,7 +69,8 @@ export async function searchPlaces(
   const where = renderWhere(conditionsOf(search), 2);
   return tx.query<LedgerPlace & object>(
     `SELECT e.event_id AS "eventId", ${MMR_INDEX} AS "mmrIndex", ${IDTIMESTAMP} AS idtimestamp, ${NODE} AS "contentHash"
-       FROM ${FROM} WHERE ${where.sql} ORDER BY e.event_id DESC LIMIT $1 OFFSET $2`,
+       FROM (SELECT e.tenant_id, e.event_id FROM ${FROM} WHERE ${where.sql}
+              ORDER BY e.event_id DESC LIMIT $1 OFFSET $2) AS e ${PLACE_OF_E} ORDER BY e.event_id DESC`,
     [page.top, page.skip, ...where.values],
   );
 }
