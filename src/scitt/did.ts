@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { PublicJwk } from '../core/cose/public-key.js';
 
 /** The DID that issues our statements (did:web method): its document lies under the public URL at `DID_PATH`. */
@@ -8,6 +9,21 @@ export function issuerDid(publicUrl: string): string {
 }
 
 export const DID_PATH = '/archivist/v1/didweb/did.json';
+
+/** The DID document in an answer. */
+export const didDocumentSchema = z.strictObject({
+  '@context': z.array(z.string()),
+  id: z.string(),
+  verificationMethod: z.array(
+    z.strictObject({
+      id: z.string(),
+      type: z.string(),
+      controller: z.string(),
+      publicKeyJwk: z.record(z.string(), z.string()),
+    }),
+  ),
+  assertionMethod: z.array(z.string()),
+});
 
 /** The DID document with every key that ever signed a statement (DID Core 5.2; members as the original's document). */
 export function didDocument(did: string, keys: readonly { keyId: string; jwk: PublicJwk }[]): Record<string, unknown> {

@@ -1,7 +1,7 @@
 import { encodeCoseKeySet } from '../core/cose/cose-key.js';
 import { type Route, route } from '../platform/http/route.js';
 import type { Keyring, PublishedKey } from '../platform/keys/keyring.js';
-import { DID_PATH, didDocument, issuerDid } from './did.js';
+import { DID_PATH, didDocument, didDocumentSchema, issuerDid } from './did.js';
 
 /** Keys change rarely, and a verifier must learn of a new one soon. */
 const HEADERS = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' };
@@ -52,6 +52,7 @@ export function keyRoutes(deps: { keyring: Keyring; publicUrl: string }): Route[
       access: 'public',
       success: 200,
       codes: [404],
+      response: didDocumentSchema,
       handle: async () => ({
         body: didDocument(
           issuerDid(publicUrl),

@@ -41,6 +41,7 @@ export function routeGroups(deps: {
   const { provenance, tokens } = deps;
   const blobs = { ...provenance, ...deps.blobs };
   const chain = { ...provenance, chainKey: deps.chainKey };
+  const attachments = attachmentRoutes(blobs);
   const proofs = proofRoutes(provenance);
   const proofsUnder = (path: string) => proofs.filter((each) => each.path.startsWith(path));
   return [
@@ -69,7 +70,16 @@ export function routeGroups(deps: {
       routes: [...publicAssetRoutes(provenance), ...proofsUnder('/archivist/v2/publicassets/')],
     },
     { name: 'v1/blobs', title: 'Blobs', routes: blobRoutes(blobs) },
-    { name: 'v2/attachments', title: 'Attachments', routes: attachmentRoutes(blobs) },
+    {
+      name: 'v2/attachments/assets',
+      title: 'Attachments',
+      routes: attachments.filter((each) => each.access === 'token'),
+    },
+    {
+      name: 'v2/attachments/publicassets',
+      title: 'Attachments of public assets',
+      routes: attachments.filter((each) => each.access === 'public'),
+    },
     { name: 'v2/locations', title: 'Locations', routes: locationRoutes(provenance) },
     { name: 'v1/compliance_policies', title: 'Compliance policies', routes: compliancePolicyRoutes(provenance) },
     { name: 'v1/compliance/assets', title: 'Compliance of assets', routes: complianceAssetRoutes(provenance) },

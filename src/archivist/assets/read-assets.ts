@@ -40,18 +40,32 @@ export function readAsset(
 ): Promise<Record<string, unknown>> {
   return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
     const asset = await requireAsset(tx, principal, assetId);
-    if (!atTime) return shown(tx, asset, timestampOf(deps.clock.now()), 'assets');
-    const at = readTimestamp(atTime, 'at_time');
-    return shown(tx, await assetAt(tx, asset, new Date(at.unixMs)), at.text, 'assets');
+    return shownAt(tx, deps, asset, atTime, 'assets');
   });
 }
 
-/** One public asset as anybody sees it. */
-export function readPublicAsset(deps: ProvenanceDeps, assetId: string): Promise<Record<string, unknown>> {
+/** One public asset as anybody sees it, as it is or as it was at a time. */
+export function readPublicAsset(
+  deps: ProvenanceDeps,
+  assetId: string,
+  atTime?: string,
+): Promise<Record<string, unknown>> {
   const { publicTenancy } = deps.deployment;
   return deps.database.inTransaction({ read: [publicTenancy], write: [] }, async (tx) =>
-    shown(tx, await requirePublicAsset(tx, publicTenancy, assetId), timestampOf(deps.clock.now()), 'publicassets'),
+    shownAt(tx, deps, await requirePublicAsset(tx, publicTenancy, assetId), atTime, 'publicassets'),
   );
+}
+
+async function shownAt(
+  tx: Tx,
+  deps: ProvenanceDeps,
+  asset: Asset,
+  atTime: string | undefined,
+  form: AssetForm,
+): Promise<Record<string, unknown>> {
+  if (!atTime) return shown(tx, asset, timestampOf(deps.clock.now()), form);
+  const at = readTimestamp(atTime, 'at_time');
+  return shown(tx, await assetAt(tx, asset, new Date(at.unixMs)), at.text, form);
 }
 
 /** A page of the assets that the principal may see, newest first. */

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { parsePolicyFilter } from '../../filter/attribute-filter.js';
 import { matchesAttributeFilter } from '../../filter/matches.js';
 import { readsWhole } from '../../iam/access/permits.js';
@@ -6,7 +7,7 @@ import type { Principal } from '../../platform/http/principal.js';
 import { condition } from '../../platform/listing/condition.js';
 import { type ListQuery, nextPageToken, readListQuery } from '../../platform/listing/list-query.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import { readTimestamp, timestampOf } from '../../platform/timestamps.js';
+import { readTimestamp, timestampOf, timestampSchema } from '../../platform/timestamps.js';
 import type { Asset } from '../assets/asset.js';
 import { assetAt, requireAsset } from '../assets/read-assets.js';
 import type { Attributes } from '../attributes.js';
@@ -16,6 +17,16 @@ import type { ComplianceInput } from './compliance-check.js';
 import { complianceEvents } from './compliance-event-store.js';
 import { listPolicies, type StoredPolicy } from './compliance-policy-store.js';
 import { policyIdentity } from './read-compliance-policies.js';
+
+/** The check of an asset in an answer. */
+export const assetComplianceSchema = z.strictObject({
+  compliant: z.boolean(),
+  compliant_at: timestampSchema,
+  compliance: z.array(
+    z.strictObject({ compliance_policy_identity: z.string(), compliant: z.boolean(), reason: z.string() }),
+  ),
+  next_page_token: z.string(),
+});
 
 /** What the check of one asset answers: a page of the statements, and the verdict over all of them. */
 export interface AssetCompliance {

@@ -6,6 +6,9 @@ import { COMPLIANCE_TYPES } from './compliance-policy.js';
 
 const TEXTS: Readonly<Record<string, string>> = { display_name: 'display_name', description: 'description' };
 
+/** Names of the list's parameters. */
+export const COMPLIANCE_POLICY_FILTERS = ['compliance_type', 'order_by', ...Object.keys(TEXTS)];
+
 /**
  * Conditions of a list of policies, from the query's filters (openapi facts: compliancepoliciesv1).
  * @throws {ApiError} bad_request for an unknown filter or value

@@ -74,6 +74,23 @@ export const compliancePolicySchema = z
     }
   });
 
+const shownFilter = z.array(z.strictObject({ or: z.array(z.string()) }));
+
+/** A policy in an answer. */
+export const shownPolicySchema = z.strictObject({
+  identity: z.string(),
+  compliance_type: z.enum(COMPLIANCE_TYPES),
+  display_name: z.string(),
+  description: z.string(),
+  asset_filter: shownFilter,
+  event_display_type: z.string(),
+  closing_event_display_type: z.string(),
+  time_period_seconds: z.string().meta({ format: 'int64' }),
+  dynamic_window: z.string().meta({ format: 'int64' }),
+  dynamic_variability: z.number().meta({ format: 'float' }),
+  richness_assertions: shownFilter,
+});
+
 export type CompliancePolicy = z.output<typeof compliancePolicySchema>;
 
 /** `time_period_seconds` in milliseconds. */

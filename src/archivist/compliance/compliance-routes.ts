@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { listReply } from '../../platform/http/list-response.js';
 import { type Reply, type Route, route } from '../../platform/http/route.js';
-import { RESULT_LIMIT } from '../../platform/listing/list-query.js';
-import { pageReply, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import { listQuerySchema, RESULT_LIMIT } from '../../platform/listing/list-query.js';
+import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import type { ProvenanceDeps } from '../provenance-deps.js';
-import { type AssetCompliance, checkAssetCompliance } from './check-asset-compliance.js';
-import { compliancePolicySchema } from './compliance-policy.js';
+import { type AssetCompliance, assetComplianceSchema, checkAssetCompliance } from './check-asset-compliance.js';
+import { compliancePolicySchema, shownPolicySchema } from './compliance-policy.js';
+import { COMPLIANCE_POLICY_FILTERS } from './compliance-policy-filter-store.js';
 import { createCompliancePolicy } from './create-compliance-policy.js';
 import { deleteCompliancePolicy } from './delete-compliance-policy.js';
 import { listCompliancePolicies, readCompliancePolicy } from './read-compliance-policies.js';
 
 const byUuid = z.object({ uuid: uuidSchema });
-const listQuery = z.looseObject({ page_size: z.string().optional(), page_token: z.string().optional() });
 
 /** Compliance policies (interface: Compliance). */
 export function compliancePolicyRoutes(deps: ProvenanceDeps): Route[] {
@@ -25,7 +25,8 @@ export function compliancePolicyRoutes(deps: ProvenanceDeps): Route[] {
       access: 'token',
       success: 200,
       codes: [206, 400, 401, 403, 404, 429],
-      query: listQuery,
+      query: listQuerySchema(COMPLIANCE_POLICY_FILTERS),
+      response: pageSchema('compliance_policies', shownPolicySchema),
       handle: async ({ principal, query, headers }) => {
         const exactTotal = wantsExactTotal(headers);
         return pageReply('compliance_policies', await listCompliancePolicies(deps, principal, { query, exactTotal }));
@@ -40,6 +41,7 @@ export function compliancePolicyRoutes(deps: ProvenanceDeps): Route[] {
       success: 200,
       codes: [400, 401, 402, 403, 404, 413, 429],
       body: compliancePolicySchema,
+      response: shownPolicySchema,
       handle: async ({ principal, body }) => ({ body: await createCompliancePolicy(deps, principal, body) }),
     }),
     route({
@@ -51,6 +53,7 @@ export function compliancePolicyRoutes(deps: ProvenanceDeps): Route[] {
       success: 200,
       codes: [400, 401, 403, 404, 429],
       params: byUuid,
+      response: shownPolicySchema,
       handle: async ({ principal, params }) => ({ body: await readCompliancePolicy(deps, principal, params.uuid) }),
     }),
     route({
@@ -62,6 +65,7 @@ export function compliancePolicyRoutes(deps: ProvenanceDeps): Route[] {
       success: 200,
       codes: [400, 401, 403, 404, 429],
       params: byUuid,
+      response: shownPolicySchema,
       handle: async ({ principal, params }) => ({ body: await deleteCompliancePolicy(deps, principal, params.uuid) }),
     }),
   ];
@@ -79,7 +83,8 @@ export function complianceAssetRoutes(deps: ProvenanceDeps): Route[] {
       success: 200,
       codes: [206, 400, 401, 403, 404, 429],
       params: byUuid,
-      query: listQuery.extend({ compliant_at: z.string().optional() }),
+      query: listQuerySchema(['compliant_at', 'order_by']),
+      response: assetComplianceSchema,
       handle: async ({ principal, params, query }) =>
         complianceReply(await checkAssetCompliance(deps, principal, params.uuid, query)),
     }),

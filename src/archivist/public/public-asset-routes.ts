@@ -9,8 +9,7 @@ import { assetEventSchema } from '../events/asset-event.js';
 import { ASSET_EVENT_FILTERS } from '../events/asset-event-filter-store.js';
 import { listPublicAssetEvents, readPublicAssetEvent } from '../events/read-asset-events.js';
 import type { ProvenanceDeps } from '../provenance-deps.js';
-
-const READABLE_ANYWHERE = { 'access-control-allow-origin': '*' };
+import { publicReply } from './public-reply.js';
 
 /** Public assets, read without a token; also under the path without `v2` that older clients know (client contract 1.1.6). */
 export function publicAssetRoutes(deps: ProvenanceDeps): Route[] {
@@ -29,30 +28,31 @@ function publicAssetRoutesAt(deps: ProvenanceDeps, base: string, suffix: string)
       method: 'GET',
       path: `${base}/:uuid`,
       operationId: `PublicAssets_GetAsset${suffix}`,
-      summary: 'Read a public asset',
+      summary: 'Read a public asset as it is, or as it was at a time',
       access: 'public',
       success: 200,
-      codes: [400, 404],
+      codes: [304, 400, 404],
       params: z.object({ uuid: uuidSchema }),
+      query: z.object({ at_time: z.string().optional() }),
       response: assetSchema,
-      handle: async ({ params }) => ({ body: await readPublicAsset(deps, params.uuid), headers: READABLE_ANYWHERE }),
+      handle: async ({ params, query, headers }) =>
+        publicReply({ body: await readPublicAsset(deps, params.uuid, query.at_time) }, headers),
     }),
     route({
       method: 'GET',
       path: `${base}/:uuid/events`,
       operationId: `PublicAssets_ListEvents${suffix}`,
-      summary: 'List events of one public asset, or of all (-)',
+      summary: 'List events of one public asset, or of all (-), newest first',
       access: 'public',
       success: 200,
-      codes: [206, 400, 404],
+      codes: [206, 304, 400, 404],
       params: z.object({ uuid: uuidOrAllSchema }),
       query: listQuerySchema(ASSET_EVENT_FILTERS),
       response: pageSchema('events', assetEventSchema),
       handle: async ({ params, query, headers }) => {
         const assetId = params.uuid === '-' ? undefined : params.uuid;
         const page = await listPublicAssetEvents(deps, { query, assetId, exactTotal: wantsExactTotal(headers) });
-        const reply = pageReply('events', page);
-        return { ...reply, headers: { ...reply.headers, ...READABLE_ANYWHERE } };
+        return publicReply(pageReply('events', page), headers);
       },
     }),
     route({
@@ -62,13 +62,13 @@ function publicAssetRoutesAt(deps: ProvenanceDeps, base: string, suffix: string)
       summary: 'Read an event of a public asset',
       access: 'public',
       success: 200,
-      codes: [400, 404],
+      codes: [304, 400, 404],
       params: z.object({ asset_uuid: uuidSchema, uuid: uuidSchema }),
       response: assetEventSchema,
-      handle: async ({ params }) => ({
-        body: await readPublicAssetEvent(deps, { assetId: params.asset_uuid, eventId: params.uuid }),
-        headers: READABLE_ANYWHERE,
-      }),
+      handle: async ({ params, headers }) => {
+        const body = await readPublicAssetEvent(deps, { assetId: params.asset_uuid, eventId: params.uuid });
+        return publicReply({ body }, headers, 'event');
+      },
     }),
   ];
 }

@@ -91,6 +91,7 @@ function itemRoutes(deps: ApplicationRouteDeps): Route[] {
       operationId: 'AppRegistrations_DeleteAppRegistration',
       summary: 'Delete an application',
       codes: [400, 401, 403, 404, 429],
+      response: z.strictObject({}),
       handle: async ({ principal, params }) => {
         await deleteApplication(deps, principal, params.uuid);
         return { body: {} };

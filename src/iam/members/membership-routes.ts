@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { listReply } from '../../platform/http/list-response.js';
 import { type Route, route } from '../../platform/http/route.js';
+import { pageSchema } from '../../platform/listing/page-reply.js';
 
 const query = z.object({
   page_size: z
@@ -10,6 +11,8 @@ const query = z.object({
   // There is never a second page: no token is ours.
   page_token: z.string().max(0, 'is not one of ours').optional(),
 });
+
+const membershipSchema = z.strictObject({ identity: z.string(), display_name: z.string(), tenant_id: z.string() });
 
 /**
  * Tenancies that the caller is a member of (interface: Membership). A token stands for an application, and an application is
@@ -26,6 +29,7 @@ export function membershipRoutes(): Route[] {
       success: 200,
       codes: [400, 401, 403, 404, 429],
       query,
+      response: pageSchema('memberships', membershipSchema),
       handle: async () => listReply({ key: 'memberships', items: [], nextPageToken: '', total: 0 }),
     }),
   ];

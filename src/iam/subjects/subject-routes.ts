@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
-import { pageReply, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import { listSubjects, type ReadSubjectDeps, readSubject } from './read-subjects.js';
-import { changeSubjectSchema, createSubjectSchema } from './subject.js';
+import { changeSubjectSchema, createSubjectSchema, subjectSchema } from './subject.js';
 import { changeSubject, createSubject, deleteSubject, type WriteSubjectDeps } from './write-subject.js';
 
 const SUBJECTS = '/archivist/iam/v1/subjects';
@@ -25,6 +25,7 @@ function collectionRoutes(deps: ReadSubjectDeps & WriteSubjectDeps): Route[] {
       summary: 'List subjects, newest first or by name',
       codes: [206, 400, 401, 403, 429, 500],
       query: listQuerySchema(['display_name', 'wallet_address', 'order_by']),
+      response: pageSchema('subjects', subjectSchema),
       handle: async ({ principal, query, headers }) =>
         pageReply('subjects', await listSubjects(deps, principal, { query, exactTotal: wantsExactTotal(headers) })),
     }),
@@ -36,6 +37,7 @@ function collectionRoutes(deps: ReadSubjectDeps & WriteSubjectDeps): Route[] {
       summary: 'Import the subject of another organisation',
       codes: [400, 401, 403, 413, 429, 500],
       body: createSubjectSchema,
+      response: subjectSchema,
       handle: async ({ principal, body }) => ({ body: await createSubject(deps, principal, body) }),
     }),
   ];
@@ -50,6 +52,7 @@ function itemRoutes(deps: ReadSubjectDeps & WriteSubjectDeps): Route[] {
       operationId: 'Subjects_GetIAMSubject',
       summary: 'Read a subject; the UUID of zeros is Self',
       codes: [400, 401, 403, 404, 429, 500],
+      response: subjectSchema,
       handle: async ({ principal, params }) => ({ body: await readSubject(deps, principal, params.uuid) }),
     }),
     route({
@@ -59,6 +62,7 @@ function itemRoutes(deps: ReadSubjectDeps & WriteSubjectDeps): Route[] {
       summary: 'Change the name or the keys of a subject',
       codes: [400, 401, 403, 404, 413, 429, 500],
       body: changeSubjectSchema,
+      response: subjectSchema,
       handle: async ({ principal, params, body }) => ({
         body: await changeSubject(deps, principal, params.uuid, body),
       }),
@@ -69,6 +73,7 @@ function itemRoutes(deps: ReadSubjectDeps & WriteSubjectDeps): Route[] {
       operationId: 'Subjects_DeleteIAMSubject',
       summary: 'Remove a subject',
       codes: [400, 401, 403, 404, 429, 500],
+      response: z.strictObject({}),
       handle: async ({ principal, params }) => {
         await deleteSubject(deps, principal, params.uuid);
         return { body: {} };

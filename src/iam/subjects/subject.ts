@@ -95,6 +95,18 @@ export function noSuchSubject(): ApiError {
   return new ApiError('not_found', 'There is no such subject.');
 }
 
+/** A subject in an answer; `subject_string` is Self's alone. */
+export const subjectSchema = z.strictObject({
+  identity: z.string(),
+  display_name: z.string(),
+  wallet_pub_key: z.array(z.string()),
+  wallet_address: z.array(z.string()),
+  tessera_pub_key: z.array(z.string()),
+  tenant: z.string(),
+  confirmation_status: z.enum(['PENDING', 'CONFIRMED']),
+  subject_string: z.string().optional(),
+});
+
 /** A subject as the interface shows it; Self also as the string that another organisation imports. */
 export function subjectResponse(subject: Subject, confirmed: boolean): Record<string, unknown> {
   const isSelf = subject.subjectId === SELF;

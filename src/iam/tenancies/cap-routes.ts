@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
 import type { Database } from '../../platform/postgres/database.js';
 import type { Quotas } from '../../platform/quotas.js';
-import { CAPPED_SERVICES, type CappedService, readCaps } from './caps.js';
+import { CAPPED_SERVICES, type CappedService, capsSchema, readCaps } from './caps.js';
 
 const services = Object.keys(CAPPED_SERVICES) as CappedService[];
 
@@ -18,6 +18,7 @@ export function capRoutes(deps: { database: Database; quotas: Quotas }): Route[]
       extension: true,
       success: 200,
       codes: [400, 401, 403, 429],
+      response: capsSchema,
       query: z.object({ service: z.enum(services) }),
       handle: async ({ principal, query }) => ({ body: await readCaps(deps, principal, query.service) }),
     }),

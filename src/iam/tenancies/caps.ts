@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Database } from '../../platform/postgres/database.js';
@@ -20,6 +21,13 @@ export const CAPPED_SERVICES = {
   'tenancies/users': [],
 } as const satisfies Readonly<Record<string, readonly QuotaName[]>>;
 export type CappedService = keyof typeof CAPPED_SERVICES;
+
+const count = z.string().meta({ format: 'int64' });
+
+/** Caps in an answer: numbers as decimal texts. */
+export const capsSchema = z.strictObject({
+  caps: z.array(z.strictObject({ resource_type: z.string(), resource_remaining: count, resource_cap: count })),
+});
 
 /**
  * How much the caller's tenancy may still add, as decimal texts. What no quota limits has no cap in the list.

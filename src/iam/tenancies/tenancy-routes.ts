@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
 import type { Database } from '../../platform/postgres/database.js';
-import { changeOwnTenancy, changeTenancySchema, readOwnTenancy, readPublicTenancy } from './tenancy-self.js';
+import {
+  changeOwnTenancy,
+  changeTenancySchema,
+  ownTenancySchema,
+  publicTenancySchema,
+  readOwnTenancy,
+  readPublicTenancy,
+} from './tenancy-self.js';
 
 const uuid = z
   .string()
@@ -22,6 +29,7 @@ export function tenancyRoutes({ database }: { database: Database }): Route[] {
       success: 200,
       codes: [400, 404],
       params: z.object({ uuid }),
+      response: publicTenancySchema,
       handle: async ({ params }) => ({
         body: await readPublicTenancy(database, params.uuid),
         headers: { 'access-control-allow-origin': '*' },
@@ -34,6 +42,7 @@ export function tenancyRoutes({ database }: { database: Database }): Route[] {
       summary: 'The tenancy of the caller',
       extension: true,
       codes: [401, 403, 429],
+      response: ownTenancySchema,
       handle: async ({ principal }) => ({ body: await readOwnTenancy(database, principal) }),
     }),
     route({
@@ -44,6 +53,7 @@ export function tenancyRoutes({ database }: { database: Database }): Route[] {
       extension: true,
       codes: [400, 401, 403, 413, 429],
       body: changeTenancySchema,
+      response: ownTenancySchema,
       handle: async ({ principal, body }) => ({ body: await changeOwnTenancy(database, principal, body) }),
     }),
   ];

@@ -18,6 +18,22 @@ export const changeTenancySchema = z.object({
   enterprise_sso_config: z.undefined('is not understood: this service has no single sign-on').optional(),
 });
 
+/** In an answer to anybody. */
+export const publicTenancySchema = z.strictObject({ identity: z.string(), verified_domain: z.string() });
+
+/** In an answer to its Owners. */
+export const ownTenancySchema = publicTenancySchema.extend({
+  display_name: z.string(),
+  enterprise_sso_enabled: z.boolean(),
+  enterprise_sso_config: z.strictObject({
+    policy_id: z.string(),
+    config_url: z.string(),
+    issuer: z.string(),
+    client_id: z.string(),
+    client_secret: z.string(),
+  }),
+});
+
 /** What everybody may know of a tenancy whose id they have, from an event that names it. @throws {ApiError} not_found */
 export async function readPublicTenancy(database: Database, tenantId: string): Promise<Record<string, unknown>> {
   const found = await database.inTransaction({ read: [tenantId], write: [] }, (tx) => findTenancy(tx, tenantId));

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import type { Reply } from '../../platform/http/route.js';
+
+const ANYWHERE = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'etag, x-total-count, content-range',
+};
+/** How an event that a seal covers is served changes once more at most, when it is witnessed. */
+const SETTLED = new Set(['CONFIRMED', 'UNEQUIVOCAL']);
+
+/**
+ * A JSON answer that any cache may keep and any origin may read. Events that are settled may be used for a minute; all
+ * else is asked for anew, and not sent again while it is the same (RFC 9110 section 13).
+ * @param subject `event` when the body is one event
+ */
+export function publicReply(
+  reply: Reply,
+  requestHeaders: Readonly<Record<string, string | undefined>>,
+  subject: 'event' | 'other' = 'other',
+): Reply {
+  const { at_time: _, ...lasting } = reply.body as Record<string, unknown>;
+  const settled = subject === 'event' && SETTLED.has(String(lasting['confirmation_status']));
+  // Weak: the time that an asset is read at is in its answer, and no change of it.
+  const etag = `W/"${createHash('sha256').update(JSON.stringify(lasting)).digest('base64url')}"`;
+  const headers = {
+    ...reply.headers,
+    ...ANYWHERE,
+    etag,
+    'cache-control': settled ? 'public, max-age=60' : 'public, no-cache',
+  };
+  const known = requestHeaders['if-none-match']?.split(',').some((each) => each.trim() === etag);
+  return known
+    ? { status: 304, bytes: new Uint8Array(), contentType: 'application/json', headers }
+    : { ...reply, headers };
+}
