@@ -227,7 +227,6 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
   const pageTokens = createPageTokens(keyring.pageTokenKey);
   const { quotas } = config;
   const provenance = { database, deployment, writer, clock, ids, logger, pageTokens, publicUrl, quotas };
-  const tokens = { database, keyring, clock, ids, publicUrl };
   const blobs = { objectStore, ids, blobLimit: config.blobLimit };
   const logFiles = {
     database,
@@ -253,7 +252,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
   });
   const app = createApp(
     servesInterface
-      ? routeGroups({ provenance, chainKey: keyring.chain, tokens, logFiles, tlog, blobs, identity })
+      ? routeGroups({ provenance, chainKey: keyring.chain, tokens: identity.tokens, logFiles, tlog, blobs, identity })
       : [],
     status,
     {

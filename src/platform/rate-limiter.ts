@@ -1,6 +1,6 @@
-import { Redis } from 'ioredis';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { retryLater } from './errors.js';
+import { connectLimiterRedis } from './limiter-redis.js';
 import type { Logger } from './logger.js';
 
 /** Counts the requests of each tenancy. */
@@ -14,9 +14,6 @@ export interface RateLimiter {
   close(): void;
 }
 
-/** A Redis that is slower than this is one that does not answer: the request waits for it. */
-const COMMAND_TIMEOUT_MS = 250;
-
 /**
  * At most so many requests of a tenancy in a second, counted by Redis for all processes together, or without one in this
  * process. While Redis does not answer each process counts by itself: a limiter that is down must not stop the service.
@@ -29,7 +26,7 @@ export function openRateLimiter(options: {
   const { requestsPerSecond, redisUrl, logger } = options;
   const rule = { keyPrefix: 'vcon-archivist-rate', points: requestsPerSecond, duration: 1 };
   const ownCount = new RateLimiterMemory(rule);
-  const redis = redisUrl === undefined ? undefined : connect(redisUrl, logger);
+  const redis = redisUrl === undefined ? undefined : connectLimiterRedis(redisUrl, logger);
   const limiter = redis
     ? new RateLimiterRedis({
         ...rule,
@@ -55,14 +52,4 @@ export function openRateLimiter(options: {
     },
     close: () => redis?.disconnect(),
   };
-}
-
-function connect(url: string, logger: Logger): Redis {
-  const redis = new Redis(url, {
-    maxRetriesPerRequest: 1,
-    commandTimeout: COMMAND_TIMEOUT_MS,
-    enableOfflineQueue: false,
-  });
-  redis.on('error', (error) => logger.warn({ err: error }, 'the Redis of the rate limit does not answer'));
-  return redis;
 }

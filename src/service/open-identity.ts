@@ -3,6 +3,8 @@ import { watchDisabledTenancies } from '../iam/tenancies/disabled-tenancies.js';
 import { createAuthenticate } from '../iam/tokens/authenticate.js';
 import { createAuthenticateOperator, OPERATOR_TOKEN } from '../iam/tokens/authenticate-operator.js';
 import { createCallerStanding } from '../iam/tokens/caller-standing.js';
+import { openGuessGuard } from '../iam/tokens/guess-guard.js';
+import type { IssueTokenDeps } from '../iam/tokens/issue-token.js';
 import type { Clock } from '../platform/clock.js';
 import type { Config } from '../platform/config.js';
 import { ApiError } from '../platform/errors.js';
@@ -18,6 +20,7 @@ export interface Identity {
   readonly authenticate: Authenticate;
   readonly authenticateOperator: (authorization: string | undefined) => void;
   readonly operator: OperatorDeps;
+  readonly tokens: IssueTokenDeps;
   close(): void;
 }
 
@@ -36,6 +39,7 @@ export async function openIdentity(parts: {
   const secret = await keyFiles(config.keysDir).secret(OPERATOR_TOKEN, (count) => ids.randomBytes(count));
   const disabled = await watchDisabledTenancies({ database, logger });
   const ofToken = createAuthenticate({ keyring, clock, publicUrl, standingOf: createCallerStanding(database) });
+  const guard = openGuessGuard({ redisUrl: config.redisUrl, logger });
   return {
     async authenticate(request) {
       const principal = await ofToken(request);
@@ -44,6 +48,10 @@ export async function openIdentity(parts: {
     },
     authenticateOperator: createAuthenticateOperator(secret),
     operator: { database, clock, ids, logger, pepper: keyring.pepper, massifHeight, createTenancyKeys, disabled },
-    close: () => disabled.close(),
+    tokens: { database, keyring, clock, ids, publicUrl, logger, guard },
+    close() {
+      disabled.close();
+      guard.close();
+    },
   };
 }

@@ -54,12 +54,35 @@ describe('the token endpoint', () => {
     expect(refused.status).toBe(401);
   });
 
-  it('refuses another grant with 400', async () => {
-    const answer = await requestToken(running.url, { grant_type: 'password', username: 'a', password: 'b' });
-    expect(answer.status).toBe(400);
-    expect(answer.json['description']).toMatch(/^grant_type/);
+  it.each([
+    ['unsupported_grant_type', 'grant_type', { grant_type: 'password', username: 'a', password: 'b' }, {}],
+    ['invalid_request', 'grant_type', { client_id: 'a', client_secret: 'b' }, {}],
+    ['invalid_request', 'client_secret', { grant_type: 'client_credentials', client_secret: 'b' }, { basic: 'a:b' }],
+    ['invalid_request', 'client_id', { grant_type: 'client_credentials', client_id: 'c' }, { basic: 'a:b' }],
+  ])('answers 400 %s for a wrong %s', async (error, field, form, { basic }: { basic?: string }) => {
+    const headers: Record<string, string> = basic ? { authorization: `Basic ${btoa(basic)}` } : {};
+    const answer = await requestToken(running.url, form as Record<string, string>, headers);
+    expect([answer.status, answer.json['error']]).toEqual([400, error]);
+    expect(answer.json['error_description']).toMatch(new RegExp(`^${field}: `));
+    expect(answer.json['description']).toBe(answer.json['error_description']);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('answers exactly 200 with a bearer token and seconds that are a number, never to be stored', async () => {
+    const { clientId, clientSecret } = await newClient();
+    const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+    const answer = await requestToken(running.url, form);
+    expect(answer.status).toBe(200);
+    expect(answer.json).toEqual({ access_token: expect.any(String), expires_in: 3600, token_type: 'Bearer' });
+    expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 });
+
+async function newClient() {
+  const answer = await running.owner.post('/archivist/iam/v1/applications', { display_name: 'A client' });
+  const [credential] = answer.json['credentials'] as { secret: string }[];
+  return { clientId: String(answer.json['client_id']), clientSecret: credential!.secret };
+}
 
 describe('a request with a token that is not ours', () => {
   const parts = () => running.owner.token.split('.') as [string, string, string];

@@ -1,11 +1,15 @@
 import type { Clock } from '../../platform/clock.js';
 import type { Ids } from '../../platform/ids.js';
 import type { Keyring } from '../../platform/keys/keyring.js';
+import type { Logger } from '../../platform/logger.js';
 import type { Database } from '../../platform/postgres/database.js';
-import type { Application, Credential } from '../applications/application.js';
+import { type Application, applicationIdentity, type Credential } from '../applications/application.js';
 import { findApplicationForToken } from '../applications/application-store.js';
 import { hashClientSecret, sameSecretHash } from '../applications/client-secret.js';
+import { recordSecurityEvent, tellSecurityEvent } from '../security/record-security-event.js';
 import { accessTokenClaims, TOKEN_LIFETIME_SECONDS } from './access-token.js';
+import type { GuessGuard } from './guess-guard.js';
+import type { TokenRequest } from './token-request.js';
 
 export interface IssueTokenDeps {
   readonly database: Database;
@@ -13,6 +17,8 @@ export interface IssueTokenDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly publicUrl: string;
+  readonly logger: Logger;
+  readonly guard: GuessGuard;
 }
 
 /** The answer of the token endpoint (client contract 1.1.2, 1.2, 1.3 need all three members). */
@@ -27,24 +33,49 @@ const NO_HASH = new Uint8Array(32);
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * A token for an application that proves itself by its secret, or undefined. An unknown client costs what a wrong
- * secret costs: the same query, one keyed hash and one comparison.
+ * A token for an application that proves itself by its secret, or undefined. An unknown client costs what a wrong secret
+ * costs: the same query, one keyed hash and one comparison, the same count of guesses.
+ * @throws {ApiError} rate_limited for a client that is locked out at this address
  */
 export async function issueToken(
   deps: IssueTokenDeps,
-  request: { clientId: string; clientSecret: string },
+  request: TokenRequest & { readonly address: string },
 ): Promise<IssuedToken | undefined> {
   const claimedId = request.clientId.toLowerCase();
   const clientId = UUID.test(claimedId) ? claimedId : NO_APPLICATION;
+  await deps.guard.admit(clientId, request.address);
   const now = deps.clock.now();
   const found = await deps.database.inTransaction('system', (tx) => findApplicationForToken(tx, clientId));
   const offered = hashClientSecret(deps.keyring.pepper, clientId, request.clientSecret);
-  if (!secretHolds(offered, found?.credentials ?? [], now) || !found) return undefined;
+  if (!secretHolds(offered, found?.credentials ?? [], now) || !found) {
+    await countGuess(deps, { clientId, address: request.address }, found?.application.tenantId);
+    return undefined;
+  }
   return {
     access_token: await signedToken(deps, found, now),
     expires_in: TOKEN_LIFETIME_SECONDS,
     token_type: 'Bearer',
   };
+}
+
+/** Each wrong secret is a line of the log; a lock-out is an entry of the audit of the tenancy whose client it is. */
+async function countGuess(
+  deps: IssueTokenDeps,
+  { clientId, address }: { clientId: string; address: string },
+  tenantId: string | undefined,
+): Promise<void> {
+  const refused = {
+    actor: { issuer: '', subject: clientId, displayName: '' },
+    resource: applicationIdentity(clientId),
+    outcome: 'failure' as const,
+    details: { address },
+  };
+  tellSecurityEvent(deps.logger, { ...refused, action: 'token.refuse', ...(tenantId ? { tenantId } : {}) });
+  const lockedOut = await deps.guard.failed(clientId, address);
+  if (!lockedOut || tenantId === undefined) return;
+  await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, (tx) =>
+    recordSecurityEvent(tx, deps, { ...refused, tenantId, action: 'token.lockout' }),
+  );
 }
 
 function secretHolds(offered: Uint8Array, credentials: readonly Credential[], nowMs: number): boolean {

@@ -4,6 +4,7 @@ import { ApiError } from '../errors.js';
 import type { Logger } from '../logger.js';
 import { errorBody, refusalOf } from './error-reply.js';
 import { MASK, maskedBody } from './field-mask.js';
+import { networkOf } from './network-address.js';
 import type { Authenticate, Principal } from './principal.js';
 import { readBody } from './read-body.js';
 import { readJson } from './read-json.js';
@@ -113,6 +114,7 @@ async function answer(route: Route, deps: PipelineDeps, request: Request): Promi
     // Of the headers that Node keeps as lists, set-cookie alone is one, and no request has it.
     headers: request.headers as Record<string, string | undefined>,
     principal,
+    address: networkOf(request.ip),
     request,
   };
   // Known only by the body; one was counted before it was read.

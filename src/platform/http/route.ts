@@ -21,6 +21,8 @@ export interface RequestContext<Params, Query, Body, Caller> {
   /** By lower-case name; the values of a repeated header are joined by a comma. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly principal: Caller;
+  /** Network address of the caller, as far as proxies are trusted: of IPv6 the /64 network, which one caller has alone. */
+  readonly address: string;
   /** For a route with `formFile`: its body has not been read. */
   readonly request: IncomingMessage;
 }

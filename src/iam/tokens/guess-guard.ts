@@ -1,0 +1,38 @@
+import { type AttemptLimiter, openAttemptLimiter } from '../../platform/attempt-limiter.js';
+import { retryLater } from '../../platform/errors.js';
+import type { Logger } from '../../platform/logger.js';
+
+/** Wrong secrets of one client from one address within a window; then nothing is heard from there for the rest of it. */
+export const GUESSES = 10;
+const WINDOW_SECONDS = 60;
+
+/** Keeps guessers out, each from his own address: nobody can lock a client out that calls from elsewhere. */
+export interface GuessGuard {
+  /** @throws {ApiError} rate_limited while the client is locked out at this address */
+  admit(clientId: string, address: string): Promise<void>;
+  /** Counts a wrong secret. True when it locked the client out here, once a minute at most for each client. */
+  failed(clientId: string, address: string): Promise<boolean>;
+  close(): void;
+}
+
+/** Counted by Redis for all processes, or without one in this process. A client that does not exist is counted like one that does. */
+export function openGuessGuard(shared: { readonly redisUrl: string | undefined; readonly logger: Logger }): GuessGuard {
+  const guesses = openAttemptLimiter({ ...shared, name: 'guess', attempts: GUESSES, seconds: WINDOW_SECONDS });
+  // A guesser with many addresses must not fill the client's audit.
+  const told: AttemptLimiter = openAttemptLimiter({ ...shared, name: 'lockout', attempts: 1, seconds: WINDOW_SECONDS });
+  const keyOf = (clientId: string, address: string) => `${clientId} ${address}`;
+  return {
+    async admit(clientId, address) {
+      const milliseconds = await guesses.shutFor(keyOf(clientId, address));
+      if (milliseconds === undefined) return;
+      throw retryLater('rate_limited', 'Too many wrong secrets for this client from here.', milliseconds / 1000);
+    },
+    async failed(clientId, address) {
+      return (await guesses.count(keyOf(clientId, address))) && (await told.count(clientId));
+    },
+    close() {
+      guesses.close();
+      told.close();
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { connectLimiterRedis } from './limiter-redis.js';
+import type { Logger } from './logger.js';
+
+/** Counts attempts under keys, in windows that begin with the first one. */
+export interface AttemptLimiter {
+  /** Milliseconds until the key's window ends when it is full, else undefined. */
+  shutFor(key: string): Promise<number | undefined>;
+  /** Counts one attempt. True for the one that fills the window. */
+  count(key: string): Promise<boolean>;
+  close(): void;
+}
+
+/**
+ * At most so many attempts in a window, counted by Redis for all processes together, or without one in this process. While
+ * Redis does not answer each process counts by itself.
+ */
+export function openAttemptLimiter(options: {
+  /** Tells limiters of one Redis apart. */
+  readonly name: string;
+  readonly attempts: number;
+  readonly seconds: number;
+  readonly redisUrl: string | undefined;
+  readonly logger: Logger;
+}): AttemptLimiter {
+  const { name, attempts, seconds, redisUrl, logger } = options;
+  const rule = { keyPrefix: `vcon-archivist-${name}`, points: attempts, duration: seconds };
+  const ownCount = new RateLimiterMemory(rule);
+  const redis = redisUrl === undefined ? undefined : connectLimiterRedis(redisUrl, logger);
+  const limiter = redis
+    ? new RateLimiterRedis({ ...rule, storeClient: redis, rejectIfRedisNotReady: true, insuranceLimiter: ownCount })
+    : ownCount;
+  return {
+    async shutFor(key) {
+      const counted = await limiter.get(key);
+      return counted !== null && counted.consumedPoints >= attempts ? counted.msBeforeNext : undefined;
+    },
+    async count(key) {
+      const counted = await limiter.consume(key).catch((refused: unknown) => {
+        if (refused instanceof RateLimiterRes) return refused;
+        throw refused;
+      });
+      return counted.consumedPoints === attempts;
+    },
+    close: () => redis?.disconnect(),
+  };
+}

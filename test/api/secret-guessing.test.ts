@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GUESSES } from '../../src/iam/tokens/guess-guard.js';
+import { requestToken, startTestService, type TestService } from './test-service.js';
+
+let running: TestService;
+beforeAll(async () => {
+  running = await startTestService({ TRUST_PROXY: 'loopback' });
+});
+afterAll(() => running?.close());
+
+const UNKNOWN = randomUUID();
+
+async function newClient() {
+  const answer = await running.owner.post('/archivist/iam/v1/applications', { display_name: 'A client' });
+  const [credential] = answer.json['credentials'] as { secret: string }[];
+  return { clientId: String(answer.json['client_id']), secret: credential!.secret };
+}
+
+function ask(clientId: string, secret: string, address: string) {
+  const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: secret };
+  return requestToken(running.url, form, { 'x-forwarded-for': address });
+}
+
+async function guess(clientId: string, address: string, times = GUESSES): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let count = 0; count < times; count += 1) statuses.push((await ask(clientId, `guess ${count}`, address)).status);
+  return statuses;
+}
+
+describe('guessing the secret of a client', () => {
+  it('ends after a few wrong ones, even with the right one, and says when to come again', async () => {
+    const { clientId, secret } = await newClient();
+    expect(await guess(clientId, '192.0.2.1')).toEqual(Array(GUESSES).fill(401));
+    const answer = await ask(clientId, secret, '192.0.2.1');
+    expect([answer.status, answer.json['error']]).toEqual([429, 'rate_limited']);
+    expect(Number(answer.headers.get('archivist-rate-limit-reset'))).toBeGreaterThan(0);
+    expect(Number(answer.headers.get('archivist-rate-limit-reset'))).toBeLessThanOrEqual(60);
+  });
+
+  it('locks nobody out who calls from elsewhere, nor another client from here', async () => {
+    const { clientId, secret } = await newClient();
+    await guess(clientId, '192.0.2.2');
+    expect((await ask(clientId, secret, '192.0.2.3')).status).toBe(200);
+    const other = await newClient();
+    expect((await ask(other.clientId, other.secret, '192.0.2.2')).status).toBe(200);
+  });
+
+  it('goes no further from the other addresses of an IPv6 network', async () => {
+    const { clientId, secret } = await newClient();
+    for (let host = 1; host <= GUESSES; host += 1) await guess(clientId, `2001:db8:0:1::${host}`, 1);
+    expect((await ask(clientId, secret, '2001:db8:0:1::ffff')).status).toBe(429);
+    expect((await ask(clientId, secret, '2001:db8:0:2::1')).status).toBe(200);
+  });
+
+  it('is answered alike for a client that does not exist', async () => {
+    const { clientId } = await newClient();
+    const known = [...(await guess(clientId, '192.0.2.4')), (await ask(clientId, 'x', '192.0.2.4')).status];
+    const unknown = [...(await guess(UNKNOWN, '192.0.2.4')), (await ask(UNKNOWN, 'x', '192.0.2.4')).status];
+    expect(unknown).toEqual(known);
+  });
+
+  it('is not slowed down by secrets that are right', async () => {
+    const { clientId, secret } = await newClient();
+    for (let count = 0; count < GUESSES + 5; count += 1)
+      expect((await ask(clientId, secret, '192.0.2.5')).status).toBe(200);
+  });
+
+  it('is one entry of the audit a minute, from however many addresses, without the secrets', async () => {
+    const { clientId } = await newClient();
+    await guess(clientId, '192.0.2.6');
+    await guess(clientId, '192.0.2.7');
+    const query = `resource=applications/${clientId}&action=token.lockout`;
+    const { json, bytes } = await running.owner.get(`/archivist/v1/security_events?${query}`);
+    expect(json['security_events']).toHaveLength(1);
+    expect(json['security_events']).toMatchObject([
+      { attributes: { outcome: 'failure', actor: { subject: clientId }, details: { address: '192.0.2.6' } } },
+    ]);
+    expect(new TextDecoder().decode(bytes)).not.toContain('guess 1');
+  });
+});

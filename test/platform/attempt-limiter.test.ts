@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type AttemptLimiter, openAttemptLimiter } from '../../src/platform/attempt-limiter.js';
+import { createLogger } from '../../src/platform/logger.js';
+
+const redisUrl = process.env['TEST_REDIS_URL'];
+const opened: AttemptLimiter[] = [];
+afterEach(() => {
+  for (const limiter of opened.splice(0)) limiter.close();
+});
+
+function open(name: string, url: string | undefined): AttemptLimiter {
+  const options = { name, attempts: 3, seconds: 60, redisUrl: url, logger: createLogger('silent') };
+  const limiter = openAttemptLimiter(options);
+  opened.push(limiter);
+  return limiter;
+}
+
+async function connected(limiter: AttemptLimiter): Promise<void> {
+  await limiter.shutFor('warm up').catch(() => undefined);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+}
+
+describe('an attempt limiter', () => {
+  it('shuts for a key when its window is full, and tells once that it is', async () => {
+    const limiter = open(randomUUID(), undefined);
+    const filled: boolean[] = [];
+    for (let count = 0; count < 5; count += 1) filled.push(await limiter.count('a'));
+    expect(filled).toEqual([false, false, true, false, false]);
+    expect(await limiter.shutFor('a')).toBeGreaterThan(0);
+    expect(await limiter.shutFor('b')).toBeUndefined();
+  });
+
+  it.skipIf(!redisUrl)('counts for all processes together on one Redis', async () => {
+    const name = randomUUID();
+    const [one, other] = [open(name, redisUrl), open(name, redisUrl)];
+    await Promise.all([connected(one), connected(other)]);
+    await one.count('a');
+    await other.count('a');
+    expect(await one.count('a')).toBe(true);
+    expect(await other.shutFor('a')).toBeGreaterThan(0);
+  });
+
+  it('counts by itself while its Redis does not answer', async () => {
+    const limiter = open(randomUUID(), 'redis://127.0.0.1:1');
+    for (let count = 0; count < 3; count += 1) await limiter.count('a');
+    expect(await limiter.shutFor('a')).toBeGreaterThan(0);
+  });
+});
