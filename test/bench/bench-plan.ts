@@ -12,6 +12,12 @@ export interface BenchPlan {
   readonly verifiedReceipts: number;
   /** Of one round of in-process work. */
   readonly cryptoSeconds: number;
+  /** Events, assets and asset-free events of the tenancy when it is asked its queries. */
+  readonly tenancySizes: readonly [small: number, large: number];
+  /** So often each query is asked. */
+  readonly queryRounds: number;
+  /** Of one round of bulk requests. */
+  readonly bulkEvents: number;
 }
 
 export const SMOKE: BenchPlan = {
@@ -22,6 +28,9 @@ export const SMOKE: BenchPlan = {
   latencySeconds: 1,
   verifiedReceipts: Number.POSITIVE_INFINITY,
   cryptoSeconds: 0.1,
+  tenancySizes: [200, 1000],
+  queryRounds: 3,
+  bulkEvents: 100,
 };
 
 export const FULL: BenchPlan = {
@@ -32,6 +41,9 @@ export const FULL: BenchPlan = {
   latencySeconds: 15,
   verifiedReceipts: 1000,
   cryptoSeconds: 1,
+  tenancySizes: [1000, 100_000],
+  queryRounds: 31,
+  bulkEvents: 5000,
 };
 
 /** Posts under way at once, at most. */

@@ -6,7 +6,9 @@ import { type Engine, embeddedEngine, postgresqlEngine } from './engines.js';
 import { createHttpClient } from './http-client.js';
 import type { LoadTarget } from './load.js';
 import { type MeasuredService, measurePosts } from './measure.js';
+import { measureGrowth } from './query-figures.js';
 import { report } from './report.js';
+import { type Growth, growthReport } from './report-growth.js';
 import { awaitProof, type ServiceUnderTest, sampleAnswer, startService } from './service-under-test.js';
 
 const NO_OP = new URL('./no-op-server.js', import.meta.url);
@@ -33,12 +35,14 @@ async function run(plan: BenchPlan, closers: Closers): Promise<{ document: objec
   const measured = await measurePosts(noOp, services, plan, say);
   const checks: PostCheck[] = [];
   for (const each of measured.services) checks.push(await check(each, plan));
+  const growth = await growOn(server, plan, closers);
   say('signatures, in this process');
   const { identity } = measured.services[0]!.rounds[0]!.accepted[0]!;
   const statement = await awaitProof(services[0]!, identity, 'transparent-statement');
   const document = report(plan, {
     measured,
     checks,
+    growth,
     crypto: await measureCrypto(services[0]!, statement, plan),
     notRun: server ? [] : ['PostgreSQL: neither BENCH_DATABASE_URL nor TEST_DATABASE_URL is set'],
     startedAt,
@@ -47,12 +51,24 @@ async function run(plan: BenchPlan, closers: Closers): Promise<{ document: objec
   return { document, sound: checks.every(isSound) };
 }
 
+async function growthAlone(plan: BenchPlan, closers: Closers): Promise<{ document: object; sound: boolean }> {
+  const server = process.env['BENCH_DATABASE_URL'] || process.env['TEST_DATABASE_URL'];
+  return { document: growthReport(await growOn(server, plan, closers)), sound: true };
+}
+
 async function startOn(engine: Engine, closers: Closers): Promise<ServiceUnderTest> {
   closers.push(() => engine.remove());
   say(`starting the service on ${engine.name}`);
   const service = await startService(engine);
   closers.push(() => service.stop());
   return service;
+}
+
+/** A service of its own, on the faster engine that there is, whose tenancy grows. */
+async function growOn(server: string | undefined, plan: BenchPlan, closers: Closers): Promise<Growth> {
+  const engine = server ? await postgresqlEngine(server, process.env['BENCH_REDIS_URL']) : await embeddedEngine();
+  const service = await startOn(engine, closers);
+  return { engine: service.engine, ...(await measureGrowth(service, engine.environment['DATABASE_URL'], plan, say)) };
 }
 
 /** Answers what the real service answers, to the same paths. */
@@ -83,7 +99,10 @@ async function main(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void closeAll(closers).finally(() => process.exit(130)));
   try {
-    const { document, sound } = await run(process.argv.includes('--smoke') ? SMOKE : FULL, closers);
+    const plan = process.argv.includes('--smoke') ? SMOKE : FULL;
+    const { document, sound } = process.argv.includes('--growth')
+      ? await growthAlone(plan, closers)
+      : await run(plan, closers);
     process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
     process.exitCode = sound ? 0 : 1;
   } catch (error) {

@@ -3,7 +3,9 @@ import { ASSETS, type BenchPlan, FOLLOWED, IN_FLIGHT, POLL_MS, SATURATION } from
 import type { PostCheck } from './check-posts.js';
 import type { CryptoFigures } from './crypto-figures.js';
 import type { Measured, MeasuredService } from './measure.js';
-import { median, percentile, rounded } from './statistics.js';
+import { figure, ratio } from './report-figure.js';
+import { type Growth, growthReport } from './report-growth.js';
+import { percentile, rounded } from './statistics.js';
 import { newSubject, templateEventBody } from './template-event.js';
 
 /** Everything measured in one run. */
@@ -12,6 +14,7 @@ export interface Findings {
   /** In the order of the services. */
   readonly checks: readonly PostCheck[];
   readonly crypto: CryptoFigures;
+  readonly growth: Growth;
   /** Why an engine was not measured. */
   readonly notRun: readonly string[];
   readonly startedAt: Date;
@@ -21,18 +24,6 @@ export interface Findings {
 /** Durable posts against the no-op stack, and offline checks against raw ones: what we want to reach. */
 const DURABLE_GOAL = 0.8;
 const OFFLINE_GOAL = 0.5;
-
-/** A figure and the rounds that it is the median of. */
-function figure(rounds: readonly number[], unit: string) {
-  return { median: rounded(median(rounds)), rounds: rounds.map(rounded), unit };
-}
-
-/** Ratio of two medians, and of each pair of rounds: side by side, whatever else the machine does. */
-function ratio(of: readonly number[], to: readonly number[], meaning: string, goal?: number) {
-  const value = median(of) / median(to);
-  const rounds = of.map((each, place) => rounded(each / to[place]!));
-  return { value: rounded(value), rounds, meaning, ...(goal === undefined ? {} : { goal, met: value >= goal }) };
-}
 
 /** Posts of a round that count: answered with success, and found afterwards with a receipt that was not refused. */
 function durablePosts(round: MeasuredService['rounds'][number], check: PostCheck): number {
@@ -158,6 +149,7 @@ export function report(plan: BenchPlan, findings: Findings): Record<string, unkn
       counted: 'posts answered with 200, listed afterwards with a place in the log, and no receipt of theirs refused',
     },
     ratios: ratios(findings),
+    growth: growthReport(findings.growth),
     figures: {
       noOpPostsPerSecond: figure(measured.noOp, 'posts/s'),
       ...Object.fromEntries(

@@ -1,0 +1,54 @@
+import type { EngineName } from './engines.js';
+import type { BulkFigures, QueryFigures } from './query-figures.js';
+import { figure, ratio } from './report-figure.js';
+import { rounded } from './statistics.js';
+
+/** What was measured while a tenancy grew. */
+export interface Growth {
+  readonly engine: EngineName;
+  readonly queries: QueryFigures;
+  readonly bulk: BulkFigures;
+}
+
+const BULK_GOAL = 0.3;
+/** A query of the large tenancy may take so many times as long as the same one of the small tenancy. */
+const QUERY_GOAL = 2;
+
+/** Bulk requests beside raw inserts, and each query in the small and in the large tenancy. */
+export function growthReport({ engine, queries, bulk }: Growth): Record<string, unknown> {
+  const [small, large] = queries.sizes;
+  const compared = queries.queries.map((query) => {
+    const value = query.large / query.small;
+    return {
+      ...query,
+      small: rounded(query.small),
+      large: rounded(query.large),
+      ratio: rounded(value),
+      met: value <= QUERY_GOAL,
+    };
+  });
+  return {
+    engine,
+    bulkToRawInsert:
+      bulk.rawRows.length === 0
+        ? 'not run: the embedded database can be reached through the service alone'
+        : ratio(
+            bulk.events,
+            bulk.rawRows,
+            'durable events in bulk requests ÷ rows of raw batch inserts of 1,024',
+            BULK_GOAL,
+          ),
+    bulkEventsPerSecond: figure(bulk.events, 'events/s'),
+    rawRowsPerSecond: figure(bulk.rawRows, 'rows/s'),
+    statementsFollowed: figure(
+      bulk.followedSeconds,
+      's from the last answer to the last transparent statement of a round',
+    ),
+    queries: {
+      unit: `ms, median over HTTP, of a tenancy of ${small} and of ${large} events`,
+      goal: `ratio at most ${QUERY_GOAL}`,
+      missed: compared.filter(({ met }) => !met).map(({ name }) => name),
+      each: compared,
+    },
+  };
+}
