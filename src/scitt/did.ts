@@ -26,15 +26,18 @@ export const didDocumentSchema = z.strictObject({
 });
 
 /** The DID document with every key that ever signed a statement (DID Core 5.2; members as the original's document). */
-export function didDocument(did: string, keys: readonly { keyId: string; jwk: PublicJwk }[]): Record<string, unknown> {
+export function didDocument(
+  did: string,
+  keys: readonly { keyId: string; algorithm: string; jwk: PublicJwk }[],
+): Record<string, unknown> {
   return {
     '@context': ['https://www.w3.org/ns/did/v1'],
     id: did,
-    verificationMethod: keys.map(({ keyId, jwk }) => ({
+    verificationMethod: keys.map(({ keyId, algorithm, jwk }) => ({
       id: `#${keyId}`,
       type: 'JsonWebKey',
       controller: did,
-      publicKeyJwk: { ...jwk, kid: keyId },
+      publicKeyJwk: { ...jwk, kid: keyId, alg: algorithm },
     })),
     assertionMethod: keys.map(({ keyId }) => `#${keyId}`),
   };

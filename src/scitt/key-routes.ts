@@ -56,7 +56,7 @@ export function keyRoutes(deps: { keyring: Keyring; publicUrl: string }): Route[
       handle: async () => ({
         body: didDocument(
           issuerDid(publicUrl),
-          keyring.publicKeys(['issuer']).map((key) => ({ keyId: key.keyId, jwk: key.jwk })),
+          keyring.publicKeys(['issuer']).map((key) => ({ keyId: key.keyId, algorithm: key.algorithm, jwk: key.jwk })),
         ),
         headers: HEADERS,
       }),

@@ -7,7 +7,6 @@ import { assetFreeEventSchema } from '../../src/archivist/events/asset-free-even
 import { searchResultSchema } from '../../src/archivist/events/search-asset-free-events.js';
 import { publicUrlSchema } from '../../src/archivist/public-url.js';
 import { pageSchema } from '../../src/platform/listing/page-reply.js';
-import { sharedReference } from '../support/shared-reference.js';
 import { startObservedService } from './mounted-routes.js';
 import { type TestService, template, until } from './test-service.js';
 
@@ -144,47 +143,4 @@ describe('real answers have the shape that the documents give them:', () => {
     fits(assetFreeEventSchema, confirmed);
     fits(searchResultSchema, await owner.post('/archivist/v1/events/search', {}));
   });
-});
-
-const ORIGINALS = [
-  ['v2/assets', 'assetsv2'],
-  ['v1/events', 'events'],
-] as const;
-
-describe.skipIf(!sharedReference(`openapi-facts/assetsv2.json`))('against the published facts of the interface', () => {
-  /** Ours on top of theirs (interface, Assets; client contract 3.3). */
-  const ADDED = new Set(['storage_integrity', 'event_type']);
-  /** Theirs say text; clients read a number (client contract 1.5). */
-  const NUMBERS = new Set(['block_number', 'transaction_index']);
-
-  it.each(ORIGINALS)('%s has every operation, status, parameter and member', async (name, file) => {
-    const theirs = sharedReference(`openapi-facts/${file}.json`) as Document;
-    const ours = await documentOf(name);
-    for (const { path, method, operation } of operationsOf(theirs)) {
-      const own = ours.paths[path]?.[method];
-      const where = `${method} ${path}`;
-      expect([where, own?.operationId]).toEqual([where, operation.operationId]);
-      expect(Object.keys(own!.responses)).toEqual(expect.arrayContaining(Object.keys(operation.responses)));
-      const names = own!.parameters.map((parameter) => `${parameter.in} ${parameter.name}`);
-      // Names with brackets stand for any attribute.
-      const named = operation.parameters.filter((parameter) => !parameter.name.includes('['));
-      expect(names).toEqual(expect.arrayContaining(named.map((parameter) => `${parameter.in} ${parameter.name}`)));
-      compare(where, own!.responses['200']!.schema!, operation.responses['200']!.schema!, theirs);
-    }
-  });
-
-  function compare(where: string, own: Schema, reference: Schema, theirs: Document): void {
-    const their = reference.$ref ? theirs.definitions[reference.$ref.split('/').at(-1)!]! : reference;
-    const member = where.split('.').at(-1)!;
-    if (!NUMBERS.has(member)) expect([where, own.type]).toEqual([where, their.type]);
-    if (own.enum && their.enum) expect([where, their.enum]).toEqual([where, expect.arrayContaining([...own.enum])]);
-    if (own.items && their.items) compare(`${where}[]`, own.items, their.items, theirs);
-    const added = Object.keys(own.properties ?? {}).filter((name) => !their.properties?.[name] && !ADDED.has(name));
-    expect([where, their.properties ? added : []]).toEqual([where, []]);
-    for (const [name, property] of Object.entries(their.properties ?? {})) {
-      const counterpart = own.properties?.[name];
-      expect([`${where}.${name}`, counterpart !== undefined]).toEqual([`${where}.${name}`, true]);
-      compare(`${where}.${name}`, counterpart!, property, theirs);
-    }
-  }
 });

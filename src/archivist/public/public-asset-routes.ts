@@ -27,7 +27,7 @@ function publicAssetRoutesAt(deps: ProvenanceDeps, base: string, suffix: string)
     route({
       method: 'GET',
       path: `${base}/:uuid`,
-      operationId: `PublicAssets_GetAsset${suffix}`,
+      operationId: `PublicAssets_GetPublicAsset${suffix}`,
       summary: 'Read a public asset as it is, or as it was at a time',
       access: 'public',
       success: 200,
@@ -41,7 +41,7 @@ function publicAssetRoutesAt(deps: ProvenanceDeps, base: string, suffix: string)
     route({
       method: 'GET',
       path: `${base}/:uuid/events`,
-      operationId: `PublicAssets_ListEvents${suffix}`,
+      operationId: `PublicAssets_ListPublicEvents${suffix}`,
       summary: 'List events of one public asset, or of all (-), newest first',
       access: 'public',
       success: 200,
@@ -58,7 +58,7 @@ function publicAssetRoutesAt(deps: ProvenanceDeps, base: string, suffix: string)
     route({
       method: 'GET',
       path: `${base}/:asset_uuid/events/:uuid`,
-      operationId: `PublicAssets_GetEvent${suffix}`,
+      operationId: `PublicAssets_GetPublicEvent${suffix}`,
       summary: 'Read an event of a public asset',
       access: 'public',
       success: 200,
