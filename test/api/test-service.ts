@@ -14,6 +14,7 @@ import { type RunningService, startService } from '../../src/start-service.js';
 export interface Client {
   readonly token: string;
   readonly clientId: string;
+  readonly clientSecret: string;
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
 }
@@ -127,15 +128,16 @@ export async function requestToken(url: string, form: Record<string, string>, he
 export async function clientOf(url: string, clientId: string, clientSecret: string): Promise<Client> {
   const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
   const { json } = await requestToken(url, form);
-  return clientWith(url, String(json['access_token']), clientId);
+  return clientWith(url, String(json['access_token']), clientId, clientSecret);
 }
 
 /** A client with any token text. */
-export function clientWith(url: string, token: string, clientId = ''): Client {
+export function clientWith(url: string, token: string, clientId = '', clientSecret = ''): Client {
   const authorization: Record<string, string> = token === '' ? {} : { authorization: `Bearer ${token}` };
   return {
     token,
     clientId,
+    clientSecret,
     get: async (path, headers = {}) =>
       answerOf(await fetch(`${url}${path}`, { headers: { ...authorization, ...headers } })),
     post: async (path, body, headers = {}) =>
