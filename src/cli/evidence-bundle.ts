@@ -7,7 +7,7 @@ export interface BundledStatement {
   readonly bytes: Uint8Array;
 }
 
-const STATEMENT = /^(.*)\/transparent-statement\.cose$/;
+const STATEMENT = /^(?:(.+)\/)?transparent-statement\.cose$/;
 const MOST_BYTES = 16 * 1024 * 1024;
 
 /**
@@ -22,7 +22,10 @@ export function openBundle(zip: Uint8Array): BundledStatement[] {
   } catch {
     throw new UsageError('the evidence bundle is damaged');
   }
-  const statements = Object.entries(files).map(([name, bytes]) => ({ name: STATEMENT.exec(name)![1]!, bytes }));
+  const statements = Object.entries(files).map(([name, bytes]) => ({
+    name: STATEMENT.exec(name)![1] ?? 'event',
+    bytes,
+  }));
   if (statements.length === 0) throw new UsageError('the evidence bundle has no transparent statement in it');
   return statements.sort((left, right) => (left.name < right.name ? -1 : 1));
 }

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { addDoctorCommand } from './doctor-command.js';
+import { addExportCommand } from './export-command.js';
 import { addPluginCommand } from './plugin-command.js';
 import { addQueueCommand } from './queue-command.js';
 import { addTenancyCommand } from './tenancy-command.js';
@@ -15,6 +16,7 @@ const COMMANDS: readonly AddCommand[] = [
   addQueueCommand,
   addDoctorCommand,
   addTenancyCommand,
+  addExportCommand,
 ];
 
 /** Runs one command line, without the program's name, and leaves the exit code in the terminal. */

@@ -49,6 +49,15 @@ export async function verifyEvidence(
     return report(await checkPublicAsset(url, { logKeys: await trust.logKeys(), log: trust.tenancyLog }, progress));
   }
   const files = await Promise.all(paths.map(readEvidence));
+  try {
+    return await checkFiles(files, trust, progress);
+  } catch (error) {
+    if (!(error instanceof VerificationError)) throw error;
+    return report([refused('evidence', error)]);
+  }
+}
+
+function checkFiles(files: readonly EvidenceFile[], trust: GivenTrust, progress: Progress): Promise<EvidenceReport> {
   const of = (...kinds: EvidenceKind[]) => files.filter(({ kind }) => kinds.includes(kind));
   const [folders, bundles, receipts] = [of('folder'), of('bundle'), of('receipt')];
   if (folders.length > 0) return checkFolders(folders, of('event', 'event list'), files, trust, progress);

@@ -12,7 +12,8 @@ const HEADERS = { 'cache-control': 'public, max-age=300', 'access-control-allow-
  * the only JWK set.
  */
 export function keyRoutes(deps: { keyring: Keyring; publicUrl: string }): Route[] {
-  const { keyring, publicUrl } = deps;
+  const { keyring } = deps;
+  const keys = evidenceKeys(deps);
   return [
     route({
       method: 'GET',
@@ -25,7 +26,7 @@ export function keyRoutes(deps: { keyring: Keyring; publicUrl: string }): Route[
       codes: [],
       rawResponse: 'application/cbor',
       handle: async () => ({
-        bytes: encodeCoseKeySet(keyring.publicKeys(['statement_receipt', 'seal']).map((key) => key.jwk)),
+        bytes: keys.logKeys(),
         contentType: 'application/cbor',
         headers: HEADERS,
       }),
@@ -54,14 +55,23 @@ export function keyRoutes(deps: { keyring: Keyring; publicUrl: string }): Route[
       codes: [404],
       response: didDocumentSchema,
       handle: async () => ({
-        body: didDocument(
-          issuerDid(publicUrl),
-          keyring.publicKeys(['issuer']).map((key) => ({ keyId: key.keyId, algorithm: key.algorithm, jwk: key.jwk })),
-        ),
+        body: keys.issuerDocument(),
         headers: HEADERS,
       }),
     }),
   ];
+}
+
+/** The keys that evidence is checked with, in the forms in which they are published. */
+export function evidenceKeys({ keyring, publicUrl }: { keyring: Pick<Keyring, 'publicKeys'>; publicUrl: string }) {
+  return {
+    logKeys: () => encodeCoseKeySet(keyring.publicKeys(['statement_receipt', 'seal']).map((key) => key.jwk)),
+    issuerDocument: () =>
+      didDocument(
+        issuerDid(publicUrl),
+        keyring.publicKeys(['issuer']).map((key) => ({ keyId: key.keyId, algorithm: key.algorithm, jwk: key.jwk })),
+      ),
+  };
 }
 
 function jwkSetMember(key: PublishedKey): Record<string, unknown> {

@@ -24,7 +24,7 @@ import type { IssueTokenDeps } from '../iam/tokens/issue-token.js';
 import { revocationRoutes } from '../iam/tokens/revocation-routes.js';
 import { tokenRoutes } from '../iam/tokens/token-routes.js';
 import type { ChainKey } from '../platform/keys/chain-key.js';
-import { keyRoutes } from '../scitt/key-routes.js';
+import { evidenceKeys, keyRoutes } from '../scitt/key-routes.js';
 import { type TlogDeps, tlogRoutes } from '../scitt/tlog-routes.js';
 import type { Identity } from './open-identity.js';
 
@@ -42,7 +42,7 @@ export function routeGroups(deps: {
   const blobs = { ...provenance, ...deps.blobs };
   const chain = { ...provenance, chainKey: deps.chainKey };
   const attachments = attachmentRoutes(blobs);
-  const proofs = proofRoutes(provenance);
+  const proofs = proofRoutes({ ...provenance, evidenceKeys: evidenceKeys(tokens) });
   const proofsUnder = (path: string) => proofs.filter((each) => each.path.startsWith(path));
   return [
     {

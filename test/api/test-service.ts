@@ -31,6 +31,8 @@ export interface TestService {
   readonly service: RunningService;
   readonly url: string;
   readonly owner: Client;
+  /** Of the owner's application. */
+  readonly ownerSecret: string;
   readonly anonymous: Client;
   /** Another application of the first tenancy, or of a new tenancy. */
   client(options: { roles?: string[]; otherTenancy?: boolean }): Promise<Client>;
@@ -71,6 +73,7 @@ export async function startTestService(environment: Record<string, string> = {})
     service,
     url,
     owner: await clientOf(url, first.client_id, first.client_secret),
+    ownerSecret: first.client_secret,
     anonymous: clientWith(url, '', ''),
     async client({ roles = [], otherTenancy = false }) {
       const { clientId, clientSecret } = await newApplication(service, first.tenant_identity, roles, otherTenancy);

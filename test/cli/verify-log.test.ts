@@ -85,6 +85,12 @@ describe('vcon-archivist verify of a log', () => {
     expect(out).toContain('[leaf_mismatch]');
   });
 
+  it('refuses an event that is damaged', async () => {
+    const damaged = file('damaged.json', JSON.stringify({ ...log.events[5], merklelog_entry: {} }));
+    const { out, exitCode } = await verify(damaged, await replica('replica'));
+    expect([exitCode, out.includes('[malformed]')]).toEqual([1, true]);
+  });
+
   it('refuses a replica with one bit turned, and an event that it does not reach', async () => {
     const turned = await replica('turned', (number, massif) =>
       number === 1 ? flipBit(massif, massif.length - 1) : massif,

@@ -77,12 +77,17 @@ function assetEvent(event: Json): AssetEventDocument {
   return { ...fields, merklelog_entry: { commit: readCommit(entry['commit']) } };
 }
 
+/** Served as a number, frozen as text: the log covers its decimal digits. */
+function createdAt({ created_at: value }: Json): Json {
+  return { created_at: Number.isSafeInteger(value) ? String(value) : value };
+}
+
 function assetFreeEvent(event: Json): AssetFreeEventDocument {
   const { attributes, trails } = event;
   if (!Array.isArray(trails) || !trails.every((trail) => typeof trail === 'string'))
     throw malformed('trails is not a list of texts');
   return {
-    ...texts(event, ASSET_FREE_TEXTS),
+    ...texts({ ...event, ...createdAt(event) }, ASSET_FREE_TEXTS),
     attributes: object(attributes, 'attributes'),
     trails,
     merklelog_commit: readCommit(event['merklelog_commit']),

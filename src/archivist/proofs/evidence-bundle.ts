@@ -1,0 +1,64 @@
+import { type Zippable, zipSync } from 'fflate';
+import { utf8 } from '../../core/bytes.js';
+import { massifPath, sealPath } from '../../core/massif/blob-paths.js';
+import { readTransparentStatement } from '../../core/statement/transparent-statement.js';
+import { EVIDENCE_TEXT } from './evidence-text.js';
+
+/** Keys as anybody can fetch them; a verifier that takes them from the bundle has not checked where they come from. */
+export interface EvidenceKeys {
+  /** COSE key set of receipts and seals. */
+  logKeys(): Uint8Array;
+  /** DID document of the statements' issuer. */
+  issuerDocument(): object;
+}
+
+/** Everything that proves one event. */
+export interface Evidence {
+  readonly event: object;
+  /** The tenancy whose log holds the event. */
+  readonly logTenancy: string;
+  readonly massif: number;
+  readonly massifFile: Uint8Array;
+  readonly sealFile: Uint8Array;
+  readonly receipt: { readonly map: Uint8Array; readonly draft: Uint8Array };
+  readonly signedStatement?: Uint8Array | undefined;
+  readonly transparentStatement?: Uint8Array | undefined;
+}
+
+/** Zip has no earlier time; any real one would make the same evidence other bytes each time. */
+const TIME = new Date(1980, 0, 1);
+
+/**
+ * One zip with everything that proves an event, and a text that says how to check each part with tools that are not
+ * ours. The log's files lie as in a replica folder.
+ */
+export function evidenceBundle(evidence: Evidence, keys: EvidenceKeys): Uint8Array {
+  const { event, logTenancy, massif, massifFile, sealFile, receipt } = evidence;
+  const files: Zippable = {
+    'README.txt': utf8(EVIDENCE_TEXT),
+    'event.json': utf8(`${JSON.stringify(event, null, 2)}\n`),
+    'tenancy-log-receipt.cose': receipt.draft,
+    'tenancy-log-receipt-map.cose': receipt.map,
+    ...statements(evidence),
+    [replica(massifPath(logTenancy, massif))]: massifFile,
+    [replica(sealPath(logTenancy, massif))]: sealFile,
+    'keys/log-keys.cbor': keys.logKeys(),
+    'keys/did.json': utf8(`${JSON.stringify(keys.issuerDocument(), null, 2)}\n`),
+  };
+  // Most of a massif is zeros or hashes: more effort makes it no smaller.
+  return zipSync(files, { level: 1, mtime: TIME });
+}
+
+function replica(blobPath: string): string {
+  return `log/${blobPath.replace(/^v1\/mmrs\//, '')}`;
+}
+
+function statements({ signedStatement, transparentStatement }: Evidence): Zippable {
+  if (!signedStatement || !transparentStatement) return {};
+  const { rfc9162Receipt } = readTransparentStatement(transparentStatement);
+  return {
+    'signed-statement.cose': signedStatement,
+    'transparent-statement.cose': transparentStatement,
+    ...(rfc9162Receipt ? { 'statement-log-receipt.cose': rfc9162Receipt } : {}),
+  };
+}

@@ -1,0 +1,55 @@
+import { readTemplate } from '../../core/statement/vcon-template.js';
+import { findLog } from '../../ledger/log-store.js';
+import { massifLeaves, massifView, sealView } from '../../ledger/massif-view.js';
+import { ApiError } from '../../platform/errors.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import { type Deployment, tenancyLog } from '../deployment.js';
+import { assetEventResponse } from '../events/asset-event.js';
+import { assetFreeEventResponse } from '../events/asset-free-event.js';
+import { commitOf } from '../events/read-asset-events.js';
+import { entryProof, type ProvenEvent } from './entry-proofs.js';
+import type { Evidence } from './evidence-bundle.js';
+
+/**
+ * Everything that proves one event, as it stands now.
+ * @throws {ApiError} as `entryProof`; not_ready before the seal
+ */
+export async function gatherEvidence(tx: Tx, deployment: Deployment, proven: ProvenEvent): Promise<Evidence> {
+  const { event } = proven;
+  const receipt = {
+    map: await entryProof(tx, deployment, proven, 'receipt', 'map'),
+    draft: await entryProof(tx, deployment, proven, 'receipt', 'draft'),
+  };
+  const commit = await commitOf(tx, event);
+  const ref = tenancyLog(event.tenantId);
+  const log = await findLog(tx, ref);
+  if (!commit || !log) throw notReady();
+  const massif = Number(commit.leafIndex / massifLeaves(log));
+  const [massifFile, sealFile] = [await massifView(tx, ref, massif), await sealView(tx, ref, massif)];
+  if (!massifFile || !sealFile) throw notReady();
+  const shown =
+    proven.kind === 'asset_event'
+      ? assetEventResponse(proven.event, commit, proven.form)
+      : assetFreeEventResponse(proven.event, commit);
+  const attributes = proven.kind === 'asset_event' ? proven.event.eventAttributes : proven.event.attributes;
+  return {
+    event: shown,
+    logTenancy: event.tenantId,
+    massif,
+    massifFile: massifFile.bytes,
+    sealFile: sealFile.bytes,
+    receipt,
+    ...(readTemplate(attributes)
+      ? {
+          signedStatement: await entryProof(tx, deployment, proven, 'signed-statement', 'map'),
+          transparentStatement: await entryProof(tx, deployment, proven, 'transparent-statement', 'map'),
+        }
+      : {}),
+  };
+}
+
+function notReady(): ApiError {
+  return new ApiError('not_ready', 'The proof is not ready yet: the event waits for its log to be sealed.', {
+    'retry-after': '1',
+  });
+}

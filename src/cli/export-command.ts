@@ -1,0 +1,95 @@
+import { writeFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { type Unzipped, unzipSync, type Zippable, zipSync } from 'fflate';
+import { ConfigError, parseConfig } from '../platform/config.js';
+import { type ArchivistReader, openReader } from './archivist-reader.js';
+import { UsageError } from './evidence-file.js';
+import { EXIT_USAGE, type Terminal } from './terminal.js';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const SEARCHED = 50;
+/** These are the same for all events of a log, so that they lie once at the top. */
+const SHARED = /^(README\.txt$|log\/|keys\/)/;
+const TIME = new Date(1980, 0, 1);
+
+interface FoundEvent {
+  readonly identity: string;
+  readonly operation: string;
+}
+
+/**
+ * `export`: every piece of evidence about one vCon, from a running service, in one file that `verify` and other tools
+ * take. Exit code 0 when it is written, 2 when it could not be.
+ */
+export function addExportCommand(program: Command, terminal: Terminal): void {
+  program
+    .command('export')
+    .description('write all evidence about a vCon into one zip; reads ARCHIVIST_URL, ARCHIVIST_CLIENT_ID and _SECRET')
+    .argument('<vcon>', 'the vCon’s uuid')
+    .option('--out <file>', 'where to write it; default <uuid>.evidence.zip')
+    .action(async (given: string, options: { out?: string }) => {
+      try {
+        const uuid = given.replace(/^vcon:\/\//, '').toLowerCase();
+        if (!UUID.test(uuid)) throw new UsageError('name the vCon by its uuid');
+        const reader = await openReader(parseConfig(process.env));
+        const events = [...(await assetEvents(reader, uuid)), ...(await assetFreeEvents(reader, uuid))];
+        if (events.length === 0) throw new UsageError(`there is no event about vcon://${uuid} that you may read`);
+        const out = options.out ?? `${uuid}.evidence.zip`;
+        await writeFile(out, await bundle(reader, events, (done) => terminal.progress?.(done)));
+        terminal.print(`${events.length} events about vcon://${uuid} written to ${out}`);
+      } catch (error) {
+        if (!(error instanceof UsageError) && !(error instanceof ConfigError)) throw error;
+        terminal.complain(`error: ${error.message}`);
+        terminal.exitCode = EXIT_USAGE;
+      }
+    });
+}
+
+/** Oldest first. */
+async function assetEvents(reader: ArchivistReader, uuid: string): Promise<FoundEvent[]> {
+  const found: FoundEvent[] = [];
+  let query = `?event_attributes.subject=${encodeURIComponent(`vcon://${uuid}`)}`;
+  do {
+    const page = await reader.json(`/archivist/v2/assets/-/events${query}`);
+    const events = page['events'] as { identity: string; event_attributes: Record<string, unknown> }[];
+    found.push(
+      ...events.map(({ identity, event_attributes: attributes }) => ({
+        identity: `v2/${identity}`,
+        operation: String(attributes['vcon_operation'] ?? 'event'),
+      })),
+    );
+    const token = page['next_page_token'];
+    query = typeof token === 'string' && token !== '' ? `?page_token=${encodeURIComponent(token)}` : '';
+  } while (query !== '');
+  return found.reverse();
+}
+
+async function assetFreeEvents(reader: ArchivistReader, uuid: string): Promise<FoundEvent[]> {
+  const found: FoundEvent[] = [];
+  const filter = `trails/any(t: t eq 'vcon://${uuid}')`;
+  for (;;) {
+    const answer = await reader.json('/archivist/v1/events/search', { filter, top: SEARCHED, skip: found.length });
+    const events = (answer['events'] ?? []) as { identity: string; event_type?: string }[];
+    found.push(
+      ...events.map(({ identity, event_type: type }) => ({ identity: `v1/${identity}`, operation: type || 'event' })),
+    );
+    if (events.length < SEARCHED) return found;
+  }
+}
+
+async function bundle(
+  reader: ArchivistReader,
+  events: readonly FoundEvent[],
+  progress: (done: string) => void,
+): Promise<Uint8Array> {
+  const files: Record<string, Uint8Array> = {};
+  for (const [place, { identity, operation }] of events.entries()) {
+    const folder = `${String(place + 1).padStart(4, '0')}-${operation.replace(/[^\w-]+/g, '_').slice(0, 64)}`;
+    const zip: Unzipped = unzipSync(await reader.bytes(`/archivist/${identity}/evidence`));
+    // The newest copy of a log file wins: a log only grows.
+    for (const [name, bytes] of Object.entries(zip)) files[SHARED.test(name) ? name : `${folder}/${name}`] = bytes;
+    progress(`${place + 1} of ${events.length} events read`);
+  }
+  const zippable: Zippable = files;
+  return zipSync(zippable, { level: 6, mtime: TIME });
+}
