@@ -10,7 +10,6 @@ import { statementSource } from './archivist/statement-source.js';
 import { forgetUnlimited } from './iam/tenancies/quota.js';
 import { type Failpoints, killingFailpoints } from './ledger/failpoints.js';
 import { createLedger, type Ledger } from './ledger/round.js';
-import { clamavScanner } from './platform/clamav.js';
 import { type Clock, systemClock } from './platform/clock.js';
 import type { Config } from './platform/config.js';
 import { explained } from './platform/explain-failure.js';
@@ -30,16 +29,14 @@ import type { QueueBackend } from './platform/queue/queue-backend.js';
 import { openRateLimiter, type RateLimiter } from './platform/rate-limiter.js';
 import { issuerDid } from './scitt/did.js';
 import { routeGroups } from './service/api-routes.js';
+import { startBackgroundJobs } from './service/background-jobs.js';
 import { type OpenDeployment, openDeployment } from './service/open-deployment.js';
 import { openIdentity } from './service/open-identity.js';
 import { runConserverLink } from './service/run-conserver-link.js';
 import { cosignedCheckpoints, followedLogs, runWitnesses } from './service/run-witnesses.js';
 import { serviceHealth } from './service/service-health.js';
 import { statusRoutes } from './service/status-routes.js';
-import { startAnchorJob } from './workers/anchor-job.js';
-import { startPurgeIdempotencyJob } from './workers/purge-idempotency-job.js';
-import { startScanBlobsJob } from './workers/scan-blobs-job.js';
-import { startSweepUploadsJob } from './workers/sweep-uploads-job.js';
+import { policyAuditWaker } from './workers/policy-audit-job.js';
 
 /** What a test or the demo passes in instead of the real thing. */
 export interface ServiceOverrides {
@@ -102,25 +99,12 @@ async function startParts(
   const ledger = createServiceLedger(config, base);
   closers.push(() => ledger.stop());
   if (config.role === 'all' || config.role === 'ledger') await ledger.start();
-  // Not where only the interface is served; of two processes one does it.
-  if (config.role !== 'api') {
-    const { deployment, keyring } = open;
-    const pattern = config.anchorSchedule;
-    const jobs = [
-      await startPurgeIdempotencyJob({ ...base, backend: queues }),
-      await startSweepUploadsJob({ ...base, backend: queues }),
-      await startAnchorJob({ ...base, deployment, key: keyring.chain, backend: queues, pattern }),
-    ];
-    closers.push(...jobs.map((job) => () => job.close()));
-  }
+  const nudge = (tenantId: string, logId: string) => ledger.nudge(tenantId, logId);
+  const { deployment, keyring } = open;
+  await startBackgroundJobs(config, { ...base, deployment, keyring, nudge }, (end) => closers.push(end));
   const witnessing = await runWitnesses(config, { ...base, ...open, nudge: ledger.nudge });
   if (witnessing) closers.push(() => witnessing.close());
   const server = await startServer(config, base, ledger, closers);
-  if (config.clamavUrl !== undefined && (config.role === 'all' || config.role === 'worker')) {
-    const scanner = clamavScanner(config.clamavUrl);
-    const job = await startScanBlobsJob({ ...base, scanner, backend: queues, pattern: config.blobScanSchedule });
-    closers.push(() => job.close());
-  }
   const link =
     config.role === 'all' || config.role === 'worker'
       ? await runConserverLink({ config, ownPort: server.port, ...base })
@@ -134,7 +118,7 @@ async function startParts(
     parts: {
       database,
       keyring: open.keyring,
-      deployment: open.deployment,
+      deployment,
       ledger,
       clock,
       ids,
@@ -245,6 +229,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
   if (servesInterface) await forgetUnlimited(database, quotas);
   const identity = await openIdentity({ config, ...base });
   closers.push(async () => identity.close());
+  const policyChanged = policyAuditWaker({ backend: queues, logger });
   const status = statusRoutes({
     publicUrl,
     health: () => serviceHealth({ database, queues, ledger }),
@@ -252,7 +237,16 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
   });
   const app = createApp(
     servesInterface
-      ? routeGroups({ provenance, chainKey: keyring.chain, tokens: identity.tokens, logFiles, tlog, blobs, identity })
+      ? routeGroups({
+          provenance,
+          chainKey: keyring.chain,
+          tokens: identity.tokens,
+          logFiles,
+          tlog,
+          blobs,
+          identity,
+          policyChanged,
+        })
       : [],
     status,
     {

@@ -1,10 +1,13 @@
 import { type AttributeFilter, type AttributeTest, attributePaths } from './attribute-filter.js';
 import { type BoundSql, type BoundValues, boundValues, type Placeholder } from './bound-values.js';
 
-/** Where the attributes are. Both are SQL written by us, never taken from a caller. */
+/** Where the attributes are. All of it is SQL written by us, never taken from a caller. */
 export interface AttributeTarget {
-  /** A jsonb expression that is an object, or null. */
-  readonly column: string;
+  /**
+   * A jsonb expression that is an object, or null; or one for each top-level key that is looked at, which may bind values:
+   * null for a key that counts as absent.
+   */
+  readonly column: string | ((key: string, bound: BoundValues) => string);
   /** Text expressions equal to `column ->> name` that have an index. */
   readonly indexed?: Readonly<Record<string, string>>;
 }
@@ -21,11 +24,16 @@ export function attributeFilterSql(
   placeholder?: Placeholder,
 ): BoundSql {
   const bound = boundValues(placeholder);
+  return { where: writeAttributeFilter(filter, target, bound), values: bound.values };
+}
+
+/** The same condition in the midst of a longer one, whose values it is bound with. */
+export function writeAttributeFilter(filter: AttributeFilter, target: AttributeTarget, bound: BoundValues): string {
   const all = filter.map((alternatives) => {
     const any = alternatives.map((test) => testSql(test, target, bound));
     return any.length === 0 ? 'false' : `(${any.join(' OR ')})`;
   });
-  return { where: all.length === 0 ? 'true' : all.join(' AND '), values: bound.values };
+  return all.length === 0 ? 'true' : all.join(' AND ');
 }
 
 function testSql(test: AttributeTest, target: AttributeTarget, bound: BoundValues): string {
@@ -44,6 +52,9 @@ function testSql(test: AttributeTest, target: AttributeTarget, bound: BoundValue
 }
 
 function attributeSql(name: string, { column }: AttributeTarget, bound: BoundValues): string {
-  const places = attributePaths(name).map((path) => [column, ...path.map((key) => bound.bindText(key))].join(' -> '));
+  const places = attributePaths(name).map((path) => {
+    const holder = typeof column === 'string' ? column : column(path[0]!, bound);
+    return [holder, ...path.map((key) => bound.bindText(key))].join(' -> ');
+  });
   return places.length === 1 ? `(${places[0]})` : `coalesce(${places.join(', ')})`;
 }

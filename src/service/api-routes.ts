@@ -1,5 +1,6 @@
 import type { RouteGroup } from '../app.js';
 import { assetRoutes } from '../archivist/assets/asset-routes.js';
+import { assetPolicyRoutes, policyAssetRoutes } from '../archivist/assets/policy-asset-routes.js';
 import { attachmentRoutes } from '../archivist/attachments/attachment-routes.js';
 import type { AttachmentDeps } from '../archivist/attachments/read-attachment.js';
 import { blobRoutes } from '../archivist/blobs/blob-routes.js';
@@ -15,6 +16,7 @@ import { proofRoutes } from '../archivist/proofs/proof-routes.js';
 import type { ProvenanceDeps } from '../archivist/provenance-deps.js';
 import { publicAssetRoutes } from '../archivist/public/public-asset-routes.js';
 import { securityEventRoutes } from '../archivist/security/security-event-routes.js';
+import { accessPolicyRoutes } from '../iam/access/access-policy-routes.js';
 import { applicationRoutes } from '../iam/applications/application-routes.js';
 import { membershipRoutes } from '../iam/members/membership-routes.js';
 import { subjectRoutes } from '../iam/subjects/subject-routes.js';
@@ -37,6 +39,8 @@ export function routeGroups(deps: {
   logFiles: LogFileDeps;
   tlog: TlogDeps;
   blobs: Omit<AttachmentDeps, keyof ProvenanceDeps>;
+  /** Wakes whoever records what policies leave on assets. */
+  policyChanged(): void;
 }): RouteGroup[] {
   const { provenance, tokens } = deps;
   const blobs = { ...provenance, ...deps.blobs };
@@ -94,6 +98,15 @@ export function routeGroups(deps: {
       routes: [...applicationRoutes({ ...provenance, pepper: tokens.keyring.pepper }), ...revocationRoutes(provenance)],
     },
     { name: 'iam/v1/memberships', title: 'Memberships', routes: membershipRoutes() },
+    {
+      name: 'iam/v1/access_policies',
+      title: 'Access policies',
+      routes: [
+        ...accessPolicyRoutes({ ...provenance, policyChanged: deps.policyChanged }),
+        ...policyAssetRoutes(provenance),
+      ],
+    },
+    { name: 'iam/v1/assets', title: 'Access policies of assets', routes: assetPolicyRoutes(provenance) },
     { name: 'iam/v1/subjects', title: 'Subjects', routes: subjectRoutes(provenance) },
     { name: 'iam/v1/appidp', title: 'Access tokens', routes: tokenRoutes(tokens) },
     { name: 'v1/security_events', title: 'Security audit', routes: securityEventRoutes(provenance) },

@@ -107,6 +107,13 @@ export async function makeThings(running: TestService, creator: Client): Promise
     assetFreeEvent: idOf(assetFreeEvent),
     blob: idOf(String(uploaded.json['identity'])),
     policy: idOf(await made(owner, '/archivist/v1/compliance_policies', policy)),
+    accessPolicy: idOf(
+      await made(owner, '/archivist/iam/v1/access_policies', {
+        display_name: 'Traffic lights',
+        filters: [{ or: ['attributes.arc_display_type=Traffic light'] }],
+        access_permissions: [],
+      }),
+    ),
     location: idOf(await made(owner, '/archivist/v2/locations', location)),
     ownersAsset: idOf(await made(owner, '/archivist/v2/assets', { attributes: { arc_display_type: 'Call' } })),
     creator: creator.clientId,

@@ -9,7 +9,7 @@ function principal(subject: string, roles: string[] = [], tenantId = own) {
   return { tenantId, issuer, subject, displayName: '', email: '', roles, claims: {} };
 }
 const asset = (tenantId: string, creatorSubject: string) =>
-  ({ kind: 'asset', tenantId, creatorIssuer: issuer, creatorSubject }) as const;
+  ({ kind: 'asset', tenantId, creatorIssuer: issuer, creatorSubject, public: false, attributes: {} }) as const;
 
 describe('permits', () => {
   it('lets an Owner do everything in its own tenancy and nothing in another', () => {

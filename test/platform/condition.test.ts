@@ -4,7 +4,9 @@ import { condition, renderWhere } from '../../src/platform/listing/condition.js'
 
 describe('list conditions', () => {
   it('bind every value of a caller as a parameter', () => {
-    const { sql, values } = renderWhere(assetConditions([["attributes.x' OR 1=1 --", "y'; DROP TABLE"]]));
+    const { sql, values } = renderWhere(
+      assetConditions([["attributes.x' OR 1=1 --", "y'; DROP TABLE"]], 'a.attributes'),
+    );
     expect(sql).not.toContain('DROP');
     expect(sql).not.toContain('1=1');
     expect(values).toEqual(["x' OR 1=1 --", "y'; DROP TABLE"]);
@@ -16,13 +18,13 @@ describe('list conditions', () => {
   });
 
   it('leave untracked assets out unless tracked is filtered', () => {
-    expect(renderWhere(assetConditions([])).sql).toBe('(a.tracked)');
-    expect(renderWhere(assetConditions([['tracked', 'ANY']])).sql).toBe('true');
-    expect(renderWhere(assetConditions([['tracked', 'NOT_TRACKED']])).sql).toBe('(NOT a.tracked)');
+    expect(renderWhere(assetConditions([], 'a.attributes')).sql).toBe('(a.tracked)');
+    expect(renderWhere(assetConditions([['tracked', 'ANY']], 'a.attributes')).sql).toBe('true');
+    expect(renderWhere(assetConditions([['tracked', 'NOT_TRACKED']], 'a.attributes')).sql).toBe('(NOT a.tracked)');
   });
 
   it('refuse an unknown filter by name', () => {
-    expect(() => assetConditions([['colour', 'red']])).toThrow(/^colour: /);
-    expect(() => assetConditions([['__proto__', 'red']])).toThrow(/^__proto__: /);
+    expect(() => assetConditions([['colour', 'red']], 'a.attributes')).toThrow(/^colour: /);
+    expect(() => assetConditions([['__proto__', 'red']], 'a.attributes')).toThrow(/^__proto__: /);
   });
 });

@@ -14,6 +14,7 @@ import type { Deployment } from '../deployment.js';
 import { insertAssetEvents } from '../events/asset-event-store.js';
 import { insertAssetFreeEvents } from '../events/asset-free-event-store.js';
 import { attachedBlobs } from './check-attachments.js';
+import { grantsForBatch } from './grants-for-batch.js';
 import { keyReused } from './idempotency.js';
 import { releaseClaims, takeClaims } from './idempotency-store.js';
 import { type Plan, type PlanContext, plan } from './plan.js';
@@ -105,6 +106,7 @@ async function planContext(tx: Tx, deps: AcceptDeps, submissions: readonly Submi
     },
     asset: (tenantId, assetId) => assets.get(`${tenantId}/${assetId}`),
     blob: await attachedBlobs(tx, submissions),
+    grants: await grantsForBatch(tx, submissions, assets),
   };
 }
 

@@ -1,7 +1,10 @@
 import { readTemplate } from '../../core/statement/vcon-template.js';
+import { assetView } from '../../iam/access/asset-view.js';
+import type { Grant } from '../../iam/access/grant.js';
 import { permits } from '../../iam/access/permits.js';
 import type { IntakeRow } from '../../ledger/intake-store.js';
 import { ApiError } from '../../platform/errors.js';
+import type { Principal } from '../../platform/http/principal.js';
 import { timestampOf } from '../../platform/timestamps.js';
 import type { Asset } from '../assets/asset.js';
 import type { AssetChange } from '../assets/asset-store.js';
@@ -37,6 +40,8 @@ export interface PlanContext {
   /** An asset of the tenancy that was looked up for this batch. */
   asset(tenantId: string, assetId: string): Asset | undefined;
   readonly blob: FindBlob;
+  /** What policies give to who records on an asset in this batch; nothing to who needs none. */
+  grants(principal: Principal): readonly Grant[];
 }
 
 type Of<Kind extends Submission['kind']> = Extract<Submission, { kind: Kind }>;
@@ -103,9 +108,10 @@ function planAsset(submission: Of<'asset'>, context: PlanContext): Plan {
 function planAssetEvent(submission: Of<'asset_event'>, context: PlanContext): Plan {
   const { principal } = submission;
   const asset = context.asset(principal.tenantId, submission.assetId);
-  const resource = asset && ({ kind: 'asset', ...asset } as const);
-  if (!resource || !permits(principal, 'read', resource)) throw new ApiError('not_found', 'There is no such asset.');
-  if (!permits(principal, 'record', resource)) throw forbidden();
+  const view = asset && assetView(principal, asset, context.grants(principal));
+  if (!view || !(view.visible || view.records)) throw new ApiError('not_found', 'There is no such asset.');
+  const refusal = view.refusal(submission);
+  if (refusal !== undefined) throw new ApiError('forbidden', refusal);
   checkProfile(submission.assetAttributes, asset.public, 'asset_attributes');
   const event = acceptedEvent(asset, submission, context, {
     eventId: context.uuid(),

@@ -1,13 +1,12 @@
-import type { Visibility } from '../../iam/access/permits.js';
+import type { BoundValues } from '../../filter/bound-values.js';
 import { ApiError } from '../../platform/errors.js';
-import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
+import { type Condition, condition } from '../../platform/listing/condition.js';
 import { attributeCondition } from '../listing/attribute-condition.js';
 import { statusCondition } from '../listing/confirmation-filter-store.js';
 import { CHAIN_ID } from './asset.js';
+import { INDEXED_ATTRIBUTES } from './asset-visibility-store.js';
 
-/** Columns of an asset's attributes that have an index. */
-export const INDEXED_ATTRIBUTES = { subject: 'a.subject', arc_display_type: 'a.display_type' } as const;
-const ATTRIBUTES = { prefix: 'attributes.', column: 'a.attributes', indexed: INDEXED_ATTRIBUTES, place: 'attributes' };
+const ATTRIBUTES = { prefix: 'attributes.', indexed: INDEXED_ATTRIBUTES, place: 'attributes' };
 const NEW_ASSET = {
   tenantId: 'a.tenant_id',
   eventId: 'a.new_asset_event_id',
@@ -40,11 +39,16 @@ export const ASSET_FILTERS = ['order_by', ...Object.keys(FILTERS)];
 
 /**
  * Conditions of a list of assets, from the query's filters. Untracked assets are left out unless `tracked` says otherwise.
+ * @param attributes of the asset, as far as they count
  * @throws {ApiError} bad_request for an unknown filter or value
  */
-export function assetConditions(filters: readonly (readonly [string, string])[]): Condition[] {
+export function assetConditions(
+  filters: readonly (readonly [string, string])[],
+  attributes: string | ((key: string, bound: BoundValues) => string),
+): Condition[] {
   const conditions = filters.map(([parameter, value]) => {
-    if (parameter.startsWith(ATTRIBUTES.prefix)) return attributeCondition(ATTRIBUTES, parameter, value);
+    if (parameter.startsWith(ATTRIBUTES.prefix))
+      return attributeCondition({ ...ATTRIBUTES, column: attributes }, parameter, value);
     if (parameter === 'order_by') return undefined;
     const reader = Object.hasOwn(FILTERS, parameter) ? FILTERS[parameter] : undefined;
     if (!reader) throw new ApiError('bad_request', `${parameter}: no such filter`);
@@ -52,13 +56,6 @@ export function assetConditions(filters: readonly (readonly [string, string])[])
   });
   if (!filters.some(([parameter]) => parameter === 'tracked')) conditions.push(condition('a.tracked'));
   return conditions.filter((each) => each !== undefined);
-}
-
-/** Which assets of a tenancy a list may show to this identity. */
-export function visibleAssets(tenantId: string, visibility: Visibility): Condition[] {
-  const own = meaning({ kind: 'tenancy', tenantId }, condition('a.tenant_id = ?', tenantId));
-  if (visibility === 'all') return [own];
-  return [own, condition('a.creator_issuer = ? AND a.creator_subject = ?', visibility.issuer, visibility.subject)];
 }
 
 /** The condition `proof_mechanism=<name>` on a column. */

@@ -1,5 +1,6 @@
-import { permits, visibilityOf } from '../../iam/access/permits.js';
-import { commits, type EntryCommit } from '../../ledger/entry-proof.js';
+import { type AssetView, assetView } from '../../iam/access/asset-view.js';
+import { openAccess, visibleTenancies } from '../../iam/access/open-access.js';
+import type { EntryCommit } from '../../ledger/entry-proof.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Condition } from '../../platform/listing/condition.js';
@@ -9,19 +10,23 @@ import { readListQuery } from '../../platform/listing/list-query.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { readTimestamp, timestampOf } from '../../platform/timestamps.js';
 import { type ConfirmationStatus, confirmationStatus, neverWitnessed } from '../confirmation.js';
-import { tenancyLog } from '../deployment.js';
 import type { AssetForm } from '../events/asset-event.js';
 import { assetHistory } from '../events/asset-event-store.js';
+import { commitsOf } from '../events/commits-of.js';
+import { branchedReader } from '../listing/branched-reader.js';
 import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
 import { type Asset, assetResponse } from './asset.js';
-import { assetConditions, visibleAssets } from './asset-filter-store.js';
+import { assetConditions } from './asset-filter-store.js';
 import { countAssets, findAssets, listAssets } from './asset-store.js';
+import { readableAttributes, visibleAssets } from './asset-visibility-store.js';
+import { noSuchAsset, seeAsset, shownAsset } from './see-asset.js';
 
-/** An asset that this principal may read. @throws {ApiError} not_found for one that it may not see, or that is not there */
+/**
+ * An asset as this principal sees it: attributes that it may not read are left out.
+ * @throws {ApiError} not_found for one that it may not see, or that is not there
+ */
 export async function requireAsset(tx: Tx, principal: Principal, assetId: string): Promise<Asset> {
-  const [asset] = await findAssets(tx, [{ tenantId: principal.tenantId, assetId }]);
-  if (!asset || !permits(principal, 'read', { kind: 'asset', ...asset })) throw noSuchAsset();
-  return asset;
+  return shownAsset(await seeAsset(tx, await openAccess(tx, principal), assetId));
 }
 
 /** The public form of an asset. @throws {ApiError} not_found */
@@ -39,8 +44,8 @@ export function readAsset(
   atTime?: string,
 ): Promise<Record<string, unknown>> {
   return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
-    const asset = await requireAsset(tx, principal, assetId);
-    return shownAt(tx, deps, asset, atTime, 'assets');
+    const { asset, view } = await seeAsset(tx, await openAccess(tx, principal), assetId);
+    return shownAt(tx, deps, asset, atTime, 'assets', view);
   });
 }
 
@@ -52,20 +57,23 @@ export function readPublicAsset(
 ): Promise<Record<string, unknown>> {
   const { publicTenancy } = deps.deployment;
   return deps.database.inTransaction({ read: [publicTenancy], write: [] }, async (tx) =>
-    shownAt(tx, deps, await requirePublicAsset(tx, publicTenancy, assetId), atTime, 'publicassets'),
+    shownAt(tx, deps, await requirePublicAsset(tx, publicTenancy, assetId), atTime, 'publicassets', undefined),
   );
 }
 
+/** What `view` lets see, all of it without one: today's policies over today's attributes decide of the past, too. */
 async function shownAt(
   tx: Tx,
   deps: ProvenanceDeps,
   asset: Asset,
   atTime: string | undefined,
   form: AssetForm,
+  view: AssetView | undefined,
 ): Promise<Record<string, unknown>> {
-  if (!atTime) return shown(tx, asset, timestampOf(deps.clock.now()), form);
+  const seen = (which: Asset) => (view ? shownAsset({ asset: which, view }) : which);
+  if (!atTime) return shown(tx, seen(asset), timestampOf(deps.clock.now()), form);
   const at = readTimestamp(atTime, 'at_time');
-  return shown(tx, await assetAt(tx, asset, new Date(at.unixMs)), at.text, form);
+  return shown(tx, seen(await assetAt(tx, asset, new Date(at.unixMs))), at.text, form);
 }
 
 /** A page of the assets that the principal may see, newest first. */
@@ -77,9 +85,12 @@ export function listOwnAssets(
   const list = `assets ${principal.tenantId} ${principal.issuer} ${principal.subject}`;
   const query = readListQuery(request.query, list, deps.pageTokens);
   const order = listOrder(query.filters);
-  const visible = visibleAssets(principal.tenantId, visibilityOf(principal));
-  const conditions: Condition[] = [...visible, ...assetConditions(query.filters)];
   return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
+    const access = await openAccess(tx, principal);
+    const branches = visibleTenancies(access).map((tenantId) => [
+      ...visibleAssets(access, tenantId),
+      ...assetConditions(query.filters, readableAttributes(access, tenantId)),
+    ]);
     const reader = {
       idColumn: 'a.asset_id',
       idOf: (asset: Asset) => asset.assetId,
@@ -87,14 +98,25 @@ export function listOwnAssets(
       count: (all: readonly Condition[], limit?: number) => countAssets(tx, all, limit),
     };
     const { exactTotal } = request;
-    const page = await listPage(reader, { list, query, conditions, exactTotal, order, tokens: deps.pageTokens });
-    return { ...page, entries: await allShown(tx, page.entries, principal.tenantId, timestampOf(deps.clock.now())) };
+    const page = await listPage(branchedReader(reader, branches, order), {
+      list,
+      query,
+      conditions: [],
+      exactTotal,
+      order,
+      tokens: deps.pageTokens,
+    });
+    const seen = page.entries.map((asset) => shownAsset({ asset, view: assetView(principal, asset, access.grants) }));
+    return { ...page, entries: await allShown(tx, seen, timestampOf(deps.clock.now())) };
   });
 }
 
-async function allShown(tx: Tx, assets: readonly Asset[], tenantId: string, atTime: string) {
-  const newAssetEvents = assets.map((asset) => asset.newAssetEventId);
-  const known = await commits(tx, tenancyLog(tenantId), newAssetEvents);
+/** Assets in their order, each with how far the log of its own tenancy has come with it. */
+export async function allShown(tx: Tx, assets: readonly Asset[], atTime: string): Promise<Record<string, unknown>[]> {
+  const known = await commitsOf(
+    tx,
+    assets.map(({ tenantId, newAssetEventId: eventId }) => ({ tenantId, eventId })),
+  );
   return assets.map((asset) => {
     const status = statusOf(asset, known);
     return assetResponse(asset, { status, atTime });
@@ -102,7 +124,7 @@ async function allShown(tx: Tx, assets: readonly Asset[], tenantId: string, atTi
 }
 
 async function shown(tx: Tx, asset: Asset, atTime: string, form: AssetForm): Promise<Record<string, unknown>> {
-  const known = await commits(tx, tenancyLog(asset.tenantId), [asset.newAssetEventId]);
+  const known = await commitsOf(tx, [{ tenantId: asset.tenantId, eventId: asset.newAssetEventId }]);
   return assetResponse(asset, { status: statusOf(asset, known), atTime, form });
 }
 
@@ -123,8 +145,4 @@ export async function assetAt(tx: Tx, asset: Asset, until: Date): Promise<Asset>
     if (event.operation === 'StartTracking') tracked = true;
   }
   return { ...asset, attributes, tracked };
-}
-
-function noSuchAsset(): ApiError {
-  return new ApiError('not_found', 'There is no such asset.');
 }

@@ -1,10 +1,10 @@
-import { permits } from '../../iam/access/permits.js';
+import { openAccess } from '../../iam/access/open-access.js';
 import { ApiError } from '../../platform/errors.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import { assetEventResponse, createAssetEventSchema } from '../events/asset-event.js';
 import { findAssetEvents } from '../events/asset-event-store.js';
 import { assetEventSubmission } from '../events/create-asset-event.js';
-import { shownEvents } from '../events/read-asset-events.js';
+import { readableEvents, shownEvents } from '../events/read-asset-events.js';
 import type { BulkKind } from './accept-bulk.js';
 import { readBulkItem } from './bulk.js';
 
@@ -38,15 +38,8 @@ export function assetEventBulk(assetId: string | undefined): BulkKind {
         tx,
         ids.map((eventId) => ({ tenantId, eventId })),
       );
-      const readable = events.filter(({ principalAccepted: { issuer, subject } }) =>
-        permits(principal, 'read', {
-          kind: 'asset_event',
-          tenantId,
-          creatorIssuer: issuer,
-          creatorSubject: subject,
-        }),
-      );
-      const shown = await shownEvents(tx, tenantId, readable);
+      const readable = await readableEvents(tx, await openAccess(tx, principal), events);
+      const shown = await shownEvents(tx, readable);
       return new Map(readable.map((event, place) => [event.eventId, shown[place]!]));
     },
   };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parsePolicyFilter } from '../../filter/attribute-filter.js';
 import { matchesAttributeFilter } from '../../filter/matches.js';
-import { readsWhole } from '../../iam/access/permits.js';
+import { openAccess } from '../../iam/access/open-access.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import { condition } from '../../platform/listing/condition.js';
@@ -9,7 +9,8 @@ import { type ListQuery, nextPageToken, readListQuery } from '../../platform/lis
 import type { Tx } from '../../platform/postgres/database.js';
 import { readTimestamp, timestampOf, timestampSchema } from '../../platform/timestamps.js';
 import type { Asset } from '../assets/asset.js';
-import { assetAt, requireAsset } from '../assets/read-assets.js';
+import { assetAt } from '../assets/read-assets.js';
+import { seeAsset } from '../assets/see-asset.js';
 import type { Attributes } from '../attributes.js';
 import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
 import { checkPolicy } from './check-policy.js';
@@ -55,13 +56,13 @@ export function checkAssetCompliance(
   const given = compliantAt(query);
   const at = readTimestamp(given ?? timestampOf(deps.clock.now()), 'compliant_at');
   return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
-    const asset = await requireAsset(tx, principal, assetId);
+    const { asset, view } = await seeAsset(tx, await openAccess(tx, principal), assetId);
     const { attributes } = given === undefined ? asset : await assetAt(tx, asset, new Date(at.unixMs));
-    const policies = await applicablePolicies(tx, principal.tenantId, attributes);
+    const policies = await applicablePolicies(tx, asset.tenantId, attributes);
     const input = await inputOf(tx, asset, policies, {
       attributes,
       at: at.unixMs,
-      whole: readsWhole(principal, asset),
+      whole: view.whole,
     });
     const statements = policies.map(({ policyId, policy }) => ({
       compliance_policy_identity: policyIdentity(policyId),

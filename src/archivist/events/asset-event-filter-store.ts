@@ -1,17 +1,16 @@
 import { fromHex } from '../../core/bytes.js';
 import { mmrIndex } from '../../core/mmr/leaf-count.js';
 import { leafIndex } from '../../core/mmr/leaf-index.js';
-import type { Visibility } from '../../iam/access/permits.js';
 import { ApiError } from '../../platform/errors.js';
 import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
 import { isPlainText } from '../../platform/plain-text.js';
 import { readTimestamp } from '../../platform/timestamps.js';
-import { INDEXED_ATTRIBUTES, proofMechanismCondition } from '../assets/asset-filter-store.js';
-import { attributeCondition } from '../listing/attribute-condition.js';
+import { proofMechanismCondition } from '../assets/asset-filter-store.js';
+import { INDEXED_ATTRIBUTES } from '../assets/asset-visibility-store.js';
+import { type AttributeColumn, attributeCondition } from '../listing/attribute-condition.js';
 import { minimumTrustCondition, statusCondition } from '../listing/confirmation-filter-store.js';
+import { ITS_ASSET } from './asset-event-visibility-store.js';
 
-const ITS_ASSET =
-  'EXISTS (SELECT FROM archivist.asset a WHERE a.tenant_id = e.tenant_id AND a.asset_id = e.asset_id AND';
 const ENTRY = {
   tenantId: 'e.tenant_id',
   eventId: 'e.event_id',
@@ -20,16 +19,23 @@ const ENTRY = {
 const ITS_LEAF =
   'EXISTS (SELECT FROM archivist.leaf l WHERE l.tenant_id = e.tenant_id AND l.log_id = e.tenant_id AND l.entry_id = e.event_id AND';
 
-const ATTRIBUTES = [
-  {
-    prefix: 'event_attributes.',
-    column: 'e.event_attributes',
-    indexed: { subject: 'e.subject', arc_display_type: 'e.display_type' },
-    place: 'event_attributes',
-  },
-  { prefix: 'asset_attributes.', column: 'e.asset_attributes', indexed: {}, place: 'asset_attributes' },
-];
-const ATTRIBUTES_OF_ASSET = { prefix: 'asset.attributes.', column: 'a.attributes', indexed: INDEXED_ATTRIBUTES };
+const EVENT_ATTRIBUTES = {
+  prefix: 'event_attributes.',
+  column: 'e.event_attributes',
+  indexed: { subject: 'e.subject', arc_display_type: 'e.display_type' },
+  place: 'event_attributes',
+};
+const CHANGED = { prefix: 'asset_attributes.', indexed: {}, place: 'asset_attributes' };
+const OF_ASSET = { prefix: 'asset.attributes.', indexed: INDEXED_ATTRIBUTES };
+
+/** Attributes of the asset `a`, and changes to them in the event `e`, as far as they count for a caller. */
+export interface CountedAttributes {
+  readonly ofAsset: AttributeColumn['column'];
+  readonly changed: AttributeColumn['column'];
+}
+
+/** For who reads them all. */
+export const EVERY_ATTRIBUTE: CountedAttributes = { ofAsset: 'a.attributes', changed: 'e.asset_attributes' };
 
 type Reader = (value: string, parameter: string) => Condition | undefined;
 
@@ -80,15 +86,22 @@ export const ASSET_EVENT_FILTERS = ['order_by', ...Object.keys(FILTERS)];
  * Conditions of a list of asset events, from the query's filters; `since` includes its moment, `before` does not.
  * @throws {ApiError} bad_request for an unknown filter or value
  */
-export function assetEventConditions(filters: readonly (readonly [string, string])[]): Condition[] {
-  return filters.map(filterCondition).filter((each) => each !== undefined);
+export function assetEventConditions(
+  filters: readonly (readonly [string, string])[],
+  attributes: CountedAttributes,
+): Condition[] {
+  return filters.map((filter) => filterCondition(filter, attributes)).filter((each) => each !== undefined);
 }
 
-function filterCondition([parameter, value]: readonly [string, string]): Condition | undefined {
-  const attributes = ATTRIBUTES.find(({ prefix }) => parameter.startsWith(prefix));
-  if (attributes) return attributeCondition(attributes, parameter, value);
-  if (parameter.startsWith(ATTRIBUTES_OF_ASSET.prefix)) {
-    const wanted = attributeCondition(ATTRIBUTES_OF_ASSET, parameter, value);
+function filterCondition(
+  [parameter, value]: readonly [string, string],
+  { ofAsset, changed }: CountedAttributes,
+): Condition | undefined {
+  if (parameter.startsWith(EVENT_ATTRIBUTES.prefix)) return attributeCondition(EVENT_ATTRIBUTES, parameter, value);
+  if (parameter.startsWith(CHANGED.prefix))
+    return attributeCondition({ ...CHANGED, column: changed }, parameter, value);
+  if (parameter.startsWith(OF_ASSET.prefix)) {
+    const wanted = attributeCondition({ ...OF_ASSET, column: ofAsset }, parameter, value);
     return condition(`${ITS_ASSET} ${wanted.sql})`, ...wanted.values);
   }
   if (parameter === 'order_by') return undefined;
@@ -120,22 +133,4 @@ function mmrIndexCondition(value: string, parameter: string): Condition {
   const index = BigInt(value);
   const leaf = leafIndex(index);
   return mmrIndex(leaf) === index ? condition(`${ITS_LEAF} l.leaf_index = ?)`, leaf.toString()) : condition('false');
-}
-
-/** Which events of a tenancy a list may show to this identity: its own, and all on assets that it created. */
-export function visibleAssetEvents(tenantId: string, visibility: Visibility): Condition[] {
-  const own = meaning({ kind: 'tenancy', tenantId }, condition('e.tenant_id = ?', tenantId));
-  if (visibility === 'all') return [own];
-  const { issuer, subject } = visibility;
-  return [
-    own,
-    condition(
-      `(e.principal_accepted ->> 'issuer' = ? AND e.principal_accepted ->> 'subject' = ?)
-       OR ${ITS_ASSET} a.creator_issuer = ? AND a.creator_subject = ?)`,
-      issuer,
-      subject,
-      issuer,
-      subject,
-    ),
-  ];
 }

@@ -33,6 +33,8 @@ export interface AssetEvent {
   readonly timestampAccepted: string;
   readonly acceptedAt: Date;
   readonly fromAddress: string;
+  /** Only where a caller does not see all that it changed on the asset: nothing that was signed can be shown then. */
+  readonly redacted?: true;
 }
 
 export type AssetForm = 'assets' | 'publicassets';

@@ -1,4 +1,5 @@
-import { permits, visibilityOf } from '../../iam/access/permits.js';
+import { type AssetView, assetView } from '../../iam/access/asset-view.js';
+import { type Access, openAccess, visibleTenancies } from '../../iam/access/open-access.js';
 import { commits, type EntryCommit } from '../../ledger/entry-proof.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
@@ -8,13 +9,17 @@ import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { findAssets } from '../assets/asset-store.js';
-import { requireAsset, requirePublicAsset } from '../assets/read-assets.js';
+import { readableAttributes } from '../assets/asset-visibility-store.js';
+import { requirePublicAsset } from '../assets/read-assets.js';
+import { lookAtAsset, noSuchAsset, readableOf } from '../assets/see-asset.js';
 import { transactionsOfEvents } from '../chain/chain-store.js';
 import { tenancyLog } from '../deployment.js';
+import { branchedReader } from '../listing/branched-reader.js';
 import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
 import { type AssetEvent, type AssetForm, assetEventResponse } from './asset-event.js';
-import { assetEventConditions, visibleAssetEvents } from './asset-event-filter-store.js';
+import { assetEventConditions, type CountedAttributes, EVERY_ATTRIBUTE } from './asset-event-filter-store.js';
 import { countAssetEvents, findAssetEvents, listAssetEvents } from './asset-event-store.js';
+import { assetEventsOf, readableChanges, visibleAssetEvents } from './asset-event-visibility-store.js';
 import { eventCommits } from './event-commits.js';
 
 export interface EventAddress {
@@ -22,16 +27,33 @@ export interface EventAddress {
   readonly eventId: string;
 }
 
-/** An event that this principal may read: its own, or one on an asset that it may read. @throws {ApiError} not_found */
+/**
+ * An event as this principal sees it: one that it recorded, or of a kind that it reads on that asset. What it may not read
+ * of the changes to the asset is left out, and the event says so by `redacted`.
+ * @throws {ApiError} not_found
+ */
 export async function requireAssetEvent(tx: Tx, principal: Principal, address: EventAddress): Promise<AssetEvent> {
-  const { tenantId } = principal;
+  const seen = await lookAtAsset(tx, await openAccess(tx, principal), address.assetId);
+  if (!seen) throw noSuchEvent();
+  const { tenantId } = seen.asset;
   const [event] = await findAssetEvents(tx, [{ tenantId, eventId: address.eventId }]);
-  if (event?.assetId !== address.assetId) throw noSuchEvent();
-  const { issuer: creatorIssuer, subject: creatorSubject } = event.principalAccepted;
-  if (permits(principal, 'read', { kind: 'asset_event', tenantId, creatorIssuer, creatorSubject })) return event;
-  const [asset] = await findAssets(tx, [{ tenantId, assetId: address.assetId }]);
-  if (!asset || !permits(principal, 'read', { kind: 'asset', ...asset })) throw noSuchEvent();
-  return event;
+  if (event?.assetId !== address.assetId || !seen.view.readsEvent(event)) throw noSuchEvent();
+  return shownAssetEvent(event, seen.view);
+}
+
+/** The events among these that this principal reads, as it sees them. */
+export async function readableEvents(tx: Tx, access: Access, events: readonly AssetEvent[]): Promise<AssetEvent[]> {
+  const assets = await findAssets(tx, events);
+  const views = new Map(assets.map((asset) => [asset.assetId, assetView(access.principal, asset, access.grants)]));
+  return events.flatMap((event) => {
+    const view = views.get(event.assetId);
+    return view?.readsEvent(event) ? [shownAssetEvent(event, view)] : [];
+  });
+}
+
+function shownAssetEvent(event: AssetEvent, view: AssetView): AssetEvent {
+  if (view.readsWholeEvent(event)) return event;
+  return { ...event, assetAttributes: readableOf(event.assetAttributes, view), redacted: true };
 }
 
 /** The public form of an event. @throws {ApiError} not_found */
@@ -46,26 +68,27 @@ export async function commitOf(tx: Tx, event: { tenantId: string; eventId: strin
   return (await commits(tx, tenancyLog(event.tenantId), [event.eventId])).get(event.eventId);
 }
 
-/** Events of one tenancy as the interface shows them, in their order. */
+/** Events of whatever tenancies as the interface shows them, in their order. */
 export async function shownEvents(
   tx: Tx,
-  tenantId: string,
   events: readonly AssetEvent[],
   form: AssetForm = 'assets',
 ): Promise<Record<string, unknown>[]> {
-  const known = await eventCommits(tx, tenantId, events);
-  const confirmed = events.flatMap(({ eventId }) => {
-    const seal = known.get(eventId)?.published?.sealNumber;
-    return seal === undefined ? [] : [{ eventId, seal }];
-  });
-  const transactions = await transactionsOfEvents(tx, tenantId, confirmed);
-  return events.map((event) =>
-    assetEventResponse(event, known.get(event.eventId), form, transactions.get(event.eventId)),
-  );
-}
-
-async function shownEvent(tx: Tx, event: AssetEvent, form: AssetForm = 'assets'): Promise<Record<string, unknown>> {
-  return (await shownEvents(tx, event.tenantId, [event], form))[0]!;
+  const shown = new Map<string, Record<string, unknown>>();
+  for (const tenantId of new Set(events.map((event) => event.tenantId))) {
+    const own = events.filter((event) => event.tenantId === tenantId);
+    const known = await eventCommits(tx, tenantId, own);
+    const confirmed = own.flatMap(({ eventId }) => {
+      const seal = known.get(eventId)?.published?.sealNumber;
+      return seal === undefined ? [] : [{ eventId, seal }];
+    });
+    const transactions = await transactionsOfEvents(tx, tenantId, confirmed);
+    for (const event of own) {
+      const { eventId } = event;
+      shown.set(eventId, assetEventResponse(event, known.get(eventId), form, transactions.get(eventId)));
+    }
+  }
+  return events.map(({ eventId }) => shown.get(eventId)!);
 }
 
 export function readAssetEvent(
@@ -75,7 +98,7 @@ export function readAssetEvent(
 ): Promise<Record<string, unknown>> {
   return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
     const event = await requireAssetEvent(tx, principal, address);
-    return shownEvent(tx, event);
+    return (await shownEvents(tx, [event]))[0]!;
   });
 }
 
@@ -83,7 +106,7 @@ export function readPublicAssetEvent(deps: ProvenanceDeps, address: EventAddress
   const { publicTenancy } = deps.deployment;
   return deps.database.inTransaction({ read: [publicTenancy], write: [] }, async (tx) => {
     const event = await requirePublicEvent(tx, publicTenancy, address);
-    return shownEvent(tx, event, 'publicassets');
+    return (await shownEvents(tx, [event], 'publicassets'))[0]!;
   });
 }
 
@@ -103,12 +126,17 @@ export function listOwnAssetEvents(
   const { tenantId } = principal;
   const list = `events ${tenantId} ${principal.issuer} ${principal.subject} ${request.assetId ?? '-'}`;
   return deps.database.inTransaction(readScope(deps.deployment, tenantId), async (tx) => {
-    if (request.assetId !== undefined) await requireAsset(tx, principal, request.assetId);
-    return eventPage(tx, deps, request, {
-      list,
-      tenantId,
-      visible: visibleAssetEvents(tenantId, visibilityOf(principal)),
-    });
+    const access = await openAccess(tx, principal);
+    if (request.assetId !== undefined) {
+      // Who may only record on an asset still sees there what it has recorded.
+      const seen = await lookAtAsset(tx, access, request.assetId);
+      if (!seen?.view.visible && !seen?.view.records) throw noSuchAsset();
+    }
+    const branches = visibleTenancies(access).map((each) => ({
+      visible: visibleAssetEvents(access, each),
+      attributes: { ofAsset: readableAttributes(access, each), changed: readableChanges(access, each) },
+    }));
+    return eventPage(tx, deps, request, { list, branches, shown: (events) => readableEvents(tx, access, events) });
   });
 }
 
@@ -125,7 +153,7 @@ export function listPublicAssetEvents(
       tx,
       deps,
       request,
-      { list, tenantId, visible: visibleAssetEvents(tenantId, 'all') },
+      { list, branches: [{ visible: assetEventsOf(tenantId), attributes: EVERY_ATTRIBUTE }] },
       'publicassets',
     );
   });
@@ -135,13 +163,22 @@ async function eventPage(
   tx: Tx,
   deps: ProvenanceDeps,
   request: EventListRequest,
-  from: { list: string; tenantId: string; visible: readonly Condition[] },
+  from: {
+    readonly list: string;
+    readonly branches: readonly { visible: readonly Condition[]; attributes: CountedAttributes }[];
+    /** What the caller sees of the events that were found. */
+    shown?(events: AssetEvent[]): Promise<AssetEvent[]>;
+  },
   form: AssetForm = 'assets',
 ): Promise<Page<Record<string, unknown>>> {
   const query = readListQuery(request.query, from.list, deps.pageTokens);
   const order = listOrder(query.filters);
   const ofAsset = request.assetId === undefined ? [] : [condition('e.asset_id = ?', request.assetId)];
-  const conditions = [...from.visible, ...ofAsset, ...assetEventConditions(query.filters)];
+  const branches = from.branches.map(({ visible, attributes }) => [
+    ...visible,
+    ...ofAsset,
+    ...assetEventConditions(query.filters, attributes),
+  ]);
   const reader = {
     idColumn: 'e.event_id',
     idOf: (event: AssetEvent) => event.eventId,
@@ -149,15 +186,16 @@ async function eventPage(
     count: (all: readonly Condition[], limit?: number) => countAssetEvents(tx, all, limit),
   };
   const { exactTotal } = request;
-  const page = await listPage(reader, {
+  const page = await listPage(branchedReader(reader, branches, order), {
     list: from.list,
     query,
-    conditions,
+    conditions: [],
     exactTotal,
     order,
     tokens: deps.pageTokens,
   });
-  return { ...page, entries: await shownEvents(tx, from.tenantId, page.entries, form) };
+  const shown = from.shown ? await from.shown(page.entries) : page.entries;
+  return { ...page, entries: await shownEvents(tx, shown, form) };
 }
 
 function noSuchEvent(): ApiError {

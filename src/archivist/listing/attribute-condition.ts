@@ -1,5 +1,5 @@
 import { parseAttributeParameter } from '../../filter/attribute-filter.js';
-import { attributeFilterSql } from '../../filter/filter-sql.js';
+import { type AttributeTarget, attributeFilterSql } from '../../filter/filter-sql.js';
 import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
 import { readFilter } from './read-filter.js';
 
@@ -10,8 +10,8 @@ const INDEXED_BYTES = 1024;
 export interface AttributeColumn {
   /** What a parameter on them starts with. */
   readonly prefix: string;
-  /** The jsonb column. */
-  readonly column: string;
+  /** The jsonb column, or what of it counts for a key. */
+  readonly column: AttributeTarget['column'];
   /** Generated columns with an index of their own, by attribute. */
   readonly indexed: Readonly<Record<string, string>>;
   /** Where the index of terms has these attributes, if it does. */

@@ -26,7 +26,7 @@ export type Proof = 'receipt' | 'signed-statement' | 'transparent-statement';
 
 /**
  * The bytes of a proof (tagged COSE_Sign1).
- * @throws {ApiError} not_ready before the seal; not_found when the event carries no vCon template to make a statement of
+ * @throws {ApiError} forbidden for who sees a part of the event; not_ready before the seal; not_found when the event carries no vCon template to make a statement of
  */
 export async function entryProof(
   tx: Tx,
@@ -35,6 +35,8 @@ export async function entryProof(
   proof: Proof,
   receiptForm: 'map' | 'draft',
 ): Promise<Uint8Array> {
+  if (proven.kind === 'asset_event' && proven.event.redacted)
+    throw new ApiError('forbidden', 'You do not see all of this event, so you can be shown no proof of it.');
   if (proof === 'receipt')
     return ready(await mmrReceipt(tx, tenancyLog(proven.event.tenantId), proven.event.eventId, receiptForm));
   if (!readTemplate(attributesOf(proven))) {

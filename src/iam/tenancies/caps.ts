@@ -8,7 +8,7 @@ import { roomLeft } from './quota.js';
 
 /** The original's services and ours (client contract 3.5), with the quotas that limit them. */
 export const CAPPED_SERVICES = {
-  access_policies: [],
+  access_policies: ['access_policies'],
   applications: ['applications'],
   asset_free_events: ['asset_free_events'],
   assets: ['assets'],

@@ -1,0 +1,29 @@
+import type { Grant } from '../../iam/access/grant.js';
+import { grantsInOwnTenancy } from '../../iam/access/open-access.js';
+import { permits } from '../../iam/access/permits.js';
+import type { Principal } from '../../platform/http/principal.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import type { Asset } from '../assets/asset.js';
+import type { Submission } from './submission.js';
+
+/**
+ * Reads, in the transaction that records, what policies give to those who record on assets that are not theirs. A batch in
+ * which everybody records on his own asks for nothing.
+ * @param assets by `<tenancy>/<asset>`
+ */
+export async function grantsForBatch(
+  tx: Tx,
+  submissions: readonly Submission[],
+  assets: ReadonlyMap<string, Asset>,
+): Promise<(principal: Principal) => readonly Grant[]> {
+  const found = new Map<Principal, readonly Grant[]>();
+  for (const submission of submissions) {
+    if (submission.kind !== 'asset_event') continue;
+    const { principal, assetId } = submission;
+    const asset = assets.get(`${principal.tenantId}/${assetId}`);
+    if (!asset || asset.public || found.has(principal)) continue;
+    if (permits(principal, 'record', { kind: 'asset', ...asset })) continue;
+    found.set(principal, await grantsInOwnTenancy(tx, principal));
+  }
+  return (principal) => found.get(principal) ?? [];
+}

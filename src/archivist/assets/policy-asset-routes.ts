@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { accessPolicySchema } from '../../iam/access/access-policy.js';
+import { type Route, route } from '../../platform/http/route.js';
+import { listQuerySchema } from '../../platform/listing/list-query.js';
+import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import { uuidSchema } from '../../platform/uuid-schema.js';
+import type { ProvenanceDeps } from '../provenance-deps.js';
+import { assetSchema } from './asset.js';
+import { ASSET_FILTERS } from './asset-filter-store.js';
+import { listAssetsOfPolicy, listPoliciesOfAsset } from './policy-assets.js';
+
+const byUuid = z.object({ uuid: uuidSchema });
+
+/** Which assets a policy matches (interface: Access policies). */
+export function policyAssetRoutes(deps: ProvenanceDeps): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/archivist/iam/v1/access_policies/:uuid/assets',
+      operationId: 'AccessPolicies_ListMatchingAssets',
+      summary: 'List the assets that an access policy matches',
+      access: 'token',
+      success: 200,
+      codes: [206, 400, 401, 403, 404, 429, 500],
+      params: byUuid,
+      query: listQuerySchema(ASSET_FILTERS),
+      response: pageSchema('assets', assetSchema),
+      handle: async ({ principal, params, query, headers }) => {
+        const exactTotal = wantsExactTotal(headers);
+        return pageReply('assets', await listAssetsOfPolicy(deps, principal, params.uuid, { query, exactTotal }));
+      },
+    }),
+  ];
+}
+
+/** Which policies match an asset (interface: Access policies). */
+export function assetPolicyRoutes(deps: ProvenanceDeps): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/archivist/iam/v1/assets/:uuid/access_policies',
+      operationId: 'Assets_ListMatchingAccessPolicies',
+      summary: 'List the access policies that match an asset',
+      access: 'token',
+      success: 200,
+      codes: [400, 401, 403, 404, 429, 500],
+      params: byUuid,
+      query: z.object({ at_time: z.string().optional() }),
+      response: pageSchema('access_policies', accessPolicySchema),
+      handle: async ({ principal, params, query }) => {
+        const entries = await listPoliciesOfAsset(deps, principal, params.uuid, query.at_time);
+        return pageReply('access_policies', { entries, nextPageToken: '', total: entries.length });
+      },
+    }),
+  ];
+}

@@ -1,0 +1,100 @@
+import { parsePolicyFilter } from '../../filter/attribute-filter.js';
+import { boundValues } from '../../filter/bound-values.js';
+import { matchesAttributeFilter } from '../../filter/matches.js';
+import { type AccessPolicy, accessPolicyResponse, POLICY_FILTER } from '../../iam/access/access-policy.js';
+import { findAccessPolicy, listAccessPolicyRows } from '../../iam/access/access-policy-store.js';
+import { noSuchAccessPolicy, requirePolicyManager } from '../../iam/access/read-access-policies.js';
+import type { Principal } from '../../platform/http/principal.js';
+import { type Condition, condition } from '../../platform/listing/condition.js';
+import { listOrder } from '../../platform/listing/list-order.js';
+import { listPage, type Page } from '../../platform/listing/list-page.js';
+import { readListQuery } from '../../platform/listing/list-query.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import { readTimestamp, timestampOf } from '../../platform/timestamps.js';
+import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
+import type { Asset } from './asset.js';
+import { assetConditions } from './asset-filter-store.js';
+import { countAssets, findAssets, listAssets } from './asset-store.js';
+import { policyReachSql } from './asset-visibility-store.js';
+import { allShown, assetAt } from './read-assets.js';
+import { noSuchAsset } from './see-asset.js';
+
+/** Policies of one query. */
+const POLICIES_AT_ONCE = 500;
+
+/** A page of the assets that a policy of the caller's tenancy matches, for Owners. @throws {ApiError} forbidden, not_found */
+export function listAssetsOfPolicy(
+  deps: ProvenanceDeps,
+  principal: Principal,
+  policyId: string,
+  request: { query: Readonly<Record<string, unknown>>; exactTotal: boolean },
+): Promise<Page<Record<string, unknown>>> {
+  requirePolicyManager(principal);
+  const { tenantId } = principal;
+  const list = `assets of policy ${tenantId} ${policyId}`;
+  const query = readListQuery(request.query, list, deps.pageTokens);
+  const order = listOrder(query.filters);
+  return deps.database.inTransaction(readScope(deps.deployment, tenantId), async (tx) => {
+    const policy = await findAccessPolicy(tx, { tenantId, policyId });
+    if (!policy) throw noSuchAccessPolicy();
+    const conditions = [
+      condition('a.tenant_id = ?', tenantId),
+      assetsOfPolicy(policy),
+      ...assetConditions(query.filters, 'a.attributes'),
+    ];
+    const reader = {
+      idColumn: 'a.asset_id',
+      idOf: (asset: Asset) => asset.assetId,
+      list: (all: readonly Condition[], limit: number) => listAssets(tx, all, limit, order),
+      count: (all: readonly Condition[], limit?: number) => countAssets(tx, all, limit),
+    };
+    const { exactTotal } = request;
+    const page = await listPage(reader, { list, query, conditions, exactTotal, order, tokens: deps.pageTokens });
+    return { ...page, entries: await allShown(tx, page.entries, timestampOf(deps.clock.now())) };
+  });
+}
+
+/** The assets `a` that a policy with these filters matches; public ones never. */
+export function assetsOfPolicy(policy: Pick<AccessPolicy, 'filters'>): Condition {
+  const bound = boundValues(() => '?');
+  const sql = policyReachSql(parsePolicyFilter(policy.filters, POLICY_FILTER), bound);
+  return condition(sql, ...bound.values);
+}
+
+/**
+ * The policies of the caller's tenancy that match one of its assets, for Owners, newest first.
+ * @param atTime matches the asset as it was then with today's policies
+ * @throws {ApiError} forbidden, not_found
+ */
+export function listPoliciesOfAsset(
+  deps: ProvenanceDeps,
+  principal: Principal,
+  assetId: string,
+  atTime?: string,
+): Promise<Record<string, unknown>[]> {
+  requirePolicyManager(principal);
+  const { tenantId } = principal;
+  const until = atTime ? new Date(readTimestamp(atTime, 'at_time').unixMs) : undefined;
+  return deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {
+    const [asset] = await findAssets(tx, [{ tenantId, assetId }]);
+    if (!asset) throw noSuchAsset();
+    const { attributes } = until ? await assetAt(tx, asset, until) : asset;
+    if (asset.public) return [];
+    const policies = await everyPolicy(tx, tenantId);
+    return policies
+      .filter(({ filters }) => matchesAttributeFilter(parsePolicyFilter(filters, POLICY_FILTER), attributes))
+      .map(accessPolicyResponse);
+  });
+}
+
+async function everyPolicy(tx: Tx, tenantId: string): Promise<AccessPolicy[]> {
+  const policies: AccessPolicy[] = [];
+  for (let last: string | undefined; ; ) {
+    const beyond = last === undefined ? [] : [condition('p.policy_id < ?', last)];
+    const conditions = [condition('p.tenant_id = ?', tenantId), ...beyond];
+    const found = await listAccessPolicyRows(tx, conditions, POLICIES_AT_ONCE, 'p.policy_id DESC');
+    policies.push(...found);
+    if (found.length < POLICIES_AT_ONCE) return policies;
+    last = found.at(-1)!.policyId;
+  }
+}

@@ -1,0 +1,96 @@
+import { OWNER_ROLE } from '../../iam/access/permits.js';
+import {
+  advancePolicyAudit,
+  deletePolicyAudit,
+  type PolicyAudit,
+  takePolicyAudit,
+} from '../../iam/access/policy-audit-store.js';
+import type { Failpoints } from '../../ledger/failpoints.js';
+import type { Principal } from '../../platform/http/principal.js';
+import { condition } from '../../platform/listing/condition.js';
+import type { Database, Tx } from '../../platform/postgres/database.js';
+import { type AcceptDeps, acceptBatch } from '../accept/accept-batch.js';
+import type { Submission } from '../accept/submission.js';
+import type { Asset } from './asset.js';
+import { listAssets } from './asset-store.js';
+import { assetsOfPolicy } from './policy-assets.js';
+
+export interface PolicyAuditDeps extends Omit<AcceptDeps, 'quotas'> {
+  readonly database: Database;
+  readonly failpoints: Failpoints;
+  /** Called after a commit for each log that has something to do. Must not throw. */
+  nudge(tenantId: string, logId: string): void;
+}
+
+/** Events of one transaction. */
+const EVENTS_AT_ONCE = 100;
+
+/**
+ * Records the event of each new version of a policy on the assets that it matches (DESIGN 10), until none is left to be
+ * recorded or `stopping` says so. The events of a step and how far it came are one transaction: a crash at any point
+ * leaves each event recorded once or still to be recorded.
+ */
+export async function recordPolicyAudit(
+  deps: PolicyAuditDeps,
+  stopping: () => boolean = () => false,
+): Promise<{ recorded: number }> {
+  let recorded = 0;
+  while (!stopping()) {
+    await deps.failpoints.reach('policy-audit.before');
+    const step = await deps.database.inTransaction('system', (tx) => recordSome(tx, deps));
+    await deps.failpoints.reach('policy-audit.after');
+    if (!step) break;
+    recorded += step.recorded;
+    for (const log of step.logs) deps.nudge(log.tenantId, log.logId);
+  }
+  return { recorded };
+}
+
+async function recordSome(
+  tx: Tx,
+  deps: PolicyAuditDeps,
+): Promise<{ recorded: number; logs: { tenantId: string; logId: string }[] } | undefined> {
+  const audit = await takePolicyAudit(tx);
+  if (!audit) return undefined;
+  const assets = await nextAssets(tx, audit);
+  // No quota counts what the service itself records.
+  const { outcomes, logs } = await acceptBatch(
+    tx,
+    { ...deps, quotas: {} },
+    assets.map((asset) => auditEvent(audit, asset)),
+  );
+  const refused = outcomes.find((outcome) => 'refused' in outcome);
+  if (refused) throw refused.refused;
+  const last = assets.at(-1);
+  if (last && assets.length === EVENTS_AT_ONCE) await advancePolicyAudit(tx, audit, last.assetId);
+  else await deletePolicyAudit(tx, audit);
+  return { recorded: assets.length, logs };
+}
+
+function nextAssets(tx: Tx, audit: PolicyAudit): Promise<Asset[]> {
+  const conditions = [
+    condition('a.tenant_id = ?', audit.tenantId),
+    condition('a.asset_id > ?', audit.afterAsset),
+    condition('a.created_at <= ?', audit.createdAt),
+    assetsOfPolicy({ filters: audit.filters.map(({ or }) => ({ or: [...or] })) }),
+  ];
+  return listAssets(tx, conditions, EVENTS_AT_ONCE, 'oldest');
+}
+
+function auditEvent(audit: PolicyAudit, asset: Asset): Submission {
+  return {
+    kind: 'asset_event',
+    principal: archivistInternal(audit.tenantId),
+    assetId: asset.assetId,
+    operation: 'Record',
+    behaviour: 'Builtin',
+    eventAttributes: audit.eventAttributes,
+    assetAttributes: {},
+  };
+}
+
+/** Who records what the service itself has to say. Nobody's token has an empty issuer. */
+function archivistInternal(tenantId: string): Principal {
+  const name = 'Archivist Internal';
+  return { tenantId, issuer: '', subject: name, displayName: name, email: '', roles: [OWNER_ROLE], claims: {} };
+}

@@ -1,0 +1,51 @@
+import { type BoundValues, boundValues } from '../../filter/bound-values.js';
+import { type Grant, has, isEmpty } from '../../iam/access/grant.js';
+import type { Access } from '../../iam/access/open-access.js';
+import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
+import { reachedAssetsSql, seesAll } from '../assets/asset-visibility-store.js';
+
+/** The asset `a` of the event `e`, and what must hold of it. */
+export const ITS_ASSET =
+  'EXISTS (SELECT FROM archivist.asset a WHERE a.tenant_id = e.tenant_id AND a.asset_id = e.asset_id AND';
+
+/** Which events of a tenancy a list may show: `AssetView.readsEvent` in SQL, of the event as `e`. */
+export function visibleAssetEvents(access: Access, tenantId: string): Condition[] {
+  const own = assetEventsOf(tenantId);
+  if (seesAll(access, tenantId)) return own;
+  const bound = boundValues(() => '?');
+  const recorded = recordedSql(access, tenantId, bound);
+  const reads = (grant: Grant) => !isEmpty(grant.kindsRead);
+  const reached = reachedAssetsSql(access, tenantId, reads, bound, kindSql);
+  return [...own, condition(`${recorded} OR ${ITS_ASSET} ${reached})`, ...bound.values)];
+}
+
+/** All events of a tenancy. */
+export function assetEventsOf(tenantId: string): Condition[] {
+  return [meaning({ kind: 'tenancy', tenantId }, condition('e.tenant_id = ?', tenantId))];
+}
+
+/** What events changed on their assets as it counts in a filter: null for a key that this access does not read. */
+export function readableChanges(
+  access: Access,
+  tenantId: string,
+): string | ((key: string, bound: BoundValues) => string) {
+  if (seesAll(access, tenantId)) return 'e.asset_attributes';
+  return (key, bound) => {
+    const recorded = recordedSql(access, tenantId, bound);
+    const reached = reachedAssetsSql(access, tenantId, (grant) => has(grant.attributesRead, key), bound);
+    return `CASE WHEN ${recorded} OR ${ITS_ASSET} ${reached}) THEN e.asset_attributes END`;
+  };
+}
+
+function recordedSql({ principal }: Access, tenantId: string, bound: BoundValues): string {
+  if (principal.tenantId !== tenantId) return 'false';
+  const issuer = bound.bindText(principal.issuer);
+  const subject = bound.bindText(principal.subject);
+  return `(e.principal_accepted ->> 'issuer' = ${issuer} AND e.principal_accepted ->> 'subject' = ${subject})`;
+}
+
+function kindSql({ kindsRead }: Grant, bound: BoundValues): string {
+  if (kindsRead === 'all') return 'true';
+  const kinds = [...kindsRead].map((kind) => `to_jsonb(${bound.bindText(kind)})`);
+  return `coalesce(e.event_attributes -> 'arc_display_type' IN (${kinds.join(', ')}), false)`;
+}

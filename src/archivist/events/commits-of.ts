@@ -1,0 +1,16 @@
+import { commits, type EntryCommit } from '../../ledger/entry-proof.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import { tenancyLog } from '../deployment.js';
+
+/** Where the logs of their own tenancies have these events, by event; one that no log has is left out. */
+export async function commitsOf(
+  tx: Tx,
+  events: readonly { readonly tenantId: string; readonly eventId: string }[],
+): Promise<Map<string, EntryCommit>> {
+  const found = new Map<string, EntryCommit>();
+  for (const tenantId of new Set(events.map((event) => event.tenantId))) {
+    const ids = events.flatMap((event) => (event.tenantId === tenantId ? [event.eventId] : []));
+    for (const [eventId, commit] of await commits(tx, tenancyLog(tenantId), ids)) found.set(eventId, commit);
+  }
+  return found;
+}

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { type Route, route } from '../../platform/http/route.js';
+import { listQuerySchema } from '../../platform/listing/list-query.js';
+import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import type { PageTokens } from '../../platform/postgres/page-token.js';
+import { uuidSchema } from '../../platform/uuid-schema.js';
+import { accessPolicySchema, changeAccessPolicySchema, createAccessPolicySchema } from './access-policy.js';
+import { ACCESS_POLICY_FILTERS } from './access-policy-filter-store.js';
+import { listAccessPolicies, readAccessPolicy } from './read-access-policies.js';
+import {
+  changeAccessPolicy,
+  createAccessPolicy,
+  deleteAccessPolicy,
+  type WritePolicyDeps,
+} from './write-access-policy.js';
+
+const POLICIES = '/archivist/iam/v1/access_policies';
+const collection = { path: POLICIES, access: 'token', success: 200 } as const;
+const item = {
+  path: `${POLICIES}/:uuid`,
+  params: z.object({ uuid: uuidSchema }),
+  access: 'token',
+  success: 200,
+} as const;
+
+/** Access policies (interface: Access policies). Which assets they match stands with the assets. */
+export function accessPolicyRoutes(deps: WritePolicyDeps & { readonly pageTokens: PageTokens }): Route[] {
+  return [
+    route({
+      ...collection,
+      method: 'GET',
+      operationId: 'AccessPolicies_ListIAMAccessPolicies',
+      summary: 'List access policies, newest first or by name',
+      codes: [206, 400, 401, 403, 429, 500],
+      query: listQuerySchema(ACCESS_POLICY_FILTERS),
+      response: pageSchema('access_policies', accessPolicySchema),
+      handle: async ({ principal, query, headers }) => {
+        const exactTotal = wantsExactTotal(headers);
+        return pageReply('access_policies', await listAccessPolicies(deps, principal, { query, exactTotal }));
+      },
+    }),
+    route({
+      ...collection,
+      method: 'POST',
+      operationId: 'AccessPolicies_CreateIAMAccessPolicy',
+      summary: 'Create an access policy',
+      codes: [400, 401, 402, 403, 413, 429, 500],
+      body: createAccessPolicySchema,
+      response: accessPolicySchema,
+      handle: async ({ principal, body }) => ({ body: await createAccessPolicy(deps, principal, body) }),
+    }),
+    route({
+      ...item,
+      method: 'GET',
+      operationId: 'AccessPolicies_GetIAMAccessPolicy',
+      summary: 'Read an access policy',
+      codes: [400, 401, 403, 404, 429, 500],
+      response: accessPolicySchema,
+      handle: async ({ principal, params }) => ({ body: await readAccessPolicy(deps, principal, params.uuid) }),
+    }),
+    route({
+      ...item,
+      method: 'PATCH',
+      operationId: 'AccessPolicies_UpdateIAMAccessPolicy',
+      summary: 'Change an access policy',
+      codes: [400, 401, 403, 404, 413, 429, 500],
+      body: changeAccessPolicySchema,
+      response: accessPolicySchema,
+      handle: async ({ principal, params, body }) => ({
+        body: await changeAccessPolicy(deps, principal, params.uuid, body),
+      }),
+    }),
+    route({
+      ...item,
+      method: 'DELETE',
+      operationId: 'AccessPolicies_DeleteIAMAccessPolicy',
+      summary: 'Delete an access policy',
+      codes: [400, 401, 403, 404, 429, 500],
+      handle: async ({ principal, params }) => {
+        await deleteAccessPolicy(deps, principal, params.uuid);
+        return { body: {} };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,72 @@
+import { type AttributeFilter, parsePolicyFilter } from '../../filter/attribute-filter.js';
+import { type AccessPermission, type AccessPolicy, POLICY_FILTER } from './access-policy.js';
+import { type PrincipalKey, readSubject, readUserAttribute } from './principal-key.js';
+
+/** Names that a permission lists; `*` among them stands for every name. */
+export type Names = 'all' | ReadonlySet<string>;
+
+/** What one permission of a policy gives to the principal that it names, on the assets that the policy matches. */
+export interface Grant {
+  /** Whose assets. */
+  readonly tenantId: string;
+  readonly filter: AttributeFilter;
+  readonly attributesRead: Names;
+  readonly attributesWritten: Names;
+  /** Kinds of events, by their `arc_display_type`. */
+  readonly kindsRead: Names;
+  readonly kindsRecorded: Names;
+  /** Behaviours that it sees and with which it records. */
+  readonly behaviours: Names;
+}
+
+/** A permission that names no behaviour means the one of ordinary events. */
+const DEFAULT_BEHAVIOUR = 'RecordEvidence';
+
+/**
+ * What these policies of one tenancy give to whoever has these keys: to people of the tenancy whose keys pass every
+ * `user_attributes` list, and to an organisation that `subjects` names. Nobody else is given anything.
+ */
+export function grantsOf(policies: readonly AccessPolicy[], keys: ReadonlySet<PrincipalKey>): Grant[] {
+  return policies.flatMap((policy) => {
+    const permissions = policy.access_permissions.filter((permission) => names(permission, keys));
+    if (permissions.length === 0) return [];
+    const filter = parsePolicyFilter(policy.filters, POLICY_FILTER);
+    return permissions.map((permission) => grantOf(policy.tenantId, filter, permission));
+  });
+}
+
+function names(permission: AccessPermission, keys: ReadonlySet<PrincipalKey>): boolean {
+  const { subjects, user_attributes: lists } = permission;
+  if (subjects.some((subject) => keys.has(readSubject(subject)))) return true;
+  return lists.length > 0 && lists.every(({ or }) => or.some((entry) => keys.has(readUserAttribute(entry))));
+}
+
+function grantOf(tenantId: string, filter: AttributeFilter, permission: AccessPermission): Grant {
+  const { behaviours } = permission;
+  return {
+    tenantId,
+    filter,
+    attributesRead: listed([...permission.asset_attributes_read, ...permission.include_attributes]),
+    attributesWritten: listed(permission.asset_attributes_write),
+    kindsRead: listed(permission.event_arc_display_type_read),
+    kindsRecorded: listed(permission.event_arc_display_type_write),
+    behaviours: listed(behaviours.length === 0 ? [DEFAULT_BEHAVIOUR] : behaviours),
+  };
+}
+
+function listed(entries: readonly string[]): Names {
+  return entries.includes('*') ? 'all' : new Set(entries);
+}
+
+export function has(names: Names, name: string): boolean {
+  return names === 'all' || names.has(name);
+}
+
+export function isEmpty(names: Names): boolean {
+  return names !== 'all' && names.size === 0;
+}
+
+/** True when the grant shows anything of an asset at all; one that only records shows nothing. */
+export function shows(grant: Grant): boolean {
+  return !isEmpty(grant.attributesRead) || !isEmpty(grant.kindsRead);
+}

@@ -1,0 +1,20 @@
+import type { Principal } from '../../platform/http/principal.js';
+
+/** The role that may do everything in its own tenancy. */
+export const OWNER_ROLE = 'OWNER';
+
+/** True when the principal administers its tenancy. */
+export function isOwner(principal: Principal): boolean {
+  return principal.roles.includes(OWNER_ROLE);
+}
+
+/** Who made something, by token issuer and subject. */
+export interface Created {
+  readonly creatorIssuer: string;
+  readonly creatorSubject: string;
+}
+
+/** True when the principal made it. That it is of the principal's tenancy is looked at elsewhere. */
+export function createdBy(principal: Principal, resource: Created): boolean {
+  return resource.creatorIssuer === principal.issuer && resource.creatorSubject === principal.subject;
+}

@@ -1,0 +1,46 @@
+import type { PolicyAuditDeps } from '../archivist/assets/record-policy-audit.js';
+import { clamavScanner } from '../platform/clamav.js';
+import type { Config } from '../platform/config.js';
+import type { Ids } from '../platform/ids.js';
+import type { Keyring } from '../platform/keys/keyring.js';
+import type { Logger } from '../platform/logger.js';
+import type { ObjectStore } from '../platform/object-store.js';
+import type { QueueBackend } from '../platform/queue/queue-backend.js';
+import { startAnchorJob } from '../workers/anchor-job.js';
+import { startPolicyAuditJob } from '../workers/policy-audit-job.js';
+import { startPurgeIdempotencyJob } from '../workers/purge-idempotency-job.js';
+import { startScanBlobsJob } from '../workers/scan-blobs-job.js';
+import { startSweepUploadsJob } from '../workers/sweep-uploads-job.js';
+
+export interface BackgroundDeps extends Omit<PolicyAuditDeps, 'wallets'> {
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly objectStore: ObjectStore;
+  readonly queues: QueueBackend;
+  readonly keyring: Keyring;
+}
+
+/** Starts the work that no request waits for, as far as this process's role does it. `begun` is told each part's end. */
+export async function startBackgroundJobs(
+  config: Config,
+  deps: BackgroundDeps,
+  begun: (close: () => Promise<void>) => void,
+): Promise<void> {
+  const backend = deps.queues;
+  // Not where only the interface is served; of two processes one does it.
+  if (config.role !== 'api') {
+    const jobs = [
+      await startPurgeIdempotencyJob({ ...deps, backend }),
+      await startSweepUploadsJob({ ...deps, backend }),
+      await startAnchorJob({ ...deps, key: deps.keyring.chain, backend, pattern: config.anchorSchedule }),
+    ];
+    for (const job of jobs) begun(() => job.close());
+  }
+  if (config.role !== 'all' && config.role !== 'worker') return;
+  const audit = await startPolicyAuditJob({ ...deps, backend, wallets: new Map() });
+  begun(() => audit.close());
+  if (config.clamavUrl === undefined) return;
+  const scanner = clamavScanner(config.clamavUrl);
+  const scan = await startScanBlobsJob({ ...deps, scanner, backend, pattern: config.blobScanSchedule });
+  begun(() => scan.close());
+}

@@ -1,0 +1,35 @@
+import { type PolicyAuditDeps, recordPolicyAudit } from '../archivist/assets/record-policy-audit.js';
+import type { Logger } from '../platform/logger.js';
+import type { QueueBackend } from '../platform/queue/queue-backend.js';
+
+const QUEUE = 'access-policy-audit';
+/** Only for what a lost wake-up left behind. */
+const SWEEP_MS = 30_000;
+const FORGOTTEN = { removeOnComplete: true, removeOnFail: true };
+
+/** Wakes whoever records what policies leave on assets. Never fails and never waits: the sweep finds the rows without it. */
+export function policyAuditWaker({ backend, logger }: { backend: QueueBackend; logger: Logger }): () => void {
+  return () => {
+    backend
+      .queue(QUEUE)
+      .add('policy changed', {}, { deduplication: { id: 'wake', keepLastIfActive: true }, ...FORGOTTEN })
+      .catch((error: unknown) => logger.warn({ err: error }, 'the queue takes no jobs: the sweep does the work'));
+  };
+}
+
+/** Records the audit events of access policies: when woken, and from time to time. */
+export async function startPolicyAuditJob(
+  deps: PolicyAuditDeps & { readonly backend: QueueBackend; readonly logger: Logger },
+): Promise<{ close(): Promise<void> }> {
+  const { backend, logger } = deps;
+  let stopping = false;
+  await backend.queue(QUEUE).upsertJobScheduler('sweep', { every: SWEEP_MS }, { name: 'sweep', opts: FORGOTTEN });
+  const worker = backend.worker(QUEUE, () => recordPolicyAudit(deps, () => stopping));
+  worker.on('failed', (_job, error) => logger.warn({ err: error }, 'audit events of access policies wait'));
+  return {
+    async close() {
+      stopping = true;
+      await worker.close();
+    },
+  };
+}

@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { forClient, listed, made, openScene, POLICIES, type Scene } from './policy-scene.js';
+import type { Client } from './test-service.js';
+
+const policy = {
+  display_name: 'Lights of the north',
+  filters: [
+    { or: ['attributes.arc_display_type=Traffic light', 'attributes.kind:light'] },
+    { or: ['attributes.site=*'] },
+  ],
+  access_permissions: [
+    {
+      subjects: ['subjects/6A951B62-0a26-4c22-a886-1082297b063b'],
+      behaviours: ['RecordEvidence', 'Attachments'],
+      include_attributes: ['arc_display_name'],
+      user_attributes: [{ or: ['group:maintainers', 'email=A@example.com', 'jwt_role=a=b', 'subject=s'] }],
+      asset_attributes_read: ['*'],
+      asset_attributes_write: ['site'],
+      event_arc_display_type_read: ['Inspection'],
+      event_arc_display_type_write: ['Inspection'],
+    },
+  ],
+};
+
+let scene: Scene;
+let owner: Client;
+beforeAll(async () => {
+  scene = await openScene();
+  ({ owner } = scene);
+});
+afterAll(() => scene?.close());
+
+describe('an access policy', () => {
+  it('is kept field by field, changed in part, and deleted with an empty object', async () => {
+    const created = await owner.post(POLICIES, policy);
+    const { identity, tenant, ...content } = created.json;
+    expect(content).toEqual({ ...policy, description: '' });
+    expect(tenant).toMatch(/^tenant\//);
+    const path = `/archivist/iam/v1/${identity}`;
+    expect((await owner.get(path)).json).toEqual(created.json);
+    const change = { description: 'all of them', identity: 'access_policies/x', tenant: 'tenant/y' };
+    const changed = await scene.change(owner, path, change);
+    expect(changed.json).toEqual({ ...created.json, description: 'all of them' });
+    expect((await owner.get(path)).json).toEqual(changed.json);
+    const removed = await scene.remove(owner, path);
+    expect([removed.status, removed.json]).toEqual([200, {}]);
+    expect((await owner.get(path)).status).toBe(404);
+    expect((await scene.remove(owner, path)).status).toBe(404);
+  });
+
+  it('is listed and counted by name', async () => {
+    for (const _ of [1, 2, 3]) await owner.post(POLICIES, { ...policy, display_name: 'Counted' });
+    const count = await owner.get(`${POLICIES}?display_name=Counted&page_size=1`, { 'x-request-total-count': 'true' });
+    expect(count.headers.get('x-total-count')).toBe('3');
+    const seen: unknown[] = [...(count.json['access_policies'] as unknown[])];
+    for (let token = count.json['next_page_token']; token !== ''; ) {
+      const page = await owner.get(`${POLICIES}?page_token=${token}&page_size=1`);
+      seen.push(...(page.json['access_policies'] as unknown[]));
+      token = page.json['next_page_token'];
+    }
+    expect(seen).toHaveLength(3);
+    expect(seen.every((each) => (each as { display_name: string }).display_name === 'Counted')).toBe(true);
+    expect((await owner.get(`${POLICIES}?order_by=DISPLAY_NAME&display_name=Counted`)).status).toBe(200);
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ['no name', { display_name: '' }, 'display_name'],
+    ['no filters', { filters: null }, 'filters'],
+    ['a filter without its prefix', { filters: [{ or: ['colour=red'] }] }, 'filters.0.or.0'],
+    ['a filter without a comparison', { filters: [{ or: ['attributes.colour'] }] }, 'filters.0.or.0'],
+    ['an empty alternative', { filters: [{ or: [] }] }, 'filters.0.or'],
+    ['no permissions', { access_permissions: 'x' }, 'access_permissions'],
+    ['a subject that is none', { access_permissions: [{ subjects: ['x'] }] }, 'access_permissions.0.subjects.0'],
+    [
+      'Self as another organisation',
+      { access_permissions: [{ subjects: ['subjects/00000000-0000-0000-0000-000000000000'] }] },
+      'access_permissions.0.subjects.0',
+    ],
+    [
+      'an unknown user attribute',
+      { access_permissions: [{ user_attributes: [{ or: ['name=x'] }] }] },
+      'access_permissions.0.user_attributes.0.or.0',
+    ],
+    [
+      'everybody but one',
+      { access_permissions: [{ user_attributes: [{ or: ['email!=a@example.com'] }] }] },
+      'access_permissions.0.user_attributes.0.or.0',
+    ],
+    [
+      'nobody',
+      { access_permissions: [{ user_attributes: [{ or: ['email='] }] }] },
+      'access_permissions.0.user_attributes.0.or.0',
+    ],
+  ])('with %s is refused, naming the field', async (_name, wrong, field) => {
+    const answer = await owner.post(POLICIES, { ...policy, ...wrong });
+    expect(answer.status).toBe(400);
+    expect(String(answer.json['description']).replaceAll(/\[(\d+)\]/g, '.$1')).toContain(field);
+  });
+
+  it('tells which assets it matches, and they tell it, public ones never', async () => {
+    const asset = await scene.asset({ arc_display_type: 'Barrier', site: 'north' });
+    await scene.asset({ arc_display_type: 'Gate' });
+    const attributes = { arc_display_type: 'Barrier' };
+    const open = made(await owner.post('/archivist/v2/assets', { attributes, public: true }));
+    const id = await scene.policy('Barrier', {});
+    expect(await listed(owner, `/archivist/iam/v1/${id}/assets`)).toEqual([asset]);
+    const ofAsset = await owner.get(`/archivist/iam/v1/${asset}/access_policies`);
+    expect((ofAsset.json['access_policies'] as { identity: string }[]).map(({ identity }) => identity)).toEqual([id]);
+    expect((await owner.get(`/archivist/iam/v1/${open}/access_policies`)).json['access_policies']).toEqual([]);
+  });
+
+  it('counts at once when it is made, changed and taken back', async () => {
+    const reader = await scene.client({});
+    const asset = await scene.asset({ arc_display_type: 'Lamp', colour: 'red' });
+    const path = `/archivist/v2/${asset}`;
+    expect((await reader.get(path)).status).toBe(404);
+    const id = await scene.policy('Lamp', forClient(reader, { asset_attributes_read: ['colour'] }));
+    expect((await reader.get(path)).json['attributes']).toEqual({ colour: 'red' });
+    await scene.change(owner, `/archivist/iam/v1/${id}`, {
+      access_permissions: [forClient(reader, { asset_attributes_read: ['arc_display_type'] })],
+    });
+    expect((await reader.get(path)).json['attributes']).toEqual({ arc_display_type: 'Lamp' });
+    await scene.remove(owner, `/archivist/iam/v1/${id}`);
+    expect((await reader.get(path)).status).toBe(404);
+  });
+
+  it('names applications by claims, too, and by all of its lists', async () => {
+    const plain = await scene.client({});
+    const asset = await scene.asset({ arc_display_type: 'Pole' });
+    const lists = [{ or: [`subject=${plain.clientId}`] }, { or: ['jwt_role=keeper'] }];
+    const id = await scene.policy('Pole', { user_attributes: lists, asset_attributes_read: ['*'] });
+    expect((await plain.get(`/archivist/v2/${asset}`)).status).toBe(404);
+    await scene.change(owner, `/archivist/iam/v1/${id}`, {
+      access_permissions: [{ user_attributes: lists.slice(0, 1), asset_attributes_read: ['*'] }],
+    });
+    expect((await plain.get(`/archivist/v2/${asset}`)).status).toBe(200);
+  });
+
+  it('leaves one event on every asset that it matches, at each version, by Archivist Internal', async () => {
+    const asset = await scene.asset({ arc_display_type: 'Sign' });
+    const other = await scene.asset({ arc_display_type: 'Post' });
+    const id = await scene.policy('Sign', {});
+    await scene.change(owner, `/archivist/iam/v1/${id}`, { description: 'again' });
+    const path = `/archivist/v2/${asset}/events?event_attributes.arc_display_type=arc_access_policy`;
+    let events: Record<string, Record<string, unknown>>[] = [];
+    for (let tries = 0; tries < 100 && events.length < 2; tries += 1) {
+      await new Promise((wake) => setTimeout(wake, 100));
+      events = (await owner.get(path)).json['events'] as typeof events;
+    }
+    expect(events.map((event) => event['event_attributes']!['arc_access_policy_version'])).toEqual(['2', '1']);
+    for (const event of events) {
+      expect(event).toMatchObject({
+        operation: 'Record',
+        behaviour: 'Builtin',
+        principal_accepted: { display_name: 'Archivist Internal' },
+        event_attributes: { arc_access_policy_identity: id },
+      });
+      expect(event['event_attributes']!['arc_access_policy_digest']).toMatch(/^[0-9a-f]{64}$/);
+    }
+    expect((await owner.get(`/archivist/v2/${other}/events`)).json['events']).toHaveLength(1);
+  });
+
+  it('is said of in the security audit', async () => {
+    const id = await scene.policy('Audited', {});
+    const { json } = await owner.get('/archivist/v1/security_events?page_size=1');
+    expect((json['security_events'] as unknown[])[0]).toMatchObject({
+      attributes: { action: 'access_policy.create', resource: id, actor: { subject: owner.clientId } },
+    });
+  });
+});
+
+describe('another tenancy', () => {
+  it('finds no policy of ours', async () => {
+    const stranger = await scene.client({ roles: ['OWNER'], otherTenancy: true });
+    const id = await scene.policy('Ours', {});
+    const path = `/archivist/iam/v1/${id}`;
+    const answers = [
+      await stranger.get(path),
+      await stranger.get(`${path}/assets`),
+      await scene.change(stranger, path, { display_name: 'taken' }),
+      await scene.remove(stranger, path),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+    const made = await stranger.post(POLICIES, { ...policy, tenant: (await owner.get(path)).json['tenant'] });
+    expect(made.json['tenant']).not.toBe((await owner.get(path)).json['tenant']);
+  });
+});
