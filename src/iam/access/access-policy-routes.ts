@@ -76,6 +76,7 @@ export function accessPolicyRoutes(deps: WritePolicyDeps & { readonly pageTokens
       operationId: 'AccessPolicies_DeleteIAMAccessPolicy',
       summary: 'Delete an access policy',
       codes: [400, 401, 403, 404, 429, 500],
+      response: z.strictObject({}),
       handle: async ({ principal, params }) => {
         await deleteAccessPolicy(deps, principal, params.uuid);
         return { body: {} };

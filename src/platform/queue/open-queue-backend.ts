@@ -62,6 +62,8 @@ export async function openRedisQueues(url: string, logger: Logger): Promise<Queu
     connect(url, { maxRetriesPerRequest: 1, commandTimeout: COMMAND_TIMEOUT_MS }, logger),
     connect(url, { maxRetriesPerRequest: null }, logger),
   ]);
+  // Every queue and every worker listens to them.
+  for (const each of [connection, blocking]) each.setMaxListeners(0);
   return queueBackend(
     {
       engine: 'Redis',
@@ -85,6 +87,8 @@ export async function openRedisQueues(url: string, logger: Logger): Promise<Queu
 export function postgresQueues(database: PooledDatabase, logger: Logger): QueueBackend {
   const classes = withBackend(createPostgresBackend);
   const connection: pg.Pool = database.queuePool;
+  // Every queue and every worker listens to it.
+  connection.setMaxListeners(0);
   type Options = QueueOptions<Parameters<typeof createPostgresBackend>[0]>;
   return queueBackend(
     {
