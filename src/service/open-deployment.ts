@@ -6,8 +6,7 @@ import type { Config } from '../platform/config.js';
 import type { Ids } from '../platform/ids.js';
 import { createDeploymentKeys, createTenancyKeys } from '../platform/keys/create-keys.js';
 import { keyFiles } from '../platform/keys/key-files.js';
-import type { Keyring } from '../platform/keys/keyring.js';
-import { openKeyring } from '../platform/keys/open-keyring.js';
+import { type OpenKeyring, openKeyring } from '../platform/keys/open-keyring.js';
 import { listSigningKeys } from '../platform/keys/signing-key-store.js';
 import type { Database } from '../platform/postgres/database.js';
 import { writeCredentials } from './first-credentials.js';
@@ -15,7 +14,7 @@ import { writeCredentials } from './first-credentials.js';
 /** A deployment ready for use: its fixed points and its keys. */
 export interface OpenDeployment {
   readonly deployment: Deployment;
-  readonly keyring: Keyring;
+  readonly keyring: OpenKeyring;
   readonly createTenancyKeys: BootstrapDeps['createTenancyKeys'];
   /** Only at the start that made the deployment. */
   readonly firstOwner?: FirstOwner;

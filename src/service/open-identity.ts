@@ -14,6 +14,7 @@ import { keyFiles } from '../platform/keys/key-files.js';
 import type { Logger } from '../platform/logger.js';
 import type { Database } from '../platform/postgres/database.js';
 import type { OpenDeployment } from './open-deployment.js';
+import { watchKeys } from './watch-keys.js';
 
 /** Who may come in, and what the routes of identity are given. */
 export interface Identity {
@@ -34,11 +35,13 @@ export async function openIdentity(parts: {
   readonly open: OpenDeployment;
 }): Promise<Identity> {
   const { config, database, clock, ids, logger, open } = parts;
-  const { keyring, createTenancyKeys } = open;
+  const { deployment, keyring, createTenancyKeys } = open;
   const { publicUrl, massifHeight } = config;
   const secret = await keyFiles(config.keysDir).secret(OPERATOR_TOKEN, (count) => ids.randomBytes(count));
   const disabled = await watchDisabledTenancies({ database, logger });
-  const ofToken = createAuthenticate({ keyring, clock, publicUrl, standingOf: createCallerStanding(database) });
+  const standingOf = createCallerStanding(database);
+  const keys = watchKeys({ database, keyring, deployment, clock, logger });
+  const ofToken = createAuthenticate({ keyring, clock, publicUrl, standingOf, refreshKeys: keys.refresh });
   const guard = openGuessGuard({ redisUrl: config.redisUrl, logger });
   return {
     async authenticate(request) {
@@ -52,6 +55,7 @@ export async function openIdentity(parts: {
     close() {
       disabled.close();
       guard.close();
+      keys.close();
     },
   };
 }

@@ -4,14 +4,19 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Authenticate, Principal } from '../../platform/http/principal.js';
-import type { Keyring } from '../../platform/keys/keyring.js';
+import type { Keyring, PublishedKey } from '../../platform/keys/keyring.js';
 import { isReservedClaim } from '../applications/custom-claims.js';
-import { EPOCH_CLAIM, tokenAudience, tokenIssuer } from './access-token.js';
+import { EPOCH_CLAIM, TOKEN_LIFETIME_SECONDS, tokenAudience, tokenIssuer } from './access-token.js';
 import type { ClientAddress, Standing } from './standing-store.js';
 
 const CLOCK_SKEW_SECONDS = 5;
 const MAX_TOKEN_LENGTH = 8192;
 const REMEMBERED_TOKENS = 10_000;
+/**
+ * A token lives no longer than the key that signed it and its own hour. Two minutes more for a process that did not hear of
+ * the new key at once.
+ */
+const RETIRED_KEY_HONOURED_MS = (TOKEN_LIFETIME_SECONDS + 120) * 1000;
 const TENANT = /^tenant\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Header members by which a token could bring its own key, or ask for rules that we do not know. */
@@ -34,6 +39,8 @@ interface VerifiedToken {
  */
 export function createAuthenticate(deps: {
   readonly keyring: Keyring;
+  /** Looks for keys that were made since; not each time that it is asked. */
+  readonly refreshKeys: () => Promise<void>;
   readonly clock: Clock;
   readonly publicUrl: string;
   readonly standingOf: (client: ClientAddress) => Promise<Standing>;
@@ -41,12 +48,22 @@ export function createAuthenticate(deps: {
   const verified = new LRUCache<string, VerifiedToken>({ max: REMEMBERED_TOKENS });
   const keys = new Map<string, Promise<VerificationKey>>();
 
-  function keyOf(kid: string): Promise<VerificationKey> {
-    const remembered = keys.get(kid);
-    if (remembered) return remembered;
-    const published = deps.keyring.publicKeys(['token']).find((key) => key.keyId === kid);
-    if (!published) throw new Error('unknown token key');
-    const imported = importJWK({ ...published.jwk }, 'RS256');
+  /** A name that is not known may be of a key that came after this process started. */
+  async function publishedKey(kid: string): Promise<PublishedKey> {
+    const find = () => deps.keyring.publicKeys(['token']).find((key) => key.keyId === kid);
+    const known = find();
+    if (known) return known;
+    await deps.refreshKeys();
+    const fresh = find();
+    if (!fresh) throw new Error('unknown token key');
+    return fresh;
+  }
+
+  async function keyOf(kid: string): Promise<VerificationKey> {
+    const { jwk, validUntil } = await publishedKey(kid);
+    if (validUntil && deps.clock.now() > validUntil.getTime() + RETIRED_KEY_HONOURED_MS)
+      throw new Error('old token key');
+    const imported = keys.get(kid) ?? importJWK({ ...jwk }, 'RS256');
     keys.set(kid, imported);
     return imported;
   }
@@ -62,6 +79,7 @@ export function createAuthenticate(deps: {
       issuer: tokenIssuer(deps.publicUrl),
       audience,
       clockTolerance: CLOCK_SKEW_SECONDS,
+      maxTokenAge: TOKEN_LIFETIME_SECONDS,
       currentDate: new Date(deps.clock.now()),
       requiredClaims: ['exp', 'iat', 'sub', 'client_id', 'jit_tenant_id'],
     });

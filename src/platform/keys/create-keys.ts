@@ -34,7 +34,8 @@ export async function createTenancyKeys(tx: Tx, files: KeyFiles, tenantId: strin
   return walletAddress(concatBytes(fromBase64(x!), fromBase64(y!)));
 }
 
-async function createKey(
+/** Makes the active key of a role, which must have none. Resolves to its public half. */
+export async function createKey(
   tx: Tx,
   files: KeyFiles,
   tenantId: string,

@@ -33,6 +33,22 @@ function requireActive(rows: readonly SigningKeyRow[], role: SigningKeyRow['role
   return row;
 }
 
+/** Keys as one moment has them. */
+interface Keys {
+  readonly rows: readonly SigningKeyRow[];
+  readonly active: ReadonlyMap<KeyRole, { keyId: string; key: KeyObject }>;
+  readonly signers: ReadonlyMap<KeyRole, Signer>;
+}
+
+/** A keyring of a running service, whose keys others may rotate. */
+export interface OpenKeyring extends Keyring {
+  /**
+   * Goes over to the keys that the database names now: active ones sign from here on, others are published as they are.
+   * @throws {Error} naming the key whose private half is missing; the keyring is then as before
+   */
+  adopt(rows: readonly SigningKeyRow[]): Promise<void>;
+}
+
 /**
  * Loads the private halves of the deployment's active keys. A service that could publish and not sign must not start.
  * @throws {Error} naming the key whose private half is missing, or when the pepper is not the deployment's
@@ -41,22 +57,36 @@ export async function openKeyring(
   rows: readonly SigningKeyRow[],
   files: KeyFiles,
   secrets: { readonly pepper: Uint8Array; readonly pageTokenKey: Uint8Array },
-): Promise<Keyring> {
+): Promise<OpenKeyring> {
   if (requireActive(rows, PEPPER_ROLE).keyId !== secretFingerprint(secrets.pepper))
     throw new Error('KEYS_DIR has another token-pepper than this deployment: restore it, or no client secret is known');
+  let keys = await loadKeys(rows, files);
+  return {
+    ...secrets,
+    chain: chainKey(keys.active.get('chain')!.key),
+    signer: (role) => keys.signers.get(role)!,
+    publicKeys: (roles) => keys.rows.filter((row) => isOf(row, roles)).map(published),
+    signToken(claims, { typ }) {
+      const token = keys.active.get('token')!;
+      return new SignJWT({ ...claims }).setProtectedHeader({ alg: 'RS256', typ, kid: token.keyId }).sign(token.key);
+    },
+    async adopt(next) {
+      keys = await loadKeys(next, files, keys);
+    },
+  };
+}
+
+async function loadKeys(rows: readonly SigningKeyRow[], files: KeyFiles, before?: Keys): Promise<Keys> {
   const active = new Map<KeyRole, { keyId: string; key: KeyObject }>();
   for (const role of DEPLOYMENT_ROLES) {
     const { keyId } = requireActive(rows, role);
-    active.set(role, { keyId, key: await files.load(keyId) });
+    const held = before?.active.get(role);
+    active.set(role, held?.keyId === keyId ? held : { keyId, key: await files.load(keyId) });
   }
-  const signers = new Map<KeyRole, Signer>(EVIDENCE_ROLES.map((role) => [role, nodeSigner(active.get(role)!.key)]));
-  const token = active.get('token')!;
-  return {
-    ...secrets,
-    chain: chainKey(active.get('chain')!.key),
-    signer: (role) => signers.get(role)!,
-    publicKeys: (roles) => rows.filter((row) => isOf(row, roles)).map(published),
-    signToken: (claims, { typ }) =>
-      new SignJWT({ ...claims }).setProtectedHeader({ alg: 'RS256', typ, kid: token.keyId }).sign(token.key),
-  };
+  const signers = EVIDENCE_ROLES.map((role): [KeyRole, Signer] => {
+    const { keyId, key } = active.get(role)!;
+    const held = before?.active.get(role)?.keyId === keyId ? before.signers.get(role) : undefined;
+    return [role, held ?? nodeSigner(key)];
+  });
+  return { rows, active, signers: new Map(signers) };
 }

@@ -36,3 +36,18 @@ export function listSigningKeys(tx: Tx, tenantId: string): Promise<SigningKeyRow
     [tenantId],
   );
 }
+
+/** Retires the active key of a role and answers its id. */
+export async function retireActiveKey(
+  tx: Tx,
+  tenantId: string,
+  role: KeyRole,
+  validUntil: Date,
+): Promise<string | undefined> {
+  const [row] = await tx.query<{ keyId: string }>(
+    `UPDATE archivist.signing_key SET state = 'retired', valid_until = $3
+      WHERE tenant_id = $1 AND role = $2 AND state = 'active' RETURNING key_id AS "keyId"`,
+    [tenantId, role, validUntil],
+  );
+  return row?.keyId;
+}
