@@ -15,6 +15,8 @@ export interface OperationMetrics {
   receiptHome(operation: string): void;
   /** A vCon has ended of which no hash is known. */
   unknownEnding(): void;
+  /** vCons of which capture and egress do not agree went into a gap record. */
+  gaps(vcons: number): void;
   /** An entry of the stream was no record. */
   streamRefused(): void;
 }
@@ -45,6 +47,11 @@ export function createOperationMetrics(registry: Registry): OperationMetrics {
     help: 'vCons that expired or were deleted, of which no hash is known: no event',
     registers,
   });
+  const gaps = new Counter({
+    name: 'conserver_link_gaps_total',
+    help: 'vCons that left without an event, or were captured and never left, as gap records tell',
+    registers,
+  });
   const refused = new Counter({
     name: 'conserver_link_stream_refused_total',
     help: 'Entries of the stream that were no records, kept aside',
@@ -59,6 +66,7 @@ export function createOperationMetrics(registry: Registry): OperationMetrics {
     dead: byOperation('conserver_link_dead_total', 'Events that the service has refused for good'),
     receiptHome: byOperation('conserver_link_receipts_total', 'Receipts that were fetched, checked and kept'),
     unknownEnding: () => unknown.inc(),
+    gaps: (vcons) => gaps.inc(vcons),
     streamRefused: () => refused.inc(),
   };
 }

@@ -3,8 +3,7 @@ import type { CaptureMethod, Observation } from './capture-sequence.js';
 import type { Operation } from './operation.js';
 import type { VconFacts } from './vcon-facts.js';
 
-/** Texts, and in records of several vCons lists of texts. */
-export type EventAttributes = Readonly<Record<string, string | readonly string[]>>;
+export type EventAttributes = Readonly<Record<string, string>>;
 
 /** An operation as it will stand in the log: the template's attributes and a few of ours. */
 export interface OperationEvent {
@@ -28,8 +27,7 @@ export interface Capture {
 }
 
 /** The drafts that the template's values are about; documents do not tell. */
-const VCON_DRAFT = 'core-02';
-const SCITT_DRAFT = '22';
+export const DRAFT_VERSIONS = { vcon_draft_version: 'core-02', scitt_draft_version: '22' };
 const CONTENT_TYPE = 'application/vcon+json';
 const RFC3339 = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)([Zz]|[+-]\d{2}:\d{2})?$/;
 const VERSION = /^\d{1,3}(\.\d{1,3}){0,3}$/;
@@ -112,8 +110,7 @@ export function operationEvent(operation: Operation, vcon: VconFacts, capture: C
     timestamp_observed: observed,
     vcon_operation: operation.name,
     ...(operation.reported ? { vcon_operation_reported: operation.reported } : {}),
-    vcon_draft_version: VCON_DRAFT,
-    scitt_draft_version: SCITT_DRAFT,
+    ...DRAFT_VERSIONS,
     ...(vcon.form ? { vcon_form: vcon.form } : {}),
     ...(vcon.vconMember && VERSION.test(vcon.vconMember) ? { vcon_version: vcon.vconMember } : {}),
     ...(vcon.uuid ? {} : { vcon_subject_source: 'payload_hash' }),

@@ -1,6 +1,7 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { Registry } from 'prom-client';
 import type { Clock } from '../../src/platform/clock.js';
 import type { Config } from '../../src/platform/config.js';
@@ -11,7 +12,8 @@ import { deliveryState, registerDeliveryMetrics } from '../delivery/delivery-met
 import { startDelivery } from '../delivery/delivery-worker.js';
 import type { RetryPace } from '../delivery/retry-delay.js';
 import { openMemory, pluginFolder } from '../memory/open-memory.js';
-import { DEFAULT_STREAM, startStreamConsumer } from '../stream/stream-consumer.js';
+import type { ReceiptPlaces } from '../receipts/publish-receipt.js';
+import { startReceiptWorker } from '../receipts/receipt-worker.js';
 import { createOperationMetrics } from './capture-metrics.js';
 import { type CaptureOperation, createCapture, type Ended } from './capture-operation.js';
 import { createCaptureSequence } from './capture-sequence.js';
@@ -20,6 +22,7 @@ import { checkPluginSettings, type PluginSettings, readTenancies } from './plugi
 import type { BodyLimits } from './read-body.js';
 import { type ReceiverTls, startReceiver } from './receiver.js';
 import { openSpool, type Spool } from './spool.js';
+import { type Closable, startCaptureMethods } from './start-capture-methods.js';
 import { within } from './time-limit.js';
 import { vconFacts } from './vcon-facts.js';
 
@@ -46,10 +49,6 @@ export interface ConserverLink {
   close(): Promise<void>;
 }
 
-interface Closable {
-  close(): Promise<void>;
-}
-
 const RANDOM_STEPS = 2 ** 32;
 /** With `PLUGIN_FAIL=open` the queue has so long before this disk takes its place. */
 const QUEUE_WITHIN_MS = 1_000;
@@ -66,6 +65,15 @@ function orSpool(capture: CaptureOperation, spool: Spool | undefined, logger: Lo
       return captured;
     }
   };
+}
+
+/** Where receipts go, and the connection for it; undefined when none are fetched. */
+function receiptPlaces(settings: PluginSettings, logger: Logger): (ReceiptPlaces & Closable) | undefined {
+  if (!settings.receipts) return undefined;
+  const { receiptUrl: url, receiptKey: key, conserverRedisUrl } = settings;
+  const redis = key && conserverRedisUrl ? new Redis(conserverRedisUrl, { maxRetriesPerRequest: 1 }) : undefined;
+  redis?.on('error', (error) => logger.warn({ err: error }, 'the conserver’s Redis does not answer'));
+  return { url, key, redis, close: async () => redis?.disconnect() };
 }
 
 async function readTls(tls: PluginSettings['tls']): Promise<ReceiverTls | undefined> {
@@ -106,19 +114,17 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
       tapped: settings.tapList !== undefined,
     });
     const clients = archivistClients(settings, tenancies, clock);
-    started.push(startDelivery({ backend, clients, logger, random, metrics, ...(pace ? { pace } : {}) }));
+    const common = { backend, clients, logger, random, metrics, clock, ...(pace ? { pace } : {}) };
+    const places = receiptPlaces(settings, logger);
+    if (places) started.push(places, startReceiptWorker({ ...common, memory, places }));
+    started.push(startDelivery({ ...common, receipts: places !== undefined, bulk: settings.bulk === true }));
     const spool = settings.failOpen
       ? openSpool(join(pluginFolder(parts.keeps.dataDir), 'spool'), capture, logger)
       : undefined;
     if (spool) started.push(spool);
-    const { conserverRedisUrl, stream = DEFAULT_STREAM } = settings;
-    if (conserverRedisUrl) {
-      const consumer = randomUUID();
-      const refused = metrics.streamRefused;
-      started.push(await startStreamConsumer({ url: conserverRedisUrl, stream, consumer, capture, refused, logger }));
-    }
-    const keep = orSpool(capture, spool, logger);
     const observe = createCaptureSequence(clock);
+    await startCaptureMethods({ settings, backend, memory, capture, metrics, clock, logger, observe }, started);
+    const keep = orSpool(capture, spool, logger);
     const receiver = await startReceiver({
       host: settings.host,
       port: settings.port,

@@ -1,7 +1,9 @@
+import { readKeyDocument } from '../../src/core/index.js';
 import type { Clock } from '../../src/platform/clock.js';
 import type { EventAttributes } from '../conserver-link/operation-event.js';
+import type { ServiceKeys } from '../receipts/verify-receipt-home.js';
 import { createAccessToken } from './access-token.js';
-import { DeliverLater, failureOf } from './delivery-failure.js';
+import { DeliverLater, type ErrorBody, type EventRefused, failureFrom, failureOf } from './delivery-failure.js';
 
 /** The part of the archivist interface that delivery uses. Each call throws `EventRefused` or `DeliverLater`. */
 export interface ArchivistClient {
@@ -11,6 +13,12 @@ export interface ArchivistClient {
   createAsset(subject: string): Promise<string>;
   /** Records an event; with a key that was used before and an equal body, answers with the first event's identity. */
   recordEvent(assetIdentity: string, event: NewEvent, idempotencyKey: string): Promise<string>;
+  /** Records many events in one request; each is answered for itself, in its place. */
+  recordEvents(items: readonly BulkEvent[]): Promise<readonly BulkOutcome[]>;
+  /** Statement, receipts and event in one file. Refused with 404 while the log is not sealed. */
+  transparentStatement(eventIdentity: string): Promise<Uint8Array>;
+  /** The keys that the service publishes now. */
+  serviceKeys(): Promise<ServiceKeys>;
   /** Identity of an event of the asset that has all these attributes. */
   findEvent(assetIdentity: string, attributes: Readonly<Record<string, string>>): Promise<string | undefined>;
 }
@@ -19,6 +27,16 @@ export interface NewEvent {
   readonly timestampDeclared: string;
   readonly attributes: EventAttributes;
 }
+
+/** An event of a bulk request. */
+export interface BulkEvent {
+  readonly assetIdentity: string;
+  readonly event: NewEvent;
+  readonly idempotencyKey: string;
+}
+
+/** The event's identity, or why it was not taken. */
+export type BulkOutcome = { readonly identity: string } | { readonly failure: EventRefused | DeliverLater };
 
 export interface ArchivistClientOptions {
   /** Base of the service, without `/archivist`. */
@@ -31,6 +49,8 @@ export interface ArchivistClientOptions {
 
 const TIMEOUT_MS = 15_000;
 const DISPLAY_TYPE = 'vcon';
+const LOG_KEYS = '/.well-known/scitt-keys';
+const ISSUER_KEYS = '/archivist/v1/didweb/did.json';
 
 interface Call {
   readonly what: string;
@@ -69,7 +89,7 @@ export function createArchivistClient(options: ArchivistClientOptions): Archivis
     return send(call.what, call.path, init);
   }
 
-  async function answer<Body>(call: Call): Promise<Body> {
+  async function respond(call: Call): Promise<Response> {
     const bearer = await token.get();
     let response = await attempt(call, bearer);
     if (response.status === 401) {
@@ -78,11 +98,30 @@ export function createArchivistClient(options: ArchivistClientOptions): Archivis
       response = await attempt(call, await token.get());
     }
     if (!response.ok) throw await failureOf(response, call.what, clock.now());
+    return response;
+  }
+
+  async function answer<Body>(call: Call): Promise<Body> {
+    const response = await respond(call);
     try {
       return (await response.json()) as Body;
     } catch (error) {
       throw new DeliverLater(`${call.what}: ${reasonOf(error)}`);
     }
+  }
+
+  async function bytes(response: Response, what: string): Promise<Uint8Array> {
+    return new Uint8Array(
+      await response.arrayBuffer().catch((error: unknown) => {
+        throw new DeliverLater(`${what}: ${reasonOf(error)}`);
+      }),
+    );
+  }
+
+  async function publicKeys(path: string) {
+    const response = await send('keys', path, {});
+    if (!response.ok) throw await failureOf(response, 'keys', clock.now());
+    return readKeyDocument(await bytes(response, 'keys'));
   }
 
   async function create(call: Call): Promise<string> {
@@ -114,13 +153,27 @@ export function createArchivistClient(options: ArchivistClientOptions): Archivis
         what: 'event',
         path: `/archivist/v2/${assetIdentity}/events`,
         idempotencyKey,
-        body: {
-          operation: 'Record',
-          behaviour: 'RecordEvidence',
-          timestamp_declared: event.timestampDeclared,
-          event_attributes: event.attributes,
-        },
+        body: eventBody(event),
       }),
+    async recordEvents(items) {
+      const events = items.map(({ assetIdentity, event, idempotencyKey }) => ({
+        asset_identity: assetIdentity,
+        idempotency_key: idempotencyKey,
+        ...eventBody(event),
+      }));
+      const path = '/archivist/v2/assets/-/events:bulk';
+      const { events: answers } = await answer<{ events?: BulkAnswer[] }>({ what: 'events', path, body: { events } });
+      if (answers?.length !== items.length) throw new DeliverLater('events: the answer is not one for each event');
+      return answers.map(bulkOutcome);
+    },
+    async transparentStatement(eventIdentity) {
+      const path = `/archivist/v2/${eventIdentity}/transparent-statement`;
+      return bytes(await respond({ what: 'receipt', path }), 'receipt');
+    },
+    async serviceKeys() {
+      const [logKeys, issuerKeys] = await Promise.all([publicKeys(LOG_KEYS), publicKeys(ISSUER_KEYS)]);
+      return { logKeys, issuerKeys };
+    },
     async findEvent(assetIdentity, attributes) {
       const query = new URLSearchParams({ page_size: '1' });
       for (const [name, value] of Object.entries(attributes)) query.set(`event_attributes.${name}`, value);
@@ -129,6 +182,26 @@ export function createArchivistClient(options: ArchivistClientOptions): Archivis
       return events?.[0]?.identity;
     },
   };
+}
+
+interface BulkAnswer extends ErrorBody {
+  readonly status: number;
+  readonly event?: { readonly identity?: unknown };
+}
+
+function eventBody({ timestampDeclared, attributes }: NewEvent) {
+  return {
+    operation: 'Record',
+    behaviour: 'RecordEvidence',
+    timestamp_declared: timestampDeclared,
+    event_attributes: attributes,
+  };
+}
+
+function bulkOutcome(answer: BulkAnswer): BulkOutcome {
+  const identity = answer.event?.identity;
+  if (answer.status === 200 && typeof identity === 'string') return { identity };
+  return { failure: failureFrom(answer.status, answer, 'event') };
 }
 
 /** What went wrong on the way: `fetch` hides it in the cause. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../../src/platform/clock.js';
 import type { ClientCredentials, PluginSettings } from '../conserver-link/plugin-settings.js';
 import { type ArchivistClient, createArchivistClient } from './archivist-client.js';
+import { bulkRecorder } from './bulk-recorder.js';
 import { DeliverLater } from './delivery-failure.js';
 
 /** The client in whose name an operation is delivered, by the label of its tenancy; undefined is the plugin's own. */
@@ -8,15 +9,16 @@ export type ArchivistClients = (tenancy: string | undefined) => ArchivistClient;
 
 /** One client for each application. The answer throws {@link DeliverLater} for a tenancy that is no longer configured. */
 export function archivistClients(
-  settings: Pick<PluginSettings, 'archivistUrl' | 'clientId' | 'clientSecret'>,
+  settings: Pick<PluginSettings, 'archivistUrl' | 'clientId' | 'clientSecret' | 'bulk'>,
   tenancies: ReadonlyMap<string, ClientCredentials>,
   clock: Clock,
 ): ArchivistClients {
-  const url = settings.archivistUrl;
-  const own = createArchivistClient({ url, clientId: settings.clientId, clientSecret: settings.clientSecret, clock });
-  const others = new Map(
-    [...tenancies].map(([tenancy, credentials]) => [tenancy, createArchivistClient({ url, ...credentials, clock })]),
-  );
+  const clientOf = ({ clientId, clientSecret }: ClientCredentials): ArchivistClient => {
+    const client = createArchivistClient({ url: settings.archivistUrl, clientId, clientSecret, clock });
+    return settings.bulk ? bulkRecorder(client) : client;
+  };
+  const own = clientOf(settings);
+  const others = new Map([...tenancies].map(([tenancy, credentials]) => [tenancy, clientOf(credentials)]));
   return (tenancy) => {
     const client = tenancy === undefined ? own : others.get(tenancy);
     if (!client) throw new DeliverLater('the tenancy of this operation is not in ARCHIVIST_TENANCIES');

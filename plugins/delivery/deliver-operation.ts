@@ -63,7 +63,7 @@ export async function deliverOperation(
 function recordedEarlier(client: ArchivistClient, asset: string, job: OperationJob): Promise<string | undefined> {
   const same = SAME_OPERATION.flatMap((name) => {
     const value = job.attributes[name];
-    return typeof value === 'string' ? [[name, value]] : [];
+    return value ? [[name, value]] : [];
   });
   return client.findEvent(asset, Object.fromEntries(same));
 }

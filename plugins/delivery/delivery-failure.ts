@@ -25,7 +25,8 @@ export class DeliverLater extends Error {
 const REFUSALS = [400, 404, 409, 413, 422];
 const MAX_REASON_LENGTH = 300;
 
-interface ErrorBody {
+/** What the service says of a request that it does not fulfil. */
+export interface ErrorBody {
   readonly error?: unknown;
   readonly description?: unknown;
 }
@@ -33,11 +34,19 @@ interface ErrorBody {
 /** The failure that an answer other than success stands for. Reads the body. */
 export async function failureOf(response: Response, what: string, nowMs: number): Promise<EventRefused | DeliverLater> {
   const body = (await response.json().catch(() => ({}))) as ErrorBody | null;
+  return failureFrom(response.status, body, what, retryAfter(response.headers.get('retry-after'), nowMs));
+}
+
+/** The failure that a status and what is said beside it stand for. */
+export function failureFrom(
+  status: number,
+  body: ErrorBody | null,
+  what: string,
+  retryAfterMs?: number,
+): EventRefused | DeliverLater {
   const said = [body?.error, body?.description].filter((part) => typeof part === 'string').join(': ');
-  const reason = `${what}: ${response.status} ${said}`.trimEnd().slice(0, MAX_REASON_LENGTH);
-  return REFUSALS.includes(response.status)
-    ? new EventRefused(response.status, reason)
-    : new DeliverLater(reason, retryAfter(response.headers.get('retry-after'), nowMs));
+  const reason = `${what}: ${status} ${said}`.trimEnd().slice(0, MAX_REASON_LENGTH);
+  return REFUSALS.includes(status) ? new EventRefused(status, reason) : new DeliverLater(reason, retryAfterMs);
 }
 
 /** Milliseconds that a Retry-After header asks for (RFC 9110 section 10.2.3): seconds, or a date. */

@@ -4,15 +4,23 @@ import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import type { OperationMetrics } from '../conserver-link/capture-metrics.js';
 import { OPERATION_QUEUE, type OperationJob } from '../conserver-link/operation-job.js';
+import type { ReceiptJob } from '../receipts/receipt-job.js';
+import { expectReceipt } from '../receipts/receipt-worker.js';
 import type { ArchivistClients } from './archivist-clients.js';
 import { deliverOperation } from './deliver-operation.js';
 import { EventRefused } from './delivery-failure.js';
 import { RETRY_PACE, type RetryPace, retryDelay } from './retry-delay.js';
 
 const CONCURRENCY = 8;
+/** So many jobs wait for their place in a bulk request at a time. */
+const BULK_CONCURRENCY = 64;
 const REMEMBERED_ASSETS = 50_000;
 /** A job whose worker died is taken up again however often that happens: a crash is no fault of the event. */
 const MAX_STALLED = 1_000_000;
+
+function receiptOf({ subject, payload, tenancy }: OperationJob, event: string): ReceiptJob {
+  return { event, subject, payload, ...(tenancy ? { tenancy } : {}) };
+}
 
 /** Delivers captured operations until it is closed. What is refused for good becomes a dead letter with its reason. */
 export function startDelivery(parts: {
@@ -22,14 +30,20 @@ export function startDelivery(parts: {
   readonly logger: Logger;
   readonly random: () => number;
   readonly pace?: RetryPace;
+  /** Events go many in one request, so more of them are taken up at a time. */
+  readonly bulk?: boolean;
+  /** Have the receipts of delivered events fetched. */
+  readonly receipts?: boolean;
 }): { close(): Promise<void> } {
-  const { backend, clients, metrics, logger, random, pace = RETRY_PACE } = parts;
+  const { backend, clients, metrics, logger, random, pace = RETRY_PACE, bulk, receipts } = parts;
   const cache = new LRUCache<string, string>({ max: REMEMBERED_ASSETS });
 
   async function deliver(job: Job): Promise<string> {
     const operation = job.data as OperationJob;
     try {
       const delivered = await deliverOperation(clients(operation.tenancy), cache, job.id!, operation);
+      // A crash before the job is done delivers again, to the same event, and expects its receipt under the same id.
+      if (receipts) await expectReceipt(backend, job.name, job.id!, receiptOf(operation, delivered));
       metrics.delivered(job.name);
       return delivered;
     } catch (error) {
@@ -46,7 +60,7 @@ export function startDelivery(parts: {
   }
 
   const worker = backend.worker(OPERATION_QUEUE, deliver, {
-    concurrency: CONCURRENCY,
+    concurrency: bulk ? BULK_CONCURRENCY : CONCURRENCY,
     maxStalledCount: MAX_STALLED,
     settings: { backoffStrategy: (attempts, _type, error) => retryDelay(attempts, error, random, pace) },
   });

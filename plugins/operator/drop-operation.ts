@@ -94,7 +94,7 @@ export async function dropOperation(
     throw new OperatorError(`the job is ${state}, not a dead letter: only what was refused for good can be dropped`);
   if (job.name === DROP_OPERATION) throw new OperatorError('the record of a drop cannot be dropped: replay it');
   const dropped = job.data as OperationJob;
-  const { conserver_chain: chain, conserver_link_name: link } = dropped.attributes as Readonly<Record<string, string>>;
+  const { conserver_chain: chain, conserver_link_name: link } = dropped.attributes;
   const operation: Operation = {
     name: DROP_OPERATION,
     ...(chain ? { chain } : {}),

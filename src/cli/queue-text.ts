@@ -52,9 +52,7 @@ export function operationText(kept: KeptOperationDetails): string {
     ['attempts', String(kept.attempts)],
     ...(kept.reason === undefined ? [] : [['reason', kept.reason] as [string, string]]),
   ];
-  const attributes = Object.entries(kept.attributes).map(
-    ([name, value]) => `  ${name} = ${printable([value].flat().join(', '))}`,
-  );
+  const attributes = Object.entries(kept.attributes).map(([name, value]) => `  ${name} = ${printable(value)}`);
   return [...lines.map(([name, value]) => `${name.padEnd(10)}${printable(value)}`), 'attributes', ...attributes].join(
     '\n',
   );

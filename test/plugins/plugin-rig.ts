@@ -22,7 +22,7 @@ export const ENGINES: readonly ('embedded' | 'Redis')[] = REDIS ? ['embedded', '
 export const silent = pino({ level: 'silent' });
 
 /** Files run beside each other, and each empties its queue. */
-function ownDatabase(redis: string): string {
+export function ownDatabase(redis = REDIS!): string {
   const url = new URL(redis);
   url.pathname = `/${8 + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 8)}`;
   return url.href;
@@ -40,7 +40,7 @@ export interface OpenBackend {
 export async function openBackend(engine: (typeof ENGINES)[number]): Promise<OpenBackend> {
   const folder = await mkdtemp(join(tmpdir(), 'plugin-test-'));
   const database = engine === 'embedded' ? await openEmbedded(join(folder, 'embedded')) : undefined;
-  const backend = database ? postgresQueues(database, silent) : await openRedisQueues(ownDatabase(REDIS!), silent);
+  const backend = database ? postgresQueues(database, silent) : await openRedisQueues(ownDatabase(), silent);
   const empty = () => backend.queue(OPERATION_QUEUE).obliterate({ force: true });
   return {
     backend,
@@ -83,7 +83,7 @@ export async function startRig(
       port: 0,
       ...changed.settings,
     },
-    keeps: changed.keeps ?? { dataDir, redisUrl: backend.engine === 'Redis' ? ownDatabase(REDIS!) : undefined },
+    keeps: changed.keeps ?? { dataDir, redisUrl: backend.engine === 'Redis' ? ownDatabase() : undefined },
     backend,
     logger: silent,
     clock: { now: () => Date.now() },

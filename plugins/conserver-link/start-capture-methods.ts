@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../src/platform/clock.js';
+import type { Logger } from '../../src/platform/logger.js';
+import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
+import { startKeyspaceEndings } from '../endings/keyspace-endings.js';
+import { recordEnding } from '../endings/record-ending.js';
+import type { Memory } from '../memory/memory.js';
+import { DEFAULT_STREAM, startStreamConsumer } from '../stream/stream-consumer.js';
+import { startEgressTap } from '../tap/egress-tap.js';
+import { startGapReport } from '../tap/start-gap-report.js';
+import type { OperationMetrics } from './capture-metrics.js';
+import type { CaptureOperation } from './capture-operation.js';
+import type { Observation } from './capture-sequence.js';
+import type { PluginSettings } from './plugin-settings.js';
+
+/** What runs until it is closed. */
+export interface Closable {
+  close(): Promise<void>;
+}
+
+/**
+ * Starts everything that reads the conserver's Redis: the stream of the link and the tracer, the tap, the ends of vCons.
+ * @param started gets each that runs, so that a failure half-way can close them
+ */
+export async function startCaptureMethods(
+  parts: {
+    readonly settings: PluginSettings;
+    readonly backend: QueueBackend;
+    readonly memory: Memory;
+    readonly capture: CaptureOperation;
+    readonly metrics: OperationMetrics;
+    readonly clock: Clock;
+    readonly logger: Logger;
+    observe(): Observation;
+  },
+  started: Closable[],
+): Promise<void> {
+  const { settings, backend, memory, capture, metrics, clock, logger, observe } = parts;
+  const { conserverRedisUrl: url, stream = DEFAULT_STREAM, tapList: list } = settings;
+  if (url === undefined) return;
+  const consumer = randomUUID();
+  const refused = metrics.streamRefused;
+  started.push(await startStreamConsumer({ url, stream, consumer, capture, refused, logger }));
+  if (list !== undefined) {
+    started.push(startEgressTap({ url, list, memory, clock, logger }));
+    started.push(await startGapReport({ backend, memory, list, logger, observe, counted: metrics.gaps }));
+  }
+  if (!settings.endings) return;
+  started.push(
+    startKeyspaceEndings({
+      url,
+      logger,
+      async ended(ending, uuid) {
+        if (await recordEnding({ backend, memory }, ending, uuid, observe())) metrics.captured(ending);
+        else metrics.unknownEnding();
+      },
+    }),
+  );
+}

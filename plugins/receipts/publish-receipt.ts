@@ -1,0 +1,40 @@
+import type { Redis } from 'ioredis';
+import { DeliverLater } from '../delivery/delivery-failure.js';
+import type { ReceiptJob } from './receipt-job.js';
+
+/** Where a receipt goes beside the plugin's own memory. */
+export interface ReceiptPlaces {
+  /** Posted to as application/cose; any 2xx takes it. */
+  readonly url?: string | undefined;
+  /** A key with `{uuid}` and `{hash}` in it. */
+  readonly key?: string | undefined;
+  /** The Redis of the key. */
+  readonly redis?: Redis | undefined;
+}
+
+const TIMEOUT_MS = 15_000;
+
+async function post(url: string, job: ReceiptJob, bytes: Uint8Array): Promise<void> {
+  const headers = {
+    'content-type': 'application/cose',
+    'x-vcon-subject': job.subject,
+    'x-vcon-payload': job.payload,
+    'x-vcon-event': job.event,
+  };
+  const init = { method: 'POST', headers, body: new Blob([Buffer.from(bytes)]), redirect: 'error' } as const;
+  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((error: Error) => {
+    throw new DeliverLater(`receipt: PLUGIN_RECEIPT_URL: ${error.name}`);
+  });
+  await response.body?.cancel();
+  if (!response.ok) throw new DeliverLater(`receipt: PLUGIN_RECEIPT_URL answers ${response.status}`);
+}
+
+/** Hands a checked receipt on. Done twice it does the same. @throws {DeliverLater} when a place does not take it */
+export async function publishReceipt(places: ReceiptPlaces, job: ReceiptJob, bytes: Uint8Array): Promise<void> {
+  const { url, key, redis } = places;
+  if (key && redis) {
+    const uuid = job.subject.slice('vcon://'.length);
+    await redis.set(key.replaceAll('{uuid}', uuid).replaceAll('{hash}', job.payload), Buffer.from(bytes));
+  }
+  if (url) await post(url, job, bytes);
+}

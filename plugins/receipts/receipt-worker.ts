@@ -1,0 +1,108 @@
+import { type Job, type JobsOptions, UnrecoverableError } from 'bullmq';
+import { VerificationError } from '../../src/core/index.js';
+import type { Clock } from '../../src/platform/clock.js';
+import type { Logger } from '../../src/platform/logger.js';
+import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
+import type { OperationMetrics } from '../conserver-link/capture-metrics.js';
+import type { ArchivistClients } from '../delivery/archivist-clients.js';
+import { DeliverLater, EventRefused } from '../delivery/delivery-failure.js';
+import { RETRY_PACE, RETRY_STRATEGY, type RetryPace, retryDelay } from '../delivery/retry-delay.js';
+import type { Memory } from '../memory/memory.js';
+import { publishReceipt, type ReceiptPlaces } from './publish-receipt.js';
+import { type KeptReceipt, RECEIPT_QUEUE, type ReceiptJob, receiptName } from './receipt-job.js';
+import { type ServiceKeys, verifyReceiptHome } from './verify-receipt-home.js';
+
+const CONCURRENCY = 8;
+const KEYS_FOR_MS = 3_600_000;
+const MAX_STALLED = 1_000_000;
+/** A log is sealed within a second or two of a delivery. */
+const FIRST_LOOK_MS = 1_500;
+/** Some days at the longest pace: a service that gives no receipts is not asked for ever. */
+const OPTIONS: JobsOptions = {
+  attempts: 5_000,
+  backoff: { type: RETRY_STRATEGY },
+  removeOnComplete: true,
+  removeOnFail: { age: 30 * 86_400, count: 10_000 },
+};
+
+export interface ReceiptWorkerParts {
+  readonly backend: QueueBackend;
+  readonly clients: ArchivistClients;
+  readonly memory: Memory;
+  readonly places: ReceiptPlaces;
+  readonly metrics: Pick<OperationMetrics, 'receiptHome'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly random: () => number;
+  readonly pace?: RetryPace;
+}
+
+/** Has the receipt of a delivered event fetched. Twice is once. */
+export async function expectReceipt(
+  backend: QueueBackend,
+  operation: string,
+  id: string,
+  job: ReceiptJob,
+): Promise<void> {
+  await backend.queue(RECEIPT_QUEUE).add(operation, job, { ...OPTIONS, jobId: id, delay: FIRST_LOOK_MS });
+}
+
+/**
+ * Brings receipts home until it is closed: each is fetched, checked against the hash that was captured, and kept by vCon
+ * and hash, never in the vCon. One that does not verify stays as a failed job with its reason.
+ */
+export function startReceiptWorker(parts: ReceiptWorkerParts): { close(): Promise<void> } {
+  const { backend, clients, memory, places, metrics, clock, logger, random, pace = RETRY_PACE } = parts;
+  let keys: { readonly read: ServiceKeys; readonly untilMs: number } | undefined;
+
+  async function serviceKeys(job: ReceiptJob, anew: boolean): Promise<ServiceKeys> {
+    if (keys && !anew && clock.now() < keys.untilMs) return keys.read;
+    keys = { read: await clients(job.tenancy).serviceKeys(), untilMs: clock.now() + KEYS_FOR_MS };
+    return keys.read;
+  }
+
+  async function verify(bytes: Uint8Array, job: ReceiptJob): Promise<void> {
+    try {
+      await verifyReceiptHome(bytes, job, await serviceKeys(job, false));
+    } catch (error) {
+      if (!(error instanceof VerificationError)) throw error;
+      // The service may have a new key since we last asked.
+      await verifyReceiptHome(bytes, job, await serviceKeys(job, true));
+    }
+  }
+
+  async function bringHome(job: Job): Promise<void> {
+    const expected = job.data as ReceiptJob;
+    const bytes = await clients(expected.tenancy).transparentStatement(expected.event);
+    await verify(bytes, expected);
+    const kept: KeptReceipt = {
+      event: expected.event,
+      operation: job.name,
+      statement: Buffer.from(bytes).toString('base64'),
+      verifiedAt: new Date(clock.now()).toISOString(),
+    };
+    await memory.write('receipts', receiptName(expected), { [job.id!]: JSON.stringify(kept) });
+    await publishReceipt(places, expected, bytes);
+    metrics.receiptHome(job.name);
+  }
+
+  async function work(job: Job): Promise<void> {
+    try {
+      await bringHome(job);
+    } catch (error) {
+      if (error instanceof VerificationError) {
+        logger.error({ job: job.id, reason: error.message }, 'a receipt does not verify');
+        throw new UnrecoverableError(error.message);
+      }
+      // Not sealed yet, or a service that has no such thing: both answer 404.
+      throw error instanceof EventRefused ? new DeliverLater(error.message) : error;
+    }
+  }
+
+  const worker = backend.worker(RECEIPT_QUEUE, work, {
+    concurrency: CONCURRENCY,
+    maxStalledCount: MAX_STALLED,
+    settings: { backoffStrategy: (attempts, _type, error) => retryDelay(attempts, error, random, pace) },
+  });
+  return { close: () => worker.close() };
+}

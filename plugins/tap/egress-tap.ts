@@ -1,0 +1,67 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import type { Clock } from '../../src/platform/clock.js';
+import type { Logger } from '../../src/platform/logger.js';
+import type { Memory } from '../memory/memory.js';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const BLOCK_SECONDS = 1;
+const PAUSE_MS = 500;
+
+/** Where an entry of an egress list lies while it is being noted. */
+export function processingList(list: string): string {
+  return `${list}:processing`;
+}
+
+/**
+ * Notes each vCon that leaves a chain through an egress list of our own. An entry is moved to a processing list, noted, and
+ * only then removed; what a crash left there is noted at the next start, which notes it twice at most.
+ */
+export function startEgressTap(parts: {
+  /** The conserver's Redis. */
+  readonly url: string;
+  readonly list: string;
+  readonly memory: Memory;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): { close(): Promise<void> } {
+  const { list, memory, clock, logger } = parts;
+  const processing = processingList(list);
+  const redis = new Redis(parts.url, { maxRetriesPerRequest: null });
+  redis.on('error', (error) => logger.warn({ err: error }, 'the conserver’s Redis does not answer'));
+  const stop = new AbortController();
+  const { signal } = stop;
+
+  async function note(entry: string): Promise<void> {
+    if (UUID.test(entry)) await memory.write('tap', entry.toLowerCase(), { left: String(clock.now()) });
+    else logger.warn({ list }, 'an entry of the tap list is no UUID');
+    await redis.lrem(processing, 1, entry);
+  }
+
+  async function run(): Promise<void> {
+    let unfinished = true;
+    while (!signal.aborted) {
+      try {
+        if (unfinished) for (const entry of await redis.lrange(processing, 0, -1)) await note(entry);
+        unfinished = true;
+        const entry = await redis.blmove(list, processing, 'LEFT', 'RIGHT', BLOCK_SECONDS);
+        if (entry !== null) await note(entry);
+        unfinished = false;
+      } catch (error) {
+        if (signal.aborted) return;
+        logger.warn({ err: error, list }, 'the tap list cannot be read');
+        await wait(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  const running = run();
+  return {
+    async close() {
+      stop.abort();
+      if (redis.status !== 'ready') redis.disconnect();
+      await running;
+      redis.disconnect();
+    },
+  };
+}

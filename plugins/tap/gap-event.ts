@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { TEMPLATE_VERSION } from '../../src/core/statement/vcon-template.js';
+import type { Observation } from '../conserver-link/capture-sequence.js';
+import { DRAFT_VERSIONS, type OperationEvent, uuidOfDigest } from '../conserver-link/operation-event.js';
+import type { CaptureGaps } from './capture-gaps.js';
+
+/** The operation as which a gap stands in the log. */
+export const GAP_OPERATION = 'vcon_capture_gap';
+
+/** What a gap record says. */
+export interface GapRecord {
+  /** In UTC, `YYYY-MM-DD`. */
+  readonly day: string;
+  readonly egress_list: string;
+  readonly left_without_event: readonly string[];
+  readonly event_without_leaving: readonly string[];
+}
+
+/** An event may have 64 KiB. */
+const MOST_VCONS = 1_000;
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** The records of a day's gaps as JSON, each short enough for one event; none when nothing is missing. */
+export function gapDocuments(day: string, list: string, gaps: CaptureGaps): string[] {
+  const all = [
+    ...gaps.leftWithoutEvent.map((uuid) => ['left', uuid] as const),
+    ...gaps.eventWithoutLeaving.map((uuid) => ['captured', uuid] as const),
+  ];
+  const documents: string[] = [];
+  for (let from = 0; from < all.length; from += MOST_VCONS) {
+    const part = all.slice(from, from + MOST_VCONS);
+    const of = (kind: string) => part.flatMap(([each, uuid]) => (each === kind ? [uuid] : []));
+    const [left_without_event, event_without_leaving] = [of('left'), of('captured')];
+    const record: GapRecord = { day, egress_list: list, left_without_event, event_without_leaving };
+    documents.push(JSON.stringify(record));
+  }
+  return documents;
+}
+
+/**
+ * The event of a gap record. All of one tap's stand on one asset; the payload is the digest of the record, which the event
+ * carries, so that the signed statement covers it.
+ */
+export function gapEvent(list: string, day: string, document: string, observed: Observation): OperationEvent {
+  const subject = `vcon://${uuidOfDigest(sha256(`capture gaps of ${list}`))}`;
+  const payload = sha256(document);
+  const at = new Date(observed.atMs).toISOString();
+  const attributes = {
+    arc_display_type: GAP_OPERATION,
+    conserver_link_version: TEMPLATE_VERSION,
+    payload,
+    payload_hash_alg: 'SHA-256',
+    payload_preimage_content_type: 'application/json',
+    subject,
+    timestamp_declared: at,
+    timestamp_declared_source: 'observed',
+    vcon_operation: GAP_OPERATION,
+    ...DRAFT_VERSIONS,
+    gap_day: day,
+    gap_document: document,
+    capture_method: 'tap',
+    capture_sequence: observed.sequence,
+  };
+  return { subject, payload, timestampDeclared: at, attributes };
+}

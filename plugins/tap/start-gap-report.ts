@@ -1,0 +1,33 @@
+import type { Logger } from '../../src/platform/logger.js';
+import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
+import type { Observation } from '../conserver-link/capture-sequence.js';
+import type { Memory } from '../memory/memory.js';
+import { reportGaps } from './report-gaps.js';
+
+const GAP_QUEUE = 'conserver-gaps';
+const SCHEDULE_ID = 'daily';
+/** After midnight, UTC, when what belongs to the day has settled. */
+const PATTERN = '30 1 * * *';
+const OPTIONS = { attempts: 50, backoff: { type: 'fixed', delay: 60_000 }, removeOnComplete: true, removeOnFail: 10 };
+
+/** Reports gaps every day until it is closed; of several plugins on one queue, one does. */
+export async function startGapReport(parts: {
+  readonly backend: QueueBackend;
+  readonly memory: Memory;
+  readonly list: string;
+  readonly logger: Logger;
+  observe(): Observation;
+  /** Counts vCons that are in a record. */
+  counted(vcons: number): void;
+}): Promise<{ close(): Promise<void> }> {
+  const { backend, logger } = parts;
+  const schedule = { pattern: PATTERN, tz: 'UTC' };
+  await backend.queue(GAP_QUEUE).upsertJobScheduler(SCHEDULE_ID, schedule, { name: GAP_QUEUE, opts: OPTIONS });
+  const worker = backend.worker(GAP_QUEUE, async () => {
+    const { day, vcons } = await reportGaps(parts, parts.observe());
+    parts.counted(vcons);
+    if (vcons > 0) logger.error({ day, vcons }, 'capture and egress do not agree: a gap record goes to the log');
+  });
+  worker.on('failed', (_job, error) => logger.warn({ err: error }, 'gaps could not be reported yet'));
+  return { close: () => worker.close() };
+}

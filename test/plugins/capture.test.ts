@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type CaptureOperation, createCapture } from '../../plugins/conserver-link/capture-operation.js';
+import { createCaptureSequence } from '../../plugins/conserver-link/capture-sequence.js';
+import { consentChanges } from '../../plugins/conserver-link/consent.js';
+import { namedOperation } from '../../plugins/conserver-link/operation.js';
+import { OPERATION_QUEUE, type OperationJob } from '../../plugins/conserver-link/operation-job.js';
+import { openSpool } from '../../plugins/conserver-link/spool.js';
+import { vconFacts } from '../../plugins/conserver-link/vcon-facts.js';
+import { recordEnding } from '../../plugins/endings/record-ending.js';
+import type { Memory } from '../../plugins/memory/memory.js';
+import { openMemory } from '../../plugins/memory/open-memory.js';
+import { ENGINES, eventually, freshVcon, type OpenBackend, openBackend, ownDatabase, silent } from './plugin-rig.js';
+
+const grant = (granted: boolean, purpose = 'recording') => ({
+  type: 'lawful_basis',
+  party: 0,
+  body: { lawful_basis: 'consent', purpose_grants: [{ purpose, granted }] },
+});
+
+describe('the capture sequence', () => {
+  it('rises with every operation, and sorts as text, also when the clock stands still or steps back', () => {
+    const times = [1_000, 1_000, 999, 5, 1_001, 2_000];
+    const next = createCaptureSequence({ now: () => times.shift()! });
+    const sequences = Array.from({ length: 6 }, () => next().sequence);
+    expect(sequences).toEqual([...new Set(sequences)].sort());
+  });
+});
+
+describe.each(ENGINES)('capture, on %s', (engine) => {
+  let open: OpenBackend;
+  let memory: Memory;
+  let capture: CaptureOperation;
+  let doubles: string[];
+  const observe = createCaptureSequence({ now: () => Date.now() });
+
+  beforeAll(async () => {
+    open = await openBackend(engine);
+  });
+  beforeEach(() => {
+    doubles = [];
+    memory = openMemory({ dataDir: open.folder, redisUrl: engine === 'Redis' ? ownDatabase() : undefined }, silent);
+    const doubled = (operation: string) => void doubles.push(operation);
+    capture = createCapture({ backend: open.backend, memory, counted: () => undefined, doubled, tapped: true });
+  });
+  afterEach(async () => {
+    await memory.close();
+    await open.empty();
+  });
+  afterAll(() => open.close());
+
+  const see = async (vcon: string, operation = 'vcon_enhanced', method: 'receiver' | 'tracer' = 'receiver') =>
+    capture({
+      operation: namedOperation(operation, { chain: 'main', link: 'l' }),
+      vcon: await vconFacts(Buffer.from(vcon)),
+      method,
+      observed: observe(),
+    });
+  const jobs = async () => {
+    const found = await open.backend.queue(OPERATION_QUEUE).getJobs(['waiting']);
+    return found
+      .map((job) => job.data as OperationJob)
+      .sort((a, b) => (a.attributes['capture_sequence']! < b.attributes['capture_sequence']! ? -1 : 1));
+  };
+  const operations = async () => (await jobs()).map(({ attributes }) => attributes['vcon_operation']);
+
+  it('records that consent was given, revoked and given again, once each, however often it looks', async () => {
+    const uuid = randomUUID();
+    const vcon = (attachments: object[]) => freshVcon({ uuid, attachments });
+    await see(vcon([]));
+    for (const attachments of [[grant(true)], [grant(false)], [grant(true)]]) {
+      await see(vcon(attachments));
+      await see(vcon(attachments));
+      const stored = attachments.map((each) => ({
+        ...each,
+        body: JSON.stringify(each.body).replace(/([:,])/g, '$1 '),
+      }));
+      await see(vcon(stored));
+    }
+    const consents = (await operations()).filter((name) => name?.startsWith('vcon_consent'));
+    expect(consents).toEqual(['vcon_consent_accepted', 'vcon_consent_revoked', 'vcon_consent_accepted']);
+  });
+
+  it('takes a consent that is gone for revoked, and one that grants more for accepted alone', async () => {
+    const uuid = randomUUID();
+    await see(freshVcon({ uuid, attachments: [grant(true)] }));
+    await see(freshVcon({ uuid, attachments: [grant(true), grant(true, 'analysis')] }));
+    await see(freshVcon({ uuid, attachments: [] }));
+    const consents = (await operations()).filter((name) => name?.startsWith('vcon_consent')).sort();
+    const [accepted, revoked] = ['vcon_consent_accepted', 'vcon_consent_revoked'];
+    expect(consents).toEqual([accepted, accepted, revoked, revoked]);
+    expect(consentChanges([], [])).toEqual([]);
+  });
+
+  it('names the first vCon of a history in every event, so that one query tells it', async () => {
+    const [original, amended, redacted] = [randomUUID(), randomUUID(), randomUUID()];
+    await see(freshVcon({ uuid: original }), 'vcon_created');
+    await see(freshVcon({ uuid: amended, amended: { uuid: original } }), 'amended');
+    await see(freshVcon({ uuid: redacted, redacted: { uuid: amended, type: 'pii' } }), 'redacted');
+    await recordEnding({ backend: open.backend, memory }, 'vcon_expired', redacted, observe());
+    const events = await jobs();
+    expect(events.map(({ attributes }) => attributes['vcon_history'])).toEqual(Array(4).fill(`vcon://${original}`));
+    expect(events[1]!.attributes).toMatchObject({ vcon_operation: 'vcon_enhanced', vcon_amends: `vcon://${original}` });
+    expect(events[2]!.attributes).toMatchObject({
+      vcon_operation: 'vcon_party_redacted',
+      vcon_redacts: `vcon://${amended}`,
+    });
+  });
+
+  it('records the end of a vCon with its last hash, once, and none of a vCon that it never saw', async () => {
+    const uuid = randomUUID();
+    await see(freshVcon({ uuid }), 'vcon_created');
+    const last = await see(freshVcon({ uuid, n: 2 }));
+    const end = () => recordEnding({ backend: open.backend, memory }, 'vcon_deleted', uuid, observe());
+    expect([await end(), await end()]).toEqual([true, true]);
+    expect(await recordEnding({ backend: open.backend, memory }, 'vcon_deleted', randomUUID(), observe())).toBe(false);
+    const events = await jobs();
+    expect(events).toHaveLength(3);
+    expect(events[2]).toMatchObject({ payload: last.payload, attributes: { vcon_operation: 'vcon_deleted' } });
+  });
+
+  it('notices when a second method captures the same operation', async () => {
+    const vcon = freshVcon();
+    await see(vcon, 'vcon_sent');
+    await see(vcon, 'vcon_sent');
+    expect(doubles).toEqual([]);
+    await see(vcon, 'vcon_sent', 'tracer');
+    expect(doubles).toEqual(['vcon_sent']);
+    expect(Object.keys(await memory.read('doubles', 'vcon_sent'))).toEqual(['receiver and tracer']);
+  });
+
+  it('remembers fields by name, takes single ones away, and lists and forgets names', async () => {
+    const name = `../${randomUUID()}/é`;
+    await memory.write('gaps', name, { a: '1', b: '2' });
+    await memory.write('gaps', name, { a: null, c: '3' });
+    expect(await memory.read('gaps', name)).toEqual({ b: '2', c: '3' });
+    const names = async () => {
+      const found: string[] = [];
+      for await (const each of memory.names('gaps')) found.push(each);
+      return found;
+    };
+    expect(await names()).toContain(name);
+    await memory.forget('gaps', name);
+    expect(await memory.read('gaps', name)).toEqual({});
+    expect(await names()).not.toContain(name);
+  });
+
+  it('keeps on this disk what the queue does not take, and hands it over in order when it does', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'spool-'));
+    let away = true;
+    const order: string[] = [];
+    const flaky: CaptureOperation = async (ended) => {
+      if (away) throw new Error('away');
+      order.push(ended.observed.sequence);
+      return capture(ended);
+    };
+    const ended = async (vcon: string) => ({
+      operation: namedOperation('vcon_sent'),
+      vcon: await vconFacts(Buffer.from(vcon)),
+      method: 'receiver' as const,
+      observed: observe(),
+    });
+    const first = openSpool(folder, flaky, silent);
+    const kept = [await first.keep(await ended(freshVcon())), await first.keep(await ended(freshVcon()))];
+    await first.close();
+    // Another process, after a crash.
+    const spool = openSpool(folder, flaky, silent);
+    expect(await spool.depth()).toBe(2);
+    away = false;
+    await eventually(async () => (await spool.depth()) === 0);
+    await spool.close();
+    expect(order).toEqual([...order].sort());
+    for (const { job } of kept) expect(await open.backend.queue(OPERATION_QUEUE).getJob(job)).toBeDefined();
+    expect(await readdir(folder)).toEqual([]);
+    await rm(folder, { recursive: true });
+  });
+});

@@ -1,0 +1,130 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OPERATION_QUEUE } from '../../plugins/conserver-link/operation-job.js';
+import { type ConserverLink, startConserverLink } from '../../plugins/conserver-link/start-conserver-link.js';
+import { openMemory } from '../../plugins/memory/open-memory.js';
+import { type KeptReceipt, RECEIPT_QUEUE, receiptName } from '../../plugins/receipts/receipt-job.js';
+import { type ServiceKeys, verifyReceiptHome } from '../../plugins/receipts/verify-receipt-home.js';
+import { readKeyDocument } from '../../src/core/index.js';
+import { startTestService, type TestService } from '../api/test-service.js';
+import { redisUrl } from '../support/prerequisites.js';
+import { eventually, freshVcon, type OpenBackend, openBackend, ownDatabase, report, silent } from './plugin-rig.js';
+
+interface Posted {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+describe.each(redisUrl ? (['embedded', 'Redis'] as const) : (['embedded'] as const))(
+  'receipts, queue on %s',
+  (engine) => {
+    let service: TestService;
+    let open: OpenBackend;
+    let link: ConserverLink;
+    const posted: Posted[] = [];
+    const refusals = [503];
+    const receiver = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const status = refusals.shift() ?? 204;
+      if (status === 204) posted.push({ headers: request.headers, body: Buffer.concat(chunks) });
+      response.writeHead(status).end();
+    });
+    const redis = engine === 'Redis' ? { redisUrl: ownDatabase() } : { redisUrl: undefined };
+
+    beforeAll(async () => {
+      service = await startTestService({ PLUGIN_PORT: '0' });
+      open = await openBackend(engine);
+      await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+      const { clientId, clientSecret } = service.service.firstOwner!;
+      const key = redis.redisUrl ? { conserverRedisUrl: redis.redisUrl, receiptKey: 'receipt:{uuid}:{hash}' } : {};
+      link = await startConserverLink({
+        settings: {
+          archivistUrl: service.url,
+          clientId,
+          clientSecret,
+          host: '127.0.0.1',
+          port: 0,
+          bulk: true,
+          receipts: true,
+          receiptUrl: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/receipts`,
+          ...key,
+        },
+        keeps: { dataDir: open.folder, ...redis },
+        backend: open.backend,
+        logger: silent,
+        clock: { now: () => Date.now() },
+        pace: { firstMs: 100, mostMs: 500 },
+      });
+    });
+    afterAll(async () => {
+      await link.close();
+      await open.backend.queue(RECEIPT_QUEUE).obliterate({ force: true });
+      await open.close();
+      await service.close();
+      receiver.closeAllConnections();
+      receiver.close();
+    });
+
+    async function keys(): Promise<ServiceKeys> {
+      const read = async (path: string) => readKeyDocument((await service.anonymous.get(path)).bytes);
+      return {
+        logKeys: await read('/.well-known/scitt-keys'),
+        issuerKeys: await read('/archivist/v1/didweb/did.json'),
+      };
+    }
+
+    it('come home after delivery, are checked, kept by vCon and hash, and handed on', async () => {
+      const vcon = freshVcon();
+      const names = ['vcon_created', 'vcon_enhanced'];
+      const captured = await Promise.all(
+        names.map((name) => report(`${link.url}/chains/main/operations/${name}`, vcon)),
+      );
+      const memory = openMemory({ dataDir: open.folder, ...redis }, silent);
+      const name = receiptName(captured[0]!);
+      await eventually(async () => Object.keys(await memory.read('receipts', name)).length === 2);
+      await eventually(() => posted.length >= 2);
+      const kept = await memory.read('receipts', name);
+      for (const { job, subject, payload } of captured) {
+        const receipt = JSON.parse(kept[job]!) as KeptReceipt;
+        const bytes = Buffer.from(receipt.statement, 'base64');
+        const expected = { event: receipt.event, subject, payload };
+        await verifyReceiptHome(bytes, expected, await keys());
+        await expect(verifyReceiptHome(bytes, { ...expected, payload: '00'.repeat(32) }, await keys())).rejects.toThrow(
+          'another state',
+        );
+        await expect(
+          verifyReceiptHome(bytes, { ...expected, event: 'assets/x/events/y' }, await keys()),
+        ).rejects.toThrow('another event');
+        const other = posted.find(({ body }) => body.equals(bytes))!;
+        expect(other.headers).toMatchObject({ 'content-type': 'application/cose', 'x-vcon-payload': payload });
+        if (redis.redisUrl) {
+          const client = new Redis(redis.redisUrl);
+          const set = await client.getBuffer(`receipt:${subject.slice(7)}:${payload}`);
+          expect(Object.values(kept).map((each) => (JSON.parse(each) as KeptReceipt).statement)).toContain(
+            set!.toString('base64'),
+          );
+          client.disconnect();
+        }
+      }
+      await memory.close();
+    });
+
+    it('are of events that were delivered in bulk, each once and under its own key', async () => {
+      const vcons = Array.from({ length: 40 }, () => freshVcon());
+      const target = `${link.url}/operations/vcon_sent?chain=bulk`;
+      const captured = await Promise.all(vcons.map((vcon) => report(target, vcon)));
+      await Promise.all(vcons.map((vcon) => report(target, vcon)));
+      const queue = open.backend.queue(OPERATION_QUEUE);
+      for (const { job } of captured) await eventually(async () => (await queue.getJobState(job)) === 'completed');
+      const path = '/archivist/v2/assets/-/events?event_attributes.conserver_chain=bulk&page_size=100';
+      const { events } = (await service.owner.get(path)).json as {
+        events: { event_attributes: Record<string, string> }[];
+      };
+      const subjects = events.map((event) => event.event_attributes['subject']);
+      expect(subjects.sort()).toEqual(captured.map(({ subject }) => subject).sort());
+    });
+  },
+);

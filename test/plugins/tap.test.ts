@@ -1,0 +1,148 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { OPERATION_QUEUE, type OperationJob } from '../../plugins/conserver-link/operation-job.js';
+import { notifiesOfEndings, startKeyspaceEndings } from '../../plugins/endings/keyspace-endings.js';
+import type { Memory } from '../../plugins/memory/memory.js';
+import { openMemory } from '../../plugins/memory/open-memory.js';
+import { processingList, startEgressTap } from '../../plugins/tap/egress-tap.js';
+import { reportGaps } from '../../plugins/tap/report-gaps.js';
+import { redisUrl } from '../support/prerequisites.js';
+import { eventually, type OpenBackend, openBackend, ownDatabase, silent } from './plugin-rig.js';
+
+const HOUR_MS = 3_600_000;
+const clock = { now: () => Date.now() };
+
+describe.skipIf(!redisUrl)('the completeness tap', () => {
+  let open: OpenBackend;
+  let memory: Memory;
+  let redis: Redis;
+  let list: string;
+  let closing: { close(): Promise<void> }[];
+
+  beforeAll(async () => {
+    open = await openBackend('Redis');
+    memory = openMemory({ dataDir: open.folder, redisUrl: ownDatabase() }, silent);
+    redis = new Redis(ownDatabase());
+  });
+  beforeEach(async () => {
+    list = `tap-${randomUUID()}`;
+    closing = [];
+    for await (const uuid of memory.names('tap')) await memory.forget('tap', uuid);
+    for await (const day of memory.names('gaps')) await memory.forget('gaps', day);
+  });
+  afterEach(async () => {
+    await Promise.all(closing.map((each) => each.close()));
+    await redis.del(list, processingList(list));
+    await open.empty();
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await memory.close();
+    await open.close();
+  });
+
+  const tap = (own: Memory = memory) =>
+    closing.push(startEgressTap({ url: ownDatabase(), list, memory: own, clock, logger: silent }));
+  const left = async (uuid: string) => (await memory.read('tap', uuid))['left'];
+  const report = (atMs = Date.now() + 2 * HOUR_MS) =>
+    reportGaps({ backend: open.backend, memory, list }, { atMs, sequence: '1' });
+  const records = async () =>
+    (await open.backend.queue(OPERATION_QUEUE).getJobs(['waiting'])).map((job) => job.data as OperationJob);
+
+  it('notes what leaves, also what a crash left half-noted, and never drops an entry that it could not note', async () => {
+    const [before, half, after] = [randomUUID(), randomUUID(), randomUUID()];
+    await redis.rpush(list, before);
+    await redis.rpush(processingList(list), half);
+    let failing = true;
+    const flaky: Memory = {
+      ...memory,
+      write: async (...args) => {
+        if (failing) throw new Error('the memory does not answer');
+        await memory.write(...args);
+      },
+    };
+    tap(flaky);
+    await eventually(async () => (await redis.lrange(processingList(list), 0, -1)).includes(half));
+    expect(await left(half)).toBeUndefined();
+    failing = false;
+    await redis.rpush(list, after, 'no uuid');
+    for (const uuid of [before, half, after]) await eventually(async () => (await left(uuid)) !== undefined);
+    await eventually(async () => (await redis.exists(list, processingList(list))) === 0);
+  });
+
+  it('reports what left without an event and what never left, in a record whose digest is signed, and then forgets', async () => {
+    const now = String(Date.now());
+    const [silently, halted, well, twice] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+    await memory.write('tap', silently, { left: now });
+    await memory.write('tap', halted, { captured: now });
+    await memory.write('tap', well, { captured: now, left: now });
+    await memory.write('tap', twice, { left: String(Date.now() - HOUR_MS), captured: now });
+    expect((await report()).vcons).toBe(3);
+    expect((await report()).vcons).toBe(0);
+    const [record, ...more] = await records();
+    expect(more).toEqual([]);
+    const document = record!.attributes['gap_document']!;
+    expect(record!.payload).toBe(createHash('sha256').update(document).digest('hex'));
+    expect(JSON.parse(document)).toMatchObject({
+      left_without_event: [silently],
+      event_without_leaving: [halted, twice].sort(),
+    });
+    expect(await memory.read('tap', well)).toEqual({});
+  });
+
+  it('waits an hour before it calls something missing, and records nothing when nothing is', async () => {
+    await memory.write('tap', randomUUID(), { left: String(Date.now()) });
+    expect((await report(Date.now())).vcons).toBe(0);
+    expect(await records()).toEqual([]);
+  });
+
+  it('sends the same record again after a crash, and not a second one', async () => {
+    const uuid = randomUUID();
+    await memory.write('tap', uuid, { left: String(Date.now()) });
+    const dying: Memory = { ...memory, forget: () => Promise.reject(new Error('killed')) };
+    const at = { atMs: Date.now() + 2 * HOUR_MS, sequence: '1' };
+    await expect(reportGaps({ backend: open.backend, memory: dying, list }, at)).rejects.toThrow('killed');
+    await memory.write('tap', randomUUID(), { left: String(Date.now()) });
+    expect((await report()).vcons).toBe(1);
+    expect(await records()).toHaveLength(1);
+  });
+
+  it('puts a day of many gaps into several records', async () => {
+    const uuids = Array.from({ length: 1_500 }, () => randomUUID());
+    await Promise.all(uuids.map((uuid) => memory.write('tap', uuid, { left: String(Date.now()) })));
+    expect((await report()).vcons).toBe(1_500);
+    const documents = (await records()).map(({ attributes }) => attributes['gap_document']!);
+    expect(documents).toHaveLength(2);
+    for (const document of documents) expect(document.length).toBeLessThan(60_000);
+  });
+
+  it('hears of vCons that expire and are deleted, of no other keys, and tries again when it cannot keep one', async () => {
+    await redis.config('SET', 'notify-keyspace-events', 'Exg');
+    const seen: string[] = [];
+    let failures = 1;
+    const ended = async (ending: string, uuid: string) => {
+      if (failures-- > 0) throw new Error('the queue does not answer');
+      seen.push(`${ending} ${uuid}`);
+    };
+    closing.push(startKeyspaceEndings({ url: ownDatabase(), logger: silent, ended }));
+    const [expiring, deleted] = [randomUUID(), randomUUID()];
+    await eventually(
+      async () => ((await redis.pubsub('NUMSUB', `__keyevent@${redis.options.db}__:del`))[1] as number) > 0,
+    );
+    await redis.set(`vcon:${deleted}`, '{}');
+    await redis.set(`vcon:${expiring}`, '{}', 'PX', 50);
+    await redis.set(`other:${deleted}`, '{}', 'PX', 50);
+    await redis.del(`vcon:${deleted}`);
+    await eventually(() => seen.length >= 2);
+    expect(seen.sort()).toEqual([`vcon_deleted ${deleted}`, `vcon_expired ${expiring}`]);
+    expect(['Exg', 'AE', 'Ex', 'KEA', '', 'Kxg'].map(notifiesOfEndings)).toEqual([
+      true,
+      true,
+      false,
+      true,
+      false,
+      false,
+    ]);
+  });
+});
