@@ -27,6 +27,9 @@ describe('the configuration', () => {
       rateLimit: undefined,
       bootstrapClientId: undefined,
       bootstrapClientSecret: undefined,
+      smtpUrl: undefined,
+      mailFrom: 'vcon-archivist@127.0.0.1',
+      privateIdentityProviders: 'refuse',
       massifHeight: 14,
       logLevel: 'warn',
       plugin: {
