@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
-import { pageReply, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
-import { createInviteSchema } from './invite.js';
+import { createInviteSchema, inviteSchema } from './invite.js';
 import { listInvites, type ReadInviteDeps, readInvite } from './read-invites.js';
 import { createInvite, deleteInvite, type WriteInviteDeps } from './write-invite.js';
 
@@ -26,6 +26,7 @@ export function inviteRoutes(
       summary: 'List invites that are not accepted, newest first',
       codes: [206, 400, 401, 403, 429, 500],
       query: listQuerySchema([]),
+      response: pageSchema('invites', inviteSchema),
       handle: async ({ principal, query, headers }) =>
         pageReply('invites', await listInvites(deps, principal, { query, exactTotal: wantsExactTotal(headers) })),
     }),
@@ -37,6 +38,7 @@ export function inviteRoutes(
       summary: 'Invite somebody by e-mail',
       codes: [400, 401, 403, 413, 429, 500, 503],
       body: createInviteSchema,
+      response: inviteSchema,
       handle: async ({ principal, body }) => ({ body: await createInvite(deps, principal, body) }),
     }),
     route({
@@ -45,6 +47,7 @@ export function inviteRoutes(
       operationId: `${name}_GetInvite`,
       summary: 'Read an invite',
       codes: [400, 401, 403, 404, 429, 500],
+      response: inviteSchema,
       handle: async ({ principal, params }) => ({ body: await readInvite(deps, principal, params.uuid) }),
     }),
     route({
@@ -53,6 +56,7 @@ export function inviteRoutes(
       operationId: `${name}_DeleteInvite`,
       summary: 'Withdraw an invite',
       codes: [400, 401, 403, 404, 429, 500],
+      response: z.strictObject({}),
       handle: async ({ principal, params }) => {
         await deleteInvite(deps, principal, params.uuid);
         return { body: {} };

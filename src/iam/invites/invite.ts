@@ -29,6 +29,14 @@ export function inviteIdentity(inviteId: string): string {
   return `invites/${inviteId}`;
 }
 
+/** An invite in an answer. */
+export const inviteSchema = z.strictObject({
+  identity: z.string(),
+  email: z.string(),
+  message: z.string(),
+  expiry_time: z.string(),
+});
+
 /** An invite as the interface shows it; the link is in the e-mail alone. */
 export function inviteResponse(invite: Invite): Record<string, unknown> {
   return {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { type Reply, type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
-import { pageReply, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import { activateMember, type ChangeMemberDeps, deactivateMember, setRoles } from './change-member.js';
-import { changeMemberSchema } from './member.js';
+import { changeMemberSchema, memberSchema } from './member.js';
 import { listMembers, type ReadMemberDeps } from './read-members.js';
 
 const MEMBERS = '/archivist/iam/v1/members';
@@ -22,6 +22,7 @@ export function memberRoutes(deps: ReadMemberDeps & ChangeMemberDeps): Route[] {
       summary: name === 'activate' ? 'Let a member in again, as a basic user' : 'Shut a member out and take its roles',
       codes: [400, 401, 403, 404, 429],
       params,
+      response: memberSchema,
       handle: async ({ principal, params: { member_uuid: memberId } }) => ({
         body: await work(deps, principal, memberId),
       }),
@@ -35,6 +36,7 @@ export function memberRoutes(deps: ReadMemberDeps & ChangeMemberDeps): Route[] {
       summary: 'List members, newest first; active ones unless member_state says otherwise',
       codes: [206, 400, 401, 403, 429],
       query: listQuerySchema(['member_state']),
+      response: pageSchema('members', memberSchema).extend({ page_token: z.string() }),
       handle: async ({ principal, query, headers }) =>
         namedTwice(
           pageReply('members', await listMembers(deps, principal, { query, exactTotal: wantsExactTotal(headers) })),
@@ -48,6 +50,7 @@ export function memberRoutes(deps: ReadMemberDeps & ChangeMemberDeps): Route[] {
       summary: 'Give a member exactly these roles',
       codes: [400, 401, 403, 404, 413, 429],
       params,
+      response: memberSchema,
       body: changeMemberSchema,
       handle: async ({ principal, params: { member_uuid: memberId }, body }) => ({
         body: await setRoles(deps, principal, memberId, body.roles),

@@ -27,6 +27,15 @@ export function memberIdentity(memberId: string): string {
   return `members/${memberId}`;
 }
 
+/** A member in an answer. */
+export const memberSchema = z.strictObject({
+  identity: z.string(),
+  display_name: z.string(),
+  email: z.string(),
+  active: z.boolean(),
+  roles: z.array(z.string()),
+});
+
 /** A member as the interface shows it. */
 export function memberResponse(member: Member): Record<string, unknown> {
   return {

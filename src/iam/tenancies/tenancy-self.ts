@@ -33,7 +33,6 @@ export interface TenancyDeps {
 /** Body of `PATCH /archivist/v1/tenancies/self` (openapi facts: tenanciesv1): what is missing stays. */
 export const changeTenancySchema = z.object({
   display_name: plainText(128).min(1).optional(),
-  verified_domain: z.undefined('is set by the operator, who has verified it').optional(),
   enterprise_sso_enabled: z.boolean().optional(),
   enterprise_sso_config: enterpriseSsoSchema.optional(),
 });
