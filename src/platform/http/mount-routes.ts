@@ -74,7 +74,8 @@ async function dispatch(resource: Resource, deps: PipelineDeps, request: Request
   else if (request.method === 'OPTIONS') sendOptions(resource, response);
   else {
     const { allow } = resource;
-    sendError(response, new ApiError('method_not_allowed', `This path takes ${allow}.`, { allow }));
+    const refusal = new ApiError('method_not_allowed', `This path takes ${allow}.`, { allow });
+    sendError(response, refusal, [...resource.methods.values()][0]);
   }
 }
 
@@ -95,7 +96,7 @@ async function serve(route: Route, deps: PipelineDeps, request: Request, respons
     if (reply.stream) await sendStream(response, reply, route.success);
     else send(response, reply, route.success);
   } catch (error) {
-    fail(response, deps.logger, error, route.operationId);
+    fail(response, deps.logger, error, route.operationId, route);
   }
   deps.answered(route.operationId, response.statusCode, deps.seconds() - begun);
 }
@@ -140,13 +141,12 @@ function send(response: Response, reply: Reply, success: number): void {
   const type = reply.contentType ?? (reply.bytes ? 'application/octet-stream' : 'application/json');
   response.setHeader('content-type', type);
   for (const name in reply.headers) response.setHeader(name, reply.headers[name]!);
-  if (reply.cookies) response.setHeader('set-cookie', reply.cookies);
   if (response.statusCode !== 304) response.setHeader('content-length', bytes.length);
   response.end(bytes);
 }
 
 /** Our own fault is told in the log, under a number that the caller gets too, and nothing else. */
-function fail(response: Response, logger: Logger, error: unknown, operation: string): void {
+function fail(response: Response, logger: Logger, error: unknown, operation: string, route?: Route): void {
   if (response.headersSent) {
     logger.error({ err: error, operation }, 'an answer broke off');
     response.destroy();
@@ -155,14 +155,15 @@ function fail(response: Response, logger: Logger, error: unknown, operation: str
   const refusal = refusalOf(error);
   if (refusal) {
     if (refusal.status >= 500) logger.warn({ err: error, operation }, 'a request was put off');
-    sendError(response, refusal);
+    sendError(response, refusal, route);
     return;
   }
   const incident = randomUUID();
   logger.error({ err: error, operation, incident }, 'a request failed');
-  sendError(response, new ApiError('internal', `The service failed; its log tells why under ${incident}.`));
+  sendError(response, new ApiError('internal', `The service failed; its log tells why under ${incident}.`), route);
 }
 
-function sendError(response: Response, error: ApiError): void {
-  send(response, { status: error.status, body: errorBody(error), headers: error.headers }, error.status);
+function sendError(response: Response, error: ApiError, route?: Route): void {
+  const told = route?.refusal?.(error) ?? { body: errorBody(error) };
+  send(response, { ...told, status: error.status, headers: error.headers }, error.status);
 }

@@ -8,7 +8,10 @@ type Json = Record<string, unknown>;
 const MEANINGS: Readonly<Record<number, string>> = {
   200: 'Success',
   201: 'Created',
+  202: 'Still under way; ask again',
   206: 'More entries match than the server limit',
+  302: 'Still under way; ask again at the location',
+  303: 'Accepted; ask at the location',
   304: 'Not changed',
   400: 'The request is badly formed; the description names the field',
   401: 'No valid access token',
@@ -78,8 +81,8 @@ function operation(route: Route): Json {
 function response(route: Route, status: number): Json {
   const description = MEANINGS[status] ?? 'Answer';
   if (status >= 400) return { description, schema: { $ref: '#/definitions/Error' } };
+  if (route.rawResponse && status < 300) return { description, schema: { type: 'file' } };
   if (status !== route.success && status !== 206) return { description };
-  if (route.rawResponse) return { description, schema: { type: 'file' } };
   return route.response ? { description, schema: schemaOf(route.response, 'output') } : { description };
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
+import type { ApiError } from '../errors.js';
 import type { Principal } from './principal.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -37,8 +38,6 @@ export interface Reply {
   readonly contentType?: string;
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Set-Cookie headers. */
-  readonly cookies?: readonly string[];
 }
 
 /** One endpoint as a plain record: what it is, who may call it, what it takes and answers, and what it does. */
@@ -74,6 +73,8 @@ export interface RouteDefinition<
   readonly response?: z.ZodType;
   /** Content type of an answer that is not JSON. */
   readonly rawResponse?: string;
+  /** How a refusal is told where the JSON body of all others is not the custom; the status stays the refusal's. */
+  readonly refusal?: (error: ApiError) => Reply;
   handle(
     context: RequestContext<
       z.output<Params>,
