@@ -1,11 +1,41 @@
 import { peaks as peakIndices } from '../core/mmr/peaks.js';
 import type { MmrProofForm } from '../core/receipt/mmr-receipt.js';
+import { attachRfc9162Inclusion } from '../core/receipt/rfc9162-receipt.js';
+import { rfc9162InclusionNodes, rfc9162InclusionPath } from '../core/rfc9162/rfc9162-inclusion-path.js';
 import type { Tx } from '../platform/postgres/database.js';
 import { type PlacedEntry, placedEntries } from './entry-proof-store.js';
 import { mmrEntryReceipt, peakPosition, rfc9162EntryReceipt } from './entry-receipt.js';
 import type { LogRef } from './log.js';
 import { LogInconsistent } from './log-inconsistent.js';
+import { readNodes } from './node-page-store.js';
 import { findSeal, peakReceipts } from './seal-store.js';
+
+/**
+ * Receipts of entries of an RFC 9162 log, by entry id, with a few queries however many they are; the same bytes as
+ * `statementReceipt` gives out. An entry that no published root covers yet is left out.
+ */
+export async function statementReceipts(
+  tx: Tx,
+  log: LogRef,
+  entryIds: readonly string[],
+): Promise<Map<string, Uint8Array>> {
+  const placed = await placedEntries(tx, log, entryIds);
+  const entries = placed.flatMap(({ entryId, leafIndex, seal }) => (seal ? [{ entryId, leafIndex, seal }] : []));
+  const signed = new Map<bigint, Uint8Array>();
+  for (const number of new Set(entries.map(({ seal }) => seal.sealNumber))) {
+    const seal = await findSeal(tx, log, number);
+    if (!seal) throw new LogInconsistent(`seal ${number} is not stored`);
+    signed.set(number, seal.signed);
+  }
+  const nodes = entries.flatMap(({ leafIndex, seal }) => rfc9162InclusionNodes(leafIndex, seal.leaves));
+  const nodeAt = await readNodes(tx, log, nodes);
+  return new Map(
+    entries.map(({ entryId, leafIndex, seal: { sealNumber, leaves } }) => {
+      const path = rfc9162InclusionPath(leafIndex, leaves, nodeAt);
+      return [entryId, attachRfc9162Inclusion(signed.get(sealNumber)!, leaves, leafIndex, path)];
+    }),
+  );
+}
 
 export { statementBytes } from './statement-store.js';
 

@@ -1,7 +1,14 @@
-import { equalBytes } from '../../core/bytes.js';
+import { equalBytes, toHex } from '../../core/bytes.js';
 import { type Amounts, openMeter } from '../../iam/tenancies/quota.js';
 import { walletAddresses } from '../../iam/tenancies/tenancy-store.js';
 import { insertIntake } from '../../ledger/intake-store.js';
+import {
+  keepPolicies,
+  type RegisteredEntry,
+  releaseRegistrations,
+  takeRegistrations,
+} from '../../ledger/registration-store.js';
+import { insertStatements } from '../../ledger/statement-store.js';
 import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Ids } from '../../platform/ids.js';
@@ -13,11 +20,12 @@ import { holdWindowsOpen, insertSimpleHashEvents } from '../chain/anchor-store.j
 import type { Deployment } from '../deployment.js';
 import { insertAssetEvents } from '../events/asset-event-store.js';
 import { insertAssetFreeEvents } from '../events/asset-free-event-store.js';
+import { type StatementAssetRef, takeStatementAssets } from '../registrations/statement-asset-store.js';
 import { attachedBlobs } from './check-attachments.js';
 import { grantsForBatch } from './grants-for-batch.js';
 import { keyReused } from './idempotency.js';
 import { releaseClaims, takeClaims } from './idempotency-store.js';
-import { type Plan, type PlanContext, plan } from './plan.js';
+import { type BatchContext, type Plan, type PlanContext, plan, planStatementAsset } from './plan.js';
 import type { Accepted, Submission } from './submission.js';
 
 export interface AcceptDeps {
@@ -43,12 +51,12 @@ export interface BatchResult {
  * submission writes nothing and leaves its mates alone. Two submissions with one idempotency key make one thing.
  */
 export async function acceptBatch(tx: Tx, deps: AcceptDeps, submissions: readonly Submission[]): Promise<BatchResult> {
-  const context = await planContext(tx, deps, submissions);
+  const { context, made } = await planContext(tx, deps, submissions);
   const outcomes: Outcome[] = new Array(submissions.length);
   const drafts: Draft[] = [];
   const leaders = new Map<string, Draft>();
   submissions.forEach((submission, index) => {
-    const key = submission.idempotency && Buffer.from(submission.idempotency.scope).toString('hex');
+    const key = sameAs(submission);
     const leader = key === undefined ? undefined : leaders.get(key);
     if (leader) {
       leader.followers.push({ index, submission });
@@ -64,9 +72,18 @@ export async function acceptBatch(tx: Tx, deps: AcceptDeps, submissions: readonl
     }
   });
   const fresh = await settleClaims(tx, drafts, outcomes, new Date(context.nowMs));
-  const plans = await withinQuotas(tx, deps.quotas, fresh, outcomes);
+  const plans = [...made, ...(await withinQuotas(tx, deps.quotas, fresh, outcomes))];
   await writePlans(tx, plans);
   return { outcomes, logs: logsOf(plans) };
+}
+
+/** What two submissions that make one thing have in common. */
+function sameAs(submission: Submission): string | undefined {
+  if (submission.kind === 'registration') {
+    const owner = submission.public ? 'public' : submission.principal.tenantId;
+    return `${owner} ${toHex(submission.statement.hash)}`;
+  }
+  return submission.idempotency && toHex(submission.idempotency.scope);
 }
 
 interface Draft {
@@ -76,7 +93,12 @@ interface Draft {
   readonly followers: { index: number; submission: Submission }[];
 }
 
-async function planContext(tx: Tx, deps: AcceptDeps, submissions: readonly Submission[]): Promise<PlanContext> {
+/** What planning looks at, and what is made before anything else: assets for statements that no asset is there for. */
+async function planContext(
+  tx: Tx,
+  deps: AcceptDeps,
+  submissions: readonly Submission[],
+): Promise<{ context: PlanContext; made: readonly Plan[] }> {
   const wanted = new Map<string, { tenantId: string; assetId: string }>();
   const unknownWallets = new Set<string>();
   for (const submission of submissions) {
@@ -90,12 +112,14 @@ async function planContext(tx: Tx, deps: AcceptDeps, submissions: readonly Submi
     for (const [tenantId, address] of await walletAddresses(tx, [...unknownWallets]))
       deps.wallets.set(tenantId, address);
   }
-  const found = await findAssets(tx, [...wanted.values()]);
+  const refs = statementAssetRefs(submissions).filter(({ tenantId }) => deps.wallets.has(tenantId));
+  const statementAssets = await takeStatementAssets(tx, refs, () => deps.ids.uuid());
+  const found = await findAssets(tx, [...wanted.values(), ...statementAssets.filter((each) => !each.fresh)]);
   const assets = new Map(found.map((asset) => [`${asset.tenantId}/${asset.assetId}`, asset]));
   const anchored = tenanciesWithAnchors(submissions, found, deps.deployment);
   // No event comes into a window that is closed: one of a node whose clock is behind counts as accepted a little later.
   const openSince = anchored.length === 0 ? 0 : (await holdWindowsOpen(tx, anchored)).getTime();
-  return {
+  const batch: BatchContext = {
     deployment: deps.deployment,
     nowMs: Math.max(deps.clock.now(), openSince),
     uuid: () => deps.ids.uuid(),
@@ -108,6 +132,22 @@ async function planContext(tx: Tx, deps: AcceptDeps, submissions: readonly Submi
     blob: await attachedBlobs(tx, submissions),
     grants: await grantsForBatch(tx, submissions, assets),
   };
+  const made = statementAssets.filter((each) => each.fresh).map((each) => planStatementAsset(each, batch));
+  for (const { asset } of made) assets.set(`${asset.tenantId}/${asset.assetId}`, asset);
+  const assetIds = new Map(statementAssets.map((each) => [refKey(each), each.assetId]));
+  const statementAsset = (ref: StatementAssetRef) => assets.get(`${ref.tenantId}/${assetIds.get(refKey(ref))}`)!;
+  return { context: { ...batch, statementAsset }, made };
+}
+
+const refKey = (ref: StatementAssetRef) => `${ref.tenantId}/${ref.public}`;
+
+/** In one order everywhere, so that two batches do not wait for each other. */
+function statementAssetRefs(submissions: readonly Submission[]): StatementAssetRef[] {
+  const refs = submissions.flatMap((submission) =>
+    submission.kind === 'registration' ? [{ tenantId: submission.principal.tenantId, public: submission.public }] : [],
+  );
+  const distinct = new Map(refs.map((ref) => [refKey(ref), ref]));
+  return [...distinct].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, ref]) => ref);
 }
 
 /** The tenancies in which this batch may write events that an anchor will cover. */
@@ -132,11 +172,17 @@ async function settleClaims(tx: Tx, drafts: readonly Draft[], outcomes: Outcome[
   const claims = claiming.map((draft) => ({ ...draft.submission.idempotency!, resource: draft.plan.id }));
   const earlier = await takeClaims(tx, claims, now);
   const held = new Map(claiming.map((draft, position) => [draft, earlier[position]]));
+  const registered = await settleRegistrations(tx, drafts);
   const fresh: Draft[] = [];
   for (const draft of drafts) {
     const before = held.get(draft);
-    if (!before) fresh.push(draft);
-    const result: Accepted = before ? { kind: 'earlier', id: before.resource } : draft.plan.accepted;
+    const entry = registered.get(draft);
+    if (!before && !entry) fresh.push(draft);
+    const result: Accepted = before
+      ? { kind: 'earlier', id: before.resource }
+      : entry
+        ? { kind: 'registration', entry }
+        : draft.plan.accepted;
     const bodyHash = before?.bodyHash ?? draft.submission.idempotency?.bodyHash;
     for (const { index, submission } of [draft, ...draft.followers]) {
       const sameBody = !bodyHash || equalBytes(bodyHash, submission.idempotency!.bodyHash);
@@ -144,6 +190,18 @@ async function settleClaims(tx: Tx, drafts: readonly Draft[], outcomes: Outcome[
     }
   }
   return fresh;
+}
+
+/** Takes the statements to register; what was registered before is answered with its first entry. */
+async function settleRegistrations(tx: Tx, drafts: readonly Draft[]): Promise<Map<Draft, RegisteredEntry>> {
+  const registering = drafts.flatMap((draft) =>
+    draft.plan.registration ? [{ draft, ...draft.plan.registration }] : [],
+  );
+  const earlier = await takeRegistrations(
+    tx,
+    registering.map(({ row }) => row),
+  );
+  return new Map(registering.flatMap(({ draft }, place) => (earlier[place] ? [[draft, earlier[place]] as const] : [])));
 }
 
 /** The plans that every quota has room for; another one is refused and gives its idempotency key back. */
@@ -173,6 +231,10 @@ async function withinQuotas(
     tx,
     [...refused].flatMap(({ submission }) => submission.idempotency ?? []),
   );
+  await releaseRegistrations(
+    tx,
+    [...refused].flatMap(({ plan: { registration } }) => registration?.row ?? []),
+  );
   return drafts.filter((draft) => !refused.has(draft)).map((draft) => draft.plan);
 }
 
@@ -199,6 +261,15 @@ async function writePlans(tx: Tx, plans: readonly Plan[]): Promise<void> {
   await insertSimpleHashEvents(
     tx,
     plans.flatMap((each) => each.simpleHashEvents),
+  );
+  const registrations = plans.flatMap((each) => each.registration ?? []);
+  await keepPolicies(
+    tx,
+    registrations.map(({ policy }) => policy),
+  );
+  await insertStatements(
+    tx,
+    registrations.map(({ statement }) => statement),
   );
   const intake = plans.flatMap((each) => each.intake);
   if (intake.length > 0) await insertIntake(tx, intake);

@@ -38,6 +38,7 @@ export function checkAttachments(submission: Submission, find: FindBlob): void {
 }
 
 function attachmentsOfSubmission(submission: Submission): Attachment[] {
+  if (submission.kind === 'registration') return [];
   if (submission.kind !== 'asset_event') return attachmentsOf(submission.attributes, 'attributes');
   return [
     ...attachmentsOf(submission.eventAttributes, 'event_attributes'),

@@ -1,8 +1,10 @@
 import { readTemplate } from '../../core/statement/vcon-template.js';
 import { assetView } from '../../iam/access/asset-view.js';
 import type { Grant } from '../../iam/access/grant.js';
-import { permits } from '../../iam/access/permits.js';
+import { OWNER_ROLE, permits } from '../../iam/access/permits.js';
 import type { IntakeRow } from '../../ledger/intake-store.js';
+import type { PolicyRow, Registration } from '../../ledger/registration-store.js';
+import type { StoredStatement } from '../../ledger/statement-store.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import { timestampOf } from '../../platform/timestamps.js';
@@ -14,6 +16,7 @@ import { type Deployment, statementLog, tenancyLog } from '../deployment.js';
 import type { AssetEvent } from '../events/asset-event.js';
 import type { AssetFreeEvent } from '../events/asset-free-event.js';
 import { BLANK_PRINCIPAL, principalRecord } from '../principal-record.js';
+import type { StatementAsset, StatementAssetRef } from '../registrations/statement-asset-store.js';
 import { checkAttachments, type FindBlob } from './check-attachments.js';
 import type { Accepted, Submission } from './submission.js';
 
@@ -28,10 +31,22 @@ export interface Plan {
   readonly changes: readonly AssetChange[];
   readonly intake: readonly IntakeRow[];
   readonly simpleHashEvents: readonly SimpleHashEvent[];
+  /** What makes the event a registered statement's. */
+  readonly registration?: {
+    readonly row: Registration;
+    readonly statement: StoredStatement;
+    readonly policy: PolicyRow;
+  };
 }
 
 /** What planning may look at. */
-export interface PlanContext {
+export interface PlanContext extends BatchContext {
+  /** The asset under which a tenancy's registered statements are events. */
+  statementAsset(ref: StatementAssetRef): Asset;
+}
+
+/** What is the same for every submission of a batch. */
+export interface BatchContext {
   readonly deployment: Deployment;
   readonly nowMs: number;
   uuid(): string;
@@ -65,17 +80,19 @@ function planOf(submission: Submission, context: PlanContext): Plan {
       return planAssetEvent(submission, context);
     case 'asset_free_event':
       return planAssetFreeEvent(submission, context);
+    case 'registration':
+      return planRegistration(submission, context);
   }
 }
 
-function planAsset(submission: Of<'asset'>, context: PlanContext): Plan {
+function planAsset(submission: Of<'asset'>, context: BatchContext, assetId = context.uuid()): Plan {
   const { principal } = submission;
   const { tenantId } = principal;
   if (!permits(principal, 'create', { kind: 'assets', tenantId })) throw forbidden();
   checkProfile(submission.attributes, submission.public, 'attributes');
   const asset: Asset = {
     tenantId,
-    assetId: context.uuid(),
+    assetId,
     originTenantId: tenantId,
     newAssetEventId: context.uuid(),
     attributes: submission.attributes,
@@ -123,13 +140,78 @@ function planAssetEvent(submission: Of<'asset_event'>, context: PlanContext): Pl
   return planOfEvent(asset, event, context);
 }
 
-function planOfEvent(asset: Asset, event: AssetEvent, context: PlanContext): Plan {
+/** Who makes assets for statements: nobody's token has an empty issuer, so nobody else is their creator. */
+const INTERNAL = {
+  issuer: '',
+  subject: 'Archivist Internal',
+  displayName: 'Archivist Internal',
+  email: '',
+  claims: {},
+};
+
+/** The making of the asset for a tenancy's registered statements. */
+export function planStatementAsset(asset: StatementAsset, context: BatchContext): Plan & { asset: Asset } {
+  const submission = {
+    kind: 'asset',
+    principal: { ...INTERNAL, tenantId: asset.tenantId, roles: [OWNER_ROLE] },
+    attributes: {
+      arc_display_name: 'Registered statements',
+      arc_display_type: 'signed_statements',
+      arc_description: 'Each event is a signed statement that was registered; it is in the attribute signed_statement.',
+    },
+    behaviours: ['RecordEvidence'],
+    proofMechanism: 'MERKLE_LOG',
+    public: asset.public,
+  } as const;
+  const planned = planAsset(submission, context, asset.assetId);
+  return { ...planned, asset: planned.assets[0]! };
+}
+
+function planRegistration(submission: Of<'registration'>, context: PlanContext): Plan {
+  const { principal, statement } = submission;
+  if (!permits(principal, 'create', { kind: 'assets', tenantId: principal.tenantId })) throw forbidden();
+  // A tenancy that is not there has no wallet, and no asset for statements.
+  context.wallet(principal.tenantId);
+  const asset = context.statementAsset({ tenantId: principal.tenantId, public: submission.public });
+  const event = acceptedEvent(asset, submission, context, {
+    eventId: context.uuid(),
+    operation: 'Record',
+    behaviour: 'RecordEvidence',
+    eventAttributes: submission.eventAttributes,
+    assetAttributes: {},
+  });
+  const tenantId = submission.public ? context.deployment.publicTenancy : principal.tenantId;
+  const row: Registration = {
+    tenantId,
+    statementHash: statement.hash,
+    eventId: event.eventId,
+    assetId: asset.assetId,
+    submitted: statement.submitted,
+    creatorIssuer: principal.issuer,
+    creatorSubject: principal.subject,
+    policyDigest: statement.policy.digest,
+    keyResolution: statement.keyResolution,
+    registeredAt: new Date(context.nowMs),
+  };
+  return {
+    ...planOfEvent(asset, event, context, true),
+    accepted: { kind: 'registration', entry: { assetId: asset.assetId, eventId: event.eventId } },
+    registration: {
+      row,
+      statement: { tenantId, eventId: event.eventId, entry: statement.entry },
+      policy: { tenantId, ...statement.policy },
+    },
+  };
+}
+
+/** @param registered the event is made from a statement, which is there already and is not signed again */
+function planOfEvent(asset: Asset, event: AssetEvent, context: BatchContext, registered = false): Plan {
   const { deployment } = context;
   const entry = { entryId: event.eventId, entryKind: 'asset_event', entryTenantId: event.tenantId } as const;
   const intake: IntakeRow[] = [{ ...tenancyLog(event.tenantId), ...entry }];
   const publicForm = { tenantId: deployment.publicTenancy };
   if (asset.public) intake.push({ ...tenancyLog(publicForm.tenantId), ...entry, entryTenantId: publicForm.tenantId });
-  if (readTemplate(event.eventAttributes)) {
+  if (registered || readTemplate(event.eventAttributes)) {
     const entryTenantId = asset.public ? publicForm.tenantId : event.tenantId;
     intake.push({ ...statementLog(deployment, asset.public), ...entry, entryKind: 'statement', entryTenantId });
   }
@@ -158,7 +240,7 @@ function changeOf(event: AssetEvent): AssetChange | undefined {
 function acceptedEvent(
   asset: Asset,
   submission: Submission,
-  context: PlanContext,
+  context: BatchContext,
   content: Pick<AssetEvent, 'eventId' | 'operation' | 'behaviour' | 'eventAttributes' | 'assetAttributes'>,
 ): AssetEvent {
   const accepted = principalRecord(submission.principal);

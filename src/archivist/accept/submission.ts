@@ -1,3 +1,4 @@
+import type { RegisteredEntry } from '../../ledger/registration-store.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Asset, ProofMechanism } from '../assets/asset.js';
 import type { Attributes } from '../attributes.js';
@@ -34,11 +35,30 @@ export type Submission = {
       readonly trails: readonly string[];
       readonly eventType: string;
     }
+  | {
+      readonly kind: 'registration';
+      readonly public: boolean;
+      readonly eventAttributes: Attributes;
+      readonly statement: StatementToRegister;
+    }
 );
+
+/** A statement that passed the registration policy. */
+export interface StatementToRegister {
+  /** Byte for byte as it came. */
+  readonly submitted: Uint8Array;
+  /** What the statement log commits to, and its SHA-256. */
+  readonly entry: Uint8Array;
+  readonly hash: Uint8Array;
+  /** The policy's text and its SHA-256. */
+  readonly policy: { readonly text: string; readonly digest: Uint8Array };
+  readonly keyResolution: Readonly<Record<string, string>>;
+}
 
 /** What was accepted: the new row, or the id of what an earlier request with the same key made. */
 export type Accepted =
   | { readonly kind: 'asset'; readonly asset: Asset }
   | { readonly kind: 'asset_event'; readonly event: AssetEvent }
   | { readonly kind: 'asset_free_event'; readonly event: AssetFreeEvent }
+  | { readonly kind: 'registration'; readonly entry: RegisteredEntry }
   | { readonly kind: 'earlier'; readonly id: string };

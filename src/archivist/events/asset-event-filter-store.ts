@@ -3,7 +3,7 @@ import { mmrIndex } from '../../core/mmr/leaf-count.js';
 import { leafIndex } from '../../core/mmr/leaf-index.js';
 import { ApiError } from '../../platform/errors.js';
 import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
-import { requirePlain } from '../../platform/plain-text.js';
+import { isPlainText } from '../../platform/plain-text.js';
 import { readTimestamp } from '../../platform/timestamps.js';
 import { proofMechanismCondition } from '../assets/asset-filter-store.js';
 import { INDEXED_ATTRIBUTES } from '../assets/asset-visibility-store.js';
@@ -42,7 +42,7 @@ type Reader = (value: string, parameter: string) => Condition | undefined;
 const equal =
   (expression: string, place: string, name: string): Reader =>
   (value, parameter) => {
-    requirePlain(value, parameter);
+    if (!isPlainText(value)) throw new ApiError('bad_request', `${parameter}: is not a usable filter`);
     return meaning({ kind: 'term', place, name, text: value, hot: false }, condition(`${expression} = ?`, value));
   };
 
@@ -55,7 +55,7 @@ const FILTERS: Readonly<Record<string, Reader>> = {
   operation: equal('e.operation', 'event', 'operation'),
   behaviour: equal('e.behaviour', 'event', 'behaviour'),
   from: equal('e.from_address', 'event', 'from'),
-  transaction_id: (value, parameter) => transactionCondition(value, parameter),
+  transaction_id: (value) => transactionCondition(value),
   confirmation_status: (value, parameter) => statusCondition(ENTRY, value, parameter),
   minimum_trust: (value, parameter) => minimumTrustCondition(ENTRY, value, parameter),
   mmr_index: (value, parameter) => mmrIndexCondition(value, parameter),
@@ -111,8 +111,7 @@ function filterCondition(
 }
 
 /** Events that came into the chain by this transaction: those of its anchor, or those that its seal was the first to cover. */
-function transactionCondition(value: string, parameter: string): Condition | undefined {
-  requirePlain(value, parameter);
+function transactionCondition(value: string): Condition | undefined {
   if (value === '') return undefined;
   if (!/^0x[0-9a-f]{64}$/i.test(value)) return condition('false');
   const anchored = 'FROM archivist.simple_hash_event h WHERE h.tenant_id = e.tenant_id AND h.event_id = e.event_id';

@@ -39,10 +39,10 @@ export async function entryProof(
     throw new ApiError('forbidden', 'You do not see all of this event, so you can be shown no proof of it.');
   if (proof === 'receipt')
     return ready(await mmrReceipt(tx, tenancyLog(proven.event.tenantId), proven.event.eventId, receiptForm));
-  if (!readTemplate(attributesOf(proven))) {
+  if (!readTemplate(attributesOf(proven)) && !(await statement(tx, deployment, proven))) {
     throw new ApiError(
       'not_found',
-      'This event carries no vCon template (payload and subject), so it has no signed statement.',
+      'This event carries no vCon template (payload and subject) and no registered statement, so it has no signed statement.',
     );
   }
   return proof === 'signed-statement'

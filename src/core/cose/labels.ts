@@ -8,6 +8,10 @@ export const Header = {
   draftClaims: 13,
   claims: 15,
   type: 16,
+  /** Certificates, the signer's first (RFC 9360). */
+  x5chain: 33,
+  /** Hash of the signer's certificate (RFC 9360). */
+  x5t: 34,
   payloadHashAlg: 258,
   preimageContentType: 259,
   payloadLocation: 260,

@@ -34,7 +34,7 @@ const HASHES: Readonly<Record<string, HashRules>> = {
 };
 
 /** What a statement may say beside its payload. A fixed list: a public log must not copy whatever an event carries. */
-const META_ATTRIBUTES = [
+export const META_ATTRIBUTES = [
   'arc_display_type',
   'conserver_link',
   'conserver_link_name',

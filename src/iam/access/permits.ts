@@ -17,7 +17,7 @@ export type Resource =
       readonly tenantId: string;
     }
   | ({ readonly kind: 'asset' } & AssetResource)
-  | ({ readonly kind: 'asset_free_event' | 'blob'; readonly tenantId: string } & Created);
+  | ({ readonly kind: 'asset_free_event' | 'blob' | 'registration'; readonly tenantId: string } & Created);
 
 /**
  * The one door of authorization: everything not granted here is denied (DESIGN 7.4, 10). Owners may do all in their own
@@ -49,6 +49,7 @@ export function permits(principal: Principal, verb: Verb, resource: Resource, gr
       return verb === 'read' || (verb === 'manage' && isNamedAmong(principal, resource.permittedSubjects));
     case 'asset_free_event':
     case 'blob':
+    case 'registration':
       return verb === 'read' && createdBy(principal, resource);
   }
 }

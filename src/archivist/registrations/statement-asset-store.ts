@@ -1,0 +1,49 @@
+import type { Tx } from '../../platform/postgres/database.js';
+
+/** Which of a tenancy's two assets for registered statements. */
+export interface StatementAssetRef {
+  readonly tenantId: string;
+  readonly public: boolean;
+}
+
+/** An asset for registered statements; a fresh one is the caller's to make, in the same transaction. */
+export interface StatementAsset extends StatementAssetRef {
+  readonly assetId: string;
+  readonly fresh: boolean;
+}
+
+/**
+ * The assets under which registered statements become events, in the order of their references, which must be distinct. One
+ * that another transaction takes at the same time is waited for.
+ */
+export async function takeStatementAssets(
+  tx: Tx,
+  refs: readonly StatementAssetRef[],
+  uuid: () => string,
+): Promise<StatementAsset[]> {
+  const taken: StatementAsset[] = [];
+  for (const ref of refs) {
+    const known = await findStatementAsset(tx, ref);
+    const assetId = known ?? uuid();
+    const fresh = known === undefined && (await insertStatementAsset(tx, ref, assetId));
+    if (known !== undefined || fresh) taken.push({ ...ref, assetId, fresh });
+    else taken.push({ ...ref, assetId: (await findStatementAsset(tx, ref))!, fresh: false });
+  }
+  return taken;
+}
+
+async function findStatementAsset(tx: Tx, ref: StatementAssetRef): Promise<string | undefined> {
+  const [row] = await tx.query<{ asset_id: string }>(
+    'SELECT asset_id FROM archivist.statement_asset WHERE tenant_id = $1 AND public = $2',
+    [ref.tenantId, ref.public],
+  );
+  return row?.asset_id;
+}
+
+async function insertStatementAsset(tx: Tx, ref: StatementAssetRef, assetId: string): Promise<boolean> {
+  const touched = await tx.execute(
+    'INSERT INTO archivist.statement_asset (tenant_id, public, asset_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+    [ref.tenantId, ref.public, assetId],
+  );
+  return touched === 1;
+}
