@@ -7,7 +7,6 @@ import type { Deployment } from './archivist/deployment.js';
 import { leafSource } from './archivist/leaf-source.js';
 import { createFindLogFile } from './archivist/log-files.js';
 import { statementSource } from './archivist/statement-source.js';
-import { signInRoutes } from './iam/sign-in/sign-in-routes.js';
 import { forgetUnlimited } from './iam/tenancies/quota.js';
 import { type Failpoints, killingFailpoints } from './ledger/failpoints.js';
 import { createLedger, type Ledger } from './ledger/round.js';
@@ -33,6 +32,7 @@ import { routeGroups } from './service/api-routes.js';
 import { startBackgroundJobs } from './service/background-jobs.js';
 import { type OpenDeployment, openDeployment } from './service/open-deployment.js';
 import { openIdentity } from './service/open-identity.js';
+import { registrationDeps } from './service/registration-deps.js';
 import { runConserverLink } from './service/run-conserver-link.js';
 import { cosignedCheckpoints, followedLogs, runWitnesses } from './service/run-witnesses.js';
 import { serviceHealth } from './service/service-health.js';
@@ -225,6 +225,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
     logs: followedLogs(deployment),
     cosignedCheckpoint: cosignedCheckpoints(config, database),
   };
+  const scitt = registrationDeps({ ...base, publicUrl, deployment, writer });
   const limiter = openLimiter(config, base, closers);
   const servesInterface = config.role === 'all' || config.role === 'api';
   if (servesInterface) await forgetUnlimited(database, quotas);
@@ -244,12 +245,13 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
           tokens: identity.tokens,
           logFiles,
           tlog,
+          scitt,
           blobs,
           identity,
           policyChanged,
         })
       : [],
-    [...status, ...(servesInterface ? signInRoutes(identity.people) : [])],
+    status,
     {
       authenticate: identity.authenticate,
       authenticateOperator: identity.authenticateOperator,

@@ -8,8 +8,8 @@ const HEADERS = { 'cache-control': 'public, max-age=300', 'access-control-allow-
 
 /**
  * Where a verifier finds our keys, retired ones too: log and seal keys as a COSE key set (SCRAPI), issuer keys as a
- * did:web document, token and issuer keys as a JWK set (RFC 7517). These are all the places; `/.well-known/jwks.json` is
- * the only JWK set.
+ * did:web document, token and issuer keys as a JWK set (RFC 7517); receipt keys once more where older clients look for
+ * them (discovery-routes.ts).
  */
 export function keyRoutes(deps: { keyring: Keyring; publicUrl: string }): Route[] {
   const { keyring } = deps;

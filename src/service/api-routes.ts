@@ -18,8 +18,6 @@ import { publicAssetRoutes } from '../archivist/public/public-asset-routes.js';
 import { securityEventRoutes } from '../archivist/security/security-event-routes.js';
 import { accessPolicyRoutes } from '../iam/access/access-policy-routes.js';
 import { applicationRoutes } from '../iam/applications/application-routes.js';
-import { inviteRoutes } from '../iam/invites/invite-routes.js';
-import { memberRoutes } from '../iam/members/member-routes.js';
 import { membershipRoutes } from '../iam/members/membership-routes.js';
 import { subjectRoutes } from '../iam/subjects/subject-routes.js';
 import { capRoutes } from '../iam/tenancies/cap-routes.js';
@@ -28,8 +26,13 @@ import type { IssueTokenDeps } from '../iam/tokens/issue-token.js';
 import { revocationRoutes } from '../iam/tokens/revocation-routes.js';
 import { tokenRoutes } from '../iam/tokens/token-routes.js';
 import type { ChainKey } from '../platform/keys/chain-key.js';
+import { configurationRoutes, keyByKidRoute } from '../scitt/discovery-routes.js';
+import { entryRoutes } from '../scitt/entry-routes.js';
 import { evidenceKeys, keyRoutes } from '../scitt/key-routes.js';
+import type { ScittDeps } from '../scitt/register-statement.js';
+import { privateScittRoutes, publicScittRoutes } from '../scitt/registered-event-routes.js';
 import { type TlogDeps, tlogRoutes } from '../scitt/tlog-routes.js';
+import { trustRoutes } from '../scitt/trust-routes.js';
 import type { Identity } from './open-identity.js';
 
 /** Every part of the interface that is served, each with its own description. */
@@ -40,6 +43,7 @@ export function routeGroups(deps: {
   identity: Identity;
   logFiles: LogFileDeps;
   tlog: TlogDeps;
+  scitt: ScittDeps;
   blobs: Omit<AttachmentDeps, keyof ProvenanceDeps>;
   /** Wakes whoever records what policies leave on assets. */
   policyChanged(): void;
@@ -91,7 +95,7 @@ export function routeGroups(deps: {
     { name: 'v1/compliance/assets', title: 'Compliance of assets', routes: complianceAssetRoutes(provenance) },
     { name: 'v1/archivistnode', title: 'The chain', routes: nodeRoutes(chain) },
     { name: 'v1alpha2/blockchain/assets', title: 'Transactions of events', routes: blockchainRoutes(chain) },
-    { name: 'v1/tenancies', title: 'Tenancies', routes: tenancyRoutes(deps.identity.people) },
+    { name: 'v1/tenancies', title: 'Tenancies', routes: tenancyRoutes(provenance) },
     { name: 'v1/caps', title: 'Caps', routes: capRoutes(provenance) },
     { name: 'operator/v1/tenancies', title: 'Operator', routes: operatorRoutes(deps.identity.operator) },
     {
@@ -99,18 +103,7 @@ export function routeGroups(deps: {
       title: 'Applications',
       routes: [...applicationRoutes({ ...provenance, pepper: tokens.keyring.pepper }), ...revocationRoutes(provenance)],
     },
-    { name: 'iam/v1/members', title: 'Members', routes: memberRoutes(provenance) },
-    {
-      name: 'v1/invites',
-      title: 'Invites',
-      routes: inviteRoutes(deps.identity.people, '/archivist/v1/invites', 'Invites'),
-    },
-    {
-      name: 'iam/v1/invites',
-      title: 'Invites, by their other path',
-      routes: inviteRoutes(deps.identity.people, '/archivist/iam/v1/invites', 'IAMInvites'),
-    },
-    { name: 'iam/v1/memberships', title: 'Memberships', routes: membershipRoutes(provenance) },
+    { name: 'iam/v1/memberships', title: 'Memberships', routes: membershipRoutes() },
     {
       name: 'iam/v1/access_policies',
       title: 'Access policies',
@@ -123,7 +116,18 @@ export function routeGroups(deps: {
     { name: 'iam/v1/subjects', title: 'Subjects', routes: subjectRoutes(provenance) },
     { name: 'iam/v1/appidp', title: 'Access tokens', routes: tokenRoutes(tokens) },
     { name: 'v1/security_events', title: 'Security audit', routes: securityEventRoutes(provenance) },
-    { name: 'v1/didweb', title: 'Keys', routes: keyRoutes(tokens) },
+    { name: 'v1/didweb', title: 'Keys', routes: [...keyRoutes(tokens), keyByKidRoute(tokens)] },
+    {
+      name: 'v1/scrapi',
+      title: 'Registration of statements (SCRAPI)',
+      routes: [...entryRoutes(deps.scitt), ...configurationRoutes(tokens, '', 'Scrapi')],
+    },
+    { name: 'v1/publicscitt', title: 'Public registration of statements', routes: publicScittRoutes(deps.scitt) },
+    {
+      name: 'v1/scitt',
+      title: 'Private registration of statements',
+      routes: [...privateScittRoutes(deps.scitt), ...trustRoutes(deps.scitt)],
+    },
     { name: 'v1/verifiabledata', title: 'Log files', routes: logFileRoutes(deps.logFiles) },
     { name: 'v1/tlog', title: 'Statement logs', routes: tlogRoutes(deps.tlog) },
   ];

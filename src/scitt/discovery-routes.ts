@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { fromBase64, toBase64Url } from '../core/bytes.js';
+import { type CborMap, encodeCbor } from '../core/cose/cbor.js';
+import { coseKeyFromJwk, keyThumbprint } from '../core/cose/cose-key.js';
+import { ApiError } from '../platform/errors.js';
+import { type Route, route } from '../platform/http/route.js';
+import type { Keyring } from '../platform/keys/keyring.js';
+import { problemDetailsOf } from './problem-details.js';
+import { SIGNATURE_ALGORITHMS } from './signature-algorithm.js';
+
+/** Keys change rarely, and a verifier must learn of a new one soon. */
+const HEADERS = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' };
+
+export interface DiscoveryDeps {
+  readonly keyring: Pick<Keyring, 'publicKeys'>;
+  readonly publicUrl: string;
+}
+
+/** One key of receipts and seals by its kid (SCRAPI 2.2): the thumbprint in base64url. */
+export function keyByKidRoute({ keyring }: DiscoveryDeps): Route {
+  return route({
+    method: 'GET',
+    path: '/.well-known/scitt-keys/:kid',
+    operationId: 'Scitt_GetKey',
+    summary: 'One key of receipts or seals, retired ones too',
+    access: 'public',
+    extension: true,
+    success: 200,
+    codes: [404, 429],
+    params: z.object({ kid: z.string() }),
+    rawResponse: 'application/cbor',
+    refusal: problemDetailsOf('No such key'),
+    handle: async ({ params }) => {
+      const keys = keyring.publicKeys(['statement_receipt', 'seal']);
+      const key = keys.find(({ jwk }) => toBase64Url(keyThumbprint(jwk)) === canonical(params.kid));
+      if (!key) throw new ApiError('not_found', 'There is no key with this kid.');
+      const bytes = encodeCbor(coseKeyFromJwk(key.jwk, keyThumbprint(key.jwk)));
+      return { bytes, contentType: 'application/cbor', headers: HEADERS };
+    },
+  });
+}
+
+/** With padding or without: one spelling. */
+function canonical(kid: string): string | undefined {
+  try {
+    return toBase64Url(fromBase64(kid));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * What older clients ask for before they register: a configuration as a CBOR map, and the receipt keys as a JWK set, the
+ * active one first.
+ * @param at path prefix of the registration, empty for the root
+ */
+export function configurationRoutes({ keyring, publicUrl }: DiscoveryDeps, at: string, name: string): Route[] {
+  const base = `${publicUrl}${at}`;
+  const configuration: CborMap = new Map<string, string | string[]>([
+    ['issuer', base],
+    ['base_url', base],
+    ['registration_endpoint', `${base}/entries`],
+    ['receipt_endpoint', `${base}/entries`],
+    ['jwks_uri', `${base}/jwks`],
+    ['supported_signature_algorithms', SIGNATURE_ALGORITHMS.map((algorithm) => algorithm.name)],
+  ]);
+  return [
+    route({
+      method: 'GET',
+      path: `${at}/.well-known/transparency-configuration`,
+      operationId: `${name}_GetTransparencyConfiguration`,
+      summary: 'Where to register and where the keys are, as a CBOR map',
+      access: 'public',
+      extension: true,
+      success: 200,
+      codes: [],
+      rawResponse: 'application/cbor',
+      handle: async () => ({ bytes: encodeCbor(configuration), contentType: 'application/cbor', headers: HEADERS }),
+    }),
+    route({
+      method: 'GET',
+      path: `${at}/jwks`,
+      operationId: `${name}_GetReceiptKeys`,
+      summary: 'Keys of statement-log receipts as a JWK set, the active one first',
+      access: 'public',
+      extension: true,
+      success: 200,
+      codes: [],
+      handle: async () => ({
+        body: { keys: keyring.publicKeys(['statement_receipt']).map(jwkSetMember) },
+        headers: HEADERS,
+      }),
+    }),
+  ];
+}
+
+function jwkSetMember({ jwk, keyId, algorithm }: ReturnType<Keyring['publicKeys']>[number]): Record<string, unknown> {
+  return { ...jwk, kid: keyId, use: 'sig', alg: algorithm };
+}

@@ -1,0 +1,167 @@
+import { z } from 'zod';
+import { toHex } from '../core/bytes.js';
+import { statementBytes, statementReceipt } from '../ledger/receipts.js';
+import { findPolicy, findRegistration } from '../ledger/registration-store.js';
+import { ApiError } from '../platform/errors.js';
+import { type Reply, type Route, route } from '../platform/http/route.js';
+import { timestampOf } from '../platform/timestamps.js';
+import { STATEMENT_LIMITS } from './examine-statement.js';
+import { preferredWaitMs } from './prefer-header.js';
+import { problemDetails, problemDetailsOf } from './problem-details.js';
+import { registerStatement, type ScittDeps } from './register-statement.js';
+import { StatementRefused } from './statement-refused.js';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const COSE = /^application\/cose(\s*;|$)/i;
+const ENTRY = z.object({ id: z.string() });
+/** What is issued never changes. */
+const FOREVER = { 'cache-control': 'public, max-age=31536000, immutable', 'access-control-allow-origin': '*' };
+const PASSING = { 'cache-control': 'no-store', 'access-control-allow-origin': '*' };
+const RETRY_SECONDS = '1';
+
+/**
+ * Registration by SCRAPI (draft-ietf-scitt-scrapi-11, 2.3 and 2.4): statements into the public statement log, in the name of
+ * a token's bearer; receipts and statements read by anybody, like the log itself.
+ */
+export function entryRoutes(deps: ScittDeps): Route[] {
+  return [registerRoute(deps), receiptRoute(deps), statementRoute(deps), policyRoute(deps)];
+}
+
+function registerRoute(deps: ScittDeps): Route {
+  return route({
+    method: 'POST',
+    path: '/entries',
+    operationId: 'Scrapi_RegisterSignedStatement',
+    summary: 'Register a signed statement; answers its receipt when it is sealed in time',
+    access: 'token',
+    extension: true,
+    success: 201,
+    codes: [303, 400, 401, 402, 403, 413, 415, 429],
+    rawBody: true,
+    bodyLimit: STATEMENT_LIMITS.maxBytes,
+    rawResponse: 'application/cose',
+    refusal: problemDetails,
+    handle: async ({ principal, rawBody, headers }) => {
+      requireCose(headers['content-type']);
+      const { eventId } = await registerStatement(deps, principal, { submitted: rawBody, public: true });
+      const waitMs = preferredWaitMs(headers['prefer']);
+      const receipt = waitMs === 0 ? undefined : await deps.receipts.receipt(deps.publicStatementLog, eventId, waitMs);
+      return receipt ? { ...cose(receipt, at(deps, eventId)), status: 201 } : running(deps, eventId, 303);
+    },
+  });
+}
+
+/** A body without a type may be one; curl's own default is not. @throws {ApiError} unsupported_media_type */
+export function requireCose(contentType: string | undefined): void {
+  if (contentType === undefined || COSE.test(contentType)) return;
+  throw new ApiError('unsupported_media_type', 'Content-Type: must be application/cose');
+}
+
+function receiptRoute(deps: ScittDeps): Route {
+  return route({
+    ...reading,
+    path: '/entries/:id',
+    operationId: 'Scrapi_QueryRegistrationStatus',
+    summary: 'The receipt of an entry, once its registration is finished',
+    codes: [302, 400, 404, 429],
+    refusal: problemDetailsOf('Operation Not Found'),
+    handle: ({ params }) =>
+      inPublic(deps, params.id, async (tx, eventId) => {
+        const log = deps.publicStatementLog;
+        if (!(await statementBytes(tx, deps.publicTenancy, eventId)))
+          throw new ApiError('not_found', 'There is no registration, running or finished, with this id.');
+        const receipt = await statementReceipt(tx, log, eventId);
+        return receipt ? cose(receipt, { ...at(deps, eventId), ...FOREVER }) : running(deps, eventId, 302);
+      }),
+  });
+}
+
+function statementRoute(deps: ScittDeps): Route {
+  return route({
+    ...reading,
+    path: '/entries/:id/statement',
+    operationId: 'Scrapi_RetrieveSignedStatement',
+    summary: 'The statement of an entry, byte for byte as it was registered',
+    codes: [400, 404, 429],
+    refusal: problemDetails,
+    handle: ({ params }) =>
+      inPublic(deps, params.id, async (tx, eventId) => {
+        const { publicTenancy: tenantId } = deps;
+        const registration = await findRegistration(tx, { tenantId, eventId });
+        const bytes = registration?.submitted ?? (await statementBytes(tx, tenantId, eventId));
+        if (!bytes) throw noSuchEntry();
+        return cose(bytes, FOREVER);
+      }),
+  });
+}
+
+function policyRoute(deps: ScittDeps): Route {
+  return route({
+    method: 'GET',
+    access: 'public',
+    extension: true,
+    success: 200,
+    params: ENTRY,
+    path: '/entries/:id/registration-policy',
+    operationId: 'Scrapi_RetrieveRegistrationPolicy',
+    summary: 'The policy that an entry was registered under, and how the key of its signer was found',
+    codes: [400, 404, 429],
+    refusal: problemDetails,
+    handle: ({ params }) =>
+      inPublic(deps, params.id, async (tx, eventId) => {
+        const { publicTenancy: tenantId } = deps;
+        const registration = await findRegistration(tx, { tenantId, eventId });
+        const text = registration && (await findPolicy(tx, tenantId, registration.policyDigest));
+        if (!registration || text === undefined) throw noSuchEntry();
+        const body = {
+          policy: JSON.parse(text),
+          policy_sha256: toHex(registration.policyDigest),
+          key_resolution: publicResolution(registration.keyResolution),
+          timestamp_registered: timestampOf(registration.registeredAt.getTime()),
+        };
+        return { body, headers: FOREVER };
+      }),
+  });
+}
+
+const reading = {
+  method: 'GET',
+  access: 'public',
+  extension: true,
+  success: 200,
+  params: ENTRY,
+  rawResponse: 'application/cose',
+} as const;
+
+/** How a key was found, without the tenancy's own id of what it trusts. */
+function publicResolution({ method, thumbprint }: Readonly<Record<string, string>>) {
+  return { method, thumbprint };
+}
+
+type InPublic = Parameters<ScittDeps['database']['inTransaction']>[1];
+type PublicTx = Parameters<InPublic>[0];
+
+async function inPublic(
+  deps: ScittDeps,
+  id: string,
+  work: (tx: PublicTx, eventId: string) => Promise<Reply>,
+): Promise<Reply> {
+  const eventId = id.toLowerCase();
+  if (!UUID.test(eventId)) throw new StatementRefused('Invalid locator', 'The id of an entry is a UUID.');
+  return deps.database.inTransaction({ read: [deps.publicTenancy], write: [] }, (tx) => work(tx, eventId));
+}
+
+const at = (deps: ScittDeps, eventId: string) => ({ location: `${deps.publicUrl}/entries/${eventId}` });
+
+function running(deps: ScittDeps, eventId: string, status: 302 | 303): Reply {
+  const headers = { ...at(deps, eventId), ...PASSING, 'retry-after': RETRY_SECONDS };
+  return { status, bytes: new Uint8Array(), contentType: 'application/cose', headers };
+}
+
+function cose(bytes: Uint8Array, headers: Readonly<Record<string, string>>): Reply {
+  return { bytes, contentType: 'application/cose', headers };
+}
+
+function noSuchEntry(): ApiError {
+  return new ApiError('not_found', 'There is no such entry.');
+}

@@ -1,0 +1,99 @@
+import type { CborMap, CborValue } from '../core/cose/cbor.js';
+import { Claim, CONFIRMATION_KEY, Header } from '../core/cose/labels.js';
+import { decodeSign1 } from '../core/cose/sign1.js';
+import { VerificationError } from '../core/errors.js';
+import { sha256 } from '../core/sha256.js';
+import { type ReadStatement, readStatement } from '../core/statement/signed-statement.js';
+import { statementEntry } from '../core/statement/statement-entry.js';
+import { isPlainText } from '../platform/plain-text.js';
+import { type SignatureAlgorithm, signatureAlgorithm } from './signature-algorithm.js';
+import { StatementRefused } from './statement-refused.js';
+
+/** Bounds of a statement's encoding. An entry bundle tells an entry's length in two bytes. */
+export const STATEMENT_LIMITS = { maxBytes: 65_535, maxDepth: 16, maxItems: 4_096 } as const;
+/** UTF-16 units of an issuer or a subject. */
+const MAX_CLAIM = 1_024;
+/** Header labels that a statement may mark critical: those that are processed here. */
+const UNDERSTOOD: readonly number[] = Object.values(Header);
+
+/** A statement of the right form; its signature is not checked yet. */
+export interface ExaminedStatement {
+  /** Byte for byte as it came. */
+  readonly submitted: Uint8Array;
+  /** What a statement log commits to, and its SHA-256: the statement without what is unprotected. */
+  readonly entry: Uint8Array;
+  readonly hash: Uint8Array;
+  readonly read: ReadStatement;
+  readonly payload: Uint8Array;
+  readonly algorithm: SignatureAlgorithm;
+  readonly issuer: string;
+  readonly subject: string;
+  /** The key in its confirmation claim (RFC 8747); undefined without one. */
+  readonly confirmationKey: CborValue | undefined;
+}
+
+/**
+ * Reads a statement that somebody wants to register, with every check that needs nothing but the statement: strict and
+ * bounded CBOR, an allowed algorithm in the protected header, an embedded payload, issuer and subject.
+ * @throws {StatementRefused}
+ */
+export function examineStatement(submitted: Uint8Array): ExaminedStatement {
+  const { read, entry } = decoded(submitted);
+  const { sign1, issuer, subject } = read;
+  const algorithm = signatureAlgorithm(sign1.protectedHeader.get(Header.alg));
+  if (!algorithm || sign1.unprotectedHeader.has(Header.alg))
+    throw new StatementRefused(
+      'Bad Signature Algorithm',
+      'The statement names no signature algorithm that is allowed.',
+    );
+  checkCritical(sign1.protectedHeader, sign1.unprotectedHeader);
+  const { payload } = sign1;
+  if (payload === null || payload.length === 0)
+    throw new StatementRefused('Payload Missing', 'The statement must carry its payload.');
+  return {
+    submitted,
+    entry,
+    hash: sha256(entry),
+    read,
+    payload,
+    algorithm,
+    issuer: claim(issuer, 'issuer (1)'),
+    subject: claim(subject, 'subject (2)'),
+    confirmationKey: confirmationKey(sign1.protectedHeader),
+  };
+}
+
+function decoded(submitted: Uint8Array): { read: ReadStatement; entry: Uint8Array } {
+  try {
+    decodeSign1(submitted, STATEMENT_LIMITS);
+    return { read: readStatement(submitted), entry: statementEntry(submitted) };
+  } catch (error) {
+    if (!(error instanceof VerificationError)) throw error;
+    throw new StatementRefused('Malformed request', `The body is no signed statement: ${error.message}.`);
+  }
+}
+
+function checkCritical(protectedHeader: CborMap, unprotectedHeader: CborMap): void {
+  if (unprotectedHeader.has(Header.crit)) throw new StatementRefused('Rejected', 'The crit header must be protected.');
+  if (!protectedHeader.has(Header.crit)) return;
+  const critical = protectedHeader.get(Header.crit);
+  const known =
+    Array.isArray(critical) &&
+    critical.length > 0 &&
+    critical.every((label) => typeof label === 'number' && UNDERSTOOD.includes(label) && protectedHeader.has(label));
+  if (!known) throw new StatementRefused('Rejected', 'The statement marks a header critical that is not understood.');
+}
+
+function claim(value: string | undefined, name: string): string {
+  if (value === undefined || value === '')
+    throw new StatementRefused('Rejected', `The CWT claims (header 15 or 13) must have the ${name} as text.`);
+  if (value.length > MAX_CLAIM || !isPlainText(value))
+    throw new StatementRefused('Rejected', `The ${name} must have at most ${MAX_CLAIM} characters and no U+0000.`);
+  return value;
+}
+
+function confirmationKey(header: CborMap): CborValue | undefined {
+  const claims = header.get(Header.claims) ?? header.get(Header.draftClaims);
+  const confirmation = claims instanceof Map ? claims.get(Claim.confirmation) : undefined;
+  return confirmation instanceof Map ? confirmation.get(CONFIRMATION_KEY) : undefined;
+}

@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import { type CborMap, encodeCbor } from '../core/cose/cbor.js';
+import { permits } from '../iam/access/permits.js';
+import { mmrReceipt, statementReceipt } from '../ledger/receipts.js';
+import { findRegistration, type RegisteredEntry, type Registration } from '../ledger/registration-store.js';
+import { ApiError } from '../platform/errors.js';
+import type { Principal } from '../platform/http/principal.js';
+import { type Reply, type Route, route } from '../platform/http/route.js';
+import type { Tx } from '../platform/postgres/database.js';
+import { STATEMENT_LIMITS } from './examine-statement.js';
+import { registerStatement, type ScittDeps } from './register-statement.js';
+
+const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const OPERATION_ID = new RegExp(`^event_(${UUID})$`);
+const ENTRY_ID = new RegExp(`^(?:public)?assets_(${UUID})_events_(${UUID})$`);
+/** Stock clients ask at once and then every ten seconds, three times in all: the first answer should be the last. */
+const SUCCEEDS_WITHIN_MS = 3_000;
+const PAUSE_MS = 50;
+
+/** The two doors of the interface: into the public logs, or into the caller's own. */
+interface Door {
+  readonly path: string;
+  readonly name: string;
+  readonly public: boolean;
+}
+
+/**
+ * Registration as stock clients know it (client contract 1.2): a registered statement becomes an event, public or private,
+ * and the receipt is the one of its tenancy log, in the map form. Answers are CBOR maps.
+ */
+export function publicScittRoutes(deps: ScittDeps): Route[] {
+  return doorRoutes(deps, { path: '/archivist/v1/publicscitt', name: 'PublicSCITT', public: true });
+}
+
+/** The same for events that only the tenancy sees. */
+export function privateScittRoutes(deps: ScittDeps): Route[] {
+  return doorRoutes(deps, { path: '/archivist/v1/scitt', name: 'SCITT', public: false });
+}
+
+const CBOR = { access: 'token', success: 200, rawResponse: 'application/cbor' } as const;
+
+function doorRoutes(deps: ScittDeps, door: Door): Route[] {
+  return [
+    route({
+      ...CBOR,
+      method: 'POST',
+      path: `${door.path}/entries`,
+      operationId: `${door.name}_RegisterSignedStatement`,
+      summary: 'Register a signed statement, sent as it is; answers the operation to ask for',
+      codes: [400, 401, 402, 403, 413, 429],
+      rawBody: true,
+      bodyLimit: STATEMENT_LIMITS.maxBytes,
+      handle: async ({ principal, rawBody }) => {
+        const entry = await registerStatement(deps, principal, { submitted: rawBody, public: door.public });
+        return cborReply({ OperationID: operationId(entry), Status: 'running' });
+      },
+    }),
+    operationRoute(deps, door),
+    entryRoute(deps, door, '', 'RetrieveSignedStatement', 'A registered statement, byte for byte'),
+    entryRoute(deps, door, '/receipt', 'RetrieveRegistrationReceipt', 'The receipt of a registered statement'),
+  ];
+}
+
+function operationRoute(deps: ScittDeps, door: Door): Route {
+  return route({
+    ...CBOR,
+    method: 'GET',
+    path: `${door.path}/operations/:operationID`,
+    operationId: `${door.name}_RetrieveOperationStatus`,
+    summary: 'How far a registration has come; waits a little for its end',
+    codes: [202, 400, 401, 403, 404, 429],
+    params: z.object({ operationID: z.string() }),
+    handle: async ({ principal, params }) => {
+      const eventId = OPERATION_ID.exec(params.operationID.toLowerCase())?.[1];
+      if (eventId === undefined) throw new ApiError('bad_request', 'operationID: must be event_<uuid>');
+      const registration = await readIn(deps, principal, (tx) =>
+        requireRegistration(deps, tx, principal, door, eventId),
+      );
+      const done = await settled(deps, principal, registration);
+      const named = { OperationID: operationId(registration), Status: done ? 'succeeded' : 'running' };
+      return done
+        ? cborReply({ ...named, EntryID: `assets_${registration.assetId}_events_${eventId}` })
+        : { ...cborReply(named, { 'retry-after': '1' }), status: 202 };
+    },
+  });
+}
+
+function entryRoute(deps: ScittDeps, door: Door, part: '' | '/receipt', name: string, summary: string): Route {
+  return route({
+    ...CBOR,
+    method: 'GET',
+    path: `${door.path}/entries/:entryID${part}`,
+    operationId: `${door.name}_${name}`,
+    summary,
+    codes: [400, 401, 403, 404, 429],
+    params: z.object({ entryID: z.string() }),
+    handle: ({ principal, params }) =>
+      readIn(deps, principal, async (tx) => {
+        const registration = await requireEntry(deps, tx, principal, door, params.entryID);
+        const log = deps.tenancyLog(registration.tenantId);
+        const bytes = part === '' ? registration.submitted : await mmrReceipt(tx, log, registration.eventId, 'map');
+        if (bytes) return { bytes, contentType: 'application/cbor' };
+        const headers = { 'retry-after': '1' };
+        throw new ApiError('not_ready', 'The receipt is not ready yet: the log waits to be sealed.', headers);
+      }),
+  });
+}
+
+async function requireEntry(
+  deps: ScittDeps,
+  tx: Tx,
+  principal: Principal,
+  door: Door,
+  entryId: string,
+): Promise<Registration> {
+  const [, assetId, eventId] = ENTRY_ID.exec(entryId.toLowerCase()) ?? [];
+  if (eventId === undefined) throw new ApiError('bad_request', 'entryID: must be assets_<uuid>_events_<uuid>');
+  const registration = await requireRegistration(deps, tx, principal, door, eventId);
+  if (registration.assetId !== assetId) throw noSuchEntry();
+  return registration;
+}
+
+/** A registration that this principal may read: any public one, its own, or as an Owner of the tenancy. */
+async function requireRegistration(
+  deps: ScittDeps,
+  tx: Tx,
+  principal: Principal,
+  door: Door,
+  eventId: string,
+): Promise<Registration> {
+  const tenantId = door.public ? deps.publicTenancy : principal.tenantId;
+  const registration = await findRegistration(tx, { tenantId, eventId });
+  const { creatorIssuer = '', creatorSubject = '' } = registration ?? {};
+  const readable =
+    door.public || permits(principal, 'read', { kind: 'registration', tenantId, creatorIssuer, creatorSubject });
+  if (!registration || !readable) throw noSuchEntry();
+  return registration;
+}
+
+/** Waits until the event's log and its statement's log have published seals that cover it: nothing changes after that. */
+async function settled(deps: ScittDeps, principal: Principal, registration: Registration): Promise<boolean> {
+  const { tenantId, eventId } = registration;
+  const isPublic = tenantId === deps.publicTenancy;
+  const statementLog = isPublic ? deps.publicStatementLog : deps.privateStatementLog;
+  for (let waited = 0; ; waited += PAUSE_MS) {
+    const done = await readIn(deps, principal, async (tx) => {
+      if (!(await mmrReceipt(tx, deps.tenancyLog(tenantId), eventId, 'map'))) return false;
+      return (await statementReceipt(tx, statementLog, eventId)) !== undefined;
+    });
+    if (done || waited >= SUCCEEDS_WITHIN_MS) return done;
+    await new Promise((wake) => setTimeout(wake, PAUSE_MS));
+  }
+}
+
+function readIn<Result>(deps: ScittDeps, principal: Principal, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+  const read = [principal.tenantId, deps.publicTenancy, deps.privateStatementLog.tenantId];
+  return deps.database.inTransaction({ read, write: [] }, work);
+}
+
+const operationId = ({ eventId }: RegisteredEntry) => `event_${eventId}`;
+
+function cborReply(members: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}): Reply {
+  const map: CborMap = new Map(Object.entries(members));
+  return { bytes: encodeCbor(map), contentType: 'application/cbor', headers };
+}
+
+function noSuchEntry(): ApiError {
+  return new ApiError('not_found', 'There is no such registration.');
+}

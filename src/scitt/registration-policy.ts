@@ -1,0 +1,53 @@
+import { utf8 } from '../core/bytes.js';
+import { sha256 } from '../core/sha256.js';
+import { MAX_CHAIN } from './certificate-chain.js';
+import { STATEMENT_LIMITS } from './examine-statement.js';
+import { SIGNATURE_ALGORITHMS } from './signature-algorithm.js';
+
+/** What an Owner decides about the registrations of a tenancy. */
+export interface RegistrationSettings {
+  /** A statement may bring the key that it is signed with, if no registered issuer has its issuer's name. */
+  readonly selfAsserted: boolean;
+}
+
+/** Until an Owner says otherwise: stock clients sign with a key that they make and carry it in the statement. */
+export const DEFAULT_SETTINGS: RegistrationSettings = { selfAsserted: true };
+
+/** The rules that a statement is registered under, as they are read by API and recorded with each entry. */
+export interface RegistrationPolicy {
+  /** JSON; equal rules have equal texts. */
+  readonly text: string;
+  /** SHA-256 of the text. */
+  readonly digest: Uint8Array;
+  readonly document: Readonly<Record<string, unknown>>;
+}
+
+/** @param reserved issuers that nobody but the service itself may be */
+export function registrationPolicy(settings: RegistrationSettings, reserved: readonly string[]): RegistrationPolicy {
+  const document = {
+    version: 1,
+    signature: 'must verify',
+    signature_algorithms: SIGNATURE_ALGORITHMS.map(({ name }) => name),
+    required_claims: ['iss', 'sub'],
+    claims_headers: [15, 13],
+    payload: 'must be embedded',
+    hash_envelope_headers: { private: [-6800, -6801, -6802, -6804], registered: [258, 259, 260] },
+    key_resolution: [
+      'x5chain to a registered certificate authority whose holder is named by iss',
+      'kid of a registered issuer',
+      ...(settings.selfAsserted ? ['cnf of an issuer that is not registered'] : []),
+    ],
+    self_asserted: settings.selfAsserted,
+    reserved_issuers: reserved,
+    limits: {
+      bytes: STATEMENT_LIMITS.maxBytes,
+      depth: STATEMENT_LIMITS.maxDepth,
+      items: STATEMENT_LIMITS.maxItems,
+      certificates: MAX_CHAIN,
+      definite_lengths: true,
+      duplicate_labels: false,
+    },
+  };
+  const text = JSON.stringify(document);
+  return { text, digest: sha256(utf8(text)), document };
+}

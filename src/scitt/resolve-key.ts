@@ -1,0 +1,135 @@
+import { equalBytes, toBase64Url } from '../core/bytes.js';
+import type { CborValue } from '../core/cose/cbor.js';
+import { Header } from '../core/cose/labels.js';
+import { signatureInput } from '../core/cose/sign1.js';
+import { sha256 } from '../core/sha256.js';
+import { type Certificate, CertificateUnusable, readCertificate } from './certificate.js';
+import { authorityOfChain, MAX_CHAIN } from './certificate-chain.js';
+import type { ExaminedStatement } from './examine-statement.js';
+import { algorithmOfCoseKey, fits, type IssuerKey, issuerKeyOfCoseKey, KeyUnusable, verifies } from './issuer-key.js';
+import { StatementRefused } from './statement-refused.js';
+import { anchorHasKid, anchorKey, type TrustAnchor } from './trust-anchor.js';
+
+/** What the key of a statement may be found by. */
+export interface KeySources {
+  /** Keys registered for the statement's issuer. */
+  readonly issuerKeys: readonly TrustAnchor[];
+  readonly authorities: readonly TrustAnchor[];
+  readonly selfAsserted: boolean;
+  /** Issuers that nobody but the service itself may be. */
+  readonly reserved: readonly string[];
+  readonly nowMs: number;
+}
+
+/** How the key was found, as it is recorded with the entry. */
+export type KeyResolution =
+  | { readonly method: 'registered_issuer'; readonly thumbprint: string; readonly trust_anchor: string }
+  | { readonly method: 'x5chain'; readonly thumbprint: string; readonly trust_anchor: string }
+  | { readonly method: 'self_asserted'; readonly thumbprint: string };
+
+/**
+ * Finds the key of a statement and checks the signature with it. A chain of certificates decides where there is one; else
+ * the keys of a registered issuer, who cannot be another one's self-assertion; else the key that the statement brings.
+ * @throws {StatementRefused}
+ */
+export function resolveKey(statement: ExaminedStatement, sources: KeySources): KeyResolution {
+  if (sources.reserved.includes(statement.issuer)) throw rejected('This issuer is the service itself.');
+  const { key, resolution } = found(statement, sources);
+  const { algorithm, payload } = statement;
+  const { protectedBytes, signature } = statement.read.sign1;
+  if (!fits(key, algorithm)) throw rejected(`The key of the statement is not one for ${algorithm.name}.`);
+  if (!verifies(key, algorithm, signatureInput(protectedBytes, payload), signature))
+    throw rejected('The signature of the statement does not verify.');
+  return resolution;
+}
+
+interface Found {
+  readonly key: IssuerKey;
+  readonly resolution: KeyResolution;
+}
+
+function found(statement: ExaminedStatement, sources: KeySources): Found {
+  const { protectedHeader, unprotectedHeader } = statement.read.sign1;
+  if (protectedHeader.has(Header.x5chain) || unprotectedHeader.has(Header.x5chain))
+    return keyOfChain(statement, sources);
+  if (sources.issuerKeys.length > 0) return keyOfIssuer(statement, sources.issuerKeys);
+  if (statement.confirmationKey !== undefined) {
+    if (sources.selfAsserted) return keyOfConfirmation(statement);
+    throw rejected('The issuer is not registered, and this tenancy does not allow self-asserted issuers.');
+  }
+  if (statement.read.kid) throw rejected('The issuer is not registered.');
+  throw new StatementRefused(
+    'Confirmation Missing',
+    'The statement names no key: neither kid (4), x5chain (33) nor a confirmation claim (8) is there.',
+  );
+}
+
+function keyOfIssuer(statement: ExaminedStatement, anchors: readonly TrustAnchor[]): Found {
+  const { kid } = statement.read;
+  if (!kid) throw rejected('A registered issuer must name its key by a protected kid (4).');
+  const anchor = anchors.find((each) => anchorHasKid(each, kid));
+  if (!anchor) throw rejected('The kid is of no key that is registered for this issuer.');
+  const key = anchorKey(anchor);
+  const thumbprint = toBase64Url(key.thumbprint);
+  return { key, resolution: { method: 'registered_issuer', thumbprint, trust_anchor: anchor.anchorId } };
+}
+
+function keyOfConfirmation({ confirmationKey, algorithm }: ExaminedStatement): Found {
+  try {
+    const key = issuerKeyOfCoseKey(confirmationKey);
+    const restricted = algorithmOfCoseKey(confirmationKey);
+    if (restricted !== undefined && restricted !== algorithm.number && restricted !== algorithm.name)
+      throw new KeyUnusable('it is for another algorithm');
+    return { key, resolution: { method: 'self_asserted', thumbprint: toBase64Url(key.thumbprint) } };
+  } catch (error) {
+    if (error instanceof KeyUnusable) throw rejected(`The confirmation key cannot be used: ${error.message}.`);
+    throw error;
+  }
+}
+
+function keyOfChain(statement: ExaminedStatement, sources: KeySources): Found {
+  try {
+    const chain = certificatesOf(statement);
+    const place = authorityOfChain(
+      chain,
+      sources.authorities.map((anchor) => readCertificate(anchor.material)),
+      sources.nowMs,
+    );
+    const [signer] = chain;
+    if (!signer?.names.includes(statement.issuer))
+      throw new CertificateUnusable("the issuer (1) is none of the names in the signer's certificate");
+    const { key } = signer;
+    const trustAnchor = sources.authorities[place]!.anchorId;
+    return {
+      key,
+      resolution: { method: 'x5chain', thumbprint: toBase64Url(key.thumbprint), trust_anchor: trustAnchor },
+    };
+  } catch (error) {
+    if (error instanceof CertificateUnusable) throw rejected(`x5chain (33): ${error.message}.`);
+    throw error;
+  }
+}
+
+/** An unprotected chain counts only with a protected x5t (34) that names its first certificate (RFC 9360 section 2). */
+function certificatesOf({ read: { sign1 } }: ExaminedStatement): Certificate[] {
+  const { protectedHeader, unprotectedHeader } = sign1;
+  const value = protectedHeader.get(Header.x5chain) ?? unprotectedHeader.get(Header.x5chain);
+  const list = Array.isArray(value) ? value : [value];
+  const isChain = (each: CborValue | undefined): each is Uint8Array => each instanceof Uint8Array;
+  if (list.length > MAX_CHAIN || !list.every(isChain))
+    throw new CertificateUnusable(`it must hold 1 to ${MAX_CHAIN} certificates`);
+  if (!protectedHeader.has(Header.x5chain)) checkThumbprint(protectedHeader.get(Header.x5t), list[0]!);
+  return list.map(readCertificate);
+}
+
+function checkThumbprint(x5t: CborValue | undefined, certificate: Uint8Array): void {
+  const [algorithm, hash] = Array.isArray(x5t) ? x5t : [];
+  if (algorithm !== -16 || !(hash instanceof Uint8Array) || !equalBytes(hash, sha256(certificate)))
+    throw new CertificateUnusable(
+      'it is unprotected, and no protected x5t (34) with SHA-256 names its first certificate',
+    );
+}
+
+function rejected(description: string): StatementRefused {
+  return new StatementRefused('Rejected', description);
+}

@@ -1,0 +1,40 @@
+import { toBase64, toHex } from '../core/bytes.js';
+import { Header } from '../core/cose/labels.js';
+import { META_ATTRIBUTES } from '../core/statement/vcon-template.js';
+import { isPlainText } from '../platform/plain-text.js';
+import type { ExaminedStatement } from './examine-statement.js';
+
+/** Names and digest lengths of the hash algorithms of a hash envelope (RFC 9054), by COSE number. */
+const HASHES: ReadonlyMap<number, { name: string; length: number }> = new Map([
+  [-16, { name: 'SHA-256', length: 32 }],
+  [-43, { name: 'SHA-384', length: 48 }],
+  [-44, { name: 'SHA-512', length: 64 }],
+]);
+
+/**
+ * The attributes of the event that a registered statement becomes: the statement itself and its subject, by which it is
+ * found again, and as much of the vCon template as it says of itself. Everything else stays in the statement alone.
+ */
+export function statementAttributes(statement: ExaminedStatement): Readonly<Record<string, string>> {
+  const { read, payload, submitted, issuer, subject } = statement;
+  const { preimageContentType, payloadLocation, payloadHashAlg } = read;
+  const hash = payloadHashAlg === undefined ? undefined : HASHES.get(payloadHashAlg);
+  const contentType = read.sign1.protectedHeader.get(Header.contentType);
+  const said: Record<string, unknown> = {
+    ...Object.fromEntries(META_ATTRIBUTES.map((name) => [name, read.meta.get(name)])),
+    ...(hash?.length === payload.length ? { payload: toHex(payload), payload_hash_alg: hash.name } : {}),
+    payload_preimage_content_type: preimageContentType,
+    payload_location: payloadLocation,
+    content_type: contentType,
+  };
+  const texts = Object.entries(said).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== '' && isPlainText(entry[1]),
+  );
+  return {
+    arc_display_type: 'signed_statement',
+    ...Object.fromEntries(texts),
+    issuer,
+    subject,
+    signed_statement: toBase64(submitted),
+  };
+}

@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import { equalBytes, toBase64Url, utf8 } from '../core/bytes.js';
+import { ApiError } from '../platform/errors.js';
+import { plainText } from '../platform/plain-text.js';
+import { timestampOf, timestampSchema } from '../platform/timestamps.js';
+import { type Certificate, CertificateUnusable, readCertificate } from './certificate.js';
+import { type IssuerKey, issuerKeyOfJwk, KeyUnusable } from './issuer-key.js';
+
+/** By what a tenancy knows who signs statements: the key of a registered issuer, or a certificate authority. */
+export interface TrustAnchor {
+  readonly tenantId: string;
+  readonly anchorId: string;
+  readonly kind: 'issuer_key' | 'certificate_authority';
+  readonly displayName: string;
+  /** Claim 1 of the statements that the key may sign; empty for an authority. */
+  readonly issuer: string;
+  /** The kid that statements name the key by; empty when only its thumbprint does. */
+  readonly kid: Uint8Array;
+  readonly thumbprint: Uint8Array;
+  /** The public key as a JWK, or the certificate as PEM. */
+  readonly material: string;
+  readonly createdAt: Date;
+}
+
+const MAX_MATERIAL = 16_384;
+
+/** Body of `POST /archivist/v1/scitt/trust_anchors`: `issuer` with `public_key`, or `certificate` alone. */
+export const createTrustAnchorSchema = z.object({
+  display_name: plainText(256).nullish(),
+  issuer: plainText(1024).min(1).nullish(),
+  kid: plainText(256).min(1).nullish(),
+  public_key: z.record(z.string(), z.unknown()).nullish(),
+  certificate: plainText(MAX_MATERIAL).nullish(),
+});
+export type CreateTrustAnchorBody = z.infer<typeof createTrustAnchorSchema>;
+
+/** A trust anchor in an answer. */
+export const trustAnchorSchema = z.strictObject({
+  identity: z.string(),
+  kind: z.enum(['issuer_key', 'certificate_authority']),
+  display_name: z.string(),
+  issuer: z.string(),
+  kid: z.string(),
+  thumbprint: z.string(),
+  public_key: z.record(z.string(), z.string()).nullable(),
+  certificate: z.string(),
+  timestamp_created: timestampSchema,
+});
+
+type Readable = Pick<TrustAnchor, 'kind' | 'displayName' | 'issuer' | 'kid' | 'thumbprint' | 'material'>;
+
+/** What a body asks to trust. @throws {ApiError} bad_request naming the field */
+export function readTrustAnchor(body: CreateTrustAnchorBody): Readable {
+  const { public_key: publicKey, certificate, issuer } = body;
+  if (!publicKey === !certificate)
+    throw new ApiError('bad_request', 'public_key: send either a public_key with its issuer, or a certificate');
+  if (publicKey) {
+    if (!issuer) throw new ApiError('bad_request', 'issuer: the issuer whose statements the key may sign');
+    const { jwk, thumbprint } = readKey(publicKey);
+    const kid = body.kid ?? (typeof publicKey['kid'] === 'string' ? publicKey['kid'] : undefined);
+    const displayName = body.display_name ?? issuer;
+    const material = JSON.stringify(jwk);
+    return { kind: 'issuer_key', displayName, issuer, kid: kid ? utf8(kid) : new Uint8Array(), thumbprint, material };
+  }
+  if (issuer || body.kid)
+    throw new ApiError('bad_request', 'issuer: the certificates of an authority name their holders themselves');
+  const authority = readAuthority(certificate!);
+  return {
+    kind: 'certificate_authority',
+    displayName: body.display_name ?? authority.names[0] ?? 'certificate authority',
+    issuer: '',
+    kid: new Uint8Array(),
+    thumbprint: new Uint8Array(Buffer.from(authority.x509.fingerprint256.replaceAll(':', ''), 'hex')),
+    material: authority.x509.toString(),
+  };
+}
+
+function readKey(jwk: Readonly<Record<string, unknown>>): IssuerKey {
+  try {
+    return issuerKeyOfJwk(jwk);
+  } catch (error) {
+    if (error instanceof KeyUnusable) throw new ApiError('bad_request', `public_key: ${error.message}`);
+    throw error;
+  }
+}
+
+/** @throws {ApiError} bad_request naming the field */
+function readAuthority(pem: string): Certificate {
+  try {
+    const certificate = readCertificate(pem.replaceAll('\\n', '\n'));
+    if (!certificate.mayCertify) throw new CertificateUnusable('it may not certify others');
+    return certificate;
+  } catch (error) {
+    if (error instanceof CertificateUnusable) throw new ApiError('bad_request', `certificate: ${error.message}`);
+    throw error;
+  }
+}
+
+/** The key of a registered issuer. */
+export function anchorKey(anchor: TrustAnchor): IssuerKey {
+  return issuerKeyOfJwk(JSON.parse(anchor.material) as Record<string, unknown>);
+}
+
+/** Whether a statement's kid names this key: as it was registered, or by its thumbprint. */
+export function anchorHasKid(anchor: TrustAnchor, kid: Uint8Array): boolean {
+  return equalBytes(anchor.thumbprint, kid) || (anchor.kid.length > 0 && equalBytes(anchor.kid, kid));
+}
+
+export function trustAnchorResponse(anchor: TrustAnchor): z.infer<typeof trustAnchorSchema> {
+  const isKey = anchor.kind === 'issuer_key';
+  return {
+    identity: `trust_anchors/${anchor.anchorId}`,
+    kind: anchor.kind,
+    display_name: anchor.displayName,
+    issuer: anchor.issuer,
+    kid: Buffer.from(anchor.kid).toString('utf8'),
+    thumbprint: toBase64Url(anchor.thumbprint),
+    public_key: isKey ? (JSON.parse(anchor.material) as Record<string, string>) : null,
+    certificate: isKey ? '' : anchor.material,
+    timestamp_created: timestampOf(anchor.createdAt.getTime()),
+  };
+}

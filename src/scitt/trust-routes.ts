@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { toHex } from '../core/bytes.js';
+import type { Principal } from '../platform/http/principal.js';
+import { type Route, route } from '../platform/http/route.js';
+import { uuidSchema } from '../platform/uuid-schema.js';
+import { currentPolicy, type ScittDeps } from './register-statement.js';
+import { createTrustAnchorSchema, trustAnchorResponse, trustAnchorSchema } from './trust-anchor.js';
+import {
+  changeSettings,
+  createTrustAnchor,
+  deleteTrustAnchor,
+  readTrustAnchorById,
+  readTrustAnchors,
+} from './write-trust-anchor.js';
+
+const ANCHORS = '/archivist/v1/scitt/trust_anchors';
+const POLICY = '/archivist/v1/scitt/registration_policy';
+const ours = { access: 'token', extension: true, success: 200 } as const;
+const policySchema = z.object({ policy: z.record(z.string(), z.unknown()), policy_sha256: z.string() });
+
+/** Whom a tenancy trusts to sign statements, and the policy that follows; Owners alone change them. */
+export function trustRoutes(deps: ScittDeps): Route[] {
+  return [...policyRoutes(deps), ...collectionRoutes(deps), ...itemRoutes(deps)];
+}
+
+function policyRoutes(deps: ScittDeps): Route[] {
+  return [
+    route({
+      ...ours,
+      method: 'GET',
+      path: POLICY,
+      operationId: 'SCITT_GetRegistrationPolicy',
+      summary: 'The registration policy of the tenancy as it is now',
+      codes: [401, 429],
+      response: policySchema,
+      handle: async ({ principal }) => ({ body: await policyOf(deps, principal) }),
+    }),
+    route({
+      ...ours,
+      method: 'PATCH',
+      path: POLICY,
+      operationId: 'SCITT_UpdateRegistrationPolicy',
+      summary: 'Allow or refuse statements whose signers are known by nothing but their own key',
+      codes: [400, 401, 403, 413, 429],
+      body: z.object({ self_asserted: z.boolean() }),
+      response: policySchema,
+      handle: async ({ principal, body }) => {
+        await changeSettings(deps, principal, { selfAsserted: body.self_asserted });
+        return { body: await policyOf(deps, principal) };
+      },
+    }),
+  ];
+}
+
+function policyOf(deps: ScittDeps, { tenantId }: Principal): Promise<z.infer<typeof policySchema>> {
+  return deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {
+    const { policy } = await currentPolicy(deps, tx, tenantId);
+    return { policy: { ...policy.document }, policy_sha256: toHex(policy.digest) };
+  });
+}
+
+function collectionRoutes(deps: ScittDeps): Route[] {
+  return [
+    route({
+      ...ours,
+      method: 'GET',
+      path: ANCHORS,
+      operationId: 'SCITT_ListTrustAnchors',
+      summary: 'Registered issuers and certificate authorities, the oldest first; at most 1,000',
+      codes: [401, 403, 429],
+      response: z.object({ trust_anchors: z.array(trustAnchorSchema) }),
+      handle: async ({ principal }) => ({
+        body: { trust_anchors: (await readTrustAnchors(deps, principal)).map(trustAnchorResponse) },
+      }),
+    }),
+    route({
+      ...ours,
+      method: 'POST',
+      path: ANCHORS,
+      operationId: 'SCITT_CreateTrustAnchor',
+      summary: "Register an issuer's key, or a certificate authority",
+      codes: [400, 401, 402, 403, 409, 413, 429],
+      body: createTrustAnchorSchema,
+      response: trustAnchorSchema,
+      handle: async ({ principal, body }) => ({
+        body: trustAnchorResponse(await createTrustAnchor(deps, principal, body)),
+      }),
+    }),
+  ];
+}
+
+function itemRoutes(deps: ScittDeps): Route[] {
+  const item = { ...ours, path: `${ANCHORS}/:uuid`, params: z.object({ uuid: uuidSchema }) } as const;
+  return [
+    route({
+      ...item,
+      method: 'GET',
+      operationId: 'SCITT_GetTrustAnchor',
+      summary: 'A registered issuer or certificate authority',
+      codes: [400, 401, 403, 404, 429],
+      response: trustAnchorSchema,
+      handle: async ({ principal, params }) => ({
+        body: trustAnchorResponse(await readTrustAnchorById(deps, principal, params.uuid)),
+      }),
+    }),
+    route({
+      ...item,
+      method: 'DELETE',
+      operationId: 'SCITT_DeleteTrustAnchor',
+      summary: 'Trust it no longer; what was registered stays',
+      codes: [400, 401, 403, 404, 429],
+      handle: async ({ principal, params }) => {
+        await deleteTrustAnchor(deps, principal, params.uuid);
+        return { body: {} };
+      },
+    }),
+  ];
+}

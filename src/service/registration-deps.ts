@@ -1,0 +1,41 @@
+import type { AcceptWriter } from '../archivist/accept/accept-writer.js';
+import { type Deployment, statementLog, tenancyLog } from '../archivist/deployment.js';
+import { createReceiptWatch } from '../ledger/receipt-watch.js';
+import type { RegisteredEntry } from '../ledger/registration-store.js';
+import type { Clock } from '../platform/clock.js';
+import type { Ids } from '../platform/ids.js';
+import type { Logger } from '../platform/logger.js';
+import type { Database } from '../platform/postgres/database.js';
+import { issuerDid } from '../scitt/did.js';
+import type { ScittDeps } from '../scitt/register-statement.js';
+
+/** What the registration of statements stands on: the provenance side makes an event of what it accepts. */
+export function registrationDeps(parts: {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly publicUrl: string;
+  readonly deployment: Deployment;
+  readonly writer: AcceptWriter;
+}): ScittDeps {
+  const { database, clock, ids, logger, publicUrl, deployment, writer } = parts;
+  return {
+    database,
+    clock,
+    ids,
+    logger,
+    publicUrl,
+    publicTenancy: deployment.publicTenancy,
+    publicStatementLog: statementLog(deployment, true),
+    privateStatementLog: statementLog(deployment, false),
+    reservedIssuers: [issuerDid(publicUrl), publicUrl],
+    receipts: createReceiptWatch({ database, logger }),
+    tenancyLog,
+    async accept(principal, statement): Promise<RegisteredEntry> {
+      const accepted = await writer.accept({ kind: 'registration', principal, ...statement });
+      if (accepted.kind !== 'registration') throw new TypeError('a registration was answered with another kind');
+      return accepted.entry;
+    },
+  };
+}
