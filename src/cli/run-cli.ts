@@ -1,7 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { addDoctorCommand } from './doctor-command.js';
 import { addExportCommand } from './export-command.js';
-import { addMonitorCommand } from './monitor-command.js';
 import { addPluginCommand } from './plugin-command.js';
 import { addQueueCommand } from './queue-command.js';
 import { addTenancyCommand } from './tenancy-command.js';
@@ -17,7 +16,6 @@ const COMMANDS: readonly AddCommand[] = [
   addQueueCommand,
   addDoctorCommand,
   addTenancyCommand,
-  addMonitorCommand,
   addExportCommand,
 ];
 

@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { decode } from 'cborg';
 import { decodeJwt } from 'jose';
+import { sampleIssuer, sampleStatement } from '../scitt/sample-statement.js';
+import { sendCose } from './send-cose.js';
 import { type Client, type TestService, template, until } from './test-service.js';
 import { uploadFile } from './upload-file.js';
 
@@ -98,6 +101,8 @@ export async function makeThings(running: TestService, creator: Client): Promise
     time_period_seconds: '60',
   };
   const location = { display_name: 'The exchange', latitude: 47, longitude: 8 };
+  const registered = await registeredEntry(running.url, creator, 'publicscitt');
+  const privately = await registeredEntry(running.url, creator, 'scitt');
   await sealed(creator, [`/archivist/v2/${event}`, `/archivist/v2/${publicEvent}`, `/archivist/v1/${assetFreeEvent}`]);
   return {
     asset: idOf(asset),
@@ -116,9 +121,30 @@ export async function makeThings(running: TestService, creator: Client): Promise
     ),
     location: idOf(await made(owner, '/archivist/v2/locations', location)),
     ownersAsset: idOf(await made(owner, '/archivist/v2/assets', { attributes: { arc_display_type: 'Call' } })),
+    statementAsset: registered.asset,
+    registered: registered.event,
+    privateStatementAsset: privately.asset,
+    privatelyRegistered: privately.event,
+    trustAnchor: idOf(await made(owner, '/archivist/v1/scitt/trust_anchors', trustedIssuer())),
     creator: creator.clientId,
     tenant: idOf(String(decodeJwt(creator.token)['jit_tenant_id'])),
   };
+}
+
+function trustedIssuer() {
+  return { issuer: 'https://another.example', public_key: sampleIssuer().publicKey.export({ format: 'jwk' }) };
+}
+
+/** A statement that the client registers, once its registration is finished. */
+async function registeredEntry(url: string, client: Client, door: string): Promise<{ asset: string; event: string }> {
+  const path = `/archivist/v1/${door}`;
+  const registered = await sendCose(url, client, `${path}/entries`, sampleStatement(sampleIssuer()), {});
+  const operation = decode(registered.bytes) as { OperationID: string };
+  const ask = () => sendCose(url, client, `${path}/operations/${operation.OperationID}`);
+  const { bytes } = await until(ask, (answer) => answer.status === 200, 30_000);
+  const [, asset = '', event = ''] =
+    /^assets_(.+)_events_(.+)$/.exec((decode(bytes) as { EntryID: string }).EntryID) ?? [];
+  return { asset, event };
 }
 
 /** The things, and with them a new one where the row needs that. */

@@ -1,0 +1,120 @@
+import { decode } from 'cborg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readKeyDocument } from '../../src/core/cose/key-document.js';
+import { publicJwk } from '../../src/core/cose/public-key.js';
+import { verifyTransparentStatement } from '../../src/core/verify/verify-transparent-statement.js';
+import { issuerKeyOfCoseKey } from '../../src/scitt/issuer-key.js';
+import { foreignEventLeaf, foreignMmrReceiptHolds } from '../scitt/foreign-reader.js';
+import { coseKeyOf, SUBJECT, sampleIssuer, sampleStatement } from '../scitt/sample-statement.js';
+import { sendCose } from './send-cose.js';
+import { type Client, startTestService, type TestService } from './test-service.js';
+
+let running: TestService;
+let client: Client;
+beforeAll(async () => {
+  running = await startTestService({ PLUGIN_PORT: '0' });
+  client = await running.client({});
+});
+afterAll(() => running?.close());
+
+type Text = Record<string, string>;
+
+/** As the stock samples register: no content type, and one look at the operation, which is the answer. */
+async function registered(door: 'publicscitt' | 'scitt', statement: Uint8Array) {
+  const base = `/archivist/v1/${door}`;
+  const post = await sendCose(running.url, client, `${base}/entries`, statement, {});
+  const operation = decode(post.bytes) as Text;
+  const poll = await sendCose(running.url, client, `${base}/operations/${operation['OperationID']}`);
+  const state = decode(poll.bytes) as Text;
+  const entry = String(state['EntryID']);
+  const identity = entry.replace(/^assets_(.+)_events_(.+)$/, 'assets/$1/events/$2');
+  return { base, post, poll, state, entry, identity };
+}
+
+describe('a publicly registered statement', () => {
+  it('is finished when its operation says so: event, leaf and receipt hold for a client that is not ours', async () => {
+    const statement = sampleStatement(sampleIssuer());
+    const { base, post, poll, state, entry, identity } = await registered('publicscitt', statement);
+    expect([post.status, post.headers.get('content-type'), poll.status]).toEqual([200, 'application/cbor', 200]);
+    expect(state['Status']).toBe('succeeded');
+    const { json: event } = await running.anonymous.get(`/archivist/v2/public${identity}`);
+    expect(event).toMatchObject({
+      identity: `public${identity}`,
+      confirmation_status: 'CONFIRMED',
+      event_attributes: {
+        signed_statement: Buffer.from(statement).toString('base64'),
+        subject: SUBJECT,
+        issuer: 'https://issuer.example',
+        vcon_operation: 'vcon_created',
+      },
+      principal_accepted: { issuer: '', subject: '', display_name: '', email: '' },
+    });
+    const receipt = await sendCose(running.url, client, `${base}/entries/${entry}/receipt`);
+    expect(foreignMmrReceiptHolds(receipt.bytes, foreignEventLeaf(event))).toBe(true);
+    const altered = { ...event, operation: 'NewAsset' };
+    expect(foreignMmrReceiptHolds(receipt.bytes, foreignEventLeaf(altered))).toBe(false);
+    expect((await sendCose(running.url, client, `${base}/entries/${entry}`)).bytes).toEqual(statement);
+  });
+
+  it('is found by its subject, newest first', async () => {
+    const subject = 'vcon://0190a8c0-0000-7000-8000-0000000f00d5';
+    const first = await registered('publicscitt', sampleStatement(sampleIssuer(), { subject }));
+    const second = await registered('publicscitt', sampleStatement(sampleIssuer(), { subject, claimsLabel: 13 }));
+    const query = `event_attributes.subject=${encodeURIComponent(subject)}&page_size=10`;
+    const { json } = await running.anonymous.get(`/archivist/v2/publicassets/-/events?${query}`);
+    const found = (json['events'] as { identity: string }[]).map((event) => event.identity);
+    expect(found).toEqual([`public${second.identity}`, `public${first.identity}`]);
+  });
+
+  it('has a transparent statement that carries the very bytes and is signed by nobody else', async () => {
+    const issuer = sampleIssuer();
+    const { identity } = await registered('publicscitt', sampleStatement(issuer));
+    const { bytes } = await running.anonymous.get(`/archivist/v2/public${identity}/transparent-statement`);
+    const logKeys = readKeyDocument((await running.anonymous.get('/.well-known/scitt-keys')).bytes);
+    const issuerKeys = [publicJwk({ ...issuerKeyOfCoseKey(coseKeyOf(issuer)).jwk, kid: 'testkey' })];
+    await verifyTransparentStatement(bytes, { logKeys, issuerKeys });
+    const { bytes: signed } = await running.anonymous.get(`/archivist/v2/public${identity}/signed-statement`);
+    expect(signed).toEqual(sampleEntryOf(bytes, signed));
+  });
+
+  it('is the same entry by whichever door it comes in', async () => {
+    const statement = sampleStatement(sampleIssuer());
+    const { identity } = await registered('publicscitt', statement);
+    const answer = await sendCose(running.url, client, '/entries', statement);
+    expect([answer.status, identity.endsWith(answer.headers.get('location')!.split('/').at(-1)!)]).toEqual([201, true]);
+  });
+
+  it('is no event to the public when its id is none', async () => {
+    const answer = await running.anonymous.get('/archivist/v2/publicassets/nonsense/events/nonsense');
+    expect(answer.status).toBe(400);
+  });
+});
+
+describe('a privately registered statement', () => {
+  it('is an event of the tenancy alone, in the private log', async () => {
+    const statement = sampleStatement(sampleIssuer());
+    const { base, state, entry, identity } = await registered('scitt', statement);
+    expect(state['Status']).toBe('succeeded');
+    const { json: event } = await client.get(`/archivist/v2/${identity}`);
+    expect(event).toMatchObject({ identity, confirmation_status: 'CONFIRMED' });
+    const receipt = await sendCose(running.url, client, `${base}/entries/${entry}/receipt`);
+    expect(foreignMmrReceiptHolds(receipt.bytes, foreignEventLeaf(event))).toBe(true);
+    expect((await running.anonymous.get(`/archivist/v2/public${identity}`)).status).toBe(404);
+    expect((await sendCose(running.url, running.anonymous, `/entries/${identity.split('/').at(-1)}`)).status).toBe(404);
+    const stranger = await running.client({ roles: ['OWNER'], otherTenancy: true });
+    expect((await sendCose(running.url, stranger, `${base}/entries/${entry}`)).status).toBe(404);
+    const other = await running.client({});
+    expect((await other.get(`/archivist/v2/${identity}`)).status).toBe(404);
+  });
+});
+
+/** The statement inside a transparent statement starts with the same protected header, payload and signature. */
+function sampleEntryOf(transparent: Uint8Array, signed: Uint8Array): Uint8Array {
+  const [header, payload, signature] = [0, 2, 3].map((place) => partsOf(transparent)[place]);
+  expect([0, 2, 3].map((place) => partsOf(signed)[place])).toEqual([header, payload, signature]);
+  return signed;
+}
+
+function partsOf(bytes: Uint8Array): unknown[] {
+  return decode(bytes.subarray(1), { useMaps: true }) as unknown[];
+}

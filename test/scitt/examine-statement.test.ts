@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { type CborValue, encodeCbor } from '../../src/core/cose/cbor.js';
+import { examineStatement } from '../../src/scitt/examine-statement.js';
+import { StatementRefused } from '../../src/scitt/statement-refused.js';
+import { sampleHeader, sampleIssuer, sampleStatement, tagged } from './sample-statement.js';
+
+const issuer = sampleIssuer();
+const header = encodeCbor(sampleHeader(issuer));
+const payload = new Uint8Array(32);
+const signature = new Uint8Array(64);
+const bytes = (hex: string) => new Uint8Array(Buffer.from(hex, 'hex'));
+const joined = (...parts: Uint8Array[]) => new Uint8Array(Buffer.concat(parts));
+const headers = (...entries: [number, CborValue | undefined][]) => ({ headers: new Map(entries) });
+
+/** Depth as the CBOR of arrays inside each other. */
+function nested(depth: number): Uint8Array {
+  return joined(new Uint8Array(depth).fill(0x81), bytes('00'));
+}
+
+const MALFORMED: [string, Uint8Array][] = [
+  ['nothing', new Uint8Array(0)],
+  ['no CBOR', new TextEncoder().encode('{"statement": "none"}')],
+  ['no tag', tagged([header, new Map(), payload, signature]).subarray(1)],
+  ['another tag', joined(bytes('d1'), tagged([header, new Map(), payload, signature]).subarray(1))],
+  ['three parts', tagged([header, new Map(), payload])],
+  ['five parts', tagged([header, new Map(), payload, signature, signature])],
+  ['bytes after the end', joined(sampleStatement(issuer), bytes('00'))],
+  ['cut short', sampleStatement(issuer).subarray(0, -1)],
+  ['a protected header that is no byte string', tagged([new Map(), new Map(), payload, signature])],
+  ['a protected header that is no map', tagged([encodeCbor([1]), new Map(), payload, signature])],
+  ['an unprotected header that is no map', tagged([header, [], payload, signature])],
+  ['a payload of text', tagged([header, new Map(), 'text', signature])],
+  ['a signature of text', tagged([header, new Map(), payload, 'text'])],
+  [
+    'an indefinite length',
+    joined(bytes('d29f'), tagged([header, new Map(), payload, signature]).subarray(2), bytes('ff')),
+  ],
+  ['a label twice', tagged([bytes('a201260126'), new Map(), payload, signature])],
+  ['a label in both headers', tagged([header, new Map([[4, payload]]), payload, signature])],
+  ['a number longer than it need be', tagged([bytes('a1180126'), new Map(), payload, signature])],
+  ['a float', tagged([bytes('a101f90000'), new Map(), payload, signature])],
+  ['an undefined', tagged([bytes('a101f7'), new Map(), payload, signature])],
+  ['text that is not UTF-8', tagged([bytes('a1016180'), new Map(), payload, signature])],
+  ['a key that is an array', tagged([bytes('a18026'), new Map(), payload, signature])],
+  ['10,000 arrays inside each other', joined(bytes('d284'), nested(10_000))],
+  ['a length of 2^62', bytes('d2845b4000000000000000')],
+  ['more items than are read', tagged([header, new Map([['many', new Array(5_000).fill(0)]]), payload, signature])],
+  ['more bytes than are read', sampleStatement(issuer, { payload: new Uint8Array(65_535) })],
+  ['two hash algorithms', sampleStatement(issuer, headers([258, -43]))],
+  [
+    'a content type in a hash envelope',
+    sampleStatement(issuer, headers([258, -16], [-6800, undefined], [3, 'text/plain'])),
+  ],
+  ['an unprotected hash algorithm', sampleStatement(issuer, { unprotected: new Map([[258, -16]]) })],
+  ['a hash algorithm of text', sampleStatement(issuer, headers([-6800, 'SHA-256']))],
+];
+
+const REFUSED: [string, string, Uint8Array][] = [
+  ['Bad Signature Algorithm', 'no algorithm', sampleStatement(issuer, headers([1, undefined]))],
+  ['Bad Signature Algorithm', 'an algorithm of text', sampleStatement(issuer, headers([1, 'ES256']))],
+  ['Bad Signature Algorithm', 'HMAC 256', sampleStatement(issuer, headers([1, 5]))],
+  ['Bad Signature Algorithm', 'RS256', sampleStatement(issuer, headers([1, -257]))],
+  ['Bad Signature Algorithm', 'ES256K', sampleStatement(issuer, headers([1, -47]))],
+  [
+    'Bad Signature Algorithm',
+    'an unprotected algorithm',
+    sampleStatement(issuer, { ...headers([1, undefined]), unprotected: new Map([[1, -7]]) }),
+  ],
+  ['Payload Missing', 'a detached payload', sampleStatement(issuer, { payload: null })],
+  ['Payload Missing', 'an empty payload', sampleStatement(issuer, { payload: new Uint8Array(0) })],
+  ['Rejected', 'no claims', sampleStatement(issuer, headers([15, undefined]))],
+  ['Rejected', 'claims that are no map', sampleStatement(issuer, headers([15, 'claims']))],
+  ['Rejected', 'an issuer of null', sampleStatement(issuer, { issuer: null })],
+  ['Rejected', 'an empty issuer', sampleStatement(issuer, { issuer: '' })],
+  ['Rejected', 'a subject of null', sampleStatement(issuer, { subject: null })],
+  ['Rejected', 'a subject that is a number', sampleStatement(issuer, { subject: 7 })],
+  ['Rejected', 'a subject with U+0000', sampleStatement(issuer, { subject: 'a\0b' })],
+  ['Rejected', 'a subject that is too long', sampleStatement(issuer, { subject: 'x'.repeat(1_025) })],
+  ['Rejected', 'a critical header that is unknown', sampleStatement(issuer, headers([2, [99]], [99, 1]))],
+  ['Rejected', 'a critical header that is not there', sampleStatement(issuer, headers([2, [260]]))],
+  ['Rejected', 'no critical header at all', sampleStatement(issuer, headers([2, []]))],
+  ['Rejected', 'an unprotected crit', sampleStatement(issuer, { unprotected: new Map([[2, [1]]]) })],
+];
+
+function titleOf(statement: Uint8Array): string {
+  try {
+    examineStatement(statement);
+    return 'taken';
+  } catch (error) {
+    if (error instanceof StatementRefused) return error.title;
+    throw error;
+  }
+}
+
+describe('a statement', () => {
+  it.each(MALFORMED)('is a malformed request with %s', (_what, statement) => {
+    expect(titleOf(statement)).toBe('Malformed request');
+  });
+
+  it.each(REFUSED)('is refused as "%s" with %s', (title, _what, statement) => {
+    expect(titleOf(statement)).toBe(title);
+  });
+
+  it.each([
+    ['private labels, claims at 15', {}],
+    ['private labels, claims at 13', { claimsLabel: 13 }],
+    ['IANA labels', headers([258, -16], [259, 'application/vcon+json'], [-6800, undefined], [-6801, undefined])],
+    ['a location of null and a meta-map with a number', headers([-6801, null])],
+    ['a payload itself, with a content type', headers([-6800, undefined], [3, 'application/json'])],
+    ['a critical header that is understood', headers([2, [4]])],
+  ] as const)('is taken with %s', (_what, parts) => {
+    const examined = examineStatement(sampleStatement(issuer, parts));
+    expect([examined.issuer, examined.algorithm.name]).toEqual(['https://issuer.example', 'ES256']);
+  });
+
+  it('is refused with any one byte changed, or is the same statement with another signature or payload', () => {
+    const statement = sampleStatement(issuer);
+    for (let place = 0; place < statement.length; place += 1) {
+      const changed = statement.slice();
+      changed[place] = changed[place]! ^ 0x40;
+      expect(['taken', 'Malformed request', 'Bad Signature Algorithm', 'Payload Missing', 'Rejected']).toContain(
+        titleOf(changed),
+      );
+    }
+  });
+});

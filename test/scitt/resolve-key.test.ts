@@ -1,0 +1,225 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { utf8 } from '../../src/core/bytes.js';
+import type { CborValue } from '../../src/core/cose/cbor.js';
+import { examineStatement } from '../../src/scitt/examine-statement.js';
+import { type KeyResolution, type KeySources, resolveKey } from '../../src/scitt/resolve-key.js';
+import { readTrustAnchor, type TrustAnchor } from '../../src/scitt/trust-anchor.js';
+import {
+  authority,
+  CERTIFICATE_SIGN,
+  type CertificateParts,
+  DIGITAL_SIGNATURE,
+  KEY_ENCIPHERMENT,
+  type SampleCertificate,
+  sampleCertificate,
+} from './sample-certificate.js';
+import {
+  ALGORITHMS,
+  coseKeyOf,
+  type SampleIssuer,
+  type SampleParts,
+  sampleDigest,
+  sampleIssuer,
+  sampleStatement,
+} from './sample-statement.js';
+
+const ISSUER = 'https://issuer.example';
+const NOW = Date.now();
+let anchors = 0;
+
+function anchor(read: ReturnType<typeof readTrustAnchor>): TrustAnchor {
+  anchors += 1;
+  return { ...read, tenantId: 'tenant', anchorId: `anchor-${anchors}`, createdAt: new Date(NOW) };
+}
+
+const registered = ({ publicKey }: SampleIssuer, kid?: string) =>
+  anchor(readTrustAnchor({ issuer: ISSUER, public_key: publicKey.export({ format: 'jwk' }) as never, kid }));
+const trusted = (ca: SampleCertificate) => anchor(readTrustAnchor({ certificate: ca.pem }));
+
+const NOTHING: KeySources = { issuerKeys: [], authorities: [], selfAsserted: true, reserved: [], nowMs: NOW };
+
+/** How the key was found, or why not. */
+function resolved(statement: Uint8Array, sources: Partial<KeySources> = {}): KeyResolution['method'] | string {
+  try {
+    return resolveKey(examineStatement(statement), { ...NOTHING, ...sources }).method;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+describe('a key that the statement brings itself', () => {
+  it.each(Object.entries(ALGORITHMS))('is taken where the tenancy allows it: %s', (_name, algorithm) => {
+    const issuer = sampleIssuer(algorithm);
+    expect(resolved(sampleStatement(issuer))).toBe('self_asserted');
+    expect(resolved(sampleStatement(issuer), { selfAsserted: false })).toMatch('does not allow self-asserted');
+  });
+
+  it('does not sign for an issuer that is registered, nor for the service itself', () => {
+    const [known, stranger] = [sampleIssuer(), sampleIssuer()];
+    const forged = sampleStatement(stranger);
+    expect(resolved(forged, { issuerKeys: [registered(known)] })).toMatch('of no key that is registered');
+    expect(resolved(forged, { issuerKeys: [registered(known, 'testkey')] })).toMatch('does not verify');
+    expect(resolved(forged, { reserved: [ISSUER] })).toMatch('the service itself');
+  });
+
+  const another = sampleIssuer(ALGORITHMS.ES384);
+  it.each<[string, SampleParts, RegExp]>([
+    ['another key than the signer', { confirmation: coseKeyOf(sampleIssuer()) }, /does not verify/],
+    ['a key of another kind', { confirmation: coseKeyOf(another) }, /not one for ES256/],
+    ['a key for another algorithm', { confirmation: new Map(coseKeyOf(another)).set(3, -7) }, /not one for ES256/],
+    ['no key', { confirmation: 'none' }, /not a COSE_Key/],
+    ['a private key', { confirmation: new Map(coseKeyOf(another)).set(-4, new Uint8Array(48)) }, /not a public key/],
+    ['a point off the curve', { confirmation: pointOffCurve() }, /cannot be used/],
+    ['an RSA key of 1024 bits', { confirmation: shortRsa() }, /2048 to 8192/],
+    ['another payload under the signature', { signedPayload: sampleDigest('another call') }, /does not verify/],
+  ])('is refused: %s', (_what, parts, reason) => {
+    expect(resolved(sampleStatement(sampleIssuer(), parts))).toMatch(reason);
+  });
+
+  it.each(['EC', 'EC2'])('is read with text for type and curve: %s', (kty) => {
+    const issuer = sampleIssuer();
+    const confirmation = new Map([...coseKeyOf(issuer)]).set(1, kty).set(-1, 'P-256').set(4, [1, 2]);
+    expect(resolved(sampleStatement(issuer, { confirmation }))).toBe('self_asserted');
+  });
+
+  it.each<[string, (signature: Uint8Array) => Uint8Array]>([
+    ['zeros', (signature) => signature.fill(0)],
+    ['ones', (signature) => signature.fill(0xff)],
+    ['half of it', (signature) => signature.subarray(0, 32)],
+    ['a byte too many', (signature) => new Uint8Array([...signature, 0])],
+  ])('is refused with a signature of %s', (_what, damage) => {
+    const statement = examineStatement(sampleStatement(sampleIssuer()));
+    const { sign1 } = statement.read;
+    const damaged = {
+      ...statement,
+      read: { ...statement.read, sign1: { ...sign1, signature: damage(sign1.signature) } },
+    };
+    expect(() => resolveKey(damaged, NOTHING)).toThrow(/does not verify/);
+  });
+
+  it('must be there, or a kid, or a chain', () => {
+    const nameless = sampleStatement(sampleIssuer(), { confirmation: false, headers: new Map([[4, undefined]]) });
+    expect(resolved(nameless)).toMatch('names no key');
+    expect(resolved(sampleStatement(sampleIssuer(), { confirmation: false }))).toMatch('not registered');
+  });
+});
+
+describe('a key of a registered issuer', () => {
+  it.each(Object.entries(ALGORITHMS))('is found by the kid it was registered with: %s', (_name, algorithm) => {
+    const issuer = sampleIssuer(algorithm);
+    const sources = { issuerKeys: [registered(sampleIssuer(algorithm), 'old'), registered(issuer, 'testkey')] };
+    expect(resolved(sampleStatement(issuer, { confirmation: false }), { ...sources, selfAsserted: false })).toBe(
+      'registered_issuer',
+    );
+  });
+
+  it('is found by its thumbprint', () => {
+    const issuer = sampleIssuer();
+    const known = registered(issuer);
+    const headers = new Map([[4, known.thumbprint]]);
+    expect(resolved(sampleStatement(issuer, { headers }), { issuerKeys: [known] })).toBe('registered_issuer');
+  });
+
+  it('is not found by a kid that is unprotected', () => {
+    const issuer = sampleIssuer();
+    const parts = { headers: new Map([[4, undefined]]), unprotected: new Map([[4, utf8('testkey')]]) };
+    expect(resolved(sampleStatement(issuer, parts), { issuerKeys: [registered(issuer, 'testkey')] })).toMatch(
+      'protected kid',
+    );
+  });
+});
+
+describe('a chain of certificates', () => {
+  const SIGNS = { subject: 'A signer', uris: [ISSUER], usages: [DIGITAL_SIGNATURE] };
+  const root = authority();
+  const otherRoot = authority();
+  const middle = authority({ subject: 'Between', issuedBy: root, pathLength: 0 });
+
+  function signedBy(signer: SampleCertificate, chain: CborValue, parts: SampleParts = {}): Uint8Array {
+    const { privateKey, publicKey } = signer;
+    const headers = new Map<number, CborValue | undefined>([[4, undefined], [33, chain], ...(parts.headers ?? [])]);
+    return sampleStatement(
+      { algorithm: ALGORITHMS.ES256, privateKey, publicKey },
+      { confirmation: false, ...parts, headers },
+    );
+  }
+
+  it('leads to a registered authority, with the root or without', () => {
+    const direct = sampleCertificate({ ...SIGNS, issuedBy: root });
+    const below = sampleCertificate({ ...SIGNS, issuedBy: middle });
+    const sources = { authorities: [trusted(otherRoot), trusted(root)], selfAsserted: false };
+    expect(resolved(signedBy(direct, direct.der), sources)).toBe('x5chain');
+    expect(resolved(signedBy(below, [below.der, middle.der]), sources)).toBe('x5chain');
+    expect(resolved(signedBy(below, [below.der, middle.der, root.der]), sources)).toBe('x5chain');
+  });
+
+  it('counts unprotected only with a protected thumbprint of its first certificate', () => {
+    const signer = sampleCertificate({ ...SIGNS, issuedBy: root });
+    const sources = { authorities: [trusted(root)] };
+    const unprotected = new Map([[33, signer.der]]);
+    const bare = signedBy(signer, null, { headers: new Map([[33, undefined]]), unprotected });
+    expect(resolved(bare, sources)).toMatch('no protected x5t');
+    const x5t = [-16, new Uint8Array(createHash('sha256').update(signer.der).digest())];
+    const named = signedBy(signer, null, {
+      headers: new Map<number, CborValue | undefined>([
+        [33, undefined],
+        [34, x5t],
+      ]),
+      unprotected,
+    });
+    expect(resolved(named, sources)).toBe('x5chain');
+  });
+
+  it('is refused where it does not hold', () => {
+    const signer = sampleCertificate({ ...SIGNS, issuedBy: root });
+    const with_ = (parts: CertificateParts) => sampleCertificate({ ...SIGNS, issuedBy: root, ...parts });
+    const sources = { authorities: [trusted(root)] };
+    const past = new Date(NOW - 10_000);
+    const refusal = (certificate: SampleCertificate, ...above: SampleCertificate[]) => {
+      return resolved(signedBy(certificate, [certificate.der, ...above.map(({ der }) => der)]), sources);
+    };
+    expect(resolved(signedBy(signer, signer.der), { authorities: [trusted(otherRoot)] })).toMatch(
+      'no registered authority',
+    );
+    expect(resolved(signedBy(signer, signer.der), { authorities: [] })).toMatch('no registered authority');
+    expect(refusal(with_({ notAfter: past }))).toMatch('not valid at this time');
+    expect(refusal(with_({ notBefore: new Date(NOW + 60_000) }))).toMatch('not valid at this time');
+    expect(refusal(with_({ usages: [KEY_ENCIPHERMENT] }))).toMatch('not for signing');
+    expect(refusal(with_({ purposes: [1] }))).toMatch('not for signing');
+    expect(refusal(with_({ uris: ['https://other.example'] }))).toMatch('none of the names');
+    expect(refusal(with_({ authority: true, usages: [CERTIFICATE_SIGN] }))).toMatch("an authority's");
+    expect(refusal(with_({ strange: 30 }))).toMatch('not understood');
+    const posing = with_({ subject: 'No authority', usages: [CERTIFICATE_SIGN] });
+    expect(refusal(sampleCertificate({ ...SIGNS, issuedBy: posing }), posing)).toMatch('may not certify');
+    const tooDeep = authority({ subject: 'Deeper', issuedBy: middle });
+    expect(refusal(sampleCertificate({ ...SIGNS, issuedBy: tooDeep }), tooDeep, middle)).toMatch('longer than');
+    expect(refusal(sampleCertificate({ ...SIGNS, issuedBy: tooDeep }), middle)).toMatch('not signed by the next');
+    expect(resolved(signedBy(signer, [signer.der, new Uint8Array([1, 2])]), sources)).toMatch('cannot be read');
+    expect(resolved(signedBy(signer, 'none'), sources)).toMatch('must hold');
+    expect(resolved(signedBy(signer, new Array(9).fill(signer.der)), sources)).toMatch('must hold');
+    const thief = with_({});
+    expect(resolved(signedBy(thief, signer.der), sources)).toMatch('does not verify');
+  });
+
+  it('does not fall back on the key that the statement brings', () => {
+    const signer = sampleCertificate(SIGNS);
+    const { publicKey } = signer;
+    const brought = coseKeyOf({ algorithm: ALGORITHMS.ES256, publicKey, privateKey: publicKey });
+    expect(resolved(signedBy(signer, signer.der, { confirmation: brought }))).toMatch('no registered authority');
+  });
+});
+
+function pointOffCurve(): CborValue {
+  const key = coseKeyOf(sampleIssuer());
+  return new Map<number, CborValue>([...key, [-3, new Uint8Array(32).fill(7)]] as [number, CborValue][]);
+}
+
+function shortRsa(): CborValue {
+  const n = new Uint8Array(128).fill(0xc1);
+  return new Map<number, CborValue>([
+    [1, 3],
+    [-1, n],
+    [-2, new Uint8Array([1, 0, 1])],
+  ]);
+}
