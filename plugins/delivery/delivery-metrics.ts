@@ -4,6 +4,12 @@ import type { Clock } from '../../src/platform/clock.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { OPERATION_QUEUE } from '../conserver-link/operation-job.js';
 
+/** What waits of one operation. */
+export interface OperationState {
+  readonly depth: number;
+  readonly oldestSeconds: number;
+}
+
 /** How delivery stands. */
 export interface DeliveryState {
   /** Operations that are kept and not delivered, dead letters aside. */
@@ -11,11 +17,13 @@ export interface DeliveryState {
   /** Seconds since the oldest of them was captured; 0 when there is none. */
   readonly oldestSeconds: number;
   readonly deadLetters: number;
+  /** The same by operation, among the oldest 1,000. */
+  readonly operations: Readonly<Record<string, OperationState>>;
 }
 
 const UNDELIVERED: JobType[] = ['waiting', 'active', 'delayed', 'prioritized'];
 /** Waiting jobs lie in the order of their capture, delayed ones in that of their next attempt: so many are looked at. */
-const LOOKED_AT = 200;
+const LOOKED_AT = 1_000;
 
 /** Counts what waits in the queue. @throws when the queue does not answer */
 export async function deliveryState(backend: QueueBackend, clock: Clock): Promise<DeliveryState> {
@@ -23,10 +31,17 @@ export async function deliveryState(backend: QueueBackend, clock: Clock): Promis
   const counts = await queue.getJobCounts(...UNDELIVERED, 'failed');
   const deadLetters = counts['failed'] ?? 0;
   const depth = UNDELIVERED.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
-  if (depth === 0) return { depth, oldestSeconds: 0, deadLetters };
-  const jobs = await queue.getJobs(UNDELIVERED, 0, LOOKED_AT - 1, true);
-  const oldest = Math.min(clock.now(), ...jobs.filter(Boolean).map((job) => job.timestamp));
-  return { depth, oldestSeconds: (clock.now() - oldest) / 1000, deadLetters };
+  if (depth === 0) return { depth, oldestSeconds: 0, deadLetters, operations: {} };
+  const jobs = (await queue.getJobs(UNDELIVERED, 0, LOOKED_AT - 1, true)).filter(Boolean).slice(0, LOOKED_AT);
+  const nowMs = clock.now();
+  const operations: Record<string, OperationState> = {};
+  for (const { name, timestamp } of jobs) {
+    const { depth: counted = 0, oldestSeconds = 0 } = operations[name] ?? {};
+    const age = Math.max(0, (nowMs - timestamp) / 1000);
+    operations[name] = { depth: counted + 1, oldestSeconds: Math.max(oldestSeconds, age) };
+  }
+  const oldestSeconds = Math.max(0, ...Object.values(operations).map((each) => each.oldestSeconds));
+  return { depth, oldestSeconds, deadLetters, operations };
 }
 
 /** Shows the state of delivery in a registry. A scrape asks the queue once; a queue that does not answer shows as NaN. */
@@ -48,6 +63,21 @@ export function registerDeliveryMetrics(registry: Registry, state: () => Promise
       },
     });
   };
+  const byOperation = (name: string, help: string, of: (state: OperationState) => number): void => {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['operation'],
+      registers: [registry],
+      async collect() {
+        this.reset();
+        const { operations } = await now().catch(() => ({ operations: {} }));
+        for (const [operation, each] of Object.entries(operations)) this.set({ operation }, of(each));
+      },
+    });
+  };
+  byOperation('conserver_link_queued', 'Operations that wait for delivery, of the oldest 1,000', ({ depth }) => depth);
+  byOperation('conserver_link_queued_oldest_seconds', 'Age of the oldest of them', (each) => each.oldestSeconds);
   gauge('conserver_link_queue_depth', 'Operations that are captured and not delivered', ({ depth }) => depth);
   gauge('conserver_link_oldest_seconds', 'Age of the oldest of them', ({ oldestSeconds }) => oldestSeconds);
   gauge('conserver_link_dead_letters', 'Operations refused for good, kept with the reason', (now) => now.deadLetters);

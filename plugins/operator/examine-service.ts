@@ -1,5 +1,6 @@
 import type { Clock } from '../../src/platform/clock.js';
 import { failureReason } from '../../src/platform/explain-failure.js';
+import { operationEvent } from '../conserver-link/operation-event.js';
 import { createAccessToken } from '../delivery/access-token.js';
 import { DeliverLater } from '../delivery/delivery-failure.js';
 import { broken, type Finding, ok, shouldChange } from './finding.js';
@@ -15,6 +16,8 @@ export interface ServiceAccess {
 const TIMEOUT_MS = 10_000;
 const TOKEN_PATH = '/archivist/iam/v1/appidp/token';
 const READ_PATH = '/archivist/v2/assets?page_size=1';
+const NOBODY = '00000000-0000-8000-8000-000000000000';
+const EVENT_PATH = `/archivist/v2/assets/${NOBODY}/events`;
 /** A Date header has whole seconds and took its time to come. */
 const TOLERATED_MS = 5_000;
 /** Beyond this the times of observation in the evidence mislead. */
@@ -38,6 +41,28 @@ function readFinding(status: number): Finding {
   if (status === 401) return broken('dry run', what, 'check that ARCHIVIST_URL is the service that gave the token');
   if (status === 403) return broken('dry run', what, 'let an Owner give the application its access');
   return broken('dry run', what, 'check ARCHIVIST_URL, and the service’s log');
+}
+
+/** A whole event, of a vCon that is none, on an asset that is none: all that may be wrong with it is the asset. */
+function dryRunEvent(nowMs: number): string {
+  const vcon = { payload: '0'.repeat(64), uuid: NOBODY, form: 'unsigned' } as const;
+  const observed = { atMs: nowMs, sequence: '0' };
+  const { attributes, timestampDeclared } = operationEvent({ name: 'vcon_created' }, vcon, {
+    method: 'operator',
+    observed,
+  });
+  const event = { operation: 'Record', behaviour: 'RecordEvidence', event_attributes: attributes };
+  return JSON.stringify({ ...event, timestamp_declared: timestampDeclared });
+}
+
+function eventFinding(status: number): Finding {
+  const check = 'dry-run event';
+  if (status === 404) return ok(check, 'is understood, and refused only for its asset, which there is none of');
+  const what = `is answered with ${status}`;
+  if (status === 403) return broken(check, what, 'let an Owner give the application its access');
+  if (status === 402 || status === 429)
+    return shouldChange(check, what, 'raise the quota or the rate limit of the tenancy');
+  return broken(check, what, 'check ARCHIVIST_URL, and that the service is of a version that goes with this plugin');
 }
 
 /** What is no answer of ours may quote the service's, and a token with it. */
@@ -84,7 +109,10 @@ export async function examineService(access: ServiceAccess, clock: Clock): Promi
     if (bearer === undefined) return findings;
     const read = await send(READ_PATH, { headers: { authorization: `Bearer ${bearer}` } });
     await read.body?.cancel();
-    return [ok('token', 'the service gives one'), readFinding(read.status), ...findings];
+    const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
+    const event = await send(EVENT_PATH, { method: 'POST', headers, body: dryRunEvent(clock.now()) });
+    await event.body?.cancel();
+    return [ok('token', 'the service gives one'), readFinding(read.status), eventFinding(event.status), ...findings];
   } catch (error) {
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
     return [broken('service', `no answer: ${failureReason(cause)}`, 'start it, or correct ARCHIVIST_URL'), ...findings];

@@ -13,6 +13,8 @@ export interface InspectedRedis {
   readonly evictionPolicy: string | undefined;
   /** 0 when there is no limit. */
   readonly maxMemory: number;
+  /** Which events of keys it notifies of, in letters. */
+  readonly notifications: string | undefined;
   /** Those of the asked commands that it does not know. */
   readonly unknownCommands: readonly string[];
 }
@@ -27,6 +29,7 @@ async function read(redis: Redis, commands: readonly string[]): Promise<Inspecte
   const info = await redis.info();
   // Managed servers often have no CONFIG.
   const fsync = (await redis.config('GET', 'appendfsync').catch(() => [])) as string[];
+  const notifications = (await redis.config('GET', 'notify-keyspace-events').catch(() => [])) as string[];
   const known = (await redis.call('COMMAND', 'INFO', ...commands)) as unknown[];
   return {
     version: field(info, 'redis_version') ?? '',
@@ -36,6 +39,7 @@ async function read(redis: Redis, commands: readonly string[]): Promise<Inspecte
     appendWrites: (field(info, 'aof_last_write_status') ?? 'ok') === 'ok',
     evictionPolicy: field(info, 'maxmemory_policy'),
     maxMemory: Number(field(info, 'maxmemory') ?? 0),
+    notifications: notifications[1],
     unknownCommands: commands.filter((_command, index) => known[index] === null || known[index] === undefined),
   };
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { pino } from 'pino';
 import { archivistBase, PluginSettingsError } from '../../plugins/conserver-link/plugin-settings.js';
+import { examineCaptureRedis, examineDoubles } from '../../plugins/operator/examine-capture.js';
 import { examineQueue } from '../../plugins/operator/examine-queue.js';
 import { examineConserverRedis, examineQueueRedis } from '../../plugins/operator/examine-redis.js';
 import { examineService } from '../../plugins/operator/examine-service.js';
@@ -32,10 +33,13 @@ async function examine(config: Config, conserver: string | undefined): Promise<F
     clientId: plugin.clientId ?? '',
     clientSecret: plugin.clientSecret ?? '',
   };
+  const logger = pino({ level: 'silent' });
   const findings = await Promise.all([
     redisUrl ? examineQueueRedis(redisUrl) : [],
     conserver ? examineConserverRedis(conserver, redisUrl) : [],
-    examineQueue(config, systemClock, pino({ level: 'silent' })),
+    plugin.conserverRedisUrl ? examineCaptureRedis(plugin.conserverRedisUrl, plugin) : [],
+    examineQueue(config, systemClock, logger),
+    examineDoubles(config, logger),
     examineService(service, systemClock),
   ]);
   return findings.flat();
@@ -57,20 +61,24 @@ const VERDICTS: Readonly<Record<FindingState, string>> = {
 };
 
 /**
- * `doctor`: looks at what the conserver plugin depends on, as the environment names it, and tells what to change. Captures
+ * `plugin doctor`, and `doctor` for short: looks at what the conserver plugin depends on, as the environment names it, and tells what to change. Captures
  * and records nothing. Exit code 0 when all is well, 1 when something should be changed, 2 when something is broken or the
  * configuration is at fault.
  */
 export function addDoctorCommand(program: Command, terminal: Terminal): void {
   program
     .command('doctor')
-    .description('examine the plugin’s Redis, queue, credentials and clock, and tell what to change')
-    .option('--conserver-redis <url>', 'the conserver’s Redis: does it know the JSON commands')
+    .description('examine the plugin’s Redis, queue, capture, credentials and clock, and tell what to change')
+    .option(
+      '--conserver-redis <url>',
+      'the conserver’s Redis: does it know the JSON commands; CONSERVER_REDIS_URL when left out',
+    )
     .option('--json', 'print one JSON document')
     .action(async ({ conserverRedis, json }: DoctorOptions) => {
       try {
         const conserver = conserverRedis === undefined ? undefined : conserverUrl(conserverRedis);
-        const findings = await examine(parseConfig(process.env), conserver);
+        const config = parseConfig(process.env);
+        const findings = await examine(config, conserver ?? config.plugin.conserverRedisUrl);
         const state = worst(findings);
         terminal.print(
           json

@@ -12,6 +12,7 @@ import { createLogger, type Logger } from '../platform/logger.js';
 import { openDatabase } from '../platform/postgres/open-database.js';
 import { openRedisQueues, postgresQueues } from '../platform/queue/open-queue-backend.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
+import { addDoctorCommand } from './doctor-command.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 
 const SERVICE_BESIDE = 'http://127.0.0.1:8080';
@@ -62,12 +63,19 @@ function settingsOf({ host, plugin }: Config): PluginSettings {
   });
 }
 
+function captureLine({ conserverRedisUrl, stream, tapList, endings }: PluginSettings): string[] {
+  if (conserverRedisUrl === undefined) return [];
+  const sources = [`stream ${stream}`, ...(tapList ? [`tap ${tapList}`] : []), ...(endings ? ['ends of vCons'] : [])];
+  return [`From the conserver’s Redis: ${sources.join(', ')}`];
+}
+
 function startLines(config: Config, settings: PluginSettings, url: string, engine: string): string[] {
   const callers = settings.secret ? 'callers that send PLUGIN_SECRET' : 'any caller on this machine: no PLUGIN_SECRET';
   const place = engine === 'embedded PostgreSQL' ? ` in ${config.dataDir}` : '';
   return [
     `The conserver plugin listens on ${url}, for ${callers}`,
-    `links.webhook posts to ${url}/operations/<vcon_operation>?chain=<chain>&link=<link>`,
+    `links.webhook posts to ${url}/chains/<chain>/links/<link>/operations/<vcon_operation>`,
+    ...captureLine(settings),
     `Delivers to ${settings.archivistUrl} as client ${settings.clientId}`,
     `Queue: ${engine}${place}; its length and dead letters are on ${url}/metrics`,
     'Stop with Ctrl-C or SIGTERM: what is not delivered stays in the queue',
@@ -103,8 +111,9 @@ async function runPlugin(config: Config, terminal: Terminal): Promise<void> {
  * configuration is at fault, 1 when it cannot be started.
  */
 export function addPluginCommand(program: Command, terminal: Terminal): void {
-  program
-    .command('plugin')
+  const plugin = program.command('plugin');
+  addDoctorCommand(plugin, terminal);
+  plugin
     .description('run the conserver plugin alone: it keeps reported operations and delivers them to ARCHIVIST_URL')
     .action(async () => {
       try {

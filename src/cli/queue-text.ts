@@ -30,11 +30,15 @@ function letterText(letter: KeptOperation): string {
 }
 
 export function inventoryText(inventory: QueueInventory): string {
-  const { depth, oldestSeconds, deadLetters, letters, engine } = inventory;
+  const { depth, oldestSeconds, deadLetters, letters, engine, operations } = inventory;
   const more = deadLetters - letters.length;
   return [
     `Queue on ${engine}`,
     `waiting for delivery  ${depth}${depth === 0 ? '' : `, the oldest for ${age(oldestSeconds)}`}`,
+    ...Object.entries(operations).map(
+      ([operation, each]) =>
+        `  ${printable(operation).padEnd(28)}${each.depth}, the oldest for ${age(each.oldestSeconds)}`,
+    ),
     `dead letters          ${deadLetters}`,
     ...letters.map(letterText),
     ...(more > 0 && letters.length > 0 ? ['', `  and ${more} more: --limit`] : []),

@@ -48,6 +48,7 @@ async function diagnose(...args: string[]): Promise<Diagnosis> {
 let archivist: ScriptedArchivist;
 beforeEach(async () => {
   archivist = await startScriptedArchivist();
+  archivist.always('event', { status: 404 });
 });
 afterEach(async () => {
   vi.unstubAllEnvs();
@@ -93,8 +94,8 @@ describe.skipIf(!redisServerPath)('doctor on a Redis of its own', () => {
     await start('--appendonly', 'yes', '--appendfsync', 'always');
     const { out, exitCode } = await run();
     expect(exitCode, out).toBe(0);
-    expect(out.split('\n').filter((line) => line.startsWith('ok'))).toHaveLength(9);
-    expect(archivist.seen.map(({ method }) => method)).toEqual(['POST', 'GET']);
+    expect(out.split('\n').filter((line) => line.startsWith('ok'))).toHaveLength(11);
+    expect(archivist.seen.map(({ method }) => method)).toEqual(['POST', 'GET', 'POST']);
   });
 
   it('calls a Redis without an append-only file broken, and says what to set', async () => {
@@ -164,7 +165,17 @@ describe('what is found of the service', () => {
 
   it.each([401, 403, 404, 500])('a read that it answers with %d', async (status) => {
     archivist.script('asset look-up', { status, body: { error: SECRETS[0] } });
-    expect(await found()).toEqual({ token: 'ok', 'dry run': 'broken', clock: 'ok' });
+    expect(await found()).toEqual({ token: 'ok', 'dry run': 'broken', 'dry-run event': 'ok', clock: 'ok' });
+  });
+
+  it.each([
+    [402, 'change'],
+    [403, 'broken'],
+    [400, 'broken'],
+    [200, 'broken'],
+  ])('an event on no asset that it answers with %d', async (status, state) => {
+    archivist.always('event', { status, body: { error: SECRETS[0] } });
+    expect(await found()).toEqual({ token: 'ok', 'dry run': 'ok', 'dry-run event': state, clock: 'ok' });
   });
 
   it.each([

@@ -114,7 +114,9 @@ describe.each(places)('vcon-archivist queue on $name', ({ open }) => {
     await keep();
     const { out, exitCode } = await run();
     expect(exitCode).toBe(0);
-    expect(out).toMatch(/waiting for delivery {2}1, the oldest for \d+ s\ndead letters {10}1\n/);
+    expect(out).toMatch(
+      /waiting for delivery {2}1, the oldest for \d+ s\n {2}vcon_created +1, the oldest for \d+ s\ndead letters {10}1\n/,
+    );
     expect(out).toContain(dead);
     expect(out).not.toContain('\u001b');
     expect(await document()).toMatchObject({

@@ -1,0 +1,283 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { OPERATION_QUEUE, type OperationJob } from '../../plugins/conserver-link/operation-job.js';
+import type { PluginSettings } from '../../plugins/conserver-link/plugin-settings.js';
+import { openMemory } from '../../plugins/memory/open-memory.js';
+import { reportGaps } from '../../plugins/tap/report-gaps.js';
+import { hasRedisPy, pythonPath, redisUrl } from '../support/prerequisites.js';
+import { type Chain, type ConserverDriver, conserverDriver, ownChain } from './conserver-driver.js';
+import {
+  eventually,
+  freshVcon,
+  type OpenBackend,
+  openBackend,
+  ownDatabase,
+  type Rig,
+  silent,
+  startRig,
+} from './plugin-rig.js';
+import { driveLink, type Step } from './python-link.js';
+
+const SECRET = 'a-secret-of-the-test';
+const HOUR_MS = 3_600_000;
+const VCONS = new URL('../../../shared/vectors/vcons/', import.meta.url);
+const OWN = new URL('../../fixtures/vcon/', import.meta.url);
+
+describe.skipIf(!redisUrl)('in a conserver’s chain', () => {
+  let open: OpenBackend;
+  let rig: Rig;
+  let conserver: ConserverDriver;
+  let names: { stream: string; tapList: string };
+
+  beforeAll(async () => {
+    open = await openBackend('Redis');
+  });
+  beforeEach(() => {
+    conserver = conserverDriver(ownDatabase());
+    names = { stream: `stream-${randomUUID()}`, tapList: `tap-${randomUUID()}` };
+  });
+  afterEach(async () => {
+    await rig.close();
+    await conserver.redis.del(names.stream, names.tapList);
+    await conserver.close();
+    await open.empty();
+  });
+  afterAll(() => open.close());
+
+  async function start(settings: Partial<PluginSettings> = {}): Promise<void> {
+    rig = await startRig(open.backend, {
+      settings: { secret: SECRET, conserverRedisUrl: ownDatabase(), endings: true, ...names, ...settings },
+      pace: { firstMs: 60_000, mostMs: 60_000 },
+    });
+    rig.archivist.always('event', { status: 503 });
+  }
+  const headers = { authorization: `Bearer ${SECRET}`, 'x-vcon-chain': 'main' };
+  const evidence = (operation: string) => conserver.webhook(`${rig.url}/links/l/operations/${operation}`, headers);
+  const captured = async (): Promise<OperationJob[]> => {
+    const jobs = await open.backend.queue(OPERATION_QUEUE).getJobs(['waiting', 'active', 'delayed', 'failed']);
+    const data = jobs.map((job) => job.data as OperationJob);
+    return data.sort((a, b) => (a.attributes['capture_sequence']! < b.attributes['capture_sequence']! ? -1 : 1));
+  };
+  const operationNames = async () => (await captured()).map(({ attributes }) => attributes['vcon_operation']);
+
+  it('captures each state with the conserver’s own hash, in order, while the service is away', async () => {
+    await start();
+    const states: string[] = [];
+    const look = async (uuid: string) => {
+      states.push(
+        createHash('sha256')
+          .update((await conserver.redis.get(`vcon:${uuid}`))!)
+          .digest('hex'),
+      );
+      return true;
+    };
+    const transcribe = conserver.edit('{"analysis": [{"type": "transcript", "body": {"text": "said"}}]}');
+    const chain = ownChain(
+      [look, evidence('vcon_created'), transcribe, look, evidence('transcribed')],
+      [names.tapList],
+    );
+    const uuid = await conserver.submit(chain, freshVcon());
+    expect(await conserver.step(chain)).toBe('completed');
+    const events = await captured();
+    expect(events.map(({ attributes }) => attributes['vcon_operation'])).toEqual(['vcon_created', 'vcon_enhanced']);
+    expect(events.map(({ payload }) => payload)).toEqual(states);
+    for (const { subject, attributes } of events) {
+      expect(subject).toBe(`vcon://${uuid}`);
+      expect(attributes).toMatchObject({
+        conserver_chain: 'main',
+        conserver_link_name: 'l',
+        capture_method: 'receiver',
+      });
+    }
+  });
+
+  it('makes no second event of a chain that is replayed from the dead letters', async () => {
+    await start();
+    let failing = true;
+    const flaky = async () => {
+      if (failing) throw new Error('a later link fails');
+      return true;
+    };
+    const chain = ownChain([evidence('vcon_created'), flaky, evidence('vcon_sent')]);
+    await conserver.submit(chain, freshVcon());
+    expect(await conserver.step(chain)).toBe('dead-lettered');
+    failing = false;
+    expect(await conserver.reprocess(chain)).toBe(1);
+    expect(await conserver.step(chain)).toBe('completed');
+    expect(await operationNames()).toEqual(['vcon_created', 'vcon_sent']);
+  });
+
+  it('has the conserver’s dead-letter list keep what it refuses, and captures it on the replay', async () => {
+    await start();
+    const target = `${rig.url}/operations/vcon_created`;
+    const wrong = ownChain([conserver.webhook(target, { authorization: 'Bearer wrong' })]);
+    const uuid = await conserver.submit(wrong, freshVcon());
+    expect(await conserver.step(wrong)).toBe('dead-lettered');
+    expect(await conserver.deadLetters(wrong)).toEqual([uuid]);
+    expect(await captured()).toEqual([]);
+    const right: Chain = { ...wrong, links: [conserver.webhook(target, headers)] };
+    await conserver.reprocess(right);
+    expect(await conserver.step(right)).toBe('completed');
+    expect(await operationNames()).toEqual(['vcon_created']);
+  });
+
+  it.each(['closed', 'open'] as const)(
+    'fails %s while the queue keeps nothing: refused, or kept on this disk',
+    async (mode) => {
+      let away = true;
+      const flaky = {
+        ...open.backend,
+        confirmDurable: () => (away ? Promise.reject(new Error('no disk')) : open.backend.confirmDurable()),
+      };
+      rig = await startRig(flaky, {
+        settings: { secret: SECRET, failOpen: mode === 'open' },
+        pace: { firstMs: 60_000, mostMs: 60_000 },
+      });
+      rig.archivist.always('event', { status: 503 });
+      const chain = ownChain([evidence('vcon_created')]);
+      await conserver.submit(chain, freshVcon());
+      expect(await conserver.step(chain)).toBe(mode === 'open' ? 'completed' : 'dead-lettered');
+      away = false;
+      await conserver.reprocess(chain);
+      await conserver.step(chain);
+      await eventually(async () => (await operationNames()).length === 1);
+    },
+  );
+
+  it('tells by the tap what was halted, killed within its chain, or left without an event', async () => {
+    await start();
+    const evident = ownChain([evidence('vcon_created')], [names.tapList]);
+    const silently = ownChain([], [names.tapList]);
+    const halting = ownChain([evidence('vcon_created'), async () => false], [names.tapList]);
+    const [well, bare, halted, killed] = [
+      await conserver.submit(evident, freshVcon()),
+      await conserver.submit(silently, freshVcon()),
+      await conserver.submit(halting, freshVcon()),
+      await conserver.submit(halting, freshVcon()),
+    ];
+    expect([await conserver.step(evident), await conserver.step(silently)]).toEqual(['completed', 'completed']);
+    expect(await conserver.step(halting)).toBe('halted');
+    expect(await conserver.step(halting, 1)).toBe('nothing to do');
+    expect(await conserver.redis.exists(halting.ingress, `DLQ:${halting.ingress}`)).toBe(0);
+    const memory = openMemory({ redisUrl: ownDatabase(), dataDir: '' }, silent);
+    for (const uuid of [well!, bare!])
+      await eventually(async () => (await memory.read('tap', uuid))['left'] !== undefined);
+    const at = { atMs: Date.now() + 2 * HOUR_MS, sequence: '1' };
+    for await (const day of memory.names('gaps')) await memory.forget('gaps', day);
+    await reportGaps({ backend: open.backend, memory, list: names.tapList }, at);
+    const gap = (await captured()).find(({ attributes }) => attributes['vcon_operation'] === 'vcon_capture_gap')!;
+    const document = JSON.parse(gap.attributes['gap_document']!);
+    expect(document.left_without_event).toContain(bare);
+    expect(document.event_without_leaving).toEqual(expect.arrayContaining([halted, killed]));
+    expect(JSON.stringify(document)).not.toContain(well);
+    for await (const uuid of memory.names('tap')) await memory.forget('tap', uuid);
+    await memory.close();
+  });
+
+  it('records a vCon that expires, and one that is deleted, with the hash that it saw last', async () => {
+    await conserver.redis.config('SET', 'notify-keyspace-events', 'Exg');
+    await start();
+    const chain = ownChain([evidence('vcon_created')]);
+    const [expired, deleted] = [await conserver.submit(chain, freshVcon()), await conserver.submit(chain, freshVcon())];
+    await conserver.step(chain);
+    await conserver.step(chain);
+    await conserver.redis.pexpire(`vcon:${expired}`, 20);
+    await conserver.redis.del(`vcon:${deleted}`);
+    await eventually(async () => (await captured()).length === 4);
+    const events = await captured();
+    const of = (uuid: string) => events.filter(({ subject }) => subject === `vcon://${uuid}`);
+    expect(of(expired!).map(({ attributes }) => attributes['vcon_operation'])).toEqual([
+      'vcon_created',
+      'vcon_expired',
+    ]);
+    expect(of(deleted!).map(({ attributes }) => attributes['vcon_operation'])).toEqual([
+      'vcon_created',
+      'vcon_deleted',
+    ]);
+    for (const uuid of [expired!, deleted!]) expect(new Set(of(uuid).map(({ payload }) => payload)).size).toBe(1);
+  });
+
+  it.skipIf(!pythonPath || !hasRedisPy)('has the same hash from the wheel’s link as from the receiver', async () => {
+    await start();
+    const chain = ownChain([evidence('vcon_created')]);
+    const document = freshVcon({ float: 1e-7, text: 'é\u007f😀', attachments: [{ purpose: 'tags', body: 'a:b' }] });
+    const uuid = await conserver.submit(chain, document);
+    await conserver.step(chain);
+    const steps: Step[] = [{ link: 'evidence', uuid, options: { stream: names.stream, vcon_operation: 'vcon_sent' } }];
+    driveLink(steps, ownDatabase());
+    await eventually(async () => (await captured()).length === 2);
+    const [received, linked] = await captured();
+    expect(linked!.payload).toBe(received!.payload);
+    expect(linked!.attributes['capture_method']).toBe('link');
+  });
+
+  it('never lets a name, a number or an address of a real vCon out', async () => {
+    await start();
+    const folders = [OWN, ...(existsSync(VCONS) ? [VCONS] : [])];
+    const files = folders.flatMap((folder) => readdirSync(folder).map((file) => new URL(file, folder)));
+    const documents = files
+      .filter(({ pathname }) => pathname.endsWith('.json') && !pathname.endsWith('hashes.json'))
+      .map((file) => readFileSync(file, 'utf8'));
+    const personal = new Set<string>();
+    const collect = (value: unknown, name = ''): void => {
+      if (typeof value === 'object' && value !== null)
+        for (const [member, each] of Object.entries(value)) collect(each, Array.isArray(value) ? name : member);
+      else if (
+        typeof value === 'string' &&
+        value.length > 3 &&
+        /^(tel|mailto|name|body|subject|sip|filename|url)$/.test(name)
+      )
+        personal.add(value);
+    };
+    for (const document of documents) {
+      collect(JSON.parse(document));
+      const answer = await rig.post('/operations/vcon_created?chain=main&link=l', document, headers);
+      expect(answer.status).toBe(202);
+    }
+    expect(personal.size).toBeGreaterThan(20);
+    const text = JSON.stringify(await captured());
+    for (const value of personal) expect(text).not.toContain(JSON.stringify(value).slice(1, -1));
+    expect(text).not.toMatch(/tel:|mailto:|@|\+\d{7}/);
+  });
+
+  it('is not stopped by callers who say nothing: the next conserver is answered', async () => {
+    await start();
+    const idle = Array.from({ length: 50 }, () => connect(Number(new URL(rig.url).port), '127.0.0.1'));
+    for (const socket of idle) socket.on('error', () => undefined);
+    const chain = ownChain([evidence('vcon_created')]);
+    await conserver.submit(chain, freshVcon());
+    expect(await conserver.step(chain)).toBe('completed');
+    for (const socket of idle) socket.destroy();
+  });
+});
+
+describe('the driver’s own webhook', () => {
+  const servers: Server[] = [];
+  afterAll(() => servers.forEach((server) => void server.close()));
+
+  it.skipIf(!redisUrl)(
+    'takes any status for success, and a broken connection for a failure, as a conserver does',
+    async () => {
+      const conserver = conserverDriver(ownDatabase());
+      const answering = createServer((_request, response) => response.writeHead(500).end()).listen(0, '127.0.0.1');
+      const breaking = createTcpServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+      servers.push(answering);
+      await Promise.all([answering, breaking].map((server) => server.listening || once(server, 'listening')));
+      const at = (server: { address(): unknown }) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+      for (const [server, outcome] of [
+        [answering, 'completed'],
+        [breaking, 'dead-lettered'],
+      ] as const) {
+        const chain = ownChain([conserver.webhook(at(server))]);
+        await conserver.submit(chain, freshVcon());
+        expect(await conserver.step(chain)).toBe(outcome);
+      }
+      breaking.close();
+      await conserver.close();
+    },
+  );
+});
