@@ -241,7 +241,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
     servesInterface
       ? routeGroups({
           provenance,
-          chainKey: keyring.chain,
+          keyring,
           tokens: identity.tokens,
           logFiles,
           tlog,

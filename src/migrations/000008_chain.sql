@@ -42,7 +42,7 @@ CREATE TABLE archivist.chain_block (
   block_hash bytea NOT NULL,
   -- What is hashed: RLP of the header's fifteen fields.
   header bytea NOT NULL,
-  -- Of the next transaction of the key that made the block.
+  -- Of the next transaction: one count for the whole chain, whichever key signs.
   next_nonce bigint NOT NULL,
   PRIMARY KEY (tenant_id, block_number),
   UNIQUE (tenant_id, block_hash)

@@ -25,7 +25,7 @@ import { tenancyRoutes } from '../iam/tenancies/tenancy-routes.js';
 import type { IssueTokenDeps } from '../iam/tokens/issue-token.js';
 import { revocationRoutes } from '../iam/tokens/revocation-routes.js';
 import { tokenRoutes } from '../iam/tokens/token-routes.js';
-import type { ChainKey } from '../platform/keys/chain-key.js';
+import type { Keyring } from '../platform/keys/keyring.js';
 import { configurationRoutes, keyByKidRoute } from '../scitt/discovery-routes.js';
 import { entryRoutes } from '../scitt/entry-routes.js';
 import { evidenceKeys, keyRoutes } from '../scitt/key-routes.js';
@@ -38,7 +38,7 @@ import type { Identity } from './open-identity.js';
 /** Every part of the interface that is served, each with its own description. */
 export function routeGroups(deps: {
   provenance: ProvenanceDeps;
-  chainKey: ChainKey;
+  keyring: Keyring;
   tokens: IssueTokenDeps;
   identity: Identity;
   logFiles: LogFileDeps;
@@ -50,7 +50,7 @@ export function routeGroups(deps: {
 }): RouteGroup[] {
   const { provenance, tokens } = deps;
   const blobs = { ...provenance, ...deps.blobs };
-  const chain = { ...provenance, chainKey: deps.chainKey };
+  const chain = { ...provenance, keyring: deps.keyring };
   const attachments = attachmentRoutes(blobs);
   const proofs = proofRoutes({ ...provenance, evidenceKeys: evidenceKeys(tokens) });
   const proofsUnder = (path: string) => proofs.filter((each) => each.path.startsWith(path));

@@ -32,7 +32,7 @@ export async function startBackgroundJobs(
     const jobs = [
       await startPurgeIdempotencyJob({ ...deps, backend }),
       await startSweepUploadsJob({ ...deps, backend }),
-      await startAnchorJob({ ...deps, key: deps.keyring.chain, backend, pattern: config.anchorSchedule }),
+      await startAnchorJob({ ...deps, backend, pattern: config.anchorSchedule }),
     ];
     for (const job of jobs) begun(() => job.close());
   }

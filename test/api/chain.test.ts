@@ -113,6 +113,37 @@ describe('the events of a SIMPLE_HASH asset', () => {
   });
 });
 
+describe('events that another tenancy shares', () => {
+  it('are in lists, and in no anchor of whom they are shared with', async () => {
+    const subjects = '/archivist/iam/v1/subjects';
+    const know = async (client: Client, whom: Client) => {
+      const { json } = await whom.get(`${subjects}/00000000-0000-0000-0000-000000000000`);
+      const { wallet_pub_key, tessera_pub_key } = json;
+      const known = await client.post(subjects, { display_name: 'A partner', wallet_pub_key, tessera_pub_key });
+      return String(known.json['identity']);
+    };
+    const ownerThere = await know(stranger, owner);
+    await know(owner, stranger);
+    const attributes = { arc_display_type: 'Shared' };
+    const body = { attributes, proof_mechanism: 'SIMPLE_HASH' };
+    const shared = String((await stranger.post('/archivist/v2/assets', body)).json['identity']);
+    await stranger.post('/archivist/iam/v1/access_policies', {
+      display_name: 'Partners read',
+      filters: [{ or: ['attributes.arc_display_type=Shared'] }],
+      access_permissions: [{ subjects: [ownerThere], behaviours: ['*'], event_arc_display_type_read: ['*'] }],
+    });
+    const own = await madeAsset({ proof_mechanism: 'SIMPLE_HASH' });
+    const listedBy = async (order: string) => {
+      const { json } = await owner.get(`/archivist/v2/assets/-/events?order_by=${order}&page_size=1000`);
+      return (json['events'] as { asset_identity: string }[]).map((event) => event.asset_identity);
+    };
+    expect(await listedBy('DEFAULT')).toEqual(expect.arrayContaining([own, shared]));
+    expect(await listedBy('SIMPLEHASHV2')).not.toContain(shared);
+    const { simple_hash_details: details } = await anchored(await newAssetEvent(own));
+    expect((await recomputedAnchor(query(details), owner.token, 10)).hash).toBe(details['anchor_hash']);
+  });
+});
+
 describe('the public form of a SIMPLE_HASH event', () => {
   it('has an anchor of its own, which anybody recomputes without a token', async () => {
     const asset = await madeAsset({ proof_mechanism: 'SIMPLE_HASH', public: true });

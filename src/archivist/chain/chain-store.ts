@@ -20,6 +20,7 @@ interface BlockRow {
 
 /** The block that the next one is put upon. */
 export interface Head extends Block {
+  /** Of the next transaction: one count for the whole chain, whichever key signs. */
   readonly nextNonce: bigint;
 }
 

@@ -2,7 +2,7 @@ import { RLP } from '@ethereumjs/rlp';
 import { walletAddresses } from '../../iam/tenancies/tenancy-store.js';
 import type { Failpoints } from '../../ledger/failpoints.js';
 import type { Clock } from '../../platform/clock.js';
-import type { ChainKey } from '../../platform/keys/chain-key.js';
+import type { Keyring } from '../../platform/keys/keyring.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
 import type { Deployment } from '../deployment.js';
 import { anchorInput } from './anchor.js';
@@ -26,7 +26,7 @@ const MOST_TRANSACTIONS = 50;
 export interface ChainDeps {
   readonly database: Database;
   readonly deployment: Deployment;
-  readonly key: ChainKey;
+  readonly keyring: Pick<Keyring, 'chain'>;
   readonly clock: Clock;
   readonly failpoints: Failpoints;
 }
@@ -80,12 +80,11 @@ function sealInput(seal: PublishedSeal): Uint8Array {
 }
 
 async function putBlock(deps: ChainDeps, head: Head, waiting: readonly Waiting[]): Promise<boolean> {
-  const { key, clock, database, deployment, failpoints } = deps;
+  const { clock, database, deployment, failpoints } = deps;
+  const key = deps.keyring.chain;
   const parent = headerFields(head.header);
-  // A key that is not the parent's maker is new here: nonces count the transactions of one key.
-  const firstNonce = parent.miner === key.address.toLowerCase() ? head.nextNonce : 0n;
   const signed = waiting.map(({ to, input }, place) =>
-    signTransaction({ nonce: firstNonce + BigInt(place), to, input }, key),
+    signTransaction({ nonce: head.nextNonce + BigInt(place), to, input }, key),
   );
   const now = BigInt(Math.floor(clock.now() / 1000));
   const block = blockOf({
@@ -105,7 +104,7 @@ async function putBlock(deps: ChainDeps, head: Head, waiting: readonly Waiting[]
     transactionIndex: place,
   }));
   await failpoints.reach('chain.signed');
-  const nextNonce = firstNonce + BigInt(waiting.length);
+  const nextNonce = head.nextNonce + BigInt(waiting.length);
   return database.inTransaction('system', async (tx) => {
     if (!(await insertBlock(tx, deployment.deploymentTenancy, { ...block, nextNonce }))) return false;
     await insertTransactions(tx, transactions);

@@ -3,7 +3,7 @@ import { permits } from '../../iam/access/permits.js';
 import { walletAddresses } from '../../iam/tenancies/tenancy-store.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
-import type { ChainKey } from '../../platform/keys/chain-key.js';
+import type { Keyring } from '../../platform/keys/keyring.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { merklelogCommit, merklelogCommitSchema } from '../confirmation.js';
 import type { AssetEvent } from '../events/asset-event.js';
@@ -25,7 +25,7 @@ import { dataOf, hexData } from './quantity.js';
 import { transactionResponse, transactionSchema } from './transaction.js';
 
 export interface ReadChainDeps extends ProvenanceDeps {
-  readonly chainKey: ChainKey;
+  readonly keyring: Pick<Keyring, 'chain'>;
 }
 
 /** How a block is chosen: exactly one of its hash, and its number as decimal or hex text. */
@@ -48,7 +48,7 @@ export function readNode(deps: ReadChainDeps, principal: Principal): Promise<Ret
     const head = await findHead(tx, chain);
     const first = await findBlockByNumber(tx, chain, 0n);
     if (!head || !first) throw new ApiError('not_found', 'The chain has no block yet.');
-    return nodeResponse(chain, deps.chainKey, { first, head });
+    return nodeResponse(chain, deps.keyring.chain, { first, head });
   });
 }
 

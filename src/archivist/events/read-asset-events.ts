@@ -165,6 +165,7 @@ async function eventPage(
   request: EventListRequest,
   from: {
     readonly list: string;
+    /** The caller's own tenancy first. */
     readonly branches: readonly { visible: readonly Condition[]; attributes: CountedAttributes }[];
     /** What the caller sees of the events that were found. */
     shown?(events: AssetEvent[]): Promise<AssetEvent[]>;
@@ -174,7 +175,9 @@ async function eventPage(
   const query = readListQuery(request.query, from.list, deps.pageTokens);
   const order = listOrder(query.filters);
   const ofAsset = request.assetId === undefined ? [] : [condition('e.asset_id = ?', request.assetId)];
-  const branches = from.branches.map(({ visible, attributes }) => [
+  // The simple-hash orders are the anchors', which cover a tenancy's own events: it is the first of the branches.
+  const asked = order === 'oldest' ? from.branches.slice(0, 1) : from.branches;
+  const branches = asked.map(({ visible, attributes }) => [
     ...visible,
     ...ofAsset,
     ...assetEventConditions(query.filters, attributes),

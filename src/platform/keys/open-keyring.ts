@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import type { PublicJwk } from '../../core/cose/public-key.js';
 import type { Signer } from '../../core/cose/signature.js';
-import { chainKey } from './chain-key.js';
+import { type ChainKey, chainKey } from './chain-key.js';
 import { type KeyFiles, secretFingerprint } from './key-files.js';
 import { DEPLOYMENT_ROLES, type KeyRole, PEPPER_ROLE } from './key-role.js';
 import type { Keyring, PublishedKey } from './keyring.js';
@@ -38,6 +38,7 @@ interface Keys {
   readonly rows: readonly SigningKeyRow[];
   readonly active: ReadonlyMap<KeyRole, { keyId: string; key: KeyObject }>;
   readonly signers: ReadonlyMap<KeyRole, Signer>;
+  readonly chain: ChainKey;
 }
 
 /** A keyring of a running service, whose keys others may rotate. */
@@ -63,7 +64,9 @@ export async function openKeyring(
   let keys = await loadKeys(rows, files);
   return {
     ...secrets,
-    chain: chainKey(keys.active.get('chain')!.key),
+    get chain() {
+      return keys.chain;
+    },
     signer: (role) => keys.signers.get(role)!,
     publicKeys: (roles) => keys.rows.filter((row) => isOf(row, roles)).map(published),
     signToken(claims, { typ }) {
@@ -88,5 +91,7 @@ async function loadKeys(rows: readonly SigningKeyRow[], files: KeyFiles, before?
     const held = before?.active.get(role)?.keyId === keyId ? before.signers.get(role) : undefined;
     return [role, held ?? nodeSigner(key)];
   });
-  return { rows, active, signers: new Map(signers) };
+  const chain = active.get('chain')!;
+  const heldChain = before?.active.get('chain')?.keyId === chain.keyId ? before.chain : undefined;
+  return { rows, active, signers: new Map(signers), chain: heldChain ?? chainKey(chain.key) };
 }

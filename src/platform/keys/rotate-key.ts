@@ -16,7 +16,7 @@ export async function rotateKey(
   tx: Tx,
   files: KeyFiles,
   tenantId: string,
-  role: Exclude<(typeof DEPLOYMENT_ROLES)[number], 'chain'>,
+  role: (typeof DEPLOYMENT_ROLES)[number],
   at: Date,
 ): Promise<{ readonly retired: string }> {
   const retired = await retireActiveKey(tx, tenantId, role, at);

@@ -1,9 +1,16 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { RLP } from '@ethereumjs/rlp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeWindow, holdWindowsOpen, readyWindow } from '../../../src/archivist/chain/anchor-store.js';
 import { blockOf, headerFields } from '../../../src/archivist/chain/block.js';
 import { findHead, insertBlock } from '../../../src/archivist/chain/chain-store.js';
 import { hexData, numberOf } from '../../../src/archivist/chain/quantity.js';
+import { keyFiles } from '../../../src/platform/keys/key-files.js';
+import type { OpenKeyring } from '../../../src/platform/keys/open-keyring.js';
+import { rotateKey } from '../../../src/platform/keys/rotate-key.js';
+import { listSigningKeys } from '../../../src/platform/keys/signing-key-store.js';
 import { type Client, startTestService, type TestService, until } from '../../api/test-service.js';
 import { anchorRig, Crash, crashAt, readAll } from './anchor-rig.js';
 
@@ -12,16 +19,21 @@ let owner: Client;
 let rig: ReturnType<typeof anchorRig>;
 let asset: string;
 let tenantId: string;
+let keysDir: string;
 beforeAll(async () => {
   // The job itself stays away: the tests run it, and stop it where they like.
-  running = await startTestService({ ANCHOR_SCHEDULE: '0 0 1 1 *' });
+  keysDir = await mkdtemp(join(tmpdir(), 'keys-'));
+  running = await startTestService({ ANCHOR_SCHEDULE: '0 0 1 1 *', KEYS_DIR: keysDir });
   owner = running.owner;
   rig = anchorRig(running);
   const { json } = await owner.post('/archivist/v2/assets', { attributes: {}, proof_mechanism: 'SIMPLE_HASH' });
   asset = String(json['identity']);
   tenantId = String(json['tenant_identity']).slice('tenant/'.length);
 });
-afterAll(() => running?.close());
+afterAll(async () => {
+  await running?.close();
+  await rm(keysDir, { recursive: true, force: true });
+});
 
 const scope = () => ({ read: [tenantId], write: [tenantId] });
 const EVENT = { operation: 'Record', behaviour: 'RecordEvidence', event_attributes: {} };
@@ -135,6 +147,26 @@ describe('after a crash', () => {
     await expect(rig.extend(crashAt(name))).rejects.toThrow(Crash);
     expect((await readAll(rig.database)).blocks.length).toBe(before);
     await rig.extend();
+    await audit();
+  });
+});
+
+describe('a chain key that is rotated', () => {
+  it('signs from then on, in the same chain and the same count', async () => {
+    const { keyring } = running.service.parts;
+    const { deploymentTenancy: chain } = rig.deployment;
+    const before = keyring.chain.address;
+    const rows = await rig.database.inTransaction('system', async (tx) => {
+      await rotateKey(tx, keyFiles(keysDir), chain, 'chain', new Date());
+      return listSigningKeys(tx, chain);
+    });
+    await (keyring as OpenKeyring).adopt(rows);
+    expect(keyring.chain.address).not.toBe(before);
+    await confirmed();
+    await anchoredAll();
+    await rig.extend();
+    const head = (await rig.database.inTransaction('system', (tx) => findHead(tx, chain)))!;
+    expect(headerFields(head.header).miner).toBe(keyring.chain.address.toLowerCase());
     await audit();
   });
 });

@@ -26,7 +26,7 @@ export function anchorRig({ service }: Pick<TestService, 'service'>) {
     database,
     deployment,
     clock,
-    key: keyring.chain,
+    keyring,
     logger: createLogger('silent'),
     failpoints,
     marginSeconds: 0,
