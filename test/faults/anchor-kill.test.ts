@@ -1,0 +1,107 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
+import { blockHash } from '../../src/archivist/chain/block.js';
+import { hexData } from '../../src/archivist/chain/quantity.js';
+import { recomputedAnchor } from '../api/simple-hash-verifier.js';
+import { createDeployment, type Deployment, ENGINES, type RunningProcess, requestToken } from './deployment.js';
+
+const FAILPOINTS = ['anchor.closed', 'anchor.inside', 'chain.signed', 'chain.inside'];
+const EVERY_SECOND = { ANCHOR_SCHEDULE: '* * * * * *' };
+const ANCHORED_MS = 90_000;
+const PUBLIC_URL = 'http://archivist.example';
+
+interface Details {
+  readonly api_query: string;
+  readonly anchor_hash: string;
+  readonly event_count: number;
+}
+type Block = Parameters<typeof blockHash>[0] & { hash: string };
+
+describe.each(ENGINES)('on %s', (engine) => {
+  let deployment: Deployment;
+  let clean: RunningProcess;
+  let asset: string;
+  const events: string[] = [];
+  beforeAll(async () => {
+    deployment = await createDeployment(engine);
+    clean = await deployment.start(EVERY_SECOND);
+    const body = { proof_mechanism: 'SIMPLE_HASH' };
+    asset = String((await ask(clean.url, '/archivist/v2/assets', body))['identity']);
+    await record(clean.url);
+    const { events: listed } = await ask(clean.url, `/archivist/v2/${asset}/events`);
+    events.push((listed as { identity: string }[]).at(-1)!.identity);
+  });
+  afterAll(() => deployment?.close());
+
+  async function ask(url: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
+    const token = await requestToken(url);
+    const response = await fetch(`${url}${path}`, {
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+    });
+    if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as Record<string, unknown>;
+  }
+
+  async function record(url: string): Promise<void> {
+    const body = { operation: 'Record', behaviour: 'RecordEvidence', event_attributes: { n: String(events.length) } };
+    events.push(String((await ask(url, `/archivist/v2/${asset}/events`, body))['identity']));
+  }
+
+  async function die(failpoint: string): Promise<void> {
+    await deployment.expireLeases();
+    const dying = deployment.spawn({ ...EVERY_SECOND, ARCHIVIST_FAILPOINT: failpoint });
+    await dying.ready;
+    expect([failpoint, await dying.ended]).toEqual([failpoint, 'SIGKILL']);
+  }
+
+  /** Every event has one anchor, every anchor is found again, and between them they cover each event once. */
+  async function auditAnchors(url: string): Promise<void> {
+    const anchors = new Map<string, Details>();
+    const deadline = Date.now() + ANCHORED_MS;
+    for (const event of events) {
+      let listed: { transaction: { hash: string }; simple_hash_details: Details }[] = [];
+      while (listed.length === 0 && Date.now() < deadline) {
+        const { transactions } = await ask(url, `/archivist/v1alpha2/blockchain/${event}`);
+        listed = transactions as typeof listed;
+        if (listed.length === 0) await wait(200);
+      }
+      expect([event, listed.length]).toEqual([event, 1]);
+      anchors.set(listed[0]!.transaction.hash, listed[0]!.simple_hash_details);
+    }
+    const token = await requestToken(url);
+    for (const { api_query: query, anchor_hash: hash, event_count: count } of anchors.values())
+      expect(await recomputedAnchor(query.replace(PUBLIC_URL, url), token, 2)).toEqual({ hash, count });
+    const covered = [...anchors.values()].reduce((sum, { event_count: count }) => sum + count, 0);
+    expect(covered).toBe(events.length);
+  }
+
+  async function auditChain(url: string): Promise<void> {
+    const node = await ask(url, '/archivist/v1/archivistnode');
+    const height = Number((node['blockchain_nodes'] as { block_height: string }[])[0]!.block_height);
+    let parent: Block | undefined;
+    for (let number = 0; number <= height; number += 1) {
+      const block = (await ask(url, `/archivist/v1/archivistnode/block?number=${number}`)) as unknown as Block;
+      expect(hexData(blockHash(block))).toBe(block.hash);
+      if (parent) expect(block.parentHash).toBe(parent.hash);
+      parent = block;
+    }
+  }
+
+  it.each(FAILPOINTS)(
+    'killed twice at %s: every event is anchored once, and the chain is one',
+    async (failpoint) => {
+      onTestFailed(() => console.error(clean.output()));
+      await record(clean.url);
+      await clean.kill();
+      await die(failpoint);
+      await die(failpoint);
+      await deployment.expireLeases();
+      clean = await deployment.start(EVERY_SECOND);
+      await record(clean.url);
+      await auditAnchors(clean.url);
+      await auditChain(clean.url);
+    },
+    240_000,
+  );
+});
