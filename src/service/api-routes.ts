@@ -22,6 +22,7 @@ import { membershipRoutes } from '../iam/members/membership-routes.js';
 import { subjectRoutes } from '../iam/subjects/subject-routes.js';
 import { capRoutes } from '../iam/tenancies/cap-routes.js';
 import { tenancyRoutes } from '../iam/tenancies/tenancy-routes.js';
+import { tlsCaCertificateRoutes } from '../iam/tls-ca-certificates/tls-ca-certificate-routes.js';
 import type { IssueTokenDeps } from '../iam/tokens/issue-token.js';
 import { revocationRoutes } from '../iam/tokens/revocation-routes.js';
 import { tokenRoutes } from '../iam/tokens/token-routes.js';
@@ -115,6 +116,7 @@ export function routeGroups(deps: {
     { name: 'iam/v1/assets', title: 'Access policies of assets', routes: assetPolicyRoutes(provenance) },
     { name: 'iam/v1/subjects', title: 'Subjects', routes: subjectRoutes(provenance) },
     { name: 'iam/v1/appidp', title: 'Access tokens', routes: tokenRoutes(tokens) },
+    { name: 'v1/tlscacertificates', title: 'TLS CA certificates', routes: tlsCaCertificateRoutes(provenance) },
     { name: 'v1/security_events', title: 'Security audit', routes: securityEventRoutes(provenance) },
     { name: 'v1/didweb', title: 'Keys', routes: [...keyRoutes(tokens), keyByKidRoute(tokens)] },
     {

@@ -179,7 +179,7 @@ async function readBack(answer: RawAnswer, client: Client): Promise<void> {
 
 function baseOf(identity: string): string {
   if (/^(assets|locations)\//.test(identity)) return '/archivist/v2';
-  return /^(applications|subjects)\//.test(identity) ? '/archivist/iam/v1' : '/archivist/v1';
+  return /^(applications|subjects|access_policies|members)\//.test(identity) ? '/archivist/iam/v1' : '/archivist/v1';
 }
 
 async function sealedPageTokens(client: Client): Promise<string[]> {

@@ -1,0 +1,103 @@
+import { type Condition, renderWhere } from '../../platform/listing/condition.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import type { TlsCaCertificate } from './tls-ca-certificate.js';
+
+type Address = Pick<TlsCaCertificate, 'tenantId' | 'certificateId'>;
+
+/** Conditions of a list name the table `c`. */
+const COLUMNS = `c.tenant_id AS "tenantId", c.certificate_id AS "certificateId", c.display_name AS "displayName", c.pem,
+  c.subject_hash AS "subjectHash", c.created_at AS "createdAt"`;
+
+export async function insertTlsCaCertificate(tx: Tx, certificate: TlsCaCertificate): Promise<void> {
+  await tx.execute(
+    `INSERT INTO archivist.tls_ca_certificate (tenant_id, certificate_id, display_name, pem, subject_hash, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6)`,
+    [
+      certificate.tenantId,
+      certificate.certificateId,
+      certificate.displayName,
+      certificate.pem,
+      certificate.subjectHash,
+      certificate.createdAt,
+    ],
+  );
+}
+
+export async function findTlsCaCertificate(tx: Tx, address: Address): Promise<TlsCaCertificate | undefined> {
+  const [row] = await tx.query<TlsCaCertificate & object>(
+    `SELECT ${COLUMNS} FROM archivist.tls_ca_certificate c WHERE c.tenant_id = $1 AND c.certificate_id = $2`,
+    [address.tenantId, address.certificateId],
+  );
+  return row;
+}
+
+/** Changes what is given, and answers what the certificate is then. */
+export async function updateTlsCaCertificate(
+  tx: Tx,
+  address: Address,
+  change: Partial<Pick<TlsCaCertificate, 'displayName' | 'pem' | 'subjectHash'>>,
+): Promise<TlsCaCertificate | undefined> {
+  const [row] = await tx.query<TlsCaCertificate & object>(
+    `UPDATE archivist.tls_ca_certificate c SET display_name = coalesce($3, c.display_name), pem = coalesce($4, c.pem),
+        subject_hash = coalesce($5, c.subject_hash)
+      WHERE c.tenant_id = $1 AND c.certificate_id = $2 RETURNING ${COLUMNS}`,
+    [
+      address.tenantId,
+      address.certificateId,
+      change.displayName ?? null,
+      change.pem ?? null,
+      change.subjectHash ?? null,
+    ],
+  );
+  return row;
+}
+
+/** Deletes a certificate and answers what it was. */
+export async function deleteTlsCaCertificateRow(tx: Tx, address: Address): Promise<TlsCaCertificate | undefined> {
+  const [row] = await tx.query<TlsCaCertificate & object>(
+    `DELETE FROM archivist.tls_ca_certificate c WHERE c.tenant_id = $1 AND c.certificate_id = $2 RETURNING ${COLUMNS}`,
+    [address.tenantId, address.certificateId],
+  );
+  return row;
+}
+
+/** Certificates that meet all conditions, newest first. */
+export async function listTlsCaCertificateRows(
+  tx: Tx,
+  conditions: readonly Condition[],
+  limit: number,
+): Promise<TlsCaCertificate[]> {
+  const where = renderWhere(conditions, 1);
+  return tx.query<TlsCaCertificate & object>(
+    `SELECT ${COLUMNS} FROM archivist.tls_ca_certificate c WHERE ${where.sql} ORDER BY c.certificate_id DESC LIMIT $1`,
+    [limit, ...where.values],
+  );
+}
+
+/** How many meet all conditions, counted no further than `limit`. */
+export async function countTlsCaCertificates(
+  tx: Tx,
+  conditions: readonly Condition[],
+  limit?: number,
+): Promise<number> {
+  const where = renderWhere(conditions, 1);
+  const [row] = await tx.query<{ total: bigint }>(
+    `SELECT count(*) AS total FROM
+       (SELECT 1 FROM archivist.tls_ca_certificate c WHERE ${where.sql} LIMIT $1) AS counted`,
+    [limit ?? null, ...where.values],
+  );
+  return Number(row!.total);
+}
+
+/** Authorities of these names in every tenancy that the transaction may read; so many at most. */
+export async function findAuthorities(
+  tx: Tx,
+  subjectHashes: readonly Uint8Array[],
+  limit: number,
+): Promise<{ tenantId: string; pem: string }[]> {
+  return tx.query(
+    `SELECT c.tenant_id AS "tenantId", c.pem FROM archivist.tls_ca_certificate c
+      WHERE c.subject_hash = ANY ($1::bytea[]) LIMIT $2`,
+    [subjectHashes, limit],
+  );
+}
