@@ -7,6 +7,7 @@ import type { Deployment } from './archivist/deployment.js';
 import { leafSource } from './archivist/leaf-source.js';
 import { createFindLogFile } from './archivist/log-files.js';
 import { statementSource } from './archivist/statement-source.js';
+import { signInRoutes } from './iam/sign-in/sign-in-routes.js';
 import { forgetUnlimited } from './iam/tenancies/quota.js';
 import { type Failpoints, killingFailpoints } from './ledger/failpoints.js';
 import { createLedger, type Ledger } from './ledger/round.js';
@@ -251,7 +252,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
           policyChanged,
         })
       : [],
-    status,
+    [...status, ...(servesInterface ? signInRoutes(identity.people) : [])],
     {
       authenticate: identity.authenticate,
       authenticateOperator: identity.authenticateOperator,

@@ -78,3 +78,9 @@ export const quotas = z.string().transform((text, context) => {
 
 /** When a job runs. */
 export const cronPattern = z.string().regex(/^\S+( \S+){4,5}$/, 'must be a cron pattern of five or six fields');
+
+/** One address, without a name. */
+export const emailAddress = z
+  .string()
+  .max(254)
+  .regex(/^[^\s<>@,;]+@[^\s<>@,;]+$/, 'must be one e-mail address');

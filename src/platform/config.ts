@@ -4,6 +4,7 @@ import {
   baseUrl,
   clamavUrl,
   cronPattern,
+  emailAddress,
   objectStoreDir,
   port,
   quotas,
@@ -86,6 +87,15 @@ export interface Config {
   readonly bootstrapClientId: string | undefined;
   /** `BOOTSTRAP_CLIENT_SECRET`, at least 32 characters: its secret, likewise. */
   readonly bootstrapClientSecret: string | undefined;
+  /** `SMTP_URL`, `smtp://…` or `smtps://…`: who sends our e-mails; unset, they become `.eml` files in `DATA_DIR/mail`. */
+  readonly smtpUrl: string | undefined;
+  /** `MAIL_FROM`, default `vcon-archivist@` and the host of `PUBLIC_URL`: the sender of our e-mails, one address. */
+  readonly mailFrom: string;
+  /**
+   * `PRIVATE_IDENTITY_PROVIDERS`, default `refuse`: whether a tenancy's identity provider may lie in a private network and
+   * speak plain http; `allow` it where the Owners of tenancies are trusted to name addresses in your network.
+   */
+  readonly privateIdentityProviders: 'refuse' | 'allow';
   /** `MASSIF_HEIGHT`, default 14: 2^(height−1) leaves a massif. Fixed for a log when it is made. */
   readonly massifHeight: number;
   /** `LOG_LEVEL`, default `warn`: trace, debug, info, warn, error, fatal or silent. */
@@ -145,6 +155,9 @@ const environmentSchema = z.object({
     .optional(),
   BOOTSTRAP_CLIENT_ID: z.string().toLowerCase().regex(UUID, 'must be a UUID').optional(),
   BOOTSTRAP_CLIENT_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
+  SMTP_URL: url(['smtp:', 'smtps:']).optional(),
+  MAIL_FROM: emailAddress.optional(),
+  PRIVATE_IDENTITY_PROVIDERS: z.enum(['refuse', 'allow']).default('refuse'),
   MASSIF_HEIGHT: z
     .string()
     .regex(/^\d{1,2}$/, 'must be a number')
@@ -185,12 +198,13 @@ function findContradiction(env: Environment): string | undefined {
 
 function configOf(env: Environment): Config {
   const dataDir = resolve(env.DATA_DIR);
+  const publicUrl = env.PUBLIC_URL ?? `http://127.0.0.1:${env.PORT}`;
   return Object.freeze({
     role: env.ROLE,
     host: env.HOST,
     port: env.PORT,
     trustProxy: env.TRUST_PROXY,
-    publicUrl: env.PUBLIC_URL ?? `http://127.0.0.1:${env.PORT}`,
+    publicUrl,
     dataDir,
     keysDir: env.KEYS_DIR === undefined ? join(dataDir, 'keys') : resolve(env.KEYS_DIR),
     databaseUrl: env.DATABASE_URL,
@@ -208,6 +222,9 @@ function configOf(env: Environment): Config {
     rateLimit: env.RATE_LIMIT,
     bootstrapClientId: env.BOOTSTRAP_CLIENT_ID,
     bootstrapClientSecret: env.BOOTSTRAP_CLIENT_SECRET,
+    smtpUrl: env.SMTP_URL,
+    mailFrom: env.MAIL_FROM ?? `vcon-archivist@${new URL(publicUrl).hostname}`,
+    privateIdentityProviders: env.PRIVATE_IDENTITY_PROVIDERS,
     massifHeight: env.MASSIF_HEIGHT,
     logLevel: env.LOG_LEVEL,
     plugin: pluginConfig(env),

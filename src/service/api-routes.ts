@@ -18,6 +18,8 @@ import { publicAssetRoutes } from '../archivist/public/public-asset-routes.js';
 import { securityEventRoutes } from '../archivist/security/security-event-routes.js';
 import { accessPolicyRoutes } from '../iam/access/access-policy-routes.js';
 import { applicationRoutes } from '../iam/applications/application-routes.js';
+import { inviteRoutes } from '../iam/invites/invite-routes.js';
+import { memberRoutes } from '../iam/members/member-routes.js';
 import { membershipRoutes } from '../iam/members/membership-routes.js';
 import { subjectRoutes } from '../iam/subjects/subject-routes.js';
 import { capRoutes } from '../iam/tenancies/cap-routes.js';
@@ -96,7 +98,7 @@ export function routeGroups(deps: {
     { name: 'v1/compliance/assets', title: 'Compliance of assets', routes: complianceAssetRoutes(provenance) },
     { name: 'v1/archivistnode', title: 'The chain', routes: nodeRoutes(chain) },
     { name: 'v1alpha2/blockchain/assets', title: 'Transactions of events', routes: blockchainRoutes(chain) },
-    { name: 'v1/tenancies', title: 'Tenancies', routes: tenancyRoutes(provenance) },
+    { name: 'v1/tenancies', title: 'Tenancies', routes: tenancyRoutes(deps.identity.people) },
     { name: 'v1/caps', title: 'Caps', routes: capRoutes(provenance) },
     { name: 'operator/v1/tenancies', title: 'Operator', routes: operatorRoutes(deps.identity.operator) },
     {
@@ -104,7 +106,18 @@ export function routeGroups(deps: {
       title: 'Applications',
       routes: [...applicationRoutes({ ...provenance, pepper: tokens.keyring.pepper }), ...revocationRoutes(provenance)],
     },
-    { name: 'iam/v1/memberships', title: 'Memberships', routes: membershipRoutes() },
+    { name: 'iam/v1/members', title: 'Members', routes: memberRoutes(provenance) },
+    {
+      name: 'v1/invites',
+      title: 'Invites',
+      routes: inviteRoutes(deps.identity.people, '/archivist/v1/invites', 'Invites'),
+    },
+    {
+      name: 'iam/v1/invites',
+      title: 'Invites, by their other path',
+      routes: inviteRoutes(deps.identity.people, '/archivist/iam/v1/invites', 'IAMInvites'),
+    },
+    { name: 'iam/v1/memberships', title: 'Memberships', routes: membershipRoutes(provenance) },
     {
       name: 'iam/v1/access_policies',
       title: 'Access policies',

@@ -1,5 +1,14 @@
+import { join } from 'node:path';
 import type { OperatorDeps } from '../archivist/operator/manage-tenancies.js';
+import { claimedIssuer, createAuthenticateMember } from '../iam/identity-provider/authenticate-member.js';
+import { createProviderTokens } from '../iam/identity-provider/verify-provider-token.js';
+import type { WriteInviteDeps } from '../iam/invites/write-invite.js';
+import { mayUseSession, principalOfSession } from '../iam/sign-in/session.js';
+import type { SignInDeps } from '../iam/sign-in/sign-in.js';
+import { createSignInStates } from '../iam/sign-in/sign-in-state.js';
 import { watchDisabledTenancies } from '../iam/tenancies/disabled-tenancies.js';
+import type { TenancyDeps } from '../iam/tenancies/tenancy-self.js';
+import { tokenIssuer } from '../iam/tokens/access-token.js';
 import { createAuthenticate } from '../iam/tokens/authenticate.js';
 import { createAuthenticateOperator, OPERATOR_TOKEN } from '../iam/tokens/authenticate-operator.js';
 import { createCallerStanding } from '../iam/tokens/caller-standing.js';
@@ -8,32 +17,45 @@ import type { IssueTokenDeps } from '../iam/tokens/issue-token.js';
 import type { Clock } from '../platform/clock.js';
 import type { Config } from '../platform/config.js';
 import { ApiError } from '../platform/errors.js';
+import { createOutboundFetch } from '../platform/http/outbound-fetch.js';
 import type { Authenticate } from '../platform/http/principal.js';
 import type { Ids } from '../platform/ids.js';
 import { keyFiles } from '../platform/keys/key-files.js';
+import { createSealedBox } from '../platform/keys/sealed-box.js';
 import type { Logger } from '../platform/logger.js';
+import { createSendMail } from '../platform/mail.js';
 import type { Database } from '../platform/postgres/database.js';
+import { createPageTokens, type PageTokens } from '../platform/postgres/page-token.js';
 import type { OpenDeployment } from './open-deployment.js';
 import { watchKeys } from './watch-keys.js';
 
-/** Who may come in, and what the routes of identity are given. */
-export interface Identity {
-  readonly authenticate: Authenticate;
-  readonly authenticateOperator: (authorization: string | undefined) => void;
-  readonly operator: OperatorDeps;
-  readonly tokens: IssueTokenDeps;
-  close(): void;
-}
-
-/** The doors of the service: tokens for principals, none of a disabled tenancy, and the operator's own. */
-export async function openIdentity(parts: {
+interface IdentityParts {
   readonly config: Config;
   readonly database: Database;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
   readonly open: OpenDeployment;
-}): Promise<Identity> {
+}
+
+/** What the routes of people are given. */
+export type PeopleDeps = SignInDeps & TenancyDeps & WriteInviteDeps & { readonly pageTokens: PageTokens };
+
+/** Who may come in, and what the routes of identity are given. */
+export interface Identity {
+  readonly authenticate: Authenticate;
+  readonly authenticateOperator: (authorization: string | undefined) => void;
+  readonly operator: OperatorDeps;
+  readonly people: PeopleDeps;
+  readonly tokens: IssueTokenDeps;
+  close(): void;
+}
+
+/**
+ * The doors of the service: tokens of applications, tokens of a tenancy's own identity provider, sessions of browsers, none
+ * of them of a disabled tenancy; and the operator's own.
+ */
+export async function openIdentity(parts: IdentityParts): Promise<Identity> {
   const { config, database, clock, ids, logger, open } = parts;
   const { deployment, keyring, createTenancyKeys } = open;
   const { publicUrl, massifHeight } = config;
@@ -41,21 +63,63 @@ export async function openIdentity(parts: {
   const disabled = await watchDisabledTenancies({ database, logger });
   const standingOf = createCallerStanding(database);
   const keys = watchKeys({ database, keyring, deployment, clock, logger });
-  const ofToken = createAuthenticate({ keyring, clock, publicUrl, standingOf, refreshKeys: keys.refresh });
+  const ofApplication = createAuthenticate({ keyring, clock, publicUrl, standingOf, refreshKeys: keys.refresh });
+  const people = peopleDeps(parts);
+  const callerOf = createCallerOf(ofApplication, people);
   const guard = openGuessGuard({ redisUrl: config.redisUrl, logger });
   return {
     async authenticate(request) {
-      const principal = await ofToken(request);
+      const principal = await callerOf(request);
       if (!disabled.has(principal.tenantId)) return principal;
       throw new ApiError('unauthorized', 'The tenancy of this token is disabled.', { 'www-authenticate': 'Bearer' });
     },
     authenticateOperator: createAuthenticateOperator(secret),
     operator: { database, clock, ids, logger, pepper: keyring.pepper, massifHeight, createTenancyKeys, disabled },
     tokens: { database, keyring, clock, ids, publicUrl, logger, guard },
+    people,
     close() {
       disabled.close();
       guard.close();
       keys.close();
     },
+  };
+}
+
+function peopleDeps({ config, database, clock, ids, logger, open }: IdentityParts): PeopleDeps {
+  const { publicUrl, smtpUrl, mailFrom: from } = config;
+  const { pepper, pageTokenKey } = open.keyring;
+  const allowPrivate = config.privateIdentityProviders === 'allow';
+  const randomBytes = (count: number) => ids.randomBytes(count);
+  const signInBox = createSealedBox(pepper, 'sign-in', randomBytes);
+  return {
+    database,
+    clock,
+    ids,
+    logger,
+    publicUrl,
+    pepper,
+    pageTokens: createPageTokens(pageTokenKey),
+    allowPrivate,
+    fetch: createOutboundFetch({ allowPrivate }),
+    clientSecrets: createSealedBox(pepper, 'client secrets of identity providers', randomBytes),
+    states: createSignInStates({ box: signInBox, publicUrl, now: () => clock.now() }),
+    sendMail: createSendMail({ smtpUrl, from, folder: join(config.dataDir, 'mail'), ids, logger }),
+  };
+}
+
+/** A token says by its issuer whose it is; a browser without one may have a session. */
+function createCallerOf(ofApplication: Authenticate, people: PeopleDeps): Authenticate {
+  const { publicUrl } = people;
+  const ofMember = createAuthenticateMember({ database: people.database, tokens: createProviderTokens(people) });
+  return async (request) => {
+    const { authorization, cookie } = request.headers;
+    if (authorization === undefined && mayUseSession(request)) {
+      const principal = await principalOfSession(people, cookie);
+      if (principal) return principal;
+    }
+    const token = authorization?.match(/^bearer +(\S+) *$/i)?.[1];
+    const issuer = token === undefined ? undefined : claimedIssuer(token);
+    if (token === undefined || issuer === undefined || issuer === tokenIssuer(publicUrl)) return ofApplication(request);
+    return ofMember(token, request.headers['archivist-tenancy']?.toString());
   };
 }

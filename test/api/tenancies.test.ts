@@ -63,7 +63,7 @@ describe('a tenancy', () => {
     for (const name of ['', 'x'.repeat(129), 'a\u0000', 5])
       expect((await rename(owner, { display_name: name })).json['description']).toMatch(/^display_name: /);
     const { status, json } = await rename(owner, { enterprise_sso_config: { issuer: 'https://idp.example' } });
-    expect([status, json['description']]).toEqual([400, expect.stringMatching(/^enterprise_sso_config: /)]);
+    expect([status, json['description']]).toEqual([400, expect.stringMatching(/^enterprise_sso_config\.client_id: /)]);
   });
 });
 

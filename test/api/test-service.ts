@@ -54,9 +54,12 @@ async function scratchDatabase(): Promise<{ url?: string; drop(): Promise<void> 
 }
 
 /** The whole service in a folder of its own, on the engines that the environment of the tests names. */
-export async function startTestService(environment: Record<string, string> = {}): Promise<TestService> {
+export async function startTestService(
+  environment: Record<string, string> = {},
+  folder?: string,
+): Promise<TestService> {
   const database = await scratchDatabase();
-  const dataDir = await mkdtemp(join(tmpdir(), 'archivist-test-'));
+  const dataDir = folder ?? (await mkdtemp(join(tmpdir(), 'archivist-test-')));
   const config = parseConfig({
     DATA_DIR: dataDir,
     PORT: String(await freePort()),

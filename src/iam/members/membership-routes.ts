@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { listReply } from '../../platform/http/list-response.js';
 import { type Route, route } from '../../platform/http/route.js';
 import { pageSchema } from '../../platform/listing/page-reply.js';
+import type { Database } from '../../platform/postgres/database.js';
+import { listMemberships } from './read-members.js';
 
 const query = z.object({
   page_size: z
@@ -14,11 +16,8 @@ const query = z.object({
 
 const membershipSchema = z.strictObject({ identity: z.string(), display_name: z.string(), tenant_id: z.string() });
 
-/**
- * Tenancies that the caller is a member of (interface: Membership). A token stands for an application, and an application is
- * nobody's member.
- */
-export function membershipRoutes(): Route[] {
+/** Tenancies that the caller is a member of (interface: Membership). */
+export function membershipRoutes(deps: { readonly database: Database }): Route[] {
   return [
     route({
       method: 'GET',
@@ -30,7 +29,10 @@ export function membershipRoutes(): Route[] {
       codes: [400, 401, 403, 404, 429],
       query,
       response: pageSchema('memberships', membershipSchema),
-      handle: async () => listReply({ key: 'memberships', items: [], nextPageToken: '', total: 0 }),
+      handle: async ({ principal }) => {
+        const items = await listMemberships(deps, principal);
+        return listReply({ key: 'memberships', items, nextPageToken: '', total: items.length });
+      },
     }),
   ];
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
-import type { Database } from '../../platform/postgres/database.js';
 import {
   changeOwnTenancy,
   changeTenancySchema,
@@ -8,6 +7,7 @@ import {
   publicTenancySchema,
   readOwnTenancy,
   readPublicTenancy,
+  type TenancyDeps,
 } from './tenancy-self.js';
 
 const uuid = z
@@ -16,7 +16,7 @@ const uuid = z
   .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be a UUID');
 
 /** Tenancies (client contract 1.1.8 and 2, 9; openapi facts: tenanciesv1). */
-export function tenancyRoutes({ database }: { database: Database }): Route[] {
+export function tenancyRoutes(deps: TenancyDeps): Route[] {
   const self = { path: '/archivist/v1/tenancies/self', access: 'token', success: 200 } as const;
   return [
     route({
@@ -31,7 +31,7 @@ export function tenancyRoutes({ database }: { database: Database }): Route[] {
       params: z.object({ uuid }),
       response: publicTenancySchema,
       handle: async ({ params }) => ({
-        body: await readPublicTenancy(database, params.uuid),
+        body: await readPublicTenancy(deps.database, params.uuid),
         headers: { 'access-control-allow-origin': '*' },
       }),
     }),
@@ -43,18 +43,18 @@ export function tenancyRoutes({ database }: { database: Database }): Route[] {
       extension: true,
       codes: [401, 403, 429],
       response: ownTenancySchema,
-      handle: async ({ principal }) => ({ body: await readOwnTenancy(database, principal) }),
+      handle: async ({ principal }) => ({ body: await readOwnTenancy(deps, principal) }),
     }),
     route({
       ...self,
       method: 'PATCH',
       operationId: 'Tenancies_UpdateTenant',
-      summary: 'Give the tenancy of the caller another name',
+      summary: 'Change the name of the tenancy of the caller, and how its people sign in',
       extension: true,
       codes: [400, 401, 403, 413, 429],
       body: changeTenancySchema,
       response: ownTenancySchema,
-      handle: async ({ principal, body }) => ({ body: await changeOwnTenancy(database, principal, body) }),
+      handle: async ({ principal, body }) => ({ body: await changeOwnTenancy(deps, principal, body) }),
     }),
   ];
 }

@@ -1,22 +1,44 @@
 import { z } from 'zod';
+import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
+import type { Ids } from '../../platform/ids.js';
+import type { SealedBox } from '../../platform/keys/sealed-box.js';
+import type { Logger } from '../../platform/logger.js';
+import { plainText } from '../../platform/plain-text.js';
 import type { Database } from '../../platform/postgres/database.js';
-import { permits } from '../access/permits.js';
+import { changeProvider } from '../identity-provider/change-provider.js';
+import {
+  enterpriseSsoResponse,
+  enterpriseSsoSchema,
+  type IdentityProvider,
+} from '../identity-provider/identity-provider.js';
+import { findProvider } from '../identity-provider/identity-provider-store.js';
+import { recordSecurityEvent } from '../security/record-security-event.js';
+import { requireManager } from './require-manager.js';
 import { findTenancy, renameTenancy, type Tenancy } from './tenancy-store.js';
 
-const UNSTORABLE = /\0|\p{Surrogate}/u;
+export interface TenancyDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  /** Of the client secrets at the providers. */
+  readonly clientSecrets: SealedBox;
+  /** Whether a provider may lie in a private network. */
+  readonly allowPrivate: boolean;
+  readonly publicUrl: string;
+}
 
-/** Body of `PATCH /archivist/v1/tenancies/self` (openapi facts: tenanciesv1). Single sign-on is not set up this way. */
+/** Body of `PATCH /archivist/v1/tenancies/self` (openapi facts: tenanciesv1): what is missing stays. */
 export const changeTenancySchema = z.object({
-  display_name: z
-    .string()
-    .min(1)
-    .max(128)
-    .refine((name) => !UNSTORABLE.test(name), 'must not contain U+0000 or a lone surrogate')
-    .optional(),
-  enterprise_sso_config: z.undefined('is not understood: this service has no single sign-on').optional(),
+  display_name: plainText(128).min(1).optional(),
+  enterprise_sso_enabled: z.boolean().optional(),
+  enterprise_sso_config: enterpriseSsoSchema.optional(),
 });
+export type ChangeTenancyBody = z.output<typeof changeTenancySchema>;
+
+const OWNERS = 'Only Owners see and change what a tenancy is set up with.';
 
 /** In an answer to anybody. */
 export const publicTenancySchema = z.strictObject({ identity: z.string(), verified_domain: z.string() });
@@ -31,6 +53,8 @@ export const ownTenancySchema = publicTenancySchema.extend({
     issuer: z.string(),
     client_id: z.string(),
     client_secret: z.string(),
+    audience: z.string(),
+    claims: z.strictObject({ email: z.string(), email_verified: z.string(), display_name: z.string() }),
   }),
 });
 
@@ -38,50 +62,65 @@ export const ownTenancySchema = publicTenancySchema.extend({
 export async function readPublicTenancy(database: Database, tenantId: string): Promise<Record<string, unknown>> {
   const found = await database.inTransaction({ read: [tenantId], write: [] }, (tx) => findTenancy(tx, tenantId));
   if (!found) throw new ApiError('not_found', 'There is no such tenancy.');
-  return { identity: tenancyIdentity(found), verified_domain: found.verifiedDomain };
+  return { identity: tenancyIdentity(found.tenantId), verified_domain: found.verifiedDomain };
 }
 
 /** The caller's own tenancy. @throws {ApiError} forbidden for who is no Owner */
-export async function readOwnTenancy(database: Database, principal: Principal): Promise<Record<string, unknown>> {
-  const { tenantId } = principal;
-  requireManager(principal);
-  const found = await database.inTransaction({ read: [tenantId], write: [] }, (tx) => findTenancy(tx, tenantId));
-  return ownTenancyResponse(found);
-}
-
-/** Changes what the body names. @throws {ApiError} forbidden for who is no Owner */
-export async function changeOwnTenancy(
-  database: Database,
+export async function readOwnTenancy(
+  deps: Pick<TenancyDeps, 'database'>,
   principal: Principal,
-  change: z.output<typeof changeTenancySchema>,
 ): Promise<Record<string, unknown>> {
   const { tenantId } = principal;
-  const name = change.display_name;
-  if (name === undefined) return readOwnTenancy(database, principal);
-  requireManager(principal);
-  const renamed = await database.inTransaction({ read: [tenantId], write: [tenantId] }, (tx) =>
-    renameTenancy(tx, tenantId, name),
+  requireManager(principal, OWNERS);
+  return deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) =>
+    ownTenancyResponse(await findTenancy(tx, tenantId), await findProvider(tx, tenantId)),
   );
-  return ownTenancyResponse(renamed);
+}
+
+/**
+ * Changes what the body names: the name, and how people sign in. With another provider every session ends.
+ * @throws {ApiError} forbidden for who is no Owner, bad_request for settings that cannot be
+ */
+export async function changeOwnTenancy(
+  deps: TenancyDeps,
+  principal: Principal,
+  change: ChangeTenancyBody,
+): Promise<Record<string, unknown>> {
+  const { tenantId } = principal;
+  requireManager(principal, OWNERS);
+  const { display_name: name, enterprise_sso_config: config, enterprise_sso_enabled: enabled } = change;
+  return deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+    if (name !== undefined) await renameTenancy(tx, tenantId, name);
+    const changesProvider = config !== undefined || enabled !== undefined;
+    const provider = changesProvider
+      ? await changeProvider(tx, deps, tenantId, { config: config ?? {}, enabled })
+      : await findProvider(tx, tenantId);
+    if (name !== undefined || changesProvider) {
+      const details = {
+        ...(name === undefined ? {} : { display_name: name }),
+        ...(changesProvider && provider ? { issuer: provider.issuer, enabled: String(provider.enabled) } : {}),
+      };
+      const resource = tenancyIdentity(tenantId);
+      await recordSecurityEvent(tx, deps, { tenantId, actor: principal, action: 'tenancy.change', resource, details });
+    }
+    return ownTenancyResponse(await findTenancy(tx, tenantId), provider);
+  });
 }
 
 /** As every identity of a collection; the clients read neither this nor the `tenant/<uuid>` of the original's document. */
-function tenancyIdentity({ tenantId }: Tenancy): string {
+function tenancyIdentity(tenantId: string): string {
   return `tenancies/${tenantId}`;
 }
 
-function ownTenancyResponse(tenancy: Tenancy | undefined): Record<string, unknown> {
+function ownTenancyResponse(
+  tenancy: Tenancy | undefined,
+  provider: IdentityProvider | undefined,
+): Record<string, unknown> {
   if (!tenancy) throw new ApiError('unauthorized', 'The tenancy of this token does not exist.');
   return {
-    identity: tenancyIdentity(tenancy),
+    identity: tenancyIdentity(tenancy.tenantId),
     verified_domain: tenancy.verifiedDomain,
     display_name: tenancy.displayName,
-    enterprise_sso_enabled: false,
-    enterprise_sso_config: { policy_id: '', config_url: '', issuer: '', client_id: '', client_secret: '' },
+    ...enterpriseSsoResponse(provider),
   };
-}
-
-function requireManager(principal: Principal): void {
-  if (permits(principal, 'manage', { kind: 'tenancy', tenantId: principal.tenantId })) return;
-  throw new ApiError('forbidden', 'Only Owners see and change what a tenancy is set up with.');
 }

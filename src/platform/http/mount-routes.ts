@@ -141,6 +141,7 @@ function send(response: Response, reply: Reply, success: number): void {
   const type = reply.contentType ?? (reply.bytes ? 'application/octet-stream' : 'application/json');
   response.setHeader('content-type', type);
   for (const name in reply.headers) response.setHeader(name, reply.headers[name]!);
+  if (reply.cookies) response.setHeader('set-cookie', reply.cookies);
   if (response.statusCode !== 304) response.setHeader('content-length', bytes.length);
   response.end(bytes);
 }

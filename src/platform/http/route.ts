@@ -38,6 +38,8 @@ export interface Reply {
   readonly contentType?: string;
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Set-Cookie headers. */
+  readonly cookies?: readonly string[];
 }
 
 /** One endpoint as a plain record: what it is, who may call it, what it takes and answers, and what it does. */

@@ -1,0 +1,91 @@
+import { decodeJwt } from 'jose';
+import { ApiError } from '../../platform/errors.js';
+import type { Principal } from '../../platform/http/principal.js';
+import type { Database } from '../../platform/postgres/database.js';
+import { findMemberAcross } from '../members/member-store.js';
+import type { IdentityProvider } from './identity-provider.js';
+import { findProvidersOfIssuer } from './identity-provider-store.js';
+import { readClaims } from './read-claims.js';
+import type { ProviderTokens } from './verify-provider-token.js';
+
+const MAX_TOKEN_LENGTH = 16 * 1024;
+const TENANCY = /^(?:tenancies\/|tenant\/)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+/** Turns a bearer token of a tenancy's own provider into its member; the member is looked up each time. */
+export type AuthenticateMember = (token: string, wanted: string | undefined) => Promise<Principal>;
+
+/** The issuer that a token claims to be of; undefined when it is no JWT. Nothing of it is verified. */
+export function claimedIssuer(token: string): string | undefined {
+  try {
+    return token.length > MAX_TOKEN_LENGTH ? undefined : decodeJwt(token).iss;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * A token is good for the tenancies that trust its issuer and are its audience, and its subject must be an active member of
+ * one. Whoever is a member of several names one in the header `archivist-tenancy`; otherwise it is the one where he is
+ * longest. Everything else is one and the same 401.
+ */
+export function createAuthenticateMember(deps: {
+  readonly database: Database;
+  readonly tokens: ProviderTokens;
+}): AuthenticateMember {
+  return async (token, wanted) => {
+    const principal = await memberOf(deps, token, wanted).catch((error: unknown) => {
+      if (error instanceof ApiError) throw error;
+      return undefined;
+    });
+    if (principal) return principal;
+    throw new ApiError('unauthorized', 'The access token is not valid, or not of an active member.', {
+      'www-authenticate': 'Bearer',
+    });
+  };
+}
+
+async function memberOf(
+  deps: { readonly database: Database; readonly tokens: ProviderTokens },
+  token: string,
+  wanted: string | undefined,
+): Promise<Principal | undefined> {
+  const issuer = claimedIssuer(token);
+  if (issuer === undefined || issuer.includes('\0')) return undefined;
+  const trusting = await deps.database.inTransaction('system', (tx) => findProvidersOfIssuer(tx, issuer));
+  const chosen = trusting.filter((provider) => wanted === undefined || provider.tenantId === tenancyOf(wanted));
+  if (chosen.length === 0) return undefined;
+  const claims = await deps.tokens.verify(token, issuer);
+  const providers = chosen.filter((provider) => isFor(claims, provider));
+  const tenantIds = providers.map((provider) => provider.tenantId);
+  const { sub } = claims;
+  if (tenantIds.length === 0 || sub === undefined || sub === '') return undefined;
+  const member = await deps.database.inTransaction('system', (tx) =>
+    findMemberAcross(tx, { issuer, subject: sub }, tenantIds),
+  );
+  const provider = providers.find((each) => each.tenantId === member?.tenantId);
+  if (!member || !provider) return undefined;
+  const person = readClaims(claims, provider.claimNames);
+  return {
+    tenantId: member.tenantId,
+    issuer,
+    subject: sub,
+    displayName: person.displayName ?? member.displayName,
+    email: person.email ?? member.email,
+    roles: member.roles,
+    claims: {},
+  };
+}
+
+function tenancyOf(header: string): string | undefined {
+  return header.trim().toLowerCase().match(TENANCY)?.[1];
+}
+
+/** A token for several audiences is one for us only when our own client asked for it. */
+function isFor(
+  claims: { readonly aud?: string | string[]; readonly azp?: unknown },
+  provider: IdentityProvider,
+): boolean {
+  const audiences = [claims.aud ?? []].flat();
+  if (!audiences.includes(provider.audience)) return false;
+  return audiences.length === 1 || claims.azp === provider.clientId;
+}

@@ -1,0 +1,44 @@
+import * as openid from 'openid-client';
+import type { OutboundFetch } from '../../platform/http/outbound-fetch.js';
+
+/** A client of a provider, and whether it proves itself by a secret. */
+export interface ProviderClient {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Empty for a public client. */
+  readonly clientSecret: string;
+}
+
+/**
+ * Reads the provider's description of itself, which must bear the issuer's name, and answers a client of it. ID tokens are
+ * verified by signature even though they come over TLS. @throws when the provider does not answer as one
+ */
+export async function openProvider(
+  provider: ProviderClient,
+  rules: { readonly fetch: OutboundFetch; readonly allowPrivate: boolean },
+): Promise<openid.Configuration> {
+  const { issuer, clientId, clientSecret } = provider;
+  const configuration = await openid.discovery(
+    new URL(issuer),
+    clientId,
+    clientSecret === '' ? undefined : clientSecret,
+    clientSecret === '' ? openid.None() : bySecret(clientSecret),
+    {
+      [openid.customFetch]: (url, { method, headers, body }) =>
+        rules.fetch(url, { method, headers, body: body === undefined || body === null ? undefined : String(body) }),
+      execute: [openid.enableNonRepudiationChecks, ...(rules.allowPrivate ? [openid.allowInsecureRequests] : [])],
+    },
+  );
+  if (configuration.serverMetadata().issuer !== issuer) throw new Error('the provider is another issuer');
+  return configuration;
+}
+
+/** As a client is registered unless it was asked for otherwise (OpenID Connect Registration 1.0, section 2): by Basic. */
+function bySecret(secret: string): openid.ClientAuth {
+  return (server, ...request) => {
+    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    const basic = methods.includes('client_secret_basic') || !methods.includes('client_secret_post');
+    const authenticate = basic ? openid.ClientSecretBasic(secret) : openid.ClientSecretPost(secret);
+    authenticate(server, ...request);
+  };
+}

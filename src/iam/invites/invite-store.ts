@@ -1,0 +1,100 @@
+import { type Condition, renderWhere } from '../../platform/listing/condition.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import type { Invite } from './invite.js';
+
+interface InviteRow {
+  tenant_id: string;
+  invite_id: string;
+  email: string;
+  message: string;
+  expiry_time: Date;
+  created_at: Date;
+}
+
+const COLUMNS = 'i.tenant_id, i.invite_id, i.email, i.message, i.expiry_time, i.created_at';
+
+export async function insertInvite(tx: Tx, invite: Invite, tokenHash: Uint8Array): Promise<void> {
+  await tx.execute(
+    `INSERT INTO archivist.invite (tenant_id, invite_id, email, message, token_hash, expiry_time, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [invite.tenantId, invite.inviteId, invite.email, invite.message, tokenHash, invite.expiryTime, invite.createdAt],
+  );
+}
+
+export async function findInvite(tx: Tx, tenantId: string, inviteId: string): Promise<Invite | undefined> {
+  const [row] = await tx.query<InviteRow>(
+    `SELECT ${COLUMNS} FROM archivist.invite i WHERE i.tenant_id = $1 AND i.invite_id = $2`,
+    [tenantId, inviteId],
+  );
+  return row && inviteOf(row);
+}
+
+/** The invite of a link that has not expired, in any tenancy that the transaction may read. */
+export async function findInviteByToken(tx: Tx, tokenHash: Uint8Array, now: Date): Promise<Invite | undefined> {
+  const [row] = await tx.query<InviteRow>(
+    `SELECT ${COLUMNS} FROM archivist.invite i WHERE i.token_hash = $1 AND i.expiry_time > $2`,
+    [tokenHash, now],
+  );
+  return row && inviteOf(row);
+}
+
+/** Takes the invite of a link away and answers it; of two who do so at once one gets it. */
+export async function takeInvite(
+  tx: Tx,
+  tenantId: string,
+  tokenHash: Uint8Array,
+  now: Date,
+): Promise<Invite | undefined> {
+  const [row] = await tx.query<InviteRow>(
+    `DELETE FROM archivist.invite i WHERE i.tenant_id = $1 AND i.token_hash = $2 AND i.expiry_time > $3
+     RETURNING ${COLUMNS}`,
+    [tenantId, tokenHash, now],
+  );
+  return row && inviteOf(row);
+}
+
+/** The deleted invite; undefined when it was not there. */
+export async function deleteInviteRow(tx: Tx, tenantId: string, inviteId: string): Promise<Invite | undefined> {
+  const [row] = await tx.query<InviteRow>(
+    `DELETE FROM archivist.invite i WHERE i.tenant_id = $1 AND i.invite_id = $2 RETURNING ${COLUMNS}`,
+    [tenantId, inviteId],
+  );
+  return row && inviteOf(row);
+}
+
+/** All invites to an address, however its letters are cased. */
+export async function deleteInvitesTo(tx: Tx, tenantId: string, email: string): Promise<void> {
+  await tx.execute('DELETE FROM archivist.invite WHERE tenant_id = $1 AND lower(email) = lower($2)', [tenantId, email]);
+}
+
+/** Newest first. `conditions` speak of the invite as `i`. */
+export async function listInviteRows(tx: Tx, conditions: readonly Condition[], limit: number): Promise<Invite[]> {
+  const where = renderWhere(conditions);
+  const rows = await tx.query<InviteRow>(
+    `SELECT ${COLUMNS} FROM archivist.invite i WHERE ${where.sql} ORDER BY i.invite_id DESC LIMIT ${limit}`,
+    where.values,
+  );
+  return rows.map(inviteOf);
+}
+
+/** How many invites meet the conditions, counted no further than `limit` when one is given. */
+export async function countInvites(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
+  const where = renderWhere(conditions);
+  const [row] = await tx.query<{ total: bigint }>(
+    `SELECT count(*) AS total FROM (SELECT 1 FROM archivist.invite i WHERE ${where.sql}
+       ${limit === undefined ? '' : `LIMIT ${limit}`}) AS counted`,
+    where.values,
+  );
+  return Number(row?.total ?? 0);
+}
+
+function inviteOf(row: InviteRow): Invite {
+  return {
+    tenantId: row.tenant_id,
+    inviteId: row.invite_id,
+    email: row.email,
+    message: row.message,
+    expiryTime: row.expiry_time,
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,60 @@
+import { ApiError } from '../../platform/errors.js';
+import type { Principal } from '../../platform/http/principal.js';
+import { type Condition, condition } from '../../platform/listing/condition.js';
+import { listPage, type Page } from '../../platform/listing/list-page.js';
+import { readListQuery } from '../../platform/listing/list-query.js';
+import type { Database } from '../../platform/postgres/database.js';
+import type { PageTokens } from '../../platform/postgres/page-token.js';
+import { requireManager } from '../tenancies/require-manager.js';
+import { type Invite, inviteResponse } from './invite.js';
+import { countInvites, findInvite, listInviteRows } from './invite-store.js';
+import { noSuchInvite } from './write-invite.js';
+
+const READERS = 'Only Owners see the invites of a tenancy.';
+
+export interface ReadInviteDeps {
+  readonly database: Database;
+  readonly pageTokens: PageTokens;
+}
+
+/** One invite that waits or has expired. @throws {ApiError} forbidden, not_found */
+export async function readInvite(
+  deps: ReadInviteDeps,
+  principal: Principal,
+  inviteId: string,
+): Promise<Record<string, unknown>> {
+  const { tenantId } = principal;
+  requireManager(principal, READERS);
+  const invite = await deps.database.inTransaction({ read: [tenantId], write: [] }, (tx) =>
+    findInvite(tx, tenantId, inviteId),
+  );
+  if (!invite) throw noSuchInvite();
+  return inviteResponse(invite);
+}
+
+/** A page of the tenancy's invites, newest first. @throws {ApiError} forbidden */
+export function listInvites(
+  deps: ReadInviteDeps,
+  principal: Principal,
+  request: { query: Readonly<Record<string, unknown>>; exactTotal: boolean },
+): Promise<Page<Record<string, unknown>>> {
+  const { tenantId } = principal;
+  requireManager(principal, READERS);
+  const list = `invites ${tenantId}`;
+  const query = readListQuery(request.query, list, deps.pageTokens);
+  const [unknown] = query.filters;
+  if (unknown) throw new ApiError('bad_request', `${unknown[0]}: no such filter`);
+  const conditions = [condition('i.tenant_id = ?', tenantId)];
+  return deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {
+    const reader = {
+      idColumn: 'i.invite_id',
+      idOf: (invite: Invite) => invite.inviteId,
+      list: (all: readonly Condition[], limit: number) => listInviteRows(tx, all, limit),
+      count: (all: readonly Condition[], limit?: number) => countInvites(tx, all, limit),
+    };
+    const { exactTotal } = request;
+    const order = 'newest';
+    const page = await listPage(reader, { list, query, conditions, exactTotal, order, tokens: deps.pageTokens });
+    return { ...page, entries: page.entries.map(inviteResponse) };
+  });
+}

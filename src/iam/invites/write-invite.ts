@@ -1,0 +1,108 @@
+import type { Clock } from '../../platform/clock.js';
+import { ApiError, retryLater } from '../../platform/errors.js';
+import type { Principal } from '../../platform/http/principal.js';
+import type { Ids } from '../../platform/ids.js';
+import type { Logger } from '../../platform/logger.js';
+import type { SendMail } from '../../platform/mail.js';
+import type { Database } from '../../platform/postgres/database.js';
+import { hashSecretToken, newSecretToken } from '../secret-token.js';
+import { recordSecurityEvent } from '../security/record-security-event.js';
+import { requireManager } from '../tenancies/require-manager.js';
+import { findTenancy } from '../tenancies/tenancy-store.js';
+import { type CreateInviteBody, INVITE_LIFETIME_MS, type Invite, inviteIdentity, inviteResponse } from './invite.js';
+import { deleteInviteRow, insertInvite } from './invite-store.js';
+
+const TRY_AGAIN_SECONDS = 60;
+
+export interface WriteInviteDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly publicUrl: string;
+  readonly pepper: Uint8Array;
+  readonly sendMail: SendMail;
+}
+
+/**
+ * Invites somebody by e-mail. The invite is there before the e-mail goes out, and gone again when it does not; a crash
+ * between leaves one that was never sent, for an Owner to delete. @throws {ApiError} forbidden, unavailable
+ */
+export async function createInvite(
+  deps: WriteInviteDeps,
+  principal: Principal,
+  body: CreateInviteBody,
+): Promise<Record<string, unknown>> {
+  const { tenantId } = principal;
+  requireManager(principal, 'Only Owners invite members.');
+  const now = deps.clock.now();
+  const invite: Invite = {
+    tenantId,
+    inviteId: deps.ids.uuid(),
+    email: body.email,
+    message: body.message ?? '',
+    expiryTime: new Date(now + INVITE_LIFETIME_MS),
+    createdAt: new Date(now),
+  };
+  const token = newSecretToken((count) => deps.ids.randomBytes(count));
+  const tenancy = await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+    await insertInvite(tx, invite, hashSecretToken(deps.pepper, 'invite', token));
+    await record(tx, deps, principal, invite, 'invite.create');
+    return findTenancy(tx, tenantId);
+  });
+  const link = `${deps.publicUrl}/console/accept-invite?token=${token}`;
+  try {
+    await deps.sendMail(inviteMail(invite, { from: principal.displayName, tenancy: tenancy?.displayName ?? '', link }));
+  } catch (error) {
+    deps.logger.warn({ err: error }, 'an invite could not be sent');
+    await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, (tx) =>
+      deleteInviteRow(tx, tenantId, invite.inviteId),
+    );
+    throw retryLater('unavailable', 'The e-mail could not be sent: nobody was invited.', TRY_AGAIN_SECONDS);
+  }
+  return inviteResponse(invite);
+}
+
+/** Withdraws an invite: its link is good for nothing. @throws {ApiError} forbidden, not_found */
+export async function deleteInvite(
+  deps: Omit<WriteInviteDeps, 'sendMail'>,
+  principal: Principal,
+  inviteId: string,
+): Promise<void> {
+  const { tenantId } = principal;
+  requireManager(principal, 'Only Owners withdraw invites.');
+  await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+    const invite = await deleteInviteRow(tx, tenantId, inviteId);
+    if (!invite) throw noSuchInvite();
+    await record(tx, deps, principal, invite, 'invite.delete');
+  });
+}
+
+export function noSuchInvite(): ApiError {
+  return new ApiError('not_found', 'There is no such invite: it was withdrawn, or accepted.');
+}
+
+function record(
+  tx: Parameters<typeof recordSecurityEvent>[0],
+  deps: Omit<WriteInviteDeps, 'sendMail'>,
+  actor: Principal,
+  invite: Invite,
+  action: `invite.${string}`,
+): Promise<void> {
+  const { tenantId, email } = invite;
+  const resource = inviteIdentity(invite.inviteId);
+  return recordSecurityEvent(tx, deps, { tenantId, actor, action, resource, details: { email } });
+}
+
+/** What others typed stands in the text, never in a header but the subject, which is one line. */
+function inviteMail(invite: Invite, about: { from: string; tenancy: string; link: string }) {
+  const subject = `You are invited to ${about.tenancy}`;
+  const paragraphs = [
+    `${about.from} invites you to the vcon-archivist tenancy "${about.tenancy}".`,
+    ...(invite.message === '' ? [] : [invite.message]),
+    `Accept by signing in with this address, ${invite.email}:`,
+    about.link,
+    `The link is good for one use, until ${invite.expiryTime.toISOString()}. If you expect no invitation, do nothing.`,
+  ];
+  return { to: invite.email, subject, text: `${paragraphs.join('\n\n')}\n` };
+}

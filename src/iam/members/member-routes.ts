@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { type Reply, type Route, route } from '../../platform/http/route.js';
+import { listQuerySchema } from '../../platform/listing/list-query.js';
+import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
+import { uuidSchema } from '../../platform/uuid-schema.js';
+import { activateMember, type ChangeMemberDeps, deactivateMember, setRoles } from './change-member.js';
+import { changeMemberSchema, memberSchema } from './member.js';
+import { listMembers, type ReadMemberDeps } from './read-members.js';
+
+const MEMBERS = '/archivist/iam/v1/members';
+const shared = { access: 'token', success: 200 } as const;
+
+/** Members (interface: Members). */
+export function memberRoutes(deps: ReadMemberDeps & ChangeMemberDeps): Route[] {
+  const params = z.object({ member_uuid: uuidSchema });
+  const verb = (name: 'activate' | 'deactivate', work: typeof activateMember) =>
+    route({
+      ...shared,
+      method: 'POST',
+      path: `${MEMBERS}/:member_uuid\\:${name}`,
+      operationId: name === 'activate' ? 'Members_ActivateMember' : 'Members_DeactivateMember',
+      summary: name === 'activate' ? 'Let a member in again, as a basic user' : 'Shut a member out and take its roles',
+      codes: [400, 401, 403, 404, 429],
+      params,
+      response: memberSchema,
+      handle: async ({ principal, params: { member_uuid: memberId } }) => ({
+        body: await work(deps, principal, memberId),
+      }),
+    });
+  return [
+    route({
+      ...shared,
+      method: 'GET',
+      path: MEMBERS,
+      operationId: 'Members_ListMembers',
+      summary: 'List members, newest first; active ones unless member_state says otherwise',
+      codes: [206, 400, 401, 403, 429],
+      query: listQuerySchema(['member_state']),
+      response: pageSchema('members', memberSchema).extend({ page_token: z.string() }),
+      handle: async ({ principal, query, headers }) =>
+        namedTwice(
+          pageReply('members', await listMembers(deps, principal, { query, exactTotal: wantsExactTotal(headers) })),
+        ),
+    }),
+    route({
+      ...shared,
+      method: 'PATCH',
+      path: `${MEMBERS}/:member_uuid`,
+      operationId: 'Members_UpdateMember',
+      summary: 'Give a member exactly these roles',
+      codes: [400, 401, 403, 404, 413, 429],
+      params,
+      response: memberSchema,
+      body: changeMemberSchema,
+      handle: async ({ principal, params: { member_uuid: memberId }, body }) => ({
+        body: await setRoles(deps, principal, memberId, body.roles),
+      }),
+    }),
+    verb('activate', activateMember),
+    verb('deactivate', deactivateMember),
+  ];
+}
+
+/** This list alone calls its token `page_token` (interface: Members); it bears the common name as well. */
+function namedTwice(reply: Reply): Reply {
+  const body = reply.body as { next_page_token: string };
+  return { ...reply, body: { ...body, page_token: body.next_page_token } };
+}

@@ -1,0 +1,90 @@
+import { ApiError } from '../../platform/errors.js';
+import type { Logger } from '../../platform/logger.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import { inviteIdentity } from '../invites/invite.js';
+import { takeInvite } from '../invites/invite-store.js';
+import { type Member, memberIdentity, sameEmail } from '../members/member.js';
+import { findMemberBySubject, insertMember, updateMember } from '../members/member-store.js';
+import { lockOwners } from '../members/owner-store.js';
+import { hashSecretToken } from '../secret-token.js';
+import { recordSecurityEvent } from '../security/record-security-event.js';
+import { openSession, type SessionDeps } from './session.js';
+
+/** Whom a provider vouches for. */
+export interface Person {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly displayName: string;
+  /** Verified. */
+  readonly email: string;
+}
+
+type AdmitDeps = SessionDeps & { readonly logger: Logger };
+
+/**
+ * Opens a session for a member, or for whoever accepts an invite that was sent to his address and becomes one: the invite
+ * is gone in the same transaction. Answers the session's Set-Cookie header.
+ * @throws {ApiError} forbidden for everybody else; an invite that was meant for somebody else stays
+ */
+export function admitPerson(
+  deps: AdmitDeps,
+  person: Person,
+  door: { readonly tenantId: string; readonly inviteToken?: string | undefined },
+): Promise<string> {
+  const { tenantId, inviteToken } = door;
+  return deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+    // Of one person's two invites, accepted at the same time, the second finds a member.
+    await lockOwners(tx, tenantId);
+    const known = await findMemberBySubject(tx, tenantId, person);
+    if (known && !known.active) throw new ApiError('forbidden', 'You are deactivated: an Owner must activate you.');
+    if (inviteToken !== undefined) await redeemInvite(tx, deps, person, { tenantId, inviteToken });
+    else if (!known) throw new ApiError('forbidden', 'You are not a member of this tenancy: an Owner must invite you.');
+    const { displayName, email } = person;
+    if (known) await updateMember(tx, { ...known, displayName, email });
+    return openSession(tx, deps, known ?? (await join(tx, deps, person, tenantId)));
+  });
+}
+
+async function redeemInvite(
+  tx: Tx,
+  deps: AdmitDeps,
+  person: Person,
+  link: { readonly tenantId: string; readonly inviteToken: string },
+): Promise<void> {
+  const { tenantId } = link;
+  const hash = hashSecretToken(deps.pepper, 'invite', link.inviteToken);
+  const invite = await takeInvite(tx, tenantId, hash, new Date(deps.clock.now()));
+  if (!invite) throw new ApiError('forbidden', 'This link was used, withdrawn, or has expired.');
+  if (!sameEmail(invite.email, person.email))
+    throw new ApiError('forbidden', `This invite is for ${invite.email}: sign in with that address.`);
+  await recordSecurityEvent(tx, deps, {
+    tenantId,
+    actor: person,
+    action: 'invite.accept',
+    resource: inviteIdentity(invite.inviteId),
+    details: { email: invite.email },
+  });
+}
+
+async function join(tx: Tx, deps: AdmitDeps, person: Person, tenantId: string): Promise<Member> {
+  const member: Member = {
+    tenantId,
+    memberId: deps.ids.uuid(),
+    issuer: person.issuer,
+    subject: person.subject,
+    displayName: person.displayName,
+    email: person.email,
+    roles: [],
+    active: true,
+    createdAt: new Date(deps.clock.now()),
+  };
+  await insertMember(tx, member);
+  await recordSecurityEvent(tx, deps, {
+    tenantId,
+    actor: person,
+    action: 'member.join',
+    resource: memberIdentity(member.memberId),
+    details: { email: member.email },
+  });
+  return member;
+}

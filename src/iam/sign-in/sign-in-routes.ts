@@ -1,0 +1,143 @@
+import type { IncomingMessage } from 'node:http';
+import { z } from 'zod';
+import { ApiError } from '../../platform/errors.js';
+import { type Reply, type Route, route } from '../../platform/http/route.js';
+import { endSession, principalOfSession } from './session.js';
+import { beginAcceptance, beginSignIn, chooseProvider, endSignIn, type Redirect, type SignInDeps } from './sign-in.js';
+import { escaped, signInPage } from './sign-in-page.js';
+
+const shared = { access: 'public', extension: true, success: 302, rawResponse: 'text/html' } as const;
+const REFUSALS = [400, 403, 404, 409, 503];
+
+/** How people come in and leave by a browser. None of these is part of the interface. */
+export function signInRoutes(deps: SignInDeps): Route[] {
+  return [signInRoute(deps), callbackRoute(deps), acceptRoute(deps), signOutRoute(deps), consoleRoute(deps)];
+}
+
+function signInRoute(deps: SignInDeps): Route {
+  return route({
+    ...shared,
+    method: 'GET',
+    path: '/console/sign-in',
+    operationId: 'Console_SignIn',
+    summary: 'Sign in at the identity provider of a tenancy',
+    codes: [200, ...REFUSALS],
+    query: z.object({ tenancy: z.string().max(300).optional(), return_to: z.string().max(4096).optional() }),
+    handle: ({ query }) =>
+      onPage(async () => {
+        const provider = await chooseProvider(deps, query.tenancy);
+        if (provider) return redirect(await beginSignIn(deps, provider, { returnTo: query.return_to }));
+        return { status: 200, ...askForTenancy(query.tenancy !== undefined) };
+      }),
+  });
+}
+
+function callbackRoute(deps: SignInDeps): Route {
+  return route({
+    ...shared,
+    method: 'GET',
+    path: '/console/callback',
+    operationId: 'Console_Callback',
+    summary: 'Where the identity provider sends people back to',
+    codes: REFUSALS,
+    handle: ({ request, headers }) =>
+      onPage(async () => redirect(await endSignIn(deps, searchOf(request), headers['cookie']))),
+  });
+}
+
+function acceptRoute(deps: SignInDeps): Route {
+  return route({
+    ...shared,
+    method: 'GET',
+    path: '/console/accept-invite',
+    operationId: 'Console_AcceptInvite',
+    summary: 'Accept an invite by signing in with the address that it was sent to',
+    codes: REFUSALS,
+    query: z.object({ token: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'is not the one of the e-mail') }),
+    handle: ({ query }) => onPage(async () => redirect(await beginAcceptance(deps, query.token))),
+  });
+}
+
+function signOutRoute(deps: SignInDeps): Route {
+  return route({
+    ...shared,
+    method: 'POST',
+    path: '/console/sign-out',
+    operationId: 'Console_SignOut',
+    summary: 'End the session of this browser',
+    codes: [403],
+    handle: ({ headers }) =>
+      onPage(async () => {
+        requireOwnPage(headers, deps.publicUrl);
+        return redirect({ location: '/console', cookies: [await endSession(deps, headers['cookie'])] });
+      }),
+  });
+}
+
+function consoleRoute(deps: SignInDeps): Route {
+  return route({
+    ...shared,
+    method: 'GET',
+    path: '/console',
+    operationId: 'Console_Page',
+    summary: 'Who is signed in',
+    success: 200,
+    codes: [],
+    handle: async ({ headers }) => {
+      const principal = await principalOfSession(deps, headers['cookie']);
+      if (!principal) return signInPage('Not signed in', ['<p><a href="/console/sign-in">Sign in</a></p>']);
+      const who = `<p>You are ${escaped(principal.displayName)}, ${escaped(principal.email)}.</p>`;
+      return signInPage('Signed in', [
+        who,
+        '<form method="post" action="/console/sign-out"><button>Sign out</button></form>',
+      ]);
+    },
+  });
+}
+
+/** No other site signs people out. */
+function requireOwnPage(headers: Readonly<Record<string, string | undefined>>, publicUrl: string): void {
+  const site = headers['sec-fetch-site'];
+  const origin = headers['origin'];
+  const foreign = (site !== undefined && site !== 'same-origin' && site !== 'none') || origin === 'null';
+  if (foreign || (origin !== undefined && origin !== new URL(publicUrl).origin))
+    throw new ApiError('forbidden', 'Another site may not sign you out.');
+}
+
+/** People read a refusal as a page. */
+async function onPage(work: () => Promise<Reply>): Promise<Reply> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const page = signInPage('Not signed in', [
+      `<p>${escaped(error.description)}</p>`,
+      '<p><a href="/console/sign-in">Sign in</a></p>',
+    ]);
+    return { status: error.status, ...page, headers: { ...page.headers, ...error.headers } };
+  }
+}
+
+function redirect({ location, cookies }: Redirect): Reply {
+  return {
+    bytes: new Uint8Array(),
+    contentType: 'text/html; charset=utf-8',
+    headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
+    cookies,
+  };
+}
+
+function askForTenancy(unknown: boolean): Pick<Reply, 'bytes' | 'contentType' | 'headers'> {
+  return signInPage('Sign in', [
+    ...(unknown ? ['<p>No tenancy of this name has an identity provider.</p>'] : []),
+    '<form method="get" action="/console/sign-in">',
+    '<p><label>Tenancy, or the domain of your organisation: <input name="tenancy" required maxlength="300"></label>',
+    '<button>Sign in</button></p></form>',
+  ]);
+}
+
+function searchOf(request: IncomingMessage): string {
+  const url = request.url ?? '';
+  const question = url.indexOf('?');
+  return question < 0 ? '' : url.slice(question);
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { readCookie, setCookie } from '../../platform/http/cookies.js';
+import type { SealedBox } from '../../platform/keys/sealed-box.js';
+import { isSecure } from './session.js';
+
+/** How long somebody may take at his provider. */
+const SIGN_IN_SECONDS = 10 * 60;
+const PLACE = 'sign-in';
+
+const stateSchema = z.object({
+  tenantId: z.string(),
+  issuer: z.string(),
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  returnTo: z.string(),
+  inviteToken: z.string().optional(),
+  expiresAtMs: z.number(),
+});
+
+/** What a sign-in that was begun must remember. Only the browser that began it has it, and it cannot read or change it. */
+export type SignInState = z.output<typeof stateSchema>;
+
+export interface SignInStates {
+  /** The Set-Cookie header that keeps it, for ten minutes. */
+  keep(state: Omit<SignInState, 'expiresAtMs'>): string;
+  /** undefined when the request brings none that holds. */
+  read(cookies: string | undefined): SignInState | undefined;
+  /** The Set-Cookie header that takes it away. */
+  forget(): string;
+}
+
+export function createSignInStates(deps: {
+  readonly box: SealedBox;
+  readonly publicUrl: string;
+  readonly now: () => number;
+}): SignInStates {
+  const secure = isSecure(deps.publicUrl);
+  const name = secure ? '__Host-archivist-sign-in' : 'archivist-sign-in';
+  const cookie = (value: string, seconds: number) => setCookie(name, value, { path: '/', secure, seconds });
+  return {
+    keep(state) {
+      const kept: SignInState = { ...state, expiresAtMs: deps.now() + SIGN_IN_SECONDS * 1000 };
+      return cookie(deps.box.seal(JSON.stringify(kept), PLACE), SIGN_IN_SECONDS);
+    },
+    read(cookies) {
+      const opened = deps.box.open(readCookie(cookies, name) ?? '', PLACE);
+      if (opened === undefined) return undefined;
+      const state = stateSchema.parse(JSON.parse(opened));
+      return deps.now() < state.expiresAtMs ? state : undefined;
+    },
+    forget: () => cookie('', 0),
+  };
+}
+
+/** Where to go after signing in: a place of the console, or the console itself when it is anything else. */
+export function placeInConsole(wanted: string | undefined): string {
+  return wanted !== undefined && wanted.length <= 2048 && /^\/console(?:[/?#][\x21-\x5b\x5d-\x7e]*)?$/.test(wanted)
+    ? wanted
+    : '/console';
+}

@@ -1,0 +1,156 @@
+import * as openid from 'openid-client';
+import type { Clock } from '../../platform/clock.js';
+import { ApiError, retryLater } from '../../platform/errors.js';
+import type { OutboundFetch } from '../../platform/http/outbound-fetch.js';
+import type { Ids } from '../../platform/ids.js';
+import type { SealedBox } from '../../platform/keys/sealed-box.js';
+import type { Logger } from '../../platform/logger.js';
+import type { Database } from '../../platform/postgres/database.js';
+import type { IdentityProvider } from '../identity-provider/identity-provider.js';
+import { findProvider, findProvidersToSignIn } from '../identity-provider/identity-provider-store.js';
+import { openProvider } from '../identity-provider/open-provider.js';
+import { readClaims } from '../identity-provider/read-claims.js';
+import { findInviteByToken } from '../invites/invite-store.js';
+import { hashSecretToken } from '../secret-token.js';
+import { admitPerson } from './admit-person.js';
+import { placeInConsole, type SignInState, type SignInStates } from './sign-in-state.js';
+
+export interface SignInDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly publicUrl: string;
+  readonly pepper: Uint8Array;
+  readonly states: SignInStates;
+  /** Of the client secrets at the providers. */
+  readonly clientSecrets: SealedBox;
+  readonly fetch: OutboundFetch;
+  readonly allowPrivate: boolean;
+}
+
+/** Where the browser goes next, with these cookies. */
+export interface Redirect {
+  readonly location: string;
+  readonly cookies: readonly string[];
+}
+
+const TRY_AGAIN_SECONDS = 30;
+
+/** The provider of a tenancy named by its UUID or its verified domain, or the only one that there is. */
+export async function chooseProvider(
+  deps: SignInDeps,
+  tenancy: string | undefined,
+): Promise<IdentityProvider | undefined> {
+  const named = tenancy?.trim().replace(/^(tenancies|tenant)\//, '');
+  const found = await deps.database.inTransaction('system', (tx) => findProvidersToSignIn(tx, named));
+  return found.length === 1 ? found[0] : undefined;
+}
+
+/** Sends a browser to the provider of a tenancy (authorization code with PKCE, RFC 7636). @throws {ApiError} unavailable */
+export async function beginSignIn(
+  deps: SignInDeps,
+  provider: IdentityProvider,
+  wanted: { readonly returnTo?: string | undefined; readonly inviteToken?: string; readonly loginHint?: string },
+): Promise<Redirect> {
+  const client = await clientOf(deps, provider);
+  const state = openid.randomState();
+  const nonce = openid.randomNonce();
+  const verifier = openid.randomPKCECodeVerifier();
+  const location = openid.buildAuthorizationUrl(client, {
+    redirect_uri: callbackUrl(deps.publicUrl),
+    response_type: 'code',
+    scope: 'openid email profile',
+    code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+    state,
+    nonce,
+    ...(wanted.loginHint === undefined ? {} : { login_hint: wanted.loginHint }),
+  });
+  const cookie = deps.states.keep({
+    tenantId: provider.tenantId,
+    issuer: provider.issuer,
+    state,
+    nonce,
+    verifier,
+    returnTo: placeInConsole(wanted.returnTo),
+    ...(wanted.inviteToken === undefined ? {} : { inviteToken: wanted.inviteToken }),
+  });
+  return { location: location.href, cookies: [cookie] };
+}
+
+/** Begins to accept an invite: whoever has the link must still prove that the address is his. @throws {ApiError} not_found, unavailable */
+export async function beginAcceptance(deps: SignInDeps, inviteToken: string): Promise<Redirect> {
+  const hash = hashSecretToken(deps.pepper, 'invite', inviteToken);
+  const now = new Date(deps.clock.now());
+  const { invite, provider } = await deps.database.inTransaction('system', async (tx) => {
+    const found = await findInviteByToken(tx, hash, now);
+    const [trusted] = found ? await findProvidersToSignIn(tx, found.tenantId) : [];
+    return { invite: found, provider: trusted };
+  });
+  if (!invite) throw new ApiError('not_found', 'This link was used, withdrawn, or has expired.');
+  if (!provider)
+    throw new ApiError('conflict', 'Nobody can sign in to this tenancy yet: its Owner must name an identity provider.');
+  return beginSignIn(deps, provider, { inviteToken, loginHint: invite.email });
+}
+
+/**
+ * Ends what was begun in this browser: redeems the code, and lets the person in whom the provider vouches for.
+ * @param search the query of the callback, `?` included
+ * @throws {ApiError} bad_request for an answer that belongs to no sign-in of this browser, forbidden for who is not let in
+ */
+export async function endSignIn(deps: SignInDeps, search: string, cookies: string | undefined): Promise<Redirect> {
+  const begun = deps.states.read(cookies);
+  if (!begun) throw new ApiError('bad_request', 'This sign-in was not begun in this browser, or too long ago.');
+  const provider = await deps.database.inTransaction('system', (tx) => findProvider(tx, begun.tenantId));
+  if (!provider?.enabled || provider.issuer !== begun.issuer)
+    throw new ApiError('bad_request', 'The tenancy has another identity provider by now.');
+  const { subject, claims } = await redeem(deps, provider, begun, search);
+  const person = personOf(claims, provider);
+  const session = await admitPerson(deps, { ...person, issuer: provider.issuer, subject }, begun);
+  return { location: begun.returnTo, cookies: [session, deps.states.forget()] };
+}
+
+async function redeem(deps: SignInDeps, provider: IdentityProvider, begun: SignInState, search: string) {
+  const client = await clientOf(deps, provider);
+  try {
+    const tokens = await openid.authorizationCodeGrant(client, new URL(callbackUrl(deps.publicUrl) + search), {
+      pkceCodeVerifier: begun.verifier,
+      expectedState: begun.state,
+      expectedNonce: begun.nonce,
+      idTokenExpected: true,
+    });
+    const claims = tokens.claims()!;
+    const told = claims[provider.claimNames.email] !== undefined || !client.serverMetadata().userinfo_endpoint;
+    const more = told ? {} : await openid.fetchUserInfo(client, tokens.access_token, claims.sub);
+    return { subject: claims.sub, claims: { ...more, ...claims } };
+  } catch (error) {
+    deps.logger.info({ err: error }, 'a sign-in failed');
+    throw new ApiError('bad_request', 'The identity provider did not confirm this sign-in.');
+  }
+}
+
+function personOf(claims: Readonly<Record<string, unknown>>, provider: IdentityProvider) {
+  const refused = new ApiError('forbidden', 'The identity provider does not vouch for your e-mail address.');
+  try {
+    const { email, displayName } = readClaims(claims, provider.claimNames);
+    if (email !== undefined) return { email, displayName: displayName ?? email };
+  } catch {
+    // Said below, whatever the reason.
+  }
+  throw refused;
+}
+
+async function clientOf(deps: SignInDeps, provider: IdentityProvider): Promise<openid.Configuration> {
+  const { issuer, clientId, clientSecretSealed } = provider;
+  const clientSecret = clientSecretSealed === '' ? '' : deps.clientSecrets.open(clientSecretSealed, provider.tenantId);
+  if (clientSecret === undefined) throw new Error('the client secret of an identity provider does not open');
+  return openProvider({ issuer, clientId, clientSecret }, deps).catch((error: unknown) => {
+    deps.logger.warn({ err: error, tenancy: provider.tenantId }, 'an identity provider does not answer');
+    throw retryLater('unavailable', 'The identity provider does not answer now.', TRY_AGAIN_SECONDS);
+  });
+}
+
+function callbackUrl(publicUrl: string): string {
+  return `${publicUrl}/console/callback`;
+}

@@ -1,0 +1,22 @@
+/** Value of a cookie of a request; undefined when it has none of this name. @param header the Cookie header */
+export function readCookie(header: string | undefined, name: string): string | undefined {
+  for (const part of header?.split(';') ?? []) {
+    const equals = part.indexOf('=');
+    if (equals > 0 && part.slice(0, equals).trim() === name) return part.slice(equals + 1).trim();
+  }
+  return undefined;
+}
+
+/** A cookie that no script reads and no other site sends with anything but a plain link. */
+export interface CookieSettings {
+  readonly path: string;
+  /** Sent over https alone. */
+  readonly secure: boolean;
+  /** How long the browser keeps it; 0 takes it away. */
+  readonly seconds: number;
+}
+
+/** A Set-Cookie header. @param value of characters that need no quoting */
+export function setCookie(name: string, value: string, { path, secure, seconds }: CookieSettings): string {
+  return `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+}

@@ -1,0 +1,115 @@
+import { lookup } from 'node:dns';
+import { type IncomingMessage, request as requestPlain } from 'node:http';
+import { request as requestTls } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+const WITHIN_MS = 5_000;
+const MAX_BYTES = 512 * 1024;
+
+/** What a request to another server may carry. */
+export interface OutboundRequest {
+  readonly method?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: string | undefined;
+}
+
+/** Asks a server whose address somebody has typed into a setting. @throws {OutboundRefused} */
+export type OutboundFetch = (url: string, request?: OutboundRequest) => Promise<Response>;
+
+/** The address may not be asked, or gave no usable answer; the message is for whoever set it. */
+export class OutboundRefused extends Error {
+  override readonly name = 'OutboundRefused';
+}
+
+/** True for a host that is an address of no public network, or a name of this machine. */
+export function isPrivateHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  if (ipaddr.isValid(host)) return !isPublic(host);
+  return /(^|\.)localhost\.?$/i.test(host);
+}
+
+/** An address that everybody's packets reach: nothing private, local, mapped, translated or reserved. */
+function isPublic(address: string): boolean {
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
+}
+
+/**
+ * Fetches from a server that an Owner named, under rules that keep it out of our own network (perf-reliability 3.1): https
+ * alone, every address that the name resolves to is public, the connection goes to one of these very addresses, no redirect
+ * is followed, 5 s and 512 KiB at most. With `allowPrivate`, for a provider on the premises, plain http and any address.
+ */
+export function createOutboundFetch(rules: { readonly allowPrivate: boolean }): OutboundFetch {
+  return async (text, request = {}) => {
+    const url = new URL(text);
+    if (url.protocol !== 'https:' && !(rules.allowPrivate && url.protocol === 'http:'))
+      throw new OutboundRefused('only https addresses are asked');
+    if (!rules.allowPrivate && isPrivateHost(url.hostname)) throw privateAddress();
+    const answer = await ask(url, request, rules.allowPrivate ? undefined : publicLookup);
+    const status = answer.statusCode ?? 0;
+    if (status >= 300 && status < 400) {
+      answer.destroy();
+      throw new OutboundRefused('the server sends elsewhere, where nobody follows');
+    }
+    const headers = Object.entries(answer.headers).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    );
+    const body = await bodyOf(answer);
+    return new Response(status === 204 ? null : new Uint8Array(body), { status, headers });
+  };
+}
+
+/** The connection is made to the addresses that were looked at here: no second look-up can say something else. */
+const publicLookup: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error) return callback(error, '', 0);
+    if (addresses.length === 0 || !addresses.every(({ address }) => isPublic(address)))
+      return callback(privateAddress(), '', 0);
+    if (options.all) return callback(null, addresses);
+    const { address, family } = addresses[0]!;
+    callback(null, address, family);
+  });
+};
+
+function ask(url: URL, request: OutboundRequest, resolve: LookupFunction | undefined): Promise<IncomingMessage> {
+  const send = url.protocol === 'https:' ? requestTls : requestPlain;
+  return new Promise((answered, failed) => {
+    const sent = send(
+      url,
+      {
+        method: request.method ?? 'GET',
+        headers: { ...request.headers, 'accept-encoding': 'identity' },
+        agent: false,
+        signal: AbortSignal.timeout(WITHIN_MS),
+        ...(resolve ? { lookup: resolve } : {}),
+      },
+      answered,
+    );
+    sent.once('error', (error) => {
+      failed(
+        error instanceof OutboundRefused ? error : new OutboundRefused('the server does not answer', { cause: error }),
+      );
+    });
+    sent.end(request.body);
+  });
+}
+
+async function bodyOf(answer: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      if (length > MAX_BYTES) throw new OutboundRefused('the answer is too long');
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    answer.destroy();
+    throw error instanceof OutboundRefused ? error : new OutboundRefused('the answer broke off', { cause: error });
+  }
+  return Buffer.concat(chunks);
+}
+
+function privateAddress(): OutboundRefused {
+  return new OutboundRefused('the address lies in a private network');
+}

@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import { createTransport } from 'nodemailer';
+import { replaceFile } from './durable-file.js';
+import type { Ids } from './ids.js';
+import type { Logger } from './logger.js';
+
+const WITHIN_MS = 10_000;
+
+export interface Mail {
+  /** One address. */
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** Hands e-mails over. @throws when the server does not take it */
+export type SendMail = (mail: Mail) => Promise<void>;
+
+/**
+ * Sends through the SMTP server of `smtpUrl`. Without one an e-mail becomes an `.eml` file in the folder, for its owner
+ * alone, and the log says where.
+ */
+export function createSendMail(deps: {
+  readonly smtpUrl: string | undefined;
+  readonly from: string;
+  readonly folder: string;
+  readonly ids: Ids;
+  readonly logger: Logger;
+}): SendMail {
+  const { smtpUrl, from, folder, ids, logger } = deps;
+  // An address is given as such and never as a line to be parsed: it cannot name a second one.
+  const envelope = ({ to, subject, text }: Mail) => ({
+    from,
+    to: { name: '', address: to },
+    subject: subject.replaceAll(/\p{Cc}/gu, ' '),
+    text,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  if (smtpUrl !== undefined) {
+    const timeouts = { connectionTimeout: WITHIN_MS, greetingTimeout: WITHIN_MS, socketTimeout: WITHIN_MS };
+    const transport = createTransport({ url: smtpUrl, ...timeouts });
+    return async (mail) => void (await transport.sendMail(envelope(mail)));
+  }
+  const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+  return async (mail) => {
+    const { message } = await composer.sendMail(envelope(mail));
+    const path = join(folder, `${ids.uuid()}.eml`);
+    await replaceFile(path, message as Buffer, 0o600);
+    logger.warn({ path }, 'SMTP_URL is not set: an e-mail was written to a file');
+  };
+}
