@@ -1,0 +1,108 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { vconFacts } from '../../plugins/conserver-link/vcon-facts.js';
+import { vconHashes } from '../../src/core/vcon/vcon-hash.js';
+import { freshVcon, type OpenBackend, openBackend, type Rig, report, startRig } from './plugin-rig.js';
+
+const MIB = 1024 * 1024;
+const UUID = '019a9f20-4d10-8c3a-a1f4-5b6c7d8e9f01';
+/** Nothing may keep the event loop for so long, on a machine that is busy with other things too. */
+const LONGEST_TURN_MS = 2_000;
+
+/** A vCon whose members are many and small: the most to read for its size. */
+function dense(bytes: number): Buffer {
+  const one = '{"type":"word","start":1.25,"parties":[0,1],"body":"é\\"x"}';
+  const count = Math.floor(bytes / (Buffer.byteLength(one) + 1));
+  const analysis = Array.from({ length: count }, () => one).join(',');
+  const members = `"created_at":"2026-11-20T10:00:00Z","amended":{"uuid":"${UUID}"}`;
+  return Buffer.from(`{"analysis":[${analysis}],"uuid":"${UUID}",${members},"parties":[],"attachments":[]}`);
+}
+
+function recorded(bytes: number): Buffer {
+  const body = randomBytes(Math.floor((bytes * 3) / 4)).toString('base64url');
+  return Buffer.from(freshVcon({ uuid: UUID, dialog: [{ type: 'recording', encoding: 'base64url', body }] }));
+}
+
+/** The longest time for which other work had to wait. */
+async function longestTurn(work: () => Promise<unknown>): Promise<number> {
+  let last = performance.now();
+  let longest = 0;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+  }, 5);
+  await work();
+  await new Promise((wake) => setTimeout(wake, 10));
+  clearInterval(timer);
+  return longest;
+}
+
+describe('a large vCon', () => {
+  it('has its hash, its uuid and its times, whatever its size and shape, and its JCS digest where that can be had', async () => {
+    for (const make of [dense, recorded]) {
+      for (const size of [5 * MIB, 20 * MIB]) {
+        const bytes = make(size);
+        const facts = await vconFacts(bytes);
+        expect(facts).toMatchObject({
+          payload: createHash('sha256').update(bytes).digest('hex'),
+          form: 'unsigned',
+          uuid: UUID,
+          consents: [],
+        });
+        if (make === recorded) expect(facts.jcs!.hash).toBe(vconHashes(bytes).jcs.hash);
+        else expect(facts).toMatchObject({ skimmed: true, amended: UUID, createdAt: '2026-11-20T10:00:00Z' });
+      }
+    }
+  });
+
+  it('of 64 MiB of small members never keeps others waiting for two seconds', async () => {
+    const bytes = dense(62 * MIB);
+    const longest = await longestTurn(async () => {
+      expect(await vconFacts(bytes)).toMatchObject({ uuid: UUID, skimmed: true });
+    });
+    expect(longest).toBeLessThan(LONGEST_TURN_MS);
+  });
+
+  it('is told apart from what is none', async () => {
+    const padding = ' '.repeat(MIB);
+    const facts = async (text: string) => vconFacts(Buffer.from(text));
+    for (const text of [
+      `${padding}[]`,
+      `${padding}{`,
+      `${padding}{}}`,
+      `"${padding}`,
+      `{} ${padding}{}`,
+      `${padding}"x"`,
+    ])
+      expect((await facts(text)).form).toBe('malformed');
+    const tricky = `{"uuid":"${UUID}","x":"\\\\","y":"\\"}],{","attachments":[],"z":"${padding}"}`;
+    expect(await facts(tricky)).toMatchObject({ form: 'unsigned', uuid: UUID });
+    const signed = JSON.stringify({
+      payload: Buffer.from(JSON.stringify({ uuid: UUID, x: 'y'.repeat(5 * MIB) })).toString('base64url'),
+      signatures: [{ header: { uuid: UUID } }],
+    });
+    expect(await facts(signed)).toMatchObject({ form: 'signed', uuid: UUID, skimmed: true });
+    expect(await facts(signed)).not.toHaveProperty('innermostPayloadHash');
+  });
+});
+
+describe('the receiver of large vCons', () => {
+  let open: OpenBackend;
+  let rig: Rig;
+  beforeAll(async () => {
+    open = await openBackend('embedded');
+    rig = await startRig(open.backend);
+  });
+  afterAll(async () => {
+    await rig.close();
+    await open.close();
+  });
+
+  it.each([5, 20])('keeps one of %d MB', async (size) => {
+    const bytes = recorded(size * MIB);
+    const { payload, subject } = await report(`${rig.url}/operations/vcon_created`, bytes);
+    expect(payload).toBe(createHash('sha256').update(bytes).digest('hex'));
+    expect(subject).toBe(`vcon://${UUID}`);
+  });
+});
