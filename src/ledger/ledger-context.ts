@@ -1,4 +1,5 @@
 import type { VerifySignature } from '../core/cose/signature.js';
+import type { HashEnvelopeLabels } from '../core/statement/signed-statement.js';
 import type { Clock } from '../platform/clock.js';
 import type { Keyring } from '../platform/keys/keyring.js';
 import type { Logger } from '../platform/logger.js';
@@ -22,4 +23,6 @@ export interface LedgerContext {
   readonly receiptIssuer: string;
   /** Claim 1 of statements. */
   readonly statementIssuer: string;
+  /** Headers of the hash envelopes that statements are; the private ones when it is not said. */
+  readonly hashEnvelopeLabels?: HashEnvelopeLabels;
 }

@@ -39,7 +39,12 @@ export async function signStatements(context: LedgerContext, log: LogRef): Promi
   const unsigned = await unsignedTemplates(context, log);
   if (unsigned.length === 0) return 0;
   const signer = context.keyring.signer('issuer');
-  const named = { issuer: context.statementIssuer, kid: signer.kid, alg: signer.alg };
+  const named = {
+    issuer: context.statementIssuer,
+    kid: signer.kid,
+    alg: signer.alg,
+    labels: context.hashEnvelopeLabels ?? 'private',
+  };
   const statements = await Promise.all(
     unsigned.map(async ({ entry, template }) => {
       const signed = await createSign1(statementHeader(template, named), template.payload, signer);

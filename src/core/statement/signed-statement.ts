@@ -10,7 +10,25 @@ export interface StatementSigner {
   readonly issuer: string;
   readonly kid: Uint8Array;
   readonly alg: number;
+  /** Under which headers the hash envelope is written; the interface's private ones when it is not said. */
+  readonly labels?: HashEnvelopeLabels;
 }
+
+/** The interface's private headers (−6800 to −6802), or those registered for hash envelopes (258 to 260). */
+export type HashEnvelopeLabels = 'private' | 'registered';
+
+const LABELS = {
+  private: {
+    hashAlg: Header.privatePayloadHashAlg,
+    location: Header.privatePayloadLocation,
+    contentType: Header.privatePreimageContentType,
+  },
+  registered: {
+    hashAlg: Header.payloadHashAlg,
+    location: Header.payloadLocation,
+    contentType: Header.preimageContentType,
+  },
+} as const satisfies Record<HashEnvelopeLabels, object>;
 
 /** A signed statement as read: nothing in it is checked yet. */
 export interface ReadStatement {
@@ -29,11 +47,12 @@ export interface ReadStatement {
 }
 
 /**
- * The protected header of a vCon operation's statement: a hash envelope with the interface's private labels. What the
- * template leaves out is left out.
+ * The protected header of a vCon operation's statement: a hash envelope under the signer's labels, the meta-map always under
+ * the private one. What the template leaves out is left out.
  */
 export function statementHeader(template: VconTemplate, signer: StatementSigner): CborMap {
   const { preimageContentType, payloadLocation, meta } = template;
+  const label = LABELS[signer.labels ?? 'private'];
   return new Map<number, CborValue>([
     [Header.alg, signer.alg],
     [Header.kid, signer.kid],
@@ -45,9 +64,9 @@ export function statementHeader(template: VconTemplate, signer: StatementSigner)
       ]),
     ],
     [Header.type, HASHED_STATEMENT_TYPE],
-    [Header.privatePayloadHashAlg, template.payloadHashAlg],
-    ...(payloadLocation === undefined ? [] : [[Header.privatePayloadLocation, payloadLocation] as const]),
-    ...(preimageContentType === undefined ? [] : [[Header.privatePreimageContentType, preimageContentType] as const]),
+    [label.hashAlg, template.payloadHashAlg],
+    ...(payloadLocation === undefined ? [] : [[label.location, payloadLocation] as const]),
+    ...(preimageContentType === undefined ? [] : [[label.contentType, preimageContentType] as const]),
     [Header.privateMetaMap, new Map(meta)],
   ]);
 }

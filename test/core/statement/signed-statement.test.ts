@@ -44,6 +44,24 @@ function header(...members: [number, CborValue][]): CborMap {
 }
 
 describe('a statement made from a template', () => {
+  it('is the same hash envelope under the registered labels where those are asked for', async () => {
+    const registered = statementHeader(template, { ...signer, issuer: 'did:web:a', labels: 'registered' });
+    expect([258, 259, -6800, -6802].map((label) => registered.get(label))).toEqual([
+      -16,
+      'application/vcon',
+      undefined,
+      undefined,
+    ]);
+    const { payloadHash, payloadHashAlg, preimageContentType, meta } = readStatement(await statement(registered));
+    const read = readStatement(await statement());
+    expect({ payloadHash, payloadHashAlg, preimageContentType, meta }).toEqual({
+      payloadHash: read.payloadHash,
+      payloadHashAlg: read.payloadHashAlg,
+      preimageContentType: read.preimageContentType,
+      meta: read.meta,
+    });
+  });
+
   it('has the interface’s labels and leaves out what the template leaves out', () => {
     expect(statementHeader(template, { ...signer, issuer: 'did:web:a' })).toEqual(
       new Map<number, CborValue>([
