@@ -33,6 +33,7 @@ import { routeGroups } from './service/api-routes.js';
 import { startBackgroundJobs } from './service/background-jobs.js';
 import { type OpenDeployment, openDeployment } from './service/open-deployment.js';
 import { openIdentity } from './service/open-identity.js';
+import { openPayloadHash } from './service/open-payload-hash.js';
 import { registrationDeps } from './service/registration-deps.js';
 import { runConserverLink } from './service/run-conserver-link.js';
 import { cosignedCheckpoints, followedLogs, runWitnesses } from './service/run-witnesses.js';
@@ -185,6 +186,7 @@ function createServiceLedger(config: Config, base: Base): Ledger {
     statementSource,
     receiptIssuer: config.publicUrl,
     statementIssuer: issuerDid(config.publicUrl),
+    hashEnvelopeLabels: config.hashEnvelopeLabels,
     ids: base.ids,
     queueBackend: base.queues,
     metrics: base.metrics,
@@ -227,6 +229,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
     cosignedCheckpoint: cosignedCheckpoints(config, database),
   };
   const scitt = registrationDeps({ ...base, publicUrl, deployment, writer });
+  const payloadHash = await openPayloadHash({ config, scitt, keyring, nudge, closers });
   const limiter = openLimiter(config, base, closers);
   const servesInterface = config.role === 'all' || config.role === 'api';
   if (servesInterface) await forgetUnlimited(database, quotas);
@@ -247,6 +250,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
           logFiles,
           tlog,
           scitt,
+          payloadHash,
           blobs,
           identity,
           policyChanged,

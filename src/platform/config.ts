@@ -13,6 +13,7 @@ import {
   type WitnessAddress,
   witnesses,
 } from './config-values.js';
+import { type PayloadHashConfig, payloadHashConfig, payloadHashVariables } from './payload-hash-config.js';
 import { findPluginContradiction, type PluginConfig, pluginConfig, pluginVariables } from './plugin-config.js';
 import { DEFAULT_QUOTAS, type Quotas } from './quotas.js';
 
@@ -100,6 +101,9 @@ export interface Config {
   readonly massifHeight: number;
   /** `LOG_LEVEL`, default `warn`: trace, debug, info, warn, error, fatal or silent. */
   readonly logLevel: LogLevel;
+  /** `HASH_ENVELOPE_LABELS`, default `private`: headers of our statements; `registered` writes 258 to 260 (COSE hash envelope). Both are read. */
+  readonly hashEnvelopeLabels: 'private' | 'registered';
+  readonly payloadHash: PayloadHashConfig;
   readonly plugin: PluginConfig;
   /** `ARCHIVIST_FAILPOINT`, for fault tests: kills the process at a named place, `name` or `name:n`. */
   readonly failpoint: string | undefined;
@@ -165,6 +169,8 @@ const environmentSchema = z.object({
     .refine((height) => height >= 2 && height <= 20, 'must lie between 2 and 20')
     .default(14),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('warn'),
+  HASH_ENVELOPE_LABELS: z.enum(['private', 'registered']).default('private'),
+  ...payloadHashVariables,
   ...pluginVariables,
   ARCHIVIST_FAILPOINT: z.string().optional(),
 });
@@ -227,6 +233,8 @@ function configOf(env: Environment): Config {
     privateIdentityProviders: env.PRIVATE_IDENTITY_PROVIDERS,
     massifHeight: env.MASSIF_HEIGHT,
     logLevel: env.LOG_LEVEL,
+    hashEnvelopeLabels: env.HASH_ENVELOPE_LABELS,
+    payloadHash: payloadHashConfig(env),
     plugin: pluginConfig(env),
     failpoint: env.ARCHIVIST_FAILPOINT,
   });

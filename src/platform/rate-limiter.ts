@@ -3,7 +3,7 @@ import { retryLater } from './errors.js';
 import { connectLimiterRedis } from './limiter-redis.js';
 import type { Logger } from './logger.js';
 
-/** Counts the requests of each tenancy. */
+/** Counts the requests of each tenancy, or of each network address. */
 export interface RateLimiter {
   /**
    * Counts so many requests, one unless it is said. More than a second allows take a whole second and keep the tenancy
@@ -22,9 +22,15 @@ export function openRateLimiter(options: {
   readonly requestsPerSecond: number;
   readonly redisUrl: string | undefined;
   readonly logger: Logger;
+  /** Whose requests are counted; of a tenancy's unless it is said. */
+  readonly of?: 'tenancy' | 'address';
 }): RateLimiter {
-  const { requestsPerSecond, redisUrl, logger } = options;
-  const rule = { keyPrefix: 'vcon-archivist-rate', points: requestsPerSecond, duration: 1 };
+  const { requestsPerSecond, redisUrl, logger, of = 'tenancy' } = options;
+  const rule = {
+    keyPrefix: of === 'tenancy' ? 'vcon-archivist-rate' : `vcon-archivist-rate-${of}`,
+    points: requestsPerSecond,
+    duration: 1,
+  };
   const ownCount = new RateLimiterMemory(rule);
   const redis = redisUrl === undefined ? undefined : connectLimiterRedis(redisUrl, logger);
   const limiter = redis
@@ -46,7 +52,7 @@ export function openRateLimiter(options: {
         if (requests > atOnce) await limiter.block(tenantId, Math.ceil(requests / requestsPerSecond));
       } catch (refused) {
         if (!(refused instanceof RateLimiterRes)) throw refused;
-        const description = `This tenancy may make ${requestsPerSecond} requests in a second.`;
+        const description = `This ${of} may make ${requestsPerSecond} requests in a second.`;
         throw retryLater('rate_limited', description, refused.msBeforeNext / 1000);
       }
     },

@@ -47,6 +47,7 @@ export function routeGroups(deps: {
   logFiles: LogFileDeps;
   tlog: TlogDeps;
   scitt: ScittDeps;
+  payloadHash: readonly RouteGroup[];
   blobs: Omit<AttachmentDeps, keyof ProvenanceDeps>;
   /** Wakes whoever records what policies leave on assets. */
   policyChanged(): void;
@@ -145,5 +146,6 @@ export function routeGroups(deps: {
     },
     { name: 'v1/verifiabledata', title: 'Log files', routes: logFileRoutes(deps.logFiles) },
     { name: 'v1/tlog', title: 'Statement logs', routes: tlogRoutes(deps.tlog) },
+    ...deps.payloadHash,
   ];
 }

@@ -38,6 +38,8 @@ describe('the configuration', () => {
       privateIdentityProviders: 'refuse',
       massifHeight: 14,
       logLevel: 'warn',
+      hashEnvelopeLabels: 'private',
+      payloadHash: { issuersFile: undefined, path: '/payload-hash', perSecond: 20 },
       plugin: {
         host: '127.0.0.1',
         port: 8081,

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { ApiError, retryLater } from '../../platform/errors.js';
+import { type Reply, type Route, route } from '../../platform/http/route.js';
+import { configurationRoutes, type DiscoveryDeps } from '../discovery-routes.js';
+import { requireCose } from '../entry-routes.js';
+import { STATEMENT_LIMITS } from '../examine-statement.js';
+import { problemDetails, problemDetailsOf } from '../problem-details.js';
+import { StatementRefused } from '../statement-refused.js';
+import { hasPayloadHashEntry } from './payload-hash-store.js';
+import { type PayloadHashDeps, registerPayloadHash } from './register-payload-hash.js';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** Its stock client understands one answer, the receipt itself: everybody waits. */
+const WITHIN_MS = 25_000;
+
+/**
+ * The payload-hash profile: a SCRAPI of its own for the conserver's stock SCITT link, which sends no token and checks
+ * receipts over the payload's hash. Pinned issuers and a limit for each address stand in place of a token.
+ * @param at path prefix of all of it
+ */
+export function payloadHashRoutes(deps: PayloadHashDeps & DiscoveryDeps, at: string): Route[] {
+  return [registerRoute(deps, at), receiptRoute(deps, at), ...configurationRoutes(deps, at, 'PayloadHash')];
+}
+
+function registerRoute(deps: PayloadHashDeps & DiscoveryDeps, at: string): Route {
+  return route({
+    method: 'POST',
+    path: `${at}/entries`,
+    operationId: 'PayloadHash_RegisterSignedStatement',
+    summary: 'Register a statement of a pinned issuer; always answers its receipt',
+    access: 'public',
+    extension: true,
+    success: 201,
+    codes: [400, 413, 415, 429, 503],
+    rawBody: true,
+    bodyLimit: STATEMENT_LIMITS.maxBytes,
+    rawResponse: 'application/cose',
+    refusal: problemDetails,
+    handle: async ({ rawBody, headers, address }) => {
+      await deps.admit(address);
+      requireCose(headers['content-type']);
+      const entryId = await registerPayloadHash(deps, rawBody);
+      return receiptOf(deps, at, entryId);
+    },
+  });
+}
+
+function receiptRoute(deps: PayloadHashDeps & DiscoveryDeps, at: string): Route {
+  return route({
+    method: 'GET',
+    path: `${at}/entries/:id`,
+    operationId: 'PayloadHash_RetrieveReceipt',
+    summary: 'The receipt of an entry',
+    access: 'public',
+    extension: true,
+    success: 200,
+    codes: [400, 404, 429, 503],
+    params: z.object({ id: z.string() }),
+    rawResponse: 'application/cose',
+    refusal: problemDetailsOf('Operation Not Found'),
+    handle: async ({ params, address }) => {
+      await deps.admit(address);
+      const id = params.id.toLowerCase();
+      if (!UUID.test(id)) throw new StatementRefused('Invalid locator', 'The id of an entry is a UUID.');
+      const { tenantId } = deps.log;
+      const known = await deps.database.inTransaction({ read: [tenantId], write: [] }, (tx) =>
+        hasPayloadHashEntry(tx, tenantId, id),
+      );
+      if (!known) throw new ApiError('not_found', 'There is no registration with this id.');
+      return receiptOf(deps, at, id);
+    },
+  });
+}
+
+async function receiptOf(deps: PayloadHashDeps & DiscoveryDeps, at: string, entryId: string): Promise<Reply> {
+  const bytes = await deps.receipts.receipt(deps.log, entryId, WITHIN_MS);
+  if (!bytes)
+    throw retryLater('unavailable', 'The statement is kept, and its log is not sealed yet; send it again.', 1);
+  const headers = { location: `${deps.publicUrl}${at}/entries/${entryId}` };
+  return { bytes, contentType: 'application/cose', headers };
+}

@@ -1,0 +1,56 @@
+import { sha256 } from '../../core/sha256.js';
+import { insertIntake } from '../../ledger/intake-store.js';
+import type { LogRef } from '../../ledger/log.js';
+import type { ReceiptWatch } from '../../ledger/receipt-watch.js';
+import { insertStatements } from '../../ledger/statement-store.js';
+import type { Clock } from '../../platform/clock.js';
+import type { Ids } from '../../platform/ids.js';
+import type { Database } from '../../platform/postgres/database.js';
+import { examineStatement } from '../examine-statement.js';
+import { resolveKey } from '../resolve-key.js';
+import type { TrustAnchor } from '../trust-anchor.js';
+import { findPayloadHashEntry, takePayloadHashRegistration } from './payload-hash-store.js';
+
+export interface PayloadHashDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: LogRef;
+  readonly pinned: readonly TrustAnchor[];
+  readonly reservedIssuers: readonly string[];
+  readonly receipts: ReceiptWatch;
+  /** Counts a request of this address. @throws {ApiError} rate_limited */
+  admit(address: string): Promise<void>;
+  /** Says that an entry waits for the log. */
+  nudge(log: LogRef): void;
+}
+
+/**
+ * Registers a statement of a pinned issuer under the SHA-256 of its payload, which is what this log commits to in place of
+ * the statement (client contract 1.4). Resolves to the entry's id; of the same statement always to the first one.
+ * @throws {StatementRefused}
+ */
+export async function registerPayloadHash(deps: PayloadHashDeps, submitted: Uint8Array): Promise<string> {
+  const { log } = deps;
+  const { tenantId } = log;
+  const examined = examineStatement(submitted);
+  resolveKey(examined, {
+    issuerKeys: deps.pinned.filter(({ issuer }) => issuer === examined.issuer),
+    authorities: [],
+    selfAsserted: false,
+    reserved: deps.reservedIssuers,
+    nowMs: deps.clock.now(),
+  });
+  const entryId = deps.ids.uuid();
+  const registration = { tenantId, statementHash: examined.hash, entryId, submitted };
+  const registered = await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+    const registeredAt = new Date(deps.clock.now());
+    if (!(await takePayloadHashRegistration(tx, { ...registration, registeredAt })))
+      return (await findPayloadHashEntry(tx, tenantId, examined.hash))!;
+    await insertStatements(tx, [{ tenantId, eventId: entryId, entry: sha256(examined.payload) }]);
+    await insertIntake(tx, [{ ...log, entryId, entryKind: 'statement', entryTenantId: tenantId }]);
+    return entryId;
+  });
+  deps.nudge(log);
+  return registered;
+}
