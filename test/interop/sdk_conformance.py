@@ -404,6 +404,138 @@ def _():
     assert one["confirmation_status"] == two["confirmation_status"] == "CONFIRMED"
 
 
+# ---------------------------------------------------------------- applications
+
+
+@step
+def _():
+    """applications: create, read, list, update, use, regenerate and delete"""
+    name = f"robot {RUN}"
+    application = arch.applications.create(name, {"serial": "TL-1"})
+    identity = application["identity"]
+    secret = application["credentials"][0]["secret"]
+    assert arch.applications.read(identity)["display_name"] == name
+    assert [each["identity"] for each in arch.applications.list(display_name=name)] == [identity]
+    robot = Archivist(URL, (application["client_id"], secret), max_time=60)
+    own = robot.assets.create(attrs={"arc_namespace": RUN, "made_by": "robot"}, confirm=True)
+    assert robot.assets.count(attrs={"arc_namespace": RUN}) == 1
+    assert robot.events.count(asset_id=own["identity"]) == 1
+    renamed = arch.applications.update(
+        identity, display_name=name + "2", custom_claims={"serial": "TL-2"}
+    )
+    assert renamed["display_name"] == name + "2"
+    again = arch.applications.regenerate(identity)
+    fresh = again["credentials"][0]["secret"]
+    assert fresh != secret
+    made["robot"] = Archivist(URL, (application["client_id"], fresh), max_time=60)
+    made["robot_id"] = application["client_id"]
+    assert made["robot"].assets.read(own["identity"])["identity"] == own["identity"]
+    other_name = arch.applications.create(f"short lived {RUN}", {})
+    arch.applications.delete(other_name["identity"])
+    assert raises(
+        ArchivistNotFoundError, lambda: arch.applications.read(other_name["identity"])
+    )
+
+
+# ---------------------------------------------------------------- access policies
+
+
+@step
+def _():
+    """access policies: give an application a part of an asset and its events"""
+    kind = f"shared {RUN}"
+    asset = arch.assets.create(
+        attrs={"arc_display_type": kind, "arc_display_name": "shown", "secret": "hidden"},
+        confirm=True,
+    )["identity"]
+    assert raises(ArchivistNotFoundError, lambda: made["robot"].assets.read(asset))
+    policy = arch.access_policies.create(
+        {"display_name": f"policy {RUN}", "description": "of a run"},
+        [{"or": [f"attributes.arc_display_type={kind}"]}],
+        [
+            {
+                "asset_attributes_read": ["arc_display_name", "arc_display_type"],
+                "behaviours": ["RecordEvidence"],
+                "event_arc_display_type_read": ["Open"],
+                "event_arc_display_type_write": ["Open"],
+                "user_attributes": [{"or": [f"subject={made['robot_id']}"]}],
+            }
+        ],
+    )
+    identity = policy["identity"]
+    assert arch.access_policies.read(identity).name == f"policy {RUN}"
+    assert arch.access_policies.count(display_name=f"policy {RUN}") == 1
+    assert identity in [each["identity"] for each in arch.access_policies.list()]
+    matching = list(arch.access_policies.list_matching_assets(identity))
+    assert [each["identity"] for each in matching] == [asset]
+    policies = list(arch.access_policies.list_matching_access_policies(asset))
+    assert [each["identity"] for each in policies] == [identity]
+    seen = made["robot"].assets.read(asset)["attributes"]
+    assert seen == {"arc_display_name": "shown", "arc_display_type": kind}
+    made["robot"].events.create(asset, EVIDENCE, {"arc_display_type": "Open"}, confirm=True)
+    assert raises(
+        ArchivistError,
+        lambda: made["robot"].events.create(asset, EVIDENCE, {"arc_display_type": "Close"}),
+    )
+    updated = arch.access_policies.update(identity, props={"display_name": "renamed"})
+    assert updated["display_name"] == "renamed"
+    arch.access_policies.delete(identity)
+    assert raises(ArchivistNotFoundError, lambda: made["robot"].assets.read(asset))
+
+
+@step
+def _():
+    """access policies: share with the tenancy that is mutually known"""
+    kind = f"partner {RUN}"
+    asset = arch.assets.create(
+        attrs={"arc_display_type": kind, "arc_display_name": "shown"}, confirm=True
+    )["identity"]
+    partner = next(arch.subjects.list(display_name=f"theirs {RUN}"))["identity"]
+    arch.access_policies.create(
+        {"display_name": f"partners {RUN}"},
+        [{"or": [f"attributes.arc_display_type={kind}"]}],
+        [
+            {
+                "asset_attributes_read": ["arc_display_name"],
+                "behaviours": ["RecordEvidence"],
+                "event_arc_display_type_read": ["*"],
+                "include_attributes": ["arc_display_name"],
+                "subjects": [partner],
+            }
+        ],
+    )
+    assert other.assets.read(asset)["attributes"] == {"arc_display_name": "shown"}
+
+
+# ---------------------------------------------------------------- locations, in the versions that know them
+
+
+if hasattr(type(arch), "CLIENTS") and "locations" in arch.CLIENTS:
+
+    @step
+    def _():
+        """locations: create, read, list, count and use as the home of an asset"""
+        data = {
+            "selector": ["display_name", {"attributes": ["run"]}],
+            "display_name": f"station {RUN}",
+            "description": "a station",
+            "latitude": 48.8809,
+            "longitude": 2.3553,
+            "attributes": {"run": RUN},
+        }
+        location, existed = arch.locations.create_if_not_exists(data)
+        again, existed_again = arch.locations.create_if_not_exists(data)
+        assert (existed, existed_again) == (False, True)
+        assert location["identity"] == again["identity"]
+        read = arch.locations.read(location["identity"])
+        assert float(read["latitude"]) == 48.8809 and read.name == f"station {RUN}"
+        assert arch.locations.count(attrs={"run": RUN}) == 1
+        asset = arch.assets.create(
+            attrs={"arc_home_location_identity": location["identity"]}, confirm=True
+        )
+        assert asset["attributes"]["arc_home_location_identity"] == location["identity"]
+
+
 # ---------------------------------------------------------------- compliance, in the versions that know it
 
 try:

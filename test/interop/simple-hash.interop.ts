@@ -24,7 +24,7 @@ describe.skipIf(!python)('the stock simple-hash verifier', () => {
 
   beforeAll(async () => {
     environment = await installPackages('datatrails-simplehash==0.5.0');
-    running = await startTestService({ ANCHOR_SCHEDULE: '* * * * * *' });
+    running = await startTestService({ ANCHOR_SCHEDULE: '* * * * * *', PLUGIN_PORT: '0' });
     folder = await mkdtemp(join(tmpdir(), 'archivist-interop-'));
     const { owner } = running;
     const asset = await madeAsset(owner, false);
