@@ -16,8 +16,8 @@ export interface TestProvider {
   readonly clientSecret: string;
   /** Who is there; a test may add to it. */
   readonly accounts: Map<string, Account>;
-  /** A token under the provider's own key, as it issues them to other programs. */
-  token(claims: JWTPayload, header?: { readonly typ?: string }): Promise<string>;
+  /** A token under the provider's own key, as it issues them to other programs; `secondsLeft` says when it expires. */
+  token(claims: JWTPayload, header?: { readonly secondsLeft?: number }): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -53,11 +53,11 @@ export async function startOpenidProvider(callbacks: readonly string[]): Promise
     clientId,
     clientSecret,
     accounts,
-    token: (claims, header = {}) =>
+    token: (claims, { secondsLeft = 600, ...header } = {}) =>
       new SignJWT({ iss: issuer, aud: clientId, ...claims })
         .setProtectedHeader({ alg: 'RS256', kid: key.kid, ...header })
         .setIssuedAt()
-        .setExpirationTime('10m')
+        .setExpirationTime(new Date(Date.now() + secondsLeft * 1000))
         .sign(privateKey),
     close: () =>
       new Promise((resolve) => {
