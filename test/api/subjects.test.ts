@@ -108,6 +108,24 @@ describe('a subject', () => {
   });
 });
 
+describe('the audit of a tenancy', () => {
+  it('tells who was let in and who was not any longer', async () => {
+    const identity = await made(owner, { display_name: 'Audited', ...KEYS });
+    await patch(owner, `/archivist/iam/v1/${identity}`, { display_name: 'Audited again' });
+    await remove(owner, `/archivist/iam/v1/${identity}`);
+    const rows = await running.service.parts.database.inTransaction('system', (tx) =>
+      tx.query<{ attributes: Record<string, unknown> }>(
+        `SELECT attributes FROM archivist.asset_free_event WHERE attributes ->> 'resource' = $1 ORDER BY event_id`,
+        [identity],
+      ),
+    );
+    expect(rows.map((row) => row.attributes['action'])).toEqual(['subject.create', 'subject.change', 'subject.delete']);
+    expect(rows[0]?.attributes['details']).toMatchObject({
+      wallet_address: ['0x99Fa4AAB0AF2B53f158083D8f244bb4523388197'],
+    });
+  });
+});
+
 describe('a list of subjects', () => {
   it('counts and finds by name and by wallet, in pages, newest first or by name', async () => {
     const name = randomUUID();

@@ -79,13 +79,11 @@ export async function updateSubject(
   await insertWallets(tx, address, subject.walletAddresses);
 }
 
-/** True when it was there. */
-export async function deleteSubjectRow(tx: Tx, address: SubjectAddress): Promise<boolean> {
-  const deleted = await tx.execute('DELETE FROM archivist.subject WHERE tenant_id = $1 AND subject_id = $2', [
+export async function deleteSubjectRow(tx: Tx, address: SubjectAddress): Promise<void> {
+  await tx.execute('DELETE FROM archivist.subject WHERE tenant_id = $1 AND subject_id = $2', [
     address.tenantId,
     address.subjectId,
   ]);
-  return deleted > 0;
 }
 
 /** `conditions` speak of the subject as `s`. */

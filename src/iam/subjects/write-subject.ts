@@ -2,7 +2,9 @@ import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Ids } from '../../platform/ids.js';
-import type { Database } from '../../platform/postgres/database.js';
+import type { Logger } from '../../platform/logger.js';
+import type { Database, Tx } from '../../platform/postgres/database.js';
+import { recordSecurityEvent } from '../security/record-security-event.js';
 import { requireManager } from '../tenancies/require-manager.js';
 import { answerOf } from './read-subjects.js';
 import {
@@ -13,6 +15,7 @@ import {
   readSubjectString,
   SELF,
   type Subject,
+  subjectIdentity,
 } from './subject.js';
 import { deleteSubjectRow, insertSubject, lockSubject, updateSubject } from './subject-store.js';
 
@@ -22,6 +25,7 @@ export interface WriteSubjectDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly logger: Logger;
 }
 
 /** Imports another organisation, by its keys or its string. @throws {ApiError} forbidden, bad_request for what is no key */
@@ -44,6 +48,7 @@ export function createSubject(
   };
   return deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
     await insertSubject(tx, subject);
+    await record(tx, deps, principal, 'subject.create', subject);
     return answerOf(tx, subject);
   });
 }
@@ -67,6 +72,7 @@ export function changeSubject(
       ...readSubjectKeys(body.wallet_pub_key ?? found.walletPubKeys, body.tessera_pub_key ?? found.tesseraPubKeys),
     };
     await updateSubject(tx, changed, changed);
+    await record(tx, deps, principal, 'subject.change', changed);
     return answerOf(tx, changed);
   });
 }
@@ -76,10 +82,26 @@ export async function deleteSubject(deps: WriteSubjectDeps, principal: Principal
   const { tenantId } = principal;
   requireManager(principal, WRITERS);
   refuseSelf(subjectId);
-  const deleted = await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, (tx) =>
-    deleteSubjectRow(tx, { tenantId, subjectId }),
-  );
-  if (!deleted) throw noSuchSubject();
+  await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+    const found = await lockSubject(tx, { tenantId, subjectId });
+    if (!found) throw noSuchSubject();
+    await deleteSubjectRow(tx, found);
+    await record(tx, deps, principal, 'subject.delete', found);
+  });
+}
+
+/** Who is let in from outside, by which wallet, is what an auditor asks. */
+function record(
+  tx: Tx,
+  deps: WriteSubjectDeps,
+  actor: Principal,
+  action: `subject.${string}`,
+  subject: Subject,
+): Promise<void> {
+  const { tenantId, displayName, walletAddresses } = subject;
+  const resource = subjectIdentity(subject.subjectId);
+  const details = { display_name: displayName, wallet_address: walletAddresses };
+  return recordSecurityEvent(tx, deps, { tenantId, actor, action, resource, details });
 }
 
 function refuseSelf(subjectId: string): void {
