@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { addDoctorCommand } from './doctor-command.js';
 import { addExportCommand } from './export-command.js';
+import { addMonitorCommand } from './monitor-command.js';
 import { addPluginCommand } from './plugin-command.js';
 import { addQueueCommand } from './queue-command.js';
 import { addTenancyCommand } from './tenancy-command.js';
@@ -16,6 +17,7 @@ const COMMANDS: readonly AddCommand[] = [
   addQueueCommand,
   addDoctorCommand,
   addTenancyCommand,
+  addMonitorCommand,
   addExportCommand,
 ];
 

@@ -1,0 +1,29 @@
+/** The log cannot be reached, or answers what is no answer: nothing is known against it yet. */
+export class LogUnreachable extends Error {
+  override readonly name = 'LogUnreachable';
+}
+
+const TIME_LIMIT_MS = 30_000;
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** A file of a log; undefined when there is none (404). @throws {LogUnreachable} */
+export async function fetchFile(url: string): Promise<Uint8Array | undefined> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(TIME_LIMIT_MS) }).catch(() => {
+    throw new LogUnreachable(`${url} does not answer`);
+  });
+  if (response.status === 404) return undefined;
+  if (!response.ok) throw new LogUnreachable(`${url} answers ${response.status}`);
+  const length = Number(response.headers.get('content-length') ?? 0);
+  if (length > MOST_BYTES) throw new LogUnreachable(`${url} answers ${length} bytes`);
+  const bytes = await response.arrayBuffer().catch(() => {
+    throw new LogUnreachable(`${url} broke off`);
+  });
+  return new Uint8Array(bytes);
+}
+
+/** The same, of a file that has to be there. @throws {LogUnreachable} */
+export async function requireFile(url: string): Promise<Uint8Array> {
+  const bytes = await fetchFile(url);
+  if (!bytes) throw new LogUnreachable(`${url} is not there`);
+  return bytes;
+}

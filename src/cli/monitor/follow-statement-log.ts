@@ -1,0 +1,168 @@
+import { concatBytes, equalBytes, toHex } from '../../core/bytes.js';
+import { VerificationError } from '../../core/errors.js';
+import { appendLeaves } from '../../core/mmr/append-leaves.js';
+import { sizeOfLeaves } from '../../core/mmr/leaf-count.js';
+import { peaks as peakIndices } from '../../core/mmr/peaks.js';
+import { rfc9162Leaf } from '../../core/rfc9162/rfc9162-leaf.js';
+import { rfc9162Parent } from '../../core/rfc9162/rfc9162-parent.js';
+import { rfc9162Root } from '../../core/rfc9162/rfc9162-root.js';
+import { type Checkpoint, decodeCheckpoint } from '../../core/tlog/checkpoint.js';
+import { type NoteKey, verifyNote } from '../../core/tlog/signed-note.js';
+import { TILE_WIDTH, tilePath } from '../../core/tlog/tile.js';
+import { fetchFile, requireFile } from './fetch-file.js';
+import type { KeptFiles } from './kept-files.js';
+
+/** A statement log to follow (C2SP tlog-tiles). */
+export interface FollowedStatementLog {
+  /** Prefix of its files, without a slash at its end. */
+  readonly url: string;
+  /** Its verifier key, from where the caller trusts. */
+  readonly key: NoteKey;
+  /** Fractions of 1, for the sample of entries. */
+  readonly random: () => number;
+}
+
+const CHECKPOINT = 'checkpoint';
+/** The roots of the complete subtrees of what was seen, largest first: enough to go on from. */
+const PEAKS = 'peaks';
+const HASH_BYTES = 32;
+const SAMPLE = 8;
+
+interface SeenState extends Checkpoint {
+  readonly peaks: readonly Uint8Array[];
+}
+
+async function readCheckpoint(note: Uint8Array, key: NoteKey): Promise<Checkpoint> {
+  const checkpoint = decodeCheckpoint(await verifyNote(new TextDecoder().decode(note), [key]));
+  if (checkpoint.origin !== key.name)
+    throw new VerificationError('log_mismatch', `the checkpoint is of "${checkpoint.origin}", not of "${key.name}"`);
+  return checkpoint;
+}
+
+async function seenState(log: FollowedStatementLog, kept: KeptFiles): Promise<SeenState> {
+  const [note, peaks] = [await kept.read(CHECKPOINT), await kept.read(PEAKS)];
+  if (!note || !peaks) return { origin: log.key.name, size: 0n, root: rfc9162Root([]), peaks: [] };
+  const checkpoint = await readCheckpoint(note, log.key);
+  const hashes = split(peaks);
+  const whole = hashes.length === peakIndices(sizeOfLeaves(checkpoint.size)).length;
+  // After a crash between the two files the peaks may be of an older state: read on from nothing, and compare there.
+  if (!whole || !equalBytes(rfc9162Root(hashes), checkpoint.root)) return { ...checkpoint, peaks: [] };
+  return { ...checkpoint, peaks: hashes };
+}
+
+function split(bytes: Uint8Array): Uint8Array[] {
+  return Array.from({ length: bytes.length / HASH_BYTES }, (_, at) =>
+    bytes.slice(HASH_BYTES * at, HASH_BYTES * (at + 1)),
+  );
+}
+
+/** Leaf hashes `from` (included) to `to` (excluded), from the tiles of level 0. */
+async function* leafHashes(log: FollowedStatementLog, from: bigint, to: bigint): AsyncGenerator<Uint8Array[]> {
+  const width = BigInt(TILE_WIDTH);
+  for (let index = from / width; index * width < to; index += 1n) {
+    const held = to - index * width < width ? Number(to - index * width) : TILE_WIDTH;
+    const tile = await requireFile(`${log.url}/tile/${tilePath({ level: 0, index, width: held })}`);
+    if (tile.length !== held * HASH_BYTES)
+      throw new VerificationError('malformed', `tile ${index} is ${tile.length} bytes long, not ${held} hashes`);
+    yield split(tile).slice(from > index * width ? Number(from - index * width) : 0);
+  }
+}
+
+interface Grown {
+  readonly peaks: readonly Uint8Array[];
+  readonly leaves: ReadonlyMap<bigint, Uint8Array>;
+}
+
+/** Reads on from what was seen; on the way the older root has to come by, when its peaks were lost. */
+async function grow(log: FollowedStatementLog, seen: SeenState, to: bigint): Promise<Grown> {
+  let peaks = seen.peaks;
+  let size = seen.peaks.length === 0 ? 0n : seen.size;
+  const leaves = new Map<bigint, Uint8Array>();
+  const add = (hashes: readonly Uint8Array[]) => {
+    for (const [at, hash] of hashes.entries()) leaves.set(size + BigInt(at), hash);
+    peaks = appendLeaves(rfc9162Parent, sizeOfLeaves(size), peaks, hashes).peaks;
+    size += BigInt(hashes.length);
+  };
+  for await (const hashes of leafHashes(log, size, to)) {
+    const upToSeen = Number(seen.size - size);
+    if (upToSeen > 0 && upToSeen <= hashes.length) {
+      add(hashes.slice(0, upToSeen));
+      checkRoot(peaks, seen);
+      add(hashes.slice(upToSeen));
+    } else add(hashes);
+  }
+  return { peaks, leaves };
+}
+
+function checkRoot(peaks: readonly Uint8Array[], { size, root }: Checkpoint): void {
+  if (!equalBytes(rfc9162Root(peaks), root))
+    throw new VerificationError(
+      'consistency_invalid',
+      `the tiles do not lead to the signed root of ${size} entries: a fork`,
+    );
+}
+
+/** Entries that the log shows have to be what stands in its tree; the private log shows none. */
+async function checkSample(log: FollowedStatementLog, { leaves }: Grown, size: bigint): Promise<number> {
+  const indices = [...leaves.keys()];
+  let checked = 0;
+  for (let drawn = 0; drawn < SAMPLE && indices.length > 0; drawn += 1) {
+    const leaf = indices[Math.floor(log.random() * indices.length)]!;
+    const index = leaf / BigInt(TILE_WIDTH);
+    const left = size - index * BigInt(TILE_WIDTH);
+    const width = left < BigInt(TILE_WIDTH) ? Number(left) : TILE_WIDTH;
+    const bundle = await fetchFile(`${log.url}/tile/${tilePath({ level: 'entries', index, width })}`);
+    if (!bundle) return checked;
+    const entry = entryAt(bundle, Number(leaf - index * BigInt(TILE_WIDTH)));
+    if (!entry || !equalBytes(rfc9162Leaf(entry), leaves.get(leaf)!))
+      throw new VerificationError('leaf_mismatch', `entry ${leaf} is not what the tree holds there`);
+    checked += 1;
+  }
+  return checked;
+}
+
+function entryAt(bundle: Uint8Array, place: number): Uint8Array | undefined {
+  let at = 0;
+  for (let skipped = 0; at + 2 <= bundle.length; skipped += 1) {
+    const end = at + 2 + ((bundle[at]! << 8) | bundle[at + 1]!);
+    if (skipped === place) return end <= bundle.length ? bundle.subarray(at + 2, end) : undefined;
+    at = end;
+  }
+  return undefined;
+}
+
+/**
+ * Looks at a statement log once: its checkpoint must be signed and not older than the last; all new leaf hashes are read
+ * and, with what was seen, must lead to the signed root; a sample of entries must be what the tree holds. Then the new
+ * state is kept. Resolves with a sentence on what was seen.
+ * @throws {VerificationError} when the log is not what it was
+ * @throws {LogUnreachable} when nothing can be said
+ */
+export async function followStatementLog(log: FollowedStatementLog, kept: KeptFiles): Promise<string> {
+  const seen = await seenState(log, kept);
+  const note = await requireFile(`${log.url}/checkpoint`);
+  try {
+    const checkpoint = await readCheckpoint(note, log.key);
+    checkNotOlder(checkpoint, seen);
+    const grown = await grow(log, seen, checkpoint.size);
+    checkRoot(grown.peaks, checkpoint);
+    const sampled = await checkSample(log, grown, checkpoint.size);
+    await kept.write(PEAKS, concatBytes(...grown.peaks));
+    await kept.write(CHECKPOINT, note);
+    return `${checkpoint.size} entries, ${sampled} of them read`;
+  } catch (error) {
+    // Beside the state that it contradicts, the signed checkpoint is the proof of what the log did.
+    if (error instanceof VerificationError) await kept.write(`alarm/${CHECKPOINT}`, note);
+    throw error;
+  }
+}
+
+function checkNotOlder(checkpoint: Checkpoint, seen: Checkpoint): void {
+  if (checkpoint.size < seen.size)
+    throw new VerificationError('consistency_invalid', `${checkpoint.size} entries after ${seen.size}: a rollback`);
+  if (checkpoint.size === seen.size && !equalBytes(checkpoint.root, seen.root))
+    throw new VerificationError(
+      'consistency_invalid',
+      `two roots for ${seen.size} entries, ${toHex(seen.root)} and ${toHex(checkpoint.root)}: a fork`,
+    );
+}
