@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
+import { wholeListQuery, wholeListReply } from '../../platform/listing/whole-list.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import { blockSchema } from './block.js';
 import { nodeSchema } from './node.js';
@@ -53,11 +54,12 @@ export function blockchainRoutes(deps: ReadChainDeps): Route[] {
       success: 200,
       codes: [400, 401, 403, 404, 429],
       params: z.object({ asset_uuid: uuidSchema, uuid: uuidSchema }),
-      query: z.object({ page_size: z.string().optional(), page_token: z.string().optional() }),
+      query: wholeListQuery,
       response: eventTransactionsSchema,
-      handle: async ({ principal, params }) => ({
-        body: await readEventTransactions(deps, principal, { assetId: params.asset_uuid, eventId: params.uuid }),
-      }),
+      handle: async ({ principal, params }) => {
+        const event = { assetId: params.asset_uuid, eventId: params.uuid };
+        return wholeListReply('transactions', (await readEventTransactions(deps, principal, event)).transactions);
+      },
     }),
   ];
 }

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { listReply } from '../http/list-response.js';
+import type { Reply } from '../http/route.js';
+
+/** The query of a list that is always answered whole: there is never a second page, so no token is ours. */
+export const wholeListQuery = z.object({
+  page_size: z
+    .string()
+    .regex(/^\d{0,9}$/, 'must be a number of results')
+    .optional(),
+  page_token: z.string().max(0, 'is not one of ours').optional(),
+});
+
+/** All of a list. */
+export function wholeListReply(key: string, items: readonly unknown[]): Reply {
+  return listReply({ key, items, nextPageToken: '', total: items.length });
+}
