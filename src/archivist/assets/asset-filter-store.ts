@@ -1,6 +1,7 @@
 import type { BoundValues } from '../../filter/bound-values.js';
 import { ApiError } from '../../platform/errors.js';
 import { type Condition, condition } from '../../platform/listing/condition.js';
+import { requirePlain } from '../../platform/plain-text.js';
 import { attributeCondition } from '../listing/attribute-condition.js';
 import { statusCondition } from '../listing/confirmation-filter-store.js';
 import { CHAIN_ID } from './asset.js';
@@ -25,7 +26,10 @@ const FILTERS: Readonly<Record<string, Reader>> = {
       ANY: undefined,
     }),
   proof_mechanism: (value, parameter) => proofMechanismCondition('a.proof_mechanism', value, parameter),
-  chain_id: (value) => (value === CHAIN_ID ? undefined : condition('false')),
+  chain_id: (value, parameter) => {
+    requirePlain(value, parameter);
+    return value === CHAIN_ID ? undefined : condition('false');
+  },
   privacy: (value, parameter) =>
     oneOf(parameter, value, {
       PRIVACY_UNSPECIFIED: undefined,

@@ -3,7 +3,7 @@ import { mmrIndex } from '../../core/mmr/leaf-count.js';
 import { leafIndex } from '../../core/mmr/leaf-index.js';
 import { ApiError } from '../../platform/errors.js';
 import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
-import { isPlainText } from '../../platform/plain-text.js';
+import { requirePlain } from '../../platform/plain-text.js';
 import { readTimestamp } from '../../platform/timestamps.js';
 import { proofMechanismCondition } from '../assets/asset-filter-store.js';
 import { INDEXED_ATTRIBUTES } from '../assets/asset-visibility-store.js';
@@ -43,7 +43,7 @@ type Reader = (value: string, parameter: string) => Condition | undefined;
 const equal =
   (expression: string, place: string, name: string): Reader =>
   (value, parameter) => {
-    if (!isPlainText(value)) throw new ApiError('bad_request', `${parameter}: is not a usable filter`);
+    requirePlain(value, parameter);
     return meaning({ kind: 'term', place, name, text: value, hot: false }, condition(`${expression} = ?`, value));
   };
 
@@ -56,7 +56,7 @@ const FILTERS: Readonly<Record<string, Reader>> = {
   operation: equal('e.operation', 'event', 'operation'),
   behaviour: equal('e.behaviour', 'event', 'behaviour'),
   from: equal('e.from_address', 'event', 'from'),
-  transaction_id: (value) => transactionCondition(value),
+  transaction_id: (value, parameter) => transactionCondition(value, parameter),
   confirmation_status: (value, parameter) => statusCondition(ENTRY, value, parameter),
   minimum_trust: (value, parameter) => minimumTrustCondition(ENTRY, value, parameter),
   mmr_index: (value, parameter) => mmrIndexCondition(value, parameter),
@@ -114,7 +114,8 @@ function filterCondition(
 }
 
 /** Events that came into the chain by this transaction: those of its anchor, or those that its seal was the first to cover. */
-function transactionCondition(value: string): Condition | undefined {
+function transactionCondition(value: string, parameter: string): Condition | undefined {
+  requirePlain(value, parameter);
   if (value === '') return undefined;
   if (!/^0x[0-9a-f]{64}$/i.test(value)) return condition('false');
   return condition(
