@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { forgetUnlimited, requireRoom } from '../../src/iam/tenancies/quota.js';
 import { sendRequest } from './send-request.js';
+import { makeCertificate } from './test-certificates.js';
 import { type Answer, type Client, startTestService, type TestService } from './test-service.js';
 import { uploadFile } from './upload-file.js';
 
 const QUOTAS =
-  'applications=2,compliance_policies=2,locations=2,assets=3,events=8,asset_free_events=2,blobs=3,blob_bytes=20';
+  'applications=2,access_policies=2,tls_ca_certificates=2,compliance_policies=2,locations=2,assets=3,events=8,asset_free_events=2,blobs=3,blob_bytes=20';
 
 let running: TestService;
 let owner: Client;
@@ -75,6 +76,25 @@ describe('the quota', () => {
     expect(await caps('compliance_policies')).toEqual([cap('CompliancePolicies', 0, 2)]);
   });
 
+  it('of access policies and of TLS CA certificates is reached at its limit', async () => {
+    await newTenant();
+    const policy = { display_name: 'A policy', filters: [{ or: ['attributes.a=b'] }], access_permissions: [] };
+    const authority = async () => {
+      const { pem } = await makeCertificate({ name: 'CN=An authority', ca: true });
+      return { display_name: 'An authority', tlscacertificate: pem };
+    };
+    for (const [path, service, type, words, body] of [
+      ['/archivist/iam/v1/access_policies', 'access_policies', 'AccessPolicies', 'access policies', async () => policy],
+      ['/archivist/v1/tlscacertificates', 'tlscacertificates', 'TlsCaCertificates', 'tls ca certificates', authority],
+    ] as const) {
+      for (const remaining of [1, 0]) {
+        expect((await tenant.post(path, await body())).json['error']).toBeUndefined();
+        expect(await caps(service)).toEqual([cap(type, remaining, 2)]);
+      }
+      expect(refusal(await tenant.post(path, await body()))).toEqual(reached(words, 2));
+    }
+  });
+
   it('of applications counts those that there are', async () => {
     await newTenant();
     const { database } = running.service.parts;
@@ -120,6 +140,17 @@ describe('the quota', () => {
     expect(refusal(await record(asset))).toEqual(reached('events', 8));
     expect(refusal(await makeAsset())).toEqual(reached('events', 8));
     expect(await caps('assets')).toEqual([cap('Assets', 2, 3)]);
+  });
+
+  it('of events is reached in the middle of a bulk request, whose events before it are kept', async () => {
+    await newTenant();
+    const asset = await makeAsset();
+    const events = Array(9).fill({ operation: 'Record', behaviour: 'RecordEvidence' });
+    const { json } = await tenant.post(`/archivist/v2/${asset.json['identity']}/events:bulk`, { events });
+    const answers = json['events'] as { status: number; description?: string }[];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200, 200, 402, 402]);
+    expect(answers.at(-1)?.description).toBe(reached('events', 8)[2]);
+    expect(await caps('events')).toEqual([cap('Events', 0, 8)]);
   });
 
   it('of events counts a public event once, though it has two forms', async () => {

@@ -18,6 +18,7 @@ export const CAPPED_SERVICES = {
   invites: [],
   locations: ['locations'],
   members: [],
+  tlscacertificates: ['tls_ca_certificates'],
   'tenancies/users': [],
 } as const satisfies Readonly<Record<string, readonly QuotaName[]>>;
 export type CappedService = keyof typeof CAPPED_SERVICES;

@@ -12,7 +12,10 @@ export function refusalOf(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error;
   if (error instanceof ZodError) {
     const issue = error.issues[0];
-    return new ApiError('bad_request', `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'is not usable'}`);
+    return new ApiError(
+      'bad_request',
+      `${issue?.path.join('.') || 'body'}: ${issue ? complaint(issue) : 'is not usable'}`,
+    );
   }
   if (isDatabaseUnavailable(error))
     return retryLater('unavailable', 'The database does not answer now; try again shortly.', RETRY_SECONDS);
@@ -21,6 +24,13 @@ export function refusalOf(error: unknown): ApiError | undefined {
   if (typeof status === 'number' && status >= 400 && status < 500)
     return new ApiError('bad_request', 'The request cannot be read.');
   return undefined;
+}
+
+/** What to change; the schema's own words where they say it. */
+function complaint({ code, message, ...issue }: ZodError['issues'][number]): string {
+  if (code !== 'invalid_type') return message;
+  if (message.endsWith('received undefined')) return 'is missing';
+  return `must be of type ${(issue as { expected?: string }).expected ?? 'another'}`;
 }
 
 /** The body of every refusal. */
