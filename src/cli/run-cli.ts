@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { addAuditCommand } from './audit-command.js';
 import { addDoctorCommand } from './doctor-command.js';
 import { addExportCommand } from './export-command.js';
 import { addMonitorCommand } from './monitor-command.js';
@@ -18,6 +19,7 @@ const COMMANDS: readonly AddCommand[] = [
   addDoctorCommand,
   addTenancyCommand,
   addMonitorCommand,
+  addAuditCommand,
   addExportCommand,
 ];
 

@@ -8,7 +8,7 @@ import { statementEntries } from './statement-store.js';
 /** Leaves of these entries by entry id: of statements from their stored bytes, of events from the provenance side. */
 export async function leafEntries(
   tx: Tx,
-  context: LedgerContext,
+  context: Pick<LedgerContext, 'leafSource'>,
   log: LogRef,
   entries: readonly WaitingEntry[],
 ): Promise<Map<string, LeafEntry>> {

@@ -26,7 +26,10 @@ export function keyIdOf(signer: Signer): string {
  * Trust in the log's own keys, retired ones too, and in its subject. Not in its issuer: that is a URL, which an operator
  * may change, and what is signed already keeps the old one.
  */
-export function ownTrust(context: LedgerContext, log: LogState): ReceiptTrust {
+export function ownTrust(
+  context: { readonly keyring: Pick<LedgerContext['keyring'], 'publicKeys'> } & Pick<LedgerContext, 'verifySignature'>,
+  log: LogState,
+): ReceiptTrust {
   return {
     logKeys: context.keyring.publicKeys([roleOf(log)]).map((key) => key.jwk),
     verifySignature: context.verifySignature,

@@ -1,0 +1,79 @@
+import { equalBytes } from '../../core/bytes.js';
+import { keyHasKid } from '../../core/cose/verify-sign1.js';
+import { VerificationError } from '../../core/errors.js';
+import { idtimestampMs } from '../../core/massif/idtimestamp.js';
+import { readStatement } from '../../core/statement/signed-statement.js';
+import { verifyStatement } from '../../core/verify/verify-statement.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import { leafEntries } from '../leaf-entries.js';
+import type { LeafRow } from '../leaf-store.js';
+import type { LogState } from '../log.js';
+import { statementEntries } from '../statement-store.js';
+import type { AuditContext } from './audit-context.js';
+
+const NO_EXTRA_BYTES = new Uint8Array(24);
+
+/**
+ * The leaves of these rows, each made anew from the event or statement that it is of; a row whose entry is gone has none.
+ * What stands beside the leaf is compared too: trie key, extra bytes, time of commit.
+ */
+export async function deriveLeaves(
+  tx: Tx,
+  context: AuditContext,
+  log: LogState,
+  rows: readonly LeafRow[],
+): Promise<(Uint8Array | undefined)[]> {
+  const entries = await leafEntries(tx, context, log, rows);
+  await auditStatements(tx, context, log, rows);
+  return rows.map((row) => {
+    const entry = entries.get(row.entryId);
+    const place = `leaf ${row.leafIndex}`;
+    if (!entry) {
+      context.fault(log.name, `${place}: its ${row.entryKind} ${row.entryId} is gone`);
+      return undefined;
+    }
+    if (row.timestampCommitted !== new Date(idtimestampMs(row.idtimestamp)).toISOString())
+      context.fault(log.name, `${place}: timestamp_committed is not the time of its idtimestamp`);
+    if (log.structure === 'MMR_SHA256') {
+      if (!row.trieKey || !entry.trieKey || !equalBytes(row.trieKey, entry.trieKey))
+        context.fault(log.name, `${place}: its trie key is not that of its event`);
+      if (!equalBytes(row.extraBytes ?? NO_EXTRA_BYTES, entry.extraBytes ?? NO_EXTRA_BYTES))
+        context.fault(log.name, `${place}: its extra bytes are not those of its event`);
+    }
+    return entry.leaf(row.idtimestamp, row.timestampCommitted);
+  });
+}
+
+/** A statement that we made of an event has to be signed by us, and to say what the event says. */
+async function auditStatements(tx: Tx, context: AuditContext, log: LogState, rows: readonly LeafRow[]): Promise<void> {
+  const statements = rows.filter((row) => row.entryKind === 'statement');
+  if (statements.length === 0) return;
+  const templates = await context.statementSource.templates(tx, statements);
+  const stored = await statementEntries(
+    tx,
+    statements.map((row) => ({ tenantId: row.entryTenantId, eventId: row.entryId })),
+  );
+  const bytes = new Map(stored.map(({ eventId, entry }) => [eventId, entry]));
+  const issuerKeys = context.keyring.publicKeys(['issuer']).map((key) => key.jwk);
+  for (const { entryId, template } of templates) {
+    const entry = bytes.get(entryId);
+    if (!entry) continue;
+    try {
+      const statement = readStatement(entry);
+      const same =
+        statement.subject === template.subject &&
+        statement.payloadHashAlg === template.payloadHashAlg &&
+        statement.payloadHash !== undefined &&
+        equalBytes(statement.payloadHash, template.payload);
+      if (!same) context.fault(log.name, `the statement of event ${entryId} says something else than the event`);
+      // One that somebody else signed was registered with us: its bytes are what the leaf covers.
+      const { kid } = statement;
+      const named = kid ? issuerKeys.filter((key) => keyHasKid(key, kid)) : [];
+      if (named.length > 0)
+        await verifyStatement(entry, { issuerKeys: named, verifySignature: context.verifySignature });
+    } catch (error) {
+      if (!(error instanceof VerificationError)) throw error;
+      context.fault(log.name, `the statement of event ${entryId}: ${error.message}`);
+    }
+  }
+}

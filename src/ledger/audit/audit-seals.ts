@@ -1,0 +1,131 @@
+import { equalBytes } from '../../core/bytes.js';
+import { decodeSign1 } from '../../core/cose/sign1.js';
+import { VerificationError } from '../../core/errors.js';
+import { mmrIndex } from '../../core/mmr/leaf-count.js';
+import { peaks as peakIndices } from '../../core/mmr/peaks.js';
+import { readLogClaims } from '../../core/receipt/log-claims.js';
+import { readSeal } from '../../core/receipt/seal.js';
+import { verifyMmrReceipt, verifyReceiptSignature } from '../../core/verify/verify-receipt.js';
+import { verifySeal } from '../../core/verify/verify-seal.js';
+import { mmrEntryReceipt, peakPosition } from '../entry-receipt.js';
+import type { LogState } from '../log.js';
+import { ownTrust } from '../log-keys.js';
+import { readNodes } from '../node-page-store.js';
+import { sealObjectBytes, sealObjectKey } from '../seal-object.js';
+import { peakReceipts, type SealRow } from '../seal-store.js';
+import { treeRoot } from '../tree-root.js';
+import type { AuditContext } from './audit-context.js';
+import { storedPeakReceipts } from './audit-store.js';
+
+const PAGE = 500;
+
+/** A state of a log, made anew from its leaves. */
+export interface DerivedState {
+  readonly size: bigint;
+  readonly leaves: bigint;
+  readonly peaks: readonly Uint8Array[];
+  readonly lastIdtimestamp: bigint;
+}
+
+/** Checks one seal against the state that the entries themselves make at its size. */
+export async function auditSeal(
+  context: AuditContext,
+  log: LogState,
+  seal: SealRow,
+  derived: DerivedState,
+): Promise<void> {
+  const name = `seal ${seal.sealNumber}`;
+  const fault = (what: string) => context.fault(log.name, `${name}: ${what}`);
+  if (seal.size !== derived.size) fault(`is over ${seal.size} nodes, ${seal.leaves} leaves make ${derived.size}`);
+  if (!equalBytes(seal.root, treeRoot(log.structure, derived.peaks))) fault('has another root than its entries make');
+  try {
+    if (log.structure === 'MMR_SHA256') await auditMmrSeal(context, log, seal, derived);
+    else await auditSignedRoot(context, log, seal, derived);
+  } catch (error) {
+    if (!(error instanceof VerificationError)) throw error;
+    fault(error.message);
+  }
+  const kept = await context.objectStore.get(sealObjectKey(log.logId, seal.sealNumber));
+  const published = seal.sealNumber <= log.publishedNumber;
+  if (published && !kept) fault('is published and not in the object store');
+  if (kept && !equalBytes(kept, sealObjectBytes(log.structure, seal))) fault('differs from that of the object store');
+}
+
+async function auditMmrSeal(context: AuditContext, log: LogState, seal: SealRow, derived: DerivedState): Promise<void> {
+  const read = await verifySeal(seal.signed, derived.peaks, ownTrust(context, log));
+  const { size, idtimestamp, sealedAtMs } = readSeal(seal.signed).state;
+  const same = size === seal.size && idtimestamp === derived.lastIdtimestamp && BigInt(sealedAtMs) === seal.sealedAtMs;
+  if (!same) throw new VerificationError('seal_signature_invalid', 'its row differs from what is signed');
+  const receipts = await context.database.inTransaction('system', (tx) =>
+    peakReceipts(tx, log, seal.keyId, peakIndices(seal.size)),
+  );
+  for (const [place, index] of peakIndices(seal.size).entries()) {
+    const carried = read.peakReceipts[place];
+    const stored = receipts.get(index);
+    if (!carried || !stored || !equalBytes(carried, stored))
+      throw new VerificationError('receipt_missing', `the signature over peak ${index} is not the one that is stored`);
+  }
+}
+
+async function auditSignedRoot(
+  context: AuditContext,
+  log: LogState,
+  seal: SealRow,
+  derived: DerivedState,
+): Promise<void> {
+  const sign1 = decodeSign1(seal.signed);
+  const claims = readLogClaims(sign1.protectedHeader);
+  const root = treeRoot(log.structure, derived.peaks);
+  await verifyReceiptSignature({ sign1, ...claims }, root, ownTrust(context, log), 'the signed root');
+}
+
+/** Checks every stored signature over a peak, also those that no seal of the database points to any more. */
+export async function auditPeakReceipts(context: AuditContext, log: LogState): Promise<void> {
+  for (let after = -1n; ; ) {
+    const rows = await context.database.inTransaction('system', async (tx) => {
+      const stored = await storedPeakReceipts(tx, log, after, PAGE);
+      const nodeAt = await readNodes(
+        tx,
+        log,
+        stored.map(({ nodeIndex }) => nodeIndex),
+      );
+      return stored.map((row) => ({ ...row, node: nodeAt(row.nodeIndex) }));
+    });
+    for (const { nodeIndex, receipt, node } of rows) {
+      try {
+        const sign1 = decodeSign1(receipt);
+        const claims = readLogClaims(sign1.protectedHeader);
+        await verifyReceiptSignature({ sign1, ...claims }, node, ownTrust(context, log), `peak ${nodeIndex}`);
+      } catch (error) {
+        if (!(error instanceof VerificationError)) throw error;
+        context.fault(log.name, `the signature over peak ${nodeIndex}: ${error.message}`);
+      }
+    }
+    if (rows.length < PAGE) return;
+    after = rows.at(-1)!.nodeIndex;
+  }
+}
+
+/** The receipt of the last leaf under an MMR seal, as it is handed out, has to prove the leaf. */
+export async function auditReceipt(
+  context: AuditContext,
+  log: LogState,
+  seal: SealRow,
+  leaf: Uint8Array,
+): Promise<void> {
+  if (log.structure !== 'MMR_SHA256') return;
+  const leafIndex = seal.leaves - 1n;
+  const place = { leafIndex, size: seal.size, leaves: seal.leaves };
+  try {
+    const receipt = await context.database.inTransaction('system', async (tx) => {
+      const peak = peakIndices(seal.size)[peakPosition(place)]!;
+      const signed = (await peakReceipts(tx, log, seal.keyId, [peak])).get(peak);
+      return signed && mmrEntryReceipt(tx, log, place, signed, 'draft');
+    });
+    if (!receipt) throw new VerificationError('receipt_missing', 'it cannot be put together');
+    await verifyMmrReceipt(receipt, leaf, { ...ownTrust(context, log), mmrIndex: mmrIndex(leafIndex) });
+  } catch (error) {
+    if (!(error instanceof VerificationError)) throw error;
+    context.fault(log.name, `the receipt of leaf ${leafIndex}: ${error.message}`);
+  }
+}

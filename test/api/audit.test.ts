@@ -1,0 +1,214 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { leafSource } from '../../src/archivist/leaf-source.js';
+import { statementSource } from '../../src/archivist/statement-source.js';
+import { unloggedEvents } from '../../src/archivist/unlogged-events-store.js';
+import { runCli } from '../../src/cli/run-cli.js';
+import { toHex } from '../../src/core/bytes.js';
+import { sha256 } from '../../src/core/sha256.js';
+import { auditLog } from '../../src/ledger/audit/audit-log.js';
+import { allLogs } from '../../src/ledger/audit/audit-store.js';
+import { fileObjectStore } from '../../src/platform/file-object-store.js';
+import { nodeVerify } from '../../src/platform/keys/node-verify.js';
+import { startTestService, type TestService } from './test-service.js';
+
+const objects = mkdtempSync(join(tmpdir(), 'audit-'));
+const EVENTS = 11;
+const PATIENCE = { timeout: 60_000, interval: 250 };
+let running: TestService;
+
+async function audit(): Promise<string[]> {
+  const { database, keyring } = running.service.parts;
+  const faults: string[] = [];
+  const context = {
+    database,
+    keyring,
+    objectStore: fileObjectStore(objects),
+    verifySignature: nodeVerify,
+    leafSource,
+    statementSource,
+    fault: (log: string, what: string) => void faults.push(`${log}: ${what}`),
+    progress: () => undefined,
+  };
+  for (const ref of await database.inTransaction('system', allLogs)) await auditLog(context, ref);
+  const strays = await database.inTransaction('system', (tx) => unloggedEvents(tx, 10));
+  return [...faults, ...strays.map(({ eventId }) => `stray ${eventId}`)];
+}
+
+beforeAll(async () => {
+  running = await startTestService({ OBJECT_STORE_URL: pathToFileURL(objects).href, MASSIF_HEIGHT: '3' });
+  const last: string[] = [];
+  for (const isPublic of [true, false]) {
+    const asset = await running.owner.post('/archivist/v2/assets', { public: isPublic, attributes: { colour: 'red' } });
+    for (let number = 0; number < EVENTS; number += 1) {
+      const made = await running.owner.post(`/archivist/v2/${asset.json['identity']}/events`, {
+        operation: 'Record',
+        behaviour: 'RecordEvidence',
+        event_attributes: {
+          note: `number ${number}`,
+          payload: toHex(sha256(Uint8Array.of(number))),
+          payload_hash_alg: 'SHA-256',
+          subject: 'vcon://0192e8f5-0000-7000-8000-000000000001',
+        },
+        asset_attributes: { colour: `blue ${number}` },
+      });
+      last.push(`v2/${made.json['identity']}`);
+    }
+  }
+  const free = await running.owner.post('/archivist/v1/events', {
+    attributes: { note: 'free' },
+    trails: ['vcon://x'],
+    event_type: 'created',
+  });
+  last.push(`v1/${free.json['identity']}`);
+  await vi.waitFor(async () => {
+    for (const identity of [last[EVENTS - 1]!, last[2 * EVENTS - 1]!, last.at(-1)!]) {
+      const path = identity.startsWith('v1') ? 'receipt' : 'transparent-statement';
+      expect((await running.owner.get(`/archivist/${identity}/${path}`)).status).toBe(200);
+    }
+  }, PATIENCE);
+}, 120_000);
+afterAll(async () => {
+  await running?.close();
+  rmSync(objects, { recursive: true });
+});
+
+/** Columns that a change leaves alone: the same row is found again to undo it. */
+const KEYS: Readonly<Record<string, string>> = {
+  node_page: 'tenant_id, log_id, page',
+  leaf: 'tenant_id, log_id, leaf_index',
+  statement: 'tenant_id, event_id',
+  seal: 'tenant_id, log_id, seal_number',
+  peak_receipt: 'tenant_id, log_id, node_index',
+  log: 'tenant_id, log_id',
+  asset_free_event: 'tenant_id, event_id',
+};
+const first = (table: string, where: string) =>
+  `ctid = (SELECT ctid FROM archivist.${table} WHERE ${where} ORDER BY ${KEYS[table]} LIMIT 1)`;
+const bit = (table: string, column: string, offset: number, where = 'true') =>
+  `UPDATE archivist.${table} SET ${column} = set_byte(${column}, ${offset}, get_byte(${column}, ${offset}) # 1)
+    WHERE ${first(table, `${where} AND length(${column}) > ${offset}`)}`;
+const text = (table: string, column: string, where = 'true') =>
+  `UPDATE archivist.${table} SET ${column} = reverse(${column}) WHERE ${first(table, where)}`;
+/** Found again by an id that the change leaves alone. */
+const one = (order: string) =>
+  `event_id = (SELECT ${order}(event_id::text)::uuid FROM archivist.asset_event WHERE behaviour = 'RecordEvidence')`;
+const json = (column: string, member: string) =>
+  `UPDATE archivist.asset_event SET ${column} = jsonb_set(${column}, '{${member}}', to_jsonb(reverse(${column} ->> '${member}')))
+    WHERE ${one('max')}`;
+
+describe('the audit of a database', () => {
+  it('finds nothing in a sound one', async () => {
+    expect(await audit()).toEqual([]);
+  });
+
+  it.each([
+    ['a node', bit('node_page', 'nodes', 70)],
+    ['the last byte of a page of nodes', bit('node_page', 'nodes', 31 * 32 - 1)],
+    ['a trie key', bit('leaf', 'trie_key', 31)],
+    ['the extra bytes of an asset-free event', bit('leaf', 'extra_bytes', 20)],
+    ['an idtimestamp', bit('leaf', 'idtimestamp', 7, 'trie_key IS NOT NULL')],
+    ['a time of commit', text('leaf', 'timestamp_committed', `leaf_index = 2`)],
+    ['a statement', bit('statement', 'entry', 100)],
+    ['the signature of a statement', bit('statement', 'entry', 150)],
+    ['a seal’s root', bit('seal', 'root', 0)],
+    ['a seal', bit('seal', 'signed', 30)],
+    [
+      'the time of a seal',
+      'UPDATE archivist.seal SET sealed_at_ms = sealed_at_ms # 1 WHERE key_id IN (SELECT key_id FROM archivist.peak_receipt)',
+    ],
+    [
+      'the key of a seal',
+      `UPDATE archivist.seal SET key_id = reverse(key_id) WHERE key_id IN (SELECT key_id FROM archivist.peak_receipt UNION SELECT reverse(key_id) FROM archivist.peak_receipt)`,
+    ],
+    ['the signature over a peak', bit('peak_receipt', 'receipt', 40)],
+    ['the size of a log', `UPDATE archivist.log SET leaves = leaves # 1 WHERE name LIKE 'tenant/%' AND leaves > 20`],
+    ['a log’s last idtimestamp', bit('log', 'last_idtimestamp', 7, `leaves > 20 AND structure = 'MMR_SHA256'`)],
+    [
+      'what is published',
+      `UPDATE archivist.log SET published_size = published_size # 1 WHERE leaves > 20 AND structure = 'MMR_SHA256'`,
+    ],
+    ['an operation', `UPDATE archivist.asset_event SET operation = reverse(operation) WHERE ${one('max')}`],
+    [
+      'a behaviour',
+      `UPDATE archivist.asset_event SET behaviour = CASE behaviour WHEN 'RecordEvidence' THEN 'Forged' ELSE 'RecordEvidence' END WHERE event_id = (SELECT max(event_id::text)::uuid FROM archivist.asset_event WHERE event_attributes ->> 'note' = 'number 3')`,
+    ],
+    ['an event attribute', json('event_attributes', 'note')],
+    ['the payload of an event', json('event_attributes', 'payload')],
+    ['an asset attribute', json('asset_attributes', 'colour')],
+    ['a declared principal', json('principal_declared', 'subject')],
+    ['an accepted principal', json('principal_accepted', 'subject')],
+    [
+      'a declared time',
+      `UPDATE archivist.asset_event SET timestamp_declared = CASE WHEN timestamp_declared LIKE '%Z' THEN regexp_replace(timestamp_declared, 'Z$', '+00:00') ELSE regexp_replace(timestamp_declared, '\\+00:00$', 'Z') END WHERE ${one('max')}`,
+    ],
+    ['the creator of an asset-free event', text('asset_free_event', 'created_by')],
+    [
+      'the type of an asset-free event',
+      `UPDATE archivist.asset_free_event SET event_type = reverse(event_type) WHERE event_type <> ''`,
+    ],
+    [
+      'the time of an asset-free event',
+      `UPDATE archivist.asset_free_event SET created_at_ms = created_at_ms # 1 WHERE event_type <> ''`,
+    ],
+  ])('finds one change of %s, and nothing once it is undone', async (_, sql) => {
+    await running.asOwner(sql);
+    const faults = await audit();
+    await running.asOwner(sql);
+    expect(faults).not.toEqual([]);
+    expect(await audit()).toEqual([]);
+  });
+
+  it('finds a bit turned in any file of the object store that counts', async () => {
+    const files = readdirSync(objects, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const full = files.filter(
+      ({ name, parentPath }) => parentPath.includes('seals/') || name === '0000000000000000.log',
+    );
+    expect(full.length).toBeGreaterThan(4);
+    for (const { name, parentPath } of full) {
+      const path = join(parentPath, name);
+      const bytes = readFileSync(path);
+      bytes[bytes.length - 5]! ^= 4;
+      writeFileSync(path, bytes);
+      const faults = await audit();
+      bytes[bytes.length - 5]! ^= 4;
+      writeFileSync(path, bytes);
+      expect(faults, path).not.toEqual([]);
+    }
+    expect(await audit()).toEqual([]);
+  });
+
+  it('finds an event that nobody accepted, and one that is gone', async () => {
+    await running.asOwner(
+      `INSERT INTO archivist.asset_free_event (tenant_id, event_id, attributes, trails, event_type, created_by, creator_issuer, created_at_ms)
+       SELECT tenant_id, gen_random_uuid(), attributes, trails, event_type, created_by, creator_issuer, created_at_ms
+         FROM archivist.asset_free_event WHERE event_type = 'created'`,
+    );
+    expect((await audit()).join()).toMatch(/stray/);
+    await running.asOwner(`DELETE FROM archivist.asset_free_event WHERE event_type = 'created'`);
+    expect((await audit()).join()).toMatch(/is gone/);
+  });
+
+  it('finds a history that was cut short, by what the object store has of it', async () => {
+    await running.asOwner(
+      `DELETE FROM archivist.seal s USING archivist.log g WHERE g.log_id = s.log_id AND s.seal_number = g.seal_number AND g.name LIKE 'log/%'`,
+    );
+    expect((await audit()).join()).toMatch(/seal/);
+  });
+});
+
+describe('vcon-archivist audit', () => {
+  it('exits 2 when there is no database to read', async () => {
+    const err: string[] = [];
+    const terminal = { print: () => undefined, complain: (line: string) => void err.push(line), exitCode: 0 };
+    const before = process.env['DATABASE_URL'];
+    process.env['DATABASE_URL'] = 'postgres://nobody@127.0.0.1:1/none';
+    await runCli(['audit'], terminal);
+    if (before === undefined) delete process.env['DATABASE_URL'];
+    else process.env['DATABASE_URL'] = before;
+    expect([terminal.exitCode, err.length]).toEqual([2, 1]);
+  });
+});
