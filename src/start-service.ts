@@ -15,7 +15,7 @@ import { type Clock, systemClock } from './platform/clock.js';
 import type { Config } from './platform/config.js';
 import { explained } from './platform/explain-failure.js';
 import { fileObjectStore } from './platform/file-object-store.js';
-import { type HttpServer, listen } from './platform/http/http-server.js';
+import { listen } from './platform/http/http-server.js';
 import type { Principal } from './platform/http/principal.js';
 import { createIds, type Ids } from './platform/ids.js';
 import type { Keyring } from './platform/keys/keyring.js';
@@ -31,6 +31,7 @@ import { openRateLimiter, type RateLimiter } from './platform/rate-limiter.js';
 import { issuerDid } from './scitt/did.js';
 import { routeGroups } from './service/api-routes.js';
 import { startBackgroundJobs } from './service/background-jobs.js';
+import { listenTls } from './service/listen-tls.js';
 import { type OpenDeployment, openDeployment } from './service/open-deployment.js';
 import { openIdentity } from './service/open-identity.js';
 import { openPayloadHash } from './service/open-payload-hash.js';
@@ -52,6 +53,8 @@ export interface ServiceOverrides {
 export interface RunningService {
   /** Of the address that this process listens on. */
   readonly url: string;
+  /** Likewise, where clients can show their certificates. */
+  readonly tlsUrl?: string;
   /** Where a conserver reports its operations, when the plugin runs in this process. */
   readonly conserverLinkUrl?: string;
   readonly engines: { readonly database: string; readonly queue: string };
@@ -107,7 +110,7 @@ async function startParts(
   await startBackgroundJobs(config, { ...base, deployment, keyring, nudge }, (end) => closers.push(end));
   const witnessing = await runWitnesses(config, { ...base, ...open, nudge: ledger.nudge });
   if (witnessing) closers.push(() => witnessing.close());
-  const server = await startServer(config, base, ledger, closers);
+  const { server, tls } = await startServer(config, base, ledger, closers);
   const link =
     config.role === 'all' || config.role === 'worker'
       ? await runConserverLink({ config, ownPort: server.port, ...base })
@@ -115,6 +118,7 @@ async function startParts(
   if (link) closers.push(() => link.close());
   return {
     url: server.url,
+    ...(tls ? { tlsUrl: tls.url } : {}),
     ...(link ? { conserverLinkUrl: link.url } : {}),
     engines: { database: database.engine, queue: queues.engine },
     ...(open.firstOwner ? { firstOwner: open.firstOwner } : {}),
@@ -195,7 +199,7 @@ function createServiceLedger(config: Config, base: Base): Ledger {
 }
 
 /** The interface for the roles that serve it; health and metrics for all. */
-async function startServer(config: Config, base: Base, ledger: Ledger, closers: Closers): Promise<HttpServer> {
+async function startServer(config: Config, base: Base, ledger: Ledger, closers: Closers) {
   const { database, queues, open, clock, ids, logger, metrics, failpoints, objectStore } = base;
   const { deployment, keyring } = open;
   const { publicUrl } = config;
@@ -274,7 +278,9 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
   const { host, port } = config;
   const server = await explained(`PORT ${port} of HOST ${host} cannot be used`, listen(app, { host, port }));
   closers.push(() => server.close());
-  return server;
+  const tls = await listenTls(app, config);
+  if (tls) closers.push(() => tls.close());
+  return { server, tls };
 }
 
 function openLimiter(config: Config, { logger }: Base, closers: Closers): RateLimiter | undefined {

@@ -36,6 +36,11 @@ export interface Config {
    * Express understands them, separated by commas (`loopback`, `10.0.0.0/8`).
    */
   readonly trustProxy: number | string | undefined;
+  /**
+   * `TLS_CERTIFICATE_FILE` and `TLS_KEY_FILE`, paths of PEM files: listen with TLS on `TLS_PORT` (default 8443) as well,
+   * where clients can show certificates of their tenancy's authorities.
+   */
+  readonly tls: { readonly certificateFile: string; readonly keyFile: string; readonly port: number } | undefined;
   /** `PUBLIC_URL`, default `http://127.0.0.1:<PORT>`: base of every URL, issuer and audience that we print; no slash at its end. */
   readonly publicUrl: string;
   /** `DATA_DIR`, default `./data`: embedded state and first credentials. */
@@ -125,6 +130,9 @@ const environmentSchema = z.object({
     .string()
     .transform((text) => (/^\d{1,3}$/.test(text) ? Number(text) : text))
     .optional(),
+  TLS_CERTIFICATE_FILE: z.string().optional(),
+  TLS_KEY_FILE: z.string().optional(),
+  TLS_PORT: port.default(8443),
   PUBLIC_URL: baseUrl.optional(),
   DATA_DIR: z.string().default('./data'),
   KEYS_DIR: z.string().optional(),
@@ -197,6 +205,8 @@ function findContradiction(env: Environment): string | undefined {
     return `ROLE: ${env.ROLE} shares its database with other processes and needs DATABASE_URL`;
   if (env.PORT === 0 && env.PUBLIC_URL === undefined)
     return 'PORT: 0 takes another port at each start, while PUBLIC_URL must stay the same and be set';
+  if ((env.TLS_CERTIFICATE_FILE === undefined) !== (env.TLS_KEY_FILE === undefined))
+    return 'TLS_CERTIFICATE_FILE: must be set together with TLS_KEY_FILE';
   if (env.WITNESS_QUORUM !== undefined && env.WITNESS_QUORUM > env.WITNESSES.length)
     return `WITNESS_QUORUM: there are ${env.WITNESSES.length} WITNESSES`;
   return findPluginContradiction(env);
@@ -210,6 +220,7 @@ function configOf(env: Environment): Config {
     host: env.HOST,
     port: env.PORT,
     trustProxy: env.TRUST_PROXY,
+    tls: tlsListener(env),
     publicUrl,
     dataDir,
     keysDir: env.KEYS_DIR === undefined ? join(dataDir, 'keys') : resolve(env.KEYS_DIR),
@@ -238,4 +249,10 @@ function configOf(env: Environment): Config {
     plugin: pluginConfig(env),
     failpoint: env.ARCHIVIST_FAILPOINT,
   });
+}
+
+function tlsListener(env: Environment): Config['tls'] {
+  const { TLS_CERTIFICATE_FILE: certificateFile, TLS_KEY_FILE: keyFile, TLS_PORT: port } = env;
+  if (certificateFile === undefined || keyFile === undefined) return undefined;
+  return { certificateFile: resolve(certificateFile), keyFile: resolve(keyFile), port };
 }

@@ -8,6 +8,7 @@ import type { SignInDeps } from '../iam/sign-in/sign-in.js';
 import { createSignInStates } from '../iam/sign-in/sign-in-state.js';
 import { watchDisabledTenancies } from '../iam/tenancies/disabled-tenancies.js';
 import type { TenancyDeps } from '../iam/tenancies/tenancy-self.js';
+import { createAuthenticateCertificate } from '../iam/tls-ca-certificates/authenticate-certificate.js';
 import { tokenIssuer } from '../iam/tokens/access-token.js';
 import { createAuthenticate } from '../iam/tokens/authenticate.js';
 import { createAuthenticateOperator, OPERATOR_TOKEN } from '../iam/tokens/authenticate-operator.js';
@@ -52,8 +53,8 @@ export interface Identity {
 }
 
 /**
- * The doors of the service: tokens of applications, tokens of a tenancy's own identity provider, sessions of browsers, none
- * of them of a disabled tenancy; and the operator's own.
+ * The doors of the service: tokens of applications, tokens of a tenancy's own identity provider, sessions of browsers, client
+ * certificates, none of them of a disabled tenancy; and the operator's own.
  */
 export async function openIdentity(parts: IdentityParts): Promise<Identity> {
   const { config, database, clock, ids, logger, open } = parts;
@@ -107,9 +108,10 @@ function peopleDeps({ config, database, clock, ids, logger, open }: IdentityPart
   };
 }
 
-/** A token says by its issuer whose it is; a browser without one may have a session. */
+/** A token says by its issuer whose it is; who has none may have the session of a browser, or a client certificate. */
 function createCallerOf(ofApplication: Authenticate, people: PeopleDeps): Authenticate {
   const { publicUrl } = people;
+  const ofCertificate = createAuthenticateCertificate(people);
   const ofMember = createAuthenticateMember({ database: people.database, tokens: createProviderTokens(people) });
   return async (request) => {
     const { authorization, cookie } = request.headers;
@@ -117,6 +119,8 @@ function createCallerOf(ofApplication: Authenticate, people: PeopleDeps): Authen
       const principal = await principalOfSession(people, cookie);
       if (principal) return principal;
     }
+    const shown = authorization === undefined ? await ofCertificate(request) : undefined;
+    if (shown) return shown;
     const token = authorization?.match(/^bearer +(\S+) *$/i)?.[1];
     const issuer = token === undefined ? undefined : claimedIssuer(token);
     if (token === undefined || issuer === undefined || issuer === tokenIssuer(publicUrl)) return ofApplication(request);

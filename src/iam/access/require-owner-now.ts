@@ -2,6 +2,7 @@ import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { lockApplicationRoles } from '../applications/application-store.js';
+import { lockMemberRoles } from '../members/member-store.js';
 import { isOwner, OWNER_ROLE } from './permits.js';
 
 /**
@@ -14,8 +15,11 @@ export async function requireOwnerNow(tx: Tx, principal: Principal): Promise<voi
   throw new ApiError('forbidden', 'Only Owners see and change what a tenancy is set up with.');
 }
 
-async function isOwnerStill(tx: Tx, { tenantId, subject, kind }: Principal): Promise<boolean> {
-  if (kind !== 'application') return true;
-  const roles = await lockApplicationRoles(tx, { tenantId, applicationId: subject });
+async function isOwnerStill(tx: Tx, principal: Principal): Promise<boolean> {
+  const { tenantId, subject, kind } = principal;
+  const roles =
+    kind === 'application'
+      ? await lockApplicationRoles(tx, { tenantId, applicationId: subject })
+      : await lockMemberRoles(tx, tenantId, principal);
   return roles?.includes(OWNER_ROLE) ?? false;
 }

@@ -66,6 +66,7 @@ async function memberOf(
   if (!member || !provider) return undefined;
   const person = readClaims(claims, provider.claimNames);
   return {
+    kind: 'member',
     tenantId: member.tenantId,
     issuer,
     subject: sub,

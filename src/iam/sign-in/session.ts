@@ -65,7 +65,7 @@ export async function principalOfSession(
   const hash = hashSecretToken(deps.pepper, 'session', token);
   const now = new Date(deps.clock.now());
   const member = await deps.database.inTransaction('system', (tx) => findSessionMember(tx, hash, now));
-  return member && { ...member, claims: {} };
+  return member && { ...member, kind: 'member', claims: {} };
 }
 
 /**

@@ -97,7 +97,7 @@ export async function findAuthorities(
 ): Promise<{ tenantId: string; pem: string }[]> {
   return tx.query(
     `SELECT c.tenant_id AS "tenantId", c.pem FROM archivist.tls_ca_certificate c
-      WHERE c.subject_hash = ANY ($1::bytea[]) LIMIT $2`,
+      WHERE c.subject_hash = ANY ($1::bytea[]) ORDER BY c.certificate_id LIMIT $2`,
     [subjectHashes, limit],
   );
 }

@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ApiError } from '../errors.js';
@@ -25,9 +26,36 @@ const BOUNDS = {
   maxHeaderSize: 32 * 1024,
 };
 
-/** Listens, with bounds on a client's time and headers. @throws when the address is taken */
-export async function listen(handler: RequestListener, address: { host: string; port: number }): Promise<HttpServer> {
-  const server: Server = createServer(BOUNDS, handler);
+const TLS = {
+  minVersion: 'TLSv1.2',
+  handshakeTimeout: 10_000,
+  requestCert: true,
+  // Which authorities count is a tenancy's business, and is asked at each request.
+  rejectUnauthorized: false,
+} as const;
+
+/** The certificate of a TLS listener and its key, in PEM. */
+export interface ServerCertificate {
+  readonly cert: Uint8Array;
+  readonly key: Uint8Array;
+}
+
+/**
+ * Listens, with bounds on a client's time and headers. With a certificate it speaks TLS and asks clients for theirs: who has
+ * none, or one that nobody knows, comes in all the same, and is whoever his token says.
+ * @throws when the address is taken, or the certificate does not fit its key
+ */
+export async function listen(
+  handler: RequestListener,
+  address: { host: string; port: number },
+  certificate?: ServerCertificate,
+): Promise<HttpServer> {
+  const server: Server = certificate
+    ? createTlsServer(
+        { ...BOUNDS, ...TLS, cert: Buffer.from(certificate.cert), key: Buffer.from(certificate.key) },
+        handler,
+      )
+    : createServer(BOUNDS, handler);
   server.on('clientError', refuseUnreadable);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -39,7 +67,7 @@ export async function listen(handler: RequestListener, address: { host: string; 
   const { port } = server.address() as AddressInfo;
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
   return {
-    url: `http://${host}:${port}`,
+    url: `${certificate ? 'https' : 'http'}://${host}:${port}`,
     port,
     close: () =>
       new Promise((resolve) => {

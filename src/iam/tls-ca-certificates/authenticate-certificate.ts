@@ -1,0 +1,73 @@
+import { createHash, type X509Certificate } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { TLSSocket } from 'node:tls';
+import type { Clock } from '../../platform/clock.js';
+import { ApiError } from '../../platform/errors.js';
+import type { Principal } from '../../platform/http/principal.js';
+import type { Database } from '../../platform/postgres/database.js';
+import { type ClientChain, readClientChain, vouchesFor } from './client-chain.js';
+import { nameHash, parsePem } from './tls-ca-certificate.js';
+import { findAuthorities } from './tls-ca-certificate-store.js';
+
+/** More authorities of one name than this are not looked at. */
+const MAX_AUTHORITIES = 50;
+
+/**
+ * Finds the principal that the connection's client certificate stands for, undefined when it has none. Only our own TLS
+ * listener can tell: no header counts. Authorities are looked up at each request, so that one that is taken away speaks for
+ * nobody from then on, on connections that are open as well.
+ * @throws {ApiError} unauthorized when no tenancy's authority vouches for it, or those of several do
+ */
+export function createAuthenticateCertificate(deps: {
+  readonly database: Database;
+  readonly clock: Clock;
+}): (request: IncomingMessage) => Promise<Principal | undefined> {
+  return async ({ socket }) => {
+    const leaf = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
+    if (!leaf) return undefined;
+    const chain = readClientChain(leaf);
+    const names = chain.flatMap(({ issuer }) => (issuer ? [nameHash(issuer)] : []));
+    const candidates = await deps.database.inTransaction('system', (tx) => findAuthorities(tx, names, MAX_AUTHORITIES));
+    const now = deps.clock.now();
+    const vouching = candidates.flatMap(({ tenantId, pem }) => {
+      const authority = parsePem(pem);
+      return authority && vouchesFor(authority, chain, now) ? [{ tenantId, authority }] : [];
+    });
+    const [first] = vouching;
+    if (!first) throw refused('No authority of a tenancy vouches for this client certificate.');
+    if (vouching.some(({ tenantId }) => tenantId !== first.tenantId))
+      throw refused('Authorities of several tenancies vouch for this client certificate.');
+    return principalOf(chain, first);
+  };
+}
+
+function principalOf(
+  [leaf]: ClientChain,
+  { tenantId, authority }: { tenantId: string; authority: X509Certificate },
+): Principal {
+  return {
+    kind: 'certificate',
+    tenantId,
+    issuer: authorityIssuer(authority),
+    subject: distinguishedName(leaf.subject),
+    displayName: /(?:^|\n)CN=(.*)/.exec(leaf.subject)?.[1] ?? distinguishedName(leaf.subject),
+    email: '',
+    roles: [],
+    claims: {},
+  };
+}
+
+/** By its key, so that a renewed certificate of the same authority speaks for the same principals. */
+function authorityIssuer(authority: X509Certificate): string {
+  const key = authority.publicKey.export({ type: 'spki', format: 'der' });
+  return `tls-ca:${createHash('sha256').update(key).digest('hex')}`;
+}
+
+/** RFC 4514: the most particular part first, `CN=press 7,O=Acme`. Node writes one part a line, escaped, the other way round. */
+export function distinguishedName(subject: string): string {
+  return subject.split('\n').reverse().join(',');
+}
+
+function refused(description: string): ApiError {
+  return new ApiError('unauthorized', description, { 'www-authenticate': 'Bearer' });
+}

@@ -1,0 +1,14 @@
+import { readFile } from 'node:fs/promises';
+import type { RequestListener } from 'node:http';
+import type { Config } from '../platform/config.js';
+import { explained } from '../platform/explain-failure.js';
+import { type HttpServer, listen } from '../platform/http/http-server.js';
+
+/** The listener for clients with certificates, when the configuration has one. @throws {Error} naming the variable that is wrong */
+export async function listenTls(handler: RequestListener, { tls, host }: Config): Promise<HttpServer | undefined> {
+  if (!tls) return undefined;
+  const { certificateFile, keyFile, port } = tls;
+  const cert = await explained(`TLS_CERTIFICATE_FILE ${certificateFile} cannot be read`, readFile(certificateFile));
+  const key = await explained(`TLS_KEY_FILE ${keyFile} cannot be read`, readFile(keyFile));
+  return explained(`TLS_PORT ${port} cannot be used`, listen(handler, { host, port }, { cert, key }));
+}

@@ -1,0 +1,230 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { decodeJwt } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accessTable, filled, makeThings, requestOf, type Things, withFresh } from './access-table.js';
+import { sendRequest } from './send-request.js';
+import { type Identity, makeCertificate, unknownExtension } from './test-certificates.js';
+import { type Client, freePort, startTestService, type TestService } from './test-service.js';
+
+const ASSETS = '/archivist/v2/assets';
+const CERTIFICATES = '/archivist/v1/tlscacertificates';
+const APPLICATIONS = '/archivist/iam/v1/applications';
+
+let running: TestService;
+let folder: string;
+let owner: Client;
+let stranger: Client;
+/** Registered by the first tenancy. */
+let authority: Identity;
+let registered: string;
+let press: Identity;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tls-'));
+  const server = await makeCertificate({ name: 'CN=localhost', usages: ['1.3.6.1.5.5.7.3.1'] });
+  await writeFile(join(folder, 'cert.pem'), server.pem);
+  await writeFile(join(folder, 'key.pem'), server.keyPem);
+  running = await startTestService({
+    TLS_CERTIFICATE_FILE: join(folder, 'cert.pem'),
+    TLS_KEY_FILE: join(folder, 'key.pem'),
+    TLS_PORT: String(await freePort()),
+  });
+  owner = running.owner;
+  stranger = await running.client({ otherTenancy: true, roles: ['OWNER'] });
+  authority = await makeCertificate({ name: 'CN=Acme CA, O=Acme', ca: true });
+  registered = await register(authority);
+  press = await makeCertificate({ name: 'O=Acme, CN=press 7', issuer: authority });
+});
+afterAll(async () => {
+  await running?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function register({ pem }: Identity, client = owner): Promise<string> {
+  const { json } = await client.post(CERTIFICATES, { display_name: 'An authority', tlscacertificate: pem });
+  return `/archivist/v1/${json['identity']}`;
+}
+
+interface Asked {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  /** Certificates sent beside the client's own. */
+  readonly chain?: readonly Identity[];
+}
+
+/** A request over TLS, with a certificate or without one. */
+function ask(path: string, client: Identity | undefined, asked: Asked = {}) {
+  const certificates = client ? [client, ...(asked.chain ?? [])].map(({ pem }) => pem).join('\n') : undefined;
+  const options = {
+    method: asked.method ?? 'GET',
+    headers: {
+      ...asked.headers,
+      ...(asked.body === undefined ? {} : { 'content-length': Buffer.byteLength(asked.body) }),
+    },
+    rejectUnauthorized: false,
+    agent: false as const,
+    ...(client ? { cert: certificates, key: client.keyPem } : {}),
+  };
+  return new Promise<{ status: number; text: string }>((resolve, reject) => {
+    const sent = request(`${running.service.tlsUrl}${path}`, options, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => resolve({ status: response.statusCode!, text: Buffer.concat(chunks).toString() }));
+    });
+    sent.on('error', reject);
+    sent.end(asked.body);
+  });
+}
+
+const status = async (client: Identity | undefined, asked: Asked = {}) => (await ask(ASSETS, client, asked)).status;
+const sendJson = (path: string, client: Identity, body: unknown) =>
+  ask(path, client, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+
+describe('a client certificate of a registered authority', () => {
+  it('is a principal of the tenancy by its distinguished name', async () => {
+    const made = await sendJson(ASSETS, press, { attributes: { arc_display_type: 'Press' } });
+    expect(made.status).toBe(200);
+    const asset = JSON.parse(made.text) as Record<string, unknown>;
+    expect(asset['tenant_identity']).toBe(decodeJwt(owner.token)['jit_tenant_id']);
+    const { json } = await owner.get(`/archivist/v2/${asset['identity']}/events`);
+    expect(json['events']).toMatchObject([
+      {
+        principal_accepted: {
+          issuer: expect.stringMatching(/^tls-ca:[0-9a-f]{64}$/),
+          subject: 'CN=press 7,O=Acme',
+          display_name: 'press 7',
+        },
+      },
+    ]);
+    expect((await ask(`/archivist/v2/${asset['identity']}`, press)).status).toBe(200);
+  });
+
+  it('is granted what a policy gives to its subject, until the policy is gone', async () => {
+    const made = await owner.post(ASSETS, { attributes: { arc_display_type: 'Ink', level: '7' } });
+    const path = `/archivist/v2/${made.json['identity']}`;
+    expect((await ask(path, press)).status).toBe(404);
+    const policy = await owner.post('/archivist/iam/v1/access_policies', {
+      display_name: 'The press reads ink',
+      filters: [{ or: ['attributes.arc_display_type=Ink'] }],
+      access_permissions: [
+        { user_attributes: [{ or: ['subject=CN=press 7,O=Acme'] }], asset_attributes_read: ['*'], behaviours: [] },
+      ],
+    });
+    expect(policy.status).toBe(200);
+    expect((await ask(path, press)).status).toBe(200);
+    const other = await makeCertificate({ name: 'O=Acme, CN=press 8', issuer: authority });
+    expect((await ask(path, other)).status).toBe(404);
+    await sendRequest(running.url, owner, 'DELETE', `/archivist/iam/v1/${policy.json['identity']}`);
+    expect((await ask(path, press)).status).toBe(404);
+  });
+
+  it('administers nothing, and is whoever its token says when it has one', async () => {
+    expect((await ask(APPLICATIONS, press)).status).toBe(403);
+    const headers = { authorization: `Bearer ${owner.token}` };
+    expect((await ask(APPLICATIONS, press, { headers })).status).toBe(200);
+    expect((await ask(APPLICATIONS, press, { headers: { authorization: 'Bearer x' } })).status).toBe(401);
+    expect((await ask(APPLICATIONS, undefined, { headers })).status).toBe(200);
+  });
+
+  it('counts with authorities between, as far as their path lengths reach', async () => {
+    const middle = await makeCertificate({ name: 'CN=Middle', issuer: authority, ca: true, pathLength: 0 });
+    const below = await makeCertificate({ name: 'CN=Below', issuer: middle, ca: true });
+    const near = await makeCertificate({ name: 'CN=near', issuer: middle });
+    const far = await makeCertificate({ name: 'CN=far', issuer: below });
+    expect(await status(near, { chain: [middle] })).toBe(200);
+    expect(await status(near)).toBe(401);
+    expect(await status(far, { chain: [below, middle] })).toBe(401);
+  });
+
+  it('is refused from the request on that follows the removal of its authority', async () => {
+    const leaving = await makeCertificate({ name: 'CN=Leaving CA', ca: true });
+    const path = await register(leaving);
+    const client = await makeCertificate({ name: 'CN=leaver', issuer: leaving });
+    expect(await status(client)).toBe(200);
+    await sendRequest(running.url, owner, 'DELETE', path);
+    expect(await status(client)).toBe(401);
+  });
+});
+
+describe('a client certificate', () => {
+  const soon = new Date(Date.now() + 60_000);
+  const past = new Date(Date.now() - 60_000);
+
+  it.each<[string, () => Promise<Identity>]>([
+    ['that it issued to itself', () => makeCertificate({ name: 'O=Acme, CN=press 7' })],
+    ['that has expired', () => makeCertificate({ name: 'CN=a', issuer: authority, notAfter: past })],
+    ['that is not valid yet', () => makeCertificate({ name: 'CN=a', issuer: authority, notBefore: soon })],
+    ['of a server', () => makeCertificate({ name: 'CN=a', issuer: authority, usages: ['1.3.6.1.5.5.7.3.1'] })],
+    ['for anything', () => makeCertificate({ name: 'CN=a', issuer: authority, usages: ['2.5.29.37.0'] })],
+    ['that says nothing of its use', () => makeCertificate({ name: 'CN=a', issuer: authority, usages: [] })],
+    ['that is an authority itself', () => makeCertificate({ name: 'CN=a', issuer: authority, ca: true })],
+    ['without a name', () => makeCertificate({ name: '', issuer: authority })],
+    [
+      'with a critical extension that nobody knows',
+      () => makeCertificate({ name: 'CN=a', issuer: authority, extensions: [unknownExtension(true)] }),
+    ],
+    [
+      'of an authority that only has the name',
+      async () =>
+        makeCertificate({ name: 'CN=a', issuer: await makeCertificate({ name: 'CN=Acme CA, O=Acme', ca: true }) }),
+    ],
+    ['that another client issued', () => makeCertificate({ name: 'CN=a', issuer: press })],
+    ['that is the registered authority', async () => authority],
+  ])('%s is refused', async (_name, make) => {
+    expect(await status(await make())).toBe(401);
+    expect(await status(await make(), { chain: [press, authority] })).toBe(401);
+  });
+
+  it('with an extension that nobody needs to know is accepted', async () => {
+    const extensions = [unknownExtension(false)];
+    expect(await status(await makeCertificate({ name: 'CN=a', issuer: authority, extensions }))).toBe(200);
+  });
+
+  it('of an authority of two tenancies speaks for neither', async () => {
+    const shared = await makeCertificate({ name: 'CN=Shared CA', ca: true });
+    await register(shared);
+    const client = await makeCertificate({ name: 'CN=a', issuer: shared });
+    expect(await status(client)).toBe(200);
+    const path = await register(shared, stranger);
+    expect(await status(client)).toBe(401);
+    await sendRequest(running.url, stranger, 'DELETE', path);
+    expect(await status(client)).toBe(200);
+  });
+
+  it('counts in no header', async () => {
+    const oneLine = press.pem.replaceAll('\n', '');
+    const headers = { 'x-client-cert': oneLine, 'x-ssl-client-cert': oneLine, 'x-forwarded-client-cert': oneLine };
+    expect(await status(undefined, { headers })).toBe(401);
+    expect((await running.anonymous.get(ASSETS, headers)).status).toBe(401);
+  });
+
+  it('is not needed for what everybody may read', async () => {
+    expect((await ask('/.well-known/jwks.json', undefined)).status).toBe(200);
+    expect((await ask('/.well-known/jwks.json', await makeCertificate({ name: 'CN=nobody' }))).status).toBe(200);
+  });
+});
+
+describe('the access table', () => {
+  it('holds for a client certificate as for any application of the tenancy', async () => {
+    const creator = await running.client({});
+    const things: Things = await makeThings(running, creator);
+    const plain = accessTable.callers.indexOf('plain');
+    const wrong: unknown[] = [];
+    for (const row of accessTable.rows.filter(({ url }) => url.startsWith('/archivist/'))) {
+      const { method, url, headers, body } = requestOf(row, await withFresh(things, row, owner));
+      const answer = await ask(url, press, { method, headers, body });
+      const sees = row.sees && answer.text.includes(filled(row.sees.text, things));
+      if (answer.status !== row.expect[plain] || (row.sees && sees !== row.sees.by[plain]))
+        wrong.push([row.route, answer.status, row.expect[plain], sees]);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('has kept the authority of the tests', async () => {
+    expect((await owner.get(registered)).status).toBe(200);
+  });
+});
