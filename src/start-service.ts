@@ -1,5 +1,4 @@
 import { access, constants, mkdir } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { createApp } from './app.js';
 import { createAcceptWriter } from './archivist/accept/accept-writer.js';
 import type { FirstOwner } from './archivist/bootstrap-deployment.js';
@@ -35,6 +34,7 @@ import { listenTls } from './service/listen-tls.js';
 import { type OpenDeployment, openDeployment } from './service/open-deployment.js';
 import { openIdentity } from './service/open-identity.js';
 import { openPayloadHash } from './service/open-payload-hash.js';
+import { packageVersion } from './service/package-version.js';
 import { registrationDeps } from './service/registration-deps.js';
 import { runConserverLink } from './service/run-conserver-link.js';
 import { cosignedCheckpoints, followedLogs, runWitnesses } from './service/run-witnesses.js';
@@ -289,17 +289,4 @@ function openLimiter(config: Config, { logger }: Base, closers: Closers): RateLi
   const limiter = openRateLimiter({ requestsPerSecond: rateLimit, redisUrl, logger });
   closers.push(async () => limiter.close());
   return limiter;
-}
-
-/** From the package's own description, which lies above the sources and above the build. */
-function packageVersion(): string {
-  const require = createRequire(import.meta.url);
-  for (const path of ['../package.json', '../../package.json']) {
-    try {
-      return (require(path) as { version: string }).version;
-    } catch {
-      // Built files lie one folder deeper than sources.
-    }
-  }
-  return 'unknown';
 }
