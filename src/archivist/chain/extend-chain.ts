@@ -21,7 +21,7 @@ import { dataOf } from './quantity.js';
 import { signTransaction } from './transaction.js';
 
 /** Signing holds up everything else that the process does. */
-const MOST_TRANSACTIONS = 50;
+const MOST_TRANSACTIONS = 25;
 
 export interface ChainDeps {
   readonly database: Database;
