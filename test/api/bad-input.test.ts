@@ -6,6 +6,7 @@ interface Schema {
   readonly type?: string;
   readonly enum?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
 }
 interface Operation {
   readonly parameters: readonly ({ readonly name: string; readonly in: string; readonly schema?: Schema } & Schema)[];
@@ -122,6 +123,19 @@ describe('each parameter of each route', () => {
         }
     }
     expect(tried).toBeGreaterThan(50);
+    expect(wrong).toEqual([]);
+  });
+
+  it('of the body that is needed is refused when it is missing, by name', async () => {
+    const wrong: string[] = [];
+    let tried = 0;
+    for (const { operation, row } of endpoints)
+      for (const name of operation.parameters.find(isBody)?.schema?.required ?? []) {
+        tried += 1;
+        const without = await send(row, ({ url, body }) => ({ url, body: { ...(body as object), [name]: undefined } }));
+        wrong.push(...unnamed(name, [without]));
+      }
+    expect(tried).toBeGreaterThan(10);
     expect(wrong).toEqual([]);
   });
 

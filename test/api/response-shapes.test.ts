@@ -40,6 +40,13 @@ const OURS = new Set([
   'subject_string',
   '@context',
   'assertionMethod',
+  // The other spelling, of a list and of a field (interface: Members, TLS CA certificate).
+  'next_page_token',
+  'certificate',
+  'certificates',
+  // What signing in needs beside the original's settings.
+  'audience',
+  'claims',
 ]);
 /** Lists that show nothing here: an application is nobody's member, and the policy of the table matches no asset. */
 const EMPTY = new Set(['GET /archivist/iam/v1/memberships', 'GET /archivist/iam/v1/access_policies/{uuid}/assets']);
@@ -67,11 +74,21 @@ async function describedOperations(): Promise<Map<string, Described>> {
   return found;
 }
 
+/** A row by which the owner gets an answer; members need a person first, whom the tests of members have. */
+function rowOf(endpoint: string): AccessRow | undefined {
+  return accessTable.rows.find(
+    (row) => shape(row.route) === shape(endpoint) && [200, 206].includes(row.expect.at(-1)!),
+  );
+}
+
 /** The answer that the owner gets by the access table, whose rows stand for every route. */
 async function answerTo(endpoint: string): Promise<unknown> {
-  const isIt = (row: AccessRow) => shape(row.route) === shape(endpoint) && [200, 206].includes(row.expect.at(-1)!);
-  const row = accessTable.rows.find(isIt);
-  if (!row) throw new Error(`no row of the access table shows an answer of ${endpoint}`);
+  const row = rowOf(endpoint)!;
+  const addition = endpoint.startsWith('GET') ? rowOf(endpoint.replace('GET', 'POST')) : undefined;
+  if (addition?.body !== undefined) {
+    const { url, body } = requestOf(addition, await withFresh(things, addition, running.owner));
+    await running.owner.post(url, body);
+  }
   const all = { ...things, client: running.owner.clientId };
   const { method, url, headers, body } = requestOf(row, await withFresh(all, row, running.owner));
   const authorization = row.form ? {} : { authorization: `Bearer ${running.owner.token}` };
@@ -135,7 +152,7 @@ describe.each(shapes)('%s', (endpoint, { operation, query, answer }) => {
   it.skipIf(answer === null)(
     'answers with every member of the interface, of its type, and no other',
     async (context) => {
-      if (!mounted.has(shape(endpoint))) context.skip();
+      if (!mounted.has(shape(endpoint)) || !rowOf(endpoint)) context.skip();
       const actual = await answerTo(endpoint);
       const expected = Object.entries(answer!).map(([path, type]): [string, string] => [
         RENAMED[path] ?? path,
