@@ -1,30 +1,32 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AccessRow, accessTable, filled, makeThings, requestOf, type Things, withFresh } from './access-table.js';
+import { type Callers, makeCallers } from './access-callers.js';
+import {
+  type AccessRow,
+  accessTable,
+  expectedOf,
+  filled,
+  makeThings,
+  requestOf,
+  type Things,
+  withFresh,
+} from './access-table.js';
 import { mountedRoutes, shape, startObservedService } from './mounted-routes.js';
 import { clientWith } from './test-service.js';
 
 let running: Awaited<ReturnType<typeof startObservedService>>;
 let things: Things;
-/** The token of each caller of the table; empty for none. */
-let tokens: Readonly<Record<string, string>>;
+let callers: Callers;
 beforeAll(async () => {
-  running = await startObservedService();
-  const { owner } = running;
+  running = await startObservedService({ PRIVATE_IDENTITY_PROVIDERS: 'allow' });
   const creator = await running.client({});
-  const claims = { ...decodeJwt(owner.token), exp: Math.floor(Date.now() / 1000) - 60 };
-  tokens = {
-    none: '',
-    garbage: `${owner.token.slice(0, -6)}AAAAAA`,
-    expired: await running.service.parts.keyring.signToken(claims, { typ: 'at+jwt' }),
-    stranger: (await running.client({ roles: ['OWNER'], otherTenancy: true })).token,
-    plain: (await running.client({})).token,
-    creator: creator.token,
-    owner: owner.token,
-  };
   things = await makeThings(running, creator);
+  callers = await makeCallers(running, creator);
 });
-afterAll(() => running?.close());
+afterAll(async () => {
+  await running?.close();
+  await callers?.end();
+});
 
 describe('the access table', () => {
   it('has a row for every route that is mounted, and none for another', async () => {
@@ -35,8 +37,10 @@ describe('the access table', () => {
   });
 
   it('says of every caller what it is answered', () => {
-    expect(accessTable.callers).toEqual(Object.keys(tokens));
+    expect([...accessTable.callers, ...Object.keys(accessTable.alike)]).toEqual(Object.keys(callers.tokens));
     expect(accessTable.rows.filter((row) => row.expect.length !== accessTable.callers.length)).toEqual([]);
+    const named = accessTable.rows.flatMap((row) => Object.keys({ ...row.but, ...row.sees?.but }));
+    expect(named.filter((name) => !(name in accessTable.alike))).toEqual([]);
   });
 
   it.each(accessTable.rows.map((row): [string, AccessRow] => [`${row.route} as ${row.url}`, row]))(
@@ -44,10 +48,11 @@ describe('the access table', () => {
     async (_name, row) => {
       const answers: Record<string, unknown> = {};
       const expected: Record<string, unknown> = {};
-      for (const [place, caller] of accessTable.callers.entries()) {
-        const { status, text } = await asked(row, tokens[caller]!);
+      for (const caller of [...accessTable.callers, ...Object.keys(accessTable.alike)]) {
+        const { status, text } = await asked(row, callers.tokens[caller]!);
         answers[caller] = row.sees ? [status, text.includes(filled(row.sees.text, things))] : status;
-        expected[caller] = row.sees ? [row.expect[place], row.sees.by[place]] : row.expect[place];
+        const answer = expectedOf(row, caller);
+        expected[caller] = row.sees ? [answer.status, answer.sees] : answer.status;
       }
       expect(answers).toEqual(expected);
     },
@@ -57,14 +62,19 @@ describe('the access table', () => {
 async function asked(row: AccessRow, token: string): Promise<{ status: number; text: string }> {
   const { method, url, headers, body } = requestOf(row, await withFresh(things, row, running.owner));
   const authorization: Record<string, string> = token === '' ? {} : { authorization: `Bearer ${token}` };
-  const init = { method, headers: { ...headers, ...authorization }, ...(body === undefined ? {} : { body }) };
+  const init = {
+    method,
+    redirect: 'manual' as const,
+    headers: { ...headers, ...authorization },
+    ...(body === undefined ? {} : { body }),
+  };
   const response = await fetch(`${running.url}${url}`, init);
   return { status: response.status, text: await response.text() };
 }
 
 describe('a token of the tenancy', () => {
   it('is what the expired one was', async () => {
-    const claims = decodeJwt(tokens['expired']!);
+    const claims = decodeJwt(callers.tokens['expired']!);
     const renewed = { ...claims, exp: Math.floor(Date.now() / 1000) + 600 };
     const token = await running.service.parts.keyring.signToken(renewed, { typ: 'at+jwt' });
     expect((await clientWith(running.url, token).get('/archivist/v2/assets')).status).toBe(200);

@@ -24,12 +24,27 @@ export interface AccessRow {
   /** Made by the owner before each call, for requests that use it up. */
   readonly fresh?: Fresh;
   readonly expect: readonly number[];
-  readonly sees?: { readonly text: string; readonly by: readonly boolean[] };
+  /** Where a caller is not answered like the one that it is alike. */
+  readonly but?: Readonly<Record<string, number>>;
+  readonly sees?: {
+    readonly text: string;
+    readonly by: readonly boolean[];
+    readonly but?: Readonly<Record<string, boolean>>;
+  };
+}
+
+/** What the row says of a caller. */
+export function expectedOf(row: AccessRow, caller: string): { status: number; sees: boolean } {
+  const place = accessTable.callers.indexOf(accessTable.alike[caller] ?? caller);
+  return {
+    status: row.but?.[caller] ?? row.expect[place]!,
+    sees: row.sees?.but?.[caller] ?? row.sees?.by[place] ?? false,
+  };
 }
 
 export const accessTable = JSON.parse(
   readFileSync(new URL('../../fixtures/interface/access.json', import.meta.url), 'utf8'),
-) as { callers: string[]; rows: AccessRow[] };
+) as { callers: string[]; alike: Record<string, string>; rows: AccessRow[] };
 
 /** What the names in a row's braces stand for. */
 export type Things = Readonly<Record<string, string>>;

@@ -22,10 +22,12 @@ interface MountedLayer {
 }
 
 /** A service, and the paths that its router really answers to: read off the router, not off what is said of it. */
-export async function startObservedService(): Promise<TestService & { readonly mountedPaths: readonly string[] }> {
+export async function startObservedService(
+  environment: Record<string, string> = {},
+): Promise<TestService & { readonly mountedPaths: readonly string[] }> {
   const mounting = vi.spyOn(express.application, 'all');
   try {
-    const running = await startTestService();
+    const running = await startTestService(environment);
     const app = mounting.mock.contexts[0] as Express;
     const layers = app.router.stack as MountedLayer[];
     const mountedPaths = layers.flatMap((layer) => (layer.route ? [documentPath(layer.route.path)] : []));

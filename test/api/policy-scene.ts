@@ -63,3 +63,15 @@ export async function confirmed(client: Client, identity: string): Promise<void>
     20_000,
   );
 }
+
+/** Each Owner imports the other's Self; answers by which subject the first one knows the second. */
+export async function exchangeSubjects(first: Client, second: Client): Promise<string> {
+  const path = '/archivist/iam/v1/subjects';
+  const self = async (client: Client) => {
+    const { json } = await client.get(`${path}/00000000-0000-0000-0000-000000000000`);
+    return { wallet_pub_key: json['wallet_pub_key'], tessera_pub_key: json['tessera_pub_key'] };
+  };
+  const known = made(await first.post(path, { display_name: 'Acme', ...(await self(second)) }));
+  made(await second.post(path, { display_name: 'Us', ...(await self(first)) }));
+  return known;
+}

@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { confirmed, listed, made, openScene, POLICIES, recorded, type Scene } from './policy-scene.js';
+import {
+  confirmed,
+  exchangeSubjects,
+  listed,
+  made,
+  openScene,
+  POLICIES,
+  recorded,
+  type Scene,
+} from './policy-scene.js';
 import { type Client, clientWith, requestToken, template } from './test-service.js';
 
 /** The three policies of the README, letter by letter; what stands in angle brackets is filled in. */
@@ -59,18 +68,6 @@ async function applicationWithClaims(claims: Record<string, string>): Promise<Cl
   const form = { grant_type: 'client_credentials', client_id: String(json['client_id']) };
   const token = await requestToken(scene.url, { ...form, client_secret: credential!.secret });
   return clientWith(scene.url, String(token.json['access_token']), form.client_id);
-}
-
-/** Each Owner imports the other's Self; answers by which subject the first one knows the second. */
-async function exchangeSubjects(first: Client, second: Client): Promise<string> {
-  const path = '/archivist/iam/v1/subjects';
-  const self = async (client: Client) => {
-    const { json } = await client.get(`${path}/00000000-0000-0000-0000-000000000000`);
-    return { wallet_pub_key: json['wallet_pub_key'], tessera_pub_key: json['tessera_pub_key'] };
-  };
-  const known = made(await first.post(path, { display_name: 'Acme', ...(await self(second)) }));
-  made(await second.post(path, { display_name: 'Us', ...(await self(first)) }));
-  return known;
 }
 
 const statusOf = async (client: Client, path: string) => (await client.get(path)).status;
