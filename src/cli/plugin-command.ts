@@ -13,6 +13,7 @@ import { openDatabase } from '../platform/postgres/open-database.js';
 import { openRedisQueues, postgresQueues } from '../platform/queue/open-queue-backend.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import { addDoctorCommand } from './doctor-command.js';
+import { addReceiptCommand } from './receipt-command.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 
 const SERVICE_BESIDE = 'http://127.0.0.1:8080';
@@ -113,6 +114,7 @@ async function runPlugin(config: Config, terminal: Terminal): Promise<void> {
 export function addPluginCommand(program: Command, terminal: Terminal): void {
   const plugin = program.command('plugin');
   addDoctorCommand(plugin, terminal);
+  addReceiptCommand(plugin, terminal);
   plugin
     .description('run the conserver plugin alone: it keeps reported operations and delivers them to ARCHIVIST_URL')
     .action(async () => {

@@ -1,12 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { OPERATION_QUEUE } from '../../plugins/conserver-link/operation-job.js';
 import { type ConserverLink, startConserverLink } from '../../plugins/conserver-link/start-conserver-link.js';
 import { openMemory } from '../../plugins/memory/open-memory.js';
 import { type KeptReceipt, RECEIPT_QUEUE, receiptName } from '../../plugins/receipts/receipt-job.js';
 import { type ServiceKeys, verifyReceiptHome } from '../../plugins/receipts/verify-receipt-home.js';
+import { runCli } from '../../src/cli/run-cli.js';
 import { readKeyDocument } from '../../src/core/index.js';
 import { startTestService, type TestService } from '../api/test-service.js';
 import { redisUrl } from '../support/prerequisites.js';
@@ -110,6 +113,20 @@ describe.each(redisUrl ? (['embedded', 'Redis'] as const) : (['embedded'] as con
         }
       }
       await memory.close();
+      vi.stubEnv('REDIS_URL', redis.redisUrl ?? '');
+      vi.stubEnv('DATA_DIR', open.folder);
+      const said: string[] = [];
+      const say = (text: string) => void said.push(text);
+      const terminal = { print: say, complain: say, exitCode: 0 };
+      const [{ subject, payload }] = captured as [(typeof captured)[0]];
+      const out = join(open.folder, 'receipt.cose');
+      await runCli(['plugin', 'receipt', subject.slice(7), payload, '--out', out], terminal);
+      expect([terminal.exitCode, said.join()]).toEqual([0, expect.stringContaining('vcon_enhanced')]);
+      const files = captured.map(({ job }) => readFileSync(`${out}.${job.slice(0, 8)}`));
+      expect(files.every((file) => posted.some(({ body }) => body.equals(file)))).toBe(true);
+      await runCli(['plugin', 'receipt', subject.slice(7), '00'.repeat(32)], terminal);
+      expect(terminal.exitCode).toBe(1);
+      vi.unstubAllEnvs();
     });
 
     it('are of events that were delivered in bulk, each once and under its own key', async () => {

@@ -1,0 +1,27 @@
+import type { Memory } from '../memory/memory.js';
+import { type KeptReceipt, receiptName } from '../receipts/receipt-job.js';
+import { OperatorError } from './operator-error.js';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const DIGEST = /^[0-9a-f]{64}$/;
+
+/**
+ * The receipts that came home of one state of a vCon, by the id of the operation's job.
+ * @throws {OperatorError} when none did, or uuid or hash are none
+ */
+export async function keptReceipts(
+  memory: Memory,
+  uuid: string,
+  hash: string,
+): Promise<Readonly<Record<string, KeptReceipt>>> {
+  if (!UUID.test(uuid.toLowerCase())) throw new OperatorError('the vCon must be given by its UUID');
+  if (!DIGEST.test(hash.toLowerCase()))
+    throw new OperatorError('the hash must be 64 hex digits: that of the vCon’s bytes');
+  const name = receiptName({ subject: `vcon://${uuid.toLowerCase()}`, payload: hash.toLowerCase() });
+  const fields = Object.entries(await memory.read('receipts', name));
+  if (fields.length === 0)
+    throw new OperatorError(
+      'no receipt of this state of the vCon came home: not delivered yet, or longer than 90 days ago',
+    );
+  return Object.fromEntries(fields.map(([job, text]) => [job, JSON.parse(text) as KeptReceipt]));
+}
