@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { addAuditCommand } from './audit-command.js';
 import { addDoctorCommand } from './doctor-command.js';
 import { addExportCommand } from './export-command.js';
+import { addKeysCommand } from './keys-command.js';
 import { addMonitorCommand } from './monitor-command.js';
 import { addPluginCommand } from './plugin-command.js';
 import { addQueueCommand } from './queue-command.js';
@@ -19,6 +20,7 @@ const COMMANDS: readonly AddCommand[] = [
   addDoctorCommand,
   addTenancyCommand,
   addMonitorCommand,
+  addKeysCommand,
   addAuditCommand,
   addExportCommand,
 ];

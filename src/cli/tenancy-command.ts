@@ -1,31 +1,13 @@
 import type { Command } from 'commander';
-import { ConfigError, parseConfig } from '../platform/config.js';
-import { type OperatorClient, OperatorRefused, openOperatorClient } from './operator-client.js';
-import { EXIT_USAGE, type Terminal } from './terminal.js';
+import { answerAsOperator, type OperatorOptions } from './operator-answer.js';
+import type { OperatorClient } from './operator-client.js';
+import type { Terminal } from './terminal.js';
 
-const EXIT_NOT_DONE = 1;
-
-interface Options {
-  readonly url?: string;
-  readonly json?: boolean;
+interface Options extends OperatorOptions {
   readonly domain?: string;
 }
 
 type Answer = Record<string, unknown>;
-type Work = (client: OperatorClient) => Promise<{ readonly document: object; readonly text: string }>;
-
-async function answer(terminal: Terminal, { url, json }: Options, work: Work): Promise<void> {
-  try {
-    const { publicUrl, keysDir } = parseConfig(process.env);
-    const { document, text } = await work(await openOperatorClient((url ?? publicUrl).replace(/\/+$/, ''), keysDir));
-    terminal.print(json ? JSON.stringify(document, null, 2) : text);
-  } catch (error) {
-    if (!(error instanceof OperatorRefused || error instanceof ConfigError)) throw error;
-    if (json) terminal.print(JSON.stringify({ error: error.message }, null, 2));
-    else terminal.complain(`error: ${error.message}`);
-    terminal.exitCode = error instanceof ConfigError ? EXIT_USAGE : EXIT_NOT_DONE;
-  }
-}
 
 /** `tenancies/<uuid>`, `tenant/<uuid>` or the UUID alone. */
 function pathOf(tenancy: string): string {
@@ -84,18 +66,18 @@ export function addTenancyCommand(program: Command, terminal: Terminal): void {
   add('create <name>', 'make a tenancy and its first Owner')
     .option('--domain <domain>', 'a domain of its organisation, which you have verified')
     .action((name: string, options: Options) =>
-      answer(terminal, options, (client) => create(client, name, options.domain)),
+      answerAsOperator(terminal, options, (client) => create(client, name, options.domain)),
     );
-  add('list', 'list the tenancies').action((options: Options) => answer(terminal, options, list));
+  add('list', 'list the tenancies').action((options: Options) => answerAsOperator(terminal, options, list));
   add('disable <tenancy>', 'refuse every token and session of a tenancy').action((id: string, options: Options) =>
-    answer(terminal, options, (client) => told(client.post(`${pathOf(id)}:disable`))),
+    answerAsOperator(terminal, options, (client) => told(client.post(`${pathOf(id)}:disable`))),
   );
   add('enable <tenancy>', 'accept them again').action((id: string, options: Options) =>
-    answer(terminal, options, (client) => told(client.post(`${pathOf(id)}:enable`))),
+    answerAsOperator(terminal, options, (client) => told(client.post(`${pathOf(id)}:enable`))),
   );
   add('verify-domain <tenancy> <domain>', 'note a domain of its organisation, which you have verified').action(
     (id: string, domain: string, options: Options) =>
-      answer(terminal, options, (client) =>
+      answerAsOperator(terminal, options, (client) =>
         told(client.post(`${pathOf(id)}:verify-domain`, { verified_domain: domain })),
       ),
   );

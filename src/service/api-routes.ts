@@ -11,6 +11,7 @@ import { assetEventRoutes } from '../archivist/events/asset-event-routes.js';
 import { assetFreeEventRoutes } from '../archivist/events/asset-free-event-routes.js';
 import { locationRoutes } from '../archivist/locations/location-routes.js';
 import { type LogFileDeps, logFileRoutes } from '../archivist/log-file-routes.js';
+import { keyOperatorRoutes } from '../archivist/operator/key-operator-routes.js';
 import { operatorRoutes } from '../archivist/operator/operator-routes.js';
 import { proofRoutes } from '../archivist/proofs/proof-routes.js';
 import type { ProvenanceDeps } from '../archivist/provenance-deps.js';
@@ -102,6 +103,7 @@ export function routeGroups(deps: {
     { name: 'v1/tenancies', title: 'Tenancies', routes: tenancyRoutes(deps.identity.people) },
     { name: 'v1/caps', title: 'Caps', routes: capRoutes(provenance) },
     { name: 'operator/v1/tenancies', title: 'Operator', routes: operatorRoutes(deps.identity.operator) },
+    { name: 'operator/v1/keys', title: 'Keys of the deployment', routes: keyOperatorRoutes(deps.identity.keys) },
     {
       name: 'iam/v1/applications',
       title: 'Applications',

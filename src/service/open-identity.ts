@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { KeyOperatorDeps } from '../archivist/operator/manage-keys.js';
 import type { OperatorDeps } from '../archivist/operator/manage-tenancies.js';
 import { claimedIssuer, createAuthenticateMember } from '../iam/identity-provider/authenticate-member.js';
 import { createProviderTokens } from '../iam/identity-provider/verify-provider-token.js';
@@ -47,6 +48,7 @@ export interface Identity {
   readonly authenticate: Authenticate;
   readonly authenticateOperator: (authorization: string | undefined) => void;
   readonly operator: OperatorDeps;
+  readonly keys: KeyOperatorDeps;
   readonly people: PeopleDeps;
   readonly tokens: IssueTokenDeps;
   close(): void;
@@ -60,7 +62,8 @@ export async function openIdentity(parts: IdentityParts): Promise<Identity> {
   const { config, database, clock, ids, logger, open } = parts;
   const { deployment, keyring, createTenancyKeys } = open;
   const { publicUrl, massifHeight } = config;
-  const secret = await keyFiles(config.keysDir).secret(OPERATOR_TOKEN, (count) => ids.randomBytes(count));
+  const files = keyFiles(config.keysDir);
+  const secret = await files.secret(OPERATOR_TOKEN, (count) => ids.randomBytes(count));
   const disabled = await watchDisabledTenancies({ database, logger });
   const standingOf = createCallerStanding(database);
   const keys = watchKeys({ database, keyring, deployment, clock, logger });
@@ -77,6 +80,14 @@ export async function openIdentity(parts: IdentityParts): Promise<Identity> {
     authenticateOperator: createAuthenticateOperator(secret),
     operator: { database, clock, ids, logger, pepper: keyring.pepper, massifHeight, createTenancyKeys, disabled },
     tokens: { database, keyring, clock, ids, publicUrl, logger, guard },
+    keys: {
+      database,
+      clock,
+      logger,
+      files,
+      deploymentTenancy: deployment.deploymentTenancy,
+      refreshKeys: keys.adoptNow,
+    },
     people,
     close() {
       disabled.close();

@@ -9,14 +9,17 @@ const EVERY_MS = 60_000;
 /** Whoever sends tokens of keys that do not exist makes us look no more often than this. */
 const AT_MOST_EVERY_MS = 1_000;
 
-/** Keeps the keyring of this process at what the database says, whichever process rotated a key. */
+/**
+ * Keeps the keyring of this process at what the database says, whichever process rotated a key. `refresh` looks no more
+ * often than once a second, `adoptNow` always.
+ */
 export function watchKeys(deps: {
   readonly database: Database;
   readonly keyring: OpenKeyring;
   readonly deployment: Deployment;
   readonly clock: Clock;
   readonly logger: Logger;
-}): { refresh(): Promise<void>; close(): void } {
+}): { refresh(): Promise<void>; adoptNow(): Promise<void>; close(): void } {
   let lookedAt = 0;
   let looking: Promise<void> | undefined;
 
@@ -41,5 +44,5 @@ export function watchKeys(deps: {
     refresh().catch((error: unknown) => deps.logger.warn({ err: error }, 'the keys could not be looked up'));
   }, EVERY_MS);
   timer.unref();
-  return { refresh, close: () => clearInterval(timer) };
+  return { refresh, adoptNow: look, close: () => clearInterval(timer) };
 }

@@ -1,0 +1,67 @@
+import type { Clock } from '../../platform/clock.js';
+import type { KeyFiles } from '../../platform/keys/key-files.js';
+import { DEPLOYMENT_ROLES, type KeyRole } from '../../platform/keys/key-role.js';
+import { rotateKey } from '../../platform/keys/rotate-key.js';
+import { listSigningKeys, type SigningKeyRow } from '../../platform/keys/signing-key-store.js';
+import type { Logger } from '../../platform/logger.js';
+import type { Database } from '../../platform/postgres/database.js';
+
+export interface KeyOperatorDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly files: KeyFiles;
+  readonly deploymentTenancy: string;
+  /** Lets this process go over to a new key at once; others follow within a minute. */
+  readonly refreshKeys: () => Promise<void>;
+}
+
+/** Roles whose keys an operator may rotate. */
+export const ROTATABLE_ROLES = DEPLOYMENT_ROLES;
+
+function shown(row: SigningKeyRow): Record<string, string> {
+  return {
+    key_id: row.keyId,
+    role: row.role,
+    algorithm: row.algorithm,
+    state: row.state,
+    valid_from: row.validFrom.toISOString(),
+    valid_until: row.validUntil?.toISOString() ?? '',
+  };
+}
+
+function isRotatable({ role }: SigningKeyRow): boolean {
+  return ROTATABLE_ROLES.some((each) => each === role);
+}
+
+/** The deployment's keys, retired ones too, without anything secret. */
+export async function listKeys({ database, deploymentTenancy }: KeyOperatorDeps): Promise<Record<string, string>[]> {
+  const rows = await database.inTransaction('system', (tx) => listSigningKeys(tx, deploymentTenancy));
+  return rows.filter(isRotatable).map(shown);
+}
+
+/**
+ * Gives a role a new key and retires the one before, which stays published with its interval: what it signed verifies for
+ * ever. Resolves with both. The act is logged, with key ids and nothing else.
+ */
+export async function rotateDeploymentKey(
+  deps: KeyOperatorDeps,
+  role: (typeof DEPLOYMENT_ROLES)[number],
+): Promise<{ active: Record<string, string>; retired: Record<string, string> }> {
+  const { database, clock, files, deploymentTenancy, logger } = deps;
+  const rows = await database.inTransaction('system', async (tx) => {
+    await rotateKey(tx, files, deploymentTenancy, role, new Date(clock.now()));
+    return listSigningKeys(tx, deploymentTenancy);
+  });
+  const ofRole = (state: SigningKeyRow['state']) => shown(newestOf(rows, role, state));
+  const answer = { active: ofRole('active'), retired: ofRole('retired') };
+  await deps.refreshKeys();
+  logger.warn({ role, active: answer.active['key_id'], retired: answer.retired['key_id'] }, 'a key was rotated');
+  return answer;
+}
+
+function newestOf(rows: readonly SigningKeyRow[], role: KeyRole, state: SigningKeyRow['state']): SigningKeyRow {
+  const found = rows.find((row) => row.role === role && row.state === state);
+  if (!found) throw new TypeError(`a rotated role has no ${state} key`);
+  return found;
+}

@@ -1,0 +1,32 @@
+import { ConfigError, parseConfig } from '../platform/config.js';
+import { type OperatorClient, OperatorRefused, openOperatorClient } from './operator-client.js';
+import { EXIT_USAGE, type Terminal } from './terminal.js';
+
+const EXIT_NOT_DONE = 1;
+
+/** What every command of the operator takes. */
+export interface OperatorOptions {
+  readonly url?: string;
+  readonly json?: boolean;
+}
+
+/** What a command has to say, for a machine and for a person. */
+export type OperatorWork = (client: OperatorClient) => Promise<{ readonly document: object; readonly text: string }>;
+
+/** Runs one command of the operator through the running service and says what came of it. */
+export async function answerAsOperator(
+  terminal: Terminal,
+  { url, json }: OperatorOptions,
+  work: OperatorWork,
+): Promise<void> {
+  try {
+    const { publicUrl, keysDir } = parseConfig(process.env);
+    const { document, text } = await work(await openOperatorClient((url ?? publicUrl).replace(/\/+$/, ''), keysDir));
+    terminal.print(json ? JSON.stringify(document, null, 2) : text);
+  } catch (error) {
+    if (!(error instanceof OperatorRefused || error instanceof ConfigError)) throw error;
+    if (json) terminal.print(JSON.stringify({ error: error.message }, null, 2));
+    else terminal.complain(`error: ${error.message}`);
+    terminal.exitCode = error instanceof ConfigError ? EXIT_USAGE : EXIT_NOT_DONE;
+  }
+}

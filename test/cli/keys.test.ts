@@ -1,0 +1,98 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { runCli } from '../../src/cli/run-cli.js';
+import { toHex } from '../../src/core/bytes.js';
+import { readKeyDocument } from '../../src/core/cose/key-document.js';
+import { sha256 } from '../../src/core/sha256.js';
+import { verifyTransparentStatement } from '../../src/core/verify/verify-transparent-statement.js';
+import { startTestService, type TestService } from '../api/test-service.js';
+
+const PATIENCE = { timeout: 40_000, interval: 200 };
+let running: TestService;
+let keysDir: string;
+beforeAll(async () => {
+  keysDir = await mkdtemp(join(tmpdir(), 'keys-command-'));
+  running = await startTestService({ KEYS_DIR: keysDir });
+}, 60_000);
+afterAll(async () => {
+  await running?.close();
+  await rm(keysDir, { recursive: true });
+});
+
+async function keys(...args: string[]): Promise<{ out: string; err: string; exitCode: number }> {
+  const [out, err]: [string[], string[]] = [[], []];
+  const terminal = { print: (text: string) => out.push(text), complain: (text: string) => err.push(text), exitCode: 0 };
+  const before = process.env;
+  process.env = { ...before, KEYS_DIR: keysDir, PUBLIC_URL: running.url };
+  await runCli(['keys', ...args], terminal).finally(() => {
+    process.env = before;
+  });
+  return { out: out.join('\n'), err: err.join('\n'), exitCode: terminal.exitCode };
+}
+
+type Listed = { keys: { key_id: string; role: string; state: string; valid_until: string }[] };
+const listed = async () => (JSON.parse((await keys('list', '--json')).out) as Listed).keys;
+
+/** A new event’s transparent statement, once it is there. */
+async function transparentStatement(number: number): Promise<Uint8Array> {
+  const asset = await running.owner.post('/archivist/v2/assets', { attributes: {} });
+  const event = await running.owner.post(`/archivist/v2/${asset.json['identity']}/events`, {
+    operation: 'Record',
+    behaviour: 'RecordEvidence',
+    event_attributes: {
+      payload: toHex(sha256(Uint8Array.of(number))),
+      payload_hash_alg: 'SHA-256',
+      subject: 'vcon://0192e8f5-0000-7000-8000-000000000001',
+    },
+  });
+  return vi.waitFor(async () => {
+    const answer = await running.owner.get(`/archivist/v2/${event.json['identity']}/transparent-statement`);
+    expect(answer.status).toBe(200);
+    return answer.bytes;
+  }, PATIENCE);
+}
+
+async function publishedTrust() {
+  const [logKeys, issuerKeys] = await Promise.all(
+    ['/.well-known/scitt-keys', '/archivist/v1/didweb/did.json'].map(async (path) =>
+      readKeyDocument((await running.anonymous.get(path)).bytes),
+    ),
+  );
+  return { logKeys: logKeys!, issuerKeys: issuerKeys! };
+}
+
+describe('vcon-archivist keys', () => {
+  it('lists one active key for each role, and nothing secret', async () => {
+    const found = await listed();
+    expect(found.map(({ role, state }) => `${role} ${state}`).sort()).toEqual(
+      ['chain', 'issuer', 'note', 'seal', 'statement_receipt', 'token'].map((role) => `${role} active`),
+    );
+    expect(JSON.stringify(found)).not.toMatch(/"d"|PRIVATE|pepper/);
+  });
+
+  it('rotates the keys of evidence: what they signed before and after verifies with what is published', async () => {
+    const before = await transparentStatement(1);
+    const old = await publishedTrust();
+    for (const role of ['issuer', 'statement_receipt', 'seal']) {
+      const { out, exitCode } = await keys('rotate', role);
+      expect([exitCode, out.split('\n').length]).toEqual([0, 3]);
+    }
+    const after = await transparentStatement(2);
+    const trust = await publishedTrust();
+    await verifyTransparentStatement(before, trust);
+    await verifyTransparentStatement(after, trust);
+    await expect(verifyTransparentStatement(after, old)).rejects.toMatchObject({
+      code: expect.stringMatching(/not_trusted/),
+    });
+    const retired = (await listed()).filter(({ state }) => state === 'retired');
+    expect(retired.map(({ role }) => role).sort()).toEqual(['issuer', 'seal', 'statement_receipt']);
+    expect(retired.every(({ valid_until: until }) => until !== '')).toBe(true);
+  });
+
+  it('refuses a role that there is not, with exit code 1', async () => {
+    const { err, exitCode } = await keys('rotate', 'wallet');
+    expect([exitCode, err.includes('role')]).toEqual([1, true]);
+  });
+});
