@@ -233,7 +233,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
     cosignedCheckpoint: cosignedCheckpoints(config, database),
   };
   const scitt = registrationDeps({ ...base, publicUrl, deployment, writer });
-  const payloadHash = await openPayloadHash({ config, scitt, keyring, nudge, closers });
+  const payloadHash = await openPayloadHash({ ...base, config, scitt, keyring, nudge, closers });
   const limiter = openLimiter(config, base, closers);
   const servesInterface = config.role === 'all' || config.role === 'api';
   if (servesInterface) await forgetUnlimited(database, quotas);

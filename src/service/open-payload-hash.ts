@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { RouteGroup } from '../app.js';
+import type { Failpoints } from '../ledger/failpoints.js';
 import type { Config } from '../platform/config.js';
 import { explained } from '../platform/explain-failure.js';
 import type { Keyring } from '../platform/keys/keyring.js';
@@ -14,10 +15,11 @@ export async function openPayloadHash(parts: {
   readonly config: Config;
   readonly scitt: ScittDeps;
   readonly keyring: Keyring;
+  readonly failpoints: Failpoints;
   nudge(tenantId: string, logId: string): void;
   readonly closers: (() => Promise<unknown>)[];
 }): Promise<readonly RouteGroup[]> {
-  const { config, scitt, keyring, nudge, closers } = parts;
+  const { config, scitt, keyring, failpoints, nudge, closers } = parts;
   const { issuersFile, path, perSecond } = config.payloadHash;
   if (issuersFile === undefined) return [];
   const text = readFile(issuersFile, 'utf8');
@@ -32,6 +34,7 @@ export async function openPayloadHash(parts: {
   const deps = {
     ...scitt,
     keyring,
+    failpoints,
     log,
     pinned,
     admit: (address: string) => limiter.admit(address),

@@ -1,4 +1,5 @@
 import { sha256 } from '../../core/sha256.js';
+import type { Failpoints } from '../../ledger/failpoints.js';
 import { insertIntake } from '../../ledger/intake-store.js';
 import type { LogRef } from '../../ledger/log.js';
 import type { ReceiptWatch } from '../../ledger/receipt-watch.js';
@@ -19,6 +20,7 @@ export interface PayloadHashDeps {
   readonly pinned: readonly TrustAnchor[];
   readonly reservedIssuers: readonly string[];
   readonly receipts: ReceiptWatch;
+  readonly failpoints: Failpoints;
   /** Counts a request of this address. @throws {ApiError} rate_limited */
   admit(address: string): Promise<void>;
   /** Says that an entry waits for the log. */
@@ -43,6 +45,7 @@ export async function registerPayloadHash(deps: PayloadHashDeps, submitted: Uint
   });
   const entryId = deps.ids.uuid();
   const registration = { tenantId, statementHash: examined.hash, entryId, submitted };
+  await deps.failpoints.reach('register.before');
   const registered = await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
     const registeredAt = new Date(deps.clock.now());
     if (!(await takePayloadHashRegistration(tx, { ...registration, registeredAt })))
@@ -51,6 +54,7 @@ export async function registerPayloadHash(deps: PayloadHashDeps, submitted: Uint
     await insertIntake(tx, [{ ...log, entryId, entryKind: 'statement', entryTenantId: tenantId }]);
     return entryId;
   });
+  await deps.failpoints.reach('register.after');
   deps.nudge(log);
   return registered;
 }
