@@ -18,6 +18,8 @@ export interface BenchPlan {
   readonly queryRounds: number;
   /** Of one round of bulk requests. */
   readonly bulkEvents: number;
+  /** Statements of one round of registrations. */
+  readonly registrations: number;
 }
 
 export const SMOKE: BenchPlan = {
@@ -31,6 +33,7 @@ export const SMOKE: BenchPlan = {
   tenancySizes: [200, 1000],
   queryRounds: 3,
   bulkEvents: 100,
+  registrations: 100,
 };
 
 export const FULL: BenchPlan = {
@@ -44,6 +47,7 @@ export const FULL: BenchPlan = {
   tenancySizes: [1000, 100_000],
   queryRounds: 31,
   bulkEvents: 5000,
+  registrations: 2000,
 };
 
 /** Posts under way at once, at most. */

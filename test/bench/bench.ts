@@ -7,8 +7,10 @@ import { createHttpClient } from './http-client.js';
 import type { LoadTarget } from './load.js';
 import { type MeasuredService, measurePosts } from './measure.js';
 import { measureGrowth } from './query-figures.js';
+import { measureRegistrations } from './registration-figures.js';
 import { report } from './report.js';
 import { type Growth, growthReport } from './report-growth.js';
+import { registrationReport } from './report-registrations.js';
 import { awaitProof, type ServiceUnderTest, sampleAnswer, startService } from './service-under-test.js';
 
 const NO_OP = new URL('./no-op-server.js', import.meta.url);
@@ -35,6 +37,8 @@ async function run(plan: BenchPlan, closers: Closers): Promise<{ document: objec
   const measured = await measurePosts(noOp, services, plan, say);
   const checks: PostCheck[] = [];
   for (const each of measured.services) checks.push(await check(each, plan));
+  const registrations = [];
+  for (const service of services) registrations.push(await measureRegistrations(service, plan, say));
   const growth = await growOn(server, plan, closers);
   say('signatures, in this process');
   const { identity } = measured.services[0]!.rounds[0]!.accepted[0]!;
@@ -43,12 +47,20 @@ async function run(plan: BenchPlan, closers: Closers): Promise<{ document: objec
     measured,
     checks,
     growth,
+    registrations,
     crypto: await measureCrypto(services[0]!, statement, plan),
     notRun: server ? [] : ['PostgreSQL: neither BENCH_DATABASE_URL nor TEST_DATABASE_URL is set'],
     startedAt,
     seconds: (Date.now() - startedAt.getTime()) / 1000,
   });
   return { document, sound: checks.every(isSound) };
+}
+
+async function registrationsAlone(plan: BenchPlan, closers: Closers): Promise<{ document: object; sound: boolean }> {
+  const server = process.env['BENCH_DATABASE_URL'] || process.env['TEST_DATABASE_URL'];
+  const engine = server ? await postgresqlEngine(server, process.env['BENCH_REDIS_URL']) : await embeddedEngine();
+  const measured = await measureRegistrations(await startOn(engine, closers), plan, say);
+  return { document: registrationReport([measured]), sound: true };
 }
 
 async function growthAlone(plan: BenchPlan, closers: Closers): Promise<{ document: object; sound: boolean }> {
@@ -100,9 +112,12 @@ async function main(): Promise<void> {
     process.once(signal, () => void closeAll(closers).finally(() => process.exit(130)));
   try {
     const plan = process.argv.includes('--smoke') ? SMOKE : FULL;
-    const { document, sound } = process.argv.includes('--growth')
-      ? await growthAlone(plan, closers)
-      : await run(plan, closers);
+    const only = [
+      ['--growth', growthAlone],
+      ['--registrations', registrationsAlone],
+    ] as const;
+    const [, measure] = only.find(([name]) => process.argv.includes(name)) ?? ['', run];
+    const { document, sound } = await measure(plan, closers);
     process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
     process.exitCode = sound ? 0 : 1;
   } catch (error) {

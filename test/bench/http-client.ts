@@ -3,13 +3,15 @@ import { Agent, request } from 'node:http';
 export interface HttpAnswer {
   readonly status: number;
   readonly bytes: Buffer;
+  /** The header Location, when there is one. */
+  readonly location?: string | undefined;
 }
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
 }
 
 /** A client with kept-alive connections of its own. Whatever the status, an answer is an answer. */
@@ -37,6 +39,7 @@ export function createHttpClient(url: string, connections: number): HttpClient {
         response.on('end', () => {
           resolve({
             status: response.statusCode ?? 0,
+            location: response.headers.location,
             bytes: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks),
           });
         });

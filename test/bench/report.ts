@@ -5,6 +5,7 @@ import type { CryptoFigures } from './crypto-figures.js';
 import type { Measured, MeasuredService } from './measure.js';
 import { figure, ratio } from './report-figure.js';
 import { type Growth, growthReport } from './report-growth.js';
+import { type Registrations, registrationReport } from './report-registrations.js';
 import { percentile, rounded } from './statistics.js';
 import { newSubject, templateEventBody } from './template-event.js';
 
@@ -15,6 +16,7 @@ export interface Findings {
   readonly checks: readonly PostCheck[];
   readonly crypto: CryptoFigures;
   readonly growth: Growth;
+  readonly registrations: readonly Registrations[];
   /** Why an engine was not measured. */
   readonly notRun: readonly string[];
   readonly startedAt: Date;
@@ -150,6 +152,7 @@ export function report(plan: BenchPlan, findings: Findings): Record<string, unkn
     },
     ratios: ratios(findings),
     growth: growthReport(findings.growth),
+    registrations: registrationReport(findings.registrations),
     figures: {
       noOpPostsPerSecond: figure(measured.noOp, 'posts/s'),
       ...Object.fromEntries(
