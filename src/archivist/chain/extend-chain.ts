@@ -3,6 +3,7 @@ import { walletAddresses } from '../../iam/tenancies/tenancy-store.js';
 import type { Failpoints } from '../../ledger/failpoints.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Keyring } from '../../platform/keys/keyring.js';
+import type { ObjectStore } from '../../platform/object-store.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
 import type { Deployment } from '../deployment.js';
 import { anchorInput } from './anchor.js';
@@ -17,6 +18,7 @@ import {
   sealsWithoutTransaction,
   type TransactionSubject,
 } from './chain-store.js';
+import { isBlockKept, keepBlock } from './kept-blocks.js';
 import { dataOf } from './quantity.js';
 import { signTransaction } from './transaction.js';
 
@@ -25,6 +27,7 @@ const MOST_TRANSACTIONS = 25;
 
 export interface ChainDeps {
   readonly database: Database;
+  readonly objectStore: ObjectStore;
   readonly deployment: Deployment;
   readonly keyring: Pick<Keyring, 'chain'>;
   readonly clock: Clock;
@@ -41,16 +44,27 @@ interface Waiting extends TransactionSubject {
  * Writes every anchor and every published seal of a tenancy log that the chain does not have yet into new blocks, one
  * transaction each. Two processes may do so at once: a block is stored with its transactions or not at all, and only the
  * first one upon its parent is. Resolves with how many transactions were written.
- * @throws {Error} when the chain has no first block
+ * @throws {Error} when the chain has no first block, or the object store has seen another chain than the database holds
  */
 export async function extendChain(deps: ChainDeps, stopping: () => boolean): Promise<number> {
   let written = 0;
   while (!stopping()) {
     const { head, waiting } = await deps.database.inTransaction('system', (tx) => readWaiting(tx, deps.deployment));
+    await keepBlock(deps.objectStore, deps.deployment.deploymentTenancy, head);
     if (waiting.length === 0) break;
+    await requireNewest(deps, head);
     if (await putBlock(deps, head, waiting)) written += waiting.length;
   }
   return written;
+}
+
+/** A block after the head is kept: another process has put it there just now, or the database is older than its chain. */
+async function requireNewest({ database, deployment, objectStore }: ChainDeps, head: Head): Promise<void> {
+  const chain = deployment.deploymentTenancy;
+  if (!(await isBlockKept(objectStore, chain, head.number + 1n))) return;
+  const now = await database.inTransaction('system', (tx) => findHead(tx, chain));
+  if (now?.number === head.number)
+    throw new Error(`the database is older than block ${head.number + 1n}, which is kept: the chain is not extended`);
 }
 
 /** The head first: what is read after it can only be in a block above it, and then the head has moved on. */

@@ -25,7 +25,7 @@ beforeAll(async () => {
   keysDir = await mkdtemp(join(tmpdir(), 'keys-'));
   running = await startTestService({ ANCHOR_SCHEDULE: '0 0 1 1 *', KEYS_DIR: keysDir });
   owner = running.owner;
-  rig = anchorRig(running);
+  rig = anchorRig(running, join(keysDir, 'objects'));
   const { json } = await owner.post('/archivist/v2/assets', { attributes: {}, proof_mechanism: 'SIMPLE_HASH' });
   asset = String(json['identity']);
   tenantId = String(json['tenant_identity']).slice('tenant/'.length);
@@ -199,5 +199,23 @@ describe('two processes at once', () => {
     );
     expect(put).toBe(false);
     await audit();
+  });
+});
+
+describe('a database that is older than its chain', () => {
+  it('has its chain extended by nobody', async () => {
+    await confirmed();
+    await anchoredAll();
+    await rig.extend();
+    const { blocks } = await readAll(rig.database);
+    const last = blocks.at(-1)!.block_number;
+    await running.asOwner(`DELETE FROM archivist.chain_block WHERE block_number = ${last}`);
+    await running.asOwner(`DELETE FROM archivist.chain_transaction WHERE block_number = ${last}`);
+    await expect(rig.extend()).rejects.toThrow(/is not extended/);
+    expect((await readAll(rig.database)).blocks.length).toBe(blocks.length - 1);
+    const { deploymentTenancy: chain } = rig.deployment;
+    await running.asOwner(`UPDATE archivist.chain_block SET header = '\\x00' WHERE block_number = ${last - 1n}`);
+    await expect(rig.extend()).rejects.toThrow(/another block/);
+    expect((await rig.database.inTransaction('system', (tx) => findHead(tx, chain)))!.number).toBe(last - 1n);
   });
 });

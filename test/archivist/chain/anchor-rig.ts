@@ -1,6 +1,7 @@
 import { type AnchorDeps, anchorWindows } from '../../../src/archivist/chain/anchor-windows.js';
 import { extendChain } from '../../../src/archivist/chain/extend-chain.js';
 import { type Failpoints, noFailpoints } from '../../../src/ledger/failpoints.js';
+import { fileObjectStore } from '../../../src/platform/file-object-store.js';
 import { createLogger } from '../../../src/platform/logger.js';
 import type { Database } from '../../../src/platform/postgres/database.js';
 import type { TestService } from '../../api/test-service.js';
@@ -20,10 +21,11 @@ export function crashAt(name: string): Failpoints {
 }
 
 /** The anchor job of a started service, run by hand, on any failpoints. */
-export function anchorRig({ service }: Pick<TestService, 'service'>) {
+export function anchorRig({ service }: Pick<TestService, 'service'>, objectsDir: string) {
   const { database, deployment, keyring, clock } = service.parts;
   const deps = (failpoints: Failpoints, over: Partial<AnchorDeps> = {}) => ({
     database,
+    objectStore: fileObjectStore(objectsDir),
     deployment,
     clock,
     keyring,

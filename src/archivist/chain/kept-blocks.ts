@@ -1,0 +1,21 @@
+import type { ObjectStore } from '../../platform/object-store.js';
+import type { Block } from './block.js';
+
+function keyOf(chain: string, number: bigint): string {
+  return `blocks/${chain}/${number.toString().padStart(16, '0')}`;
+}
+
+/**
+ * Keeps a stored block's header in the object store under its number, which is create-only: a database restored from an
+ * older copy comes to a number that is taken.
+ * @throws {Error} when another block is kept there
+ */
+export async function keepBlock(objectStore: ObjectStore, chain: string, block: Block): Promise<void> {
+  if ((await objectStore.putNew(keyOf(chain, block.number), block.header)) === 'different')
+    throw new Error(`the object store has another block ${block.number} than the database: the chain is not extended`);
+}
+
+/** True when a block of this number was stored once, whatever the database says now. */
+export async function isBlockKept(objectStore: ObjectStore, chain: string, number: bigint): Promise<boolean> {
+  return (await objectStore.get(keyOf(chain, number))) !== undefined;
+}
