@@ -16,6 +16,7 @@ import { createAuthenticateOperator, OPERATOR_TOKEN } from '../iam/tokens/authen
 import { createCallerStanding } from '../iam/tokens/caller-standing.js';
 import { openGuessGuard } from '../iam/tokens/guess-guard.js';
 import type { IssueTokenDeps } from '../iam/tokens/issue-token.js';
+import { createTellRefusedToken } from '../iam/tokens/tell-refused-token.js';
 import type { Clock } from '../platform/clock.js';
 import type { Config } from '../platform/config.js';
 import { ApiError } from '../platform/errors.js';
@@ -67,7 +68,9 @@ export async function openIdentity(parts: IdentityParts): Promise<Identity> {
   const disabled = await watchDisabledTenancies({ database, logger });
   const standingOf = createCallerStanding(database);
   const keys = watchKeys({ database, keyring, deployment, clock, logger });
-  const ofApplication = createAuthenticate({ keyring, clock, publicUrl, standingOf, refreshKeys: keys.refresh });
+  const tellRefused = createTellRefusedToken({ logger });
+  const refreshKeys = keys.refresh;
+  const ofApplication = createAuthenticate({ keyring, clock, publicUrl, standingOf, refreshKeys, tellRefused });
   const people = peopleDeps(parts);
   const callerOf = createCallerOf(ofApplication, people);
   const guard = openGuessGuard({ redisUrl: config.redisUrl, logger });

@@ -23,6 +23,7 @@ import {
 import { insertPolicyAudit } from './policy-audit-store.js';
 import { readSubject, readUserAttribute } from './principal-key.js';
 import { noSuchAccessPolicy, requirePolicyManager } from './read-access-policies.js';
+import { requireOwnerNow } from './require-owner-now.js';
 
 export interface WritePolicyDeps extends SecurityDeps {
   readonly database: Database;
@@ -45,6 +46,7 @@ export async function createAccessPolicy(
   const createdAt = new Date(deps.clock.now());
   const policy: AccessPolicy = { ...content, tenantId, policyId: deps.ids.uuid(), version: 1n, createdAt };
   await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+    await requireOwnerNow(tx, principal);
     await requireRoom(tx, deps.quotas, tenantId, 'access_policies');
     await insertAccessPolicy(tx, policy);
     await followPolicy(tx, deps, principal, policy, 'create');
@@ -63,6 +65,7 @@ export async function changeAccessPolicy(
   const { tenantId } = principal;
   requirePolicyManager(principal);
   const changed = await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+    await requireOwnerNow(tx, principal);
     const policy = await findAccessPolicy(tx, { tenantId, policyId }, 'lock');
     if (!policy) throw noSuchAccessPolicy();
     const next: AccessPolicy = {
@@ -86,6 +89,7 @@ export async function deleteAccessPolicy(deps: WritePolicyDeps, principal: Princ
   const { tenantId } = principal;
   requirePolicyManager(principal);
   await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+    await requireOwnerNow(tx, principal);
     const policy = await findAccessPolicy(tx, { tenantId, policyId }, 'lock');
     if (!policy || !(await deleteAccessPolicyRow(tx, policy))) throw noSuchAccessPolicy();
     await tellAudit(tx, deps, principal, policy, 'delete');

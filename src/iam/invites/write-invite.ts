@@ -5,6 +5,7 @@ import type { Ids } from '../../platform/ids.js';
 import type { Logger } from '../../platform/logger.js';
 import type { SendMail } from '../../platform/mail.js';
 import type { Database } from '../../platform/postgres/database.js';
+import { requireOwnerNow } from '../access/require-owner-now.js';
 import { hashSecretToken, newSecretToken } from '../secret-token.js';
 import { recordSecurityEvent } from '../security/record-security-event.js';
 import { requireManager } from '../tenancies/require-manager.js';
@@ -46,6 +47,7 @@ export async function createInvite(
   };
   const token = newSecretToken((count) => deps.ids.randomBytes(count));
   const tenancy = await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+    await requireOwnerNow(tx, principal);
     await insertInvite(tx, invite, hashSecretToken(deps.pepper, 'invite', token));
     await record(tx, deps, principal, invite, 'invite.create');
     return findTenancy(tx, tenantId);
@@ -72,6 +74,7 @@ export async function deleteInvite(
   const { tenantId } = principal;
   requireManager(principal, 'Only Owners withdraw invites.');
   await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+    await requireOwnerNow(tx, principal);
     const invite = await deleteInviteRow(tx, tenantId, inviteId);
     if (!invite) throw noSuchInvite();
     await record(tx, deps, principal, invite, 'invite.delete');

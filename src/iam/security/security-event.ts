@@ -44,7 +44,7 @@ export function securityAttributes(act: Omit<SecurityAct, 'tenantId'>): Record<s
 }
 
 /** The actor that a verified token stands for. */
-export function actorOf(principal: Principal): Actor {
+export function actorOf(principal: Omit<Principal, 'roles'>): Actor {
   const { issuer, subject, displayName } = principal;
   return { issuer, subject, displayName };
 }

@@ -4,6 +4,7 @@ import type { Principal } from '../../platform/http/principal.js';
 import type { Ids } from '../../platform/ids.js';
 import type { Logger } from '../../platform/logger.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
+import { requireOwnerNow } from '../access/require-owner-now.js';
 import { recordSecurityEvent } from '../security/record-security-event.js';
 import { requireManager } from '../tenancies/require-manager.js';
 import { answerOf } from './read-subjects.js';
@@ -47,6 +48,7 @@ export function createSubject(
     createdAt: new Date(deps.clock.now()),
   };
   return deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+    await requireOwnerNow(tx, principal);
     await insertSubject(tx, subject);
     await record(tx, deps, principal, 'subject.create', subject);
     return answerOf(tx, subject);
@@ -64,6 +66,7 @@ export function changeSubject(
   requireManager(principal, WRITERS);
   refuseSelf(subjectId);
   return deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+    await requireOwnerNow(tx, principal);
     const found = await lockSubject(tx, { tenantId, subjectId });
     if (!found) throw noSuchSubject();
     const changed = {
@@ -83,6 +86,7 @@ export async function deleteSubject(deps: WriteSubjectDeps, principal: Principal
   requireManager(principal, WRITERS);
   refuseSelf(subjectId);
   await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+    await requireOwnerNow(tx, principal);
     const found = await lockSubject(tx, { tenantId, subjectId });
     if (!found) throw noSuchSubject();
     await deleteSubjectRow(tx, found);

@@ -7,6 +7,7 @@ import type { SealedBox } from '../../platform/keys/sealed-box.js';
 import type { Logger } from '../../platform/logger.js';
 import { plainText } from '../../platform/plain-text.js';
 import type { Database } from '../../platform/postgres/database.js';
+import { requireOwnerNow } from '../access/require-owner-now.js';
 import { changeProvider } from '../identity-provider/change-provider.js';
 import {
   enterpriseSsoResponse,
@@ -90,6 +91,7 @@ export async function changeOwnTenancy(
   requireManager(principal, OWNERS);
   const { display_name: name, enterprise_sso_config: config, enterprise_sso_enabled: enabled } = change;
   return deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+    await requireOwnerNow(tx, principal);
     if (name !== undefined) await renameTenancy(tx, tenantId, name);
     const changesProvider = config !== undefined || enabled !== undefined;
     const provider = changesProvider

@@ -8,6 +8,7 @@ import type { Keyring, PublishedKey } from '../../platform/keys/keyring.js';
 import { isReservedClaim } from '../applications/custom-claims.js';
 import { EPOCH_CLAIM, TOKEN_LIFETIME_SECONDS, tokenAudience, tokenIssuer } from './access-token.js';
 import type { ClientAddress, Standing } from './standing-store.js';
+import type { TellRefusedToken } from './tell-refused-token.js';
 
 const CLOCK_SKEW_SECONDS = 5;
 const MAX_TOKEN_LENGTH = 8192;
@@ -44,6 +45,7 @@ export function createAuthenticate(deps: {
   readonly clock: Clock;
   readonly publicUrl: string;
   readonly standingOf: (client: ClientAddress) => Promise<Standing>;
+  readonly tellRefused: TellRefusedToken;
 }): Authenticate {
   const verified = new LRUCache<string, VerifiedToken>({ max: REMEMBERED_TOKENS });
   const keys = new Map<string, Promise<VerificationKey>>();
@@ -104,10 +106,15 @@ export function createAuthenticate(deps: {
   }
 
   return async (request) => {
-    const { principal, epoch } = await read(bearerToken(request.headers.authorization));
+    const token = bearerToken(request.headers.authorization);
+    const { principal, epoch } = await read(token).catch((error: unknown) => {
+      deps.tellRefused(request);
+      throw error;
+    });
     const now = await deps.standingOf({ tenantId: principal.tenantId, clientId: principal.subject });
-    if (epoch !== now.epoch) throw refused();
-    return { ...principal, roles: now.roles };
+    if (epoch === now.epoch) return { ...principal, roles: now.roles };
+    deps.tellRefused(request, principal);
+    throw refused();
   };
 }
 
