@@ -2,7 +2,8 @@ import { createHmac } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startOpenidProvider, type TestProvider } from '../support/openid-provider.js';
-import { listMembers, type PeopleRig, startPeopleRig, trust } from './people-rig.js';
+import { testBrowser } from '../support/test-browser.js';
+import { linkIn, listMembers, type PeopleRig, startPeopleRig, trust } from './people-rig.js';
 import { sendRequest } from './send-request.js';
 import { type Client, clientWith } from './test-service.js';
 
@@ -254,6 +255,33 @@ describe('the memberships', () => {
       memberships: [{ identity, tenant_id: tenancy['identity'], display_name: tenancy['display_name'] }],
       next_page_token: '',
     });
+  });
+});
+
+describe('a member of two tenancies', () => {
+  it('is where he has been longest, or where he says, and nowhere that he is not', async () => {
+    const { identity } = await rig.join('paula');
+    const second = await rig.running.client({ roles: ['OWNER'], otherTenancy: true });
+    await trust(rig.running, second, rig.provider);
+    await second.post('/archivist/v1/invites', { email: 'paula@example.com' });
+    await testBrowser().open(linkIn(rig.mails.at(-1)!.text), 'paula');
+    const tenancyOf = async (owner: Client) => (await owner.get('/archivist/v1/tenancies/self')).json['identity'];
+    const [here, there] = [String(await tenancyOf(rig.owner)), String(await tenancyOf(second))];
+    const paula = bearer(await tokenOf('paula'));
+    const memberships = (await paula.get('/archivist/iam/v1/memberships')).json['memberships'];
+    expect(memberships).toMatchObject([{ identity, tenant_id: here }, { tenant_id: there }]);
+    const madeIn = async (headers: Record<string, string>) => {
+      const { status: code, json } = await paula.post('/archivist/v2/assets', { attributes: {} }, headers);
+      return code === 200 ? json['tenant_identity'] : code;
+    };
+    const tenant = (tenancy: string) => tenancy.replace('tenancies/', 'tenant/');
+    expect(await madeIn({})).toBe(tenant(here));
+    expect(await madeIn({ 'archivist-tenancy': there })).toBe(tenant(there));
+    const foreignTenancy = String(await tenancyOf(foreignOwner));
+    for (const wrong of [foreignTenancy, 'tenancies/x', ''])
+      expect(await madeIn({ 'archivist-tenancy': wrong })).toBe(401);
+    await act(rig.owner, identity, 'deactivate');
+    expect([await madeIn({}), await madeIn({ 'archivist-tenancy': here })]).toEqual([tenant(there), 401]);
   });
 });
 
