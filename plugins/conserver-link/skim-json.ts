@@ -1,12 +1,14 @@
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const COLON = 0x3a;
-const OPEN = new Set([0x7b, 0x5b]);
-const CLOSE = new Set([0x7d, 0x5d]);
-const SPACES = new Set([0x20, 0x0a, 0x0d, 0x09]);
+const BACKSLASH = 0x5c;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const SPACE = 0x20;
 /** The event loop has its turn after so many bytes. */
-const TURN_BYTES = 8 * 1024 * 1024;
+const TURN_BYTES = 2 * 1024 * 1024;
 
 /** What can be seen of a JSON object without reading what is in it. */
 export interface SkimmedObject {
@@ -47,22 +49,22 @@ export async function skimJson(bytes: Buffer): Promise<SkimmedObject | undefined
       await new Promise((resume) => setImmediate(resume));
     }
     const byte = bytes[at]!;
-    if (depth === 0 && !SPACES.has(byte) && (byte !== 0x7b || tokens > 0)) return undefined;
+    if (depth === 0 && byte > SPACE && (byte !== OPEN_OBJECT || tokens > 0)) return undefined;
     if (byte === QUOTE) {
       const end = endOfString(bytes, at + 1);
       if (end < 0) return undefined;
       if (depth === 1 && name === undefined) name = bytes.toString('utf8', at + 1, end);
       tokens += 1;
       at = end;
-    } else if (OPEN.has(byte)) {
-      tokens += 1;
-      depth += 1;
-    } else if (CLOSE.has(byte)) {
-      if (depth === 1) closeMember(at);
-      depth -= 1;
     } else if (byte === COMMA) {
       tokens += 1;
       if (depth === 1) closeMember(at);
+    } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
+      tokens += 1;
+      depth += 1;
+    } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
+      if (depth === 1) closeMember(at);
+      depth -= 1;
     } else if (byte === COLON && depth === 1) {
       valueFrom = at + 1;
     }

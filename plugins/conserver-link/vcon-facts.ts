@@ -32,6 +32,10 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const SMALL_BYTES = 256 * 1024;
 /** So many tokens are read, and written in canonical form, in a fraction of a second. */
 const READABLE_TOKENS = 400_000;
+/** A recording within it is few tokens and still has to be decoded, and written in canonical form. */
+const READABLE_BYTES = 24 * 1024 * 1024;
+/** Hashed at a time; then the event loop has its turn. */
+const HASHED_BYTES = 4 * 1024 * 1024;
 /** A signed payload is read as a document of its own. */
 const READABLE_PAYLOAD_BYTES = 4 * 1024 * 1024;
 /** Members whose values are read of a vCon that is only skimmed, and how long they may be. */
@@ -52,6 +56,15 @@ function sha256(...parts: readonly Uint8Array[]): Uint8Array {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(part);
   return hash.digest();
+}
+
+async function hashInTurns(bytes: Buffer): Promise<string> {
+  const hash = createHash('sha256');
+  for (let from = 0; from < bytes.length; from += HASHED_BYTES) {
+    if (from > 0) await new Promise((resume) => setImmediate(resume));
+    hash.update(bytes.subarray(from, from + HASHED_BYTES));
+  }
+  return hash.digest('hex');
 }
 
 function predecessor(vcon: JsonValue, name: string): string | undefined {
@@ -121,14 +134,16 @@ function readOutline(skimmed: SkimmedObject, payload: string): VconFacts {
 
 /**
  * Looks at the bytes of a vCon, whatever they are; never throws. A vCon of any size takes a fraction of a second: one with
- * more members than can be read in that time is skimmed, and has no JCS digest.
+ * more in it than can be read in that time is skimmed, and has no JCS digest.
  */
 export async function vconFacts(bytes: Buffer): Promise<VconFacts> {
-  const payload = Buffer.from(sha256(bytes)).toString('hex');
+  const payload = await hashInTurns(bytes);
   if (bytes.length <= SMALL_BYTES) return readWhole(bytes, payload);
   const skimmed = await skimJson(bytes);
   if (!skimmed) return { payload, form: 'malformed' };
   const tooMuch =
-    skimmed.tokens > READABLE_TOKENS || (skimmed.members.get('payload')?.length ?? 0) > READABLE_PAYLOAD_BYTES;
+    bytes.length > READABLE_BYTES ||
+    skimmed.tokens > READABLE_TOKENS ||
+    (skimmed.members.get('payload')?.length ?? 0) > READABLE_PAYLOAD_BYTES;
   return tooMuch ? readOutline(skimmed, payload) : readWhole(bytes, payload);
 }
