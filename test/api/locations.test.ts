@@ -190,6 +190,34 @@ describe('permissions of a location', () => {
     }
   });
 
+  it('let the Owners of another organisation change it, once both have imported each other', async () => {
+    const subjects = '/archivist/iam/v1/subjects';
+    const self = async (client: Client) =>
+      (await client.get(`${subjects}/00000000-0000-0000-0000-000000000000`)).json as { wallet_pub_key: string[] };
+    const known = async (client: Client, other: Client) => {
+      const { wallet_pub_key } = await self(other);
+      return String((await client.post(subjects, { display_name: 'Other', wallet_pub_key })).json['identity']);
+    };
+    const path = await made(place('Shared with a partner'));
+    const partner = await known(owner, stranger);
+    await patch(`${path}/permissions`, { subject_identities: [partner] });
+    expect((await patch(path, { display_name: 'x' }, stranger)).status).toBe(404);
+    const back = await known(stranger, owner);
+    expect((await patch(path, { display_name: 'By the partner' }, stranger)).json['display_name']).toBe(
+      'By the partner',
+    );
+    expect((await stranger.get(path)).json).toEqual((await owner.get(path)).json);
+    expect((await patch(`${path}/permissions`, { subject_identities: [] }, stranger)).status).toBe(404);
+    const other = await made(place('Not shared'));
+    expect((await patch(other, { display_name: 'x' }, stranger)).status).toBe(404);
+    expect((await remove(other, stranger)).status).toBe(404);
+    await remove(`/archivist/iam/v1/${back}`, stranger);
+    expect((await patch(path, { display_name: 'y' }, stranger)).status).toBe(404);
+    await known(stranger, owner);
+    expect((await remove(path, stranger)).status).toBe(200);
+    expect((await owner.get(path)).status).toBe(404);
+  });
+
   it('are refused when they are no list of texts', async () => {
     const path = await made(place('Refused'));
     for (const body of [

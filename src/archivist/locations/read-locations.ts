@@ -1,4 +1,5 @@
 import { permits } from '../../iam/access/permits.js';
+import { confirmedShares } from '../../iam/subjects/confirmed-share-store.js';
 import { walletAddresses } from '../../iam/tenancies/tenancy-store.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
@@ -11,19 +12,43 @@ import { locationIdentity, locationResponse } from './location.js';
 import { locationConditions, locationOrder } from './location-filter-store.js';
 import { countLocations, findLocation, listLocationRows, permittedSubjects } from './location-store.js';
 
-/** One location, for every identity of its tenancy. @throws {ApiError} not_found */
+/** One location, for every identity of its tenancy and for permitted organisations. @throws {ApiError} not_found */
 export function readLocation(
   deps: ProvenanceDeps,
   principal: Principal,
   locationId: string,
 ): Promise<Record<string, unknown>> {
-  const { tenantId } = principal;
   requireReader(principal);
-  return deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {
-    const location = await findLocation(tx, { tenantId, locationId });
-    if (!location) throw noSuchLocation();
-    return locationResponse(location, await ownerOf(tx, tenantId));
-  });
+  return locationTenancy(deps, principal, locationId).then((tenantId) =>
+    deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {
+      const location = await findLocation(tx, { tenantId, locationId });
+      if (!location) throw noSuchLocation();
+      return locationResponse(location, await ownerOf(tx, tenantId));
+    }),
+  );
+}
+
+/**
+ * Whose location it is: the principal's own tenancy's, or one's that permits the principal's organisation to change it.
+ * The own tenancy when there is no such location.
+ */
+export async function locationTenancy(
+  { database }: ProvenanceDeps,
+  principal: Principal,
+  locationId: string,
+): Promise<string> {
+  const own = principal.tenantId;
+  const shares = await database.inTransaction({ read: [own], write: [] }, async (tx) =>
+    (await permittedSubjects(tx, { tenantId: own, locationId })) ? [] : confirmedShares(tx, own),
+  );
+  for (const { tenantId, knownThereAs } of shares) {
+    const address = { tenantId, locationId };
+    const scope = { read: [tenantId], write: [] };
+    const subjects = await database.inTransaction(scope, (tx) => permittedSubjects(tx, address));
+    const resource = { kind: 'location', tenantId, permittedSubjects: subjects ?? [], knownAs: knownThereAs } as const;
+    if (permits(principal, 'read', resource)) return tenantId;
+  }
+  return own;
 }
 
 /** Who beside the Owners may change a location. @throws {ApiError} not_found */

@@ -9,11 +9,12 @@ import { type ChangeLocationBody, type CreateLocationBody, type Location, locati
 import {
   deleteLocationRow,
   insertLocation,
+  type LocationAddress,
   permittedSubjects,
   setPermittedSubjects,
   updateLocation,
 } from './location-store.js';
-import { noSuchLocation, ownerOf, permissionsResponse } from './read-locations.js';
+import { locationTenancy, noSuchLocation, ownerOf, permissionsResponse } from './read-locations.js';
 
 /** Adds a location to the tenancy. @throws {ApiError} forbidden for who is no Owner, quota_reached */
 export function createLocation(
@@ -41,17 +42,17 @@ export function createLocation(
 }
 
 /** Changes what the body names. @throws {ApiError} forbidden for who is neither Owner nor permitted, not_found */
-export function changeLocation(
+export async function changeLocation(
   deps: ProvenanceDeps,
   principal: Principal,
   locationId: string,
   body: ChangeLocationBody,
 ): Promise<Record<string, unknown>> {
-  const { tenantId } = principal;
+  const tenantId = await locationTenancy(deps, principal, locationId);
   const attributes = body.attributes ? readAttributes(body.attributes, 'attributes') : undefined;
   return deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
     const address = { tenantId, locationId };
-    await requirePermitted(tx, principal, locationId);
+    await requirePermitted(tx, principal, address);
     const changed = await updateLocation(tx, address, {
       displayName: body.display_name ?? undefined,
       description: body.description ?? undefined,
@@ -65,10 +66,10 @@ export function changeLocation(
 }
 
 /** @throws {ApiError} forbidden for who is neither Owner nor permitted, not_found */
-export function deleteLocation(deps: ProvenanceDeps, principal: Principal, locationId: string): Promise<void> {
-  const { tenantId } = principal;
+export async function deleteLocation(deps: ProvenanceDeps, principal: Principal, locationId: string): Promise<void> {
+  const tenantId = await locationTenancy(deps, principal, locationId);
   return deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
-    await requirePermitted(tx, principal, locationId);
+    await requirePermitted(tx, principal, { tenantId, locationId });
     if (!(await deleteLocationRow(tx, { tenantId, locationId }))) throw noSuchLocation();
   });
 }
@@ -96,11 +97,11 @@ function requireManager(principal: Principal): void {
   throw new ApiError('forbidden', 'Only Owners may create locations and say who else may change them.');
 }
 
-/** Owners and the location's permitted subjects. */
-async function requirePermitted(tx: Tx, principal: Principal, locationId: string): Promise<void> {
-  const { tenantId } = principal;
-  const subjects = await permittedSubjects(tx, { tenantId, locationId });
+/** Owners and the location's permitted subjects; another tenancy was looked up because it permits the principal's. */
+async function requirePermitted(tx: Tx, principal: Principal, address: LocationAddress): Promise<void> {
+  const subjects = await permittedSubjects(tx, address);
   if (!subjects) throw noSuchLocation();
-  if (permits(principal, 'manage', { kind: 'location', tenantId, permittedSubjects: subjects })) return;
+  if (address.tenantId !== principal.tenantId) return;
+  if (permits(principal, 'manage', { kind: 'location', ...address, permittedSubjects: subjects })) return;
   throw new ApiError('forbidden', 'Only Owners and its permitted subjects may change this location.');
 }

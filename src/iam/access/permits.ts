@@ -11,7 +11,13 @@ export type Verb = 'create' | 'read' | 'record' | 'manage';
 /** What it is done to. Creators are named by token issuer and subject. */
 export type Resource =
   | { readonly kind: 'assets' | 'asset_free_events' | 'blobs'; readonly tenantId: string }
-  | { readonly kind: 'location'; readonly tenantId: string; readonly permittedSubjects: readonly string[] }
+  | {
+      readonly kind: 'location';
+      readonly tenantId: string;
+      readonly permittedSubjects: readonly string[];
+      /** UUIDs of the subjects by which its tenancy knows the principal's, when the two are mutually confirmed. */
+      readonly knownAs?: readonly string[];
+    }
   | {
       readonly kind: 'access_policies' | 'compliance_policies' | 'locations' | 'tenancy' | 'caps' | 'chain';
       readonly tenantId: string;
@@ -30,7 +36,8 @@ export function permits(principal: Principal, verb: Verb, resource: Resource, gr
     const view = assetView(principal, resource, grants);
     return verb === 'read' ? view.visible : verb === 'record' ? view.records : view.whole;
   }
-  if (resource.tenantId !== principal.tenantId) return false;
+  if (resource.tenantId !== principal.tenantId)
+    return resource.kind === 'location' && isOwner(principal) && isKnownAmong(resource);
   if (isOwner(principal)) return true;
   switch (resource.kind) {
     case 'assets':
@@ -59,6 +66,11 @@ export type Visibility = 'all' | { readonly issuer: string; readonly subject: st
 
 export function visibilityOf(principal: Principal): Visibility {
   return isOwner(principal) ? 'all' : { issuer: principal.issuer, subject: principal.subject };
+}
+
+/** Another organisation is named by its subject, and its Owners act for it. */
+function isKnownAmong({ knownAs = [], permittedSubjects }: Extract<Resource, { kind: 'location' }>): boolean {
+  return knownAs.some((subjectId) => permittedSubjects.includes(`subjects/${subjectId}`));
 }
 
 /** People are named by e-mail address, applications by client id or identity (openapi facts, locationsv2). */
