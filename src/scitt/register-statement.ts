@@ -8,7 +8,7 @@ import type { Logger } from '../platform/logger.js';
 import type { Database, Tx } from '../platform/postgres/database.js';
 import { type ExaminedStatement, examineStatement } from './examine-statement.js';
 import { DEFAULT_SETTINGS, type RegistrationPolicy, registrationPolicy } from './registration-policy.js';
-import { type KeyResolution, type KeySources, resolveKey } from './resolve-key.js';
+import { hasChain, type KeyResolution, type KeySources, resolveKey } from './resolve-key.js';
 import { statementAttributes } from './statement-attributes.js';
 import { anchorsOfIssuer, findSettings } from './trust-anchor-store.js';
 
@@ -64,7 +64,7 @@ export async function registerStatement(
     const { settings, policy } = await currentPolicy(deps, tx, tenantId);
     const sources: KeySources = {
       issuerKeys: await anchorsOfIssuer(tx, tenantId, examined.issuer),
-      authorities: await anchorsOfIssuer(tx, tenantId, ''),
+      authorities: hasChain(examined) ? await anchorsOfIssuer(tx, tenantId, '') : [],
       selfAsserted: settings.selfAsserted,
       reserved: deps.reservedIssuers,
       nowMs: deps.clock.now(),

@@ -43,15 +43,18 @@ export function resolveKey(statement: ExaminedStatement, sources: KeySources): K
   return resolution;
 }
 
+/** Whether the statement names its key by certificates: then authorities decide, and nothing else. */
+export function hasChain({ read: { sign1 } }: ExaminedStatement): boolean {
+  return sign1.protectedHeader.has(Header.x5chain) || sign1.unprotectedHeader.has(Header.x5chain);
+}
+
 interface Found {
   readonly key: IssuerKey;
   readonly resolution: KeyResolution;
 }
 
 function found(statement: ExaminedStatement, sources: KeySources): Found {
-  const { protectedHeader, unprotectedHeader } = statement.read.sign1;
-  if (protectedHeader.has(Header.x5chain) || unprotectedHeader.has(Header.x5chain))
-    return keyOfChain(statement, sources);
+  if (hasChain(statement)) return keyOfChain(statement, sources);
   if (sources.issuerKeys.length > 0) return keyOfIssuer(statement, sources.issuerKeys);
   if (statement.confirmationKey !== undefined) {
     if (sources.selfAsserted) return keyOfConfirmation(statement);

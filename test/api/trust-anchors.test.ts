@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { foreignMap } from '../scitt/foreign-reader.js';
+import { authority, DIGITAL_SIGNATURE, sampleCertificate } from '../scitt/sample-certificate.js';
+import {
+  ALGORITHMS,
+  type SampleIssuer,
+  type SampleParts,
+  sampleIssuer,
+  sampleStatement,
+} from '../scitt/sample-statement.js';
+import { sendCose } from './send-cose.js';
+import { sendRequest } from './send-request.js';
+import { type Client, startTestService, type TestService } from './test-service.js';
+
+const ANCHORS = '/archivist/v1/scitt/trust_anchors';
+const POLICY = '/archivist/v1/scitt/registration_policy';
+let running: TestService;
+let client: Client;
+beforeAll(async () => {
+  running = await startTestService({ PLUGIN_PORT: '0' });
+  client = await running.client({});
+});
+afterAll(() => running?.close());
+
+/** The status, and the reason of a refusal. */
+async function register(issuer: SampleIssuer, parts: SampleParts, by: Client = client): Promise<[number, unknown?]> {
+  const answer = await sendCose(running.url, by, '/entries', sampleStatement(issuer, parts));
+  return answer.status === 400 ? [400, foreignMap(answer.bytes).get(-2)] : [answer.status];
+}
+
+const jwkOf = ({ publicKey }: SampleIssuer) => publicKey.export({ format: 'jwk' });
+
+describe('a registered issuer', () => {
+  const issuer = 'https://registered.example';
+  const signer = sampleIssuer();
+  const byKid = { issuer, confirmation: false } as const;
+
+  it('signs with its registered key, in its tenancy alone, until it is trusted no longer', async () => {
+    expect((await register(signer, byKid))[0]).toBe(400);
+    const body = { issuer, public_key: { ...jwkOf(signer), kid: 'testkey' } };
+    const { status, json } = await running.owner.post(ANCHORS, body);
+    expect([status, json]).toMatchObject([200, { issuer, kid: 'testkey', kind: 'issuer_key' }]);
+    expect(await register(signer, byKid)).toEqual([201]);
+    const stranger = await running.client({ otherTenancy: true });
+    expect((await register(signer, byKid, stranger))[0]).toBe(400);
+    const removed = await sendRequest(running.url, running.owner, 'DELETE', `/archivist/v1/scitt/${json['identity']}`);
+    expect([removed.status, removed.json]).toEqual([200, {}]);
+    expect((await register(signer, { ...byKid, subject: 'vcon://another' }))[0]).toBe(400);
+  });
+
+  it('cannot be asserted by another key once it is registered', async () => {
+    const taken = 'https://taken.example';
+    await running.owner.post(ANCHORS, { issuer: taken, kid: 'testkey', public_key: jwkOf(sampleIssuer()) });
+    expect(await register(sampleIssuer(), { issuer: taken })).toMatchObject([400, expect.stringMatching('not verify')]);
+  });
+
+  it('is not the service itself', async () => {
+    const did = (await running.anonymous.get('/archivist/v1/didweb/did.json')).json['id'] as string;
+    for (const reserved of [did, running.url]) {
+      const { status } = await running.owner.post(ANCHORS, { issuer: reserved, public_key: jwkOf(sampleIssuer()) });
+      expect(status).toBe(400);
+      expect((await register(sampleIssuer(), { issuer: reserved }))[0]).toBe(400);
+    }
+  });
+
+  it.each([
+    ['a private key', { issuer, public_key: { ...jwkOf(signer), d: 'AAAA' } }],
+    ['no issuer', { public_key: jwkOf(signer) }],
+    ['neither key nor certificate', { issuer }],
+    ['a certificate of no authority', { certificate: sampleCertificate().pem }],
+    ['a certificate that is none', { certificate: 'none' }],
+  ])('is refused with %s', async (_what, body) => {
+    expect((await running.owner.post(ANCHORS, body)).status).toBe(400);
+  });
+
+  it('is registered once', async () => {
+    const body = { issuer: 'https://once.example', public_key: jwkOf(sampleIssuer()) };
+    expect((await running.owner.post(ANCHORS, body)).status).toBe(200);
+    expect((await running.owner.post(ANCHORS, body)).status).toBe(409);
+  });
+});
+
+describe('a certificate authority', () => {
+  it('lets the holders of its certificates sign in the names that these hold', async () => {
+    const root = authority();
+    const uris = ['https://holder.example'];
+    const holder = sampleCertificate({ issuedBy: root, uris, usages: [DIGITAL_SIGNATURE] });
+    const signer = { algorithm: ALGORITHMS.ES256, publicKey: holder.publicKey, privateKey: holder.privateKey };
+    const parts = { issuer: uris[0]!, confirmation: false as const, headers: new Map([[33, holder.der]]) };
+    expect((await register(signer, parts))[0]).toBe(400);
+    expect((await running.owner.post(ANCHORS, { certificate: root.pem })).json).toMatchObject({
+      kind: 'certificate_authority',
+      display_name: 'An authority',
+    });
+    expect(await register(signer, parts)).toEqual([201]);
+    expect((await register(signer, { ...parts, issuer: 'https://other.example' }))[0]).toBe(400);
+  });
+});
+
+describe('an Owner', () => {
+  it('may refuse statements whose signer is known by nothing but their own key; the audit says so', async () => {
+    const owner = await running.client({ roles: ['OWNER'], otherTenancy: true });
+    expect(await register(sampleIssuer(), {}, owner)).toEqual([201]);
+    const changed = await sendRequest(running.url, owner, 'PATCH', POLICY, { self_asserted: false });
+    expect(changed.json['policy']).toMatchObject({ self_asserted: false });
+    expect((await register(sampleIssuer(), {}, owner))[0]).toBe(400);
+    const { json } = await owner.get('/archivist/v1/security_events');
+    expect(JSON.stringify(json)).toContain('registration_policy.update');
+  });
+});
