@@ -5,6 +5,7 @@ import { type Grant, has, shows } from '../../iam/access/grant.js';
 import type { Access } from '../../iam/access/open-access.js';
 import { isOwner } from '../../iam/access/owner-and-creator.js';
 import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
+import type { Tx } from '../../platform/postgres/database.js';
 
 /** Columns of an asset's attributes that have an index. Texts beyond so many bytes are not in them. */
 export const INDEXED_ATTRIBUTES = { subject: 'a.subject', arc_display_type: 'a.display_type' } as const;
@@ -21,7 +22,7 @@ export function visibleAssets(access: Access, tenantId: string): Condition[] {
   if (seesAll(access, tenantId)) return [own];
   const bound = boundValues(() => '?');
   const visible = reachedAssetsSql(access, tenantId, shows, bound);
-  return [own, ...narrowed(access, tenantId), condition(visible, ...bound.values)];
+  return [own, condition(visible, ...bound.values)];
 }
 
 /**
@@ -70,34 +71,57 @@ export function policyReachSql(filter: AttributeFilter, bound: BoundValues): str
 }
 
 /**
- * A coarser condition that indexes can answer, where each part of the exact one has a text that an index knows: only
- * operators that cannot leak a row use an index under row-level security.
+ * A coarser condition that indexes can answer, where each part of `visibleAssets` has a text that an index knows: only
+ * operators that cannot leak a row use an index under row-level security. None where a part matches too many assets: then
+ * rows read in their order soon make a page.
  */
-function narrowed({ principal, grants }: Access, tenantId: string): Condition[] {
-  const bound = boundValues(() => '?');
-  const parts = principal.tenantId === tenantId ? [`a.creator_subject = ${bound.bindText(principal.subject)}`] : [];
+export async function narrowedAssets(tx: Tx, access: Access, tenantId: string): Promise<Condition[]> {
+  const { principal, grants } = access;
+  if (seesAll(access, tenantId)) return [];
+  const parts = principal.tenantId === tenantId ? [condition('a.creator_subject = ?', principal.subject)] : [];
   for (const grant of grants.filter((each) => each.tenantId === tenantId && shows(each))) {
-    const part = indexedPart(grant.filter, bound);
+    const part = hotPart(grant.filter) ?? (await foundByTerms(tx, tenantId, grant.filter));
     if (part === undefined) return [];
     parts.push(part);
   }
-  return parts.length === 0 ? [] : [condition(parts.join(' OR '), ...bound.values)];
+  if (parts.length === 0) return [];
+  const sql = parts.map((part) => part.sql).join(' OR ');
+  return [condition(sql, ...parts.flatMap((part) => part.values))];
 }
 
-function indexedPart(filter: AttributeFilter, bound: BoundValues): string | undefined {
-  const member = filter.find((alternatives) =>
-    alternatives.every(
-      (test) =>
-        test.kind === 'equals' && !test.negated && Object.hasOwn(INDEXED_ATTRIBUTES, test.name) && isShort([[test]]),
-    ),
-  );
-  return member
-    ?.flatMap((test) =>
-      test.kind === 'equals'
-        ? [`${INDEXED_ATTRIBUTES[test.name as keyof typeof INDEXED_ATTRIBUTES]} = ${bound.bindText(test.value)}`]
-        : [],
+/** Alternatives that are all texts of attributes with an index of their own. */
+function hotPart(filter: AttributeFilter): Condition | undefined {
+  const member = filter
+    .map(textsOf)
+    .find((texts) => texts?.every(({ name }) => Object.hasOwn(INDEXED_ATTRIBUTES, name)));
+  return (
+    member &&
+    condition(
+      member.map(({ name }) => `${INDEXED_ATTRIBUTES[name as keyof typeof INDEXED_ATTRIBUTES]} = ?`).join(' OR '),
+      ...member.map(({ value }) => value),
     )
-    .join(' OR ');
+  );
+}
+
+/** The assets that have every text of which the filter leaves no choice, when the index of terms finds few. */
+async function foundByTerms(tx: Tx, tenantId: string, filter: AttributeFilter): Promise<Condition | undefined> {
+  const texts = filter.flatMap((alternatives) => (alternatives.length === 1 ? (textsOf(alternatives) ?? []) : []));
+  if (texts.length === 0) return undefined;
+  const [row] = await tx.query<{ ids: string[] | null }>(
+    'SELECT archivist.find_assets($1, $2::text[], $3::text[], $4::text[], NULL, true, NULL) AS ids',
+    [tenantId, texts.map(() => 'attributes'), texts.map(({ name }) => name), texts.map(({ value }) => value)],
+  );
+  return row?.ids ? condition('a.asset_id = ANY (?::uuid[])', row.ids) : undefined;
+}
+
+/** The texts that these alternatives ask for at the top level; undefined when one asks for something else. */
+function textsOf(alternatives: AttributeFilter[number]): { name: string; value: string }[] | undefined {
+  const texts: { name: string; value: string }[] = [];
+  for (const test of alternatives) {
+    if (test.kind !== 'equals' || test.negated || test.name.includes('.') || !isShort([[test]])) return undefined;
+    texts.push({ name: test.name, value: test.value });
+  }
+  return texts;
 }
 
 function isShort(filter: AttributeFilter): boolean {

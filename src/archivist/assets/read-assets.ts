@@ -18,7 +18,7 @@ import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
 import { type Asset, assetResponse } from './asset.js';
 import { assetConditions } from './asset-filter-store.js';
 import { countAssets, findAssets, listAssets } from './asset-store.js';
-import { readableAttributes, visibleAssets } from './asset-visibility-store.js';
+import { narrowedAssets, readableAttributes, visibleAssets } from './asset-visibility-store.js';
 import { noSuchAsset, seeAsset, shownAsset } from './see-asset.js';
 
 /**
@@ -87,10 +87,13 @@ export function listOwnAssets(
   const order = listOrder(query.filters);
   return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
     const access = await openAccess(tx, principal);
-    const branches = visibleTenancies(access).map((tenantId) => [
-      ...visibleAssets(access, tenantId),
-      ...assetConditions(query.filters, readableAttributes(access, tenantId)),
-    ]);
+    const branches: Condition[][] = [];
+    for (const tenantId of visibleTenancies(access))
+      branches.push([
+        ...visibleAssets(access, tenantId),
+        ...(await narrowedAssets(tx, access, tenantId)),
+        ...assetConditions(query.filters, readableAttributes(access, tenantId)),
+      ]);
     const reader = {
       idColumn: 'a.asset_id',
       idOf: (asset: Asset) => asset.assetId,

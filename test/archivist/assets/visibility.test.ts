@@ -4,7 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Asset } from '../../../src/archivist/assets/asset.js';
 import { assetConditions } from '../../../src/archivist/assets/asset-filter-store.js';
 import { insertAssets, listAssets } from '../../../src/archivist/assets/asset-store.js';
-import { readableAttributes, visibleAssets } from '../../../src/archivist/assets/asset-visibility-store.js';
+import {
+  narrowedAssets,
+  readableAttributes,
+  visibleAssets,
+} from '../../../src/archivist/assets/asset-visibility-store.js';
 import { lookAtAsset, shownAsset } from '../../../src/archivist/assets/see-asset.js';
 import type { AssetEvent } from '../../../src/archivist/events/asset-event.js';
 import { assetEventConditions } from '../../../src/archivist/events/asset-event-filter-store.js';
@@ -195,7 +199,10 @@ async function listedAssets(tx: Tx, access: Access, filters: readonly [string, s
   const ids: string[] = [];
   for (const tenantId of visibleTenancies(access)) {
     const filtered = assetConditions(filters, readableAttributes(access, tenantId));
-    const found = await listAssets(tx, [...visibleAssets(access, tenantId), ...filtered], 100, 'newest');
+    const visible = visibleAssets(access, tenantId);
+    const found = await listAssets(tx, [...visible, ...filtered], 100, 'newest');
+    const narrowed = [...visible, ...(await narrowedAssets(tx, access, tenantId)), ...filtered];
+    expect(await listAssets(tx, narrowed, 100, 'newest')).toEqual(found);
     ids.push(...found.map(({ assetId }) => assetId));
   }
   return ids.sort();
