@@ -6,6 +6,7 @@ import { type Engine, embeddedEngine, postgresqlEngine } from './engines.js';
 import { createHttpClient } from './http-client.js';
 import type { LoadTarget } from './load.js';
 import { type MeasuredService, measurePosts } from './measure.js';
+import { measurePolicies } from './policy-figures.js';
 import { measureGrowth } from './query-figures.js';
 import { measureRegistrations } from './registration-figures.js';
 import { report } from './report.js';
@@ -80,7 +81,11 @@ async function startOn(engine: Engine, closers: Closers): Promise<ServiceUnderTe
 async function growOn(server: string | undefined, plan: BenchPlan, closers: Closers): Promise<Growth> {
   const engine = server ? await postgresqlEngine(server, process.env['BENCH_REDIS_URL']) : await embeddedEngine();
   const service = await startOn(engine, closers);
-  return { engine: service.engine, ...(await measureGrowth(service, engine.environment['DATABASE_URL'], plan, say)) };
+  const databaseUrl = engine.environment['DATABASE_URL'];
+  const growth = await measureGrowth(service, databaseUrl, plan, say);
+  say('pages of assets that policies give');
+  const policies = databaseUrl && (await measurePolicies(service, databaseUrl, plan.queryRounds));
+  return { engine: service.engine, ...growth, ...(policies ? { policies } : {}) };
 }
 
 /** Answers what the real service answers, to the same paths. */

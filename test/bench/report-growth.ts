@@ -1,21 +1,26 @@
 import type { EngineName } from './engines.js';
+import type { PolicyFigures } from './policy-figures.js';
 import type { BulkFigures, QueryFigures } from './query-figures.js';
 import { figure, ratio } from './report-figure.js';
-import { rounded } from './statistics.js';
+import { median, rounded } from './statistics.js';
 
 /** What was measured while a tenancy grew. */
 export interface Growth {
   readonly engine: EngineName;
   readonly queries: QueryFigures;
   readonly bulk: BulkFigures;
+  /** None where the database can only be reached through the service. */
+  readonly policies?: PolicyFigures;
 }
 
 const BULK_GOAL = 0.3;
 /** A query of the large tenancy may take so many times as long as the same one of the small tenancy. */
 const QUERY_GOAL = 2;
+/** A page that policies give may take so many times as long as an Owner's. */
+const POLICY_GOAL = 3;
 
 /** Bulk requests beside raw inserts, and each query in the small and in the large tenancy. */
-export function growthReport({ engine, queries, bulk }: Growth): Record<string, unknown> {
+export function growthReport({ engine, queries, bulk, policies }: Growth): Record<string, unknown> {
   const [small, large] = queries.sizes;
   const compared = queries.queries.map((query) => {
     const value = query.large / query.small;
@@ -44,11 +49,24 @@ export function growthReport({ engine, queries, bulk }: Growth): Record<string, 
       bulk.followedSeconds,
       's from the last answer to the last transparent statement of a round',
     ),
+    pagesByPolicy: policies ? policyReport(policies) : 'not run: needs a database beside the service',
     queries: {
       unit: `ms, median over HTTP, of a tenancy of ${small} and of ${large} events`,
       goal: `ratio at most ${QUERY_GOAL}`,
       missed: compared.filter(({ met }) => !met).map(({ name }) => name),
       each: compared,
     },
+  };
+}
+
+function policyReport({ withoutPolicies, byPolicy }: PolicyFigures) {
+  const value = median(byPolicy) / median(withoutPolicies);
+  return {
+    meaning: 'a page that one of 1,000 policies gives, ten of which name the caller ÷ a page of an Owner',
+    value: rounded(value),
+    goal: POLICY_GOAL,
+    met: value <= POLICY_GOAL,
+    withoutPolicies: figure(withoutPolicies, 'ms'),
+    byPolicy: figure(byPolicy, 'ms'),
   };
 }
