@@ -50,10 +50,19 @@ export function encodeVkey(key: NoteKey): string {
   return `${key.name}+${toHex(noteKeyId(key))}+${toBase64(concatBytes(Uint8Array.of(key.type), key.publicKey))}`;
 }
 
+/** No bytes at all when it is not base64: too few for any use of them. */
+function base64Bytes(encoded: string): Uint8Array {
+  try {
+    return fromBase64(encoded);
+  } catch {
+    return new Uint8Array();
+  }
+}
+
 /** Reads a vkey. @throws {VerificationError} `key_invalid` when it is none, or its hash is not that of its key */
 export function decodeVkey(vkey: string): NoteKey {
   const [, name, hash, encoded] = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+={0,2})$/.exec(vkey) ?? [];
-  const bytes = encoded === undefined ? new Uint8Array() : fromBase64(encoded);
+  const bytes = encoded === undefined ? new Uint8Array() : base64Bytes(encoded);
   const type = bytes[0];
   const known = type === NoteKeyType.ed25519 || type === NoteKeyType.cosignature;
   if (name === undefined || !known || bytes.length !== 33)
@@ -89,12 +98,7 @@ export function decodeNote(note: string): SignedNote {
 export function readSignatureLine(line: string): NoteSignature {
   const [, name, encoded] = SIGNATURE_LINE.exec(line) ?? [];
   if (name === undefined) throw malformed('a signature line is not "— name base64"');
-  let bytes: Uint8Array;
-  try {
-    bytes = fromBase64(encoded!);
-  } catch {
-    throw malformed('a signature is not base64');
-  }
+  const bytes = base64Bytes(encoded!);
   if (bytes.length < 5) throw malformed('a signature is too short');
   return { name, keyId: bytes.slice(0, 4), signature: bytes.slice(4) };
 }
