@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GUESSES } from '../../src/iam/tokens/guess-guard.js';
-import { requestToken, startTestService, type TestService } from './test-service.js';
+import { requestToken, startTestService, type TestService, until } from './test-service.js';
 
 let running: TestService;
 beforeAll(async () => {
@@ -71,7 +71,11 @@ describe('guessing the secret of a client', () => {
     await guess(clientId, '192.0.2.6');
     await guess(clientId, '192.0.2.7');
     const query = `resource=applications/${clientId}&action=token.lockout`;
-    const { json, bytes } = await running.owner.get(`/archivist/v1/security_events?${query}`);
+    const { json, bytes } = await until(
+      () => running.owner.get(`/archivist/v1/security_events?${query}`),
+      (answer) => (answer.json['security_events'] as unknown[]).length > 0,
+      10_000,
+    );
     expect(json['security_events']).toHaveLength(1);
     expect(json['security_events']).toMatchObject([
       { attributes: { outcome: 'failure', actor: { subject: clientId }, details: { address: '192.0.2.6' } } },

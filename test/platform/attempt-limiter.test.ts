@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type AttemptLimiter, openAttemptLimiter } from '../../src/platform/attempt-limiter.js';
 import { createLogger } from '../../src/platform/logger.js';
+import { redisUrl } from '../support/prerequisites.js';
 
-const redisUrl = process.env['TEST_REDIS_URL'];
 const opened: AttemptLimiter[] = [];
 afterEach(() => {
   for (const limiter of opened.splice(0)) limiter.close();
