@@ -258,6 +258,37 @@ describe('the memberships', () => {
   });
 });
 
+describe('the groups of a member', () => {
+  it('are those that his provider tells of: in the token, or when the session was opened', async () => {
+    const { json } = await rig.owner.post('/archivist/v2/assets', { attributes: { arc_display_type: 'Audited' } });
+    const policy = {
+      display_name: 'Auditors read',
+      filters: [{ or: ['attributes.arc_display_type=Audited'] }],
+      access_permissions: [{ user_attributes: [{ or: ['group:auditors'] }], asset_attributes_read: ['*'] }],
+    };
+    expect((await rig.owner.post('/archivist/iam/v1/access_policies', policy)).status).toBe(200);
+    const path = `/archivist/v2/${json['identity']}`;
+    const account = { email: 'rosa@example.com', email_verified: true, groups: ['auditors'] };
+    await rig.join('rosa');
+    const reads = async (groups: unknown) => (await bearer(await tokenOf('rosa', { groups })).get(path)).status;
+    expect([await reads(['staff', 'auditors']), await reads(['staff']), await reads(undefined)]).toEqual([
+      200, 404, 404,
+    ]);
+    expect([await reads('auditors'), await reads([['auditors']]), await reads({ 0: 'auditors' })]).toEqual([
+      404, 404, 404,
+    ]);
+    const tenancy = String((await rig.owner.get('/archivist/v1/tenancies/self')).json['identity']);
+    const readsSignedIn = async () => {
+      const browser = testBrowser();
+      await browser.open(`${rig.url}/console/sign-in?tenancy=${tenancy}`, 'rosa');
+      return (await browser.ask(`${rig.url}${path}`)).status;
+    };
+    expect(await readsSignedIn()).toBe(404);
+    rig.provider.accounts.set('rosa', account);
+    expect(await readsSignedIn()).toBe(200);
+  });
+});
+
 describe('a member of two tenancies', () => {
   it('is where he has been longest, or where he says, and nowhere that he is not', async () => {
     const { identity } = await rig.join('paula');

@@ -8,6 +8,7 @@ export interface Account {
   readonly email?: string;
   readonly email_verified?: boolean;
   readonly name?: string;
+  readonly groups?: readonly string[];
 }
 
 export interface TestProvider {
@@ -40,7 +41,7 @@ export async function startOpenidProvider(callbacks: readonly string[]): Promise
       },
     ],
     jwks: { keys: [key as never] },
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups'] },
     cookies: { keys: ['a key of the cookies'] },
     findAccount: (_context, id) => {
       const account = accounts.get(id);

@@ -73,6 +73,7 @@ async function memberOf(
     displayName: person.displayName ?? member.displayName,
     email: person.email ?? member.email,
     roles: member.roles,
+    groups: person.groups,
     claims: {},
   };
 }

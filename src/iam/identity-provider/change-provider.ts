@@ -89,6 +89,7 @@ function claimNamesOf({ claims }: EnterpriseSsoBody, known: ClaimNames): ClaimNa
     email: claims?.email ?? known.email,
     email_verified: claims?.email_verified ?? known.email_verified,
     display_name: claims?.display_name ?? known.display_name,
+    groups: claims?.groups ?? known.groups,
   };
 }
 

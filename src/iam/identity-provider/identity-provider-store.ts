@@ -1,5 +1,5 @@
 import type { Tx } from '../../platform/postgres/database.js';
-import type { ClaimNames, IdentityProvider } from './identity-provider.js';
+import { type ClaimNames, type IdentityProvider, STANDARD_CLAIMS } from './identity-provider.js';
 
 interface ProviderRow {
   tenant_id: string;
@@ -8,7 +8,7 @@ interface ProviderRow {
   client_id: string;
   client_secret_sealed: string;
   audience: string;
-  claim_names: ClaimNames;
+  claim_names: Partial<ClaimNames>;
 }
 
 const COLUMNS = `p.tenant_id, p.enabled, p.issuer, p.client_id, p.client_secret_sealed, p.audience, p.claim_names`;
@@ -74,6 +74,6 @@ function providerOf(row: ProviderRow): IdentityProvider {
     clientId: row.client_id,
     clientSecretSealed: row.client_secret_sealed,
     audience: row.audience,
-    claimNames: row.claim_names,
+    claimNames: { ...STANDARD_CLAIMS, ...row.claim_names },
   };
 }

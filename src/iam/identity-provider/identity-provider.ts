@@ -8,6 +8,7 @@ export interface ClaimNames {
   readonly email: string;
   readonly email_verified: string;
   readonly display_name: string;
+  readonly groups: string;
 }
 
 /** The OpenID provider with which the people of a tenancy sign in. */
@@ -25,7 +26,12 @@ export interface IdentityProvider {
   readonly claimNames: ClaimNames;
 }
 
-export const STANDARD_CLAIMS: ClaimNames = { email: 'email', email_verified: 'email_verified', display_name: 'name' };
+export const STANDARD_CLAIMS: ClaimNames = {
+  email: 'email',
+  email_verified: 'email_verified',
+  display_name: 'name',
+  groups: 'groups',
+};
 
 const claimName = plainText(128).min(1);
 const settingText = plainText(1024);
@@ -38,7 +44,12 @@ export const enterpriseSsoSchema = z.object({
   client_secret: settingText.nullish(),
   audience: settingText.nullish(),
   claims: z
-    .object({ email: claimName.optional(), email_verified: claimName.optional(), display_name: claimName.optional() })
+    .object({
+      email: claimName.optional(),
+      email_verified: claimName.optional(),
+      display_name: claimName.optional(),
+      groups: claimName.optional(),
+    })
     .nullish(),
 });
 export type EnterpriseSsoBody = z.output<typeof enterpriseSsoSchema>;

@@ -17,6 +17,7 @@ export interface Person {
   readonly displayName: string;
   /** Verified. */
   readonly email: string;
+  readonly groups: readonly string[];
 }
 
 type AdmitDeps = SessionDeps & { readonly logger: Logger };
@@ -41,7 +42,7 @@ export function admitPerson(
     else if (!known) throw new ApiError('forbidden', 'You are not a member of this tenancy: an Owner must invite you.');
     const { displayName, email } = person;
     if (known) await updateMember(tx, { ...known, displayName, email });
-    return openSession(tx, deps, known ?? (await join(tx, deps, person, tenantId)));
+    return openSession(tx, deps, known ?? (await join(tx, deps, person, tenantId)), person.groups);
   });
 }
 

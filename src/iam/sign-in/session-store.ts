@@ -4,13 +4,15 @@ export interface SessionRow {
   readonly tenantId: string;
   readonly sessionHash: Uint8Array;
   readonly memberId: string;
+  /** That the provider told of at the sign-in. */
+  readonly groups: readonly string[];
   readonly expiresAt: Date;
 }
 
 export async function insertSession(tx: Tx, session: SessionRow): Promise<void> {
   await tx.execute(
-    'INSERT INTO archivist.member_session (tenant_id, session_hash, member_id, expires_at) VALUES ($1, $2, $3, $4)',
-    [session.tenantId, session.sessionHash, session.memberId, session.expiresAt],
+    'INSERT INTO archivist.member_session (tenant_id, session_hash, member_id, groups, expires_at) VALUES ($1, $2, $3, $4, $5)',
+    [session.tenantId, session.sessionHash, session.memberId, session.groups, session.expiresAt],
   );
 }
 
@@ -22,6 +24,7 @@ export interface SessionMember {
   readonly displayName: string;
   readonly email: string;
   readonly roles: readonly string[];
+  readonly groups: readonly string[];
 }
 
 /**
@@ -40,8 +43,9 @@ export async function findSessionMember(
     display_name: string;
     email: string;
     roles: string[];
+    groups: string[];
   }>(
-    `SELECT m.tenant_id, m.issuer, m.subject, m.display_name, m.email, m.roles
+    `SELECT m.tenant_id, m.issuer, m.subject, m.display_name, m.email, m.roles, s.groups
        FROM archivist.member_session s
        JOIN archivist.member m ON m.tenant_id = s.tenant_id AND m.member_id = s.member_id
        JOIN archivist.tenancy t ON t.tenant_id = s.tenant_id
@@ -57,6 +61,7 @@ export async function findSessionMember(
       displayName: row.display_name,
       email: row.email,
       roles: row.roles,
+      groups: row.groups,
     }
   );
 }

@@ -32,6 +32,7 @@ export async function openSession(
   tx: Tx,
   deps: SessionDeps,
   member: { readonly tenantId: string; readonly memberId: string },
+  groups: readonly string[],
 ): Promise<string> {
   const now = deps.clock.now();
   const token = newSecretToken((count) => deps.ids.randomBytes(count));
@@ -39,6 +40,7 @@ export async function openSession(
   await insertSession(tx, {
     tenantId: member.tenantId,
     memberId: member.memberId,
+    groups,
     sessionHash: hashSecretToken(deps.pepper, 'session', token),
     expiresAt: new Date(now + SESSION_SECONDS * 1000),
   });

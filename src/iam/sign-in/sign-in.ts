@@ -133,8 +133,8 @@ async function redeem(deps: SignInDeps, provider: IdentityProvider, begun: SignI
 function personOf(claims: Readonly<Record<string, unknown>>, provider: IdentityProvider) {
   const refused = new ApiError('forbidden', 'The identity provider does not vouch for your e-mail address.');
   try {
-    const { email, displayName } = readClaims(claims, provider.claimNames);
-    if (email !== undefined) return { email, displayName: displayName ?? email };
+    const { email, displayName, groups } = readClaims(claims, provider.claimNames);
+    if (email !== undefined) return { email, displayName: displayName ?? email, groups };
   } catch {
     // Said below, whatever the reason.
   }

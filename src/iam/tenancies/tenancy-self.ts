@@ -55,7 +55,12 @@ export const ownTenancySchema = publicTenancySchema.extend({
     client_id: z.string(),
     client_secret: z.string(),
     audience: z.string(),
-    claims: z.strictObject({ email: z.string(), email_verified: z.string(), display_name: z.string() }),
+    claims: z.strictObject({
+      email: z.string(),
+      email_verified: z.string(),
+      display_name: z.string(),
+      groups: z.string(),
+    }),
   }),
 });
 
