@@ -2,7 +2,9 @@ import { type BoundValues, boundValues } from '../../filter/bound-values.js';
 import { type Grant, has, isEmpty } from '../../iam/access/grant.js';
 import type { Access } from '../../iam/access/open-access.js';
 import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
-import { reachedAssetsSql, seesAll } from '../assets/asset-visibility-store.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import { listAssets } from '../assets/asset-store.js';
+import { narrowedAssets, reachedAssetsSql, seesAll, visibleAssets } from '../assets/asset-visibility-store.js';
 
 /** The asset `a` of the event `e`, and what must hold of it. */
 export const ITS_ASSET =
@@ -17,6 +19,35 @@ export function visibleAssetEvents(access: Access, tenantId: string): Condition[
   const reads = (grant: Grant) => !isEmpty(grant.kindsRead);
   const reached = reachedAssetsSql(access, tenantId, reads, bound, kindSql);
   return [...own, condition(`${recorded} OR ${ITS_ASSET} ${reached})`, ...bound.values)];
+}
+
+/** Policies that give more assets than this have so many events that rows read in their order soon make a page. */
+const FEW_ASSETS = 500;
+
+/**
+ * A coarser condition that indexes can answer, when what is visible is little: events that the principal recorded, and
+ * those of the few assets that it sees. None otherwise.
+ */
+export async function narrowedAssetEvents(tx: Tx, access: Access, tenantId: string): Promise<Condition[]> {
+  if (seesAll(access, tenantId)) return [];
+  const narrowed = await narrowedAssets(tx, access, tenantId);
+  if (narrowed.length === 0) return [];
+  const recorded = access.principal.tenantId === tenantId ? await recordedEvents(tx, access) : [];
+  if (recorded === undefined) return [];
+  const assets = await listAssets(tx, [...visibleAssets(access, tenantId), ...narrowed], FEW_ASSETS + 1, 'newest');
+  if (assets.length > FEW_ASSETS) return [];
+  const ids = assets.map(({ assetId }) => assetId);
+  return [condition('e.asset_id = ANY (?::uuid[]) OR e.event_id = ANY (?::uuid[])', ids, recorded)];
+}
+
+/** Ids of what the principal recorded, when the index of terms finds few. */
+async function recordedEvents(tx: Tx, { principal }: Access): Promise<string[] | undefined> {
+  const [row] = await tx.query<{ ids: string[] | null }>(
+    `SELECT archivist.find_asset_events($1, ARRAY['principal_accepted'], ARRAY['subject'], ARRAY[$2::text], NULL, true,
+       NULL) AS ids`,
+    [principal.tenantId, principal.subject],
+  );
+  return row?.ids ?? undefined;
 }
 
 /** All events of a tenancy. */

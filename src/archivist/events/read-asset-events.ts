@@ -19,7 +19,12 @@ import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
 import { type AssetEvent, type AssetForm, assetEventResponse } from './asset-event.js';
 import { assetEventConditions, type CountedAttributes, EVERY_ATTRIBUTE } from './asset-event-filter-store.js';
 import { countAssetEvents, findAssetEvents, listAssetEvents } from './asset-event-store.js';
-import { assetEventsOf, readableChanges, visibleAssetEvents } from './asset-event-visibility-store.js';
+import {
+  assetEventsOf,
+  narrowedAssetEvents,
+  readableChanges,
+  visibleAssetEvents,
+} from './asset-event-visibility-store.js';
 import { eventCommits } from './event-commits.js';
 
 export interface EventAddress {
@@ -132,10 +137,15 @@ export function listOwnAssetEvents(
       const seen = await lookAtAsset(tx, access, request.assetId);
       if (!seen?.view.visible && !seen?.view.records) throw noSuchAsset();
     }
-    const branches = visibleTenancies(access).map((each) => ({
-      visible: visibleAssetEvents(access, each),
-      attributes: { ofAsset: readableAttributes(access, each), changed: readableChanges(access, each) },
-    }));
+    const branches: Branch[] = [];
+    for (const each of visibleTenancies(access)) {
+      // The events of one asset have an index of their own.
+      const narrowed = request.assetId === undefined ? await narrowedAssetEvents(tx, access, each) : [];
+      branches.push({
+        visible: [...visibleAssetEvents(access, each), ...narrowed],
+        attributes: { ofAsset: readableAttributes(access, each), changed: readableChanges(access, each) },
+      });
+    }
     return eventPage(tx, deps, request, { list, branches, shown: (events) => readableEvents(tx, access, events) });
   });
 }
@@ -159,6 +169,12 @@ export function listPublicAssetEvents(
   });
 }
 
+/** What a list shows of one tenancy. */
+interface Branch {
+  readonly visible: readonly Condition[];
+  readonly attributes: CountedAttributes;
+}
+
 async function eventPage(
   tx: Tx,
   deps: ProvenanceDeps,
@@ -166,7 +182,7 @@ async function eventPage(
   from: {
     readonly list: string;
     /** The caller's own tenancy first. */
-    readonly branches: readonly { visible: readonly Condition[]; attributes: CountedAttributes }[];
+    readonly branches: readonly Branch[];
     /** What the caller sees of the events that were found. */
     shown?(events: AssetEvent[]): Promise<AssetEvent[]>;
   },

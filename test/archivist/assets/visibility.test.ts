@@ -13,7 +13,11 @@ import { lookAtAsset, shownAsset } from '../../../src/archivist/assets/see-asset
 import type { AssetEvent } from '../../../src/archivist/events/asset-event.js';
 import { assetEventConditions } from '../../../src/archivist/events/asset-event-filter-store.js';
 import { insertAssetEvents, listAssetEvents } from '../../../src/archivist/events/asset-event-store.js';
-import { readableChanges, visibleAssetEvents } from '../../../src/archivist/events/asset-event-visibility-store.js';
+import {
+  narrowedAssetEvents,
+  readableChanges,
+  visibleAssetEvents,
+} from '../../../src/archivist/events/asset-event-visibility-store.js';
 import { readableEvents } from '../../../src/archivist/events/read-asset-events.js';
 import { type AttributeTest, parseAttributeParameter } from '../../../src/filter/attribute-filter.js';
 import { matchesAttributeTest } from '../../../src/filter/matches.js';
@@ -213,7 +217,10 @@ async function listedEvents(tx: Tx, access: Access, filters: readonly [string, s
   for (const tenantId of visibleTenancies(access)) {
     const attributes = { ofAsset: readableAttributes(access, tenantId), changed: readableChanges(access, tenantId) };
     const conditions = [...visibleAssetEvents(access, tenantId), ...assetEventConditions(filters, attributes)];
-    ids.push(...(await listAssetEvents(tx, conditions, 100, 'newest')).map(({ eventId }) => eventId));
+    const found = await listAssetEvents(tx, conditions, 100, 'newest');
+    const narrowed = [...conditions, ...(await narrowedAssetEvents(tx, access, tenantId))];
+    expect(await listAssetEvents(tx, narrowed, 100, 'newest')).toEqual(found);
+    ids.push(...found.map(({ eventId }) => eventId));
   }
   return ids.sort();
 }
