@@ -1,6 +1,7 @@
 import { type Config, ConfigError, parseConfig } from './platform/config.js';
 import { failureReason } from './platform/explain-failure.js';
 import { credentialsPath } from './service/first-credentials.js';
+import { ledgerThread } from './service/ledger-thread.js';
 import { type RunningService, startService } from './start-service.js';
 
 const STOP_WITHIN_MS = 25_000;
@@ -8,7 +9,7 @@ const STOP_WITHIN_MS = 25_000;
 /** Starts the service from the environment, says where it is, and stops it on the first SIGTERM or SIGINT. */
 async function main(): Promise<void> {
   const config = readConfig();
-  const service = await startService(config);
+  const service = await startService(config, { ledgerThread });
   process.stdout.write(`${startLines(config, service).join('\n')}\n`);
   let stopping = false;
   const stop = (): void => {

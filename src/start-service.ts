@@ -1,37 +1,26 @@
-import { access, constants, mkdir } from 'node:fs/promises';
 import { createApp } from './app.js';
 import { createAcceptWriter } from './archivist/accept/accept-writer.js';
 import type { FirstOwner } from './archivist/bootstrap-deployment.js';
 import type { Deployment } from './archivist/deployment.js';
-import { leafSource } from './archivist/leaf-source.js';
 import { createFindLogFile } from './archivist/log-files.js';
-import { statementSource } from './archivist/statement-source.js';
 import { signInRoutes } from './iam/sign-in/sign-in-routes.js';
 import { forgetUnlimited } from './iam/tenancies/quota.js';
-import { type Failpoints, killingFailpoints } from './ledger/failpoints.js';
-import { createLedger, type Ledger } from './ledger/round.js';
-import { type Clock, systemClock } from './platform/clock.js';
+import type { Ledger } from './ledger/round.js';
+import type { Clock } from './platform/clock.js';
 import type { Config } from './platform/config.js';
 import { explained } from './platform/explain-failure.js';
-import { fileObjectStore } from './platform/file-object-store.js';
 import { listen } from './platform/http/http-server.js';
 import type { Principal } from './platform/http/principal.js';
-import { createIds, type Ids } from './platform/ids.js';
+import type { Ids } from './platform/ids.js';
 import type { Keyring } from './platform/keys/keyring.js';
-import { nodeVerify } from './platform/keys/node-verify.js';
-import { createLogger, type Logger } from './platform/logger.js';
-import { createMetrics, type Metrics } from './platform/metrics.js';
 import type { Database } from './platform/postgres/database.js';
-import { openDatabase } from './platform/postgres/open-database.js';
 import { createPageTokens } from './platform/postgres/page-token.js';
-import { openRedisQueues, postgresQueues } from './platform/queue/open-queue-backend.js';
-import type { QueueBackend } from './platform/queue/queue-backend.js';
 import { openRateLimiter, type RateLimiter } from './platform/rate-limiter.js';
-import { issuerDid } from './scitt/did.js';
 import { routeGroups } from './service/api-routes.js';
 import { startBackgroundJobs } from './service/background-jobs.js';
 import { listenTls } from './service/listen-tls.js';
-import { type OpenDeployment, openDeployment } from './service/open-deployment.js';
+import { type Base, type Closers, createServiceLedger, openBase, type ServiceOverrides } from './service/open-base.js';
+import type { OpenDeployment } from './service/open-deployment.js';
 import { openIdentity } from './service/open-identity.js';
 import { openPayloadHash } from './service/open-payload-hash.js';
 import { packageVersion } from './service/package-version.js';
@@ -41,13 +30,6 @@ import { cosignedCheckpoints, followedLogs, runWitnesses } from './service/run-w
 import { serviceHealth } from './service/service-health.js';
 import { statusRoutes } from './service/status-routes.js';
 import { policyAuditWaker } from './workers/policy-audit-job.js';
-
-/** What a test or the demo passes in instead of the real thing. */
-export interface ServiceOverrides {
-  readonly clock?: Clock;
-  readonly logger?: Logger;
-  readonly failpoints?: Failpoints;
-}
 
 /** A service that answers requests, or does the work behind them, until it is closed. */
 export interface RunningService {
@@ -74,9 +56,6 @@ export interface RunningService {
   close(): Promise<void>;
 }
 
-/** Ends what was begun, the youngest first. */
-type Closers = (() => Promise<unknown>)[];
-
 /**
  * Starts the parts that the configuration's role asks for, in this process.
  * @throws {Error} with a message for a person when something that the service needs is missing; nothing stays open then
@@ -102,7 +81,9 @@ async function startParts(
 ): Promise<RunningService> {
   const base = await openBase(config, overrides, closers);
   const { database, queues, ids, clock, open } = base;
-  const ledger = createServiceLedger(config, base);
+  const here = createServiceLedger(config, base, base.metrics);
+  const apart = config.role === 'all' && database.engine === 'PostgreSQL';
+  const ledger = (apart && overrides.ledgerThread?.(config, here, base.metrics)) || here;
   closers.push(() => ledger.stop());
   if (config.role === 'all' || config.role === 'ledger') await ledger.start();
   const nudge = (tenantId: string, logId: string) => ledger.nudge(tenantId, logId);
@@ -133,69 +114,6 @@ async function startParts(
     },
     close,
   };
-}
-
-/** What every role stands on. */
-interface Base {
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  readonly failpoints: Failpoints;
-  readonly database: Database;
-  readonly queues: QueueBackend;
-  readonly objectStore: ReturnType<typeof fileObjectStore>;
-  readonly open: OpenDeployment;
-}
-
-async function openBase(config: Config, overrides: ServiceOverrides, closers: Closers): Promise<Base> {
-  const clock = overrides.clock ?? systemClock;
-  const logger = overrides.logger ?? createLogger(config.logLevel);
-  const ids = createIds(clock);
-  await explained('DATA_DIR cannot be used', prepareFolder(config.dataDir));
-  const database = await openDatabase(config, logger);
-  closers.push(() => database.close());
-  const queues = config.redisUrl ? await openRedisQueues(config.redisUrl, logger) : postgresQueues(database, logger);
-  closers.push(() => queues.close());
-  const kill = () => process.kill(process.pid, 'SIGKILL');
-  return {
-    clock,
-    ids,
-    logger,
-    metrics: createMetrics(),
-    failpoints: overrides.failpoints ?? killingFailpoints(config.failpoint, kill),
-    database,
-    queues,
-    objectStore: fileObjectStore(config.objectStoreDir),
-    open: await openDeployment({ config, database, clock, ids }),
-  };
-}
-
-/** Makes the folder unless it is there. @throws when nothing can be written into it */
-async function prepareFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await access(folder, constants.W_OK | constants.X_OK);
-}
-
-function createServiceLedger(config: Config, base: Base): Ledger {
-  return createLedger({
-    database: base.database,
-    objectStore: base.objectStore,
-    keyring: base.open.keyring,
-    verifySignature: nodeVerify,
-    clock: base.clock,
-    logger: base.logger,
-    failpoints: base.failpoints,
-    leafSource,
-    statementSource,
-    receiptIssuer: config.publicUrl,
-    statementIssuer: issuerDid(config.publicUrl),
-    hashEnvelopeLabels: config.hashEnvelopeLabels,
-    ids: base.ids,
-    queueBackend: base.queues,
-    metrics: base.metrics,
-    parallelLogs: base.database.engine === 'PostgreSQL' ? 4 : 1,
-  });
 }
 
 /** The interface for the roles that serve it; health and metrics for all. */

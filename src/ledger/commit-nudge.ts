@@ -6,11 +6,11 @@ const QUEUE = 'commit-log';
 /** Accepts within this time share one job. */
 const DEBOUNCE_MS = 25;
 
-/** Wakes whichever process runs the ledger. Only a hint: the sweep finds the rows without it. */
+/** Wakes the ledger: this process's own where it runs here, else whichever process runs it. Only a hint: the sweep finds the rows without it. */
 export interface CommitNudge {
   /** Never fails and never waits: one job for a log, kept once more if that log's job is running. */
   nudge(log: LogRef): void;
-  /** Handles the jobs in this process. */
+  /** Handles the jobs in this process. @param round must not reject */
   listen(round: (log: LogRef) => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
@@ -19,9 +19,16 @@ export function createCommitNudge(backend: QueueBackend, logger: Logger): Commit
   const queue = backend.queue(QUEUE);
   const timers = new Map<string, NodeJS.Timeout>();
   let worker: ReturnType<QueueBackend['worker']> | undefined;
+  let here: ((log: LogRef) => Promise<void>) | undefined;
 
   function add(log: LogRef): void {
     timers.delete(log.logId);
+    // A job would come back to us, or to another process that is no nearer to the rows.
+    if (here) void here(log);
+    else enqueue(log);
+  }
+
+  function enqueue(log: LogRef): void {
     queue
       .add(
         QUEUE,
@@ -36,6 +43,7 @@ export function createCommitNudge(backend: QueueBackend, logger: Logger): Commit
       if (!timers.has(log.logId)) timers.set(log.logId, setTimeout(() => add(log), DEBOUNCE_MS).unref());
     },
     async listen(round) {
+      here = round;
       worker = backend.worker(QUEUE, (job) => round(job.data as LogRef), { concurrency: 4 });
     },
     async close() {

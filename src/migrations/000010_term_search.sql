@@ -26,12 +26,13 @@ CREATE FUNCTION archivist.search_term(tenancy uuid, place text, name text, value
 
 -- Of members at the top level alone: other filters look at the rows. Written for speed: one call of a function in another
 -- costs more than the hashing, and so does every set of rows; a list or map has the term of the text that it reads like.
-CREATE FUNCTION archivist.asset_terms(tenancy uuid, attributes jsonb) RETURNS bigint[]
+CREATE FUNCTION archivist.asset_terms(tenancy uuid, attributes jsonb, tracked boolean) RETURNS bigint[]
   LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
   seed bigint := hashtextextended('attributes' COLLATE "C", hashtextextended((tenancy::text) COLLATE "C", 0));
 BEGIN
-  RETURN ARRAY(SELECT hashtextextended(value COLLATE "C", hashtextextended(key COLLATE "C", seed)) FROM jsonb_each_text(attributes));
+  RETURN ARRAY(SELECT hashtextextended(value COLLATE "C", hashtextextended(key COLLATE "C", seed)) FROM jsonb_each_text(attributes))
+    || archivist.search_term(tenancy, 'asset', 'tracked', tracked::text);
 END $$;
 
 CREATE FUNCTION archivist.asset_event_terms(tenancy uuid, event_attributes jsonb, asset_attributes jsonb,
@@ -67,7 +68,7 @@ END $$;
 
 -- What was inserted last waits in a list that every search reads through: kept short.
 CREATE INDEX asset_by_term ON archivist.asset
-  USING gin (archivist.asset_terms(tenant_id, attributes)) WITH (gin_pending_list_limit = 256);
+  USING gin (archivist.asset_terms(tenant_id, attributes, tracked)) WITH (gin_pending_list_limit = 256);
 CREATE INDEX asset_event_by_term ON archivist.asset_event
   USING gin (archivist.asset_event_terms(tenant_id, event_attributes, asset_attributes, principal_declared,
     principal_accepted, operation, behaviour, from_address)) WITH (gin_pending_list_limit = 256);
@@ -101,7 +102,7 @@ DECLARE
   found uuid[];
 BEGIN
   found := ARRAY(SELECT CASE WHEN tenant_id = tenancy THEN asset_id END FROM archivist.asset
-    WHERE archivist.asset_terms(tenant_id, attributes) @> terms LIMIT 2001);
+    WHERE archivist.asset_terms(tenant_id, attributes, tracked) @> terms LIMIT 2001);
   IF cardinality(found) > 2000 THEN RETURN NULL; END IF;
   IF newest THEN
     RETURN ARRAY(SELECT id FROM unnest(found) AS id WHERE beyond IS NULL OR id < beyond ORDER BY id DESC LIMIT most);
@@ -126,7 +127,7 @@ BEGIN
   RETURN ARRAY(SELECT id FROM unnest(found) AS id WHERE beyond IS NULL OR id > beyond ORDER BY id LIMIT most);
 END $$;
 
--- How many events have all the terms, counted no further than `most` when it is not null.
+-- How many have all the terms, counted no further than `most` when it is not null.
 CREATE FUNCTION archivist.count_asset_events(tenancy uuid, places text[], names text[], texts text[], most bigint)
   RETURNS bigint LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
   SET enable_seqscan = off SET enable_indexscan = off SET max_parallel_workers_per_gather = 0 SET jit = off AS $$
@@ -137,6 +138,18 @@ BEGIN
     SELECT tenant_id FROM archivist.asset_event
      WHERE archivist.asset_event_terms(tenant_id, event_attributes, asset_attributes, principal_declared,
        principal_accepted, operation, behaviour, from_address) @> terms LIMIT most) AS counted
+    WHERE tenant_id = tenancy);
+END $$;
+
+CREATE FUNCTION archivist.count_assets(tenancy uuid, places text[], names text[], texts text[], most bigint)
+  RETURNS bigint LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+  SET enable_seqscan = off SET enable_indexscan = off SET max_parallel_workers_per_gather = 0 SET jit = off AS $$
+DECLARE
+  terms bigint[] := archivist.searched_terms(tenancy, places, names, texts);
+BEGIN
+  RETURN (SELECT count(*) FROM (
+    SELECT tenant_id FROM archivist.asset
+     WHERE archivist.asset_terms(tenant_id, attributes, tracked) @> terms LIMIT most) AS counted
     WHERE tenant_id = tenancy);
 END $$;
 

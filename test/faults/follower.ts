@@ -122,7 +122,9 @@ export class Follower {
   }
 
   async #auditEntry(url: string, { number, read }: Entry, trust: Trust): Promise<void> {
-    this.#fix(read!, JSON.stringify((await this.#journal.get(url, read!)).json));
+    const { json } = await this.#journal.get(url, read!);
+    // The chain may take an event up later; everything else is fixed from its confirmation on.
+    this.#fix(read!, JSON.stringify({ ...json, transaction_id: '', block_number: 0, transaction_index: 0 }));
     await this.#auditProofs(url, read!, trust);
     if (isPublic(number)) await this.#auditProofs(url, read!.replace('/assets/', '/publicassets/'), trust);
   }

@@ -1,6 +1,6 @@
 import type { BoundValues } from '../../filter/bound-values.js';
 import { ApiError } from '../../platform/errors.js';
-import { type Condition, condition } from '../../platform/listing/condition.js';
+import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
 import { requirePlain } from '../../platform/plain-text.js';
 import { attributeCondition } from '../listing/attribute-condition.js';
 import { statusCondition } from '../listing/confirmation-filter-store.js';
@@ -14,15 +14,21 @@ const NEW_ASSET = {
   simpleHash: "(a.proof_mechanism = 'SIMPLE_HASH')",
 };
 
+/** Which assets are tracked has an index together with their attributes, and none that leads to them alone. */
+const tracked = (text: string, sql: string) =>
+  meaning({ kind: 'term', place: 'asset', name: 'tracked', text, hot: true, whole: true }, condition(sql));
+const TRACKED = tracked('true', 'a.tracked');
+const NOT_TRACKED = tracked('false', 'NOT a.tracked');
+
 type Reader = (value: string, parameter: string) => Condition | undefined;
 
 const FILTERS: Readonly<Record<string, Reader>> = {
   confirmation_status: (value, parameter) => statusCondition(NEW_ASSET, value, parameter),
   tracked: (value, parameter) =>
     oneOf(parameter, value, {
-      TRACKED_STATUS_UNSPECIFIED: condition('a.tracked'),
-      TRACKED: condition('a.tracked'),
-      NOT_TRACKED: condition('NOT a.tracked'),
+      TRACKED_STATUS_UNSPECIFIED: TRACKED,
+      TRACKED: TRACKED,
+      NOT_TRACKED: NOT_TRACKED,
       ANY: undefined,
     }),
   proof_mechanism: (value, parameter) => proofMechanismCondition('a.proof_mechanism', value, parameter),
@@ -58,7 +64,7 @@ export function assetConditions(
     if (!reader) throw new ApiError('bad_request', `${parameter}: no such filter`);
     return reader(value, parameter);
   });
-  if (!filters.some(([parameter]) => parameter === 'tracked')) conditions.push(condition('a.tracked'));
+  if (!filters.some(([parameter]) => parameter === 'tracked')) conditions.push(TRACKED);
   return conditions.filter((each) => each !== undefined);
 }
 

@@ -1,6 +1,6 @@
 import { type Condition, renderWhere } from '../../platform/listing/condition.js';
 import type { ListOrder } from '../../platform/listing/list-order.js';
-import { narrowByTerms } from '../../platform/listing/term-search-store.js';
+import { countByTerms, narrowByTerms } from '../../platform/listing/term-search-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { Asset, ProofMechanism } from './asset.js';
 
@@ -23,7 +23,11 @@ interface AssetRow {
 const COLUMNS = `a.tenant_id, a.asset_id, a.origin_tenant_id, a.new_asset_event_id, a.attributes, a.behaviours,
   a.proof_mechanism, a.public, a.tracked, a.owner, a.creator_issuer, a.creator_subject, a.created_at`;
 
-const TERMS = { idColumn: 'a.asset_id', find: 'archivist.find_assets' } as const;
+const TERMS = {
+  idColumn: 'a.asset_id',
+  find: 'archivist.find_assets',
+  count: 'archivist.count_assets',
+} as const;
 
 /** Inserts new assets in one statement. */
 export async function insertAssets(tx: Tx, assets: readonly Asset[]): Promise<void> {
@@ -81,6 +85,8 @@ export async function listAssets(
 
 /** How many assets meet the conditions, counted no further than `limit` when one is given. */
 export async function countAssets(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
+  const counted = await countByTerms(tx, TERMS, conditions, limit);
+  if (counted !== undefined) return counted;
   const where = renderWhere(await narrowByTerms(tx, TERMS, conditions));
   const [row] = await tx.query<{ total: bigint }>(
     `SELECT count(*) AS total FROM

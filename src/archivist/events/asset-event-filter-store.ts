@@ -44,7 +44,10 @@ const equal =
   (expression: string, place: string, name: string): Reader =>
   (value, parameter) => {
     requirePlain(value, parameter);
-    return meaning({ kind: 'term', place, name, text: value, hot: false }, condition(`${expression} = ?`, value));
+    return meaning(
+      { kind: 'term', place, name, text: value, hot: false, whole: true },
+      condition(`${expression} = ?`, value),
+    );
   };
 
 const time =

@@ -26,7 +26,11 @@ const COLUMNS = `e.tenant_id, e.event_id, e.asset_id, e.origin_tenant_id, e.oper
   e.asset_attributes, e.principal_declared, e.principal_accepted, e.timestamp_declared, e.timestamp_accepted,
   e.accepted_at, e.from_address`;
 
-const TERMS = { idColumn: 'e.event_id', find: 'archivist.find_asset_events' } as const;
+const TERMS = {
+  idColumn: 'e.event_id',
+  find: 'archivist.find_asset_events',
+  count: 'archivist.count_asset_events',
+} as const;
 
 /** Inserts accepted events in one statement. */
 export async function insertAssetEvents(tx: Tx, events: readonly AssetEvent[]): Promise<void> {
@@ -90,7 +94,7 @@ export async function listAssetEvents(
 
 /** How many events meet the conditions, counted no further than `limit` when one is given. */
 export async function countAssetEvents(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
-  const counted = await countByTerms(tx, conditions, limit);
+  const counted = await countByTerms(tx, TERMS, conditions, limit);
   if (counted !== undefined) return counted;
   const where = renderWhere(await narrowByTerms(tx, TERMS, conditions));
   const [row] = await tx.query<{ total: bigint }>(

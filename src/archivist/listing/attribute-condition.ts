@@ -32,5 +32,7 @@ export function attributeCondition(where: AttributeColumn, parameter: string, va
   // The index holds what stands at the top level: a dotted name may stand below it.
   if (!where.place || test.kind !== 'equals' || test.negated || test.name.includes('.')) return found;
   const hot = Object.hasOwn(indexed, test.name);
-  return meaning({ kind: 'term', place: where.place, name: test.name, text: test.value, hot }, found);
+  // Of a column with keys that do not count for everybody, the index knows more than the condition.
+  const whole = typeof where.column === 'string';
+  return meaning({ kind: 'term', place: where.place, name: test.name, text: test.value, hot, whole }, found);
 }

@@ -10,13 +10,17 @@ export type ConditionMeaning =
   | { readonly kind: 'tenancy'; readonly tenantId: string }
   /** Beyond this id in the order of the list. */
   | { readonly kind: 'beyond'; readonly id: string }
-  /** A text in one place is this one. `hot`: it has an index of its own, in the order of the list. */
+  /**
+   * A text in one place is this one. `hot`: it has an index of its own, in the order of the list. `whole`: that says it
+   * all; else the condition holds for fewer.
+   */
   | {
       readonly kind: 'term';
       readonly place: string;
       readonly name: string;
       readonly text: string;
       readonly hot: boolean;
+      readonly whole: boolean;
     };
 
 /** A condition whose `?` stand for the given values. */

@@ -9,6 +9,7 @@ export interface TermTable {
   /** Its ordered id, as the conditions name it. */
   readonly idColumn: string;
   readonly find: 'archivist.find_assets' | 'archivist.find_asset_events';
+  readonly count: 'archivist.count_assets' | 'archivist.count_asset_events';
 }
 
 interface TermSearch {
@@ -41,16 +42,17 @@ export async function narrowByTerms(
   return row?.ids ? [...conditions, condition(`${table.idColumn} = ANY (?::uuid[])`, row.ids)] : conditions;
 }
 
-/** How many asset events meet the conditions, when the index of terms alone can tell: counted no further than `limit`. */
+/** How many rows meet the conditions, when the index of terms alone can tell: counted no further than `limit`. */
 export async function countByTerms(
   tx: Tx,
+  table: TermTable,
   conditions: readonly Condition[],
   limit: number | undefined,
 ): Promise<number | undefined> {
   const search = termSearch(conditions);
   if (!search?.complete || search.beyond !== undefined) return undefined;
   const [row] = await tx.query<{ total: bigint }>(
-    'SELECT archivist.count_asset_events($1, $2::text[], $3::text[], $4::text[], $5) AS total',
+    `SELECT ${table.count}($1, $2::text[], $3::text[], $4::text[], $5) AS total`,
     [...searchValues(search), limit ?? null],
   );
   return Number(row?.total ?? 0);
@@ -66,7 +68,8 @@ function termSearch(conditions: readonly Condition[]): TermSearch | undefined {
     tenantId: tenancy.tenantId,
     terms,
     beyond: meanings.find((means) => means.kind === 'beyond')?.id,
-    complete: meanings.length === conditions.length && !terms.some(readsLikeAStructure),
+    complete:
+      meanings.length === conditions.length && terms.every(({ whole }) => whole) && !terms.some(readsLikeAStructure),
   };
 }
 

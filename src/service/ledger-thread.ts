@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { Ledger, LedgerMetrics } from '../ledger/round.js';
+import type { Config } from '../platform/config.js';
+
+/** What the thread is told. */
+export type ToLedger = { readonly nudge: readonly [tenantId: string, logId: string] } | 'stop';
+
+/** What the thread tells: that it works, and what it counts. */
+export type FromLedger =
+  | 'started'
+  | {
+      [Name in keyof LedgerMetrics]: { readonly metric: Name; readonly values: Parameters<LedgerMetrics[Name]> };
+    }[keyof LedgerMetrics];
+
+/**
+ * The sequencers in a thread of their own, with connections of their own, so that signing and hashing keep no request
+ * waiting. An error that ends the thread ends the process, as it would without one: whatever it leaves is in rows.
+ * @param here the same ledger, not started: it answers what needs no thread
+ */
+export function ledgerThread(config: Config, here: Ledger, metrics: LedgerMetrics): Ledger {
+  let thread: Worker | undefined;
+  const tell = (message: ToLedger): void => thread?.postMessage(message);
+
+  function hear(message: FromLedger): void {
+    if (message === 'started') return;
+    (metrics[message.metric] as (...values: unknown[]) => void)(...message.values);
+  }
+
+  return {
+    ...here,
+    nudge: (tenantId, logId) => tell({ nudge: [tenantId, logId] }),
+    async start() {
+      thread = new Worker(new URL('./ledger-worker.js', import.meta.url), { workerData: config });
+      await once(thread, 'message');
+      thread.on('message', hear);
+      thread.on('error', (error) => {
+        throw error;
+      });
+    },
+    async stop() {
+      const ended = thread && thread.threadId >= 0 ? once(thread, 'exit') : undefined;
+      tell('stop');
+      await ended;
+      await here.stop();
+    },
+  };
+}

@@ -1,0 +1,124 @@
+import { access, constants, mkdir } from 'node:fs/promises';
+import { leafSource } from '../archivist/leaf-source.js';
+import { statementSource } from '../archivist/statement-source.js';
+import { type Failpoints, killingFailpoints } from '../ledger/failpoints.js';
+import { createLedger, type Ledger, type LedgerMetrics } from '../ledger/round.js';
+import { type Clock, systemClock } from '../platform/clock.js';
+import type { Config } from '../platform/config.js';
+import { explained } from '../platform/explain-failure.js';
+import { fileObjectStore } from '../platform/file-object-store.js';
+import { createIds, type Ids } from '../platform/ids.js';
+import { nodeVerify } from '../platform/keys/node-verify.js';
+import { createLogger, type Logger } from '../platform/logger.js';
+import { createMetrics, type Metrics } from '../platform/metrics.js';
+import type { Database } from '../platform/postgres/database.js';
+import { openDatabase } from '../platform/postgres/open-database.js';
+import { openRedisQueues, postgresQueues } from '../platform/queue/open-queue-backend.js';
+import type { QueueBackend } from '../platform/queue/queue-backend.js';
+import { issuerDid } from '../scitt/did.js';
+import type { ledgerThread } from './ledger-thread.js';
+import { type OpenDeployment, openDeployment } from './open-deployment.js';
+import { watchKeys } from './watch-keys.js';
+
+/** What a test or the demo passes in instead of the real thing. */
+export interface ServiceOverrides {
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+  readonly failpoints?: Failpoints;
+  /** Where the ledger works when this process does everything, on a database that takes more than one connection. */
+  readonly ledgerThread?: typeof ledgerThread;
+}
+
+/** Ends what was begun, the youngest first. */
+export type Closers = (() => Promise<unknown>)[];
+
+/** What every role stands on. */
+export interface Base {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly failpoints: Failpoints;
+  readonly database: Database;
+  readonly queues: QueueBackend;
+  readonly objectStore: ReturnType<typeof fileObjectStore>;
+  readonly open: OpenDeployment;
+}
+
+/** @throws {Error} with a message for a person; `closers` end what was begun */
+export async function openBase(config: Config, overrides: ServiceOverrides, closers: Closers): Promise<Base> {
+  const clock = overrides.clock ?? systemClock;
+  const logger = overrides.logger ?? createLogger(config.logLevel);
+  const ids = createIds(clock);
+  await explained('DATA_DIR cannot be used', prepareFolder(config.dataDir));
+  const database = await openDatabase(config, logger);
+  closers.push(() => database.close());
+  const queues = config.redisUrl ? await openRedisQueues(config.redisUrl, logger) : postgresQueues(database, logger);
+  closers.push(() => queues.close());
+  const kill = () => process.kill(process.pid, 'SIGKILL');
+  return {
+    clock,
+    ids,
+    logger,
+    metrics: createMetrics(),
+    failpoints: overrides.failpoints ?? killingFailpoints(config.failpoint, kill),
+    database,
+    queues,
+    objectStore: fileObjectStore(config.objectStoreDir),
+    open: await openDeployment({ config, database, clock, ids }),
+  };
+}
+
+/** Makes the folder unless it is there. @throws when nothing can be written into it */
+async function prepareFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await access(folder, constants.W_OK | constants.X_OK);
+}
+
+/** The ledger, not started. */
+export function createServiceLedger(config: Config, base: Base, metrics: LedgerMetrics): Ledger {
+  return createLedger({
+    database: base.database,
+    objectStore: base.objectStore,
+    keyring: base.open.keyring,
+    verifySignature: nodeVerify,
+    clock: base.clock,
+    logger: base.logger,
+    failpoints: base.failpoints,
+    leafSource,
+    statementSource,
+    receiptIssuer: config.publicUrl,
+    statementIssuer: issuerDid(config.publicUrl),
+    hashEnvelopeLabels: config.hashEnvelopeLabels,
+    ids: base.ids,
+    queueBackend: base.queues,
+    metrics,
+    parallelLogs: base.database.engine === 'PostgreSQL' ? 4 : 1,
+  });
+}
+
+/** The ledger alone, started, on connections of its own. */
+export async function startLedger(
+  config: Config,
+  metrics: LedgerMetrics,
+): Promise<{ nudge: Ledger['nudge']; close(): Promise<void> }> {
+  const closers: Closers = [];
+  const base = await openBase(config, {}, closers);
+  const ledger = createServiceLedger(config, base, metrics);
+  const keys = watchKeys({ ...base, ...base.open });
+  closers.push(async () => keys.close());
+  await ledger.start();
+  return {
+    nudge(tenantId, logId) {
+      // A key that another thread or process rotated signs nothing more than a second later.
+      keys
+        .refresh()
+        .catch((error: unknown) => base.logger.warn({ err: error }, 'the keys could not be looked up'))
+        .finally(() => ledger.nudge(tenantId, logId));
+    },
+    async close() {
+      await ledger.stop();
+      for (let closer = closers.pop(); closer; closer = closers.pop()) await closer();
+    },
+  };
+}
