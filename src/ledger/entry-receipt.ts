@@ -1,3 +1,4 @@
+import { decodeSign1, type Sign1 } from '../core/cose/sign1.js';
 import { inclusionProofPath } from '../core/mmr/inclusion-proof-path.js';
 import { mmrIndex } from '../core/mmr/leaf-count.js';
 import { peakSlot } from '../core/mmr/peak-slot.js';
@@ -29,10 +30,26 @@ export async function mmrEntryReceipt(
   signedPeak: Uint8Array,
   form: MmrProofForm,
 ): Promise<Uint8Array> {
-  const index = mmrIndex(place.leafIndex);
-  const path = inclusionProofPath(place.size, index);
-  const nodeAt = await readNodes(tx, log, path);
-  return attachInclusion(signedPeak, index, path.map(nodeAt), form);
+  return (await mmrEntryReceipts(tx, log, [{ place, signedPeak: decodeSign1(signedPeak) }], form))[0]!;
+}
+
+/** MMR receipts in the order of their leaves; reads every page once. */
+export async function mmrEntryReceipts(
+  tx: Tx,
+  log: LogRef,
+  wanted: readonly { readonly place: LeafInState; readonly signedPeak: Sign1 }[],
+  form: MmrProofForm,
+): Promise<Uint8Array[]> {
+  const proofs = wanted.map(({ place, signedPeak }) => {
+    const index = mmrIndex(place.leafIndex);
+    return { signedPeak, index, path: inclusionProofPath(place.size, index) };
+  });
+  const nodeAt = await readNodes(
+    tx,
+    log,
+    proofs.flatMap(({ path }) => path),
+  );
+  return proofs.map(({ signedPeak, index, path }) => attachInclusion(signedPeak, index, path.map(nodeAt), form));
 }
 
 /** An RFC 9162 receipt from the signed root of the state; reads one page for each of its O(log n) nodes. */

@@ -1,10 +1,11 @@
+import { decodeSign1, type Sign1 } from '../core/cose/sign1.js';
 import { peaks as peakIndices } from '../core/mmr/peaks.js';
 import type { MmrProofForm } from '../core/receipt/mmr-receipt.js';
 import { attachRfc9162Inclusion } from '../core/receipt/rfc9162-receipt.js';
 import { rfc9162InclusionNodes, rfc9162InclusionPath } from '../core/rfc9162/rfc9162-inclusion-path.js';
 import type { Tx } from '../platform/postgres/database.js';
 import { type PlacedEntry, placedEntries } from './entry-proof-store.js';
-import { mmrEntryReceipt, peakPosition, rfc9162EntryReceipt } from './entry-receipt.js';
+import { mmrEntryReceipts, peakPosition, rfc9162EntryReceipt } from './entry-receipt.js';
 import type { LogRef } from './log.js';
 import { LogInconsistent } from './log-inconsistent.js';
 import { readNodes } from './node-page-store.js';
@@ -56,14 +57,34 @@ export async function mmrReceipt(
   entryId: string,
   form: MmrProofForm,
 ): Promise<Uint8Array | undefined> {
-  const entry = await publishedEntry(tx, log, entryId);
-  if (!entry) return undefined;
-  const { size, leaves, keyId } = entry.seal;
-  const place = { leafIndex: entry.leafIndex, size, leaves };
-  const peak = peakIndices(size)[peakPosition(place)]!;
-  const signedPeak = (await peakReceipts(tx, log, keyId, [peak])).get(peak);
-  if (!signedPeak) throw new LogInconsistent(`the signature over peak ${peak} is not stored`);
-  return mmrEntryReceipt(tx, log, place, signedPeak, form);
+  return (await mmrReceipts(tx, log, [entryId], form)).get(entryId);
+}
+
+/** The same of many entries, by entry, in three queries whatever their number; those without a seal are left out. */
+export async function mmrReceipts(
+  tx: Tx,
+  log: LogRef,
+  entryIds: readonly string[],
+  form: MmrProofForm,
+): Promise<Map<string, Uint8Array>> {
+  const entries = (await placedEntries(tx, log, entryIds)).flatMap(({ entryId, leafIndex, seal }) => {
+    if (!seal) return [];
+    const place = { leafIndex, size: seal.size, leaves: seal.leaves };
+    return [{ entryId, keyId: seal.keyId, place, peak: peakIndices(seal.size)[peakPosition(place)]! }];
+  });
+  const signed = new Map<string, Sign1>();
+  for (const keyId of new Set(entries.map((entry) => entry.keyId))) {
+    const peaks = new Set(entries.filter((entry) => entry.keyId === keyId).map(({ peak }) => peak));
+    for (const [peak, receipt] of await peakReceipts(tx, log, keyId, [...peaks]))
+      signed.set(`${keyId} ${peak}`, decodeSign1(receipt));
+  }
+  const wanted = entries.map(({ keyId, peak, place }) => {
+    const signedPeak = signed.get(`${keyId} ${peak}`);
+    if (!signedPeak) throw new LogInconsistent(`the signature over peak ${peak} is not stored`);
+    return { place, signedPeak };
+  });
+  const receipts = await mmrEntryReceipts(tx, log, wanted, form);
+  return new Map(entries.map(({ entryId }, index) => [entryId, receipts[index]!]));
 }
 
 /** The receipt of an entry in an RFC 9162 log, from the first published root that covers it; undefined until then. */

@@ -20,6 +20,9 @@ export interface BenchPlan {
   readonly bulkEvents: number;
   /** Statements of one round of registrations. */
   readonly registrations: number;
+  /** Leaves of the logs whose receipts are assembled in this process, and how many of the large one's. */
+  readonly logSizes: readonly [few: number, many: number];
+  readonly coldReceipts: number;
 }
 
 export const SMOKE: BenchPlan = {
@@ -34,6 +37,8 @@ export const SMOKE: BenchPlan = {
   queryRounds: 3,
   bulkEvents: 100,
   registrations: 100,
+  logSizes: [100, 2000],
+  coldReceipts: 1000,
 };
 
 export const FULL: BenchPlan = {
@@ -48,6 +53,8 @@ export const FULL: BenchPlan = {
   queryRounds: 31,
   bulkEvents: 5000,
   registrations: 2000,
+  logSizes: [10_000, 1_000_000],
+  coldReceipts: 100_000,
 };
 
 /** Posts under way at once, at most. */

@@ -2,12 +2,14 @@ import { type BenchPlan, FULL, IN_FLIGHT, SMOKE } from './bench-plan.js';
 import { checkPosts, type PostCheck } from './check-posts.js';
 import { startProgram } from './child-process.js';
 import { measureCrypto } from './crypto-figures.js';
+import { diskUse } from './disk-use.js';
 import { type Engine, embeddedEngine, postgresqlEngine } from './engines.js';
 import { createHttpClient } from './http-client.js';
 import type { LoadTarget } from './load.js';
 import { type MeasuredService, measurePosts } from './measure.js';
 import { measurePolicies } from './policy-figures.js';
 import { measureGrowth } from './query-figures.js';
+import { measureReceipts } from './receipt-figures.js';
 import { measureRegistrations } from './registration-figures.js';
 import { report } from './report.js';
 import { type Growth, growthReport } from './report-growth.js';
@@ -82,10 +84,12 @@ async function growOn(server: string | undefined, plan: BenchPlan, closers: Clos
   const engine = server ? await postgresqlEngine(server, process.env['BENCH_REDIS_URL']) : await embeddedEngine();
   const service = await startOn(engine, closers);
   const databaseUrl = engine.environment['DATABASE_URL'];
-  const growth = await measureGrowth(service, databaseUrl, plan, say);
+  const grown = await measureGrowth(service, databaseUrl, plan, say);
+  if (!databaseUrl) return { engine: service.engine, ...grown };
   say('pages of assets that policies give');
-  const policies = databaseUrl && (await measurePolicies(service, databaseUrl, plan.queryRounds));
-  return { engine: service.engine, ...growth, ...(policies ? { policies } : {}) };
+  const policies = await measurePolicies(service, databaseUrl, plan.queryRounds);
+  const disk = await diskUse(databaseUrl);
+  return { engine: service.engine, ...grown, policies, disk, receipts: await measureReceipts(databaseUrl, plan, say) };
 }
 
 /** Answers what the real service answers, to the same paths. */

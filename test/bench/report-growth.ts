@@ -1,6 +1,8 @@
+import type { DiskUse } from './disk-use.js';
 import type { EngineName } from './engines.js';
 import type { PolicyFigures } from './policy-figures.js';
 import type { BulkFigures, QueryFigures } from './query-figures.js';
+import type { ReceiptFigures } from './receipt-figures.js';
 import { figure, ratio } from './report-figure.js';
 import { median, rounded } from './statistics.js';
 
@@ -11,6 +13,9 @@ export interface Growth {
   readonly bulk: BulkFigures;
   /** None where the database can only be reached through the service. */
   readonly policies?: PolicyFigures;
+  /** Where the database can be reached beside the service. */
+  readonly disk?: DiskUse;
+  readonly receipts?: ReceiptFigures;
 }
 
 const BULK_GOAL = 0.3;
@@ -20,7 +25,7 @@ const QUERY_GOAL = 2;
 const POLICY_GOAL = 3;
 
 /** Bulk requests beside raw inserts, and each query in the small and in the large tenancy. */
-export function growthReport({ engine, queries, bulk, policies }: Growth): Record<string, unknown> {
+export function growthReport({ engine, queries, bulk, policies, disk, receipts }: Growth): Record<string, unknown> {
   const [small, large] = queries.sizes;
   const compared = queries.queries.map((query) => {
     const value = query.large / query.small;
@@ -50,6 +55,17 @@ export function growthReport({ engine, queries, bulk, policies }: Growth): Recor
       's from the last answer to the last transparent statement of a round',
     ),
     pagesByPolicy: policies ? policyReport(policies) : 'not run: needs a database beside the service',
+    ...(receipts ? { receipts: receiptReport(receipts) } : {}),
+    ...(disk
+      ? {
+          bytesOnDisk: {
+            perLeaf: rounded(disk.perLeaf),
+            perStatement: rounded(disk.perStatement),
+            perAssetEvent: rounded(disk.perAssetEvent),
+            meaning: 'tables and their indexes after the growth; two leaves for an event with a statement',
+          },
+        }
+      : {}),
     queries: {
       unit: `ms, median over HTTP, of a tenancy of ${small} and of ${large} events`,
       goal: `ratio at most ${QUERY_GOAL}`,
@@ -68,5 +84,30 @@ function policyReport({ withoutPolicies, byPolicy }: PolicyFigures) {
     met: value <= POLICY_GOAL,
     withoutPolicies: figure(withoutPolicies, 'ms'),
     byPolicy: figure(byPolicy, 'ms'),
+  };
+}
+
+const PROOF_GOAL = 1.3;
+
+function receiptReport(figures: ReceiptFigures): Record<string, unknown> {
+  const [few, many] = figures.leaves;
+  const [small, large] = figures.proofMs;
+  return {
+    toEs256Signs: ratio(
+      figures.receiptsPerCpuSecond,
+      figures.signsPerCpuSecond,
+      `receipts ÷ raw ES256 signs of one core, ${figures.distinctEntries} distinct entries, 1,000 together`,
+      1,
+    ),
+    perCpuSecond: figure(figures.receiptsPerCpuSecond, 'receipts/s of processor time in this process'),
+    perSecond: figure(figures.receiptsPerSecond, 'receipts/s by the clock, database included'),
+    proofTime: {
+      [`${few} leaves`]: rounded(small),
+      [`${many} leaves`]: rounded(large),
+      ratio: rounded(large / small),
+      goal: `at most ${PROOF_GOAL}`,
+      met: large / small <= PROOF_GOAL,
+      unit: 'ms, median of one receipt by itself',
+    },
   };
 }

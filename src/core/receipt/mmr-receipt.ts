@@ -59,7 +59,7 @@ export async function peakReceipt(peak: Uint8Array, signer: Signer, name: LogNam
 
 /** The receipt of the node at `mmrIndex` under a signed peak; nothing else changes and no key is needed. */
 export function attachInclusion(
-  signedPeak: Uint8Array,
+  signedPeak: Uint8Array | Sign1,
   mmrIndex: bigint,
   path: readonly Uint8Array[],
   form: MmrProofForm,

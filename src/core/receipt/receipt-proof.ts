@@ -9,10 +9,10 @@ export function malformedReceipt(reason: string): VerificationError {
 }
 
 /** A receipt around a proof: the stored signature, payload detached, the proof in the unprotected header (RFC 9942). */
-export function attachProof(signed: Uint8Array, proofType: number, proof: CborValue): Uint8Array {
+export function attachProof(signed: Uint8Array | Sign1, proofType: number, proof: CborValue): Uint8Array {
   const proofs: CborMap = new Map([[proofType, [proof]]]);
   return encodeSign1({
-    ...decodeSign1(signed),
+    ...(signed instanceof Uint8Array ? decodeSign1(signed) : signed),
     unprotectedHeader: new Map([[Header.verifiableDataProofs, proofs]]),
     payload: null,
   });
