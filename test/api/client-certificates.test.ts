@@ -6,7 +6,7 @@ import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessTable, filled, makeThings, requestOf, type Things, withFresh } from './access-table.js';
 import { sendRequest } from './send-request.js';
-import { type Identity, makeCertificate, unknownExtension } from './test-certificates.js';
+import { CLIENT_AUTH, type Identity, makeCertificate, unknownExtension } from './test-certificates.js';
 import { type Client, freePort, startTestService, type TestService } from './test-service.js';
 
 const ASSETS = '/archivist/v2/assets';
@@ -161,7 +161,10 @@ describe('a client certificate', () => {
     ['of a server', () => makeCertificate({ name: 'CN=a', issuer: authority, usages: ['1.3.6.1.5.5.7.3.1'] })],
     ['for anything', () => makeCertificate({ name: 'CN=a', issuer: authority, usages: ['2.5.29.37.0'] })],
     ['that says nothing of its use', () => makeCertificate({ name: 'CN=a', issuer: authority, usages: [] })],
-    ['that is an authority itself', () => makeCertificate({ name: 'CN=a', issuer: authority, ca: true })],
+    [
+      'that is an authority itself',
+      () => makeCertificate({ name: 'CN=a', issuer: authority, ca: true, usages: [CLIENT_AUTH] }),
+    ],
     ['without a name', () => makeCertificate({ name: '', issuer: authority })],
     [
       'with a critical extension that nobody knows',

@@ -19,7 +19,7 @@ x509.cryptoProvider.set(webcrypto as never);
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const DAY = 24 * 60 * 60 * 1000;
-const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
+export const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 
 /** A certificate with its key, which can issue others. */
 export interface Identity {
@@ -35,7 +35,7 @@ export interface Wanted {
   readonly issuer?: Identity;
   readonly ca?: boolean;
   readonly pathLength?: number;
-  /** Extended key usages; of a client when not given. */
+  /** Extended key usages; when not given, of a client unless it is an authority. */
   readonly usages?: readonly string[];
   readonly notBefore?: Date;
   readonly notAfter?: Date;
@@ -47,7 +47,7 @@ let serial = 1;
 /** Makes a certificate as it is wanted, right or wrong. */
 export async function makeCertificate(wanted: Wanted): Promise<Identity> {
   const keys = (await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair;
-  const { name, issuer, ca = false, pathLength, usages = [CLIENT_AUTH] } = wanted;
+  const { name, issuer, ca = false, pathLength, usages = ca ? [] : [CLIENT_AUTH] } = wanted;
   const certificate = await x509.X509CertificateGenerator.create({
     serialNumber: (serial++).toString(16).padStart(4, '0'),
     subject: name,
@@ -60,7 +60,7 @@ export async function makeCertificate(wanted: Wanted): Promise<Identity> {
     extensions: [
       new x509.BasicConstraintsExtension(ca, pathLength, true),
       ...(ca ? [new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true)] : []),
-      ...(!ca && usages.length > 0 ? [new x509.ExtendedKeyUsageExtension([...usages])] : []),
+      ...(usages.length > 0 ? [new x509.ExtendedKeyUsageExtension([...usages])] : []),
       ...(wanted.extensions ?? []),
     ],
   });

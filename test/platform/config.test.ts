@@ -109,6 +109,8 @@ describe('the configuration', () => {
     ['PLUGIN_SECRET', 'short', 'PLUGIN_SECRET: must have at least 16'],
     ['PLUGIN_SECRET', 'no bearer token has spaces', 'PLUGIN_SECRET: must have at least 16 characters, of ASCII and'],
     ['ARCHIVIST_CLIENT_SECRET', 'x', 'ARCHIVIST_CLIENT_ID: must be set together'],
+    ['TLS_CERTIFICATE_FILE', 'cert.pem', 'TLS_CERTIFICATE_FILE: must be set together'],
+    ['TLS_KEY_FILE', 'key.pem', 'TLS_CERTIFICATE_FILE: must be set together'],
   ])('refuses %s=%s by name', (name, value, message) => {
     expect(() => parseConfig({ [name]: value })).toThrow(ConfigError);
     expect(() => parseConfig({ [name]: value })).toThrow(message);

@@ -1,0 +1,73 @@
+import { decodeJwt } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { administer } from '../../src/iam/security/administer.js';
+import { createLogger } from '../../src/platform/logger.js';
+import { sendRequest } from './send-request.js';
+import { type Client, startTestService, type TestService } from './test-service.js';
+
+const APPLICATIONS = '/archivist/iam/v1/applications';
+let running: TestService;
+beforeAll(async () => {
+  running = await startTestService();
+});
+afterAll(() => running?.close());
+
+const tenantId = () => String(decodeJwt(running.owner.token)['jit_tenant_id']).slice('tenant/'.length);
+const deps = () => ({ ...running.service.parts, logger: createLogger('silent') });
+const act = { action: 'thing.change', resource: 'things/1' } as const;
+
+/** The caller as a request that came while it was an Owner knows it. */
+function ownerOnce({ clientId }: Client) {
+  const issuer = `${running.url}/appidpv1`;
+  const roles = ['OWNER'];
+  return {
+    kind: 'application' as const,
+    tenantId: tenantId(),
+    issuer,
+    subject: clientId,
+    displayName: '',
+    email: '',
+    roles,
+    claims: {},
+  };
+}
+
+const demote = ({ clientId }: Client) =>
+  sendRequest(running.url, running.owner, 'PATCH', `${APPLICATIONS}/${clientId}`, { roles: [] });
+
+describe('an act of an Owner', () => {
+  it('is refused when the role went between the request and the act, and the refusal is in the audit', async () => {
+    const client = await running.client({ roles: ['OWNER'] });
+    const principal = ownerOnce(client);
+    await administer(deps(), principal, act, async () => ({ result: undefined }));
+    await demote(client);
+    let acted = false;
+    const late = administer(deps(), principal, act, async () => {
+      acted = true;
+      return { result: undefined };
+    });
+    await expect(late).rejects.toMatchObject({ code: 'forbidden' });
+    expect(acted).toBe(false);
+    const { json } = await running.owner.get(
+      `/archivist/v1/security_events?resource=things/1&actor=${client.clientId}`,
+    );
+    const entries = json['security_events'] as { attributes: { outcome: string } }[];
+    expect(entries.map(({ attributes }) => attributes.outcome)).toEqual(['failure', 'success']);
+  });
+
+  it('keeps whoever takes the role away waiting until it is done', async () => {
+    const client = await running.client({ roles: ['OWNER'] });
+    let demoted = false;
+    let demotion: Promise<unknown> = Promise.resolve();
+    await administer(deps(), ownerOnce(client), act, async () => {
+      demotion = demote(client).then(() => {
+        demoted = true;
+      });
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      expect(demoted).toBe(false);
+      return { result: undefined };
+    });
+    await demotion;
+    expect(demoted).toBe(true);
+  });
+});
