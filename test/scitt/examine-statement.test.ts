@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type CborValue, encodeCbor } from '../../src/core/cose/cbor.js';
 import { examineStatement } from '../../src/scitt/examine-statement.js';
@@ -122,5 +123,24 @@ describe('a statement', () => {
         titleOf(changed),
       );
     }
+  });
+});
+
+const VECTORS = new URL('../../../shared/vectors/hash-envelope.json', import.meta.url);
+
+describe.skipIf(!existsSync(VECTORS))('a hash envelope of the vectors', () => {
+  const known = existsSync(VECTORS) ? JSON.parse(readFileSync(VECTORS, 'utf8')) : {};
+  it.each(['DERIVED_final_labels', 'DERIVED_seed_private_labels'])(
+    'is taken, with its issuer and subject: %s',
+    (name) => {
+      const { hex, payload: digest } = known[name] as { hex: string; payload: string };
+      const examined = examineStatement(bytes(hex));
+      expect(examined.payload).toEqual(bytes(digest));
+      expect(examined.read.payloadHashAlg).toBe(-16);
+    },
+  );
+
+  it('that has an undefined in its header is none', () => {
+    expect(titleOf(bytes(known.transmute_example.hex))).toBe('Malformed request');
   });
 });
