@@ -8,6 +8,7 @@ import { curveRules, type PublicJwk, publicJwk } from './public-key.js';
 const CURVE_NUMBERS: Readonly<Record<PublicJwk['crv'], number>> = {
   'P-256': Curve.p256,
   'P-384': Curve.p384,
+  'P-521': Curve.p521,
   Ed25519: Curve.ed25519,
 };
 
@@ -68,7 +69,10 @@ export function jwkFromCoseKey(key: CborValue): PublicJwk {
   const keyTypes: readonly (CborValue | undefined)[] =
     rules?.kty === 'EC' ? [KeyType.ec2, 'EC', 'EC2'] : [KeyType.okp, 'OKP'];
   if (!rules || !keyTypes.includes(kty) || (alg !== undefined && alg !== rules.alg && alg !== rules.algName))
-    throw new VerificationError('unsupported', 'a key is neither P-256, P-384 nor Ed25519 for its usual algorithm');
+    throw new VerificationError(
+      'unsupported',
+      'a key is neither P-256, P-384, P-521 nor Ed25519 for its usual algorithm',
+    );
   const kid = key.get(KeyParameter.kid);
   return publicJwk({
     kty: rules.kty,

@@ -61,6 +61,6 @@ function cborKeys(bytes: Uint8Array): PublicJwk[] {
 export function readKeyDocument(bytes: Uint8Array): PublicJwk[] {
   const text = new TextDecoder().decode(bytes);
   const keys = JSON_START.test(text) ? jsonKeys(text).flatMap((key) => usable(() => publicJwk(key))) : cborKeys(bytes);
-  if (keys.length === 0) throw new VerificationError('unsupported', 'no P-256, P-384 or Ed25519 key is in it');
+  if (keys.length === 0) throw new VerificationError('unsupported', 'no P-256, P-384, P-521 or Ed25519 key is in it');
   return keys;
 }

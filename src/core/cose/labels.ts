@@ -40,10 +40,10 @@ export const KeyParameter = { kty: 1, kid: 2, alg: 3, crv: -1, x: -2, y: -3 } as
 
 export const KeyType = { okp: 1, ec2: 2 } as const;
 
-export const Curve = { p256: 1, p384: 2, ed25519: 6 } as const;
+export const Curve = { p256: 1, p384: 2, p521: 3, ed25519: 6 } as const;
 
 /** Signature algorithms that we make and accept (RFC 9053 section 2). */
-export const Algorithm = { es256: -7, eddsa: -8, es384: -35 } as const;
+export const Algorithm = { es256: -7, eddsa: -8, es384: -35, es512: -36 } as const;
 
 /** Hash algorithms of a hash envelope (RFC 9054). */
 export const HashAlgorithm = { sha256: -16, sha384: -43, sha512: -44 } as const;

@@ -5,7 +5,7 @@ import { Algorithm } from './labels.js';
 /** A public key of an elliptic curve whose signatures we check: coordinates are base64url at full width. */
 export type EcPublicJwk = {
   readonly kty: 'EC';
-  readonly crv: 'P-256' | 'P-384';
+  readonly crv: 'P-256' | 'P-384' | 'P-521';
   readonly x: string;
   readonly y: string;
   readonly kid?: string;
@@ -35,6 +35,7 @@ interface CurveRules {
 const CURVES: Readonly<Record<PublicJwk['crv'], CurveRules>> = {
   'P-256': { kty: 'EC', width: 32, alg: Algorithm.es256, algName: 'ES256' },
   'P-384': { kty: 'EC', width: 48, alg: Algorithm.es384, algName: 'ES384' },
+  'P-521': { kty: 'EC', width: 66, alg: Algorithm.es512, algName: 'ES512' },
   Ed25519: { kty: 'OKP', width: 32, alg: Algorithm.eddsa, algName: 'EdDSA' },
 };
 
@@ -64,7 +65,10 @@ export function publicJwk(value: unknown): PublicJwk {
   const { kty, crv, x, y, kid, alg } = value as Record<string, unknown>;
   const rules = typeof crv === 'string' && Object.hasOwn(CURVES, crv) ? CURVES[crv as PublicJwk['crv']] : undefined;
   if (!rules || rules.kty !== kty || (alg !== undefined && alg !== rules.algName && alg !== crv))
-    throw new VerificationError('unsupported', 'a key is neither P-256, P-384 nor Ed25519 for its usual algorithm');
+    throw new VerificationError(
+      'unsupported',
+      'a key is neither P-256, P-384, P-521 nor Ed25519 for its usual algorithm',
+    );
   const named = {
     ...(typeof kid === 'string' ? { kid } : {}),
     ...(alg === undefined ? {} : { alg: rules.algName }),

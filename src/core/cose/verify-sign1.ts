@@ -21,9 +21,11 @@ export interface Sign1Check {
 }
 
 /** Orders of the curves' groups (SEC 2): r and s of an ECDSA signature lie in 1…n−1. */
-const GROUP_ORDERS: Readonly<Record<'P-256' | 'P-384', bigint>> = {
+const GROUP_ORDERS: Readonly<Record<'P-256' | 'P-384' | 'P-521', bigint>> = {
   'P-256': 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n,
   'P-384': 0xffffffffffffffffffffffffffffffffffffffffffffffffc7634d81f4372ddf581a0db248b0a77aecec196accc52973n,
+  'P-521':
+    0x1fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffa51868783bf2f966b7fcc0148f709a5d03bb5c9b8899c47aebb6fb71e91386409n,
 };
 
 function unsignedInteger(bytes: Uint8Array): bigint {

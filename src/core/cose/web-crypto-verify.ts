@@ -14,6 +14,11 @@ const PARAMETERS = {
     key: { name: 'ECDSA', namedCurve: 'P-384' },
     use: { name: 'ECDSA', hash: 'SHA-384' },
   },
+  [Algorithm.es512]: {
+    crv: 'P-521',
+    key: { name: 'ECDSA', namedCurve: 'P-521' },
+    use: { name: 'ECDSA', hash: 'SHA-512' },
+  },
   [Algorithm.eddsa]: { crv: 'Ed25519', key: { name: 'Ed25519' }, use: { name: 'Ed25519' } },
 } as const;
 
@@ -39,7 +44,7 @@ function importedKey(key: PublicJwk, parameters: { name: string; namedCurve?: st
 }
 
 /**
- * ES256, ES384 and EdDSA with Web Crypto: the same in Node and in a browser.
+ * ES256, ES384, ES512 and EdDSA with Web Crypto: the same in Node and in a browser.
  * @throws {VerificationError} `key_invalid` when the platform refuses the key
  */
 export const webCryptoVerify: VerifySignature = async (key, alg, message, signature) => {

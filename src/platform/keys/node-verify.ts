@@ -6,6 +6,7 @@ import type { VerifySignature } from '../../core/cose/signature.js';
 const HASHES: Readonly<Record<number, { crv: PublicJwk['crv']; hash: string | null }>> = {
   [Algorithm.es256]: { crv: 'P-256', hash: 'sha256' },
   [Algorithm.es384]: { crv: 'P-384', hash: 'sha384' },
+  [Algorithm.es512]: { crv: 'P-521', hash: 'sha512' },
   [Algorithm.eddsa]: { crv: 'Ed25519', hash: null },
 };
 

@@ -4,7 +4,7 @@ import { keyThumbprint } from '../../../src/core/cose/cose-key.js';
 import { curveRules, type PublicJwk, publicJwk } from '../../../src/core/cose/public-key.js';
 import type { Signer } from '../../../src/core/cose/signature.js';
 
-const HASHES = { 'P-256': 'sha256', 'P-384': 'sha384', Ed25519: null } as const;
+const HASHES = { 'P-256': 'sha256', 'P-384': 'sha384', 'P-521': 'sha512', Ed25519: null } as const;
 
 /** A signer over a private JWK in memory: what a key file is to the service. */
 export function softwareSigner(privateJwk: Record<string, string>): Signer {
