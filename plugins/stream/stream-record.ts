@@ -34,7 +34,7 @@ const recordSchema = z.object({
   vcon: z.string().optional(),
   amended: uuid.optional().catch(undefined),
   redacted: uuid.optional().catch(undefined),
-  consents: z.string().default('[]'),
+  consents: z.string().optional(),
 });
 type StreamRecord = z.output<typeof recordSchema>;
 
@@ -45,10 +45,10 @@ function parsed<Schema extends z.ZodType>(schema: Schema, value: unknown, prefix
   throw new RecordError(`${[prefix, ...issue!.path].filter((part) => part !== '').join('.')}: ${issue!.message}`);
 }
 
-function consentsOf(record: StreamRecord): z.output<typeof consentsSchema> {
+function consentsOf(text: string): z.output<typeof consentsSchema> {
   let value: unknown;
   try {
-    value = JSON.parse(record.consents);
+    value = JSON.parse(text);
   } catch {
     throw new RecordError('consents: is not JSON');
   }
@@ -58,7 +58,7 @@ function consentsOf(record: StreamRecord): z.output<typeof consentsSchema> {
 function factsOf(record: StreamRecord): VconFacts {
   return {
     payload: record.hash,
-    consents: consentsOf(record),
+    ...(record.consents === undefined ? {} : { consents: consentsOf(record.consents) }),
     ...(record.uuid ? { uuid: record.uuid } : { form: 'malformed' }),
     ...(record.created_at ? { createdAt: record.created_at } : {}),
     ...(record.updated_at ? { updatedAt: record.updated_at } : {}),

@@ -75,6 +75,17 @@ describe.skipIf(!pythonPath)('the link of the wheel', () => {
       expect(JSON.stringify(entries)).not.toContain(word);
   });
 
+  it('says nothing of the consents of a signed vCon, which shows none', () => {
+    const signed = readFileSync(new URL('../../fixtures/vcon/signed-call.vcon.json', import.meta.url), 'utf8');
+    const { entries } = driveLink([
+      { set: UUID, document: signed },
+      { link: 'l', uuid: UUID },
+    ]);
+    const { vcon } = readStreamEntry('1-0', pairs(entries[0]!.fields));
+    expect(vcon.uuid).toBe(UUID);
+    expect(vcon).not.toHaveProperty('consents');
+  });
+
   it('sends a vCon that it cannot record to the dead letters, unless told to fail open', () => {
     const uuid = randomUUID();
     const { results } = driveLink([

@@ -71,7 +71,8 @@ def record(vcon_uuid, operation, method, link_name, opts):
         "vcon": document.get("vcon"),
         "amended": _predecessor(document, "amended"),
         "redacted": _predecessor(document, "redacted"),
-        "consents": json.dumps(_consents(document)),
+        # A signed or an encrypted vCon shows none, which does not mean that there are none.
+        "consents": json.dumps(_consents(document)) if "uuid" in document else None,
     }
     fields = {name: str(value) for name, value in entry.items() if value not in (None, "")}
     # No trimming: an entry goes when the plugin has kept it.
