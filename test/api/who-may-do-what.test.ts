@@ -131,7 +131,7 @@ describe('a partner sees one label', () => {
     for (const path of [event, `${event}/receipt`]) expect(await statusOf(partner, `/archivist/v2/${path}`)).toBe(404);
   });
 
-  it('writes nothing there, and its applications see nothing', async () => {
+  it('writes nothing there, and sees nothing once it is no subject any more', async () => {
     const partner = await scene.client({ roles: ['OWNER'], otherTenancy: true });
     const subject = await exchangeSubjects(owner, partner);
     const asset = await scene.asset({ partner: 'writer', arc_display_type: 'shared' });
