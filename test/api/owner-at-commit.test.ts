@@ -1,5 +1,8 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setRoles } from '../../src/iam/members/change-member.js';
+import { findMember, insertMember } from '../../src/iam/members/member-store.js';
+import { lockOwners } from '../../src/iam/members/owner-store.js';
 import { administer } from '../../src/iam/security/administer.js';
 import { createLogger } from '../../src/platform/logger.js';
 import { sendRequest } from './send-request.js';
@@ -69,5 +72,41 @@ describe('an act of an Owner', () => {
     });
     await demotion;
     expect(demoted).toBe(true);
+  });
+
+  it('upon a member too: an application that makes an Owner stays one until that is done', async () => {
+    const { database, ids } = running.service.parts;
+    const client = await running.client({ roles: ['OWNER'] });
+    const member = {
+      tenantId: tenantId(),
+      memberId: ids.uuid(),
+      issuer: 'https://idp.example',
+      subject: 'mallory',
+      displayName: '',
+      email: 'mallory@example.com',
+      roles: [],
+      active: true,
+      createdAt: new Date(),
+    };
+    await database.inTransaction('system', (tx) => insertMember(tx, member));
+    const order: string[] = [];
+    const works: Promise<unknown>[] = [];
+    const pause = () => new Promise((resolve) => setTimeout(resolve, 500));
+    // Whoever changes members waits for this one, when he has been found to be an Owner.
+    await database.inTransaction('system', async (tx) => {
+      await lockOwners(tx, tenantId());
+      works.push(
+        setRoles(deps(), ownerOnce(client), member.memberId, ['OWNER']).then(() => order.push('member changed')),
+      );
+      await pause();
+      works.push(demote(client).then(() => order.push('application demoted')));
+      await pause();
+      expect(order).toEqual([]);
+    });
+    await Promise.all(works);
+    expect([...order].sort()).toEqual(['application demoted', 'member changed']);
+    const changed = await database.inTransaction('system', (tx) => findMember(tx, tenantId(), member.memberId));
+    expect(changed?.roles).toEqual(['OWNER']);
+    await expect(setRoles(deps(), ownerOnce(client), member.memberId, [])).rejects.toMatchObject({ code: 'forbidden' });
   });
 });

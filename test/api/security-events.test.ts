@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordSecurityEvent } from '../../src/iam/security/record-security-event.js';
 import type { SecurityAct } from '../../src/iam/security/security-event.js';
 import { createLogger } from '../../src/platform/logger.js';
+import { sendRequest } from './send-request.js';
 import { type Client, startTestService, type TestService, until } from './test-service.js';
 
 let running: TestService;
@@ -10,7 +11,7 @@ let owner: Client;
 let colleague: Client;
 let stranger: Client;
 beforeAll(async () => {
-  running = await startTestService();
+  running = await startTestService({ QUOTAS: 'access_policies=0' });
   owner = running.owner;
   colleague = await running.client({});
   stranger = await running.client({ otherTenancy: true, roles: ['OWNER'] });
@@ -88,6 +89,62 @@ describe('a security event', () => {
     await record([act('thing.hide')]);
     const { json } = await owner.post('/archivist/v1/events/search', { filter: '' });
     expect(JSON.stringify(json)).not.toContain('arc_security_event');
+  });
+});
+
+describe('a refused act', () => {
+  const IAM = '/archivist/iam/v1';
+  const SOMEBODY = '0192e8f5-0000-7000-8000-00000000000a';
+  const SELF = 'subjects/00000000-0000-0000-0000-000000000000';
+  const policy = { display_name: 'Any', filters: [], access_permissions: [] };
+  const roles = ['OWNER'];
+  const send = (client: Client, method: 'PATCH' | 'DELETE', path: string, body?: unknown) =>
+    sendRequest(running.url, client, method, path, body);
+  const refused: readonly [string, string, number, () => Promise<{ status: number }>][] = [
+    [
+      'member.set_roles',
+      `members/${SOMEBODY}`,
+      403,
+      () => send(colleague, 'PATCH', `${IAM}/members/${SOMEBODY}`, { roles }),
+    ],
+    [
+      'member.deactivate',
+      `members/${SOMEBODY}`,
+      403,
+      () => colleague.post(`${IAM}/members/${SOMEBODY}:deactivate`, undefined),
+    ],
+    ['invite.create', 'invites', 403, () => colleague.post(`${IAM}/invites`, { email: 'eve@example.com' })],
+    ['invite.delete', `invites/${SOMEBODY}`, 403, () => send(colleague, 'DELETE', `${IAM}/invites/${SOMEBODY}`)],
+    ['subject.change', SELF, 403, () => send(owner, 'PATCH', `${IAM}/${SELF}`, { display_name: 'Me' })],
+    ['subject.delete', SELF, 403, () => send(colleague, 'DELETE', `${IAM}/${SELF}`)],
+    ['access_policy.create', 'access_policies', 402, () => owner.post(`${IAM}/access_policies`, policy)],
+    [
+      'access_policy.delete',
+      `access_policies/${SOMEBODY}`,
+      403,
+      () => send(colleague, 'DELETE', `${IAM}/access_policies/${SOMEBODY}`),
+    ],
+    [
+      'tenancy.change',
+      'tenancies/',
+      403,
+      () => send(colleague, 'PATCH', '/archivist/v1/tenancies/self', { display_name: 'Mine' }),
+    ],
+  ];
+  it.each(refused)('%s is listed once, as a failure with its reason', async (action, resource, status, work) => {
+    const answer = await work();
+    expect(answer.status).toBe(status);
+    const { json } = await owner.get(`${LIST}?action=${action}`);
+    expect(json['security_events']).toMatchObject([
+      {
+        attributes: {
+          action,
+          outcome: 'failure',
+          resource: expect.stringContaining(resource),
+          details: { reason: expect.any(String) },
+        },
+      },
+    ]);
   });
 });
 

@@ -1,9 +1,8 @@
 import type { z } from 'zod';
 import type { Principal } from '../../platform/http/principal.js';
-import type { Database, Tx } from '../../platform/postgres/database.js';
+import type { Tx } from '../../platform/postgres/database.js';
 import type { Quotas } from '../../platform/quotas.js';
-import { recordSecurityEvent, type SecurityDeps } from '../security/record-security-event.js';
-import { actorOf } from '../security/security-event.js';
+import { type AdministerDeps, administer } from '../security/administer.js';
 import { requireRoom } from '../tenancies/quota.js';
 import {
   type AccessPolicy,
@@ -22,11 +21,9 @@ import {
 } from './access-policy-store.js';
 import { insertPolicyAudit } from './policy-audit-store.js';
 import { readSubject, readUserAttribute } from './principal-key.js';
-import { noSuchAccessPolicy, requirePolicyManager } from './read-access-policies.js';
-import { requireOwnerNow } from './require-owner-now.js';
+import { noSuchAccessPolicy } from './read-access-policies.js';
 
-export interface WritePolicyDeps extends SecurityDeps {
-  readonly database: Database;
+export interface WritePolicyDeps extends AdministerDeps {
   readonly quotas: Quotas;
   /** Called after the commit when there are audit events to record. Must not throw. */
   policyChanged(): void;
@@ -42,14 +39,14 @@ export async function createAccessPolicy(
   content: PolicyContent,
 ): Promise<Record<string, unknown>> {
   const { tenantId } = principal;
-  requirePolicyManager(principal);
   const createdAt = new Date(deps.clock.now());
   const policy: AccessPolicy = { ...content, tenantId, policyId: deps.ids.uuid(), version: 1n, createdAt };
-  await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
-    await requireOwnerNow(tx, principal);
+  const act = { action: 'access_policy.create', resource: 'access_policies' } as const;
+  await administer(deps, principal, act, async (tx) => {
     await requireRoom(tx, deps.quotas, tenantId, 'access_policies');
     await insertAccessPolicy(tx, policy);
-    await followPolicy(tx, deps, principal, policy, 'create');
+    await followPolicy(tx, deps, policy, 'create');
+    return { result: undefined, resource: accessPolicyIdentity(policy), details: detailsOf(policy) };
   });
   deps.policyChanged();
   return accessPolicyResponse(policy);
@@ -63,9 +60,8 @@ export async function changeAccessPolicy(
   change: z.output<typeof changeAccessPolicySchema>,
 ): Promise<Record<string, unknown>> {
   const { tenantId } = principal;
-  requirePolicyManager(principal);
-  const changed = await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
-    await requireOwnerNow(tx, principal);
+  const act = { action: 'access_policy.update', resource: accessPolicyIdentity({ policyId }) } as const;
+  const changed = await administer(deps, principal, act, async (tx) => {
     const policy = await findAccessPolicy(tx, { tenantId, policyId }, 'lock');
     if (!policy) throw noSuchAccessPolicy();
     const next: AccessPolicy = {
@@ -77,22 +73,21 @@ export async function changeAccessPolicy(
       access_permissions: change.access_permissions ?? policy.access_permissions,
     };
     await updateAccessPolicy(tx, next);
-    await followPolicy(tx, deps, principal, next, 'update');
-    return next;
+    await followPolicy(tx, deps, next, 'update');
+    return { result: next, details: detailsOf(next) };
   });
   deps.policyChanged();
   return accessPolicyResponse(changed);
 }
 
 /** Takes a policy back, from the commit on. @throws {ApiError} forbidden, not_found */
-export async function deleteAccessPolicy(deps: WritePolicyDeps, principal: Principal, policyId: string): Promise<void> {
+export function deleteAccessPolicy(deps: WritePolicyDeps, principal: Principal, policyId: string): Promise<void> {
   const { tenantId } = principal;
-  requirePolicyManager(principal);
-  await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
-    await requireOwnerNow(tx, principal);
+  const act = { action: 'access_policy.delete', resource: accessPolicyIdentity({ policyId }) } as const;
+  return administer(deps, principal, act, async (tx) => {
     const policy = await findAccessPolicy(tx, { tenantId, policyId }, 'lock');
     if (!policy || !(await deleteAccessPolicyRow(tx, policy))) throw noSuchAccessPolicy();
-    await tellAudit(tx, deps, principal, policy, 'delete');
+    return { result: undefined, details: detailsOf(policy) };
   });
 }
 
@@ -100,7 +95,6 @@ export async function deleteAccessPolicy(deps: WritePolicyDeps, principal: Princ
 async function followPolicy(
   tx: Tx,
   deps: WritePolicyDeps,
-  principal: Principal,
   policy: AccessPolicy,
   verb: 'create' | 'update',
 ): Promise<void> {
@@ -120,25 +114,9 @@ async function followPolicy(
   };
   const createdAt = new Date(deps.clock.now());
   await insertPolicyAudit(tx, { tenantId, policyId, version, filters, eventAttributes, createdAt });
-  await tellAudit(tx, deps, principal, policy, verb);
 }
 
-function tellAudit(
-  tx: Tx,
-  deps: WritePolicyDeps,
-  principal: Principal,
-  policy: AccessPolicy,
-  verb: 'create' | 'update' | 'delete',
-): Promise<void> {
-  return recordSecurityEvent(tx, deps, {
-    tenantId: policy.tenantId,
-    actor: actorOf(principal),
-    action: `access_policy.${verb}`,
-    resource: accessPolicyIdentity(policy),
-    details: {
-      display_name: policy.display_name,
-      version: policy.version.toString(),
-      digest: accessPolicyDigest(policy),
-    },
-  });
+function detailsOf(policy: AccessPolicy) {
+  const { display_name, version } = policy;
+  return { display_name, version: version.toString(), digest: accessPolicyDigest(policy) };
 }

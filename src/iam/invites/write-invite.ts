@@ -1,25 +1,15 @@
-import type { Clock } from '../../platform/clock.js';
 import { ApiError, retryLater } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
-import type { Ids } from '../../platform/ids.js';
-import type { Logger } from '../../platform/logger.js';
 import type { SendMail } from '../../platform/mail.js';
-import type { Database } from '../../platform/postgres/database.js';
-import { requireOwnerNow } from '../access/require-owner-now.js';
 import { hashSecretToken, newSecretToken } from '../secret-token.js';
-import { recordSecurityEvent } from '../security/record-security-event.js';
-import { requireManager } from '../tenancies/require-manager.js';
+import { type AdministerDeps, administer } from '../security/administer.js';
 import { findTenancy } from '../tenancies/tenancy-store.js';
 import { type CreateInviteBody, INVITE_LIFETIME_MS, type Invite, inviteIdentity, inviteResponse } from './invite.js';
 import { deleteInviteRow, insertInvite } from './invite-store.js';
 
 const TRY_AGAIN_SECONDS = 60;
 
-export interface WriteInviteDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly logger: Logger;
+export interface WriteInviteDeps extends AdministerDeps {
   readonly publicUrl: string;
   readonly pepper: Uint8Array;
   readonly sendMail: SendMail;
@@ -35,7 +25,6 @@ export async function createInvite(
   body: CreateInviteBody,
 ): Promise<Record<string, unknown>> {
   const { tenantId } = principal;
-  requireManager(principal, 'Only Owners invite members.');
   const now = deps.clock.now();
   const invite: Invite = {
     tenantId,
@@ -46,11 +35,11 @@ export async function createInvite(
     createdAt: new Date(now),
   };
   const token = newSecretToken((count) => deps.ids.randomBytes(count));
-  const tenancy = await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
-    await requireOwnerNow(tx, principal);
+  const act = { action: 'invite.create', resource: 'invites' } as const;
+  const tenancy = await administer(deps, principal, act, async (tx) => {
     await insertInvite(tx, invite, hashSecretToken(deps.pepper, 'invite', token));
-    await record(tx, deps, principal, invite, 'invite.create');
-    return findTenancy(tx, tenantId);
+    const { email, inviteId } = invite;
+    return { result: await findTenancy(tx, tenantId), resource: inviteIdentity(inviteId), details: { email } };
   });
   const link = `${deps.publicUrl}/console/accept-invite?token=${token}`;
   try {
@@ -66,35 +55,17 @@ export async function createInvite(
 }
 
 /** Withdraws an invite: its link is good for nothing. @throws {ApiError} forbidden, not_found */
-export async function deleteInvite(
-  deps: Omit<WriteInviteDeps, 'sendMail'>,
-  principal: Principal,
-  inviteId: string,
-): Promise<void> {
-  const { tenantId } = principal;
-  requireManager(principal, 'Only Owners withdraw invites.');
-  await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
-    await requireOwnerNow(tx, principal);
-    const invite = await deleteInviteRow(tx, tenantId, inviteId);
+export function deleteInvite(deps: AdministerDeps, principal: Principal, inviteId: string): Promise<void> {
+  const act = { action: 'invite.delete', resource: inviteIdentity(inviteId) } as const;
+  return administer(deps, principal, act, async (tx) => {
+    const invite = await deleteInviteRow(tx, principal.tenantId, inviteId);
     if (!invite) throw noSuchInvite();
-    await record(tx, deps, principal, invite, 'invite.delete');
+    return { result: undefined, details: { email: invite.email } };
   });
 }
 
 export function noSuchInvite(): ApiError {
   return new ApiError('not_found', 'There is no such invite: it was withdrawn, or accepted.');
-}
-
-function record(
-  tx: Parameters<typeof recordSecurityEvent>[0],
-  deps: Omit<WriteInviteDeps, 'sendMail'>,
-  actor: Principal,
-  invite: Invite,
-  action: `invite.${string}`,
-): Promise<void> {
-  const { tenantId, email } = invite;
-  const resource = inviteIdentity(invite.inviteId);
-  return recordSecurityEvent(tx, deps, { tenantId, actor, action, resource, details: { email } });
 }
 
 /** What others typed stands in the text, never in a header but the subject, which is one line. */

@@ -1,26 +1,13 @@
-import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
-import type { Ids } from '../../platform/ids.js';
-import type { Logger } from '../../platform/logger.js';
-import type { Database, Tx } from '../../platform/postgres/database.js';
+import type { Tx } from '../../platform/postgres/database.js';
 import { OWNER_ROLE } from '../access/permits.js';
 import { deleteInvitesTo } from '../invites/invite-store.js';
-import { recordSecurityEvent } from '../security/record-security-event.js';
+import { type AdministerDeps, administer } from '../security/administer.js';
 import { deleteSessionsOfMember } from '../sign-in/session-store.js';
-import { requireManager } from '../tenancies/require-manager.js';
-import { tokenIssuer } from '../tokens/access-token.js';
 import { type Member, memberIdentity, memberResponse } from './member.js';
 import { findMember, updateMember } from './member-store.js';
-import { isOwnerNow, lockOwners } from './owner-store.js';
-
-export interface ChangeMemberDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly logger: Logger;
-  readonly publicUrl: string;
-}
+import { lockOwners } from './owner-store.js';
 
 /** What becomes of a member. @throws {ApiError} when it may not */
 type Change = (member: Member) => Pick<Member, 'roles' | 'active'>;
@@ -30,7 +17,7 @@ type Change = (member: Member) => Pick<Member, 'roles' | 'active'>;
  * @throws {ApiError} forbidden, not_found, bad_request
  */
 export function setRoles(
-  deps: ChangeMemberDeps,
+  deps: AdministerDeps,
   principal: Principal,
   memberId: string,
   roles: readonly string[],
@@ -45,7 +32,7 @@ export function setRoles(
 
 /** Lets a member in again, as a basic user. @throws {ApiError} forbidden, not_found */
 export function activateMember(
-  deps: ChangeMemberDeps,
+  deps: AdministerDeps,
   principal: Principal,
   memberId: string,
 ): Promise<Record<string, unknown>> {
@@ -59,7 +46,7 @@ export function activateMember(
  * @throws {ApiError} forbidden, also for oneself; not_found
  */
 export function deactivateMember(
-  deps: ChangeMemberDeps,
+  deps: AdministerDeps,
   principal: Principal,
   memberId: string,
 ): Promise<Record<string, unknown>> {
@@ -70,35 +57,25 @@ export function deactivateMember(
 }
 
 /**
- * Changes come one after the other, and each is made by somebody who is an Owner at that moment and stays one: so there is
- * always a last one, whoever deactivates whom at the same time.
+ * Changes come one after the other, and each is made by somebody who is an Owner until it commits: so there is always a
+ * last one, whoever deactivates whom at the same time.
  */
 function change(
-  deps: ChangeMemberDeps,
+  deps: AdministerDeps,
   principal: Principal,
   memberId: string,
   action: `member.${string}`,
   decide: Change,
 ): Promise<Record<string, unknown>> {
   const { tenantId } = principal;
-  requireManager(principal, 'Only Owners may change members.');
-  return deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
+  return administer(deps, principal, { action, resource: memberIdentity(memberId) }, async (tx) => {
     await lockOwners(tx, tenantId);
-    if (!(await isOwnerNow(tx, tenantId, principal, tokenIssuer(deps.publicUrl))))
-      throw new ApiError('forbidden', 'Only Owners may change members, and this identity is one no longer.');
     const member = await findMember(tx, tenantId, memberId);
     if (!member) throw new ApiError('not_found', 'There is no such member.');
     const changed = { ...member, ...decide(member) };
     await updateMember(tx, changed);
     if (!changed.active) await forgetWaysIn(tx, member);
-    await recordSecurityEvent(tx, deps, {
-      tenantId,
-      actor: principal,
-      action,
-      resource: memberIdentity(memberId),
-      details: { roles: changed.roles },
-    });
-    return memberResponse(changed);
+    return { result: memberResponse(changed), details: { roles: changed.roles } };
   });
 }
 

@@ -3,7 +3,8 @@ import { type Reply, type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
-import { activateMember, type ChangeMemberDeps, deactivateMember, setRoles } from './change-member.js';
+import type { AdministerDeps } from '../security/administer.js';
+import { activateMember, deactivateMember, setRoles } from './change-member.js';
 import { changeMemberSchema, memberSchema } from './member.js';
 import { listMembers, type ReadMemberDeps } from './read-members.js';
 
@@ -11,7 +12,7 @@ const MEMBERS = '/archivist/iam/v1/members';
 const shared = { access: 'token', success: 200 } as const;
 
 /** Members (interface: Members). */
-export function memberRoutes(deps: ReadMemberDeps & ChangeMemberDeps): Route[] {
+export function memberRoutes(deps: ReadMemberDeps & AdministerDeps): Route[] {
   const params = z.object({ member_uuid: uuidSchema });
   const verb = (name: 'activate' | 'deactivate', work: typeof activateMember) =>
     route({

@@ -3,19 +3,20 @@ import { type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
+import type { AdministerDeps } from '../security/administer.js';
 import { listSubjects, type ReadSubjectDeps, readSubject } from './read-subjects.js';
 import { changeSubjectSchema, createSubjectSchema, subjectSchema } from './subject.js';
-import { changeSubject, createSubject, deleteSubject, type WriteSubjectDeps } from './write-subject.js';
+import { changeSubject, createSubject, deleteSubject } from './write-subject.js';
 
 const SUBJECTS = '/archivist/iam/v1/subjects';
 const shared = { access: 'token', success: 200 } as const;
 
 /** Subjects: other organisations, and the tenancy's own keys (interface: Subjects). */
-export function subjectRoutes(deps: ReadSubjectDeps & WriteSubjectDeps): Route[] {
+export function subjectRoutes(deps: ReadSubjectDeps & AdministerDeps): Route[] {
   return [...collectionRoutes(deps), ...itemRoutes(deps)];
 }
 
-function collectionRoutes(deps: ReadSubjectDeps & WriteSubjectDeps): Route[] {
+function collectionRoutes(deps: ReadSubjectDeps & AdministerDeps): Route[] {
   return [
     route({
       ...shared,
@@ -43,7 +44,7 @@ function collectionRoutes(deps: ReadSubjectDeps & WriteSubjectDeps): Route[] {
   ];
 }
 
-function itemRoutes(deps: ReadSubjectDeps & WriteSubjectDeps): Route[] {
+function itemRoutes(deps: ReadSubjectDeps & AdministerDeps): Route[] {
   const item = { ...shared, path: `${SUBJECTS}/:uuid`, params: z.object({ uuid: uuidSchema }) } as const;
   return [
     route({

@@ -1,12 +1,6 @@
-import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
-import type { Ids } from '../../platform/ids.js';
-import type { Logger } from '../../platform/logger.js';
-import type { Database, Tx } from '../../platform/postgres/database.js';
-import { requireOwnerNow } from '../access/require-owner-now.js';
-import { recordSecurityEvent } from '../security/record-security-event.js';
-import { requireManager } from '../tenancies/require-manager.js';
+import { type AdministerDeps, administer } from '../security/administer.js';
 import { answerOf } from './read-subjects.js';
 import {
   type ChangeSubjectBody,
@@ -20,53 +14,39 @@ import {
 } from './subject.js';
 import { deleteSubjectRow, insertSubject, lockSubject, updateSubject } from './subject-store.js';
 
-const WRITERS = 'Only Owners may import, change and remove subjects.';
-
-export interface WriteSubjectDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly logger: Logger;
-}
-
 /** Imports another organisation, by its keys or its string. @throws {ApiError} forbidden, bad_request for what is no key */
 export function createSubject(
-  deps: WriteSubjectDeps,
+  deps: AdministerDeps,
   principal: Principal,
   body: CreateSubjectBody,
 ): Promise<Record<string, unknown>> {
-  const { tenantId } = principal;
-  requireManager(principal, WRITERS);
-  const keys = body.subject_string
-    ? readSubjectString(body.subject_string)
-    : readSubjectKeys(body.wallet_pub_key ?? [], body.tessera_pub_key ?? []);
-  const subject: Subject = {
-    tenantId,
-    subjectId: deps.ids.uuid(),
-    displayName: body.display_name,
-    ...keys,
-    createdAt: new Date(deps.clock.now()),
-  };
-  return deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
-    await requireOwnerNow(tx, principal);
+  return administer(deps, principal, { action: 'subject.create', resource: 'subjects' }, async (tx) => {
+    const keys = body.subject_string
+      ? readSubjectString(body.subject_string)
+      : readSubjectKeys(body.wallet_pub_key ?? [], body.tessera_pub_key ?? []);
+    const subject: Subject = {
+      tenantId: principal.tenantId,
+      subjectId: deps.ids.uuid(),
+      displayName: body.display_name,
+      ...keys,
+      createdAt: new Date(deps.clock.now()),
+    };
     await insertSubject(tx, subject);
-    await record(tx, deps, principal, 'subject.create', subject);
-    return answerOf(tx, subject);
+    const resource = subjectIdentity(subject.subjectId);
+    return { result: await answerOf(tx, subject), resource, details: detailsOf(subject) };
   });
 }
 
 /** Changes what the body names. @throws {ApiError} forbidden for who is no Owner and for Self, not_found, bad_request */
 export function changeSubject(
-  deps: WriteSubjectDeps,
+  deps: AdministerDeps,
   principal: Principal,
   subjectId: string,
   body: ChangeSubjectBody,
 ): Promise<Record<string, unknown>> {
   const { tenantId } = principal;
-  requireManager(principal, WRITERS);
-  refuseSelf(subjectId);
-  return deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
-    await requireOwnerNow(tx, principal);
+  return administer(deps, principal, { action: 'subject.change', resource: subjectIdentity(subjectId) }, async (tx) => {
+    refuseSelf(subjectId);
     const found = await lockSubject(tx, { tenantId, subjectId });
     if (!found) throw noSuchSubject();
     const changed = {
@@ -75,37 +55,25 @@ export function changeSubject(
       ...readSubjectKeys(body.wallet_pub_key ?? found.walletPubKeys, body.tessera_pub_key ?? found.tesseraPubKeys),
     };
     await updateSubject(tx, changed, changed);
-    await record(tx, deps, principal, 'subject.change', changed);
-    return answerOf(tx, changed);
+    return { result: await answerOf(tx, changed), details: detailsOf(changed) };
   });
 }
 
 /** Ends what was shared with it. @throws {ApiError} forbidden for who is no Owner and for Self, not_found */
-export async function deleteSubject(deps: WriteSubjectDeps, principal: Principal, subjectId: string): Promise<void> {
+export function deleteSubject(deps: AdministerDeps, principal: Principal, subjectId: string): Promise<void> {
   const { tenantId } = principal;
-  requireManager(principal, WRITERS);
-  refuseSelf(subjectId);
-  await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
-    await requireOwnerNow(tx, principal);
+  return administer(deps, principal, { action: 'subject.delete', resource: subjectIdentity(subjectId) }, async (tx) => {
+    refuseSelf(subjectId);
     const found = await lockSubject(tx, { tenantId, subjectId });
     if (!found) throw noSuchSubject();
     await deleteSubjectRow(tx, found);
-    await record(tx, deps, principal, 'subject.delete', found);
+    return { result: undefined, details: detailsOf(found) };
   });
 }
 
 /** Who is let in from outside, by which wallet, is what an auditor asks. */
-function record(
-  tx: Tx,
-  deps: WriteSubjectDeps,
-  actor: Principal,
-  action: `subject.${string}`,
-  subject: Subject,
-): Promise<void> {
-  const { tenantId, displayName, walletAddresses } = subject;
-  const resource = subjectIdentity(subject.subjectId);
-  const details = { display_name: displayName, wallet_address: walletAddresses };
-  return recordSecurityEvent(tx, deps, { tenantId, actor, action, resource, details });
+function detailsOf({ displayName, walletAddresses }: Subject) {
+  return { display_name: displayName, wallet_address: walletAddresses };
 }
 
 function refuseSelf(subjectId: string): void {

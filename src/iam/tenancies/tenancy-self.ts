@@ -1,13 +1,9 @@
 import { z } from 'zod';
-import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
-import type { Ids } from '../../platform/ids.js';
 import type { SealedBox } from '../../platform/keys/sealed-box.js';
-import type { Logger } from '../../platform/logger.js';
 import { plainText } from '../../platform/plain-text.js';
 import type { Database } from '../../platform/postgres/database.js';
-import { requireOwnerNow } from '../access/require-owner-now.js';
 import { changeProvider } from '../identity-provider/change-provider.js';
 import {
   enterpriseSsoResponse,
@@ -15,15 +11,11 @@ import {
   type IdentityProvider,
 } from '../identity-provider/identity-provider.js';
 import { findProvider } from '../identity-provider/identity-provider-store.js';
-import { recordSecurityEvent } from '../security/record-security-event.js';
+import { type AdministerDeps, administer } from '../security/administer.js';
 import { requireManager } from './require-manager.js';
 import { findTenancy, renameTenancy, type Tenancy } from './tenancy-store.js';
 
-export interface TenancyDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly logger: Logger;
+export interface TenancyDeps extends AdministerDeps {
   /** Of the client secrets at the providers. */
   readonly clientSecrets: SealedBox;
   /** Whether a provider may lie in a private network. */
@@ -93,24 +85,19 @@ export async function changeOwnTenancy(
   change: ChangeTenancyBody,
 ): Promise<Record<string, unknown>> {
   const { tenantId } = principal;
-  requireManager(principal, OWNERS);
   const { display_name: name, enterprise_sso_config: config, enterprise_sso_enabled: enabled } = change;
-  return deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
-    await requireOwnerNow(tx, principal);
+  const act = { action: 'tenancy.change', resource: tenancyIdentity(tenantId) } as const;
+  return administer(deps, principal, act, async (tx) => {
     if (name !== undefined) await renameTenancy(tx, tenantId, name);
     const changesProvider = config !== undefined || enabled !== undefined;
     const provider = changesProvider
       ? await changeProvider(tx, deps, tenantId, { config: config ?? {}, enabled })
       : await findProvider(tx, tenantId);
-    if (name !== undefined || changesProvider) {
-      const details = {
-        ...(name === undefined ? {} : { display_name: name }),
-        ...(changesProvider && provider ? { issuer: provider.issuer, enabled: String(provider.enabled) } : {}),
-      };
-      const resource = tenancyIdentity(tenantId);
-      await recordSecurityEvent(tx, deps, { tenantId, actor: principal, action: 'tenancy.change', resource, details });
-    }
-    return ownTenancyResponse(await findTenancy(tx, tenantId), provider);
+    const details = {
+      ...(name === undefined ? {} : { display_name: name }),
+      ...(changesProvider && provider ? { issuer: provider.issuer, enabled: String(provider.enabled) } : {}),
+    };
+    return { result: ownTenancyResponse(await findTenancy(tx, tenantId), provider), details };
   });
 }
 
