@@ -86,6 +86,7 @@ export async function openIdentity(parts: IdentityParts): Promise<Identity> {
     keys: {
       database,
       clock,
+      ids,
       logger,
       files,
       deploymentTenancy: deployment.deploymentTenancy,

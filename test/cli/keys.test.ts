@@ -6,8 +6,10 @@ import { runCli } from '../../src/cli/run-cli.js';
 import { toHex } from '../../src/core/bytes.js';
 import { readKeyDocument } from '../../src/core/cose/key-document.js';
 import { sha256 } from '../../src/core/sha256.js';
+import type { AssetFreeEventDocument } from '../../src/core/statement/event-document.js';
+import { verifyReceipt } from '../../src/core/verify/verify-receipt.js';
 import { verifyTransparentStatement } from '../../src/core/verify/verify-transparent-statement.js';
-import { startTestService, type TestService } from '../api/test-service.js';
+import { type Client, startTestService, type TestService } from '../api/test-service.js';
 
 const PATIENCE = { timeout: 40_000, interval: 200 };
 let running: TestService;
@@ -89,6 +91,44 @@ describe('vcon-archivist keys', () => {
     const retired = (await listed()).filter(({ state }) => state === 'retired');
     expect(retired.map(({ role }) => role).sort()).toEqual(['issuer', 'seal', 'statement_receipt']);
     expect(retired.every(({ valid_until: until }) => until !== '')).toBe(true);
+  });
+
+  it('tells the Owners of every organisation of a rotation, provably', async () => {
+    const other = await running.client({ roles: ['OWNER'], otherTenancy: true });
+    const noteKey = async (state: string) =>
+      (await listed()).find((key) => key.role === 'note' && key.state === state)?.key_id;
+    const before = await noteKey('active');
+    expect((await keys('rotate', 'note')).exitCode).toBe(0);
+    const details = { role: 'note', active_key_id: await noteKey('active'), retired_key_id: before };
+    const entryOf = async (owner: Client) => {
+      const { json } = await owner.get('/archivist/v1/security_events?action=keys.rotate&resource=keys/note');
+      const entries = json['security_events'] as AssetFreeEventDocument[];
+      expect(entries.map(({ attributes }) => attributes)).toEqual([
+        {
+          action: 'keys.rotate',
+          outcome: 'success',
+          resource: 'keys/note',
+          actor: { issuer: '', subject: 'operator', display_name: 'Operator' },
+          details,
+        },
+      ]);
+      return entries[0]!;
+    };
+    for (const owner of [running.owner, other]) {
+      const path = `/archivist/v1/${(await entryOf(owner)).identity}/receipt`;
+      const receipt = await vi.waitFor(async () => {
+        const answer = await owner.get(path);
+        expect(answer.status).toBe(200);
+        return answer.bytes;
+      }, PATIENCE);
+      const event = await entryOf(owner);
+      const trust = await publishedTrust();
+      await verifyReceipt(receipt, { event }, trust);
+      const forged = { ...event, attributes: { ...event.attributes, details: { ...details, role: 'chain' } } };
+      await expect(verifyReceipt(receipt, { event: forged }, trust)).rejects.toMatchObject({
+        code: 'receipt_signature_invalid',
+      });
+    }
   });
 
   it('refuses a role that there is not, with exit code 1', async () => {

@@ -115,6 +115,13 @@ describe('tenancy disable', () => {
     expect((await running.owner.get('/archivist/v2/assets')).status).toBe(200);
     await tenancy(['enable', shut.identity]);
     expect([await status(), (await tokenOf(shut)).status]).toEqual([200, 200]);
+    const { json } = await owner.get(`/archivist/v1/security_events?resource=${shut.identity}`);
+    const entries = json['security_events'] as { attributes: { action: string; actor: { subject: string } } }[];
+    expect(entries.map(({ attributes }) => `${attributes.actor.subject} ${attributes.action}`)).toEqual([
+      'operator tenancy.enable',
+      'operator tenancy.disable',
+      'operator tenancy.create',
+    ]);
   });
 
   it('knows neither the service’s own tenancies nor one that is not there', async () => {

@@ -1,15 +1,14 @@
-import type { Clock } from '../../platform/clock.js';
+import { recordSecurityEvent, type SecurityDeps } from '../../iam/security/record-security-event.js';
+import { OPERATOR } from '../../iam/security/security-event.js';
+import { listOrganisationIds } from '../../iam/tenancies/tenancy-store.js';
 import type { KeyFiles } from '../../platform/keys/key-files.js';
 import { DEPLOYMENT_ROLES, type KeyRole } from '../../platform/keys/key-role.js';
 import { rotateKey } from '../../platform/keys/rotate-key.js';
 import { listSigningKeys, type SigningKeyRow } from '../../platform/keys/signing-key-store.js';
-import type { Logger } from '../../platform/logger.js';
-import type { Database } from '../../platform/postgres/database.js';
+import type { Database, Tx } from '../../platform/postgres/database.js';
 
-export interface KeyOperatorDeps {
+export interface KeyOperatorDeps extends SecurityDeps {
   readonly database: Database;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly files: KeyFiles;
   readonly deploymentTenancy: string;
   /** Lets this process go over to a new key at once; others follow within a minute. */
@@ -42,22 +41,35 @@ export async function listKeys({ database, deploymentTenancy }: KeyOperatorDeps)
 
 /**
  * Gives a role a new key and retires the one before, which stays published with its interval: what it signed verifies for
- * ever. Resolves with both. The act is logged, with key ids and nothing else.
+ * ever. Resolves with both. The act is logged, and told to every organisation in its security audit, with key ids and
+ * nothing else.
  */
 export async function rotateDeploymentKey(
   deps: KeyOperatorDeps,
   role: (typeof DEPLOYMENT_ROLES)[number],
 ): Promise<{ active: Record<string, string>; retired: Record<string, string> }> {
   const { database, clock, files, deploymentTenancy, logger } = deps;
-  const rows = await database.inTransaction('system', async (tx) => {
+  const answer = await database.inTransaction('system', async (tx) => {
     await rotateKey(tx, files, deploymentTenancy, role, new Date(clock.now()));
-    return listSigningKeys(tx, deploymentTenancy);
+    const rows = await listSigningKeys(tx, deploymentTenancy);
+    const active = newestOf(rows, role, 'active');
+    const retired = newestOf(rows, role, 'retired');
+    await tellOrganisations(tx, deps, { role, active_key_id: active.keyId, retired_key_id: retired.keyId });
+    return { active: shown(active), retired: shown(retired) };
   });
-  const ofRole = (state: SigningKeyRow['state']) => shown(newestOf(rows, role, state));
-  const answer = { active: ofRole('active'), retired: ofRole('retired') };
   await deps.refreshKeys();
   logger.warn({ role, active: answer.active['key_id'], retired: answer.retired['key_id'] }, 'a key was rotated');
   return answer;
+}
+
+/** The deployment's keys vouch for every tenancy's evidence: each has the entry in its own log, where its Owners read it. */
+async function tellOrganisations(
+  tx: Tx,
+  deps: KeyOperatorDeps,
+  details: Readonly<Record<'role' | 'active_key_id' | 'retired_key_id', string>>,
+): Promise<void> {
+  const act = { actor: OPERATOR, action: 'keys.rotate', resource: `keys/${details.role}`, details } as const;
+  for (const tenantId of await listOrganisationIds(tx)) await recordSecurityEvent(tx, deps, { ...act, tenantId });
 }
 
 function newestOf(rows: readonly SigningKeyRow[], role: KeyRole, state: SigningKeyRow['state']): SigningKeyRow {

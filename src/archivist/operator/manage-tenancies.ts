@@ -1,7 +1,7 @@
 import { OWNER_ROLE } from '../../iam/access/permits.js';
 import { createApplication } from '../../iam/applications/create-application.js';
 import { recordSecurityEvent } from '../../iam/security/record-security-event.js';
-import type { Actor, SecurityAct } from '../../iam/security/security-event.js';
+import { OPERATOR, type SecurityAct } from '../../iam/security/security-event.js';
 import type { DisabledTenancies } from '../../iam/tenancies/disabled-tenancies.js';
 import {
   findTenancy,
@@ -28,8 +28,6 @@ export interface OperatorDeps {
   readonly createTenancyKeys: BootstrapDeps['createTenancyKeys'];
   readonly disabled: DisabledTenancies;
 }
-
-const OPERATOR: Actor = { issuer: '', subject: 'operator', displayName: 'Operator' };
 
 /** What the operator sees of a tenancy: that it is there, and nothing that is in it. */
 export function tenancyRecord(tenancy: Tenancy): Record<string, unknown> {

@@ -16,6 +16,9 @@ export interface Actor {
   readonly displayName: string;
 }
 
+/** Who runs the deployment: above the tenancies, a member of none. */
+export const OPERATOR: Actor = { issuer: '', subject: 'operator', displayName: 'Operator' };
+
 /** Something that was done to who may do what. */
 export interface SecurityAct {
   /** Tenancy whose audit it belongs to. */

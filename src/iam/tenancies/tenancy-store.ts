@@ -75,6 +75,14 @@ export async function listTenancyRows(tx: Tx, conditions: readonly Condition[], 
   return rows.map(tenancyOf);
 }
 
+/** UUIDs of the organisations, disabled ones too, among the tenancies that the transaction may read. */
+export async function listOrganisationIds(tx: Tx): Promise<string[]> {
+  const rows = await tx.query<{ tenant_id: string }>(
+    `SELECT tenant_id FROM archivist.tenancy WHERE kind = 'organisation' ORDER BY tenant_id`,
+  );
+  return rows.map((row) => row.tenant_id);
+}
+
 /** UUIDs of the tenancies, among those that the transaction may read, that are disabled. */
 export async function listDisabledTenancies(tx: Tx): Promise<string[]> {
   const rows = await tx.query<{ tenant_id: string }>(
