@@ -1,4 +1,12 @@
-import { decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair, SignJWT } from 'jose';
+import {
+  createRemoteJWKSet,
+  decodeJwt,
+  decodeProtectedHeader,
+  exportJWK,
+  generateKeyPair,
+  jwtVerify,
+  SignJWT,
+} from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clientWith, requestToken, startTestService, type TestService } from './test-service.js';
 
@@ -150,5 +158,18 @@ describe('a request with a token that is not ours', () => {
     await expectRefused(await signedByUs({ iss: 'https://elsewhere/appidpv1' }));
     await expectRefused(await signedByUs({ jit_tenant_id: '' }));
     await expectRefused(await signedByUs({}, { typ: 'JWT' }));
+  });
+});
+
+describe('the issuer of access tokens', () => {
+  it('is found as its tokens name it, with keys that verify them', async () => {
+    const { iss, aud } = decodeJwt(running.owner.token);
+    const found = (await (await fetch(`${iss}/.well-known/openid-configuration`)).json()) as Record<string, string>;
+    expect(found['issuer']).toBe(iss);
+    const keys = createRemoteJWKSet(new URL(found['jwks_uri']!));
+    const { protectedHeader } = await jwtVerify(running.owner.token, keys, { issuer: iss!, audience: aud! });
+    expect(protectedHeader.alg).toBe('RS256');
+    const metadata = await running.anonymous.get('/.well-known/oauth-authorization-server/appidpv1');
+    expect(metadata.json).toEqual(found);
   });
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Reply, type Route, route } from '../../platform/http/route.js';
+import { tokenIssuer } from './access-token.js';
 import { type IssueTokenDeps, issueToken } from './issue-token.js';
 import { readTokenRequest } from './token-request.js';
 
@@ -31,7 +32,37 @@ export function tokenRoutes(deps: IssueTokenDeps): Route[] {
             });
       },
     }),
+    discoveryRoute(deps, '/appidpv1/.well-known/openid-configuration', 'AppIDP_OpenIdConfiguration'),
+    discoveryRoute(deps, '/.well-known/oauth-authorization-server/appidpv1', 'AppIDP_ServerMetadata'),
   ];
+}
+
+/** Where standard verifiers find the keys of our tokens (OpenID Connect Discovery 1.0 section 4, RFC 8414 section 3). */
+function discoveryRoute({ publicUrl }: IssueTokenDeps, path: string, operationId: string): Route {
+  return route({
+    method: 'GET',
+    path,
+    operationId,
+    summary: 'The issuer of access tokens, as verifiers look it up',
+    access: 'public',
+    extension: true,
+    success: 200,
+    codes: [],
+    response: z.record(z.string(), z.unknown()),
+    handle: async () => ({
+      body: {
+        issuer: tokenIssuer(publicUrl),
+        token_endpoint: `${publicUrl}/archivist/iam/v1/appidp/token`,
+        jwks_uri: `${publicUrl}/.well-known/jwks.json`,
+        grant_types_supported: ['client_credentials'],
+        response_types_supported: [],
+        subject_types_supported: ['public'],
+        id_token_signing_alg_values_supported: ['RS256'],
+        token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
+      },
+      headers: { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' },
+    }),
+  });
 }
 
 /** RFC 6749 5.2, with the description also under the name that the rest of the interface uses. */
