@@ -32,20 +32,27 @@ SELECT archivist.isolate_by_tenancy('archivist.subject_wallet', 'SELECT, INSERT,
 -- which subjects. It looks across tenancies, and answers only for a tenancy that the transaction may read.
 CREATE FUNCTION archivist.confirmed_shares(mine uuid)
 RETURNS TABLE (other_tenancy uuid, known_here_as uuid[], known_there_as uuid[])
-LANGUAGE sql STABLE SET archivist.scope = 'system' AS $$
-  SELECT other.tenant_id,
-         array_agg(DISTINCT here.subject_id),
-         (SELECT array_agg(there.subject_id) FROM archivist.subject_wallet there
-           WHERE there.tenant_id = other.tenant_id AND there.wallet_address = me.wallet_address)
-    FROM archivist.tenancy me
-    JOIN archivist.subject_wallet here ON here.tenant_id = me.tenant_id
-    JOIN archivist.tenancy other ON other.wallet_address = here.wallet_address AND other.tenant_id <> me.tenant_id
-   WHERE me.tenant_id = mine AND mine = ANY (archivist.readable_tenancies())
-     AND me.disabled_at IS NULL AND other.disabled_at IS NULL AND other.kind = 'organisation'
-     AND EXISTS (SELECT FROM archivist.subject_wallet there
-                  WHERE there.tenant_id = other.tenant_id AND there.wallet_address = me.wallet_address)
-   GROUP BY other.tenant_id, me.wallet_address
-$$;
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  scope text := coalesce(current_setting('archivist.scope', true), '');
+BEGIN
+  -- A SET clause would be simpler, and only a superuser may make a function with one for a setting of ours.
+  PERFORM set_config('archivist.scope', 'system', true);
+  RETURN QUERY
+    SELECT other.tenant_id,
+           array_agg(DISTINCT here.subject_id),
+           (SELECT array_agg(there.subject_id) FROM archivist.subject_wallet there
+             WHERE there.tenant_id = other.tenant_id AND there.wallet_address = me.wallet_address)
+      FROM archivist.tenancy me
+      JOIN archivist.subject_wallet here ON here.tenant_id = me.tenant_id
+      JOIN archivist.tenancy other ON other.wallet_address = here.wallet_address AND other.tenant_id <> me.tenant_id
+     WHERE me.tenant_id = mine AND mine = ANY (archivist.readable_tenancies())
+       AND me.disabled_at IS NULL AND other.disabled_at IS NULL AND other.kind = 'organisation'
+       AND EXISTS (SELECT FROM archivist.subject_wallet there
+                    WHERE there.tenant_id = other.tenant_id AND there.wallet_address = me.wallet_address)
+     GROUP BY other.tenant_id, me.wallet_address;
+  PERFORM set_config('archivist.scope', scope, true);
+END $$;
 
 -- Self of the tenancies that are there already: their keys as points, x after y behind a 04.
 SELECT set_config('archivist.scope', 'system', true);
