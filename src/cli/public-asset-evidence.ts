@@ -5,18 +5,12 @@ import { type PublicEvent, verifyPublicAsset } from '../core/verify/verify-publi
 import type { ReceiptTrust } from '../core/verify/verify-receipt.js';
 import { UsageError } from './evidence-file.js';
 import type { Progress, Step } from './log-evidence.js';
-
-const TIME_LIMIT_MS = 30_000;
-const MOST_BYTES = 64 * 1024 * 1024;
+import { LogUnreachable, requireFile } from './monitor/fetch-file.js';
 
 async function fetched(url: string): Promise<Uint8Array> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(TIME_LIMIT_MS) }).catch(() => {
-    throw new UsageError(`${url} does not answer`);
+  return requireFile(url).catch((error: unknown) => {
+    throw error instanceof LogUnreachable ? new UsageError(error.message) : error;
   });
-  if (!response.ok) throw new UsageError(`${url} answered ${response.status}`);
-  const bytes = new Uint8Array(await response.arrayBuffer());
-  if (bytes.length > MOST_BYTES) throw new UsageError(`${url} answered too much`);
-  return bytes;
 }
 
 async function fetchedJson(url: string): Promise<Record<string, unknown>> {

@@ -169,6 +169,10 @@ describe('vcon-archivist verify of an evidence bundle', () => {
     expect(broken.exitCode).toBe(1);
     expect((await verify(vcon, bundle({ 'README.txt': new Uint8Array() }))).exitCode).toBe(2);
     expect((await verify(file('cut.zip', zipSync(good).slice(0, 60)))).exitCode).toBe(2);
+    const zeros = new Uint8Array(15 * 1024 * 1024);
+    const bomb = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`${at}/transparent-statement.cose`, zeros]));
+    const refused = await verify(file('bomb.zip', zipSync(bomb)));
+    expect([refused.exitCode, refused.err.includes('too large')]).toEqual([2, true]);
   });
 });
 

@@ -1,3 +1,5 @@
+import { concatBytes } from '../../core/bytes.js';
+
 /** The log cannot be reached, or answers what is no answer: nothing is known against it yet. */
 export class LogUnreachable extends Error {
   override readonly name = 'LogUnreachable';
@@ -15,10 +17,24 @@ export async function fetchFile(url: string): Promise<Uint8Array | undefined> {
   if (!response.ok) throw new LogUnreachable(`${url} answers ${response.status}`);
   const length = Number(response.headers.get('content-length') ?? 0);
   if (length > MOST_BYTES) throw new LogUnreachable(`${url} answers ${length} bytes`);
-  const bytes = await response.arrayBuffer().catch(() => {
+  return boundedBody(response, url);
+}
+
+/** The length that a server names is its word alone. */
+async function boundedBody(response: Response, url: string): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of response.body ?? []) {
+      chunks.push(chunk as Uint8Array);
+      length += (chunk as Uint8Array).length;
+      if (length > MOST_BYTES) break;
+    }
+  } catch {
     throw new LogUnreachable(`${url} broke off`);
-  });
-  return new Uint8Array(bytes);
+  }
+  if (length > MOST_BYTES) throw new LogUnreachable(`${url} answers more than ${MOST_BYTES} bytes`);
+  return concatBytes(...chunks);
 }
 
 /** The same, of a file that has to be there. @throws {LogUnreachable} */
