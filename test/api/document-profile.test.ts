@@ -52,4 +52,14 @@ describe('a document', () => {
     const found = await anonymous.get(`${publicPath}/events?asset_attributes.document_hash_value=${hash('a')}`);
     expect(found.json['events']).toMatchObject([{ operation: 'NewAsset', asset_attributes: attributes }]);
   });
+
+  it('may be private, as stock samples make it: then nobody else can look it up', async () => {
+    const { owner, anonymous } = running;
+    const created = await owner.post('/archivist/v2/assets', { attributes: { arc_profile: 'Document' } });
+    expect([created.status, created.json['public']]).toEqual([200, false]);
+    const path = `/archivist/v2/${created.json['identity']}`;
+    const published = { operation: 'Record', behaviour: 'RecordEvidence', asset_attributes: version('1', 'a') };
+    expect((await owner.post(`${path}/events`, published)).status).toBe(200);
+    expect((await anonymous.get(path.replace('/assets/', '/publicassets/'))).status).toBe(404);
+  });
 });

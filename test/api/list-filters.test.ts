@@ -254,23 +254,6 @@ describe('a declared time', () => {
   });
 });
 
-describe('the Document profile', () => {
-  const profile = { arc_profile: 'Document', document_hash_alg: 'SHA256', document_version: '1' };
-
-  it('needs a public asset, when it is created and when an event would give it', async () => {
-    const refused = await owner.post(ASSETS, { attributes: profile });
-    expect(refused.status).toBe(400);
-    expect(refused.json['description']).toMatch(/^attributes\.arc_profile: .*public/);
-    expect((await owner.post(ASSETS, { attributes: profile, public: true })).status).toBe(200);
-    const plain = (await owner.post(ASSETS, { attributes: { arc_profile: 'Other' } })).json['identity'];
-    const given = { operation: 'Record', behaviour: 'RecordEvidence', asset_attributes: { arc_profile: 'Document' } };
-    const answer = await owner.post(`/archivist/v2/${plain}/events`, given);
-    expect(answer.status).toBe(400);
-    expect(answer.json['description']).toMatch(/^asset_attributes\.arc_profile: .*public/);
-    expect((await owner.post(`${ASSETS}/${open}/events`, given)).status).toBe(200);
-  });
-});
-
 describe('an asset that is not tracked', () => {
   it('leaves the default list and counts, keeps its history in all events, and at_time shows it tracked before', async () => {
     const identity = (await owner.post(ASSETS, { attributes: { tracking: 'yes', name: 'gone' } })).json['identity'];

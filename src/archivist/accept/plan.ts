@@ -10,7 +10,6 @@ import type { Principal } from '../../platform/http/principal.js';
 import { timestampOf } from '../../platform/timestamps.js';
 import type { Asset } from '../assets/asset.js';
 import type { AssetChange } from '../assets/asset-store.js';
-import { checkProfile } from '../assets/document-profile.js';
 import type { SimpleHashEvent } from '../chain/anchor-store.js';
 import { type Deployment, statementLog, tenancyLog } from '../deployment.js';
 import type { AssetEvent } from '../events/asset-event.js';
@@ -89,7 +88,6 @@ function planAsset(submission: Of<'asset'>, context: BatchContext, assetId = con
   const { principal } = submission;
   const { tenantId } = principal;
   if (!permits(principal, 'create', { kind: 'assets', tenantId })) throw forbidden();
-  checkProfile(submission.attributes, submission.public, 'attributes');
   const asset: Asset = {
     tenantId,
     assetId,
@@ -129,7 +127,6 @@ function planAssetEvent(submission: Of<'asset_event'>, context: PlanContext): Pl
   if (!view || !(view.visible || view.records)) throw new ApiError('not_found', 'There is no such asset.');
   const refusal = view.refusal(submission);
   if (refusal !== undefined) throw new ApiError('forbidden', refusal);
-  checkProfile(submission.assetAttributes, asset.public, 'asset_attributes');
   const event = acceptedEvent(asset, submission, context, {
     eventId: context.uuid(),
     operation: submission.operation,
