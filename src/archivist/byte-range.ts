@@ -9,7 +9,7 @@ export interface ByteRange {
  * understood, as the RFC asks. 'unsatisfiable' means that the range lies behind the end.
  */
 export function byteRange(header: string | undefined, length: number): ByteRange | 'unsatisfiable' | undefined {
-  const match = header?.match(/^bytes=(\d{0,15})-(\d{0,15})$/);
+  const match = header?.match(/^bytes=(\d*)-(\d*)$/i);
   if (!match || (match[1] === '' && match[2] === '')) return undefined;
   const [from, to] = [match[1]!, match[2]!];
   if (from === '') {

@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import { ApiError, type ErrorCode } from '../platform/errors.js';
+import { conditionOf, rangeHolds } from '../platform/http/conditional-request.js';
+import { errorBody } from '../platform/http/error-reply.js';
 import type { Principal } from '../platform/http/principal.js';
 import { type Reply, type Route, route } from '../platform/http/route.js';
 import type { Database } from '../platform/postgres/database.js';
@@ -10,7 +13,18 @@ import { searchLogTags } from './log-tag-search.js';
 const BASE = '/verifiabledata/merklelogs/v1/mmrs/tenant/:uuid/0';
 const ANYWHERE = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'etag, content-range, x-ms-error-code',
+  'access-control-expose-headers': 'accept-ranges, content-range, etag, x-ms-error-code',
+};
+/** What Azure calls refusals: the stock verifier's client looks at these names, not at our bodies. */
+const AZURE_CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
+  bad_request: 'InvalidQueryParameterValue',
+  unauthorized: 'NoAuthenticationInformation',
+  forbidden: 'AuthorizationFailure',
+  not_found: 'BlobNotFound',
+  method_not_allowed: 'UnsupportedHttpVerb',
+  rate_limited: 'ServerBusy',
+  unavailable: 'ServerBusy',
+  internal: 'InternalError',
 };
 
 /** What log files are served from. */
@@ -56,6 +70,7 @@ function tagSearchRoute(deps: LogFileDeps): Route {
       marker: z.string().max(64).optional(),
     }),
     rawResponse: 'application/xml',
+    refusal,
     handle: async ({ query, principal }) => ({
       bytes: Buffer.from(await searchLogTags(deps.database, query, visibleTo(deps, principal))),
       contentType: 'application/xml',
@@ -73,10 +88,11 @@ function logFileRoute(deps: LogFileDeps, kind: LogFileKind, path: string, fileNa
     access: accessOf(deps),
     extension: true,
     success: 200,
-    codes: [206, 304, 404, 416],
+    codes: [206, 304, 404, 412, 416],
     params: z.object({ uuid: z.string(), file: z.string() }),
     query: z.looseObject({}),
     rawResponse: 'application/octet-stream',
+    refusal,
     handle: async ({ params, headers, principal }) => {
       const tenantId = uuidSchema.safeParse(params.uuid);
       const massif = fileName.exec(params.file)?.[1];
@@ -92,17 +108,22 @@ function fileReply(file: LogFile, headers: Readonly<Record<string, string | unde
   const common = {
     ...ANYWHERE,
     etag: file.etag,
+    'last-modified': new Date(file.modifiedAtMs).toUTCString(),
     'accept-ranges': 'bytes',
     'cache-control': file.immutable ? 'public, max-age=31536000, immutable' : 'public, no-cache, no-transform',
   };
   const contentType = 'application/octet-stream';
-  if (headers['if-none-match'] === file.etag) {
-    return { status: 304, bytes: new Uint8Array(), contentType, headers: common };
-  }
-  const range = byteRange(headers['range'] ?? headers['x-ms-range'], file.bytes.length);
+  const empty = { bytes: new Uint8Array(), contentType };
+  const condition = conditionOf(headers, file.etag);
+  if (condition === 'unchanged') return { ...empty, status: 304, headers: common };
+  // Who reads a growing file in pieces must not get the end of another state of it.
+  if (condition === 'changed')
+    return { ...empty, status: 412, headers: { ...common, 'x-ms-error-code': 'ConditionNotMet' } };
+  const wanted = rangeHolds(headers, file.etag) ? (headers['range'] ?? headers['x-ms-range']) : undefined;
+  const range = byteRange(wanted, file.bytes.length);
   if (range === 'unsatisfiable') {
-    const contentRange = { 'content-range': `bytes */${file.bytes.length}` };
-    return { status: 416, bytes: new Uint8Array(), contentType, headers: { ...common, ...contentRange } };
+    const why = { 'content-range': `bytes */${file.bytes.length}`, 'x-ms-error-code': 'InvalidRange' };
+    return { ...empty, status: 416, headers: { ...common, ...why } };
   }
   if (!range) return { bytes: file.bytes, contentType, headers: common };
   const contentRange = { 'content-range': `bytes ${range.first}-${range.last}/${file.bytes.length}` };
@@ -111,10 +132,14 @@ function fileReply(file: LogFile, headers: Readonly<Record<string, string | unde
 }
 
 /** Azure's way to say so: the stock verifier stops its scan at this header. */
-function blobNotFound(): Reply {
+function blobNotFound(): never {
+  throw new ApiError('not_found', 'There is no such log file.');
+}
+
+function refusal(error: ApiError): Reply {
+  const code = AZURE_CODES[error.code];
   return {
-    status: 404,
-    body: { error: 'not_found', description: 'There is no such log file.' },
-    headers: { ...ANYWHERE, 'x-ms-error-code': 'BlobNotFound' },
+    body: errorBody(error),
+    headers: { ...ANYWHERE, ...(code === undefined ? {} : { 'x-ms-error-code': code }) },
   };
 }

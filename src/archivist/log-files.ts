@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { idtimestampMs } from '../core/massif/idtimestamp.js';
+import { decodeMassifStart } from '../core/massif/massif-start.js';
 import { leafCount } from '../core/mmr/leaf-count.js';
 import type { LogState } from '../ledger/log.js';
 import { findLog } from '../ledger/log-store.js';
@@ -19,6 +21,8 @@ import { tenancyLog } from './deployment.js';
 export interface LogFile {
   readonly bytes: Uint8Array;
   readonly etag: string;
+  /** Unix milliseconds: of a massif's newest leaf, or when a seal was made. */
+  readonly modifiedAtMs: number;
   /** A full massif and its last seal never change again. */
   readonly immutable: boolean;
 }
@@ -60,16 +64,21 @@ async function readFile(
 ): Promise<LogFile | undefined> {
   if (kind === 'massif' && massif < headMassif(log, leafCount(log.publishedSize))) {
     const stored = await deps.objectStore.get(massifObjectKey(log, massif));
-    if (stored) return logFile(stored, true);
+    if (stored) return logFile(stored, true, idtimestampMs(decodeMassifStart(stored).lastIdtimestamp));
   }
   const view = await deps.database.inTransaction<MassifView | SealView | undefined>(
     { read: [log.tenantId], write: [] },
     (tx) => (kind === 'massif' ? massifView(tx, log, massif) : sealView(tx, log, massif)),
   );
-  return view && logFile(view.bytes, view.full);
+  if (!view) return undefined;
+  return logFile(
+    view.bytes,
+    view.full,
+    'sealedAtMs' in view ? Number(view.sealedAtMs) : idtimestampMs(view.lastIdtimestamp),
+  );
 }
 
-function logFile(bytes: Uint8Array, immutable: boolean): LogFile {
+function logFile(bytes: Uint8Array, immutable: boolean, modifiedAtMs: number): LogFile {
   const digest = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
-  return { bytes, etag: `"${digest}"`, immutable };
+  return { bytes, etag: `"${digest}"`, modifiedAtMs, immutable };
 }

@@ -41,7 +41,7 @@ export function tlogRoutes(deps: TlogDeps): Route[] {
 
 function followed(deps: TlogDeps, logId: string): FollowedLog {
   const log = deps.logs.find((each) => each.logId === logId.toLowerCase());
-  if (!log) throw new ApiError('not_found', 'log: there is no such statement log.');
+  if (!log) throw new ApiError('not_found', 'log: there is no such statement log.', ANYWHERE);
   return log;
 }
 

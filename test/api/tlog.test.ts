@@ -193,6 +193,58 @@ describe('the search of logs by tags', () => {
   });
 });
 
+describe('a log file', () => {
+  const BASE = '/verifiabledata/merklelogs/v1/mmrs/tenant';
+  let massif: string;
+  const get = (headers: Record<string, string> = {}, path = massif) => running.anonymous.get(path, headers);
+  beforeAll(async () => {
+    const where = encodeURIComponent(`"lastid">='${'0'.repeat(18)}'`);
+    const { bytes } = await running.anonymous.get(`/verifiabledata/?comp=blobs&where=${where}`);
+    massif = `/verifiabledata/merklelogs/${/<Name>([^<]+\.log)</.exec(new TextDecoder().decode(bytes))![1]}`;
+  });
+
+  it('that is read in pieces is never put together from two states', async () => {
+    const { headers, bytes } = await get();
+    const etag = headers.get('etag')!;
+    expect(Date.parse(headers.get('last-modified')!)).toBeGreaterThan(Date.now() - 600_000);
+    const piece = { range: 'bytes=0-31' };
+    expect((await get({ ...piece, 'if-match': etag })).status).toBe(206);
+    const changed = await get({ ...piece, 'if-match': '"another"' });
+    expect([changed.status, changed.headers.get('x-ms-error-code')]).toEqual([412, 'ConditionNotMet']);
+    expect((await get({ ...piece, 'if-range': '"another"' })).bytes).toHaveLength(bytes.length);
+    expect((await get({ 'if-none-match': `"another", W/${etag}` })).status).toBe(304);
+  });
+
+  it.each(['bytes=99999999-', 'bytes=18446744073709551616-', 'bytes=-0'])(
+    'has nothing in the range %s',
+    async (range) => {
+      const { status, headers } = await get({ range });
+      expect([status, headers.get('x-ms-error-code')]).toEqual([416, 'InvalidRange']);
+      expect(headers.get('content-range')).toMatch(/^bytes \*\/\d+$/);
+    },
+  );
+
+  it('is refused in words that a page of another origin and an Azure client can read', async () => {
+    const missing = `${BASE}/00000000-0000-0000-0000-000000000000/0/massifs/0000000000000000.log`;
+    const answers = [
+      [await get({}, missing), 404, 'BlobNotFound'],
+      [await get({}, '/verifiabledata/?comp=list'), 400, 'InvalidQueryParameterValue'],
+      [await running.anonymous.post(massif, {}), 405, 'UnsupportedHttpVerb'],
+    ] as const;
+    for (const [{ status, headers, json }, expected, code] of answers) {
+      expect([status, headers.get('x-ms-error-code')]).toEqual([expected, code]);
+      expect(headers.get('access-control-allow-origin')).toBe('*');
+      expect(json['description']).toBeTruthy();
+    }
+  });
+
+  it('may be asked for by a page with all headers that clients send', async () => {
+    const preflight = await fetch(`${running.url}${massif}`, { method: 'OPTIONS' });
+    const allowed = preflight.headers.get('access-control-allow-headers')!.split(', ');
+    expect(allowed).toEqual(expect.arrayContaining(['range', 'if-none-match', 'if-match', 'x-ms-version']));
+  });
+});
+
 describe('log files that are for members', () => {
   it('are shown to the members of their tenancy, with the public log, and to nobody else', async () => {
     const closed = await startTestService({ LOG_FILES: 'members' });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.js';
+import { conditionOf, rangeHolds } from '../../platform/http/conditional-request.js';
 import type { Reply } from '../../platform/http/route.js';
 import type { ObjectStore } from '../../platform/object-store.js';
 import { byteRange } from '../byte-range.js';
@@ -35,10 +36,9 @@ export async function sendBlob(objectStore: ObjectStore, blob: Blob, download: D
   const { headers } = download;
   const etag = `"${blobHash(blob)}"`;
   const common = commonHeaders(download, etag);
-  if (headers['if-none-match'] === etag)
+  if (conditionOf({ 'if-none-match': headers['if-none-match'] }, etag) === 'unchanged')
     return { status: 304, bytes: new Uint8Array(), contentType: blob.mimeType, headers: common };
-  const sameAsBefore = headers['if-range'] === undefined || headers['if-range'] === etag;
-  const range = sameAsBefore ? byteRange(headers['range'], blob.size) : undefined;
+  const range = rangeHolds(headers, etag) ? byteRange(headers['range'], blob.size) : undefined;
   if (range === 'unsatisfiable') {
     const body = { error: 'bad_request', description: `range: the blob has ${blob.size} bytes` };
     return { status: 416, body, headers: { ...common, 'content-range': `bytes */${blob.size}` } };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { conditionOf } from '../../platform/http/conditional-request.js';
 import type { Reply } from '../../platform/http/route.js';
 
 const ANYWHERE = {
@@ -28,8 +29,7 @@ export function publicReply(
     etag,
     'cache-control': settled ? 'public, max-age=60' : 'public, no-cache',
   };
-  const known = requestHeaders['if-none-match']?.split(',').some((each) => each.trim() === etag);
-  return known
+  return conditionOf({ 'if-none-match': requestHeaders['if-none-match'] }, etag) === 'unchanged'
     ? { status: 304, bytes: new Uint8Array(), contentType: 'application/json', headers }
     : { ...reply, headers };
 }

@@ -13,6 +13,9 @@ import { sendStream } from './send-stream.js';
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
 const NO_BODY = new Uint8Array();
+/** What readers of public things send, those of log files as the Azure clients that they were written for. */
+const CROSS_ORIGIN_HEADERS =
+  'if-match, if-none-match, if-range, range, x-ms-client-request-id, x-ms-date, x-ms-range, x-ms-version, x-request-total-count';
 
 export interface PipelineDeps {
   readonly authenticate: Authenticate;
@@ -84,7 +87,8 @@ function sendOptions(resource: Resource, response: Response): void {
   if (resource.open) {
     response.setHeader('access-control-allow-origin', '*');
     response.setHeader('access-control-allow-methods', resource.allow);
-    response.setHeader('access-control-allow-headers', 'range, x-request-total-count');
+    response.setHeader('access-control-allow-headers', CROSS_ORIGIN_HEADERS);
+    response.setHeader('access-control-max-age', '86400');
   }
   response.writeHead(204).end();
 }
@@ -166,5 +170,5 @@ function fail(response: Response, logger: Logger, error: unknown, operation: str
 
 function sendError(response: Response, error: ApiError, route?: Route): void {
   const told = route?.refusal?.(error) ?? { body: errorBody(error) };
-  send(response, { ...told, status: error.status, headers: error.headers }, error.status);
+  send(response, { ...told, status: error.status, headers: { ...told.headers, ...error.headers } }, error.status);
 }
