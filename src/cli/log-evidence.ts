@@ -1,6 +1,6 @@
 import { VerificationError } from '../core/errors.js';
 import { readSeal } from '../core/receipt/seal.js';
-import { type EventDocument, parseEventDocument } from '../core/statement/event-document.js';
+import { type EventDocument, isAssetEvent, parseEventDocument } from '../core/statement/event-document.js';
 import { refused, runStep, type VerificationStep } from '../core/verify/verification-report.js';
 import { verifyConsistency } from '../core/verify/verify-consistency.js';
 import { checkEventLog, eventCommit } from '../core/verify/verify-event.js';
@@ -64,7 +64,8 @@ function eventStep(event: EventDocument, { massif, seal }: ProvenMassif): Promis
   return runStep(event.identity, () => {
     checkEventLog(seal, event);
     checkEventInMassif(event, massif, seal);
-    return `its leaf is node ${eventCommit(event).index} of the log`;
+    const uncovered = isAssetEvent(event) || event.event_type !== undefined ? '' : '; not its creator and time';
+    return `its leaf is node ${eventCommit(event).index} of the log${uncovered}`;
   });
 }
 

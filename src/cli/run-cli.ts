@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { packageVersion } from '../service/package-version.js';
 import { addAuditCommand } from './audit-command.js';
 import { addDoctorCommand } from './doctor-command.js';
 import { addExportCommand } from './export-command.js';
@@ -29,6 +30,7 @@ const COMMANDS: readonly AddCommand[] = [
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<void> {
   const program = new Command('vcon-archivist')
     .description('Evidence for conversations: check it, and run the service that makes it')
+    .version(packageVersion())
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),

@@ -106,6 +106,7 @@ describe('vcon-archivist verify of a log', () => {
     const [older, newer] = [file('older.sth', await log.seal(6)), file('newer.sth', await log.seal(11))];
     const massifs = [file('m1.log', log.massif(1, 8)), file('m2.log', log.massif(2, 11))];
     expect((await verify(older, newer, ...massifs)).exitCode).toBe(0);
+    expect((await verify(older, newer, file('m0.log', log.massif(0)), ...massifs)).exitCode).toBe(0);
     const { out, exitCode } = await verify(newer, older, ...massifs);
     expect(exitCode).toBe(1);
     expect(out).toMatch(/\[(consistency_invalid|insufficient_data)\]/);

@@ -12,7 +12,8 @@ export interface AssetFreeContent {
 export interface AssetFreeOrigin {
   /** `tenant/<uuid>` */
   readonly origin_tenant: string;
-  readonly event_type: string;
+  /** Events of services that bind none of these have no such member; ours always have one, if empty. */
+  readonly event_type?: string | undefined;
   readonly created_by: string;
   readonly created_at: string | number | bigint;
 }
@@ -39,18 +40,20 @@ export function assetFreeSerialisation(event: AssetFreeContent): Uint8Array {
 /**
  * The 24 bytes that a log keeps beside the leaf and salts into it: 01, the 16 bytes of the origin tenancy, and the first
  * 7 of SHA-256 over event type, creator and creation time, each as `<bytes>:<text>` in UTF-8, in this order. Stock
- * verifiers take the 24 bytes from the log, so the last 7 are free for this use.
+ * verifiers take the 24 bytes from the log, so the last 7 are free for this use; they are zero for an event without an
+ * event type, which is how other services write every event.
  * @throws {TypeError} when the tenancy is not `tenant/<uuid>`
  */
 export function assetFreeExtraBytes(event: AssetFreeOrigin): Uint8Array {
   const tenancy = /^tenant\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i.exec(event.origin_tenant);
   if (!tenancy) throw new TypeError('origin_tenant is not tenant/<uuid>');
-  const covered = [event.event_type, event.created_by, String(event.created_at)].map(lengthPrefixed);
-  return concatBytes(
-    SCHEME,
-    fromHex(tenancy[1]!.replaceAll('-', '')),
-    sha256(...covered).subarray(0, ORIGIN_DIGEST_BYTES),
-  );
+  return concatBytes(SCHEME, fromHex(tenancy[1]!.replaceAll('-', '')), originDigest(event));
+}
+
+function originDigest({ event_type, created_by, created_at }: AssetFreeOrigin): Uint8Array {
+  if (event_type === undefined) return new Uint8Array(ORIGIN_DIGEST_BYTES);
+  const covered = [event_type, created_by, String(created_at)].map(lengthPrefixed);
+  return sha256(...covered).subarray(0, ORIGIN_DIGEST_BYTES);
 }
 
 /**

@@ -10,12 +10,15 @@ export interface LogCommit {
 /** A frozen event of an asset: the fields that its leaf covers, and its place in the log. */
 export type AssetEventDocument = V3Event & { readonly merklelog_entry: { readonly commit: LogCommit } };
 
-/** A frozen asset-free event. Its identity is not covered by the leaf. */
+/**
+ * A frozen asset-free event. Its identity is not covered by the leaf; without an event type, as services other than ours
+ * freeze it, neither are creator and time.
+ */
 export interface AssetFreeEventDocument {
   readonly identity: string;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly trails: readonly string[];
-  readonly event_type: string;
+  readonly event_type?: string;
   readonly origin_tenant: string;
   readonly created_by: string;
   readonly created_at: string;
@@ -36,7 +39,7 @@ const V3_TEXTS = [
   'timestamp_committed',
 ] as const;
 const V3_MAPS = ['asset_attributes', 'event_attributes', 'principal_accepted', 'principal_declared'] as const;
-const ASSET_FREE_TEXTS = ['identity', 'event_type', 'origin_tenant', 'created_by', 'created_at'] as const;
+const ASSET_FREE_TEXTS = ['identity', 'origin_tenant', 'created_by', 'created_at'] as const;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -88,6 +91,7 @@ function assetFreeEvent(event: Json): AssetFreeEventDocument {
     throw malformed('trails is not a list of texts');
   return {
     ...texts({ ...event, ...createdAt(event) }, ASSET_FREE_TEXTS),
+    ...('event_type' in event ? texts(event, ['event_type']) : {}),
     attributes: object(attributes, 'attributes'),
     trails,
     merklelog_commit: readCommit(event['merklelog_commit']),

@@ -5,6 +5,7 @@ import { isCompleteSize } from '../mmr/leaf-count.js';
 import { peaks as peakIndices } from '../mmr/peaks.js';
 import { type MmrConsistencyReceipt, readMmrConsistencyReceipt } from '../receipt/mmr-receipt.js';
 import { type Rfc9162ConsistencyReceipt, readRfc9162ConsistencyReceipt } from '../receipt/rfc9162-receipt.js';
+import { readSeal } from '../receipt/seal.js';
 import { rfc9162VerifyConsistency } from '../rfc9162/rfc9162-consistency.js';
 import { checkSameLog, peaksAt, recomputeMassifs, verifySealOfMassif } from './verify-log.js';
 import { recomputeMassif } from './verify-massif.js';
@@ -73,8 +74,8 @@ export interface HeldState {
 }
 
 /**
- * Checks that a newer sealed state of an MMR log extends an older one. `massifs` are the files from the one in which the
- * older state ends to the one in which the newer state ends; every node of them is recomputed.
+ * Checks that a newer sealed state of an MMR log extends an older one. `massifs` are consecutive files, at least from the
+ * one in which the older state ends to the one in which the newer state ends; every node of them is recomputed.
  * @throws {VerificationError} `consistency_invalid` for a fork or a rollback, and those of `proveLog`
  */
 export async function verifyConsistency(
@@ -83,7 +84,9 @@ export async function verifyConsistency(
   trust: ReceiptTrust,
 ): Promise<void> {
   const massifs = recomputeMassifs(newer.massifs);
-  const [first, last] = [massifs[0], massifs.at(-1)];
+  const { size } = readSeal(older.seal).state;
+  const first = massifs.find((massif) => size <= massif.size) ?? massifs[0];
+  const last = massifs.at(-1);
   if (!first || !last) throw new VerificationError('insufficient_data', 'there are no massif files');
   const held = older.massif ? recomputeMassif(older.massif) : first;
   const [from, to] = [
