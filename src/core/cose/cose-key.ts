@@ -2,17 +2,25 @@ import { fromBase64, toBase64Url } from '../bytes.js';
 import { VerificationError } from '../errors.js';
 import { sha256 } from '../sha256.js';
 import { type CborMap, type CborValue, decodeCbor, encodeCbor } from './cbor.js';
-import { Curve, KeyParameter, KeyType } from './labels.js';
-import { curveRules, type PublicJwk, publicJwk } from './public-key.js';
+import { Curve, KeyParameter, KeyType, RsaParameter } from './labels.js';
+import { type CurveName, curveRules, KNOWN_KEYS, type PublicJwk, publicJwk } from './public-key.js';
+import { RSA_ALGORITHMS, rsaNumbers } from './rsa-key.js';
 
-const CURVE_NUMBERS: Readonly<Record<PublicJwk['crv'], number>> = {
+const CURVE_NUMBERS: Readonly<Record<CurveName, number>> = {
   'P-256': Curve.p256,
   'P-384': Curve.p384,
   'P-521': Curve.p521,
   Ed25519: Curve.ed25519,
 };
 
+/** The members that make the key what it is, in the order of their labels (RFC 9679 section 4). */
 function keyMembers(jwk: PublicJwk): [number, CborValue][] {
+  if (jwk.kty === 'RSA')
+    return [
+      [KeyParameter.kty, KeyType.rsa],
+      [RsaParameter.n, fromBase64(jwk.n)],
+      [RsaParameter.e, fromBase64(jwk.e)],
+    ];
   return [
     [KeyParameter.kty, jwk.kty === 'EC' ? KeyType.ec2 : KeyType.okp],
     [KeyParameter.crv, CURVE_NUMBERS[jwk.crv]],
@@ -21,12 +29,17 @@ function keyMembers(jwk: PublicJwk): [number, CborValue][] {
   ];
 }
 
-/** A COSE_Key (RFC 9052 section 7) with integer labels and values, kid and algorithm, coordinates at full width. */
+/**
+ * A COSE_Key (RFC 9052 section 7, RFC 8230 section 4) with integer labels and values, kid and, unless an RSA key names
+ * none, the algorithm; coordinates at full width.
+ */
 export function coseKeyFromJwk(jwk: PublicJwk, kid: Uint8Array): CborMap {
+  const { alg } = jwk;
+  const algorithm = jwk.kty === 'RSA' ? (alg === undefined ? undefined : RSA_ALGORITHMS[alg]) : curveRules(jwk.crv).alg;
   return new Map<number, CborValue>([
     ...keyMembers(jwk),
     [KeyParameter.kid, kid],
-    [KeyParameter.alg, curveRules(jwk.crv).alg],
+    ...(algorithm === undefined ? [] : [[KeyParameter.alg, algorithm] as const]),
   ]);
 }
 
@@ -40,8 +53,8 @@ export function keyThumbprint(jwk: PublicJwk): Uint8Array {
   return known.slice();
 }
 
-function curveName(value: CborValue | undefined): PublicJwk['crv'] | undefined {
-  const names = Object.keys(CURVE_NUMBERS) as PublicJwk['crv'][];
+function curveName(value: CborValue | undefined): CurveName | undefined {
+  const names = Object.keys(CURVE_NUMBERS) as CurveName[];
   return names.find((name) => name === value || CURVE_NUMBERS[name] === value);
 }
 
@@ -62,6 +75,27 @@ function paddedCoordinate(value: CborValue | undefined, width: number): string {
  */
 export function jwkFromCoseKey(key: CborValue): PublicJwk {
   if (!(key instanceof Map)) throw new VerificationError('key_invalid', 'a COSE key is not a map');
+  const kid = key.get(KeyParameter.kid);
+  const kty = key.get(KeyParameter.kty);
+  return publicJwk({
+    ...(kty === KeyType.rsa || kty === 'RSA' ? rsaMembers(key) : curveMembers(key)),
+    ...(kid instanceof Uint8Array ? { kid: toBase64Url(kid) } : typeof kid === 'string' ? { kid } : {}),
+  });
+}
+
+function unsupported(): VerificationError {
+  return new VerificationError('unsupported', `a key is not ${KNOWN_KEYS}, for its usual algorithm`);
+}
+
+function rsaMembers(key: CborMap): Record<string, unknown> {
+  const alg = key.get(KeyParameter.alg);
+  const known = Object.entries(RSA_ALGORITHMS).find((names) => names.includes(alg as never));
+  if (alg !== undefined && !known) throw unsupported();
+  const { n, e } = rsaNumbers(key.get(RsaParameter.n), key.get(RsaParameter.e));
+  return { kty: 'RSA', n, e, ...(known ? { alg: known[0] } : {}) };
+}
+
+function curveMembers(key: CborMap): Record<string, unknown> {
   const crv = curveName(key.get(KeyParameter.crv));
   const kty = key.get(KeyParameter.kty);
   const alg = key.get(KeyParameter.alg);
@@ -69,19 +103,14 @@ export function jwkFromCoseKey(key: CborValue): PublicJwk {
   const keyTypes: readonly (CborValue | undefined)[] =
     rules?.kty === 'EC' ? [KeyType.ec2, 'EC', 'EC2'] : [KeyType.okp, 'OKP'];
   if (!rules || !keyTypes.includes(kty) || (alg !== undefined && alg !== rules.alg && alg !== rules.algName))
-    throw new VerificationError(
-      'unsupported',
-      'a key is neither P-256, P-384, P-521 nor Ed25519 for its usual algorithm',
-    );
-  const kid = key.get(KeyParameter.kid);
-  return publicJwk({
+    throw unsupported();
+  return {
     kty: rules.kty,
     crv,
     x: paddedCoordinate(key.get(KeyParameter.x), rules.width),
     ...(rules.kty === 'EC' ? { y: paddedCoordinate(key.get(KeyParameter.y), rules.width) } : {}),
-    ...(kid instanceof Uint8Array ? { kid: toBase64Url(kid) } : typeof kid === 'string' ? { kid } : {}),
     ...(alg === undefined ? {} : { alg: rules.algName }),
-  });
+  };
 }
 
 /** A COSE Key Set (RFC 9052 section 7) in the given order, every kid the key's thumbprint. */

@@ -1,7 +1,7 @@
 import { VerificationError } from '../errors.js';
 import { decodeCbor } from './cbor.js';
 import { decodeCoseKeySet, jwkFromCoseKey } from './cose-key.js';
-import { type PublicJwk, publicJwk } from './public-key.js';
+import { KNOWN_KEYS, type PublicJwk, publicJwk } from './public-key.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -38,7 +38,7 @@ function jsonKeys(text: string): unknown[] {
   throw malformed('it is neither a JWK set, a JWK nor a DID document');
 }
 
-/** Keys that we cannot use, such as RSA, stand beside ours in published sets: they are passed over. */
+/** Keys that we cannot use, such as those of encryption, stand beside others in published sets: they are passed over. */
 function usable(read: () => PublicJwk): PublicJwk[] {
   try {
     return [read()];
@@ -61,6 +61,6 @@ function cborKeys(bytes: Uint8Array): PublicJwk[] {
 export function readKeyDocument(bytes: Uint8Array): PublicJwk[] {
   const text = new TextDecoder().decode(bytes);
   const keys = JSON_START.test(text) ? jsonKeys(text).flatMap((key) => usable(() => publicJwk(key))) : cborKeys(bytes);
-  if (keys.length === 0) throw new VerificationError('unsupported', 'no P-256, P-384, P-521 or Ed25519 key is in it');
+  if (keys.length === 0) throw new VerificationError('unsupported', `no key is in it that is ${KNOWN_KEYS}`);
   return keys;
 }

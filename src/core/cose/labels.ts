@@ -38,12 +38,23 @@ export const CONFIRMATION_KEY = 1;
 /** COSE_Key parameters (RFC 9052 section 7, RFC 9053 section 7). */
 export const KeyParameter = { kty: 1, kid: 2, alg: 3, crv: -1, x: -2, y: -3 } as const;
 
-export const KeyType = { okp: 1, ec2: 2 } as const;
+/** Parameters of an RSA key, under the same numbers (RFC 8230 section 4). */
+export const RsaParameter = { n: -1, e: -2 } as const;
+
+export const KeyType = { okp: 1, ec2: 2, rsa: 3 } as const;
 
 export const Curve = { p256: 1, p384: 2, p521: 3, ed25519: 6 } as const;
 
-/** Signature algorithms that we make and accept (RFC 9053 section 2). */
-export const Algorithm = { es256: -7, eddsa: -8, es384: -35, es512: -36 } as const;
+/** Signature algorithms that we check (RFC 9053 section 2, RFC 8230 section 2); we make ES256 and EdDSA. */
+export const Algorithm = {
+  es256: -7,
+  eddsa: -8,
+  es384: -35,
+  es512: -36,
+  ps256: -37,
+  ps384: -38,
+  ps512: -39,
+} as const;
 
 /** Hash algorithms of a hash envelope (RFC 9054). */
 export const HashAlgorithm = { sha256: -16, sha384: -43, sha512: -44 } as const;

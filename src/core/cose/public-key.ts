@@ -1,6 +1,7 @@
 import { fromBase64 } from '../bytes.js';
 import { VerificationError } from '../errors.js';
 import { Algorithm } from './labels.js';
+import { RSA_ALGORITHMS, type RsaPublicJwk, rsaNumbers } from './rsa-key.js';
 
 /** A public key of an elliptic curve whose signatures we check: coordinates are base64url at full width. */
 export type EcPublicJwk = {
@@ -22,17 +23,22 @@ export type OkpPublicJwk = {
 };
 
 /** A public key that can sign evidence (RFC 7517), its private members never present. */
-export type PublicJwk = EcPublicJwk | OkpPublicJwk;
+export type PublicJwk = EcPublicJwk | OkpPublicJwk | RsaPublicJwk;
+
+export type CurveName = EcPublicJwk['crv'] | OkpPublicJwk['crv'];
+
+/** What a key must be to be read, in a refusal. */
+export const KNOWN_KEYS = 'P-256, P-384, P-521, Ed25519 or RSA of 2048 to 8192 bits';
 
 interface CurveRules {
-  readonly kty: PublicJwk['kty'];
+  readonly kty: 'EC' | 'OKP';
   /** Bytes of a coordinate. */
   readonly width: number;
   readonly alg: number;
   readonly algName: string;
 }
 
-const CURVES: Readonly<Record<PublicJwk['crv'], CurveRules>> = {
+const CURVES: Readonly<Record<CurveName, CurveRules>> = {
   'P-256': { kty: 'EC', width: 32, alg: Algorithm.es256, algName: 'ES256' },
   'P-384': { kty: 'EC', width: 48, alg: Algorithm.es384, algName: 'ES384' },
   'P-521': { kty: 'EC', width: 66, alg: Algorithm.es512, algName: 'ES512' },
@@ -40,8 +46,14 @@ const CURVES: Readonly<Record<PublicJwk['crv'], CurveRules>> = {
 };
 
 /** What a curve fixes: key type, bytes of a coordinate, the one COSE algorithm and its JOSE name. */
-export function curveRules(crv: PublicJwk['crv']): CurveRules {
+export function curveRules(crv: CurveName): CurveRules {
   return CURVES[crv];
+}
+
+/** COSE numbers of the algorithms that a key may sign with: one for a curve, those of RSASSA-PSS, or the one it names. */
+export function keyAlgorithms(key: PublicJwk): readonly number[] {
+  if (key.kty !== 'RSA') return [curveRules(key.crv).alg];
+  return key.alg === undefined ? Object.values(RSA_ALGORITHMS) : [RSA_ALGORITHMS[key.alg]!];
 }
 
 function coordinate(value: unknown, width: number): string {
@@ -62,24 +74,36 @@ function coordinate(value: unknown, width: number): string {
  */
 export function publicJwk(value: unknown): PublicJwk {
   if (typeof value !== 'object' || value === null) throw new VerificationError('key_invalid', 'a key is not an object');
-  const { kty, crv, x, y, kid, alg } = value as Record<string, unknown>;
-  const rules = typeof crv === 'string' && Object.hasOwn(CURVES, crv) ? CURVES[crv as PublicJwk['crv']] : undefined;
-  if (!rules || rules.kty !== kty || (alg !== undefined && alg !== rules.algName && alg !== crv))
-    throw new VerificationError(
-      'unsupported',
-      'a key is neither P-256, P-384, P-521 nor Ed25519 for its usual algorithm',
-    );
-  const named = {
-    ...(typeof kid === 'string' ? { kid } : {}),
-    ...(alg === undefined ? {} : { alg: rules.algName }),
-  };
+  const jwk = value as Record<string, unknown>;
+  return jwk['kty'] === 'RSA' ? rsaJwk(jwk) : curveJwk(jwk);
+}
+
+function unsupported(): VerificationError {
+  return new VerificationError('unsupported', `a key is not ${KNOWN_KEYS}, for its usual algorithm`);
+}
+
+function named({ kid }: Readonly<Record<string, unknown>>, alg: string | undefined) {
+  return { ...(typeof kid === 'string' ? { kid } : {}), ...(alg === undefined ? {} : { alg }) };
+}
+
+function rsaJwk(jwk: Readonly<Record<string, unknown>>): RsaPublicJwk {
+  const { n, e, alg } = jwk;
+  if (alg !== undefined && !(typeof alg === 'string' && Object.hasOwn(RSA_ALGORITHMS, alg))) throw unsupported();
+  return { kty: 'RSA', ...rsaNumbers(n, e), ...named(jwk, alg) };
+}
+
+function curveJwk(jwk: Readonly<Record<string, unknown>>): EcPublicJwk | OkpPublicJwk {
+  const { kty, crv, x, y, alg } = jwk;
+  const rules = typeof crv === 'string' && Object.hasOwn(CURVES, crv) ? CURVES[crv as CurveName] : undefined;
+  if (!rules || rules.kty !== kty || (alg !== undefined && alg !== rules.algName && alg !== crv)) throw unsupported();
+  const names = named(jwk, alg === undefined ? undefined : rules.algName);
   return crv === 'Ed25519'
-    ? { kty: 'OKP', crv, x: coordinate(x, rules.width), ...named }
+    ? { kty: 'OKP', crv, x: coordinate(x, rules.width), ...names }
     : {
         kty: 'EC',
         crv: crv as EcPublicJwk['crv'],
         x: coordinate(x, rules.width),
         y: coordinate(y, rules.width),
-        ...named,
+        ...names,
       };
 }

@@ -2,7 +2,8 @@ import { equalBytes, fromBase64, toHex, utf8 } from '../bytes.js';
 import { type VerificationCode, VerificationError } from '../errors.js';
 import { keyThumbprint } from './cose-key.js';
 import { Header } from './labels.js';
-import { curveRules, type PublicJwk } from './public-key.js';
+import { curveRules, keyAlgorithms, type PublicJwk } from './public-key.js';
+import { modulusOf } from './rsa-key.js';
 import { type Sign1, signatureInput } from './sign1.js';
 import type { VerifySignature } from './signature.js';
 import { webCryptoVerify } from './web-crypto-verify.js';
@@ -32,15 +33,24 @@ function unsignedInteger(bytes: Uint8Array): bigint {
   return BigInt(`0x${toHex(bytes)}`);
 }
 
+/** Bytes of a raw signature by this key: r||s at full width, or as long as the modulus. */
+function signatureLength(key: PublicJwk): number {
+  return key.kty === 'RSA' ? modulusOf(key).length : 2 * curveRules(key.crv).width;
+}
+
 /**
- * Refuses what is no raw signature of this key's kind before any library sees it: r||s, both at full width and in range.
+ * Refuses what is no raw signature of this key's kind before any library sees it: r||s, both at full width and in range;
+ * of RSA a number below the modulus, at its full width.
  * @throws {VerificationError} `signature_malformed`
  */
 export function checkSignatureShape(key: PublicJwk, signature: Uint8Array): void {
-  const width = key.kty === 'EC' ? curveRules(key.crv).width : 32;
-  if (signature.length !== 2 * width)
-    throw new VerificationError('signature_malformed', `a signature is not ${2 * width} bytes`);
+  const length = signatureLength(key);
+  if (signature.length !== length)
+    throw new VerificationError('signature_malformed', `a signature is not ${length} bytes`);
+  if (key.kty === 'RSA' && unsignedInteger(signature) >= unsignedInteger(modulusOf(key)))
+    throw new VerificationError('signature_malformed', 'a signature is not below its modulus');
   if (key.kty !== 'EC') return;
+  const width = length / 2;
   for (const part of [signature.subarray(0, width), signature.subarray(width)]) {
     const value = unsignedInteger(part);
     if (value === 0n || value >= GROUP_ORDERS[key.crv])
@@ -96,7 +106,7 @@ function namedKeys(sign1: Sign1, check: Sign1Check): PublicJwk[] {
 
 /**
  * Checks a COSE_Sign1 over a payload (RFC 9052 section 4.4) with the given keys and resolves with the one that signed.
- * The algorithm comes from the protected header alone and is the one algorithm of the key's curve. `candidates` replaces
+ * The algorithm comes from the protected header alone and is one that the key is for. `candidates` replaces
  * the look-up by kid for messages that name their key in another place.
  * @throws {VerificationError} `critical_header_unknown`, `algorithm_not_allowed`, `signature_malformed`, `key_invalid`, and
  * the check's own `untrusted` and `invalid`
@@ -110,7 +120,7 @@ export async function verifySign1(
   checkCritical(sign1, check);
   const alg = protectedAlgorithm(sign1, check);
   const named = candidates ?? namedKeys(sign1, check);
-  const keys = named.filter((key) => curveRules(key.crv).alg === alg);
+  const keys = named.filter((key) => keyAlgorithms(key).includes(alg));
   if (keys.length === 0)
     throw new VerificationError('algorithm_not_allowed', `${check.what} has an algorithm that is not its key's`);
   const message = signatureInput(sign1.protectedBytes, payload);

@@ -1,55 +1,72 @@
 import { VerificationError } from '../errors.js';
 import { Algorithm } from './labels.js';
-import type { PublicJwk } from './public-key.js';
+import { keyAlgorithms, type PublicJwk } from './public-key.js';
 import type { VerifySignature } from './signature.js';
 
-const PARAMETERS = {
-  [Algorithm.es256]: {
-    crv: 'P-256',
-    key: { name: 'ECDSA', namedCurve: 'P-256' },
-    use: { name: 'ECDSA', hash: 'SHA-256' },
-  },
-  [Algorithm.es384]: {
-    crv: 'P-384',
-    key: { name: 'ECDSA', namedCurve: 'P-384' },
-    use: { name: 'ECDSA', hash: 'SHA-384' },
-  },
-  [Algorithm.es512]: {
-    crv: 'P-521',
-    key: { name: 'ECDSA', namedCurve: 'P-521' },
-    use: { name: 'ECDSA', hash: 'SHA-512' },
-  },
-  [Algorithm.eddsa]: { crv: 'Ed25519', key: { name: 'Ed25519' }, use: { name: 'Ed25519' } },
-} as const;
+/** How Web Crypto names an algorithm when it imports a key, and when it checks with it. */
+interface Parameters {
+  readonly key: { readonly name: string; readonly namedCurve?: string; readonly hash?: string };
+  readonly use: { readonly name: string; readonly hash?: string; readonly saltLength?: number };
+}
+
+const ecdsa = (namedCurve: string, hash: string): Parameters => ({
+  key: { name: 'ECDSA', namedCurve },
+  use: { name: 'ECDSA', hash },
+});
+
+/** The salt is as long as the hash (RFC 8230 section 2). */
+const pss = (hash: string, saltLength: number): Parameters => ({
+  key: { name: 'RSA-PSS', hash },
+  use: { name: 'RSA-PSS', saltLength },
+});
+
+const PARAMETERS: Readonly<Record<number, Parameters>> = {
+  [Algorithm.es256]: ecdsa('P-256', 'SHA-256'),
+  [Algorithm.es384]: ecdsa('P-384', 'SHA-384'),
+  [Algorithm.es512]: ecdsa('P-521', 'SHA-512'),
+  [Algorithm.eddsa]: { key: { name: 'Ed25519' }, use: { name: 'Ed25519' } },
+  [Algorithm.ps256]: pss('SHA-256', 32),
+  [Algorithm.ps384]: pss('SHA-384', 48),
+  [Algorithm.ps512]: pss('SHA-512', 64),
+};
+
+type Imported = ReturnType<typeof importKey>;
 
 /** Importing a key costs as much as a check with it, and a verifier has few keys for many signatures. */
-const imported = new WeakMap<PublicJwk, ReturnType<typeof importKey>>();
+const imported = new WeakMap<PublicJwk, Map<number, Imported>>();
 
-function importKey(key: PublicJwk, parameters: { name: string; namedCurve?: string }) {
+/** Only what the platform is to see: a foreign `alg` or `kid` says nothing to it. */
+function bareJwk(key: PublicJwk) {
+  if (key.kty === 'RSA') return { kty: key.kty, n: key.n, e: key.e };
   const { kty, crv, x } = key;
-  const jwk = kty === 'EC' ? { kty, crv, x, y: key.y } : { kty, crv, x };
-  return globalThis.crypto.subtle.importKey('jwk', jwk, parameters, false, ['verify']).catch(() => {
+  return kty === 'EC' ? { kty, crv, x, y: key.y } : { kty, crv, x };
+}
+
+function importKey(key: PublicJwk, parameters: Parameters['key']) {
+  return globalThis.crypto.subtle.importKey('jwk', bareJwk(key), parameters, false, ['verify']).catch(() => {
     throw new VerificationError(
       'key_invalid',
-      'a key is not a point on its curve, or this platform does not know the curve',
+      'a key is not a point on its curve, or this platform does not know its kind',
     );
   });
 }
 
-/** A key is imported once, also one that is refused. */
-function importedKey(key: PublicJwk, parameters: { name: string; namedCurve?: string }) {
-  const known = imported.get(key) ?? importKey(key, parameters);
+/** A key is imported once for each of its algorithms, also one that is refused. */
+function importedKey(key: PublicJwk, alg: number, parameters: Parameters['key']): Imported {
+  const known = imported.get(key) ?? new Map<number, Imported>();
   imported.set(key, known);
-  return known;
+  const usable = known.get(alg) ?? importKey(key, parameters);
+  known.set(alg, usable);
+  return usable;
 }
 
 /**
- * ES256, ES384, ES512 and EdDSA with Web Crypto: the same in Node and in a browser.
+ * ES256, ES384, ES512, EdDSA, PS256, PS384 and PS512 with Web Crypto: the same in Node and in a browser.
  * @throws {VerificationError} `key_invalid` when the platform refuses the key
  */
 export const webCryptoVerify: VerifySignature = async (key, alg, message, signature) => {
-  const parameters = PARAMETERS[alg as keyof typeof PARAMETERS];
-  if (!parameters || parameters.crv !== key.crv) return false;
-  const usable = await importedKey(key, parameters.key);
+  const parameters = PARAMETERS[alg];
+  if (!parameters || !keyAlgorithms(key).includes(alg)) return false;
+  const usable = await importedKey(key, alg, parameters.key);
   return globalThis.crypto.subtle.verify(parameters.use, usable, signature.slice(), message.slice());
 };

@@ -1,14 +1,24 @@
-import { createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto';
+import { constants, createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto';
 import { Algorithm } from '../../core/cose/labels.js';
-import type { PublicJwk } from '../../core/cose/public-key.js';
+import { keyAlgorithms, type PublicJwk } from '../../core/cose/public-key.js';
 import type { VerifySignature } from '../../core/cose/signature.js';
 
-const HASHES: Readonly<Record<number, { crv: PublicJwk['crv']; hash: string | null }>> = {
-  [Algorithm.es256]: { crv: 'P-256', hash: 'sha256' },
-  [Algorithm.es384]: { crv: 'P-384', hash: 'sha384' },
-  [Algorithm.es512]: { crv: 'P-521', hash: 'sha512' },
-  [Algorithm.eddsa]: { crv: 'Ed25519', hash: null },
+const HASHES: Readonly<Record<number, string | null>> = {
+  [Algorithm.es256]: 'sha256',
+  [Algorithm.es384]: 'sha384',
+  [Algorithm.es512]: 'sha512',
+  [Algorithm.eddsa]: null,
+  [Algorithm.ps256]: 'sha256',
+  [Algorithm.ps384]: 'sha384',
+  [Algorithm.ps512]: 'sha512',
 };
+
+/** How OpenSSL is to read a raw signature: r||s, or RSASSA-PSS with a salt as long as the hash. */
+const FORMS = {
+  EC: { dsaEncoding: 'ieee-p1363' },
+  OKP: {},
+  RSA: { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST },
+} as const;
 
 /** Importing a key costs as much as a check with it, and a verifier has few keys for many signatures. */
 const imported = new WeakMap<PublicJwk, KeyObject>();
@@ -25,10 +35,13 @@ function importKey(jwk: PublicJwk): KeyObject | undefined {
   }
 }
 
+/** Whether this is the raw signature of a key over a message; false for an algorithm that is not the key's. */
+export function signatureFits(jwk: PublicJwk, alg: number, message: Uint8Array, signature: Uint8Array): boolean {
+  const hash = HASHES[alg];
+  const key = hash !== undefined && keyAlgorithms(jwk).includes(alg) ? importKey(jwk) : undefined;
+  if (hash === undefined || !key) return false;
+  return verify(hash, message, { key, ...FORMS[jwk.kty] }, signature);
+}
+
 /** Checks signatures with OpenSSL: answers what Web Crypto answers, sooner. */
-export const nodeVerify: VerifySignature = async (jwk, alg, message, signature) => {
-  const rules = HASHES[alg];
-  const key = rules?.crv === jwk.crv ? importKey(jwk) : undefined;
-  if (!rules || !key) return false;
-  return verify(rules.hash, message, jwk.kty === 'OKP' ? key : { key, dsaEncoding: 'ieee-p1363' }, signature);
-};
+export const nodeVerify: VerifySignature = async (...check) => signatureFits(...check);

@@ -14,13 +14,14 @@ import { readFixture, type TestKeys } from './read-fixture.js';
 const KEYS = readFixture<TestKeys>('keys');
 const jwks: PublicJwk[] = (['issuer', 'sealer384', 'ed25519'] as const).map((name) => publicJwk(KEYS[name]));
 const [p256] = jwks as [PublicJwk & { kty: 'EC' }];
+const curveOf = (jwk: PublicJwk) => ('crv' in jwk ? jwk.crv : jwk.kty);
 
 function coseKey(...members: [number, CborValue][]): CborMap {
   return new Map(members);
 }
 
 describe('COSE keys', () => {
-  it.each(jwks.map((jwk) => [jwk.crv, jwk] as const))('carry a %s key there and back', (_, jwk) => {
+  it.each(jwks.map((jwk) => [curveOf(jwk), jwk] as const))('carry a %s key there and back', (_, jwk) => {
     const kid = keyThumbprint(jwk);
     const read = jwkFromCoseKey(coseKeyFromJwk(jwk, kid));
     expect(read).toMatchObject(jwk);

@@ -1,14 +1,16 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { fromHex, toBase64Url } from '../../../src/core/bytes.js';
 import { keyThumbprint } from '../../../src/core/cose/cose-key.js';
-import { curveRules, type PublicJwk, publicJwk } from '../../../src/core/cose/public-key.js';
+import { curveRules, type EcPublicJwk, type OkpPublicJwk, publicJwk } from '../../../src/core/cose/public-key.js';
 import type { Signer } from '../../../src/core/cose/signature.js';
 
 const HASHES = { 'P-256': 'sha256', 'P-384': 'sha384', 'P-521': 'sha512', Ed25519: null } as const;
 
-/** A signer over a private JWK in memory: what a key file is to the service. */
-export function softwareSigner(privateJwk: Record<string, string>): Signer {
-  const publicKey: PublicJwk = publicJwk(privateJwk);
+type CurveKey = EcPublicJwk | OkpPublicJwk;
+
+/** A signer over a private JWK of a curve in memory: what a key file is to the service. */
+export function softwareSigner(privateJwk: Record<string, string>): Signer & { readonly publicKey: CurveKey } {
+  const publicKey = publicJwk(privateJwk) as CurveKey;
   const key: KeyObject = createPrivateKey({ key: privateJwk, format: 'jwk' });
   return {
     alg: curveRules(publicKey.crv).alg,

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { utf8 } from '../../../src/core/bytes.js';
+import { coseKeyFromJwk, jwkFromCoseKey, keyThumbprint } from '../../../src/core/cose/cose-key.js';
+import { readKeyDocument } from '../../../src/core/cose/key-document.js';
+import { publicJwk } from '../../../src/core/cose/public-key.js';
+import { decodeSign1, encodeSign1 } from '../../../src/core/cose/sign1.js';
+import { webCryptoVerify } from '../../../src/core/cose/web-crypto-verify.js';
+import { verifyStatement } from '../../../src/core/verify/verify-statement.js';
+import { nodeVerify } from '../../../src/platform/keys/node-verify.js';
+import { ALGORITHMS, sampleIssuer, sampleStatement } from '../../scitt/sample-statement.js';
+
+const NAMES = Object.keys(ALGORITHMS) as (keyof typeof ALGORITHMS)[];
+const VERIFIERS = { OpenSSL: nodeVerify, 'Web Crypto': webCryptoVerify } as const;
+type Verifier = keyof typeof VERIFIERS;
+const issuers = new Map(NAMES.map((name) => [name, sampleIssuer(ALGORITHMS[name])]));
+const pairs = NAMES.flatMap((name) =>
+  (Object.keys(VERIFIERS) as Verifier[]).map((verifier) => [name, verifier] as const),
+);
+
+function sample(name: keyof typeof ALGORITHMS) {
+  const issuer = issuers.get(name)!;
+  return { issuer, statement: sampleStatement(issuer), jwk: issuer.publicKey.export({ format: 'jwk' }) };
+}
+
+/** The numbers that no part of a signature reaches, by the algorithm that they are of. */
+function outOfRange(name: keyof typeof ALGORITHMS, length: number): Uint8Array | undefined {
+  if (name === 'EdDSA') return undefined;
+  return new Uint8Array(length).fill(0xff);
+}
+
+describe('a statement that may be registered verifies offline, and only as it was signed,', () => {
+  it.each(pairs)('with %s by %s', async (name, verifier) => {
+    const { statement, jwk } = sample(name);
+    const trust = { issuerKeys: [publicJwk({ ...jwk, kid: 'testkey' })], verifySignature: VERIFIERS[verifier] };
+    await verifyStatement(statement, trust);
+    const parts = decodeSign1(statement);
+    const refused = (changed: Partial<typeof parts>, code: string) =>
+      expect(verifyStatement(encodeSign1({ ...parts, ...changed }), trust)).rejects.toMatchObject({ code });
+    await refused({ payload: utf8('another') }, 'statement_signature_invalid');
+    const { signature } = parts;
+    await refused({ signature: signature.subarray(1) }, 'signature_malformed');
+    await refused({ signature: new Uint8Array([0, ...signature]) }, 'signature_malformed');
+    const beyond = outOfRange(name, signature.length);
+    if (beyond) await refused({ signature: beyond }, 'signature_malformed');
+    const turned = signature.slice();
+    turned[turned.length - 1]! ^= 1;
+    await refused({ signature: turned }, 'statement_signature_invalid');
+  });
+
+  it.each(NAMES)('with a %s key from a JWK, a JWK set, a DID document or a COSE key', async (name) => {
+    const { statement, jwk } = sample(name);
+    const bytes = (value: unknown) => utf8(JSON.stringify(value));
+    const named = { ...jwk, kid: 'testkey' };
+    const carried = jwkFromCoseKey(coseKeyFromJwk(publicJwk(jwk), utf8('testkey')));
+    for (const keys of [
+      readKeyDocument(bytes(named)),
+      readKeyDocument(bytes({ keys: [{ kty: 'oct' }, named] })),
+      readKeyDocument(bytes({ verificationMethod: [{ id: 'did:web:a.example#testkey', publicKeyJwk: jwk }] })),
+      [carried],
+    ]) {
+      expect(keyThumbprint(keys[0]!)).toEqual(keyThumbprint(publicJwk(jwk)));
+      await verifyStatement(statement, { issuerKeys: keys });
+    }
+  });
+
+  it.each(NAMES)(
+    'and with %s never by a key of another kind, nor under a restricted one’s other algorithm',
+    async (name) => {
+      const { statement } = sample(name);
+      const code = 'algorithm_not_allowed';
+      for (const [other, issuer] of issuers) {
+        const jwk = issuer.publicKey.export({ format: 'jwk' });
+        const restricted = publicJwk({ ...jwk, kid: 'testkey', alg: other });
+        if (other === name) continue;
+        const refused = expect(verifyStatement(statement, { issuerKeys: [restricted] })).rejects;
+        await refused.toMatchObject({ code });
+      }
+    },
+  );
+});
