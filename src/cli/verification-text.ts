@@ -27,6 +27,8 @@ const MEANINGS: Readonly<Partial<Record<VerificationCode, string>>> = {
   payload_hash_mismatch: 'This is not the vCon that the statement was made about, or it has changed since.',
   statement_signature_invalid: 'The statement was changed after its issuer signed it, or never was the issuer’s.',
   issuer_key_not_trusted: 'Somebody signed the statement, but nobody whose key you gave.',
+  certificate_invalid:
+    'The signer’s certificates are not good for this: broken, of another name, or not valid at that time.',
   receipt_missing: 'Nothing shows that the statement was ever registered.',
   inclusion_path_invalid: 'The receipt does not lead from this entry to any root of the log.',
   receipt_signature_invalid: 'The log never signed a tree with this entry: the receipt is another entry’s, or forged.',

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { readKeyDocument } from '../core/cose/key-document.js';
-import type { PublicJwk } from '../core/cose/public-key.js';
-import { VerificationError } from '../core/errors.js';
-import { readInput, UsageError } from './evidence-file.js';
+import type { IssuerTrust } from '../core/verify/trust.js';
+import { certificateTrust } from './certificate-trust.js';
+import { UsageError } from './evidence-file.js';
+import { readKeyFiles } from './key-files.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 import { reportText } from './verification-text.js';
 import { type EvidenceReport, type GivenTrust, verifyEvidence } from './verify-evidence.js';
@@ -10,6 +10,8 @@ import { type EvidenceReport, type GivenTrust, verifyEvidence } from './verify-e
 interface VerifyOptions {
   readonly logKeys?: readonly string[];
   readonly issuerKeys?: readonly string[];
+  readonly ca?: readonly string[];
+  readonly at?: string;
   readonly logIssuer?: string;
   readonly statementLog?: string;
   readonly tenancyLog?: string;
@@ -19,28 +21,21 @@ interface VerifyOptions {
 
 const EXIT_REFUSED = 1;
 
-async function readKeys(option: string, paths: readonly string[] = []): Promise<PublicJwk[]> {
-  if (paths.length === 0) throw new UsageError(`this check needs ${option}`);
-  const keys: PublicJwk[] = [];
-  for (const path of paths) {
-    try {
-      keys.push(...readKeyDocument(await readInput(path)));
-    } catch (error) {
-      if (error instanceof VerificationError) throw new UsageError(`no keys in ${path}: ${error.message}`);
-      throw error;
-    }
-  }
-  return keys;
-}
-
 function pin(issuer: string | undefined, subject: string | undefined) {
   return { ...(issuer === undefined ? {} : { issuer }), ...(subject === undefined ? {} : { subject }) };
 }
 
+/** Who may sign statements: keys, certificate authorities, or both. */
+async function issuers({ issuerKeys, ca, at }: VerifyOptions): Promise<IssuerTrust> {
+  const certificates = ca && (await certificateTrust(ca, at));
+  const keys = ca && !issuerKeys ? [] : await readKeyFiles('--issuer-keys or --ca', issuerKeys);
+  return { issuerKeys: keys, certificates };
+}
+
 function verify(files: readonly string[], options: VerifyOptions, terminal: Terminal): Promise<EvidenceReport> {
   const trust: GivenTrust = {
-    logKeys: () => readKeys('--log-keys', options.logKeys),
-    issuerKeys: () => readKeys('--issuer-keys', options.issuerKeys),
+    logKeys: () => readKeyFiles('--log-keys', options.logKeys),
+    issuers: () => issuers(options),
     statementLog: pin(options.logIssuer, options.statementLog),
     tenancyLog: pin(options.logIssuer, options.tenancyLog),
     statementOnly: options.statementOnly === true,
@@ -65,7 +60,9 @@ export function addVerifyCommand(program: Command, terminal: Terminal): void {
       'a vCon and its transparent statement or evidence bundle; an event and its log (replica folder, or massif and seal); a receipt and its statement or event; two seals and the massifs between, the older first; a replica folder; a public asset’s URL',
     )
     .option('--log-keys <file>', 'keys of the logs: COSE key set, JWK set or did.json; repeatable', collect)
-    .option('--issuer-keys <file>', 'keys of the statement’s issuer, in the same forms; repeatable', collect)
+    .option('--issuer-keys <file>', 'keys of the statement’s issuer, in the same forms or as PEM; repeatable', collect)
+    .option('--ca <pem>', 'authorities whose certificates (x5chain) may name a statement’s signer; repeatable', collect)
+    .option('--at <time>', 'when such certificates have to hold, unless a log is proven to say it; now if not given')
     .option('--log-issuer <name>', 'accept receipts and seals of this log operator alone')
     .option('--statement-log <name>', 'accept the receipt of this statement log alone')
     .option('--tenancy-log <name>', 'accept receipts and seals of this tenancy log alone')

@@ -2,7 +2,7 @@ import { DataStructure } from '../core/cose/labels.js';
 import type { PublicJwk } from '../core/cose/public-key.js';
 import { VerificationError } from '../core/errors.js';
 import { receiptStructure } from '../core/receipt/receipt-proof.js';
-import type { ExpectedLog } from '../core/verify/trust.js';
+import type { ExpectedLog, IssuerTrust } from '../core/verify/trust.js';
 import { refused, runStep, type VerificationReport } from '../core/verify/verification-report.js';
 import { verifyReceipt } from '../core/verify/verify-receipt.js';
 import { verifyStatement } from '../core/verify/verify-statement.js';
@@ -18,7 +18,7 @@ export interface GivenTrust {
   /** @throws {UsageError} when none were given */
   logKeys(): Promise<readonly PublicJwk[]>;
   /** @throws {UsageError} when none were given */
-  issuerKeys(): Promise<readonly PublicJwk[]>;
+  issuers(): Promise<IssuerTrust>;
   readonly statementLog: ExpectedLog;
   readonly tenancyLog: ExpectedLog;
   /** A transparent statement may be checked without its document. */
@@ -123,9 +123,9 @@ async function checkStatement(files: readonly EvidenceFile[], trust: GivenTrust)
   const [first, second, ...more] = files;
   if (!first || more.length > 0) throw new UsageError(HOW);
   if (!second && first.kind === 'statement') {
-    const issuerKeys = await trust.issuerKeys();
+    const issuers = await trust.issuers();
     const step = await runStep('statement_signature', async () => {
-      const { issuer, subject } = await verifyStatement(first.bytes, { issuerKeys });
+      const { issuer, subject } = await verifyStatement(first.bytes, issuers);
       return `signed by ${issuer} about ${subject}`;
     });
     return report([step]);
@@ -142,7 +142,7 @@ async function examine(
   trust: GivenTrust,
 ): Promise<EvidenceReport> {
   const { statementLog, tenancyLog } = trust;
-  const keys = { logKeys: await trust.logKeys(), issuerKeys: await trust.issuerKeys() };
+  const keys = { logKeys: await trust.logKeys(), ...(await trust.issuers()) };
   try {
     return await examineTransparentStatement(statement, { ...keys, document, statementLog, tenancyLog });
   } catch (error) {

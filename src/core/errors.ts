@@ -5,6 +5,7 @@ export type VerificationCode =
   | 'payload_hash_mismatch'
   | 'statement_signature_invalid'
   | 'issuer_key_not_trusted'
+  | 'certificate_invalid'
   | 'receipt_missing'
   | 'inclusion_path_invalid'
   | 'receipt_signature_invalid'

@@ -73,7 +73,7 @@ export { type ReadTransparentStatement, readTransparentStatement } from './state
 export { readTemplate, TEMPLATE_VERSION, type VconTemplate } from './statement/vcon-template.js';
 export { vconHashes } from './vcon/vcon-hash.js';
 export { type DocumentForm, type DocumentMatch, matchDocument } from './verify/match-document.js';
-export type { ExpectedLog, IssuerTrust, LogTrust } from './verify/trust.js';
+export type { CertificateTrust, ExpectedLog, IssuerTrust, LogTrust } from './verify/trust.js';
 export type { StepName, VerificationReport, VerificationStep } from './verify/verification-report.js';
 export {
   type HeldState,
@@ -95,7 +95,7 @@ export {
   verifyRfc9162Receipt,
 } from './verify/verify-receipt.js';
 export { verifySeal } from './verify/verify-seal.js';
-export { verifyStatement } from './verify/verify-statement.js';
+export { type ProvenRegistration, verifyStatement } from './verify/verify-statement.js';
 export {
   examineTransparentStatement,
   type TransparentStatementTrust,

@@ -1,8 +1,26 @@
 import { equalBytes } from '../core/bytes.js';
+import { MAX_CHAIN } from '../core/cose/x5chain.js';
 import { type Certificate, CertificateUnusable } from './certificate.js';
 
-/** Certificates of a chain, the authority's own not counted. */
-export const MAX_CHAIN = 8;
+/** A chain that may be sound, and leads to nobody who is trusted. */
+export class AuthorityUnknown extends CertificateUnusable {}
+
+/**
+ * Checks that a chain leads to one of these authorities and that its first certificate names this issuer; resolves to the
+ * authority's place in the list.
+ * @throws {CertificateUnusable}
+ */
+export function authorityOfIssuer(
+  chain: readonly Certificate[],
+  authorities: readonly Certificate[],
+  issuer: string,
+  atMs: number,
+): number {
+  const place = authorityOfChain(chain, authorities, atMs);
+  if (!chain[0]!.names.includes(issuer))
+    throw new CertificateUnusable("the issuer (1) is none of the names in the signer's certificate");
+  return place;
+}
 
 /**
  * Checks that a chain, the signer's certificate first, leads to one of these authorities: every certificate signed by the
@@ -22,7 +40,7 @@ export function authorityOfChain(
   const top = chain.at(-1)!;
   const place = authorities.findIndex((authority) => isSame(authority, top) || isIssuedBy(top, authority));
   const authority = authorities[place];
-  if (!authority) throw new CertificateUnusable('the chain leads to no registered authority');
+  if (!authority) throw new AuthorityUnknown('the chain leads to no authority that is trusted');
   const path = isSame(authority, top) ? chain : [...chain, authority];
   for (const [depth, certificate] of path.entries()) {
     if (nowMs < certificate.notBeforeMs || nowMs > certificate.notAfterMs)

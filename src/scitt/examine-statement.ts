@@ -3,7 +3,7 @@ import { Claim, CONFIRMATION_KEY, Header } from '../core/cose/labels.js';
 import { decodeSign1 } from '../core/cose/sign1.js';
 import { VerificationError } from '../core/errors.js';
 import { sha256 } from '../core/sha256.js';
-import { type ReadStatement, readStatement } from '../core/statement/signed-statement.js';
+import { type ReadStatement, readStatement, STATEMENT_HEADERS } from '../core/statement/signed-statement.js';
 import { statementEntry } from '../core/statement/statement-entry.js';
 import { isPlainText } from '../platform/plain-text.js';
 import { type SignatureAlgorithm, signatureAlgorithm } from './signature-algorithm.js';
@@ -13,8 +13,6 @@ import { StatementRefused } from './statement-refused.js';
 export const STATEMENT_LIMITS = { maxBytes: 65_535, maxDepth: 16, maxItems: 4_096 } as const;
 /** UTF-16 units of an issuer or a subject. */
 const MAX_CLAIM = 1_024;
-/** Header labels that a statement may mark critical: those that are processed here. */
-const UNDERSTOOD: readonly number[] = Object.values(Header);
 
 /** A statement of the right form; its signature is not checked yet. */
 export interface ExaminedStatement {
@@ -80,7 +78,9 @@ function checkCritical(protectedHeader: CborMap, unprotectedHeader: CborMap): vo
   const known =
     Array.isArray(critical) &&
     critical.length > 0 &&
-    critical.every((label) => typeof label === 'number' && UNDERSTOOD.includes(label) && protectedHeader.has(label));
+    critical.every(
+      (label) => typeof label === 'number' && STATEMENT_HEADERS.includes(label) && protectedHeader.has(label),
+    );
   if (!known) throw new StatementRefused('Rejected', 'The statement marks a header critical that is not understood.');
 }
 

@@ -1,6 +1,6 @@
 import { utf8 } from '../core/bytes.js';
+import { MAX_CHAIN } from '../core/cose/x5chain.js';
 import { sha256 } from '../core/sha256.js';
-import { MAX_CHAIN } from './certificate-chain.js';
 import { STATEMENT_LIMITS } from './examine-statement.js';
 import { SIGNATURE_ALGORITHMS } from './signature-algorithm.js';
 

@@ -1,10 +1,10 @@
-import { equalBytes, toBase64Url } from '../core/bytes.js';
-import type { CborValue } from '../core/cose/cbor.js';
+import { toBase64Url } from '../core/bytes.js';
 import { Header } from '../core/cose/labels.js';
 import { signatureInput } from '../core/cose/sign1.js';
-import { sha256 } from '../core/sha256.js';
-import { type Certificate, CertificateUnusable, readCertificate } from './certificate.js';
-import { authorityOfChain, MAX_CHAIN } from './certificate-chain.js';
+import { certificateChain } from '../core/cose/x5chain.js';
+import { VerificationError } from '../core/errors.js';
+import { CertificateUnusable, readCertificate } from './certificate.js';
+import { authorityOfIssuer } from './certificate-chain.js';
 import type { ExaminedStatement } from './examine-statement.js';
 import { algorithmOfCoseKey, fits, type IssuerKey, issuerKeyOfCoseKey, KeyUnusable, verifies } from './issuer-key.js';
 import { StatementRefused } from './statement-refused.js';
@@ -92,16 +92,10 @@ function keyOfConfirmation({ confirmationKey, algorithm }: ExaminedStatement): F
 
 function keyOfChain(statement: ExaminedStatement, sources: KeySources): Found {
   try {
-    const chain = certificatesOf(statement);
-    const place = authorityOfChain(
-      chain,
-      sources.authorities.map((anchor) => readCertificate(anchor.material)),
-      sources.nowMs,
-    );
-    const [signer] = chain;
-    if (!signer?.names.includes(statement.issuer))
-      throw new CertificateUnusable("the issuer (1) is none of the names in the signer's certificate");
-    const { key } = signer;
+    const chain = certificateChain(statement.read.sign1).map(readCertificate);
+    const authorities = sources.authorities.map((anchor) => readCertificate(anchor.material));
+    const place = authorityOfIssuer(chain, authorities, statement.issuer, sources.nowMs);
+    const { key } = chain[0]!;
     const trustAnchor = sources.authorities[place]!.anchorId;
     return {
       key,
@@ -109,28 +103,9 @@ function keyOfChain(statement: ExaminedStatement, sources: KeySources): Found {
     };
   } catch (error) {
     if (error instanceof CertificateUnusable) throw rejected(`x5chain (33): ${error.message}.`);
+    if (error instanceof VerificationError) throw rejected(`${error.message}.`);
     throw error;
   }
-}
-
-/** An unprotected chain counts only with a protected x5t (34) that names its first certificate (RFC 9360 section 2). */
-function certificatesOf({ read: { sign1 } }: ExaminedStatement): Certificate[] {
-  const { protectedHeader, unprotectedHeader } = sign1;
-  const value = protectedHeader.get(Header.x5chain) ?? unprotectedHeader.get(Header.x5chain);
-  const list = Array.isArray(value) ? value : [value];
-  const isChain = (each: CborValue | undefined): each is Uint8Array => each instanceof Uint8Array;
-  if (list.length > MAX_CHAIN || !list.every(isChain))
-    throw new CertificateUnusable(`it must hold 1 to ${MAX_CHAIN} certificates`);
-  if (!protectedHeader.has(Header.x5chain)) checkThumbprint(protectedHeader.get(Header.x5t), list[0]!);
-  return list.map(readCertificate);
-}
-
-function checkThumbprint(x5t: CborValue | undefined, certificate: Uint8Array): void {
-  const [algorithm, hash] = Array.isArray(x5t) ? x5t : [];
-  if (algorithm !== -16 || !(hash instanceof Uint8Array) || !equalBytes(hash, sha256(certificate)))
-    throw new CertificateUnusable(
-      'it is unprotected, and no protected x5t (34) with SHA-256 names its first certificate',
-    );
 }
 
 function rejected(description: string): StatementRefused {

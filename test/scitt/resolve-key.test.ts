@@ -180,9 +180,9 @@ describe('a chain of certificates', () => {
       return resolved(signedBy(certificate, [certificate.der, ...above.map(({ der }) => der)]), sources);
     };
     expect(resolved(signedBy(signer, signer.der), { authorities: [trusted(otherRoot)] })).toMatch(
-      'no registered authority',
+      'no authority that is trusted',
     );
-    expect(resolved(signedBy(signer, signer.der), { authorities: [] })).toMatch('no registered authority');
+    expect(resolved(signedBy(signer, signer.der), { authorities: [] })).toMatch('no authority that is trusted');
     expect(refusal(with_({ notAfter: past }))).toMatch('not valid at this time');
     expect(refusal(with_({ notBefore: new Date(NOW + 60_000) }))).toMatch('not valid at this time');
     expect(refusal(with_({ usages: [KEY_ENCIPHERMENT] }))).toMatch('not for signing');
@@ -206,7 +206,7 @@ describe('a chain of certificates', () => {
     const signer = sampleCertificate(SIGNS);
     const { publicKey } = signer;
     const brought = coseKeyOf({ algorithm: ALGORITHMS.ES256, publicKey, privateKey: publicKey });
-    expect(resolved(signedBy(signer, signer.der, { confirmation: brought }))).toMatch('no registered authority');
+    expect(resolved(signedBy(signer, signer.der, { confirmation: brought }))).toMatch('no authority that is trusted');
   });
 });
 

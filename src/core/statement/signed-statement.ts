@@ -30,6 +30,25 @@ const LABELS = {
   },
 } as const satisfies Record<HashEnvelopeLabels, object>;
 
+/** Headers that a statement may mark critical: those that its reader, or who checks its signature, processes. */
+export const STATEMENT_HEADERS: readonly number[] = [
+  Header.alg,
+  Header.contentType,
+  Header.kid,
+  Header.draftClaims,
+  Header.claims,
+  Header.type,
+  Header.x5chain,
+  Header.x5t,
+  Header.payloadHashAlg,
+  Header.preimageContentType,
+  Header.payloadLocation,
+  Header.privatePayloadHashAlg,
+  Header.privatePayloadLocation,
+  Header.privatePreimageContentType,
+  Header.privateMetaMap,
+];
+
 /** A signed statement as read: nothing in it is checked yet. */
 export interface ReadStatement {
   readonly sign1: Sign1;

@@ -10,9 +10,22 @@ export interface LogTrust {
   readonly verifySignature?: VerifySignature | undefined;
 }
 
+/** Trust in certificate authorities, and how to check a chain: the platform's own library is passed in. */
+export interface CertificateTrust {
+  /**
+   * The key of a chain's first certificate (DER), when the chain leads to an authority that is trusted, holds at that time,
+   * and names this issuer.
+   * @throws {VerificationError} `issuer_key_not_trusted`, `certificate_invalid`
+   */
+  keyOfChain(chain: readonly Uint8Array[], issuer: string, atMs: number): PublicJwk;
+  /** The time at which a chain has to hold when no log is proven to say when the statement was registered. */
+  readonly atMs: number;
+}
+
 /** Trust in who signs statements. */
 export interface IssuerTrust {
   readonly issuerKeys: readonly PublicJwk[];
+  readonly certificates?: CertificateTrust | undefined;
   readonly verifySignature?: VerifySignature | undefined;
 }
 

@@ -79,6 +79,16 @@ function carriesStatement(registered: string, entry: Uint8Array): boolean {
   }
 }
 
+/** What was submitted when an event was made from a registered statement; undefined for another event. */
+export function submittedStatement(event: EventDocument): Uint8Array | undefined {
+  const registered = eventAttributes(event)[REGISTERED_STATEMENT];
+  try {
+    return typeof registered === 'string' ? fromBase64(registered) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Checks that a frozen event and a signed statement speak of the same operation: payload, subject and hash algorithm are
  * equal. An event made from a registered statement carries that statement, and need not name these three beside it.

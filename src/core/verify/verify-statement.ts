@@ -1,39 +1,94 @@
 import { Header } from '../cose/labels.js';
-import { verifySign1 } from '../cose/verify-sign1.js';
-import { VerificationError } from '../errors.js';
-import { type ReadStatement, readStatement } from '../statement/signed-statement.js';
+import { keyAlgorithms, type PublicJwk } from '../cose/public-key.js';
+import { decodeSign1 } from '../cose/sign1.js';
+import { keyHasKid, verifySign1 } from '../cose/verify-sign1.js';
+import { certificateChain, namesCertificate } from '../cose/x5chain.js';
+import { type VerificationCode, VerificationError } from '../errors.js';
+import { type ReadStatement, readStatement, STATEMENT_HEADERS } from '../statement/signed-statement.js';
 import type { IssuerTrust } from './trust.js';
 
-const UNDERSTOOD = [
-  Header.alg,
-  Header.contentType,
-  Header.kid,
-  Header.draftClaims,
-  Header.claims,
-  Header.type,
-  Header.payloadHashAlg,
-  Header.preimageContentType,
-  Header.payloadLocation,
-  Header.privatePayloadHashAlg,
-  Header.privatePayloadLocation,
-  Header.privatePreimageContentType,
-  Header.privateMetaMap,
-] as const;
+/** What a log is proven to hold of a statement's registration. */
+export interface ProvenRegistration {
+  /** When it was accepted, in milliseconds: a chain of certificates has to hold then. */
+  readonly atMs: number;
+  /** What was submitted: its unprotected header, which no log of statements holds, may bring the certificates. */
+  readonly submitted?: Uint8Array | undefined;
+}
+
+interface Candidates {
+  readonly keys: readonly PublicJwk[];
+  /** What it means when none of them signed. */
+  readonly invalid: VerificationCode;
+}
+
+const UNSIGNED = 'statement_signature_invalid';
+const UNTRUSTED = 'issuer_key_not_trusted';
+
+/** The key of a statement that names its signer by certificates, of an authority that is trusted. */
+function certified(
+  { sign1, issuer }: ReadStatement,
+  certificates: NonNullable<IssuerTrust['certificates']>,
+  registration: ProvenRegistration | undefined,
+): Candidates {
+  const { protectedHeader, unprotectedHeader } = sign1;
+  const brought = protectedHeader.has(Header.x5chain) || unprotectedHeader.has(Header.x5chain);
+  const { submitted, atMs = certificates.atMs } = registration ?? {};
+  const source = brought || !submitted ? unprotectedHeader : decodeSign1(submitted).unprotectedHeader;
+  const chain = certificateChain({ protectedHeader, unprotectedHeader: source });
+  return { keys: [certificates.keyOfChain(chain, issuer ?? '', atMs)], invalid: UNSIGNED };
+}
 
 /**
- * Checks a signed statement's own signature with the issuer's keys. A key inside the statement is never used.
- * @throws {VerificationError} `issuer_key_not_trusted`, `statement_signature_invalid` and those of any signature
+ * The keys to try. A kid chooses among those given; keys that were given without a name, as PEM files are, may be tried
+ * under any kid, and all where the statement names its key in another way or not at all.
+ * @throws {VerificationError}
  */
-export async function verifyStatement(statement: Uint8Array, trust: IssuerTrust): Promise<ReadStatement> {
+function candidates(
+  read: ReadStatement,
+  { issuerKeys, certificates }: IssuerTrust,
+  registration: ProvenRegistration | undefined,
+): Candidates {
+  const { sign1, kid } = read;
+  const byCertificate = namesCertificate(sign1);
+  if (certificates && byCertificate) return certified(read, certificates, registration);
+  const alg = sign1.protectedHeader.get(Header.alg);
+  const named = kid ? issuerKeys.filter((key) => keyHasKid(key, kid)) : [];
+  if (named.length > 0) return { keys: named, invalid: UNSIGNED };
+  if ((!kid || byCertificate) && issuerKeys.length > 0) return { keys: issuerKeys, invalid: UNSIGNED };
+  const nameless = issuerKeys.filter((key) => key.kid === undefined && keyAlgorithms(key).includes(alg as number));
+  if (nameless.length > 0) return { keys: nameless, invalid: UNTRUSTED };
+  throw new VerificationError(
+    UNTRUSTED,
+    byCertificate
+      ? "the statement names its signer by a certificate: its authority's certificate, or the signer's own key, has to be given"
+      : 'the statement is not signed by any of the given keys',
+  );
+}
+
+/**
+ * Checks a signed statement's own signature with the issuer's keys, or with the key of a certificate that a trusted
+ * authority issued. A key inside the statement is never used by itself.
+ * @throws {VerificationError} `issuer_key_not_trusted`, `certificate_invalid`, `statement_signature_invalid` and those of
+ * any signature
+ */
+export async function verifyStatement(
+  statement: Uint8Array,
+  trust: IssuerTrust,
+  registration?: ProvenRegistration,
+): Promise<ReadStatement> {
   const read = readStatement(statement);
-  if (!read.sign1.payload) throw new VerificationError('malformed', 'the statement has no payload');
-  await verifySign1(read.sign1, read.sign1.payload, {
+  const { sign1 } = read;
+  if (!sign1.payload) throw new VerificationError('malformed', 'the statement has no payload');
+  const { keys, invalid } = candidates(read, trust, registration);
+  const { verifySignature } = trust;
+  const check = {
     what: 'the statement',
-    keys: trust.issuerKeys,
-    verifySignature: trust.verifySignature,
-    understood: UNDERSTOOD,
-    untrusted: 'issuer_key_not_trusted',
-    invalid: 'statement_signature_invalid',
-  });
+    keys,
+    verifySignature,
+    understood: STATEMENT_HEADERS,
+    untrusted: UNTRUSTED,
+    invalid,
+  } as const;
+  await verifySign1(sign1, sign1.payload, check, keys);
   return read;
 }

@@ -13,9 +13,9 @@ import {
   type VerificationReport,
   type VerificationStep,
 } from './verification-report.js';
-import { checkEventLog, eventLeaf, verifyEventMatchesStatement } from './verify-event.js';
+import { checkEventLog, eventLeaf, submittedStatement, verifyEventMatchesStatement } from './verify-event.js';
 import { mmrReceiptPeak, rfc9162ReceiptRoot, verifyReceiptSignature } from './verify-receipt.js';
-import { verifyStatement } from './verify-statement.js';
+import { type ProvenRegistration, verifyStatement } from './verify-statement.js';
 
 /** What a transparent statement is checked with. */
 export interface TransparentStatementTrust extends LogTrust, IssuerTrust {
@@ -123,9 +123,17 @@ function documentStep(
   );
 }
 
+/** What a proven event says of its statement's registration; an asset-free event's leaf covers no time of ours. */
+function registrationOf(event: EventDocument | undefined): ProvenRegistration | undefined {
+  if (!event || !isAssetEvent(event)) return undefined;
+  const atMs = Date.parse(event.timestamp_accepted);
+  return Number.isNaN(atMs) ? undefined : { atMs, submitted: submittedStatement(event) };
+}
+
 /**
  * Checks everything that a transparent statement proves and tells each step, also after one is refused: who reads a
- * refusal wants to know what else holds. The MMR receipt counts only together with the event that it is for.
+ * refusal wants to know what else holds. The MMR receipt counts only together with the event that it is for. Certificates
+ * have to hold at the time at which a proven event was accepted, else at the caller's.
  * @throws {VerificationError} `malformed` or `unsupported` when the bytes cannot be taken apart
  */
 export async function examineTransparentStatement(
@@ -133,16 +141,14 @@ export async function examineTransparentStatement(
   trust: TransparentStatementTrust,
 ): Promise<VerificationReport> {
   const parts = readTransparentStatement(bytes);
-  // None needs another's answer, and a platform may check signatures beside each other.
-  const [signature, inStatementLog, inTenancyLog] = await Promise.all([
-    runStep('statement_signature', async () => {
-      const { issuer, subject } = await verifyStatement(parts.entry, trust);
-      return `signed by ${issuer} about ${subject}`;
-    }),
-    statementLogSteps(parts, trust),
-    eventSteps(parts, trust),
-  ]);
+  // Neither needs the other's answer, and a platform may check signatures beside each other.
+  const [inStatementLog, inTenancyLog] = await Promise.all([statementLogSteps(parts, trust), eventSteps(parts, trust)]);
   const eventProven = inTenancyLog.every(({ outcome }) => outcome === 'verified');
+  const signature = await runStep('statement_signature', async () => {
+    const registration = eventProven ? registrationOf(parts.event) : undefined;
+    const { issuer, subject } = await verifyStatement(parts.entry, trust, registration);
+    return `signed by ${issuer} about ${subject}`;
+  });
   const payload = await documentStep(parts, trust.document, eventProven);
   const steps = [payload, signature, ...inStatementLog, ...inTenancyLog];
   return { verified: steps.every(({ outcome }) => outcome !== 'refused'), steps };

@@ -1,0 +1,51 @@
+import { VerificationError } from '../core/errors.js';
+import type { CertificateTrust } from '../core/verify/trust.js';
+import { systemClock } from '../platform/clock.js';
+import { type Certificate, CertificateUnusable, readCertificate } from '../scitt/certificate.js';
+import { AuthorityUnknown, authorityOfIssuer } from '../scitt/certificate-chain.js';
+import { readInput, UsageError } from './evidence-file.js';
+
+const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+async function authoritiesIn(path: string): Promise<Certificate[]> {
+  const bytes = await readInput(path);
+  const pems = new TextDecoder().decode(bytes).match(CERTIFICATES);
+  try {
+    const certificates = pems ? pems.map(readCertificate) : [readCertificate(bytes)];
+    if (certificates.some(({ mayCertify }) => !mayCertify)) throw new CertificateUnusable('it may not certify others');
+    return certificates;
+  } catch (error) {
+    if (error instanceof CertificateUnusable) throw new UsageError(`no authority in ${path}: ${error.message}`);
+    throw error;
+  }
+}
+
+function timeOf(text: string | undefined): number {
+  if (text === undefined) return systemClock.now();
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw new UsageError('--at must be a time such as 2026-01-31T12:00:00Z');
+  return at;
+}
+
+/**
+ * Trust in the authorities in these files (PEM, several in one allowed, or DER).
+ * @param at RFC 3339; the present without it
+ * @throws {UsageError}
+ */
+export async function certificateTrust(paths: readonly string[], at: string | undefined): Promise<CertificateTrust> {
+  const authorities = (await Promise.all(paths.map(authoritiesIn))).flat();
+  return {
+    atMs: timeOf(at),
+    keyOfChain(chain, issuer, atMs) {
+      try {
+        const certificates = chain.map((each) => readCertificate(each));
+        authorityOfIssuer(certificates, authorities, issuer, atMs);
+        return certificates[0]!.key.jwk;
+      } catch (error) {
+        if (!(error instanceof CertificateUnusable)) throw error;
+        const code = error instanceof AuthorityUnknown ? 'issuer_key_not_trusted' : 'certificate_invalid';
+        throw new VerificationError(code, `x5chain: ${error.message} (${new Date(atMs).toISOString()})`);
+      }
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { createPublicKey } from 'node:crypto';
+import { readKeyDocument } from '../core/cose/key-document.js';
+import { type PublicJwk, publicJwk } from '../core/cose/public-key.js';
+import { VerificationError } from '../core/errors.js';
+import { readInput, UsageError } from './evidence-file.js';
+
+const PEM = /^\s*-----BEGIN ([A-Z0-9 ]+)-----/;
+
+/** The key of a PEM file, of a certificate too; a private key is taken for no public one. */
+function pemKey(pem: string, label: string): PublicJwk {
+  if (label.includes('PRIVATE')) throw new VerificationError('key_invalid', 'it is a private key: give the public one');
+  try {
+    return publicJwk(createPublicKey(pem).export({ format: 'jwk' }));
+  } catch (error) {
+    if (error instanceof VerificationError) throw error;
+    throw new VerificationError('malformed', 'it is no public key in PEM');
+  }
+}
+
+function keysOf(bytes: Uint8Array): PublicJwk[] {
+  const text = new TextDecoder().decode(bytes);
+  const label = PEM.exec(text)?.[1];
+  return label === undefined ? readKeyDocument(bytes) : [pemKey(text, label)];
+}
+
+/**
+ * The keys in files: COSE key set, JWK set, JWK, did.json, or PEM of a public key or a certificate.
+ * @param option what a caller who gave none should have given
+ * @throws {UsageError}
+ */
+export async function readKeyFiles(option: string, paths: readonly string[] = []): Promise<PublicJwk[]> {
+  if (paths.length === 0) throw new UsageError(`this check needs ${option}`);
+  const keys: PublicJwk[] = [];
+  for (const path of paths) {
+    try {
+      keys.push(...keysOf(await readInput(path)));
+    } catch (error) {
+      if (error instanceof VerificationError) throw new UsageError(`no keys in ${path}: ${error.message}`);
+      throw error;
+    }
+  }
+  return keys;
+}
