@@ -143,17 +143,19 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
     find: createFindLogFile({ database, objectStore }),
     onlyMembersAnd: config.logFiles === 'members' ? deployment.publicTenancy : undefined,
   };
+  const servesInterface = config.role === 'all' || config.role === 'api';
   const tlog = {
     database,
     keyring,
     publicUrl,
     logs: followedLogs(deployment),
-    cosignedCheckpoint: cosignedCheckpoints(config, database),
+    cosignedCheckpoint: servesInterface
+      ? await cosignedCheckpoints(config, { database, ...open })
+      : async () => undefined,
   };
   const scitt = registrationDeps({ ...base, publicUrl, deployment, writer });
   const payloadHash = await openPayloadHash({ ...base, config, scitt, keyring, nudge, closers });
   const limiter = openLimiter(config, base, closers);
-  const servesInterface = config.role === 'all' || config.role === 'api';
   if (servesInterface) await forgetUnlimited(database, quotas);
   const identity = await openIdentity({ config, ...base });
   closers.push(async () => identity.close());

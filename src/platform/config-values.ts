@@ -52,6 +52,13 @@ export const witnesses = z.string().transform((text, context): readonly WitnessA
   }),
 );
 
+/** Whether two witnesses are one: asked twice it would make a quorum by itself. Sizes are remembered by name. */
+export function hasTwins(given: readonly WitnessAddress[]): boolean {
+  const names = new Set(given.map(({ key }) => key.name));
+  const keys = new Set(given.map(({ key }) => key.publicKey.join()));
+  return names.size < given.length || keys.size < given.length;
+}
+
 /** A folder, given as a file URL. */
 export const objectStoreDir = z.string().transform((text, context) => {
   if (text.startsWith('file:///') && URL.canParse(text)) return fileURLToPath(text);

@@ -5,6 +5,7 @@ import {
   clamavUrl,
   cronPattern,
   emailAddress,
+  hasTwins,
   objectStoreDir,
   port,
   quotas,
@@ -209,6 +210,7 @@ function findContradiction(env: Environment): string | undefined {
     return 'TLS_CERTIFICATE_FILE: must be set together with TLS_KEY_FILE';
   if (env.WITNESS_QUORUM !== undefined && env.WITNESS_QUORUM > env.WITNESSES.length)
     return `WITNESS_QUORUM: there are ${env.WITNESSES.length} WITNESSES`;
+  if (hasTwins(env.WITNESSES)) return 'WITNESSES: two have the same name or the same key';
   return findPluginContradiction(env);
 }
 

@@ -1,5 +1,6 @@
 import { type Deployment, statementLog } from '../archivist/deployment.js';
-import { newestCosigned } from '../ledger/witnesses/witness-store.js';
+import { checkpointNote, publishedState } from '../ledger/checkpoint-note.js';
+import { settleCheckpoint, shownCheckpoint } from '../ledger/witnesses/shown-checkpoint.js';
 import type { Clock } from '../platform/clock.js';
 import type { Config } from '../platform/config.js';
 import type { Ids } from '../platform/ids.js';
@@ -12,6 +13,17 @@ import type { FollowedLog, TlogDeps } from '../scitt/tlog-routes.js';
 import type { ScheduledJob } from '../workers/scheduled-job.js';
 import { startWitnessJob } from '../workers/witness-job.js';
 
+interface WitnessParts {
+  readonly database: Database;
+  readonly queues: QueueBackend;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly keyring: Keyring;
+  readonly deployment: Deployment;
+  nudge(tenantId: string, logId: string): void;
+}
+
 /** The statement logs that everybody may follow. */
 export function followedLogs(deployment: Deployment): FollowedLog[] {
   return [
@@ -20,29 +32,22 @@ export function followedLogs(deployment: Deployment): FollowedLog[] {
   ];
 }
 
-/** With witnesses, the public log shows what they have cosigned, and nothing newer. */
-export function cosignedCheckpoints({ witnesses }: Config, database: Database): TlogDeps['cosignedCheckpoint'] {
-  return async (log) => {
-    if (witnesses.length === 0) return undefined;
-    const read = { read: [log.tenantId], write: [] };
-    return (await database.inTransaction(read, (tx) => newestCosigned(tx, log)))?.note;
-  };
+/** With witnesses, the public log shows what they have cosigned, and nothing newer; never less than it has shown before. */
+export async function cosignedCheckpoints(
+  { witnesses }: Config,
+  { database, keyring, deployment }: Pick<WitnessParts, 'database' | 'keyring' | 'deployment'>,
+): Promise<TlogDeps['cosignedCheckpoint']> {
+  const publicLog = statementLog(deployment, true);
+  const witnessed = witnesses.length > 0;
+  await settleCheckpoint(database, publicLog, {
+    witnessed,
+    plain: async (tx) => checkpointNote((await publishedState(tx, publicLog))!, keyring.signer('note')),
+  });
+  return async (log) => (witnessed && log.logId === publicLog.logId ? shownCheckpoint(database, log) : undefined);
 }
 
 /** Asks witnesses in the roles that keep the logs; undefined where none are configured. */
-export async function runWitnesses(
-  config: Config,
-  parts: {
-    readonly database: Database;
-    readonly queues: QueueBackend;
-    readonly ids: Ids;
-    readonly clock: Clock;
-    readonly logger: Logger;
-    readonly keyring: Keyring;
-    readonly deployment: Deployment;
-    nudge(tenantId: string, logId: string): void;
-  },
-): Promise<ScheduledJob | undefined> {
+export async function runWitnesses(config: Config, parts: WitnessParts): Promise<ScheduledJob | undefined> {
   if (config.witnesses.length === 0 || (config.role !== 'all' && config.role !== 'ledger')) return undefined;
   return startWitnessJob({
     ...parts,

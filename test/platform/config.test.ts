@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { encodeVkey, NoteKeyType } from '../../src/core/tlog/signed-note.js';
 import { ConfigError, parseConfig } from '../../src/platform/config.js';
 
 describe('the configuration', () => {
@@ -137,6 +138,16 @@ describe('the configuration', () => {
   it('shows the plugin beyond loopback only behind a secret', () => {
     expect(parseConfig({ HOST: '0.0.0.0' }).plugin.host).toBe('127.0.0.1');
     expect(parseConfig({ HOST: '0.0.0.0', PLUGIN_SECRET: 'a'.repeat(16) }).plugin.host).toBe('0.0.0.0');
+  });
+
+  it('takes no witness twice: it would make a quorum by itself', () => {
+    const key = (byte: number) => new Uint8Array(32).fill(byte);
+    const witness = (name: string, publicKey: Uint8Array) =>
+      `${encodeVkey({ name, type: NoteKeyType.cosignature, publicKey })} http://${name}`;
+    const given = (...list: string[]) => parseConfig({ WITNESSES: list.join(', ') });
+    expect(given(witness('a.example', key(1)), witness('b.example', key(2))).witnessQuorum).toBe(2);
+    expect(() => given(witness('a.example', key(1)), witness('a.example', key(2)))).toThrow(/WITNESSES/);
+    expect(() => given(witness('a.example', key(1)), witness('b.example', key(1)))).toThrow(/WITNESSES/);
   });
 
   it('cannot be changed afterwards', () => {

@@ -85,6 +85,24 @@ export async function newestCosigned(tx: Tx, log: LogRef): Promise<{ size: bigin
   return row;
 }
 
+/** The checkpoint that was shown last before witnesses were asked; undefined while none are. */
+export async function plainCheckpoint(tx: Tx, log: LogRef): Promise<string | undefined> {
+  const [row] = await tx.query<{ plain_checkpoint: string | null }>(
+    'SELECT plain_checkpoint FROM archivist.log WHERE tenant_id = $1 AND log_id = $2',
+    [log.tenantId, log.logId],
+  );
+  return row?.plain_checkpoint ?? undefined;
+}
+
+/** Sets or forgets it; of processes that start together, the first one's stays. */
+export async function putPlainCheckpoint(tx: Tx, log: LogRef, note: string | undefined): Promise<void> {
+  await tx.execute(
+    `UPDATE archivist.log SET plain_checkpoint = $3
+      WHERE tenant_id = $1 AND log_id = $2 AND (plain_checkpoint IS NULL) = ($3::text IS NOT NULL)`,
+    [log.tenantId, log.logId, note ?? null],
+  );
+}
+
 export async function insertCosigned(tx: Tx, log: LogRef, size: bigint, note: string): Promise<void> {
   await tx.execute(
     `INSERT INTO archivist.cosigned_checkpoint (tenant_id, log_id, size, note) VALUES ($1, $2, $3, $4)

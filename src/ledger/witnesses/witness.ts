@@ -1,7 +1,13 @@
 import { toBase64 } from '../../core/bytes.js';
 import type { VerifySignature } from '../../core/cose/signature.js';
 import { verifyCosignature } from '../../core/tlog/cosignature.js';
-import { decodeNote, type NoteKey, readSignatureLine, signatureLine } from '../../core/tlog/signed-note.js';
+import {
+  decodeNote,
+  type NoteKey,
+  readSignatureLine,
+  signatureLine,
+  signaturesBy,
+} from '../../core/tlog/signed-note.js';
 
 /** Somebody who cosigns checkpoints that extend what he has seen (C2SP tlog-witness). */
 export interface Witness {
@@ -98,8 +104,9 @@ async function checkedLine(
     if (time === undefined) throw new WitnessRefused('it signed with another key');
     const skew = time - BigInt(Math.floor(now() / 1000));
     if (skew > MOST_SKEW_SECONDS || -skew > MOST_SKEW_SECONDS) throw new WitnessRefused('it signed at another time');
-    const signature = signatures.find(({ name }) => name === witness.key.name)!.signature;
-    return signatureLine(witness.key, signature);
+    // A witness may answer with lines of its other keys too, under the same name.
+    const [cosignature] = signaturesBy({ text, signatures }, witness.key);
+    return signatureLine(witness.key, cosignature!.signature);
   } catch (error) {
     if (error instanceof WitnessRefused) throw error;
     throw new WitnessRefused('it signed something else');
