@@ -18,6 +18,8 @@ export interface GatheredEvidence {
   readonly running: TestService;
   /** Holds `manifest.json`, which names the others by what they are. */
   readonly folder: string;
+  /** Resolves with an answer once it is there. */
+  confirmed(path: string): Promise<Uint8Array>;
   close(): Promise<void>;
 }
 
@@ -62,26 +64,30 @@ export async function gatherEvidence(): Promise<GatheredEvidence> {
       witnesses: witnesses.map(({ key }) => encodeVkey(key)),
     };
     await writeFile(join(folder, 'manifest.json'), JSON.stringify(manifest, null, 2));
-    return { running, folder, close };
+    return { running, folder, confirmed: (path) => answered(running.owner, path), close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-type Keep = (path: string, name: string, client?: Client) => Promise<string>;
+type Keep = (path: string, name: string) => Promise<string>;
 
 function keeper(running: TestService, folder: string): Keep {
-  return async (path, name, client = running.owner) => {
-    const { status, bytes } = await until(
-      () => client.get(path),
-      ({ status }) => status === 200,
-      CONFIRMED_MS,
-    );
-    if (status !== 200) throw new Error(`${path}: ${status} ${new TextDecoder().decode(bytes)}`);
-    await writeFile(join(folder, name), bytes);
+  return async (path, name) => {
+    await writeFile(join(folder, name), await answered(running.owner, path));
     return name;
   };
+}
+
+async function answered(client: Client, path: string): Promise<Uint8Array> {
+  const { status, bytes } = await until(
+    () => client.get(path),
+    (answer) => answer.status === 200,
+    CONFIRMED_MS,
+  );
+  if (status !== 200) throw new Error(`${path}: ${status} ${new TextDecoder().decode(bytes)}`);
+  return bytes;
 }
 
 async function followedLogs(running: TestService, witnesses: readonly TestWitness[]) {

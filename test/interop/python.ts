@@ -1,7 +1,8 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Finished, finished, type RunOptions, succeeded } from './finished.js';
 
 /** The Python 3 of this machine; undefined where there is none. */
 export const python = ['python3', 'python'].find((name) => {
@@ -13,16 +14,12 @@ export const python = ['python3', 'python'].find((name) => {
 });
 if (!python) console.log('Not run: interoperability with Python clients, for there is no Python 3.');
 
-export interface Finished {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
 /** Packages of the configured index in a folder of their own, and the Python that sees them. */
 export interface PythonEnvironment {
   /** Runs Python beside this process, which goes on answering; resolves when it has ended. */
   run(...arguments_: string[]): Promise<Finished>;
+  /** Runs a program that a package installs, by its name. */
+  runProgram(name: string, arguments_: readonly string[], options?: RunOptions): Promise<Finished>;
   remove(): Promise<void>;
 }
 
@@ -38,22 +35,9 @@ export async function installPackages(...packages: string[]): Promise<PythonEnvi
     await remove();
     throw error;
   }
-  return { run: (...arguments_) => finished(inside, arguments_), remove };
-}
-
-async function succeeded(program: string, ...arguments_: string[]): Promise<void> {
-  const { code, err } = await finished(program, arguments_);
-  if (code !== 0) throw new Error(`${arguments_.slice(0, 3).join(' ')}: ${err.slice(-2000)}`);
-}
-
-function finished(program: string, arguments_: readonly string[]): Promise<Finished> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, arguments_, { stdio: ['ignore', 'pipe', 'pipe'] });
-    let out = '';
-    let err = '';
-    child.stdout.on('data', (chunk: Buffer) => (out += chunk));
-    child.stderr.on('data', (chunk: Buffer) => (err += chunk));
-    child.on('error', reject);
-    child.on('close', (code) => resolve({ code, out, err }));
-  });
+  return {
+    run: (...arguments_) => finished(inside, arguments_),
+    runProgram: (name, arguments_, options) => finished(join(folder, 'bin', name), arguments_, options),
+    remove,
+  };
 }
