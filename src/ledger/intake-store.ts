@@ -8,6 +8,11 @@ export interface IntakeRow extends LogRef {
   readonly entryTenantId: string;
 }
 
+/** An entry of `entryTenantId` that is to wait for `log`. */
+export function intakeRow(log: LogRef, entryId: string, entryKind: EntryKind, entryTenantId: string): IntakeRow {
+  return { tenantId: log.tenantId, logId: log.logId, entryId, entryKind, entryTenantId };
+}
+
 interface WaitingRow {
   entry_id: string;
   entry_kind: EntryKind;
@@ -26,17 +31,21 @@ const waitingEntry = (row: WaitingRow): WaitingEntry => ({
  */
 export async function insertIntake(tx: Tx, rows: readonly IntakeRow[]): Promise<void> {
   if (rows.length === 0) return;
+  const groups = new Map<string, Omit<IntakeRow, 'entryId'> & { entryIds: string[] }>();
+  for (const { tenantId, logId, entryId, entryKind, entryTenantId } of rows) {
+    const key = `${tenantId} ${logId} ${entryKind} ${entryTenantId}`;
+    const group = groups.get(key) ?? { tenantId, logId, entryKind, entryTenantId, entryIds: [] };
+    groups.set(key, group);
+    group.entryIds.push(entryId);
+  }
   await tx.execute(
     `INSERT INTO archivist.intake (tenant_id, log_id, entry_id, entry_kind, entry_tenant_id)
-     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[])
+     SELECT "tenantId", "logId", entry_id, "entryKind", "entryTenantId"
+       FROM jsonb_to_recordset($1::jsonb)
+              AS n("tenantId" uuid, "logId" uuid, "entryKind" text, "entryTenantId" uuid, "entryIds" uuid[]),
+            unnest("entryIds") AS entry_id
      ON CONFLICT DO NOTHING`,
-    [
-      rows.map((row) => row.tenantId),
-      rows.map((row) => row.logId),
-      rows.map((row) => row.entryId),
-      rows.map((row) => row.entryKind),
-      rows.map((row) => row.entryTenantId),
-    ],
+    [JSON.stringify([...groups.values()])],
   );
 }
 
