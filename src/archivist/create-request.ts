@@ -5,7 +5,7 @@ export interface CreateRequest<Body> {
   readonly principal: Principal;
   readonly body: Body;
   /** The body's bytes, over which a repeated Idempotency-Key is compared. */
-  readonly rawBody: Uint8Array;
+  readonly rawBody: Uint8Array | string;
   readonly idempotencyKey: string | undefined;
   readonly method: string;
   readonly path: string;

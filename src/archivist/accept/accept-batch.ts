@@ -289,6 +289,7 @@ function mergeChanges(changes: readonly AssetChange[]): AssetChange[] {
 }
 
 function logsOf(plans: readonly Plan[]): { tenantId: string; logId: string }[] {
-  const logs = plans.flatMap((each) => each.intake.map(({ tenantId, logId }) => ({ tenantId, logId })));
-  return [...new Map(logs.map((log) => [`${log.tenantId}/${log.logId}`, log])).values()];
+  const logs = new Map<string, { tenantId: string; logId: string }>();
+  for (const { intake } of plans) for (const { tenantId, logId } of intake) logs.set(logId, { tenantId, logId });
+  return [...logs.values()];
 }

@@ -18,7 +18,7 @@ const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
  */
 export function idempotencyClaim(
   key: string | undefined,
-  request: { principal: Principal; method: string; path: string; rawBody: Uint8Array },
+  request: { principal: Principal; method: string; path: string; rawBody: Uint8Array | string },
 ): IdempotencyClaim | undefined {
   if (key === undefined) return undefined;
   if (!VISIBLE_ASCII.test(key)) {

@@ -1,8 +1,8 @@
-import { readTemplate } from '../../core/statement/vcon-template.js';
+import { isTemplate } from '../../core/statement/vcon-template.js';
 import { assetView } from '../../iam/access/asset-view.js';
 import type { Grant } from '../../iam/access/grant.js';
 import { OWNER_ROLE, permits } from '../../iam/access/permits.js';
-import type { IntakeRow } from '../../ledger/intake-store.js';
+import { type IntakeRow, intakeRow } from '../../ledger/intake-store.js';
 import type { PolicyRow, Registration } from '../../ledger/registration-store.js';
 import type { StoredStatement } from '../../ledger/statement-store.js';
 import { ApiError } from '../../platform/errors.js';
@@ -204,13 +204,13 @@ function planRegistration(submission: Of<'registration'>, context: PlanContext):
 /** @param registered the event is made from a statement, which is there already and is not signed again */
 function planOfEvent(asset: Asset, event: AssetEvent, context: BatchContext, registered = false): Plan {
   const { deployment } = context;
-  const entry = { entryId: event.eventId, entryKind: 'asset_event', entryTenantId: event.tenantId } as const;
-  const intake: IntakeRow[] = [{ ...tenancyLog(event.tenantId), ...entry }];
+  const intake = [intakeRow(tenancyLog(event.tenantId), event.eventId, 'asset_event', event.tenantId)];
   const publicForm = { tenantId: deployment.publicTenancy };
-  if (asset.public) intake.push({ ...tenancyLog(publicForm.tenantId), ...entry, entryTenantId: publicForm.tenantId });
-  if (registered || readTemplate(event.eventAttributes)) {
+  if (asset.public)
+    intake.push(intakeRow(tenancyLog(publicForm.tenantId), event.eventId, 'asset_event', publicForm.tenantId));
+  if (registered || isTemplate(event.eventAttributes)) {
     const entryTenantId = asset.public ? publicForm.tenantId : event.tenantId;
-    intake.push({ ...statementLog(deployment, asset.public), ...entry, entryKind: 'statement', entryTenantId });
+    intake.push(intakeRow(statementLog(deployment, asset.public), event.eventId, 'statement', entryTenantId));
   }
   const blank = { principalDeclared: BLANK_PRINCIPAL, principalAccepted: BLANK_PRINCIPAL };
   const change = changeOf(event);
@@ -244,10 +244,14 @@ function acceptedEvent(
   const timestampAccepted = timestampOf(context.nowMs);
   const declared = submission.kind === 'asset_event' ? submission : undefined;
   return {
-    ...content,
     tenantId: asset.tenantId,
+    eventId: content.eventId,
     assetId: asset.assetId,
     originTenantId: asset.originTenantId,
+    operation: content.operation,
+    behaviour: content.behaviour,
+    eventAttributes: content.eventAttributes,
+    assetAttributes: content.assetAttributes,
     principalDeclared: declared?.principalDeclared ?? accepted,
     principalAccepted: accepted,
     timestampDeclared: declared?.timestampDeclared ?? timestampAccepted,
@@ -271,11 +275,9 @@ function planAssetFreeEvent(submission: Of<'asset_free_event'>, context: PlanCon
     createdBy: principal.subject,
     createdAtMs: BigInt(context.nowMs),
   };
-  const entry = { entryId: event.eventId, entryTenantId: tenantId };
-  const intake: IntakeRow[] = [{ ...tenancyLog(tenantId), ...entry, entryKind: 'asset_free_event' }];
-  if (readTemplate(event.attributes)) {
-    intake.push({ ...statementLog(context.deployment, false), ...entry, entryKind: 'statement' });
-  }
+  const intake = [intakeRow(tenancyLog(tenantId), event.eventId, 'asset_free_event', tenantId)];
+  if (isTemplate(event.attributes))
+    intake.push(intakeRow(statementLog(context.deployment, false), event.eventId, 'statement', tenantId));
   return {
     accepted: { kind: 'asset_free_event', event },
     id: event.eventId,

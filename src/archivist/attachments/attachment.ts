@@ -16,14 +16,17 @@ const IDENTITY = /^blobs\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
  * type: such protect what is stored elsewhere (client contract 2, 27).
  */
 export function attachmentsOf(attributes: Attributes, path: string): Attachment[] {
-  return nestedIn(attributes, path);
+  const found: Attachment[] = [];
+  collect(attributes, path, found);
+  return found;
 }
 
-function nestedIn(value: unknown, path: string): Attachment[] {
-  if (typeof value !== 'object' || value === null) return [];
-  const fields = value as Record<string, unknown>;
-  const own = fields['arc_attribute_type'] === 'arc_attachment' ? [{ path, fields }] : [];
-  return [...own, ...Object.entries(fields).flatMap(([name, inner]) => nestedIn(inner, `${path}.${name}`))];
+function collect(fields: Readonly<Record<string, unknown>>, path: string, found: Attachment[]): void {
+  if (fields['arc_attribute_type'] === 'arc_attachment') found.push({ path, fields });
+  for (const name in fields) {
+    const inner = fields[name];
+    if (typeof inner === 'object' && inner !== null) collect(inner as Attachment['fields'], `${path}.${name}`, found);
+  }
 }
 
 /** The blob that an attachment names; undefined when it names none as it should. */

@@ -32,7 +32,7 @@ export interface BulkItem {
   /** What its own create request would have as body. */
   readonly body: unknown;
   /** That body as JSON without spaces. */
-  readonly rawBody: Uint8Array;
+  readonly rawBody: string;
 }
 
 /**
@@ -43,7 +43,8 @@ export interface BulkItem {
 export function readBulkItem(value: unknown, limit: number): BulkItem {
   const { idempotency_key: key, asset_identity: assetIdentity } = envelopeSchema.parse(value);
   const { idempotency_key: _key, asset_identity: _asset, ...body } = value as Record<string, unknown>;
-  const rawBody = Buffer.from(JSON.stringify(body));
-  if (rawBody.length > limit) throw new ApiError('payload_too_large', `An event may have ${limit} bytes at most.`);
+  const rawBody = JSON.stringify(body);
+  if (Buffer.byteLength(rawBody) > limit)
+    throw new ApiError('payload_too_large', `An event may have ${limit} bytes at most.`);
   return { idempotencyKey: key ?? undefined, assetIdentity: assetIdentity ?? undefined, body, rawBody };
 }

@@ -55,13 +55,16 @@ function cleaned(value: unknown, path: string, depth: number, budget: Budget): u
       member === null || member === undefined ? [] : [cleaned(member, `${path}[${place}]`, depth + 1, budget)],
     );
   }
-  const members = Object.entries(value);
-  spend(budget, members.length, path);
-  const kept = members.flatMap(([name, member]) => {
+  const names = Object.keys(value);
+  spend(budget, names.length, path);
+  const kept: [string, unknown][] = [];
+  for (const name of names) {
     checkName(name, path);
-    if (member === null || member === undefined) return [];
-    return [[name, cleaned(member, `${path}.${name}`, depth + 1, budget)] as const];
-  });
+    const member = (value as Record<string, unknown>)[name];
+    if (typeof member === 'string' && !UNHASHABLE.test(member)) kept.push([name, member]);
+    else if (member !== null && member !== undefined)
+      kept.push([name, cleaned(member, `${path}.${name}`, depth + 1, budget)]);
+  }
   return Object.fromEntries(kept);
 }
 

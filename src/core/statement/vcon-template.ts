@@ -54,8 +54,30 @@ export function hashRules(name: unknown): HashRules | undefined {
 
 /** Bytes of a digest in hex, when it is hex and has its algorithm's length. */
 export function digestOfHex(hex: unknown, rules: HashRules): Uint8Array | undefined {
-  if (typeof hex !== 'string' || hex.length !== 2 * rules.length || !/^[0-9a-f]*$/i.test(hex)) return undefined;
-  return fromHex(hex);
+  return isDigest(hex, rules) ? fromHex(hex) : undefined;
+}
+
+function isDigest(hex: unknown, rules: HashRules): hex is string {
+  return typeof hex === 'string' && hex.length === 2 * rules.length && /^[0-9a-f]*$/i.test(hex);
+}
+
+interface RequiredParts {
+  readonly rules: HashRules;
+  readonly payload: string;
+  readonly subject: string;
+}
+
+function requiredParts(attributes: Readonly<Record<string, unknown>>): RequiredParts | undefined {
+  const rules = hashRules(attributes['payload_hash_alg']);
+  const { payload, subject } = attributes;
+  if (!rules || !isDigest(payload, rules) || typeof subject !== 'string' || !subject.startsWith('vcon://'))
+    return undefined;
+  return { rules, payload, subject };
+}
+
+/** True when `readTemplate` can read these attributes. */
+export function isTemplate(attributes: Readonly<Record<string, unknown>>): boolean {
+  return requiredParts(attributes) !== undefined;
 }
 
 /**
@@ -63,18 +85,17 @@ export function digestOfHex(hex: unknown, rules: HashRules): Uint8Array | undefi
  * length and the subject begin with `vcon://`. Nothing else is required, the stock links leave required ones out.
  */
 export function readTemplate(attributes: Readonly<Record<string, unknown>>): VconTemplate | undefined {
-  const rules = hashRules(attributes['payload_hash_alg']);
-  const payload = rules && digestOfHex(attributes['payload'], rules);
-  const { subject, payload_preimage_content_type: contentType, payload_location: location } = attributes;
-  if (!rules || !payload || typeof subject !== 'string' || !subject.startsWith('vcon://')) return undefined;
+  const required = requiredParts(attributes);
+  if (!required) return undefined;
+  const { payload_preimage_content_type: contentType, payload_location: location } = attributes;
   const meta = META_ATTRIBUTES.flatMap((name) => {
     const value = attributes[name];
     return typeof value === 'string' ? [[name, value] as const] : [];
   });
   return {
-    payload,
-    payloadHashAlg: rules.alg,
-    subject,
+    payload: fromHex(required.payload),
+    payloadHashAlg: required.rules.alg,
+    subject: required.subject,
     ...(typeof contentType === 'string' ? { preimageContentType: contentType } : {}),
     ...(typeof location === 'string' && location !== '' ? { payloadLocation: location } : {}),
     meta: new Map(meta),
