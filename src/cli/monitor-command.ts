@@ -6,11 +6,13 @@ import type { Command } from 'commander';
 import { readKeyDocument } from '../core/cose/key-document.js';
 import { VerificationError } from '../core/errors.js';
 import { decodeVkey } from '../core/tlog/signed-note.js';
+import { lockFolder } from '../platform/postgres/folder-lock.js';
 import { readInput, UsageError } from './evidence-file.js';
-import { fetchFile, LogUnreachable, requireFile } from './monitor/fetch-file.js';
-import { followMmrLog } from './monitor/follow-mmr-log.js';
-import { followStatementLog } from './monitor/follow-statement-log.js';
-import { keptFiles } from './monitor/kept-files.js';
+import { fetchFile, LogUnreachable } from './monitor/fetch-file.js';
+import { followMmrLog, SEAL } from './monitor/follow-mmr-log.js';
+import { CHECKPOINT, followStatementLog } from './monitor/follow-statement-log.js';
+import { keptFiles, StateDamaged } from './monitor/kept-files.js';
+import { publishedTenancies } from './monitor/published-tenancies.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 
 interface MonitorOptions {
@@ -19,6 +21,7 @@ interface MonitorOptions {
   readonly vkey?: readonly string[];
   readonly tenancy?: readonly string[];
   readonly seconds: string;
+  readonly silence?: string;
   readonly once?: boolean;
 }
 
@@ -26,21 +29,20 @@ interface MonitorOptions {
 interface Watched {
   readonly name: string;
   look(): Promise<string>;
+  /** Unix milliseconds of when it last showed something new. */
+  changedAt(): Promise<number | undefined>;
 }
 
+/** What became of a round: nothing wrong, something that could not be looked at, or a log that is not what it was. */
+type Outcome = 'well' | 'unseen' | 'alarm';
+
 const EXIT_ALARM = 1;
+const HOUR_MS = 3_600_000;
 const RANDOM_RANGE = 2 ** 47;
 const random = () => randomInt(RANDOM_RANGE) / RANDOM_RANGE;
 
 function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
-}
-
-/** The tenancies whose logs the service publishes. */
-async function publishedTenancies(url: string): Promise<string[]> {
-  const where = encodeURIComponent(`"lastid">='${'0'.repeat(18)}'`);
-  const xml = new TextDecoder().decode(await requireFile(`${url}/verifiabledata/?comp=blobs&where=${where}`));
-  return [...xml.matchAll(/<Name>v1\/mmrs\/tenant\/([0-9a-f-]{36})\/0\/massifs\//g)].map((match) => match[1]!);
 }
 
 /** A log that was seen once is followed for ever, also when the service is silent about it. */
@@ -57,7 +59,8 @@ async function watchedMmrLogs(url: string, options: MonitorOptions): Promise<Wat
   return tenancies.map((tenancy) => {
     const subject = `tenant/${tenancy}`;
     const log = { url, tenancy, random, trust: { logKeys, log: { subject } } };
-    return { name: subject, look: () => followMmrLog(log, keptFiles(join(options.state, subject))) };
+    const kept = keptFiles(join(options.state, subject));
+    return { name: subject, look: () => followMmrLog(log, kept), changedAt: () => kept.changedAt(SEAL) };
   });
 }
 
@@ -74,41 +77,72 @@ async function verifierKey(given: string) {
 }
 
 async function watchedStatementLogs(url: string, options: MonitorOptions): Promise<Watched[]> {
-  return Promise.all(
-    (options.vkey ?? []).map(async (given) => {
-      const key = await verifierKey(given);
-      const prefix = `${url}/verifiabledata/tlog/${key.name.replace(/^log\//, '')}`;
-      const log = { url: prefix, key, random };
-      return { name: key.name, look: () => followStatementLog(log, keptFiles(join(options.state, key.name))) };
-    }),
-  );
+  const all = await Promise.all((options.vkey ?? []).map(verifierKey));
+  const origins = [...new Set(all.map(({ name }) => name))];
+  return origins.map((origin) => {
+    const prefix = `${url}/verifiabledata/tlog/${origin.replace(/^log\//, '')}`;
+    // A log whose key was rotated has two.
+    const log = { url: prefix, origin, keys: all.filter(({ name }) => name === origin), random };
+    const kept = keptFiles(join(options.state, origin));
+    return { name: origin, look: () => followStatementLog(log, kept), changedAt: () => kept.changedAt(CHECKPOINT) };
+  });
 }
 
-/** Looks at each log once. True when one of them is not what it was. */
-async function round(watched: readonly Watched[], terminal: Terminal, now: () => Date): Promise<boolean> {
-  let alarmed = false;
-  for (const { name, look } of watched) {
-    try {
-      terminal.print(`${now().toISOString()} ${name}: ${await look()}`);
-    } catch (error) {
-      if (error instanceof LogUnreachable) terminal.complain(`${now().toISOString()} ${name}: ${error.message}`);
-      else if (error instanceof VerificationError) {
-        alarmed = true;
-        terminal.complain(`${now().toISOString()} ALARM ${name}: ${error.message} [${error.code}]`);
-      } else throw error;
+/** Whether a log has shown nothing new for longer than it may: a view that is frozen is a view apart. */
+async function isSilent({ changedAt }: Watched, { silence }: MonitorOptions, now: Date): Promise<boolean> {
+  if (silence === undefined) return false;
+  const changed = await changedAt();
+  return changed !== undefined && now.getTime() - changed > Number(silence) * HOUR_MS;
+}
+
+async function lookAt(each: Watched, options: MonitorOptions, terminal: Terminal): Promise<Outcome> {
+  const now = new Date();
+  const line = (text: string) => `${now.toISOString()} ${text}`;
+  try {
+    terminal.print(line(`${each.name}: ${await each.look()}`));
+    if (!(await isSilent(each, options, now))) return 'well';
+    terminal.complain(line(`ALARM ${each.name}: nothing new for more than ${options.silence} hours`));
+    return 'alarm';
+  } catch (error) {
+    if (error instanceof VerificationError) {
+      terminal.complain(line(`ALARM ${each.name}: ${error.message} [${error.code}]`));
+      return 'alarm';
     }
+    if (!(error instanceof LogUnreachable || error instanceof StateDamaged)) throw error;
+    terminal.complain(line(`${each.name}: ${error.message}`));
+    return 'unseen';
   }
-  return alarmed;
+}
+
+/** Looks at each log once. */
+async function round(watched: readonly Watched[], options: MonitorOptions, terminal: Terminal): Promise<Outcome> {
+  const outcomes: Outcome[] = [];
+  for (const each of watched) outcomes.push(await lookAt(each, options, terminal));
+  if (outcomes.includes('alarm')) return 'alarm';
+  return outcomes.includes('unseen') ? 'unseen' : 'well';
 }
 
 async function monitor(given: string, options: MonitorOptions, terminal: Terminal): Promise<void> {
   const url = given.replace(/\/+$/, '');
   if (!/^https?:\/\//.test(url)) throw new UsageError('name the service by its URL');
   if (!/^[1-9]\d{0,5}$/.test(options.seconds)) throw new UsageError('--seconds must be a number of seconds');
+  if (options.silence !== undefined && !/^[1-9]\d{0,4}$/.test(options.silence))
+    throw new UsageError('--silence must be a number of hours');
   if (!options.logKeys && !options.vkey)
     throw new UsageError('give --log-keys to follow tenancy logs, --vkey to follow statement logs, or both');
   if ((await fetchFile(`${url}/verifiabledata/tlog`)) === undefined)
     throw new UsageError(`${url} publishes no logs: give the base URL of the service`);
+  const lock = await lockFolder(options.state).catch((error: unknown) => {
+    throw new UsageError(`--state: ${(error as Error).message}`);
+  });
+  try {
+    await follow(url, options, terminal);
+  } finally {
+    await lock.release();
+  }
+}
+
+async function follow(url: string, options: MonitorOptions, terminal: Terminal): Promise<void> {
   const statementLogs = await watchedStatementLogs(url, options);
   for (;;) {
     const mmrLogs = await watchedMmrLogs(url, options).catch((error: unknown) => {
@@ -116,12 +150,19 @@ async function monitor(given: string, options: MonitorOptions, terminal: Termina
       terminal.complain(error.message);
       return [];
     });
-    if (await round([...mmrLogs, ...statementLogs], terminal, () => new Date())) {
+    const watched = [...mmrLogs, ...statementLogs];
+    if (watched.length === 0) terminal.complain(`${url} publishes no log yet`);
+    const outcome = await round(watched, options, terminal);
+    if (outcome === 'alarm') {
       terminal.complain(`what contradicts each other is kept in ${options.state}`);
       terminal.exitCode = EXIT_ALARM;
       return;
     }
-    if (options.once) return;
+    if (options.once) {
+      // Who looks by a timer must not take silence for a good answer.
+      terminal.exitCode = outcome === 'well' && watched.length > 0 ? 0 : EXIT_USAGE;
+      return;
+    }
     await wait(Number(options.seconds) * 1000);
   }
 }
@@ -140,7 +181,8 @@ export function addMonitorCommand(program: Command, terminal: Terminal): void {
     .option('--vkey <key>', 'verifier key of a statement log, or a file with it; repeatable', collect)
     .option('--tenancy <uuid>', 'follow this tenancy’s log alone; repeatable', collect)
     .option('--seconds <number>', 'how often to look', '60')
-    .option('--once', 'look once')
+    .option('--silence <hours>', 'how long a log may show nothing new; unset: for ever')
+    .option('--once', 'look once; exit code 2 when a log could not be looked at')
     .action(async (url: string, options: MonitorOptions) => {
       try {
         await monitor(url, options, terminal);

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,19 +7,25 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.js';
 import { concatBytes, fromBase64, utf8 } from '../../src/core/bytes.js';
+import { Header } from '../../src/core/cose/labels.js';
+import { decodeSign1, encodeSign1 } from '../../src/core/cose/sign1.js';
+import { TRIE_START } from '../../src/core/massif/massif-layout.js';
 import { appendLeaves } from '../../src/core/mmr/append-leaves.js';
+import { readSeal } from '../../src/core/receipt/seal.js';
 import { rfc9162Leaf } from '../../src/core/rfc9162/rfc9162-leaf.js';
 import { rfc9162Parent } from '../../src/core/rfc9162/rfc9162-parent.js';
 import { rfc9162Root } from '../../src/core/rfc9162/rfc9162-root.js';
 import { encodeCheckpoint } from '../../src/core/tlog/checkpoint.js';
 import { encodeNote, encodeVkey, NoteKeyType, signatureLine } from '../../src/core/tlog/signed-note.js';
 import { parseTilePath, TILE_WIDTH } from '../../src/core/tlog/tile.js';
+import { lockFolder } from '../../src/platform/postgres/folder-lock.js';
 import { flipBit } from '../core/massif/sample-log.js';
 import { type SampleSealedLog, sampleSealedLog } from '../core/verify/sample-sealed-log.js';
 import { SAMPLE_TENANCY, sampleSigners } from '../core/verify/sample-transparent-statement.js';
 
 type Answer = (path: string) => Promise<Uint8Array | string | undefined> | Uint8Array | string | undefined;
 
+const OTHER_TENANCY = '9f4b1d8a-0000-4000-8000-000000000000';
 let server: Server;
 let url: string;
 let answer: Answer = () => undefined;
@@ -69,7 +75,109 @@ describe('vcon-archivist monitor of a tenancy’s log', () => {
     };
   }
 
+  const withSeal =
+    (shown: Answer, change: (seal: Uint8Array) => Uint8Array): Answer =>
+    async (path) => {
+      const body = await shown(path);
+      return path.endsWith('.sth') && body instanceof Uint8Array ? change(body) : body;
+    };
+  const peakReceipts = (seal: Uint8Array, change: (receipts: Uint8Array[]) => Uint8Array[]) => {
+    const sign1 = decodeSign1(seal);
+    const receipts = change(sign1.unprotectedHeader.get(Header.peakReceipts) as Uint8Array[]);
+    return encodeSign1({ ...sign1, unprotectedHeader: new Map([[Header.peakReceipts, receipts]]) });
+  };
+  const flipInReceipt = (seal: Uint8Array) =>
+    peakReceipts(seal, (all) => all.map((each, at) => (at === 1 ? flipBit(each, each.length - 1) : each)));
+  const withoutReceipts = (seal: Uint8Array) => peakReceipts(seal, () => []);
+  /** For every number that is asked for, the last file that there really is. */
+  const endlessSeals =
+    (shown: Answer): Answer =>
+    async (path) =>
+      (await shown(path)) ?? shown(path.replace(/\d{16}/, '0000000000000001'));
+
   const monitor = () => look('--log-keys', keys);
+
+  it('goes on when the log grows over a massif’s end while it is read', async () => {
+    let leaves = 3;
+    answer = (path) => {
+      if (path.endsWith('0000000000000001.sth')) leaves = 6;
+      return published(log, leaves)(path);
+    };
+    const { out, exitCode } = await monitor();
+    expect([exitCode, out.includes('6 leaves in 2 massifs')]).toEqual([0, true]);
+  });
+
+  it('follows the logs of every page of the list, each once', async () => {
+    const page = (tenancy: string, marker: string) =>
+      `<Name>v1/mmrs/tenant/${tenancy}/0/massifs/0.log</Name>`.repeat(2) + `<NextMarker>${marker}</NextMarker>`;
+    answer = (path) => {
+      if (!path.includes('comp=blobs')) return published(log, 5)(path);
+      return path.endsWith('&marker=2') ? page(SAMPLE_TENANCY, '') : page(OTHER_TENANCY, '2');
+    };
+    const { out, err } = await monitor();
+    expect([out.match(/tenant/g)?.length, err.includes(OTHER_TENANCY)]).toEqual([1, true]);
+    expect(out).toContain(`tenant/${SAMPLE_TENANCY}: 5 leaves`);
+    answer = (path) => (path.includes('comp=blobs') ? page(SAMPLE_TENANCY, 'again') : undefined);
+    expect((await monitor()).err).toContain('without an end');
+  });
+
+  it('says that its own memory is damaged, and does not accuse the log', async () => {
+    answer = published(log, 5);
+    await monitor();
+    const kept = join(folder, 'state/tenant', SAMPLE_TENANCY);
+    const seal = readFileSync(join(kept, 'head.sth'));
+    const massif = readFileSync(join(kept, 'head.log'));
+    const otherLog = sampleSealedLog({ leaves: 5, tenancy: OTHER_TENANCY });
+    const damages: [string, Uint8Array | undefined][] = [
+      ['head.sth', flipBit(new Uint8Array(seal), seal.length - 1)],
+      ['head.sth', await otherLog.seal()],
+      ['head.log', flipBit(new Uint8Array(massif), massif.length - 1)],
+      ['head.log', massif.subarray(0, 100)],
+      ['head.log', undefined],
+    ];
+    for (const [name, content] of damages) {
+      if (content) writeFileSync(join(kept, name), content);
+      else rmSync(join(kept, name));
+      const { err, exitCode } = await monitor();
+      expect([exitCode, err.includes('does not hold'), err.includes('ALARM')]).toEqual([2, true, false]);
+      writeFileSync(join(kept, 'head.sth'), seal);
+      writeFileSync(join(kept, 'head.log'), massif);
+    }
+    writeFileSync(join(kept, '.unfinished-head.sth-1'), 'a crash left this');
+    expect((await monitor()).exitCode).toBe(0);
+  });
+
+  it('has its folder alone', async () => {
+    const lock = await lockFolder(join(folder, 'state'));
+    answer = published(log, 5);
+    const { err, exitCode } = await monitor();
+    expect([exitCode, err.includes('another process')]).toEqual([2, true]);
+    await lock.release();
+    expect((await monitor()).exitCode).toBe(0);
+  });
+
+  it('does not say well of what it could not look at', async () => {
+    answer = (path) => (path.includes('comp=blobs') ? '<Blobs></Blobs>' : undefined);
+    expect((await monitor()).exitCode).toBe(2);
+    answer = published(log, 5);
+    await monitor();
+    answer = (path) => (path.endsWith('.log') ? undefined : published(log, 5)(path));
+    const { err, exitCode } = await monitor();
+    expect([exitCode, err.includes('is not there')]).toEqual([2, true]);
+  });
+
+  it('takes a view that is frozen for too long for a view apart', async () => {
+    const seal = await log.seal(5);
+    answer = withSeal(published(log, 5), (shown) => (readSeal(shown).state.size === 8n ? seal : shown));
+    const patient = () => look('--log-keys', keys, '--silence', '2');
+    expect((await patient()).exitCode).toBe(0);
+    const before = new Date(Date.now() - 3 * 3_600_000);
+    utimesSync(join(folder, 'state/tenant', SAMPLE_TENANCY, 'head.sth'), before, before);
+    const { err, exitCode } = await patient();
+    expect([exitCode, err.includes('nothing new for more than 2 hours')]).toEqual([1, true]);
+    answer = published(log, 6);
+    expect((await patient()).exitCode).toBe(0);
+  });
 
   it('says what it saw, at the first look and as the log grows over massifs', async () => {
     for (const leaves of [1, 1, 3, 4, 5, 12, 14]) {
@@ -87,6 +195,14 @@ describe('vcon-archivist monitor of a tenancy’s log', () => {
     ['a rollback over a massif', 6, () => published(log, 3)],
     ['a node that does not recompute', 5, () => published(log, 6, (file) => flipBit(file, file.length - 1))],
     ['a seal by another key', 5, () => published(sampleSealedLog({ leaves: 9, signer: sampleSigners.stranger }), 9)],
+    ['another key beside a leaf that it showed', 6, () => published(log, 7, (file) => flipBit(file, TRIE_START))],
+    ['another time of a leaf that it showed', 6, () => published(log, 7, (file) => flipBit(file, TRIE_START + 63))],
+    ['something in the unused room of a file', 5, () => published(log, 6, (file) => flipBit(file, 40))],
+    ['a peak signature that nobody can use', 5, () => withSeal(published(log, 6), (seal) => flipInReceipt(seal))],
+    ['no peak signatures', 5, () => withSeal(published(log, 6), (seal) => withoutReceipts(seal))],
+    ['seals without an end', 5, () => endlessSeals(published(log, 6))],
+    ['a body cut short', 5, () => published(log, 6, (file) => file.slice(0, -5))],
+    ['nothing left of it', 5, () => (path) => (path.includes('comp=blobs') ? '<Blobs></Blobs>' : undefined)],
   ])('ends with an alarm at %s, keeps what it knew, and the proof', async (_, leaves, later) => {
     answer = published(log, leaves);
     expect((await monitor()).exitCode).toBe(0);
@@ -103,7 +219,12 @@ describe('vcon-archivist monitor of a tenancy’s log', () => {
     await monitor();
     answer = published(fork, 9);
     await monitor();
-    expect(readdirSync(join(folder, 'state/tenant', SAMPLE_TENANCY, 'alarm')).sort()).toEqual(['head.log', 'head.sth']);
+    const kept = () => readdirSync(join(folder, 'state/tenant', SAMPLE_TENANCY, 'alarm')).sort();
+    expect(kept()).toEqual([expect.stringMatching(/^head-.*\.log$/), expect.stringMatching(/^head-.*\.sth$/)]);
+    answer = published(fork, 10);
+    await monitor();
+    // The massif is the same, its seal another one.
+    expect(kept()).toHaveLength(3);
   });
 
   it('goes on following a log that the service is silent about', async () => {
@@ -130,9 +251,16 @@ describe('vcon-archivist monitor of a statement log', () => {
     readonly forgedFrom?: number;
     readonly lyingBundle?: boolean;
     readonly otherOrigin?: boolean;
+    readonly lyingTile?: boolean;
   }
 
-  function published({ size, forgedFrom = Number.POSITIVE_INFINITY, lyingBundle, otherOrigin }: Shown): Answer {
+  function published({
+    size,
+    forgedFrom = Number.POSITIVE_INFINITY,
+    lyingBundle,
+    otherOrigin,
+    lyingTile,
+  }: Shown): Answer {
     const entries = Array.from({ length: size }, (_, number) => entry(number, number >= forgedFrom));
     const leaves = entries.map((each) => rfc9162Leaf(each));
     return (path) => {
@@ -145,7 +273,10 @@ describe('vcon-archivist monitor of a statement log', () => {
       if (!name || name.level === 1) return undefined;
       const first = Number(name.index) * TILE_WIDTH;
       if (first + name.width > size) return undefined;
-      if (name.level === 0) return concatBytes(...leaves.slice(first, first + name.width));
+      if (name.level === 0) {
+        const tile = concatBytes(...leaves.slice(first, first + name.width));
+        return lyingTile ? flipBit(tile, tile.length - 1) : tile;
+      }
       const shown = entries.slice(first, first + name.width).map((each) => (lyingBundle ? utf8('a lie') : each));
       return concatBytes(...shown.flatMap((each) => [Uint8Array.of(0, each.length), each]));
     };
@@ -169,6 +300,7 @@ describe('vcon-archivist monitor of a statement log', () => {
     ['a rollback', { size: 299 }],
     ['entries that are not in the tree', { size: 400, lyingBundle: true }],
     ['the checkpoint of another log', { size: 400, otherOrigin: true }],
+    ['a tile with one bit turned', { size: 400, lyingTile: true }],
   ])('ends with an alarm at %s', async (_, shown) => {
     answer = published({ size: 300 });
     expect((await monitor()).exitCode).toBe(0);
@@ -177,6 +309,47 @@ describe('vcon-archivist monitor of a statement log', () => {
     expect([exitCode, err.includes('ALARM')]).toEqual([1, true]);
     answer = published({ size: 301 });
     expect((await monitor()).exitCode).toBe(0);
+  });
+
+  it('ends with an alarm when its checkpoint is gone, and says so when its tiles are', async () => {
+    answer = published({ size: 300 });
+    await monitor();
+    answer = (path) => (path.includes('/tile/') ? undefined : published({ size: 301 })(path));
+    expect((await monitor()).exitCode).toBe(2);
+    answer = () => undefined;
+    expect((await monitor()).exitCode).toBe(1);
+  });
+
+  it('goes on over a rotated key, with either key while both sign, then with the new one', async () => {
+    const rotated = generateKeyPairSync('ed25519');
+    const next = { ...key, publicKey: fromBase64(rotated.publicKey.export({ format: 'jwk' }).x!) };
+    const signedBy = (size: number, byOld: boolean) => async (path: string) => {
+      const body = await published({ size })(path);
+      if (typeof body !== 'string') return body;
+      const [text, oldLine] = [`${body.split('\n\n')[0]}\n`, body.split('\n\n')[1]!];
+      const line = signatureLine(next, new Uint8Array(sign(null, utf8(text), rotated.privateKey)));
+      return encodeNote(text, byOld ? [line, oldLine] : [line]);
+    };
+    answer = published({ size: 3 });
+    expect((await monitor()).exitCode).toBe(0);
+    answer = signedBy(4, true);
+    expect((await monitor()).exitCode).toBe(0);
+    const both = () => look('--vkey', encodeVkey(key), '--vkey', encodeVkey(next));
+    answer = signedBy(5, true);
+    expect((await both()).exitCode).toBe(0);
+    answer = signedBy(6, false);
+    const { out, exitCode } = await both();
+    expect([exitCode, out.match(/6 entries/g)?.length]).toEqual([0, 1]);
+    expect((await look('--vkey', encodeVkey(next))).exitCode).toBe(0);
+    expect((await monitor()).exitCode).toBe(2);
+  });
+
+  it('says that its own memory is damaged, and does not accuse the log', async () => {
+    answer = published({ size: 300 });
+    await monitor();
+    writeFileSync(join(folder, 'state', origin, 'checkpoint'), 'log/x\n');
+    const { err, exitCode } = await monitor();
+    expect([exitCode, err.includes('does not hold'), err.includes('ALARM')]).toEqual([2, true, false]);
   });
 
   it('compares with what it saw also when a crash left the peaks of another state', async () => {

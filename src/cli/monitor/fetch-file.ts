@@ -10,7 +10,8 @@ const MOST_BYTES = 64 * 1024 * 1024;
 
 /** A file of a log; undefined when there is none (404). @throws {LogUnreachable} */
 export async function fetchFile(url: string): Promise<Uint8Array | undefined> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(TIME_LIMIT_MS) }).catch(() => {
+  // A log that is watched does not choose what else we ask for.
+  const response = await fetch(url, { signal: AbortSignal.timeout(TIME_LIMIT_MS), redirect: 'manual' }).catch(() => {
     throw new LogUnreachable(`${url} does not answer`);
   });
   if (response.status === 404) return undefined;

@@ -1,15 +1,20 @@
+import { decodeSign1 } from '../../core/cose/sign1.js';
 import { VerificationError } from '../../core/errors.js';
 import { massifPath, sealPath } from '../../core/massif/blob-paths.js';
+import { leavesPerMassif } from '../../core/massif/massif-layout.js';
+import { readMassif } from '../../core/massif/read-massif.js';
 import { inclusionProofPath } from '../../core/mmr/inclusion-proof-path.js';
 import { leafCount, mmrIndex } from '../../core/mmr/leaf-count.js';
 import { peakSlot } from '../../core/mmr/peak-slot.js';
+import { peaks } from '../../core/mmr/peaks.js';
+import { readLogClaims } from '../../core/receipt/log-claims.js';
 import { attachInclusion } from '../../core/receipt/mmr-receipt.js';
-import { verifyConsistency } from '../../core/verify/verify-consistency.js';
-import { type ProvenMassif, proveLog, verifySealOfMassif } from '../../core/verify/verify-log.js';
+import { checkHolds, checkNotOlder } from '../../core/verify/verify-consistency.js';
+import { type ProvenMassif, proveLog, type SealedMassif, verifySealOfMassif } from '../../core/verify/verify-log.js';
 import { recomputeMassif } from '../../core/verify/verify-massif.js';
-import { type ReceiptTrust, verifyMmrReceipt } from '../../core/verify/verify-receipt.js';
+import { type ReceiptTrust, verifyMmrReceipt, verifyReceiptSignature } from '../../core/verify/verify-receipt.js';
 import { fetchFile, requireFile } from './fetch-file.js';
-import type { KeptFiles } from './kept-files.js';
+import { type KeptFiles, StateDamaged } from './kept-files.js';
 
 /** An MMR log to follow, by the tenancy that it is of. */
 export interface FollowedMmrLog {
@@ -21,107 +26,127 @@ export interface FollowedMmrLog {
   readonly random: () => number;
 }
 
-const SEAL = 'head.sth';
+/** What an MMR log is remembered by; it changes with each new state. */
+export const SEAL = 'head.sth';
 const MASSIF = 'head.log';
 const SAMPLE = 8;
 
-interface Head {
-  readonly number: number;
-  readonly seal: Uint8Array;
-  readonly massifs: readonly Uint8Array[];
-}
-
 const fileUrl = (log: FollowedMmrLog, path: string) => `${log.url}/verifiabledata/merklelogs/${path}`;
+const sealOf = (log: FollowedMmrLog, number: number) => fetchFile(fileUrl(log, sealPath(log.tenancy, number)));
 
-/** The newest seal at or after a massif, and the massif files up to it. Seals first: a massif may only be ahead. */
-async function readHead(log: FollowedMmrLog, from: number): Promise<Head | undefined> {
-  let [number, seal] = [from, await fetchFile(fileUrl(log, sealPath(log.tenancy, from)))];
+/** The files that were fetched last: the evidence when they do not hold. */
+interface Fetched {
+  files?: SealedMassif;
+}
+
+/** One massif and its seal. The seal first: a massif may only be ahead. */
+async function fetchSealed(log: FollowedMmrLog, number: number, fetched: Fetched): Promise<SealedMassif | undefined> {
+  const seal = await sealOf(log, number);
   if (!seal) return undefined;
-  for (;;) {
-    const next = await fetchFile(fileUrl(log, sealPath(log.tenancy, number + 1)));
-    if (!next) break;
-    [number, seal] = [number + 1, next];
+  fetched.files = { seal, massif: await requireFile(fileUrl(log, massifPath(log.tenancy, number))) };
+  return fetched.files;
+}
+
+function isFull(massif: Uint8Array): boolean {
+  const { entries, height } = readMassif(massif);
+  return entries.length === leavesPerMassif(height);
+}
+
+/**
+ * The files of a log from a massif on, one after the other: who takes each has checked the one before it, so that a
+ * server which makes up ever more of them is stopped at the first.
+ */
+async function* filesFrom(log: FollowedMmrLog, from: number, fetched: Fetched): AsyncGenerator<SealedMassif> {
+  for (let number = from; ; number += 1) {
+    let files = await fetchSealed(log, number, fetched);
+    if (!files) return;
+    const more = (await sealOf(log, number + 1)) !== undefined;
+    // It has grown over the massif's end in between.
+    if (more && !isFull(files.massif)) files = (await fetchSealed(log, number, fetched)) ?? files;
+    yield files;
+    if (!more) return;
   }
-  const massifs: Uint8Array[] = [];
-  for (let each = from; each <= number; each += 1)
-    massifs.push(await requireFile(fileUrl(log, massifPath(log.tenancy, each))));
-  return { number, seal, massifs };
 }
 
-async function proveFromStart(log: FollowedMmrLog, head: Head): Promise<ProvenMassif> {
-  const files = await Promise.all(
-    head.massifs.map(async (massif, number) => ({
-      massif,
-      seal: number === head.number ? head.seal : await requireFile(fileUrl(log, sealPath(log.tenancy, number))),
-    })),
-  );
-  let last: ProvenMassif | undefined;
-  for await (const proven of proveLog(files, log.trust)) last = proven;
-  return last!;
-}
-
-/** Receipts of random leaves, put together from the seal as any client would: each has to verify. */
-async function checkSample(log: FollowedMmrLog, { massif, seal }: ProvenMassif): Promise<void> {
+/** Receipts of each peak and of random leaves, put together from the seal as any client would: each has to verify. */
+async function checkReceipts(log: FollowedMmrLog, { massif, seal }: ProvenMassif): Promise<void> {
   const { size } = seal.state;
+  const peakIndices = peaks(size);
+  if (seal.peakReceipts.length !== peakIndices.length)
+    throw new VerificationError('receipt_missing', 'the seal does not carry one receipt for each of its peaks');
+  for (const [slot, peak] of peakIndices.entries()) {
+    const sign1 = decodeSign1(seal.peakReceipts[slot]!);
+    const claims = readLogClaims(sign1.protectedHeader);
+    await verifyReceiptSignature({ sign1, ...claims }, massif.nodeAt(peak), log.trust, `the receipt of peak ${peak}`);
+  }
   const leaves = Number(leafCount(size) - massif.firstLeaf);
   for (let drawn = 0; drawn < SAMPLE; drawn += 1) {
     const index = mmrIndex(massif.firstLeaf + BigInt(Math.floor(log.random() * leaves)));
     const path = inclusionProofPath(size, index);
-    const signed = seal.peakReceipts[peakSlot(leafCount(size), path.length)];
-    if (!signed) throw new VerificationError('receipt_missing', `the seal carries no receipt for node ${index}`);
+    const signed = seal.peakReceipts[peakSlot(leafCount(size), path.length)]!;
     const receipt = attachInclusion(signed, index, path.map(massif.nodeAt), 'draft');
     await verifyMmrReceipt(receipt, massif.nodeAt(index), { ...log.trust, mmrIndex: index });
   }
 }
 
+/** The last state that was seen, checked again: a disk fails too. @throws {StateDamaged} */
+async function lastSeen(log: FollowedMmrLog, kept: KeptFiles): Promise<ProvenMassif | undefined> {
+  const [seal, bytes] = [await kept.read(SEAL), await kept.read(MASSIF)];
+  // A crash in the very first look leaves a massif alone: nothing was said of the log yet.
+  if (!seal) return undefined;
+  try {
+    if (!bytes) throw new VerificationError('insufficient_data', `${MASSIF} is missing`);
+    const massif = recomputeMassif(bytes);
+    return { massif, seal: await verifySealOfMassif(seal, massif, log.trust) };
+  } catch (error) {
+    if (!(error instanceof VerificationError)) throw error;
+    throw new StateDamaged(`what was kept of it does not hold with these keys: ${error.message} [${error.code}]`);
+  }
+}
+
 /**
- * Looks at an MMR log once: its newest seal must be signed, extend the one that was seen last, and cover a massif whose
- * every node recomputes; a sample of receipts must verify. Then, and only then, the new state is kept. Resolves with a
- * sentence on what was seen.
+ * Looks at an MMR log once: every massif from the last seen one on must recompute and be sealed, the first must hold all
+ * that was seen, and the receipts in the newest seal must verify. Then, and only then, the new state is kept. Resolves
+ * with a sentence on what was seen.
  * @throws {VerificationError} when the log is not what it was: a fork, a rollback, a forged or damaged file
+ * @throws {StateDamaged} when what was kept is of no use
  * @throws {LogUnreachable} when nothing can be said
  */
 export async function followMmrLog(log: FollowedMmrLog, kept: KeptFiles): Promise<string> {
-  const [oldSeal, oldMassif] = [await kept.read(SEAL), await kept.read(MASSIF)];
-  const old = oldSeal && oldMassif ? { seal: oldSeal, massif: oldMassif } : undefined;
-  const from = old ? recomputeMassif(old.massif).index : 0;
-  const head = await readHead(log, from);
-  if (!head) {
-    if (!old) return 'nothing is sealed yet';
-    throw new VerificationError('consistency_invalid', `massif ${from} and its seal are gone: a rollback`);
-  }
-  const proven = await prove(log, old, head, kept);
-  // The massif first: after a crash between the two the older seal still lies within it.
-  await kept.write(MASSIF, head.massifs.at(-1)!);
-  await kept.write(SEAL, head.seal);
-  return `${leafCount(proven.seal.state.size)} leaves in ${head.number + 1} massifs`;
-}
-
-async function prove(
-  log: FollowedMmrLog,
-  old: { seal: Uint8Array; massif: Uint8Array } | undefined,
-  head: Head,
-  kept: KeptFiles,
-): Promise<ProvenMassif> {
+  const seen = await lastSeen(log, kept);
+  const fetched: Fetched = {};
   try {
-    const proven = old ? await extend(log, old, head) : await proveFromStart(log, head);
-    await checkSample(log, proven);
-    return proven;
+    const head = await proveOn(log, seen, filesFrom(log, seen?.massif.index ?? 0, fetched));
+    if (!head) return 'nothing is sealed yet';
+    // The massif first: after a crash between the two the older seal still lies within it.
+    await kept.write(MASSIF, fetched.files!.massif);
+    await kept.write(SEAL, fetched.files!.seal);
+    const { size, sealedAtMs } = head.seal.state;
+    const when = new Date(sealedAtMs).toISOString();
+    return `${leafCount(size)} leaves in ${head.massif.index + 1} massifs, sealed at ${when}`;
   } catch (error) {
-    if (!(error instanceof VerificationError)) throw error;
     // Beside the state that they contradict, these are the proof of what the log did.
-    await kept.write(`alarm/${MASSIF}`, head.massifs.at(-1)!);
-    await kept.write(`alarm/${SEAL}`, head.seal);
+    if (error instanceof VerificationError && fetched.files) {
+      await kept.alarm(MASSIF, fetched.files.massif);
+      await kept.alarm(SEAL, fetched.files.seal);
+    }
     throw error;
   }
 }
 
-async function extend(
+async function proveOn(
   log: FollowedMmrLog,
-  old: { seal: Uint8Array; massif: Uint8Array },
-  head: Head,
-): Promise<ProvenMassif> {
-  await verifyConsistency(old, head, log.trust);
-  const massif = recomputeMassif(head.massifs.at(-1)!);
-  return { massif, seal: await verifySealOfMassif(head.seal, massif, log.trust) };
+  seen: ProvenMassif | undefined,
+  files: AsyncIterable<SealedMassif>,
+): Promise<ProvenMassif | undefined> {
+  let head: ProvenMassif | undefined;
+  for await (const proven of proveLog(files, log.trust)) {
+    if (seen) checkNotOlder(proven.seal, seen.seal);
+    if (seen && !head) checkHolds(proven.massif, seen);
+    head = proven;
+  }
+  if (seen && !head)
+    throw new VerificationError('consistency_invalid', `massif ${seen.massif.index} and its seal are gone: a rollback`);
+  if (head) await checkReceipts(log, head);
+  return head;
 }

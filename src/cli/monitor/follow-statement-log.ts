@@ -9,20 +9,23 @@ import { rfc9162Root } from '../../core/rfc9162/rfc9162-root.js';
 import { type Checkpoint, decodeCheckpoint } from '../../core/tlog/checkpoint.js';
 import { type NoteKey, verifyNote } from '../../core/tlog/signed-note.js';
 import { TILE_WIDTH, tilePath } from '../../core/tlog/tile.js';
-import { fetchFile, requireFile } from './fetch-file.js';
-import type { KeptFiles } from './kept-files.js';
+import { fetchFile, LogUnreachable, requireFile } from './fetch-file.js';
+import { type KeptFiles, StateDamaged } from './kept-files.js';
 
 /** A statement log to follow (C2SP tlog-tiles). */
 export interface FollowedStatementLog {
   /** Prefix of its files, without a slash at its end. */
   readonly url: string;
-  /** Its verifier key, from where the caller trusts. */
-  readonly key: NoteKey;
+  /** Its name in checkpoints. */
+  readonly origin: string;
+  /** Its verifier keys, from where the caller trusts: one of them has to sign. */
+  readonly keys: readonly NoteKey[];
   /** Fractions of 1, for the sample of entries. */
   readonly random: () => number;
 }
 
-const CHECKPOINT = 'checkpoint';
+/** What a statement log is remembered by; it changes with each new state. */
+export const CHECKPOINT = 'checkpoint';
 /** The roots of the complete subtrees of what was seen, largest first: enough to go on from. */
 const PEAKS = 'peaks';
 const HASH_BYTES = 32;
@@ -32,18 +35,28 @@ interface SeenState extends Checkpoint {
   readonly peaks: readonly Uint8Array[];
 }
 
-async function readCheckpoint(note: Uint8Array, key: NoteKey): Promise<Checkpoint> {
-  const checkpoint = decodeCheckpoint(await verifyNote(new TextDecoder().decode(note), [key]));
-  if (checkpoint.origin !== key.name)
-    throw new VerificationError('log_mismatch', `the checkpoint is of "${checkpoint.origin}", not of "${key.name}"`);
+async function readCheckpoint(note: Uint8Array, { origin, keys }: FollowedStatementLog): Promise<Checkpoint> {
+  const checkpoint = decodeCheckpoint(await verifyNote(new TextDecoder().decode(note), keys));
+  if (checkpoint.origin !== origin)
+    throw new VerificationError('log_mismatch', `the checkpoint is of "${checkpoint.origin}", not of "${origin}"`);
   return checkpoint;
+}
+
+/** The checkpoint that was seen last, checked again: a disk fails too. @throws {StateDamaged} */
+async function seenCheckpoint(note: Uint8Array, log: FollowedStatementLog): Promise<Checkpoint> {
+  try {
+    return await readCheckpoint(note, log);
+  } catch (error) {
+    if (!(error instanceof VerificationError)) throw error;
+    throw new StateDamaged(`what was kept of it does not hold with these keys: ${error.message} [${error.code}]`);
+  }
 }
 
 async function seenState(log: FollowedStatementLog, kept: KeptFiles): Promise<SeenState> {
   const [note, peaks] = [await kept.read(CHECKPOINT), await kept.read(PEAKS)];
-  if (!note || !peaks) return { origin: log.key.name, size: 0n, root: rfc9162Root([]), peaks: [] };
-  const checkpoint = await readCheckpoint(note, log.key);
-  const hashes = split(peaks);
+  if (!note) return { origin: log.origin, size: 0n, root: rfc9162Root([]), peaks: [] };
+  const checkpoint = await seenCheckpoint(note, log);
+  const hashes = split(peaks ?? new Uint8Array());
   const whole = hashes.length === peakIndices(sizeOfLeaves(checkpoint.size)).length;
   // After a crash between the two files the peaks may be of an older state: read on from nothing, and compare there.
   if (!whole || !equalBytes(rfc9162Root(hashes), checkpoint.root)) return { ...checkpoint, peaks: [] };
@@ -51,7 +64,7 @@ async function seenState(log: FollowedStatementLog, kept: KeptFiles): Promise<Se
 }
 
 function split(bytes: Uint8Array): Uint8Array[] {
-  return Array.from({ length: bytes.length / HASH_BYTES }, (_, at) =>
+  return Array.from({ length: Math.floor(bytes.length / HASH_BYTES) }, (_, at) =>
     bytes.slice(HASH_BYTES * at, HASH_BYTES * (at + 1)),
   );
 }
@@ -70,16 +83,25 @@ async function* leafHashes(log: FollowedStatementLog, from: bigint, to: bigint):
 
 interface Grown {
   readonly peaks: readonly Uint8Array[];
-  readonly leaves: ReadonlyMap<bigint, Uint8Array>;
+  /** The hashes at the drawn places. */
+  readonly drawn: ReadonlyMap<bigint, Uint8Array>;
+}
+
+/** Places of new entries to read; drawn before, since a log may be larger than memory. */
+function drawPlaces(log: FollowedStatementLog, from: bigint, to: bigint): Set<bigint> {
+  const count = Math.min(SAMPLE, Number(to - from));
+  return new Set(Array.from({ length: count }, () => from + BigInt(Math.floor(log.random() * Number(to - from)))));
 }
 
 /** Reads on from what was seen; on the way the older root has to come by, when its peaks were lost. */
 async function grow(log: FollowedStatementLog, seen: SeenState, to: bigint): Promise<Grown> {
   let peaks = seen.peaks;
   let size = seen.peaks.length === 0 ? 0n : seen.size;
-  const leaves = new Map<bigint, Uint8Array>();
+  const drawn = new Map<bigint, Uint8Array>();
+  const places = drawPlaces(log, size, to);
   const add = (hashes: readonly Uint8Array[]) => {
-    for (const [at, hash] of hashes.entries()) leaves.set(size + BigInt(at), hash);
+    for (const place of places)
+      if (place >= size && place < size + BigInt(hashes.length)) drawn.set(place, hashes[Number(place - size)]!);
     peaks = appendLeaves(rfc9162Parent, sizeOfLeaves(size), peaks, hashes).peaks;
     size += BigInt(hashes.length);
   };
@@ -91,7 +113,7 @@ async function grow(log: FollowedStatementLog, seen: SeenState, to: bigint): Pro
       add(hashes.slice(upToSeen));
     } else add(hashes);
   }
-  return { peaks, leaves };
+  return { peaks, drawn };
 }
 
 function checkRoot(peaks: readonly Uint8Array[], { size, root }: Checkpoint): void {
@@ -103,18 +125,16 @@ function checkRoot(peaks: readonly Uint8Array[], { size, root }: Checkpoint): vo
 }
 
 /** Entries that the log shows have to be what stands in its tree; the private log shows none. */
-async function checkSample(log: FollowedStatementLog, { leaves }: Grown, size: bigint): Promise<number> {
-  const indices = [...leaves.keys()];
+async function checkSample(log: FollowedStatementLog, { drawn }: Grown, size: bigint): Promise<number> {
   let checked = 0;
-  for (let drawn = 0; drawn < SAMPLE && indices.length > 0; drawn += 1) {
-    const leaf = indices[Math.floor(log.random() * indices.length)]!;
+  for (const [leaf, hash] of drawn) {
     const index = leaf / BigInt(TILE_WIDTH);
     const left = size - index * BigInt(TILE_WIDTH);
     const width = left < BigInt(TILE_WIDTH) ? Number(left) : TILE_WIDTH;
     const bundle = await fetchFile(`${log.url}/tile/${tilePath({ level: 'entries', index, width })}`);
     if (!bundle) return checked;
     const entry = entryAt(bundle, Number(leaf - index * BigInt(TILE_WIDTH)));
-    if (!entry || !equalBytes(rfc9162Leaf(entry), leaves.get(leaf)!))
+    if (!entry || !equalBytes(rfc9162Leaf(entry), hash))
       throw new VerificationError('leaf_mismatch', `entry ${leaf} is not what the tree holds there`);
     checked += 1;
   }
@@ -136,13 +156,16 @@ function entryAt(bundle: Uint8Array, place: number): Uint8Array | undefined {
  * and, with what was seen, must lead to the signed root; a sample of entries must be what the tree holds. Then the new
  * state is kept. Resolves with a sentence on what was seen.
  * @throws {VerificationError} when the log is not what it was
+ * @throws {StateDamaged} when what was kept is of no use
  * @throws {LogUnreachable} when nothing can be said
  */
 export async function followStatementLog(log: FollowedStatementLog, kept: KeptFiles): Promise<string> {
   const seen = await seenState(log, kept);
-  const note = await requireFile(`${log.url}/checkpoint`);
+  const note = await fetchFile(`${log.url}/checkpoint`);
+  if (!note && seen.size > 0n) throw new VerificationError('consistency_invalid', 'its checkpoint is gone: a rollback');
+  if (!note) throw new LogUnreachable(`${log.url}/checkpoint is not there`);
   try {
-    const checkpoint = await readCheckpoint(note, log.key);
+    const checkpoint = await readCheckpoint(note, log);
     checkNotOlder(checkpoint, seen);
     const grown = await grow(log, seen, checkpoint.size);
     checkRoot(grown.peaks, checkpoint);
@@ -152,7 +175,7 @@ export async function followStatementLog(log: FollowedStatementLog, kept: KeptFi
     return `${checkpoint.size} entries, ${sampled} of them read`;
   } catch (error) {
     // Beside the state that it contradicts, the signed checkpoint is the proof of what the log did.
-    if (error instanceof VerificationError) await kept.write(`alarm/${CHECKPOINT}`, note);
+    if (error instanceof VerificationError) await kept.alarm(CHECKPOINT, note);
     throw error;
   }
 }

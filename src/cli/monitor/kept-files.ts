@@ -1,35 +1,54 @@
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { equalBytes } from '../../core/bytes.js';
+import { replaceFile } from '../../platform/durable-file.js';
 
 /** What a monitor remembers of one log, on its own disk: what it has seen can never be taken back. */
 export interface KeptFiles {
   read(name: string): Promise<Uint8Array | undefined>;
-  /** Durable when it resolves; a crash leaves the old content or the new one. */
-  write(name: string, content: Uint8Array | string): Promise<void>;
+  /** Durable when it resolves; a crash leaves the old content or the new one. The same content is not written again. */
+  write(name: string, content: Uint8Array): Promise<void>;
+  /** Keeps what contradicts the rest, beside all that was kept so before. */
+  alarm(name: string, content: Uint8Array): Promise<void>;
+  /** Unix milliseconds of the last write that changed something; undefined without the file. */
+  changedAt(name: string): Promise<number | undefined>;
 }
+
+/** What is remembered does not hold by itself: nothing can be said about the log from there. */
+export class StateDamaged extends Error {
+  override readonly name = 'StateDamaged';
+}
+
+const MODE = 0o644;
+
+const missing = (error: unknown): undefined => {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+  throw error;
+};
 
 /** Files under a folder, which is made when it is first written to. */
 export function keptFiles(folder: string): KeptFiles {
+  const read = async (name: string): Promise<Uint8Array | undefined> => {
+    const content = await readFile(join(folder, name)).catch(missing);
+    return content && new Uint8Array(content);
+  };
+  const write = async (name: string, content: Uint8Array): Promise<void> => {
+    const before = await read(name);
+    if (before && equalBytes(before, content)) return;
+    const path = join(folder, name);
+    await mkdir(dirname(path), { recursive: true });
+    await replaceFile(path, content, MODE);
+  };
   return {
-    async read(name) {
-      try {
-        return new Uint8Array(await readFile(join(folder, name)));
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-        throw error;
-      }
+    read,
+    write,
+    alarm(name, content) {
+      const digest = createHash('sha256').update(content).digest('hex').slice(0, 16);
+      return write(join('alarm', name.replace(/^[^.]*/, `$&-${digest}`)), content);
     },
-    async write(name, content) {
-      const path = join(folder, name);
-      await mkdir(dirname(path), { recursive: true });
-      const file = await open(`${path}.new`, 'w');
-      try {
-        await file.writeFile(content);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await rename(`${path}.new`, path);
+    async changedAt(name) {
+      return (await stat(join(folder, name)).catch(missing))?.mtimeMs;
     },
   };
 }

@@ -6,6 +6,7 @@ import { popcount, trailingZeros } from '../mmr/uint64-bits.js';
 /** Bytes of a node and of every slot before the trie data. */
 export const NODE_BYTES = 32;
 export const TRIE_ENTRY_BYTES = 64;
+export const START_RECORD_BYTES = 32;
 /** Byte offset of the trie data: start record, seven reserved slots and the trie header come before it. */
 export const TRIE_START = 9 * NODE_BYTES;
 /** A file of a greater height could not be held in memory. */

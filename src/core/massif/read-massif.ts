@@ -7,6 +7,7 @@ import {
   fullNodeCount,
   NODE_BYTES,
   nodeStart,
+  START_RECORD_BYTES,
   stackStart,
   TRIE_ENTRY_BYTES,
   TRIE_START,
@@ -53,6 +54,12 @@ function nodeCount({ height, index }: MassifStart, bytes: Uint8Array): number {
   return nodes;
 }
 
+/** Room that no leaf uses is zero, so that a file has one form. */
+function checkZero(bytes: Uint8Array, start: number, end: number, massif: number): void {
+  for (let at = start; at < end; at += 1)
+    if (bytes[at] !== 0) corrupt(`massif ${massif} has something at byte ${at}, where nothing belongs`);
+}
+
 /**
  * Reads a massif file. Its form is checked, not one hash: see `recomputeMassif`.
  * @throws {VerificationError} `massif_corrupt`
@@ -65,11 +72,14 @@ export function readMassif(bytes: Uint8Array): Massif {
   const leaf = firstLeaf(height, index);
   const size = first + BigInt(nodes);
   const nodesAt = nodeStart(height, index);
+  const leaves = Number(leafCount(size) - leaf);
+  checkZero(bytes, START_RECORD_BYTES, TRIE_START, index);
+  checkZero(bytes, TRIE_START + TRIE_ENTRY_BYTES * leaves, stackStart(height), index);
   const stackIndices = peakStackIndices(height, index);
   const peakStack = slots(bytes, stackStart(height), stackIndices.length);
   return {
     ...start,
-    entries: Array.from({ length: Number(leafCount(size) - leaf) }, (_, place) =>
+    entries: Array.from({ length: leaves }, (_, place) =>
       decodeTrieEntry(bytes, TRIE_START + TRIE_ENTRY_BYTES * place),
     ),
     peakStack,

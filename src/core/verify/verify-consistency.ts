@@ -1,10 +1,13 @@
 import { concatBytes, equalBytes } from '../bytes.js';
 import { VerificationError } from '../errors.js';
+import type { Massif } from '../massif/read-massif.js';
+import type { TrieEntry } from '../massif/trie-entry.js';
 import { consistentRoots } from '../mmr/consistent-roots.js';
-import { isCompleteSize } from '../mmr/leaf-count.js';
+import { isCompleteSize, leafCount } from '../mmr/leaf-count.js';
 import { peaks as peakIndices } from '../mmr/peaks.js';
 import { type MmrConsistencyReceipt, readMmrConsistencyReceipt } from '../receipt/mmr-receipt.js';
 import { type Rfc9162ConsistencyReceipt, readRfc9162ConsistencyReceipt } from '../receipt/rfc9162-receipt.js';
+import type { Seal } from '../receipt/seal.js';
 import { readSeal } from '../receipt/seal.js';
 import { rfc9162VerifyConsistency } from '../rfc9162/rfc9162-consistency.js';
 import { checkSameLog, peaksAt, recomputeMassifs, verifySealOfMassif } from './verify-log.js';
@@ -93,13 +96,46 @@ export async function verifyConsistency(
     await verifySealOfMassif(older.seal, held, trust),
     await verifySealOfMassif(newer.seal, last, trust),
   ];
-  checkSameLog(to, from);
-  if (to.state.size < from.state.size || to.state.sealedAtMs < from.state.sealedAtMs)
+  checkNotOlder(to, from);
+  checkHolds(first, { seal: from, massif: held });
+}
+
+/**
+ * Checks that a seal is of the same log as an older one, and over no older state.
+ * @throws {VerificationError} `log_mismatch`, `consistency_invalid`
+ */
+export function checkNotOlder(newer: Seal, older: Seal): void {
+  checkSameLog(newer, older);
+  if (newer.state.size < older.state.size || newer.state.sealedAtMs < older.state.sealedAtMs)
     throw new VerificationError('consistency_invalid', 'the newer seal is over an older state: a rollback');
-  const [before, now] = [peaksAt(held, from.state.size), peaksAt(first, from.state.size)];
-  if (!before.every((peak, place) => equalBytes(peak, now[place]!)))
+}
+
+/**
+ * Checks that a massif still holds what was sealed in it before: the same nodes, and beside its own leaves the same keys
+ * and idtimestamps, which no node covers.
+ * @throws {VerificationError} `consistency_invalid`, `insufficient_data` when the older state does not end in it
+ */
+export function checkHolds(
+  now: Massif,
+  { seal, massif: held }: { readonly seal: Seal; readonly massif: Massif },
+): void {
+  const { size } = seal.state;
+  const [before, peaks] = [peaksAt(held, size), peaksAt(now, size)];
+  if (now.height !== held.height || !before.every((peak, place) => equalBytes(peak, peaks[place]!)))
+    throw new VerificationError('consistency_invalid', `the log holds other nodes below size ${size}: a fork`);
+  const sealed = Number(leafCount(size) - held.firstLeaf);
+  const changed = held.entries.slice(0, sealed).findIndex((entry, place) => !sameEntry(entry, now.entries[place]!));
+  if (changed >= 0)
     throw new VerificationError(
       'consistency_invalid',
-      `the log holds other nodes below size ${from.state.size}: a fork`,
+      `the log has leaf ${held.firstLeaf + BigInt(changed)} under another key or time than before`,
     );
+}
+
+function sameEntry(left: TrieEntry, right: TrieEntry): boolean {
+  return (
+    left.idtimestamp === right.idtimestamp &&
+    equalBytes(left.key, right.key) &&
+    equalBytes(left.extraBytes, right.extraBytes)
+  );
 }

@@ -279,14 +279,9 @@ describe('a malicious server is refused by name:', () => {
     await expect(attack()).rejects.toMatchObject({ name: 'VerificationError', code });
   });
 
-  it('any single bit of a massif file turned, but for the unused half of its trie', async () => {
+  it('any single bit of a massif file turned', async () => {
     const good = await sealed(0);
-    const used = new Set([
-      ...range(0, 32),
-      ...range(288, 288 + 4 * 64),
-      ...range(good.massif.length - 7 * 32, good.massif.length),
-    ]);
-    for (const offset of used) {
+    for (const offset of good.massif.keys()) {
       const turned = { ...good, massif: flipBit(good.massif, offset, offset % 8) };
       const readAll = Promise.all(log.events.slice(0, 4).map((event) => verifyEvent(event, turned, trust)));
       await expect(readAll, `byte ${offset}`).rejects.toMatchObject({ name: 'VerificationError' });
@@ -355,10 +350,6 @@ describe('a public asset', () => {
     await expect(verifyPublicAsset(asset, swapped, trust)).rejects.toMatchObject({ code: 'inclusion_path_invalid' });
   });
 });
-
-function* range(from: number, to: number): Generator<number> {
-  for (let at = from; at < to; at += 1) yield at;
-}
 
 function derOf(raw: Uint8Array): Uint8Array {
   const integer = (part: Uint8Array) => {
