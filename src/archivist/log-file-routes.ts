@@ -70,7 +70,7 @@ function tagSearchRoute(deps: LogFileDeps): Route {
       marker: z.string().max(64).optional(),
     }),
     rawResponse: 'application/xml',
-    refusal,
+    refusal: { tell: refusal },
     handle: async ({ query, principal }) => ({
       bytes: Buffer.from(await searchLogTags(deps.database, query, visibleTo(deps, principal))),
       contentType: 'application/xml',
@@ -92,7 +92,7 @@ function logFileRoute(deps: LogFileDeps, kind: LogFileKind, path: string, fileNa
     params: z.object({ uuid: z.string(), file: z.string() }),
     query: z.looseObject({}),
     rawResponse: 'application/octet-stream',
-    refusal,
+    refusal: { tell: refusal },
     handle: async ({ params, headers, principal }) => {
       const tenantId = uuidSchema.safeParse(params.uuid);
       const massif = fileName.exec(params.file)?.[1];

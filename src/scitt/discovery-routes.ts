@@ -5,11 +5,19 @@ import { coseKeyFromJwk, keyThumbprint } from '../core/cose/cose-key.js';
 import { ApiError } from '../platform/errors.js';
 import { type Route, route } from '../platform/http/route.js';
 import type { Keyring } from '../platform/keys/keyring.js';
-import { problemDetailsOf } from './problem-details.js';
+import { problemDetails } from './problem-details.js';
 import { SIGNATURE_ALGORITHMS } from './signature-algorithm.js';
 
 /** Keys change rarely, and a verifier must learn of a new one soon. */
 const HEADERS = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' };
+
+const NEGOTIATED = { ...HEADERS, vary: 'accept' };
+
+/** Whether JSON is all that an Accept header leaves: clients of the first drafts read CBOR whatever they said. */
+function asksForJson(accept = ''): boolean {
+  const types = accept.split(',').map((each) => each.split(';')[0]!.trim().toLowerCase());
+  return types.includes('application/json') && !types.some((type) => type === 'application/cbor' || type === '*/*');
+}
 
 export interface DiscoveryDeps {
   readonly keyring: Pick<Keyring, 'publicKeys'>;
@@ -26,10 +34,10 @@ export function keyByKidRoute({ keyring }: DiscoveryDeps): Route {
     access: 'public',
     extension: true,
     success: 200,
-    codes: [404, 429],
+    codes: [404],
     params: z.object({ kid: z.string() }),
     rawResponse: 'application/cbor',
-    refusal: problemDetailsOf('No such key'),
+    refusal: problemDetails('No such key'),
     handle: async ({ params }) => {
       const keys = keyring.publicKeys(['statement_receipt', 'seal']);
       const key = keys.find(({ jwk }) => toBase64Url(keyThumbprint(jwk)) === canonical(params.kid));
@@ -69,13 +77,16 @@ export function configurationRoutes({ keyring, publicUrl }: DiscoveryDeps, at: s
       method: 'GET',
       path: `${at}/.well-known/transparency-configuration`,
       operationId: `${name}_GetTransparencyConfiguration`,
-      summary: 'Where to register and where the keys are, as a CBOR map',
+      summary: 'Where to register and where the keys are, as a CBOR map or, for who accepts nothing else, as JSON',
       access: 'public',
       extension: true,
       success: 200,
       codes: [],
-      rawResponse: 'application/cbor',
-      handle: async () => ({ bytes: encodeCbor(configuration), contentType: 'application/cbor', headers: HEADERS }),
+      rawResponse: ['application/cbor', 'application/json'],
+      handle: async ({ headers }) =>
+        asksForJson(headers['accept'])
+          ? { body: Object.fromEntries(configuration), headers: NEGOTIATED }
+          : { bytes: encodeCbor(configuration), contentType: 'application/cbor', headers: NEGOTIATED },
     }),
     route({
       method: 'GET',

@@ -7,7 +7,7 @@ import { type Reply, type Route, route } from '../platform/http/route.js';
 import { timestampOf } from '../platform/timestamps.js';
 import { STATEMENT_LIMITS } from './examine-statement.js';
 import { preferredWaitMs } from './prefer-header.js';
-import { problemDetails, problemDetailsOf } from './problem-details.js';
+import { problemDetails } from './problem-details.js';
 import { registerStatement, type ScittDeps } from './register-statement.js';
 import { StatementRefused } from './statement-refused.js';
 
@@ -38,9 +38,11 @@ function registerRoute(deps: ScittDeps): Route {
     success: 201,
     codes: [303, 400, 401, 402, 403, 413, 415, 429],
     rawBody: true,
+    requestType: 'application/cose',
+    answerHeaders: { 201: ['location'], 303: ['location', 'retry-after'], 429: ['retry-after'] },
     bodyLimit: STATEMENT_LIMITS.maxBytes,
     rawResponse: 'application/cose',
-    refusal: problemDetails,
+    refusal: problemDetails(),
     handle: async ({ principal, rawBody, headers }) => {
       requireCose(headers['content-type']);
       const { eventId } = await registerStatement(deps, principal, { submitted: rawBody, public: true });
@@ -63,8 +65,9 @@ function receiptRoute(deps: ScittDeps): Route {
     path: '/entries/:id',
     operationId: 'Scrapi_QueryRegistrationStatus',
     summary: 'The receipt of an entry, once its registration is finished',
-    codes: [302, 400, 404, 429],
-    refusal: problemDetailsOf('Operation Not Found'),
+    codes: [302, 400, 404],
+    answerHeaders: { 200: ['location'], 302: ['location', 'retry-after'] },
+    refusal: problemDetails('Operation Not Found'),
     handle: ({ params }) =>
       inPublic(deps, params.id, async (tx, eventId) => {
         const log = deps.publicStatementLog;
@@ -82,8 +85,8 @@ function statementRoute(deps: ScittDeps): Route {
     path: '/entries/:id/statement',
     operationId: 'Scrapi_RetrieveSignedStatement',
     summary: 'The statement of an entry, byte for byte as it was registered',
-    codes: [400, 404, 429],
-    refusal: problemDetails,
+    codes: [400, 404],
+    refusal: problemDetails(),
     handle: ({ params }) =>
       inPublic(deps, params.id, async (tx, eventId) => {
         const { publicTenancy: tenantId } = deps;
@@ -105,8 +108,8 @@ function policyRoute(deps: ScittDeps): Route {
     path: '/entries/:id/registration-policy',
     operationId: 'Scrapi_RetrieveRegistrationPolicy',
     summary: 'The policy that an entry was registered under, and how the key of its signer was found',
-    codes: [400, 404, 429],
-    refusal: problemDetails,
+    codes: [400, 404],
+    refusal: problemDetails(),
     handle: ({ params }) =>
       inPublic(deps, params.id, async (tx, eventId) => {
         const { publicTenancy: tenantId } = deps;

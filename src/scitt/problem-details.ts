@@ -1,20 +1,21 @@
 import { type CborMap, encodeCbor } from '../core/cose/cbor.js';
 import type { ApiError, ErrorCode } from '../platform/errors.js';
-import type { Reply } from '../platform/http/route.js';
+import type { Refusal } from '../platform/http/route.js';
 import { StatementRefused } from './statement-refused.js';
 
 /** Keys of a problem-details map (RFC 9290 section 2). */
 const TITLE = -1;
 const DETAIL = -2;
 
-const TITLES: Readonly<Partial<Record<ErrorCode, string>>> = {
+const TITLES: Readonly<Record<Exclude<ErrorCode, 'not_found'>, string>> = {
   bad_request: 'Malformed request',
   unauthorized: 'Unauthorized',
   quota_reached: 'Quota Reached',
   forbidden: 'Forbidden',
-  not_found: 'Not Found',
   not_ready: 'Not Ready',
   method_not_allowed: 'Method Not Allowed',
+  conflict: 'Conflict',
+  unprocessable: 'Unprocessable Content',
   payload_too_large: 'Payload Too Large',
   unsupported_media_type: 'Unsupported Media Type',
   rate_limited: 'Too Many Requests',
@@ -22,20 +23,37 @@ const TITLES: Readonly<Partial<Record<ErrorCode, string>>> = {
   unavailable: 'Service Unavailable',
 };
 
-/** A refusal as concise problem details (RFC 9290): the form of every error of SCRAPI. */
-export function problemDetails(error: ApiError): Reply {
-  return told(error, error instanceof StatementRefused ? error.title : TITLES[error.code]);
+const CONTENT_TYPE = 'application/concise-problem-details+cbor';
+
+const SCHEMA = {
+  type: 'object',
+  description:
+    'Concise problem details (RFC 9290): a CBOR map whose keys are the integers that stand here as text, -1 the title and -2 the detail.',
+  required: ['-1', '-2'],
+  properties: {
+    '-1': { type: 'string', description: 'Title: short, and the same for every refusal of its kind' },
+    '-2': { type: 'string', description: 'Detail: what is wrong with this request' },
+  },
+} as const;
+
+/**
+ * Refusals as concise problem details (RFC 9290): the form of every error of SCRAPI.
+ * @param notFound the title for what is not there, as the draft has one for each of its resources
+ */
+export function problemDetails(notFound = 'Not Found'): Refusal {
+  return {
+    form: { contentType: CONTENT_TYPE, name: 'ProblemDetails', schema: SCHEMA },
+    tell(error) {
+      const details: CborMap = new Map([
+        [TITLE, titleOf(error, notFound)],
+        [DETAIL, error.description],
+      ]);
+      return { bytes: encodeCbor(details), contentType: CONTENT_TYPE };
+    },
+  };
 }
 
-/** The same with another title for what is not there, as the draft has one for each of its resources. */
-export function problemDetailsOf(notFound: string): (error: ApiError) => Reply {
-  return (error) => (error.code === 'not_found' ? told(error, notFound) : problemDetails(error));
-}
-
-function told(error: ApiError, title: string | undefined): Reply {
-  const details: CborMap = new Map([
-    [TITLE, title ?? error.code],
-    [DETAIL, error.description],
-  ]);
-  return { bytes: encodeCbor(details), contentType: 'application/concise-problem-details+cbor' };
+function titleOf(error: ApiError, notFound: string): string {
+  if (error instanceof StatementRefused) return error.title;
+  return error.code === 'not_found' ? notFound : TITLES[error.code];
 }

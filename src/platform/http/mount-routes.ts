@@ -47,13 +47,18 @@ export function mountRoutes(app: Express, routes: readonly Route[], deps: Pipeli
   app.set('env', 'production');
   for (const [path, resource] of resourcesOf(routes))
     app.all(path, (request, response) => dispatch(resource, deps, request, response));
-  app.use((_request: Request, response: Response) => {
-    sendError(response, new ApiError('not_found', 'There is nothing at this path.'));
+  app.use((request: Request, response: Response) => {
+    sendError(response, new ApiError('not_found', 'There is nothing at this path.'), nearestRoute(routes, request));
   });
   // Express counts the parameters: with four it is what errors come to, such as those of a path that does not decode.
-  app.use((error: unknown, _request: Request, response: Response, _next: unknown) => {
-    fail(response, deps.logger, error, 'pipeline');
+  app.use((error: unknown, request: Request, response: Response, _next: unknown) => {
+    fail(response, deps.logger, error, 'pipeline', nearestRoute(routes, request));
   });
+}
+
+/** The route under whose resource a path lies that is none: its refusal is told as the ones of its neighbours. */
+function nearestRoute(routes: readonly Route[], { path }: Request): Route | undefined {
+  return routes.find((route) => route.refusal?.form && path.startsWith(`${route.path.split('/:')[0]}/`));
 }
 
 /** A path with an escaped colon also matches the parameter of its shorter sibling, so it stands before it. */
@@ -169,6 +174,6 @@ function fail(response: Response, logger: Logger, error: unknown, operation: str
 }
 
 function sendError(response: Response, error: ApiError, route?: Route): void {
-  const told = route?.refusal?.(error) ?? { body: errorBody(error) };
+  const told = route?.refusal?.tell(error) ?? { body: errorBody(error) };
   send(response, { ...told, status: error.status, headers: { ...told.headers, ...error.headers } }, error.status);
 }

@@ -1,6 +1,6 @@
 import { type ZodType, z } from 'zod';
 import { MASK } from './field-mask.js';
-import type { Route } from './route.js';
+import type { AnswerHeader, Route } from './route.js';
 
 type Json = Record<string, unknown>;
 
@@ -21,10 +21,11 @@ const MEANINGS: Readonly<Record<number, string>> = {
   405: 'Another method is needed',
   409: 'The resource is in another state',
   413: 'The body is too large',
-  415: 'The body has an encoding that is not understood',
+  415: 'The body has a type or an encoding that is not understood',
   416: 'The range lies outside the file',
   422: 'The idempotency key was used with another body',
   429: 'Too many requests',
+  500: 'The service failed',
   503: 'Not able to answer now; try again',
 };
 
@@ -34,6 +35,15 @@ const ERROR: Json = {
   required: ['error', 'description'],
   properties: { error: { type: 'string' }, description: { type: 'string' } },
 };
+
+/** What a header of an answer tells. */
+const HEADERS: Readonly<Record<AnswerHeader, Json>> = {
+  location: { type: 'string', description: 'Absolute URL to ask at' },
+  'retry-after': { type: 'integer', description: 'Seconds to wait before asking again' },
+};
+
+/** Any route may come to these; only where refusals have a form of their own is that worth a word. */
+const OUR_FAULTS = [500, 503] as const;
 
 /** An OpenAPI 2.0 document of these routes, from the schemas that validate their requests. */
 export function openApiDocument(
@@ -55,8 +65,12 @@ export function openApiDocument(
     produces: ['application/json'],
     securityDefinitions: { bearer: { type: 'apiKey', name: 'authorization', in: 'header' } },
     paths,
-    definitions: { Error: ERROR },
+    definitions: { Error: ERROR, ...Object.fromEntries(routes.flatMap(refusalSchema)) },
   };
+}
+
+function refusalSchema({ refusal }: Route): [string, unknown][] {
+  return refusal?.form ? [[refusal.form.name, refusal.form.schema]] : [];
 }
 
 /** `:name` becomes `{name}`, an escaped colon a colon. */
@@ -65,13 +79,17 @@ function documentPath(path: string): string {
 }
 
 function operation(route: Route): Json {
-  const statuses = [...new Set([route.success, ...route.codes])].sort();
+  const { rawResponse } = route;
+  const form = route.refusal?.form;
+  const statuses = [...new Set([route.success, ...route.codes, ...(form ? OUR_FAULTS : [])])].sort();
+  const consumes = route.formFile ? 'multipart/form-data' : route.requestType;
+  const produces = [rawResponse ?? (form ? 'application/json' : []), form?.contentType ?? []].flat();
   return {
     operationId: route.operationId,
     summary: route.summary,
     ...(route.extension ? { 'x-extension': true } : {}),
-    ...(route.formFile ? { consumes: ['multipart/form-data'] } : {}),
-    ...(route.rawResponse ? { produces: [route.rawResponse] } : {}),
+    ...(consumes ? { consumes: [consumes] } : {}),
+    ...(produces.length > 0 ? { produces } : {}),
     ...(route.access === 'public' ? {} : { security: [{ bearer: [] }] }),
     parameters: [...pathParameters(route), ...fields(route.query, 'query'), ...mask(route), ...bodyParameter(route)],
     responses: Object.fromEntries(statuses.map((status) => [status, response(route, status)])),
@@ -80,10 +98,25 @@ function operation(route: Route): Json {
 
 function response(route: Route, status: number): Json {
   const description = MEANINGS[status] ?? 'Answer';
-  if (status >= 400) return { description, schema: { $ref: '#/definitions/Error' } };
-  if (route.rawResponse && status < 300) return { description, schema: { type: 'file' } };
-  if (status !== route.success && status !== 206) return { description };
-  return route.response ? { description, schema: schemaOf(route.response, 'output') } : { description };
+  const names = route.answerHeaders?.[status] ?? [];
+  const headers = Object.fromEntries(names.map((name) => [name, HEADERS[name]]));
+  return { description, ...content(route, status), ...(names.length > 0 ? { headers } : {}) };
+}
+
+/** The schema of an answer's body, and its type where OpenAPI 2.0 has no place to tell it for one status alone. */
+function content(route: Route, status: number): Json {
+  const { rawResponse } = route;
+  const form = route.refusal?.form;
+  if (status >= 400 && form)
+    return { schema: { $ref: `#/definitions/${form.name}` }, 'x-content-type': form.contentType };
+  if (status >= 400) return { schema: { $ref: '#/definitions/Error' } };
+  if (rawResponse && status < 300)
+    return {
+      schema: { type: 'file' },
+      ...(form && typeof rawResponse === 'string' ? { 'x-content-type': rawResponse } : {}),
+    };
+  if (status !== route.success && status !== 206) return {};
+  return route.response ? { schema: schemaOf(route.response, 'output') } : {};
 }
 
 /** Every name in the path is a parameter, whether a schema speaks of it or not. */
@@ -117,6 +150,8 @@ function mask(route: Route): Json[] {
 
 function bodyParameter(route: Route): Json[] {
   if (route.body) return [{ name: 'body', in: 'body', required: true, schema: schemaOf(route.body, 'input') }];
+  if (route.requestType)
+    return [{ name: 'body', in: 'body', required: true, schema: { type: 'string', format: 'binary' } }];
   if (route.formFile) return [{ name: route.formFile, in: 'formData', required: true, type: 'file' }];
   return [];
 }

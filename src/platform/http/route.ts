@@ -4,6 +4,8 @@ import type { z } from 'zod';
 import type { ApiError } from '../errors.js';
 import type { Principal } from './principal.js';
 
+export type AnswerHeader = 'location' | 'retry-after';
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
@@ -42,6 +44,17 @@ export interface Reply {
   readonly cookies?: readonly string[];
 }
 
+/** How refusals are told where the JSON body of all others is not the custom; the status stays the refusal's. */
+export interface Refusal {
+  /** The body, when it is another than that of all others: its type, and its name and schema in the OpenAPI document. */
+  readonly form?: {
+    readonly contentType: string;
+    readonly name: string;
+    readonly schema: Readonly<Record<string, unknown>>;
+  };
+  tell(error: ApiError): Reply;
+}
+
 /** One endpoint as a plain record: what it is, who may call it, what it takes and answers, and what it does. */
 export interface RouteDefinition<
   Caller extends Access,
@@ -66,6 +79,8 @@ export interface RouteDefinition<
   readonly body?: Body;
   /** Leaves the body alone: the handler reads `rawBody`. */
   readonly rawBody?: true;
+  /** Content type of a raw body. */
+  readonly requestType?: string;
   /** The field of the file in a multipart form, which the handler reads from the request as it comes. */
   readonly formFile?: string;
   /** Largest body in bytes. */
@@ -73,10 +88,11 @@ export interface RouteDefinition<
   /** How many requests of the rate limit this one is, by its body; one when not given. */
   readonly weight?: (body: z.output<Body>) => number;
   readonly response?: z.ZodType;
-  /** Content type of an answer that is not JSON. */
-  readonly rawResponse?: string;
-  /** How a refusal is told where the JSON body of all others is not the custom; the status stays the refusal's. */
-  readonly refusal?: (error: ApiError) => Reply;
+  /** Content type of an answer that is not JSON alone; of several, the first is the usual one. */
+  readonly rawResponse?: string | readonly [string, ...string[]];
+  /** Headers that tell something, by the status that they come with; names in lower case. */
+  readonly answerHeaders?: Readonly<Record<number, readonly AnswerHeader[]>>;
+  readonly refusal?: Refusal;
   handle(
     context: RequestContext<
       z.output<Params>,

@@ -4,7 +4,7 @@ import { type Reply, type Route, route } from '../../platform/http/route.js';
 import { configurationRoutes, type DiscoveryDeps } from '../discovery-routes.js';
 import { requireCose } from '../entry-routes.js';
 import { STATEMENT_LIMITS } from '../examine-statement.js';
-import { problemDetails, problemDetailsOf } from '../problem-details.js';
+import { problemDetails } from '../problem-details.js';
 import { StatementRefused } from '../statement-refused.js';
 import { hasPayloadHashEntry } from './payload-hash-store.js';
 import { type PayloadHashDeps, registerPayloadHash } from './register-payload-hash.js';
@@ -33,9 +33,11 @@ function registerRoute(deps: PayloadHashDeps & DiscoveryDeps, at: string): Route
     success: 201,
     codes: [400, 413, 415, 429, 503],
     rawBody: true,
+    requestType: 'application/cose',
+    answerHeaders: { 201: ['location'], 429: ['retry-after'], 503: ['retry-after'] },
     bodyLimit: STATEMENT_LIMITS.maxBytes,
     rawResponse: 'application/cose',
-    refusal: problemDetails,
+    refusal: problemDetails(),
     handle: async ({ rawBody, headers, address }) => {
       await deps.admit(address);
       requireCose(headers['content-type']);
@@ -55,9 +57,10 @@ function receiptRoute(deps: PayloadHashDeps & DiscoveryDeps, at: string): Route 
     extension: true,
     success: 200,
     codes: [400, 404, 429, 503],
+    answerHeaders: { 200: ['location'], 429: ['retry-after'], 503: ['retry-after'] },
     params: z.object({ id: z.string() }),
     rawResponse: 'application/cose',
-    refusal: problemDetailsOf('Operation Not Found'),
+    refusal: problemDetails('Operation Not Found'),
     handle: async ({ params, address }) => {
       await deps.admit(address);
       const id = params.id.toLowerCase();
