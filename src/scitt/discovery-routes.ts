@@ -83,6 +83,7 @@ export function configurationRoutes({ keyring, publicUrl }: DiscoveryDeps, at: s
       success: 200,
       codes: [],
       rawResponse: ['application/cbor', 'application/json'],
+      refusal: problemDetails(),
       handle: async ({ headers }) =>
         asksForJson(headers['accept'])
           ? { body: Object.fromEntries(configuration), headers: NEGOTIATED }

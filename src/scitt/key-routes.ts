@@ -2,6 +2,7 @@ import { encodeCoseKeySet } from '../core/cose/cose-key.js';
 import { type Route, route } from '../platform/http/route.js';
 import type { Keyring, PublishedKey } from '../platform/keys/keyring.js';
 import { DID_PATH, didDocument, didDocumentSchema, issuerDid } from './did.js';
+import { problemDetails } from './problem-details.js';
 
 /** Keys change rarely, and a verifier must learn of a new one soon. */
 const HEADERS = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' };
@@ -25,6 +26,7 @@ export function keyRoutes(deps: { keyring: Keyring; publicUrl: string }): Route[
       success: 200,
       codes: [],
       rawResponse: 'application/cbor',
+      refusal: problemDetails(),
       handle: async () => ({
         bytes: keys.logKeys(),
         contentType: 'application/cbor',

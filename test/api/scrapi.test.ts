@@ -76,6 +76,15 @@ describe('a statement that is registered', () => {
     expect(polled.every((status) => status === 302 || status === 200)).toBe(true);
   });
 
+  it('is the first entry also while that one is not finished', async () => {
+    const statement = sampleStatement(sampleIssuer());
+    const asked = await Promise.all(Array.from({ length: 6 }, () => register(statement, { prefer: 'respond-async' })));
+    expect(new Set(asked.map(({ status }) => status))).toEqual(new Set([303]));
+    expect(new Set(asked.map(locationOf)).size).toBe(1);
+    const final = await register(statement);
+    expect([final.status, locationOf(final)]).toEqual([201, locationOf(asked[0]!)]);
+  });
+
   it('says under which policy it was taken, and how its key was found', async () => {
     const answer = await register(sampleStatement(sampleIssuer()));
     const recorded = await running.anonymous.get(`${new URL(locationOf(answer)).pathname}/registration-policy`);
@@ -96,6 +105,16 @@ describe('where registration is found', () => {
     expect(keys[0]).toMatchObject({ kty: 'EC', crv: 'P-256' });
   });
 
+  it('is JSON for who accepts nothing else, and CBOR for everybody else', async () => {
+    const asked = async (accept: string) => {
+      const answer = await fetch(`${running.url}/.well-known/transparency-configuration`, { headers: { accept } });
+      return answer.headers.get('content-type');
+    };
+    expect(await asked('application/json')).toBe('application/json');
+    for (const accept of ['*/*', 'application/cbor', 'application/json, application/cbor;q=0.5', 'text/html'])
+      expect(await asked(accept)).toBe('application/cbor');
+  });
+
   it('has every key under its own kid', async () => {
     const set = decode((await get('/.well-known/scitt-keys')).bytes, { useMaps: true }) as Map<number, Uint8Array>[];
     for (const key of set) {
@@ -114,6 +133,9 @@ describe('a refusal', () => {
     [`/entries/${NOBODY}`, 404, 'Operation Not Found'],
     [`/entries/${NOBODY}/statement`, 404, 'Not Found'],
     ['/.well-known/scitt-keys/none', 404, 'No such key'],
+    ['/entries', 405, 'Method Not Allowed'],
+    ['/entries/%zz', 400, 'Malformed request'],
+    ['/entries/a/b/c', 404, 'Not Found'],
   ])('is told as CBOR problem details: GET %s', async (path, status, title) => {
     const answer = await get(path);
     expect([answer.status, ...problem(answer)]).toEqual([status, CBOR_PROBLEM, title]);
@@ -142,6 +164,19 @@ describe('a refusal', () => {
     const answer = await sendCose(running.url, caller, '/entries', body, headers);
     expect([answer.status, ...problem(answer)]).toEqual([status, CBOR_PROBLEM, title]);
   });
+
+  it.each(['/.well-known/scitt-keys', '/.well-known/transparency-configuration', '/entries'])(
+    'is told as CBOR problem details: another method for %s',
+    async (path) => {
+      const response = await fetch(`${running.url}${path}`, { method: 'DELETE' });
+      const map = foreignMap(new Uint8Array(await response.arrayBuffer()));
+      expect([response.status, response.headers.get('content-type'), map.get(-1)]).toEqual([
+        405,
+        CBOR_PROBLEM,
+        'Method Not Allowed',
+      ]);
+    },
+  );
 
   it('tells of too many requests the same way, and when to come again', async () => {
     const limited = await startTestService({ PLUGIN_PORT: '0', RATE_LIMIT: '1' });

@@ -37,6 +37,7 @@ const MALFORMED: [string, Uint8Array][] = [
     joined(bytes('d29f'), tagged([header, new Map(), payload, signature]).subarray(2), bytes('ff')),
   ],
   ['a label twice', tagged([bytes('a201260126'), new Map(), payload, signature])],
+  ['other claims at 13 than at 15', sampleStatement(issuer, headers([13, new Map([[1, 'https://another.example']])]))],
   ['a label in both headers', tagged([header, new Map([[4, payload]]), payload, signature])],
   ['a number longer than it need be', tagged([bytes('a1180126'), new Map(), payload, signature])],
   ['a float', tagged([bytes('a101f90000'), new Map(), payload, signature])],
@@ -107,6 +108,9 @@ describe('a statement', () => {
     ['private labels, claims at 13', { claimsLabel: 13 }],
     ['IANA labels', headers([258, -16], [259, 'application/vcon+json'], [-6800, undefined], [-6801, undefined])],
     ['a location of null and a meta-map with a number', headers([-6801, null])],
+    ['the same claims at 13 as at 15', headers([13, sampleHeader(issuer).get(15)])],
+    ['a token at 13, which is not claims', headers([13, new Uint8Array(8)])],
+    ['a countersignature beside it', { unprotected: new Map([[12, new Uint8Array(64)]]) }],
     ['a payload itself, with a content type', headers([-6800, undefined], [3, 'application/json'])],
     ['a critical header that is understood', headers([2, [4]])],
   ] as const)('is taken with %s', (_what, parts) => {

@@ -1,4 +1,5 @@
-import type { CborMap, CborValue } from '../cose/cbor.js';
+import { equalBytes } from '../bytes.js';
+import { type CborMap, type CborValue, encodeCbor } from '../cose/cbor.js';
 import { Claim, HASHED_STATEMENT_TYPE, Header } from '../cose/labels.js';
 import { decodeSign1, type Sign1 } from '../cose/sign1.js';
 import { VerificationError } from '../errors.js';
@@ -97,9 +98,20 @@ function eitherLabel(header: CborMap, final: number, draft: number): CborValue |
   return first ?? second ?? undefined;
 }
 
+const NAMING_CLAIMS = [Claim.issuer, Claim.subject, Claim.confirmation] as const;
+
+/** Claims at 15, or at 13. With both, they have to agree: one reader would believe the one and another the other. */
 function readClaims(header: CborMap): CborMap {
-  const claims = header.get(Header.claims) ?? header.get(Header.draftClaims);
-  return claims instanceof Map ? claims : new Map();
+  const [claims, drafted] = [header.get(Header.claims), header.get(Header.draftClaims)];
+  if (claims instanceof Map && drafted instanceof Map)
+    for (const label of NAMING_CLAIMS) {
+      const [said, draftSaid] = [claims.get(label), drafted.get(label)];
+      if (said === undefined || draftSaid === undefined || equalBytes(encodeCbor(said), encodeCbor(draftSaid)))
+        continue;
+      throw new VerificationError('malformed', 'the claims at 13 and at 15 of a statement contradict each other');
+    }
+  const read = claims ?? drafted;
+  return read instanceof Map ? read : new Map();
 }
 
 function checkEnvelope(sign1: Sign1): void {

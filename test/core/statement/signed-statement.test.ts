@@ -144,9 +144,11 @@ describe('readStatement', () => {
 
   it('takes claims at label 15, or at 13 as before RFC 9597', async () => {
     expect(readStatement(await statement(header([13, claims('old')])))).toMatchObject({ issuer: 'old' });
-    expect(readStatement(await statement(header([13, claims('old')], [15, claims('new')])))).toMatchObject({
+    expect(readStatement(await statement(header([13, claims('new')], [15, claims('new')])))).toMatchObject({
       issuer: 'new',
     });
+    const contradictory = await statement(header([13, claims('old')], [15, claims('new')]));
+    expect(() => readStatement(contradictory)).toThrow(expect.objectContaining({ code: 'malformed' }));
   });
 
   it('does not take a kcwt at label 13 for claims', async () => {
