@@ -64,3 +64,40 @@ export async function placedEntries(tx: Tx, log: LogRef, entryIds: readonly stri
   );
   return rows.map(placedEntry);
 }
+
+/** Where a published seal proves an entry: what a receipt is made from. */
+export interface SealedPlace {
+  readonly entryId: string;
+  readonly leafIndex: bigint;
+  /** The first published seal that covers the entry, the leaves under it and the key that signed it. */
+  readonly sealNumber: bigint;
+  readonly leaves: bigint;
+  readonly keyId: string;
+}
+
+/** Ordered by leaf, with nothing but what receipts need; an entry that no published seal covers is left out. */
+export async function sealedPlaces(tx: Tx, log: LogRef, entryIds: readonly string[]): Promise<SealedPlace[]> {
+  const rows = await tx.query<
+    Pick<PlacedRow, 'entry_id' | 'leaf_index' | 'leaves' | 'key_id'> & { seal_number: bigint }
+  >(
+    `SELECT leaf.entry_id, leaf.leaf_index, first.seal_number, first.leaves, first.key_id
+       FROM archivist.leaf
+       JOIN archivist.log ON log.tenant_id = leaf.tenant_id AND log.log_id = leaf.log_id
+      CROSS JOIN LATERAL (
+         SELECT seal.seal_number, seal.leaves, seal.key_id
+           FROM archivist.seal
+          WHERE seal.tenant_id = leaf.tenant_id AND seal.log_id = leaf.log_id AND seal.leaves > leaf.leaf_index
+          ORDER BY seal.leaves LIMIT 1) first
+      WHERE leaf.tenant_id = $1 AND leaf.log_id = $2 AND leaf.entry_id = ANY ($3::uuid[])
+        AND first.seal_number <= log.published_number
+      ORDER BY leaf.leaf_index`,
+    [log.tenantId, log.logId, entryIds],
+  );
+  return rows.map((row) => ({
+    entryId: row.entry_id,
+    leafIndex: row.leaf_index,
+    sealNumber: row.seal_number,
+    leaves: row.leaves,
+    keyId: row.key_id,
+  }));
+}

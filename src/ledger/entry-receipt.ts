@@ -1,65 +1,74 @@
 import { decodeSign1, type Sign1 } from '../core/cose/sign1.js';
-import { inclusionProofPath } from '../core/mmr/inclusion-proof-path.js';
 import { mmrIndex } from '../core/mmr/leaf-count.js';
+import { peakOverLeaf } from '../core/mmr/peak-over-leaf.js';
 import { peakSlot } from '../core/mmr/peak-slot.js';
 import { attachInclusion, type MmrProofForm } from '../core/receipt/mmr-receipt.js';
 import { attachRfc9162Inclusion } from '../core/receipt/rfc9162-receipt.js';
 import { rfc9162InclusionNodes, rfc9162InclusionPath } from '../core/rfc9162/rfc9162-inclusion-path.js';
 import type { Tx } from '../platform/postgres/database.js';
+import { type LeafUnderPeak, leafPaths } from './leaf-paths.js';
 import type { LogRef } from './log.js';
-import { readNodes } from './node-page-store.js';
+import { readNodeList, readNodes } from './node-page-store.js';
 
 /** One leaf in one state of a log. */
 export interface LeafInState {
   readonly leafIndex: bigint;
-  /** Node count of the state. */
-  readonly size: bigint;
   readonly leaves: bigint;
 }
 
-/** Which of an MMR state's peaks, left to right, a leaf lies under. */
-export function peakPosition(place: LeafInState): number {
-  return peakSlot(place.leaves, inclusionProofPath(place.size, mmrIndex(place.leafIndex)).length);
+/** A leaf with the signature over the root that its state has: of an RFC 9162 log. */
+export interface LeafUnderRoot extends LeafInState {
+  readonly signedRoot: Uint8Array;
 }
 
-/** An MMR receipt from the signed peak that the leaf lies under; reads one page for each of its O(log n) nodes. */
+/** A leaf with the signature over the peak that it lies under: of an MMR log. */
+export interface LeafUnderSignedPeak extends LeafUnderPeak {
+  readonly signedPeak: Sign1;
+}
+
+/** Which of an MMR state's peaks, left to right, a leaf lies under. */
+export function peakPosition({ leaves, leafIndex }: LeafInState): number {
+  return peakSlot(leaves, peakOverLeaf(leaves, leafIndex).height);
+}
+
+/** An MMR receipt from the signed peak that the leaf lies under. */
 export async function mmrEntryReceipt(
   tx: Tx,
   log: LogRef,
-  place: LeafInState,
+  { leafIndex, leaves }: LeafInState,
   signedPeak: Uint8Array,
   form: MmrProofForm,
 ): Promise<Uint8Array> {
-  return (await mmrEntryReceipts(tx, log, [{ place, signedPeak: decodeSign1(signedPeak) }], form))[0]!;
+  const wanted = { leafIndex, peak: peakOverLeaf(leaves, leafIndex), signedPeak: decodeSign1(signedPeak) };
+  return (await mmrEntryReceipts(tx, log, [wanted], form))[0]!;
 }
 
-/** MMR receipts in the order of their leaves; reads every page once. */
+/** MMR receipts in the order of their leaves, which is best an ascending one: then every node is read once. */
 export async function mmrEntryReceipts(
   tx: Tx,
   log: LogRef,
-  wanted: readonly { readonly place: LeafInState; readonly signedPeak: Sign1 }[],
+  wanted: readonly LeafUnderSignedPeak[],
   form: MmrProofForm,
 ): Promise<Uint8Array[]> {
-  const proofs = wanted.map(({ place, signedPeak }) => {
-    const index = mmrIndex(place.leafIndex);
-    return { signedPeak, index, path: inclusionProofPath(place.size, index) };
-  });
+  const { nodes, paths } = leafPaths(wanted);
+  const node = await readNodeList(tx, log, nodes);
+  return wanted.map(({ leafIndex, signedPeak }, place) =>
+    attachInclusion(signedPeak, mmrIndex(leafIndex), paths[place]!.map(node), form),
+  );
+}
+
+/** RFC 9162 receipts in the order of their leaves, from the signed roots; every node is read once. */
+export async function rfc9162EntryReceipts(
+  tx: Tx,
+  log: LogRef,
+  wanted: readonly LeafUnderRoot[],
+): Promise<Uint8Array[]> {
   const nodeAt = await readNodes(
     tx,
     log,
-    proofs.flatMap(({ path }) => path),
+    wanted.flatMap(({ leafIndex, leaves }) => rfc9162InclusionNodes(leafIndex, leaves)),
   );
-  return proofs.map(({ signedPeak, index, path }) => attachInclusion(signedPeak, index, path.map(nodeAt), form));
-}
-
-/** An RFC 9162 receipt from the signed root of the state; reads one page for each of its O(log n) nodes. */
-export async function rfc9162EntryReceipt(
-  tx: Tx,
-  log: LogRef,
-  place: LeafInState,
-  signedRoot: Uint8Array,
-): Promise<Uint8Array> {
-  const { leafIndex, leaves } = place;
-  const nodeAt = await readNodes(tx, log, rfc9162InclusionNodes(leafIndex, leaves));
-  return attachRfc9162Inclusion(signedRoot, leaves, leafIndex, rfc9162InclusionPath(leafIndex, leaves, nodeAt));
+  return wanted.map(({ leafIndex, leaves, signedRoot }) =>
+    attachRfc9162Inclusion(signedRoot, leaves, leafIndex, rfc9162InclusionPath(leafIndex, leaves, nodeAt)),
+  );
 }

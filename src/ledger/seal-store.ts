@@ -61,6 +61,19 @@ export async function findSeal(tx: Tx, log: LogRef, sealNumber: bigint): Promise
   return row && sealRow(row);
 }
 
+/** The signed roots of these seals of an RFC 9162 log, by seal number. */
+export async function signedRoots(
+  tx: Tx,
+  log: LogRef,
+  sealNumbers: readonly bigint[],
+): Promise<Map<bigint, Uint8Array>> {
+  const rows = await tx.query<Pick<StoredSeal, 'seal_number' | 'signed'>>(
+    `SELECT seal_number, signed FROM archivist.seal WHERE tenant_id = $1 AND log_id = $2 AND seal_number = ANY ($3::bigint[])`,
+    [log.tenantId, log.logId, sealNumbers],
+  );
+  return new Map(rows.map((row) => [row.seal_number, row.signed]));
+}
+
 /** The newest seal over more than `moreLeaves` and at most `mostLeaves` leaves. */
 export async function newestSealWithin(
   tx: Tx,

@@ -5,7 +5,7 @@ import { rfc9162RootFromInclusion } from '../core/rfc9162/rfc9162-root-from-incl
 import { verifyMmrReceipt, verifyReceiptSignature } from '../core/verify/verify-receipt.js';
 import { verifySeal } from '../core/verify/verify-seal.js';
 import type { Tx } from '../platform/postgres/database.js';
-import { mmrEntryReceipt, peakPosition, rfc9162EntryReceipt } from './entry-receipt.js';
+import { mmrEntryReceipt, peakPosition, rfc9162EntryReceipts } from './entry-receipt.js';
 import { leafEntries } from './leaf-entries.js';
 import type { LedgerContext } from './ledger-context.js';
 import type { LogState } from './log.js';
@@ -25,7 +25,7 @@ async function verifyAsAnyoneWould(
   const entry = (await leafEntries(tx, context, log, [state.lastLeaf])).get(entryId);
   if (!entry) throw new LogInconsistent(`the entry of leaf ${leafIndex} is gone`);
   const leaf = entry.leaf(idtimestamp, timestampCommitted);
-  const place = { leafIndex, size: log.size, leaves: log.leaves };
+  const place = { leafIndex, leaves: log.leaves };
   const trust = ownTrust(context, log);
   if (log.structure === 'MMR_SHA256') {
     await verifySeal(signed.seal.signed, state.peaks, trust);
@@ -34,7 +34,8 @@ async function verifyAsAnyoneWould(
     await verifyMmrReceipt(receipt, leaf, { ...trust, mmrIndex: mmrIndex(leafIndex) });
     return;
   }
-  const receipt = readRfc9162Receipt(await rfc9162EntryReceipt(tx, log, place, signed.seal.signed));
+  const [stored] = await rfc9162EntryReceipts(tx, log, [{ ...place, signedRoot: signed.seal.signed }]);
+  const receipt = readRfc9162Receipt(stored!);
   const root = rfc9162RootFromInclusion(leaf, receipt.leafIndex, receipt.treeSize, receipt.path);
   await verifyReceiptSignature(receipt, root, trust, 'the statement-log receipt');
 }

@@ -21,7 +21,13 @@ import {
   sealView,
 } from '../../src/ledger/massif-view.js';
 import { readNodeRange, readNodes } from '../../src/ledger/node-page-store.js';
-import { mmrReceipt, statementBytes, statementReceipt } from '../../src/ledger/receipts.js';
+import {
+  mmrReceipt,
+  mmrReceipts,
+  statementBytes,
+  statementReceipt,
+  statementReceipts,
+} from '../../src/ledger/receipts.js';
 import { sealObjectBytes, sealObjectKey } from '../../src/ledger/seal-object.js';
 import { findSeal } from '../../src/ledger/seal-store.js';
 import type { Tx } from '../../src/platform/postgres/database.js';
@@ -73,6 +79,16 @@ async function auditSealObjects(tx: Tx, rig: LedgerRig, log: LogState): Promise<
   expect(await rig.objectStore.get(sealObjectKey(log.logId, log.sealNumber + 1n))).toBeUndefined();
 }
 
+/** Many receipts read at once, whatever seals and keys they are under, are the ones that each entry has alone. */
+async function auditReceiptsTogether(tx: Tx, log: LogState, accepted: readonly string[], alone: Remembered) {
+  const together =
+    log.structure === 'MMR_SHA256'
+      ? await mmrReceipts(tx, log, accepted, 'draft')
+      : await statementReceipts(tx, log, accepted);
+  expect([...together.keys()].sort()).toEqual([...accepted].sort());
+  for (const [entryId, receipt] of together) expect(toHex(receipt)).toBe(alone.get(entryId));
+}
+
 /** What auditors remember between two looks at a log: the receipts that they have seen. */
 export type Remembered = Map<string, string>;
 
@@ -110,5 +126,6 @@ export async function auditLog(
       expect(receipt).toBe(remembered.get(row.entryId) ?? receipt);
       remembered.set(row.entryId, receipt);
     }
+    await auditReceiptsTogether(tx, log, accepted, remembered);
   });
 }

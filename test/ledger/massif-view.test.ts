@@ -4,9 +4,10 @@ import { toHex } from '../../src/core/bytes.js';
 import { leavesPerMassif } from '../../src/core/massif/massif-layout.js';
 import { sha256 } from '../../src/core/sha256.js';
 import { insertLeaves } from '../../src/ledger/leaf-store.js';
+import { LogInconsistent } from '../../src/ledger/log-inconsistent.js';
 import { createLog, findLog } from '../../src/ledger/log-store.js';
 import { massifBytes } from '../../src/ledger/massif-view.js';
-import { appendNodes, readNodeRange } from '../../src/ledger/node-page-store.js';
+import { appendNodes, readNodeRange, readNodes } from '../../src/ledger/node-page-store.js';
 import { knownLog } from '../core/massif/sample-log.js';
 import { fixture } from '../core/mmr/shared-vectors.js';
 import { ENGINES, type Opened, openEngine } from './test-engines.js';
@@ -71,6 +72,11 @@ describe.each(ENGINES)('massif files out of pages and rows on %s', (engine) => {
       }
       expect(size).toBe(200);
       await expect(readNodeRange(tx, log, 190n, 201n)).rejects.toThrow('node 200 is not stored');
+      const drawn = [199n, 3n, 64n, 3n, 0n, 31n];
+      const nodeAt = await readNodes(tx, log, drawn);
+      expect(drawn.map(nodeAt).map(toHex)).toEqual(drawn.map((index) => toHex(nodes[Number(index)]!)));
+      await expect(readNodes(tx, log, [3n, 200n])).rejects.toThrow('of 2 nodes 1 are stored');
+      await expect(readNodes(tx, log, [3n, 2n ** 40n])).rejects.toThrow(LogInconsistent);
     });
   });
 });

@@ -4,7 +4,7 @@
 import { utf8 } from '../bytes.js';
 import type { CborMap, CborValue } from './cbor-reader.js';
 
-const Major = { unsigned: 0x00, negative: 0x20, bytes: 0x40, text: 0x60, list: 0x80, map: 0xa0 } as const;
+const Major = { unsigned: 0x00, negative: 0x20, bytes: 0x40, text: 0x60, list: 0x80, map: 0xa0, tag: 0xc0 } as const;
 const FALSE = 0xf4;
 const TRUE = 0xf5;
 const NULL = 0xf6;
@@ -161,11 +161,12 @@ function writeValue(value: CborValue): void {
 
 /**
  * Deterministic CBOR (RFC 8949 section 4.2.1): shortest integers and lengths, map keys in byte order, definite lengths,
- * no floats, no tags. Equal values give equal bytes.
+ * no floats, no tag but the one around the whole when it is given. Equal values give equal bytes.
  * @throws {TypeError} for what cannot be encoded so: floats, integers beyond 64 bits, lone surrogates, undefined
  */
-export function encodeCbor(value: CborValue): Uint8Array {
+export function encodeCbor(value: CborValue, tag?: number): Uint8Array {
   end = 0;
+  if (tag !== undefined) writeHead(Major.tag, tag);
   writeValue(value);
   return buffer.slice(0, end);
 }

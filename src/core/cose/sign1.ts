@@ -1,4 +1,4 @@
-import { concatBytes, equalBytes } from '../bytes.js';
+import { equalBytes } from '../bytes.js';
 import { VerificationError } from '../errors.js';
 import { type CborLimits, type CborMap, type CborValue, decodeCbor, encodeCbor } from './cbor.js';
 import { Header, SIGN1_TAG } from './labels.js';
@@ -51,10 +51,7 @@ export function decodeSign1(bytes: Uint8Array, limits: Omit<CborLimits, 'tag'> =
 /** A tagged COSE_Sign1 of these parts; protected header, payload and signature byte for byte as given. */
 export function encodeSign1(parts: Sign1Parts): Uint8Array {
   const { protectedBytes, unprotectedHeader, payload, signature } = parts;
-  return concatBytes(
-    Uint8Array.of(0xc0 + SIGN1_TAG),
-    encodeCbor([protectedBytes, unprotectedHeader, payload, signature]),
-  );
+  return encodeCbor([protectedBytes, unprotectedHeader, payload, signature], SIGN1_TAG);
 }
 
 /** The bytes that are signed (RFC 9052 section 4.4), external data empty. */

@@ -2,12 +2,13 @@ import { equalBytes } from '../../core/bytes.js';
 import { decodeSign1 } from '../../core/cose/sign1.js';
 import { VerificationError } from '../../core/errors.js';
 import { mmrIndex } from '../../core/mmr/leaf-count.js';
+import { peakOverLeaf } from '../../core/mmr/peak-over-leaf.js';
 import { peaks as peakIndices } from '../../core/mmr/peaks.js';
 import { readLogClaims } from '../../core/receipt/log-claims.js';
 import { readSeal } from '../../core/receipt/seal.js';
 import { verifyMmrReceipt, verifyReceiptSignature } from '../../core/verify/verify-receipt.js';
 import { verifySeal } from '../../core/verify/verify-seal.js';
-import { mmrEntryReceipt, peakPosition } from '../entry-receipt.js';
+import { mmrEntryReceipt } from '../entry-receipt.js';
 import type { LogState } from '../log.js';
 import { ownTrust } from '../log-keys.js';
 import { readNodes } from '../node-page-store.js';
@@ -115,10 +116,10 @@ export async function auditReceipt(
 ): Promise<void> {
   if (log.structure !== 'MMR_SHA256') return;
   const leafIndex = seal.leaves - 1n;
-  const place = { leafIndex, size: seal.size, leaves: seal.leaves };
+  const place = { leafIndex, leaves: seal.leaves };
   try {
     const receipt = await context.database.inTransaction('system', async (tx) => {
-      const peak = peakIndices(seal.size)[peakPosition(place)]!;
+      const peak = peakOverLeaf(seal.leaves, leafIndex).index;
       const signed = (await peakReceipts(tx, log, seal.keyId, [peak])).get(peak);
       return signed && mmrEntryReceipt(tx, log, place, signed, 'draft');
     });

@@ -10,6 +10,8 @@ import { includedRoot } from '../../../src/core/mmr/included-root.js';
 import { inclusionProofPath } from '../../../src/core/mmr/inclusion-proof-path.js';
 import { indexHeight } from '../../../src/core/mmr/index-height.js';
 import { isCompleteSize, leafCount, leafIndex, mmrIndex, sizeOfLeaves } from '../../../src/core/mmr/leaf-count.js';
+import { peakOverLeaf } from '../../../src/core/mmr/peak-over-leaf.js';
+import { peakSlot } from '../../../src/core/mmr/peak-slot.js';
 import { peaks } from '../../../src/core/mmr/peaks.js';
 import { bitLength, popcount, trailingZeros } from '../../../src/core/mmr/uint64-bits.js';
 import { verifyInclusion } from '../../../src/core/mmr/verify-inclusion.js';
@@ -92,6 +94,20 @@ describe('MMR against a naive model, every size', () => {
         expect(isCompleteSize(index)).toBe(complete.has(Number(index)));
       }
     }
+  });
+
+  it('finds the peak over a leaf among the peaks of its tree', () => {
+    for (let count = 1; count <= EVERY; count++) {
+      const tops = peaks(sizeOfLeaves(BigInt(count)));
+      for (let leaf = 0; leaf < count; leaf += count > 127 ? 7 : 1) {
+        const peak = peakOverLeaf(BigInt(count), BigInt(leaf));
+        expect(peak.index).toBe(tops.find((top) => top >= mmrIndex(BigInt(leaf))));
+        expect(peak.height).toBe(indexHeight(peak.index));
+        expect(tops[peakSlot(BigInt(count), peak.height)]).toBe(peak.index);
+      }
+    }
+    expect(() => peakOverLeaf(3n, 3n)).toThrow(RangeError);
+    expect(() => peakOverLeaf(3n, -1n)).toThrow(RangeError);
   });
 
   it('proves inclusion of leaves and interior nodes', () => {
