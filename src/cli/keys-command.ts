@@ -3,11 +3,13 @@ import { answerAsOperator, type OperatorOptions } from './operator-answer.js';
 import type { OperatorClient } from './operator-client.js';
 import type { Terminal } from './terminal.js';
 
-type ShownKey = Readonly<Record<'key_id' | 'role' | 'algorithm' | 'state' | 'valid_from' | 'valid_until', string>>;
+type ShownKey = Readonly<
+  Record<'key_id' | 'role' | 'algorithm' | 'state' | 'private_half' | 'valid_from' | 'valid_until', string>
+>;
 
 function line(key: ShownKey): string {
   const until = key.valid_until === '' ? '' : ` to ${key.valid_until}`;
-  return `${key.state.padEnd(7)}  ${key.role.padEnd(17)}  ${key.algorithm.padEnd(6)}  ${key.key_id}  ${key.valid_from}${until}`;
+  return `${key.state.padEnd(7)}  ${key.role.padEnd(17)}  ${key.algorithm.padEnd(6)}  ${(key.private_half || 'none').padEnd(6)}  ${key.key_id}  ${key.valid_from}${until}`;
 }
 
 async function list(client: OperatorClient) {

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { decodeVkey, type NoteKey, NoteKeyType } from '../core/tlog/signed-note.js';
+import { parsePkcs11Uri } from './keys/pkcs11/pkcs11-uri.js';
 import { parseQuotas } from './quotas.js';
 
 /** A UUID in lower case. */
@@ -74,6 +75,16 @@ export const clamavUrl = z.string().refine((text) => {
   const { protocol, hostname, port, pathname } = new URL(text);
   return protocol === 'tcp:' ? hostname !== '' && port !== '' : protocol === 'unix:' && pathname.length > 1;
 }, 'must be tcp://host:port or the path of a socket');
+
+/** A token in a PKCS #11 module. The reason for a refusal never has the text: somebody may have put a PIN into it. */
+export const keyProvider = z.string().transform((text, context) => {
+  try {
+    return parsePkcs11Uri(text);
+  } catch (error) {
+    context.addIssue(error instanceof TypeError ? error.message : 'must be a PKCS #11 URI');
+    return z.NEVER;
+  }
+});
 
 /** Limits of a tenancy by name. */
 export const quotas = z.string().transform((text, context) => {

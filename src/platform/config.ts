@@ -6,6 +6,7 @@ import {
   cronPattern,
   emailAddress,
   hasTwins,
+  keyProvider,
   objectStoreDir,
   port,
   quotas,
@@ -14,6 +15,7 @@ import {
   type WitnessAddress,
   witnesses,
 } from './config-values.js';
+import type { Pkcs11Token } from './keys/pkcs11/pkcs11-uri.js';
 import { type PayloadHashConfig, payloadHashConfig, payloadHashVariables } from './payload-hash-config.js';
 import { findPluginContradiction, type PluginConfig, pluginConfig, pluginVariables } from './plugin-config.js';
 import { DEFAULT_QUOTAS, type Quotas } from './quotas.js';
@@ -48,6 +50,12 @@ export interface Config {
   readonly dataDir: string;
   /** `KEYS_DIR`, default `DATA_DIR/keys`: private keys; one folder for all processes of a deployment. */
   readonly keysDir: string;
+  /**
+   * `KEY_PROVIDER`, a PKCS #11 URI such as
+   * `pkcs11:token=archive?module-path=/usr/lib/softhsm/libsofthsm2.so&pin-source=/run/secrets/pin`: keys are made in that
+   * module's token and sign there. Unset, they are files in `KEYS_DIR`, where secrets that sign nothing are in any case.
+   */
+  readonly keyProvider: Pkcs11Token | undefined;
   /** `DATABASE_URL`, `postgres://…`; unset, an embedded PostgreSQL in `DATA_DIR`. */
   readonly databaseUrl: string | undefined;
   /** `REDIS_URL`, `redis://…` or `rediss://…`; unset, queues live in the database. */
@@ -137,6 +145,7 @@ const environmentSchema = z.object({
   PUBLIC_URL: baseUrl.optional(),
   DATA_DIR: z.string().default('./data'),
   KEYS_DIR: z.string().optional(),
+  KEY_PROVIDER: keyProvider.optional(),
   DATABASE_URL: url(['postgres:', 'postgresql:']).optional(),
   REDIS_URL: url(['redis:', 'rediss:']).optional(),
   OBJECT_STORE_URL: objectStoreDir.optional(),
@@ -226,6 +235,7 @@ function configOf(env: Environment): Config {
     publicUrl,
     dataDir,
     keysDir: env.KEYS_DIR === undefined ? join(dataDir, 'keys') : resolve(env.KEYS_DIR),
+    keyProvider: env.KEY_PROVIDER,
     databaseUrl: env.DATABASE_URL,
     redisUrl: env.REDIS_URL,
     objectStoreDir: env.OBJECT_STORE_URL ?? join(dataDir, 'objects'),

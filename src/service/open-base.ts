@@ -9,6 +9,7 @@ import { explained } from '../platform/explain-failure.js';
 import { fileObjectStore } from '../platform/file-object-store.js';
 import { createIds, type Ids } from '../platform/ids.js';
 import { nodeVerify } from '../platform/keys/node-verify.js';
+import { openKeyStore } from '../platform/keys/open-key-store.js';
 import { createLogger, type Logger } from '../platform/logger.js';
 import { createMetrics, type Metrics } from '../platform/metrics.js';
 import type { Database } from '../platform/postgres/database.js';
@@ -55,6 +56,8 @@ export async function openBase(config: Config, overrides: ServiceOverrides, clos
   closers.push(() => database.close());
   const queues = config.redisUrl ? await openRedisQueues(config.redisUrl, logger) : postgresQueues(database, logger);
   closers.push(() => queues.close());
+  const keys = await openKeyStore(config, logger);
+  closers.push(() => keys.close());
   const kill = () => process.kill(process.pid, 'SIGKILL');
   return {
     clock,
@@ -65,7 +68,7 @@ export async function openBase(config: Config, overrides: ServiceOverrides, clos
     database,
     queues,
     objectStore: fileObjectStore(config.objectStoreDir),
-    open: await openDeployment({ config, database, clock, ids }),
+    open: await openDeployment({ config, database, clock, ids, keys }),
   };
 }
 

@@ -5,8 +5,9 @@ import type { Clock } from '../platform/clock.js';
 import type { Config } from '../platform/config.js';
 import type { Ids } from '../platform/ids.js';
 import { createDeploymentKeys, createTenancyKeys } from '../platform/keys/create-keys.js';
-import { keyFiles } from '../platform/keys/key-files.js';
+import type { KeyStore } from '../platform/keys/key-store.js';
 import { type OpenKeyring, openKeyring } from '../platform/keys/open-keyring.js';
+import { secretFiles } from '../platform/keys/secret-files.js';
 import { listSigningKeys } from '../platform/keys/signing-key-store.js';
 import type { Database } from '../platform/postgres/database.js';
 import { writeCredentials } from './first-credentials.js';
@@ -15,6 +16,7 @@ import { writeCredentials } from './first-credentials.js';
 export interface OpenDeployment {
   readonly deployment: Deployment;
   readonly keyring: OpenKeyring;
+  readonly keys: KeyStore;
   readonly createTenancyKeys: BootstrapDeps['createTenancyKeys'];
   /** Only at the start that made the deployment. */
   readonly firstOwner?: FirstOwner;
@@ -29,9 +31,10 @@ export async function openDeployment(parts: {
   database: Database;
   clock: Clock;
   ids: Ids;
+  keys: KeyStore;
 }): Promise<OpenDeployment> {
-  const { config, database, clock, ids } = parts;
-  const files = keyFiles(config.keysDir);
+  const { config, database, clock, ids, keys } = parts;
+  const files = secretFiles(config.keysDir);
   const randomBytes = (count: number) => ids.randomBytes(count);
   const secrets = {
     pepper: await files.secret('token-pepper', randomBytes),
@@ -42,8 +45,8 @@ export async function openDeployment(parts: {
     ids,
     pepper: secrets.pepper,
     massifHeight: config.massifHeight,
-    createDeploymentKeys: (tx, tenantId) => createDeploymentKeys(tx, files, tenantId, new Date(clock.now())),
-    createTenancyKeys: (tx, tenantId) => createTenancyKeys(tx, files, tenantId, new Date(clock.now())),
+    createDeploymentKeys: (tx, tenantId) => createDeploymentKeys(tx, keys, files, tenantId, new Date(clock.now())),
+    createTenancyKeys: (tx, tenantId) => createTenancyKeys(tx, keys, tenantId, new Date(clock.now())),
     clientId: config.bootstrapClientId,
     clientSecret: config.bootstrapClientSecret,
   };
@@ -52,9 +55,15 @@ export async function openDeployment(parts: {
     if (made.firstOwner && !config.bootstrapClientSecret) await leaveCredentials(config, made.firstOwner);
     return { ...made, rows: await listSigningKeys(tx, made.deployment.deploymentTenancy) };
   });
-  const keyring = await openKeyring(rows, files, secrets);
+  const keyring = await openKeyring(rows, keys, secrets);
   await beginChain({ database, deployment, key: keyring.chain, clock });
-  return { deployment, keyring, createTenancyKeys: deps.createTenancyKeys, ...(firstOwner ? { firstOwner } : {}) };
+  return {
+    deployment,
+    keyring,
+    keys,
+    createTenancyKeys: deps.createTenancyKeys,
+    ...(firstOwner ? { firstOwner } : {}),
+  };
 }
 
 function leaveCredentials(config: Config, owner: FirstOwner): Promise<void> {

@@ -23,8 +23,8 @@ import { ApiError } from '../platform/errors.js';
 import { createOutboundFetch } from '../platform/http/outbound-fetch.js';
 import type { Authenticate } from '../platform/http/principal.js';
 import type { Ids } from '../platform/ids.js';
-import { keyFiles } from '../platform/keys/key-files.js';
 import { createSealedBox } from '../platform/keys/sealed-box.js';
+import { secretFiles } from '../platform/keys/secret-files.js';
 import type { Logger } from '../platform/logger.js';
 import { createSendMail } from '../platform/mail.js';
 import type { Database } from '../platform/postgres/database.js';
@@ -63,8 +63,7 @@ export async function openIdentity(parts: IdentityParts): Promise<Identity> {
   const { config, database, clock, ids, logger, open } = parts;
   const { deployment, keyring, createTenancyKeys } = open;
   const { publicUrl, massifHeight } = config;
-  const files = keyFiles(config.keysDir);
-  const secret = await files.secret(OPERATOR_TOKEN, (count) => ids.randomBytes(count));
+  const secret = await secretFiles(config.keysDir).secret(OPERATOR_TOKEN, (count) => ids.randomBytes(count));
   const disabled = await watchDisabledTenancies({ database, logger });
   const standingOf = createCallerStanding(database);
   const keys = watchKeys({ database, keyring, deployment, clock, logger });
@@ -88,7 +87,7 @@ export async function openIdentity(parts: IdentityParts): Promise<Identity> {
       clock,
       ids,
       logger,
-      files,
+      keys: open.keys,
       deploymentTenancy: deployment.deploymentTenancy,
       refreshKeys: keys.adoptNow,
     },

@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { createPrivateKey } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
@@ -34,9 +35,8 @@ async function published(): Promise<string[]> {
 /** A token of the new key over the owner's claims, as another process would issue it. */
 async function rotate(): Promise<string> {
   const { database, deployment } = running.service.parts;
-  const files = keyFiles(keysDir);
   await database.inTransaction('system', (tx) =>
-    rotateKey(tx, files, deployment.deploymentTenancy, 'token', new Date()),
+    rotateKey(tx, keyFiles(keysDir), deployment.deploymentTenancy, 'token', new Date()),
   );
   let kid = '';
   await database.inTransaction('system', async (tx) => {
@@ -47,7 +47,7 @@ async function rotate(): Promise<string> {
   });
   return new SignJWT(decodeJwt(running.owner.token))
     .setProtectedHeader({ alg: 'RS256', typ: 'at+jwt', kid })
-    .sign(await files.load(kid));
+    .sign(createPrivateKey(await readFile(join(keysDir, `${kid}.pem`))));
 }
 
 describe('the token key', () => {

@@ -9,7 +9,7 @@ import {
   webCryptoVerify,
 } from '../../src/core/index.js';
 import { statementHeader } from '../../src/core/statement/signed-statement.js';
-import { nodeSigner } from '../../src/platform/keys/node-signer.js';
+import { nodeSigner } from '../../src/platform/keys/evidence-signer.js';
 import { nodeVerify } from '../../src/platform/keys/node-verify.js';
 import type { BenchPlan } from './bench-plan.js';
 import type { ServiceUnderTest } from './service-under-test.js';

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomInt, sign } from 'node:crypto';
 import { pino } from 'pino';
 import { mmrReceipt, mmrReceipts } from '../../src/ledger/receipts.js';
-import { nodeSigner } from '../../src/platform/keys/node-signer.js';
+import { nodeSigner } from '../../src/platform/keys/evidence-signer.js';
 import type { Database } from '../../src/platform/postgres/database.js';
 import { openPostgresql } from '../../src/platform/postgres/open-postgresql.js';
 import type { BenchPlan } from './bench-plan.js';

@@ -11,6 +11,8 @@ export const redisUrl = process.env['TEST_REDIS_URL'];
 export const redisServerPath = ['/usr/bin/redis-server', '/usr/local/bin/redis-server'].find(existsSync);
 /** The ClamAV daemon (clamav-daemon), started by tests with a signature of their own. */
 export const clamdPath = ['/usr/sbin/clamd', '/usr/local/sbin/clamd', '/usr/bin/clamd'].find(existsSync);
+/** SoftHSM (softhsm2): a PKCS #11 module that keeps its keys in files, and what makes its tokens. */
+export const softhsm = softhsmParts();
 export const chromiumPath = process.env['TEST_CHROMIUM'] ?? CHROMIUM.find(existsSync);
 const python = process.env['TEST_PYTHON'] ?? 'python3';
 const runsPython = (script: string): boolean => spawnSync(python, ['-c', script]).status === 0;
@@ -19,6 +21,14 @@ export const pythonPath = runsPython('import json') ? python : undefined;
 /** With the conserver's own client of Redis; conservers have 4.6 or newer, Debian's Python a little older. */
 export const hasRedisPy = pythonPath !== undefined && runsPython('import redis; assert redis.VERSION >= (4, 3)');
 
+function softhsmParts(): { readonly modulePath: string; readonly util: string } | undefined {
+  const modules = ['/usr/lib/softhsm/libsofthsm2.so', '/usr/local/lib/softhsm/libsofthsm2.so'];
+  const [modulePath, util] = [modules, ['/usr/bin/softhsm2-util', '/usr/local/bin/softhsm2-util']].map((paths) =>
+    paths.find(existsSync),
+  );
+  return modulePath && util ? { modulePath, util } : undefined;
+}
+
 /** What this machine lacks, and which tests are not run for that. */
 export function notRun(): string[] {
   return [
@@ -26,6 +36,7 @@ export function notRun(): string[] {
     ...(redisUrl ? [] : ['tests on Redis: TEST_REDIS_URL is not set']),
     ...(redisServerPath ? [] : ['tests of Redis settings: there is no redis-server']),
     ...(clamdPath ? [] : ['tests on the ClamAV daemon: there is no clamd']),
+    ...(softhsm ? [] : ['tests of keys in a PKCS #11 module: there is no SoftHSM (softhsm2)']),
     ...(pythonPath ? [] : ['tests of the Python link: there is no python3 (TEST_PYTHON)']),
     ...(pythonPath && !hasRedisPy ? ['tests of the Python link on Redis: its Python has no redis-py'] : []),
     ...(chromiumPath ? [] : ['tests in a browser: there is no Chromium']),

@@ -97,8 +97,8 @@ async function putBlock(deps: ChainDeps, head: Head, waiting: readonly Waiting[]
   const { clock, database, deployment, failpoints } = deps;
   const key = deps.keyring.chain;
   const parent = headerFields(head.header);
-  const signed = waiting.map(({ to, input }, place) =>
-    signTransaction({ nonce: head.nextNonce + BigInt(place), to, input }, key),
+  const signed = await Promise.all(
+    waiting.map(({ to, input }, place) => signTransaction({ nonce: head.nextNonce + BigInt(place), to, input }, key)),
   );
   const now = BigInt(Math.floor(clock.now() / 1000));
   const block = blockOf({

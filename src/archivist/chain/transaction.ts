@@ -22,10 +22,13 @@ export interface SignedTransaction {
 }
 
 /** A legacy transaction, signed for this chain alone (EIP-155): its chain id is the one of every asset. */
-export function signTransaction(content: TransactionContent, key: Pick<ChainKey, 'sign'>): SignedTransaction {
+export async function signTransaction(
+  content: TransactionContent,
+  key: Pick<ChainKey, 'sign'>,
+): Promise<SignedTransaction> {
   const chainId = BigInt(CHAIN_ID);
   const fields = [content.nonce, NOTHING, NOTHING, dataOf(content.to), NOTHING, content.input];
-  const { r, s, recovery } = key.sign(keccak_256(RLP.encode([...fields, chainId, NOTHING, NOTHING])));
+  const { r, s, recovery } = await key.sign(keccak_256(RLP.encode([...fields, chainId, NOTHING, NOTHING])));
   const signed = RLP.encode([...fields, 2n * chainId + 35n + BigInt(recovery), r, s]);
   return { hash: keccak_256(signed), signed };
 }

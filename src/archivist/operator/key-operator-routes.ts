@@ -8,6 +8,7 @@ const keySchema = z.object({
   role: z.string(),
   algorithm: z.string(),
   state: z.enum(['active', 'retired']),
+  private_half: z.enum(['file', 'module', '']),
   valid_from: z.string(),
   valid_until: z.string(),
 });

@@ -1,12 +1,13 @@
-import type { KeyObject } from 'node:crypto';
-import { SignJWT } from 'jose';
-import type { PublicJwk } from '../../core/cose/public-key.js';
+import { toBase64Url, utf8 } from '../../core/bytes.js';
+import { type PublicJwk, publicJwk } from '../../core/cose/public-key.js';
 import type { Signer } from '../../core/cose/signature.js';
 import { type ChainKey, chainKey } from './chain-key.js';
-import { type KeyFiles, secretFingerprint } from './key-files.js';
+import { evidenceSigner } from './evidence-signer.js';
+import { fits } from './key-fit.js';
 import { DEPLOYMENT_ROLES, type KeyRole, PEPPER_ROLE } from './key-role.js';
+import type { KeyStore, PrivateKey } from './key-store.js';
 import type { Keyring, PublishedKey } from './keyring.js';
-import { nodeSigner } from './node-signer.js';
+import { secretFingerprint } from './secret-files.js';
 import type { SigningKeyRow } from './signing-key-store.js';
 
 const EVIDENCE_ROLES = ['issuer', 'statement_receipt', 'seal', 'note'] as const;
@@ -27,18 +28,27 @@ function isOf(row: SigningKeyRow, roles: readonly KeyRole[]): row is SigningKeyR
   return roles.some((role) => role === row.role);
 }
 
-function requireActive(rows: readonly SigningKeyRow[], role: SigningKeyRow['role']): SigningKeyRow {
+function requireActive<R extends SigningKeyRow['role']>(
+  rows: readonly SigningKeyRow[],
+  role: R,
+): SigningKeyRow & { readonly role: R } {
   const row = rows.find((candidate) => candidate.role === role && candidate.state === 'active');
   if (!row) throw new Error(`there is no active key for the role ${role}`);
-  return row;
+  return { ...row, role };
 }
 
 /** Keys as one moment has them. */
 interface Keys {
   readonly rows: readonly SigningKeyRow[];
-  readonly active: ReadonlyMap<KeyRole, { keyId: string; key: KeyObject }>;
+  readonly active: ReadonlyMap<KeyRole, ActiveKey>;
   readonly signers: ReadonlyMap<KeyRole, Signer>;
   readonly chain: ChainKey;
+}
+
+interface ActiveKey {
+  readonly keyId: string;
+  readonly publicJwk: Record<string, string>;
+  readonly key: PrivateKey;
 }
 
 /** A keyring of a running service, whose keys others may rotate. */
@@ -51,17 +61,18 @@ export interface OpenKeyring extends Keyring {
 }
 
 /**
- * Loads the private halves of the deployment's active keys. A service that could publish and not sign must not start.
- * @throws {Error} naming the key whose private half is missing, or when the pepper is not the deployment's
+ * Opens the private halves of the deployment's active keys, each of which has to sign once. A service that could publish and
+ * not sign must not start.
+ * @throws {Error} naming the key whose private half is missing or another key's, or when the pepper is not the deployment's
  */
 export async function openKeyring(
   rows: readonly SigningKeyRow[],
-  files: KeyFiles,
+  store: KeyStore,
   secrets: { readonly pepper: Uint8Array; readonly pageTokenKey: Uint8Array },
 ): Promise<OpenKeyring> {
   if (requireActive(rows, PEPPER_ROLE).keyId !== secretFingerprint(secrets.pepper))
     throw new Error('KEYS_DIR has another token-pepper than this deployment: restore it, or no client secret is known');
-  let keys = await loadKeys(rows, files);
+  let keys = await loadKeys(rows, store);
   return {
     ...secrets,
     get chain() {
@@ -69,29 +80,42 @@ export async function openKeyring(
     },
     signer: (role) => keys.signers.get(role)!,
     publicKeys: (roles) => keys.rows.filter((row) => isOf(row, roles)).map(published),
-    signToken(claims, { typ }) {
-      const token = keys.active.get('token')!;
-      return new SignJWT({ ...claims }).setProtectedHeader({ alg: 'RS256', typ, kid: token.keyId }).sign(token.key);
-    },
+    signToken: (claims, { typ }) => signCompact(keys.active.get('token')!, { alg: 'RS256', typ }, claims),
     async adopt(next) {
-      keys = await loadKeys(next, files, keys);
+      keys = await loadKeys(next, store, keys);
     },
   };
 }
 
-async function loadKeys(rows: readonly SigningKeyRow[], files: KeyFiles, before?: Keys): Promise<Keys> {
-  const active = new Map<KeyRole, { keyId: string; key: KeyObject }>();
+/** A JWS in its compact form (RFC 7515), signed wherever the key is. */
+async function signCompact({ keyId, key }: ActiveKey, header: object, claims: object): Promise<string> {
+  const part = (value: object) => toBase64Url(utf8(JSON.stringify(value)));
+  const input = `${part({ ...header, kid: keyId })}.${part(claims)}`;
+  return `${input}.${toBase64Url(await key.sign(utf8(input)))}`;
+}
+
+async function loadKeys(rows: readonly SigningKeyRow[], store: KeyStore, before?: Keys): Promise<Keys> {
+  const active = new Map<KeyRole, ActiveKey>();
   for (const role of DEPLOYMENT_ROLES) {
-    const { keyId } = requireActive(rows, role);
+    const row = requireActive(rows, role);
     const held = before?.active.get(role);
-    active.set(role, held?.keyId === keyId ? held : { keyId, key: await files.load(keyId) });
+    active.set(role, held?.keyId === row.keyId ? held : await openActive(store, row));
   }
   const signers = EVIDENCE_ROLES.map((role): [KeyRole, Signer] => {
-    const { keyId, key } = active.get(role)!;
+    const { keyId, publicJwk: jwk, key } = active.get(role)!;
     const held = before?.active.get(role)?.keyId === keyId ? before.signers.get(role) : undefined;
-    return [role, held ?? nodeSigner(key)];
+    return [role, held ?? evidenceSigner(publicJwk(jwk), key)];
   });
   const chain = active.get('chain')!;
   const heldChain = before?.active.get('chain')?.keyId === chain.keyId ? before.chain : undefined;
-  return { rows, active, signers: new Map(signers), chain: heldChain ?? chainKey(chain.key) };
+  return { rows, active, signers: new Map(signers), chain: heldChain ?? chainKey(chain.publicJwk, chain.key) };
+}
+
+async function openActive(store: KeyStore, row: SigningKeyRow & { readonly role: KeyRole }): Promise<ActiveKey> {
+  const { keyId, publicJwk: jwk } = row;
+  const key = await store.open(row);
+  if (!key) throw new Error(`The private half of the active key ${keyId} is missing: ${store.advice(keyId)}.`);
+  if (!(await fits(jwk, key)))
+    throw new Error(`The private half of the active key ${keyId} is another key's: ${store.advice(keyId)}.`);
+  return { keyId, publicJwk: jwk, key };
 }

@@ -10,9 +10,12 @@ import { createSimpleHash } from '../../../src/archivist/chain/simple-hash.js';
 import { signTransaction, transactionResponse } from '../../../src/archivist/chain/transaction.js';
 import { listRoot } from '../../../src/archivist/chain/trie-root.js';
 import { chainKey } from '../../../src/platform/keys/chain-key.js';
+import { nodePrivateKey } from '../../../src/platform/keys/node-private-key.js';
 import { walletAddress } from '../../../src/platform/keys/wallet-address.js';
 
-const key = chainKey(generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).privateKey);
+const pair = generateKeyPairSync('ec', { namedCurve: 'secp256k1' });
+const publicJwk = pair.publicKey.export({ format: 'jwk' }) as Record<string, string>;
+const key = chainKey(publicJwk, nodePrivateKey(pair.privateKey));
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
 const number = fc.bigInt({ min: 0n, max: 2n ** 60n });
 
@@ -53,10 +56,10 @@ describe('a transaction', () => {
   const to = walletAddress(new Uint8Array(64).fill(7));
   const place = { sender: key.address, blockNumber: 5n, blockHash: new Uint8Array(32), transactionIndex: 1 };
 
-  it('is signed by the key of its sender, for this chain alone', () => {
-    fc.assert(
-      fc.property(number, fc.uint8Array({ maxLength: 200 }), (nonce, input) => {
-        const signed = signTransaction({ nonce, to, input }, key);
+  it('is signed by the key of its sender, for this chain alone', async () => {
+    await fc.assert(
+      fc.asyncProperty(number, fc.uint8Array({ maxLength: 200 }), async (nonce, input) => {
+        const signed = await signTransaction({ nonce, to, input }, key);
         const [n, price, gas, receiver, value, data, v, r, s] = RLP.decode(signed.signed) as Uint8Array[];
         const chainId = BigInt(0x56434f4e);
         const recovery = numberOf(v!) - 35n - 2n * chainId;
@@ -64,15 +67,15 @@ describe('a transaction', () => {
         const hash = keccak_256(RLP.encode([n!, price!, gas!, receiver!, value!, data!, chainId, 0, 0]));
         const point = new secp256k1.Signature(numberOf(r!), numberOf(s!), Number(recovery)).recoverPublicKey(hash);
         expect(walletAddress(point.toBytes(false).slice(1))).toBe(key.address);
-        expect(signTransaction({ nonce, to, input }, key)).toEqual(signed);
+        expect(await signTransaction({ nonce, to, input }, key)).toEqual(signed);
       }),
       { numRuns: 15 },
     );
   });
 
-  it('shows its numbers as decimal text and the tenancy that it is about', () => {
+  it('shows its numbers as decimal text and the tenancy that it is about', async () => {
     const shown = transactionResponse(
-      { ...signTransaction({ nonce: 402n, to, input: Uint8Array.of(1) }, key), ...place },
+      { ...(await signTransaction({ nonce: 402n, to, input: Uint8Array.of(1) }, key)), ...place },
       to,
     );
     expect(shown).toMatchObject({ nonce: '402', block_number: '5', transaction_index: 1, from: key.address, to });

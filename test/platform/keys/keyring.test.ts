@@ -13,6 +13,7 @@ import { TOKEN_PEPPER } from '../../../src/platform/keys/key-role.js';
 import type { Keyring } from '../../../src/platform/keys/keyring.js';
 import { nodeVerify } from '../../../src/platform/keys/node-verify.js';
 import { openKeyring } from '../../../src/platform/keys/open-keyring.js';
+import { secretFiles } from '../../../src/platform/keys/secret-files.js';
 import { listSigningKeys } from '../../../src/platform/keys/signing-key-store.js';
 import { walletAddress } from '../../../src/platform/keys/wallet-address.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
@@ -32,17 +33,19 @@ describe.each(engines())('the keyring on %s', (engine) => {
   beforeEach(async () => {
     folder = join(await mkdtemp(join(tmpdir(), 'keys-')), 'keys');
     await opened.asOwner('DELETE FROM archivist.signing_key');
-    await opened.database.inTransaction('system', (tx) => createDeploymentKeys(tx, keyFiles(folder), DEPLOYMENT, AT));
+    await opened.database.inTransaction('system', (tx) =>
+      createDeploymentKeys(tx, keyFiles(folder), secretFiles(folder), DEPLOYMENT, AT),
+    );
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   async function open(): Promise<Keyring> {
-    const files = keyFiles(folder);
+    const secrets = secretFiles(folder);
     const random = (count: number) => new Uint8Array(count).fill(9);
     const rows = await opened.database.inTransaction('system', (tx) => listSigningKeys(tx, DEPLOYMENT));
-    return openKeyring(rows, files, {
-      pepper: await files.secret(TOKEN_PEPPER, random),
-      pageTokenKey: await files.secret('page-token-key', random),
+    return openKeyring(rows, keyFiles(folder), {
+      pepper: await secrets.secret(TOKEN_PEPPER, random),
+      pageTokenKey: await secrets.secret('page-token-key', random),
     });
   }
 
@@ -111,7 +114,7 @@ describe.each(engines())('the keyring on %s', (engine) => {
     await expect(open()).rejects.toThrow('no active key for the role issuer');
     await opened.asOwner(`DELETE FROM archivist.signing_key WHERE role <> 'issuer'`);
     await opened.database.inTransaction('system', (tx) =>
-      createDeploymentKeys(tx, keyFiles(folder), DEPLOYMENT, new Date(AT.getTime() + 1000)),
+      createDeploymentKeys(tx, keyFiles(folder), secretFiles(folder), DEPLOYMENT, new Date(AT.getTime() + 1000)),
     );
     const keys = (await open()).publicKeys(['issuer']);
     expect(keys.map(({ state }) => state)).toEqual(['active', 'retired']);
@@ -147,7 +150,7 @@ describe('a secret in the key folder', () => {
     const folder = await mkdtemp(join(tmpdir(), 'keys-'));
     let drawn = 0;
     const draw = (count: number) => new Uint8Array(count).fill(++drawn);
-    const secrets = await Promise.all(Array.from({ length: 8 }, () => keyFiles(folder).secret('s', draw)));
+    const secrets = await Promise.all(Array.from({ length: 8 }, () => secretFiles(folder).secret('s', draw)));
     for (const secret of secrets) expect(secret).toEqual(secrets[0]);
     await rm(folder, { recursive: true });
   });

@@ -1,0 +1,24 @@
+import { createPublicKey, type JsonWebKey, verify } from 'node:crypto';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { concatBytes, fromBase64, utf8 } from '../../core/bytes.js';
+import { sha256 } from '../../core/sha256.js';
+import type { PrivateKey } from './key-store.js';
+
+/** Says what it is, and is no statement, no seal and no token. */
+const PROBE = sha256(utf8('vcon-archivist asks whether this private half belongs to its public one'));
+
+/** Whether what the private half signs verifies with the public one. @throws when it cannot sign */
+export async function fits(jwk: Readonly<Record<string, string>>, key: PrivateKey): Promise<boolean> {
+  return verifiesAs(jwk, PROBE, await key.sign(PROBE));
+}
+
+/** Checks a signature in the form that `PrivateKey.sign` gives it, by any kind of key. */
+export function verifiesAs(jwk: Readonly<Record<string, string>>, message: Uint8Array, signature: Uint8Array): boolean {
+  if (jwk['crv'] === 'secp256k1') {
+    const point = concatBytes(Uint8Array.of(4), fromBase64(jwk['x']!), fromBase64(jwk['y']!));
+    return signature.length === 65 && secp256k1.verify(signature.subarray(1), message, point, { prehash: false });
+  }
+  const publicKey = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' });
+  const hash = jwk['kty'] === 'OKP' ? null : 'sha256';
+  return verify(hash, message, { key: publicKey, dsaEncoding: 'ieee-p1363' }, signature);
+}

@@ -1,0 +1,45 @@
+import type { Logger } from '../logger.js';
+import { keyFiles } from './key-files.js';
+import type { KeyRole } from './key-role.js';
+import type { KeyStore } from './key-store.js';
+import { openModuleKeys, UnsupportedKeyError } from './pkcs11/module-keys.js';
+import type { Pkcs11Token } from './pkcs11/pkcs11-uri.js';
+
+/**
+ * Roles whose curve many modules do not have. No statement, seal or token depends on them, so they may lie in files where
+ * the others do not.
+ */
+const MAY_BE_FILES: readonly KeyRole[] = ['note', 'chain', 'wallet'];
+
+/**
+ * Where this deployment's private halves are: files in `KEYS_DIR`, or the module of `KEY_PROVIDER`. With a module, keys that
+ * are files already go on signing until they are rotated.
+ * @throws {Error} for a person when the module cannot be used
+ */
+export async function openKeyStore(
+  config: { readonly keysDir: string; readonly keyProvider: Pkcs11Token | undefined },
+  logger: Logger,
+): Promise<KeyStore> {
+  const files = keyFiles(config.keysDir);
+  return config.keyProvider ? moduleBeforeFiles(await openModuleKeys(config.keyProvider), files, logger) : files;
+}
+
+function moduleBeforeFiles(module: KeyStore, files: KeyStore, logger: Logger): KeyStore {
+  return {
+    async generate(role) {
+      try {
+        return await module.generate(role);
+      } catch (error) {
+        if (!(error instanceof UnsupportedKeyError) || !MAY_BE_FILES.includes(role)) throw error;
+        logger.warn(
+          { role, reason: error.message },
+          'a key is made in KEYS_DIR, for its module makes none of its kind',
+        );
+        return files.generate(role);
+      }
+    },
+    open: async (key) => (await module.open(key)) ?? files.open(key),
+    advice: (keyId) => `${module.advice(keyId)}, or ${files.advice(keyId)}`,
+    close: () => module.close(),
+  };
+}

@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { fromBase64, utf8 } from '../../../core/bytes.js';
+import { keyIdOf } from '../key-id.js';
+import { KEY_KINDS, type KeyRole } from '../key-role.js';
+import type { KeyStore, PrivateKey, StoredKey } from '../key-store.js';
+import type { Attribute } from './call-memory.js';
+import { KEY_MECHANISMS, type KeyMechanism } from './key-mechanism.js';
+import { pinFile } from './pin-file.js';
+import { CKA, isAnswer, Pkcs11Error } from './pkcs11-constants.js';
+import { loadPkcs11Module } from './pkcs11-module.js';
+import { type KeyPairHandles, openPkcs11Session, type Pkcs11Session } from './pkcs11-session.js';
+import type { Pkcs11Token } from './pkcs11-uri.js';
+import { createSessionPool, type SessionPool } from './session-pool.js';
+
+/** As many signatures a process has under way in the module; others wait. */
+const SESSIONS = 4;
+
+/** The module makes no keys of this kind. */
+export class UnsupportedKeyError extends Error {
+  override readonly name = 'UnsupportedKeyError';
+}
+
+const UNSUPPORTED = [
+  'CKR_MECHANISM_INVALID',
+  'CKR_MECHANISM_PARAM_INVALID',
+  'CKR_FUNCTION_NOT_SUPPORTED',
+  'CKR_CURVE_NOT_SUPPORTED',
+  'CKR_DOMAIN_PARAMS_INVALID',
+  'CKR_ATTRIBUTE_VALUE_INVALID',
+] as const;
+
+/**
+ * Keys in a token of a PKCS #11 module: made there, never to leave it, and found by CKA_ID, the bytes of the key id (CKA_LABEL
+ * has it as text). The token's session is opened once here, so that what is wrong shows at the start.
+ * @throws {Error} for a person when the module, the token or its PIN is not there
+ */
+export async function openModuleKeys(token: Pkcs11Token): Promise<KeyStore> {
+  const module = await loadPkcs11Module(token.modulePath);
+  const pin = pinFile(token.pinFile);
+  const pool = createSessionPool(SESSIONS, () => openPkcs11Session(module, token, pin));
+  await pool.run(async () => undefined);
+  return {
+    generate: (role) => pool.run((session) => generateIn(session, role)),
+    open: (key) => openKey(pool, key),
+    advice: () => `name the module and the token that have it (KEY_PROVIDER names ${JSON.stringify(token.token)})`,
+    close: () => pool.close(),
+  };
+}
+
+function mechanismOf(role: KeyRole): KeyMechanism {
+  return KEY_MECHANISMS[KEY_KINDS[role].algorithm]!;
+}
+
+/** A crash before the pair has its id leaves one that nothing names, under a label that says so. */
+async function generateIn(session: Pkcs11Session, role: KeyRole) {
+  const mechanism = mechanismOf(role);
+  const pair = await makePair(session, role, mechanism).catch((error: unknown) => {
+    if (!isAnswer(error, UNSUPPORTED)) throw error;
+    const { algorithm } = KEY_KINDS[role];
+    throw new UnsupportedKeyError(`KEY_PROVIDER: the module makes no ${algorithm} key for ${role} (${error.code})`);
+  });
+  const publicJwk = await mechanism.publicJwk((type) => session.attribute(pair.publicKey, type));
+  const keyId = await keyIdOf(publicJwk);
+  const named: Attribute[] = [
+    [CKA.id, fromBase64(keyId)],
+    [CKA.label, utf8(keyId)],
+  ];
+  await session.setAttributes(pair.publicKey, named);
+  await session.setAttributes(pair.privateKey, named);
+  return { keyId, publicJwk };
+}
+
+async function makePair(session: Pkcs11Session, role: KeyRole, mechanism: KeyMechanism): Promise<KeyPairHandles> {
+  const known = await session.mechanisms();
+  for (const needed of [mechanism.generate, mechanism.sign])
+    if (!known.includes(needed)) throw new Pkcs11Error('CKR_MECHANISM_INVALID', 'C_GetMechanismList');
+  const unnamed: Attribute[] = [
+    [CKA.token, true],
+    [CKA.label, utf8(`unnamed ${role} ${randomUUID()}`)],
+  ];
+  return session.generateKeyPair(
+    mechanism.generate,
+    [...unnamed, ...mechanism.publicTemplate, [CKA.private, false], [CKA.verify, true]],
+    [...unnamed, [CKA.private, true], [CKA.sensitive, true], [CKA.extractable, false], [CKA.sign, true]],
+  );
+}
+
+async function openKey(pool: SessionPool, { role, keyId, publicJwk }: StoredKey): Promise<PrivateKey | undefined> {
+  const mechanism = mechanismOf(role);
+  const id = fromBase64(keyId);
+  const find = (session: Pkcs11Session) => session.findPrivateKey(id);
+  if ((await pool.run(find)) === undefined) return undefined;
+  return {
+    place: 'module',
+    async sign(message) {
+      const input = mechanism.input(message);
+      const signature = await pool.run(async (session) => {
+        const handle = await find(session);
+        if (handle === undefined) throw new Error(`the private half of the key ${keyId} is gone from its module`);
+        return session.sign(handle, mechanism.sign, input);
+      });
+      return mechanism.output ? mechanism.output(signature, message, publicJwk) : signature;
+    },
+  };
+}

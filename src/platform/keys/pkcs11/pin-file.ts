@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { failureReason } from '../../explain-failure.js';
+
+/** A PIN in a file, read whenever it is needed, so that it can be changed there. */
+export interface PinFile {
+  /** @throws {Error} for a person; a PIN that was refused is not shown again, or the token would lock itself */
+  read(): Promise<Uint8Array>;
+  /** Remembers that the token refused the PIN that was read last. */
+  refused(): void;
+}
+
+export function pinFile(path: string): PinFile {
+  let last: string | undefined;
+  let bad: string | undefined;
+  return {
+    async read() {
+      const text = await readFile(path, 'utf8').catch((error: unknown) => {
+        throw new Error(
+          `KEY_PROVIDER: the PIN cannot be read (${failureReason(error)}): set pin-source to a file that this process may read`,
+        );
+      });
+      const pin = text.replace(/\r?\n$/, '');
+      last = createHash('sha256').update(pin).digest('base64url');
+      if (last === bad)
+        throw new Error(`KEY_PROVIDER: the token has refused the PIN in ${path}: put the right one there`);
+      return Buffer.from(pin, 'utf8');
+    },
+    refused() {
+      bad = last;
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { isAnswer } from './pkcs11-constants.js';
+import type { Pkcs11Session } from './pkcs11-session.js';
+
+/** Answers after which a new session may do what the old one could not: the module or its token was away, or began anew. */
+const LOST = [
+  'CKR_DEVICE_ERROR',
+  'CKR_DEVICE_REMOVED',
+  'CKR_KEY_HANDLE_INVALID',
+  'CKR_OBJECT_HANDLE_INVALID',
+  'CKR_OPERATION_ACTIVE',
+  'CKR_OPERATION_NOT_INITIALIZED',
+  'CKR_SESSION_CLOSED',
+  'CKR_SESSION_HANDLE_INVALID',
+  'CKR_TOKEN_NOT_PRESENT',
+  'CKR_USER_NOT_LOGGED_IN',
+  'CKR_CRYPTOKI_NOT_INITIALIZED',
+] as const;
+
+/** A few sessions that many share, each for one piece of work at a time. */
+export interface SessionPool {
+  /** Runs the work in a session; once more in a new one when the session was lost. */
+  run<T>(work: (session: Pkcs11Session) => Promise<T>): Promise<T>;
+  /** Waits for the work under way and closes the sessions. */
+  close(): Promise<void>;
+}
+
+interface Place {
+  session: Pkcs11Session | undefined;
+}
+
+/** @param open makes a session; it is asked for one at a time, so that a wrong PIN is shown once */
+export function createSessionPool(size: number, open: () => Promise<Pkcs11Session>): SessionPool {
+  // The place that was given back last is taken next: no more sessions are opened than work needs.
+  const idle: Place[] = Array.from({ length: size }, () => ({ session: undefined }));
+  const waiting: ((place: Place) => void)[] = [];
+  let opening: Promise<unknown> = Promise.resolve();
+
+  function openNext(): Promise<Pkcs11Session> {
+    const opened = opening.then(open, open);
+    opening = opened.catch(() => undefined);
+    return opened;
+  }
+
+  function take(): Promise<Place> {
+    const place = idle.pop();
+    return place ? Promise.resolve(place) : new Promise((resolve) => waiting.push(resolve));
+  }
+
+  function giveBack(place: Place): void {
+    const next = waiting.shift();
+    if (next) next(place);
+    else idle.push(place);
+  }
+
+  async function runIn<T>(place: Place, work: (session: Pkcs11Session) => Promise<T>): Promise<T> {
+    const held = place.session;
+    try {
+      place.session ??= await openNext();
+      return await work(place.session);
+    } catch (error) {
+      if (held === undefined || !isAnswer(error, LOST)) throw error;
+    }
+    place.session = undefined;
+    await held.close();
+    place.session = await openNext();
+    return work(place.session);
+  }
+
+  return {
+    async run(work) {
+      const place = await take();
+      return runIn(place, work).finally(() => giveBack(place));
+    },
+    async close() {
+      const places = await Promise.all(Array.from({ length: size }, take));
+      for (const { session } of places) await session?.close();
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import { createHmac } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fromBase64, toBase64Url, utf8 } from '../../core/bytes.js';
+import { createFile } from '../durable-file.js';
+
+const MODE = 0o600;
+const SECRET_BYTES = 32;
+
+/** The secrets of a deployment that sign nothing: files of mode 0600 in `KEYS_DIR`, shared by all nodes. */
+export interface SecretFiles {
+  /** A secret of 32 bytes, made at first use; nodes that start together get the same one. */
+  secret(name: string, randomBytes: (count: number) => Uint8Array): Promise<Uint8Array>;
+}
+
+/** By which a secret can be known again and not found out. */
+export function secretFingerprint(secret: Uint8Array): string {
+  return createHmac('sha256', secret).update('fingerprint').digest('base64url');
+}
+
+export function secretFiles(folder: string): SecretFiles {
+  return {
+    async secret(name, randomBytes) {
+      const file = join(folder, name);
+      const known = await readFile(file, 'utf8').catch(() => undefined);
+      if (known === undefined) await createFile(file, utf8(toBase64Url(randomBytes(SECRET_BYTES))), MODE);
+      const secret = fromBase64(known ?? (await readFile(file, 'utf8')));
+      if (secret.length !== SECRET_BYTES) throw new Error(`${file} does not hold a secret of ${SECRET_BYTES} bytes`);
+      return secret;
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Pkcs11Token } from '../../src/platform/keys/pkcs11/pkcs11-uri.js';
+import { softhsm } from './prerequisites.js';
+
+/** Tokens of a test's own, each by its label, in a SoftHSM that knows no others. */
+export interface SofthsmTokens {
+  /** What a process that loads the module needs in its environment. */
+  readonly environment: { readonly SOFTHSM2_CONF: string };
+  /** No process prints it. */
+  readonly pin: string;
+  token(label: string): Pkcs11Token;
+  /** `KEY_PROVIDER` of a token. */
+  uri(label: string): string;
+  remove(): Promise<void>;
+}
+
+/** @param settings more lines for the module's configuration */
+export async function makeSofthsmTokens(labels: readonly string[], settings = ''): Promise<SofthsmTokens> {
+  const { modulePath, util } = softhsm!;
+  const folder = await mkdtemp(join(tmpdir(), 'softhsm-'));
+  await mkdir(join(folder, 'tokens'));
+  const SOFTHSM2_CONF = join(folder, 'softhsm2.conf');
+  await writeFile(
+    SOFTHSM2_CONF,
+    `directories.tokendir = ${join(folder, 'tokens')}\nobjectstore.backend = file\n${settings}\n`,
+  );
+  const pin = 'pin-of-7193';
+  const pinFile = join(folder, 'pin');
+  await writeFile(pinFile, `${pin}\n`, { mode: 0o600 });
+  for (const label of labels)
+    execFileSync(util, ['--init-token', '--free', '--label', label, '--pin', pin, '--so-pin', '84629173'], {
+      env: { SOFTHSM2_CONF },
+    });
+  return {
+    environment: { SOFTHSM2_CONF },
+    pin,
+    token: (label) => ({ modulePath, token: label, serial: undefined, pinFile }),
+    uri: (label) => `pkcs11:token=${label}?module-path=${modulePath}&pin-source=${pinFile}`,
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
