@@ -12,6 +12,10 @@ export const python = ['python3', 'python'].find((name) => {
     return false;
   }
 });
+/** Its minor version; 0 where there is none. */
+export const pythonMinor = python
+  ? Number(/^Python 3\.(\d+)/.exec(execFileSync(python, ['--version'], { encoding: 'utf8' }))?.[1])
+  : 0;
 if (!python) console.log('Not run: interoperability with Python clients, for there is no Python 3.');
 
 /** Packages of the configured index in a folder of their own, and the Python that sees them. */
