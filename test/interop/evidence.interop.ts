@@ -5,10 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { template } from '../api/test-service.js';
 import type { Finished } from './finished.js';
-import { type GatheredEvidence, gatherEvidence } from './gather-evidence.js';
+import { type GatheredEvidence, gatherEvidence, PINNED_KEY, PINNED_KID } from './gather-evidence.js';
 import { buildGoChecks, type GoChecks, hasGo } from './go.js';
 import { installPackages, type PythonEnvironment, python } from './python.js';
 
+const LINK = fileURLToPath(new URL('payload_hash_link.py', import.meta.url));
 const VERIFIER = fileURLToPath(new URL('verify_evidence.py', import.meta.url));
 /** pycose 1.1.0 reads what cbor2 5 decodes; the conserver pins the same two. */
 const PACKAGES = ['pycose==1.1.0', 'cbor2==5.8.0'];
@@ -61,6 +62,13 @@ describe.skipIf(!python && !hasGo)('what a running service hands out', () => {
       expect(report).toEqual({ code: 0, err: '', failed: [], end: { checks: 74, failures: 0 } });
     },
   );
+
+  it.skipIf(!python)('is a receipt at once for a conserver’s statement that pycose made', async () => {
+    const key = join(evidence.folder, PINNED_KEY);
+    const base = `${evidence.running.url}/payload-hash`;
+    const { code, out, err } = await pythonPackages!.run(LINK, base, key, PINNED_KID, '9');
+    expect([code, out, err]).toEqual([0, '9 registered\n', '']);
+  });
 
   it.skipIf(!python)('is refused by the same program once an event is altered, and nothing else then is', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'archivist-altered-'));

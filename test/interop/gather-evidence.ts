@@ -11,7 +11,9 @@ import { ALGORITHMS, sampleIssuer, sampleStatement } from '../scitt/sample-state
 const CONFIRMED_MS = 60_000;
 /** More than a full tile of the public statement log. */
 const PUBLIC_EVENTS = 300;
-const PINNED_KID = 'conserver-key-1';
+/** The key id and the private key's file of the issuer that the payload-hash log takes statements of. */
+export const PINNED_KID = 'conserver-key-1';
+export const PINNED_KEY = 'conserver.pem';
 
 /** What a running service handed out, as files: the programs that check it are in other languages. */
 export interface GatheredEvidence {
@@ -32,6 +34,7 @@ export async function gatherEvidence(): Promise<GatheredEvidence> {
   const witnesses = await Promise.all(['w1', 'w2', 'w3'].map((name) => startTestWitness(`${name}.example`)));
   const conserver = sampleIssuer();
   const pem = conserver.publicKey.export({ type: 'spki', format: 'pem' });
+  await writeFile(join(folder, PINNED_KEY), conserver.privateKey.export({ type: 'pkcs8', format: 'pem' }));
   const issuers = [{ issuer: 'conserver', kid: PINNED_KID, public_key: pem }];
   await writeFile(join(folder, 'pinned.json'), JSON.stringify({ issuers }));
   const running = await startTestService({
