@@ -90,7 +90,7 @@ export function foreignMmrReceiptHolds(receipt: Uint8Array, leaf: Uint8Array): b
   const labels = foreignMap(header);
   if (labels.get(395) !== 3) return false;
   const [proof] = (unprotected.get(396) as Cbor).get(-1) as Cbor[];
-  const peak = mmrPeak(BigInt(proof!.get(1) as number), leaf, (proof!.get(2) ?? []) as Uint8Array[]);
+  const peak = foreignPeak(BigInt(proof!.get(1) as number), leaf, (proof!.get(2) ?? []) as Uint8Array[]);
   const claims = (labels.get(15) ?? labels.get(13)) as Cbor;
   const key = (claims.get(8) as Cbor).get(1) as Cbor;
   if (key.get(1) !== 2 || key.get(-1) !== 1) return false;
@@ -105,7 +105,8 @@ function heightOf(index: bigint): number {
   return bits(position) - 1;
 }
 
-function mmrPeak(index: bigint, leaf: Uint8Array, path: readonly Uint8Array[]): Uint8Array {
+/** The peak that a path leads to from a node of a Merkle mountain range. */
+export function foreignPeak(index: bigint, leaf: Uint8Array, path: readonly Uint8Array[]): Uint8Array {
   let [node, at, height] = [leaf, index, heightOf(index)];
   for (const sibling of path) {
     const right = heightOf(at + 1n) > height;

@@ -20,6 +20,8 @@ const runsPython = (script: string): boolean => spawnSync(python, ['-c', script]
 export const pythonPath = runsPython('import json') ? python : undefined;
 /** With the conserver's own client of Redis; conservers have 4.6 or newer, Debian's Python a little older. */
 export const hasRedisPy = pythonPath !== undefined && runsPython('import redis; assert redis.VERSION >= (4, 3)');
+/** A tool of everybody's, with which raw signatures are checked. */
+export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
 function softhsmParts(): { readonly modulePath: string; readonly util: string } | undefined {
   const modules = ['/usr/lib/softhsm/libsofthsm2.so', '/usr/local/lib/softhsm/libsofthsm2.so'];
@@ -39,6 +41,7 @@ export function notRun(): string[] {
     ...(softhsm ? [] : ['tests of keys in a PKCS #11 module: there is no SoftHSM (softhsm2)']),
     ...(pythonPath ? [] : ['tests of the Python link: there is no python3 (TEST_PYTHON)']),
     ...(pythonPath && !hasRedisPy ? ['tests of the Python link on Redis: its Python has no redis-py'] : []),
+    ...(hasOpenssl ? [] : ['checks of raw signatures: there is no openssl']),
     ...(chromiumPath ? [] : ['tests in a browser: there is no Chromium']),
   ];
 }
