@@ -11,7 +11,7 @@ const CONSUMERS: Readonly<Record<string, readonly string[]>> = {
   c2sp: ['core/tlog/tlog.test.ts', 'vectors/core.test.ts'],
   'cli-expected': ['vectors/command-line.test.ts'],
   'cli-jag-log-h3': ['vectors/core.test.ts', 'vectors/command-line.test.ts'],
-  eventsv1: ['core/event/asset-free-leaf.test.ts', 'vectors/command-line.test.ts'],
+  eventsv1: ['core/event/asset-free-leaf.test.ts', 'vectors/core.test.ts', 'vectors/command-line.test.ts'],
   'hash-envelope': ['scitt/examine-statement.test.ts', 'vectors/command-line.test.ts'],
   idtimestamp: ['core/massif/vectors.test.ts'],
   'massif-blob-h3': ['core/massif/vectors.test.ts', 'vectors/command-line.test.ts'],

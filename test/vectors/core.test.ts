@@ -1,10 +1,11 @@
 import { createHash, createPublicKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { concatBytes, fromHex, toBase64Url, toHex, utf8 } from '../../src/core/bytes.js';
+import { HashAlgorithm } from '../../src/core/cose/labels.js';
 import { signatureInput } from '../../src/core/cose/sign1.js';
 import { assetEventLeaf } from '../../src/core/event/asset-event-leaf.js';
 import type { V3Event } from '../../src/core/event/v3-event.js';
-import { parseIdtimestampHex } from '../../src/core/massif/idtimestamp.js';
+import { idtimestampMs, parseIdtimestampHex } from '../../src/core/massif/idtimestamp.js';
 import { readMassif } from '../../src/core/massif/read-massif.js';
 import { trieKey } from '../../src/core/massif/trie-entry.js';
 import { includedRoot } from '../../src/core/mmr/included-root.js';
@@ -13,7 +14,7 @@ import { leafIndex } from '../../src/core/mmr/leaf-index.js';
 import { readMmrReceipt } from '../../src/core/receipt/mmr-receipt.js';
 import { readSeal } from '../../src/core/receipt/seal.js';
 import { rfc9162Leaf } from '../../src/core/rfc9162/rfc9162-leaf.js';
-import { tilePath } from '../../src/core/tlog/tile.js';
+import { hashesAtLevel, TILE_WIDTH, tilePath } from '../../src/core/tlog/tile.js';
 import { verifySeal } from '../../src/core/verify/verify-seal.js';
 import { haveSharedVectors, sharedVectors } from '../core/mmr/shared-vectors.js';
 
@@ -99,6 +100,37 @@ run('v3-event-hash', () => {
   });
 });
 
+run('eventsv1', () => {
+  it('the event of the documentation leads to the peak computed from its published path', () => {
+    const { events } = sharedVectors<{
+      events: { mmr_index: number; leaf: string; inclusion_path?: string[]; computed_peak?: string }[];
+    }>('eventsv1');
+    const published = events.filter(({ inclusion_path }) => inclusion_path !== undefined);
+    expect(published).toHaveLength(1);
+    for (const { mmr_index, leaf, inclusion_path, computed_peak } of published)
+      expect(toHex(includedRoot(BigInt(mmr_index), fromHex(leaf), hashes(inclusion_path!)))).toBe(computed_peak);
+  });
+});
+
+run('hash-envelope', () => {
+  it('each hash algorithm that we write or read has the registered number', () => {
+    const { hash_alg_ids: numbers } = sharedVectors<{ hash_alg_ids: Record<string, number> }>('hash-envelope');
+    expect(numbers).toMatchObject({
+      'SHA-256': HashAlgorithm.sha256,
+      'SHA-384': HashAlgorithm.sha384,
+      'SHA-512': HashAlgorithm.sha512,
+    });
+  });
+});
+
+run('idtimestamp', () => {
+  it('epochs begin when they should', () => {
+    const { epoch1_start_unix_ms: first, epoch2_start_unix_ms: second } =
+      sharedVectors<Record<string, number>>('idtimestamp');
+    expect([idtimestampMs(0n, 1), idtimestampMs(0n, 2)]).toEqual([first, second]);
+  });
+});
+
 run('cli-jag-log-h3', () => {
   const vector = haveSharedVectors()
     ? sharedVectors<{
@@ -149,6 +181,22 @@ run('cli-jag-log-h3', () => {
 });
 
 run('rfc9162 and c2sp', () => {
+  it('a log of each size has the tiles that the specification counts', () => {
+    const { tiles_for_size } = sharedVectors<{ tiles_for_size: Record<string, { level: number }[]> }>('c2sp');
+    const { source: _, ...sizes } = tiles_for_size;
+    expect(Object.keys(sizes)).toHaveLength(4);
+    for (const [name, tiles] of Object.entries(sizes)) {
+      const size = BigInt(name.replace('size_', ''));
+      const levels = Array.from({ length: 5 }, (_, level) => Number(hashesAtLevel(size, level)));
+      const counted = levels.map((hashes, level) => ({
+        level,
+        full: Math.floor(hashes / TILE_WIDTH),
+        partial: hashes % TILE_WIDTH,
+      }));
+      expect(counted.filter(({ full, partial }) => full + partial > 0)).toEqual(tiles);
+    }
+  });
+
   it('the bundle and the tile of 15 entries are ours, byte for byte', () => {
     const { entries_utf8, entry_bundle_hex, leaf_hashes } = sharedVectors<{
       entries_utf8: string[];
