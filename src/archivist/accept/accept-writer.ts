@@ -34,6 +34,8 @@ export interface AcceptWriter {
 /** A transaction takes so many submissions, or one group that is larger. */
 const MAX_BATCH = 200;
 const MAX_WAITING = 5_000;
+/** Transactions at once, at most, where the database takes more than one. */
+const MAX_RUNS = 2;
 
 interface Waiting {
   readonly group: readonly Submission[];
@@ -48,8 +50,22 @@ interface Waiting {
 export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
   const waiting: Waiting[] = [];
   let submissionsWaiting = 0;
-  // One transaction at a time: measured, two at once only made batches smaller and posts dearer.
-  let running: Promise<void> | undefined;
+  const runs = new Set<Promise<void>>();
+  const mostRuns = Math.min(MAX_RUNS, deps.database.connections);
+
+  /** Another transaction at the same time is for a whole batch: measured, small ones only became smaller and dearer. */
+  const enoughWaits = (others: number): boolean => submissionsWaiting >= (others > 0 ? MAX_BATCH : 1);
+
+  function startRun(): void {
+    if (runs.size >= mostRuns || !enoughWaits(runs.size)) return;
+    const run: Promise<void> = writeWaiting(() => {
+      const goesOn = enoughWaits(runs.size - 1);
+      // In the same breath as the look: a submission that comes now starts a run of its own.
+      if (!goesOn) runs.delete(run);
+      return goesOn;
+    });
+    runs.add(run);
+  }
 
   function nextBatch(): Waiting[] {
     let size = 0;
@@ -63,16 +79,14 @@ export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
   }
 
   /** One turn of the event loop lets what arrives together be written together. */
-  async function run(): Promise<void> {
+  async function writeWaiting(goesOn: () => boolean): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
-    while (waiting.length > 0) {
+    while (goesOn()) {
       const batch = nextBatch();
       const groups = batch.map(({ group }) => group);
       const outcomes = await writeOrSplit(deps, groups);
       for (const { group, settle } of batch) settle(outcomes.splice(0, group.length));
     }
-    // In the same breath as the look above: a submission that comes now starts a run of its own.
-    running = undefined;
   }
 
   function acceptTogether(group: readonly Submission[]): Promise<Settled[]> {
@@ -80,7 +94,7 @@ export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
     return new Promise((settle) => {
       waiting.push({ group, settle });
       submissionsWaiting += group.length;
-      running ??= run();
+      startRun();
     });
   }
 
@@ -92,7 +106,7 @@ export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
       throw 'refused' in outcome ? outcome.refused : outcome.failed;
     },
     async drain() {
-      while (running) await running;
+      while (runs.size > 0) await Promise.all(runs);
     },
   };
 }
