@@ -72,7 +72,9 @@ export async function leafRange(tx: Tx, log: LogRef, from: bigint, to: bigint): 
 /** Which of these entries the log has committed already. */
 export async function committedEntryIds(tx: Tx, log: LogRef, entryIds: readonly string[]): Promise<Set<string>> {
   const rows = await tx.query<{ entry_id: string }>(
-    `SELECT entry_id FROM archivist.leaf WHERE tenant_id = $1 AND log_id = $2 AND entry_id = ANY ($3::uuid[])`,
+    // Entry by entry, each by its whole key: with the list as a condition the planner was seen to read the whole log.
+    `SELECT found.entry_id FROM unnest($3::uuid[]) AS asked(id) CROSS JOIN LATERAL (
+       SELECT entry_id FROM archivist.leaf WHERE tenant_id = $1 AND log_id = $2 AND entry_id = asked.id LIMIT 1) AS found`,
     [log.tenantId, log.logId, entryIds],
   );
   return new Set(rows.map((row) => row.entry_id));
