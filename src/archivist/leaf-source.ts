@@ -4,6 +4,7 @@ import { assetFreeExtraBytes, assetFreeLeaf } from '../core/event/asset-free-lea
 import { trieKey } from '../core/massif/trie-entry.js';
 import type { LeafEntry, LeafSource, WaitingEntry } from '../ledger/leaf-source.js';
 import type { LogRef } from '../ledger/log.js';
+import { nodeSha256 } from '../platform/node-sha256.js';
 import type { Tx } from '../platform/postgres/database.js';
 import { assetEventIdentity, v3EventOf } from './events/asset-event.js';
 import { findAssetEvents } from './events/asset-event-store.js';
@@ -38,8 +39,8 @@ async function assetEventLeaves(
   const logId = utf8(`tenant/${log.tenantId}`);
   return events.map((event) => ({
     entryId: event.eventId,
-    trieKey: trieKey(logId, assetEventIdentity(event)),
-    leaf: (idtimestamp, committed) => assetEventLeaf(v3EventOf(event, committed), idtimestamp),
+    trieKey: trieKey(logId, assetEventIdentity(event), nodeSha256),
+    leaf: (idtimestamp, committed) => assetEventLeaf(v3EventOf(event, committed), idtimestamp, nodeSha256),
   }));
 }
 
@@ -54,7 +55,7 @@ async function assetFreeLeaves(
     const extraBytes = assetFreeExtraBytes(saltedFields(event));
     return {
       entryId: event.eventId,
-      trieKey: trieKey(logId, assetFreeEventIdentity(event)),
+      trieKey: trieKey(logId, assetFreeEventIdentity(event), nodeSha256),
       extraBytes,
       leaf: (idtimestamp) =>
         assetFreeLeaf({ attributes: event.attributes, trails: [...event.trails] }, idtimestamp, extraBytes),

@@ -1,9 +1,12 @@
-import { rfc9162Leaf } from '../core/rfc9162/rfc9162-leaf.js';
+import { rfc9162LeafWith } from '../core/rfc9162/rfc9162-leaf.js';
+import { nodeSha256 } from '../platform/node-sha256.js';
 import type { Tx } from '../platform/postgres/database.js';
 import type { LeafEntry, WaitingEntry } from './leaf-source.js';
 import type { LedgerContext } from './ledger-context.js';
 import type { LogRef } from './log.js';
 import { statementEntries } from './statement-store.js';
+
+const statementLeaf = rfc9162LeafWith(nodeSha256);
 
 /** Leaves of these entries by entry id: of statements from their stored bytes, of events from the provenance side. */
 export async function leafEntries(
@@ -20,7 +23,7 @@ export async function leafEntries(
   );
   const leaves: LeafEntry[] = stored.map((statement) => ({
     entryId: statement.eventId,
-    leaf: () => rfc9162Leaf(statement.entry),
+    leaf: () => statementLeaf(statement.entry),
   }));
   if (events.length > 0) leaves.push(...(await context.leafSource.leaves(tx, log, events)));
   return new Map(leaves.map((leaf) => [leaf.entryId, leaf]));

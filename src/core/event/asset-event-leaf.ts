@@ -1,5 +1,5 @@
 import { uint64ToBytes } from '../bytes.js';
-import { sha256 } from '../sha256.js';
+import { type Sha256, sha256 } from '../sha256.js';
 import { type V3Event, v3Preimage } from './v3-event.js';
 
 const LEAF_DOMAIN = Uint8Array.of(0);
@@ -9,6 +9,6 @@ const LEAF_DOMAIN = Uint8Array.of(0);
  * format, section 4).
  * @throws {TypeError} when the event cannot be hashed
  */
-export function assetEventLeaf(event: V3Event, idtimestamp: bigint): Uint8Array {
-  return sha256(LEAF_DOMAIN, uint64ToBytes(idtimestamp), v3Preimage(event));
+export function assetEventLeaf(event: V3Event, idtimestamp: bigint, hash: Sha256 = sha256): Uint8Array {
+  return hash(LEAF_DOMAIN, uint64ToBytes(idtimestamp), v3Preimage(event));
 }

@@ -1,5 +1,5 @@
 import { concatBytes, uint64FromBytes, uint64ToBytes, utf8 } from '../bytes.js';
-import { sha256 } from '../sha256.js';
+import { type Sha256, sha256 } from '../sha256.js';
 import { TRIE_ENTRY_BYTES } from './massif-layout.js';
 
 /** What a massif keeps beside a leaf. */
@@ -19,8 +19,8 @@ const DOMAIN = Uint8Array.of(0);
  * Asset events: UTF-8 of `tenant/<uuid>` and the permissioned identity; asset-free events: the 16 bytes of the uuid and
  * `events/<uuid>`.
  */
-export function trieKey(logId: Uint8Array, appId: string): Uint8Array {
-  return sha256(DOMAIN, logId, utf8(appId));
+export function trieKey(logId: Uint8Array, appId: string, hash: Sha256 = sha256): Uint8Array {
+  return hash(DOMAIN, logId, utf8(appId));
 }
 
 /** The 64 bytes: key, extra bytes, id. @throws {TypeError} when a part has the wrong length */
