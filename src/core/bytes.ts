@@ -45,11 +45,13 @@ export function fromHex(hex: string): Uint8Array {
   return bytes;
 }
 
+/** Where a number is turned into bytes: a view of each new array would cost more than all else. */
+const EIGHT_BYTES = new DataView(new ArrayBuffer(8));
+
 /** Eight bytes, most significant first, of a number in 0…2^64−1. */
 export function uint64ToBytes(value: bigint): Uint8Array {
-  const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setBigUint64(0, value);
-  return bytes;
+  EIGHT_BYTES.setBigUint64(0, value);
+  return new Uint8Array(EIGHT_BYTES.buffer).slice();
 }
 
 /** The unsigned 64-bit number at `offset`, most significant byte first. */

@@ -22,6 +22,7 @@ export {
   decodeSign1,
   encodeSign1,
   type Sign1,
+  type Sign1Message,
   type Sign1Parts,
   signatureInput,
 } from './cose/sign1.js';

@@ -1,3 +1,4 @@
+import { uint64FromBytes } from '../bytes.js';
 import { VerificationError } from '../errors.js';
 
 /** A map with integer and text keys, in the order of its bytes when decoded. */
@@ -36,15 +37,12 @@ function exact(integer: bigint): number | bigint {
 class Reader {
   private offset = 0;
   private items = 0;
-  private readonly view: DataView;
 
   constructor(
     private readonly bytes: Uint8Array,
     private readonly maxDepth: number,
     private readonly maxItems: number,
-  ) {
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  }
+  ) {}
 
   tag(expected: number): void {
     const { major, argument } = this.head();
@@ -62,11 +60,11 @@ class Reader {
       case MAJOR.negative:
         return exact(-1n - BigInt(argument));
       case MAJOR.bytes:
-        return this.take(argument).slice();
+        return this.bytes.slice(this.skip(argument), this.offset);
       case MAJOR.text:
         return this.text(argument);
       case MAJOR.array:
-        return Array.from({ length: this.count(argument) }, () => this.value(depth + 1));
+        return this.list(argument, depth);
       case MAJOR.map:
         return this.map(argument, depth);
       case MAJOR.tag:
@@ -78,6 +76,12 @@ class Reader {
 
   end(): void {
     if (this.offset !== this.bytes.length) throw malformed('bytes after the end');
+  }
+
+  private list(length: number | bigint, depth: number): CborValue[] {
+    const list: CborValue[] = [];
+    for (let left = this.count(length); left > 0; left -= 1) list.push(this.value(depth + 1));
+    return list;
   }
 
   private map(length: number | bigint, depth: number): CborMap {
@@ -100,18 +104,19 @@ class Reader {
 
   private text(length: number | bigint): string {
     try {
-      return TEXT.decode(this.take(length));
+      return TEXT.decode(this.bytes.subarray(this.skip(length), this.offset));
     } catch (error) {
       if (error instanceof VerificationError) throw error;
       throw malformed('text is not UTF-8');
     }
   }
 
-  private take(length: number | bigint): Uint8Array {
+  /** Where so many bytes begin; the offset is then at their end. */
+  private skip(length: number | bigint): number {
     const start = this.offset;
     if (length > this.bytes.length - start) throw malformed('cut short');
     this.offset += Number(length);
-    return this.bytes.subarray(start, this.offset);
+    return start;
   }
 
   /** Every member takes a byte at least: a length beyond what is left is refused before anything is allocated. */
@@ -137,18 +142,11 @@ class Reader {
   }
 
   private argument(width: (typeof WIDTHS)[number]): number | bigint {
-    const start = this.offset;
-    this.take(width);
-    switch (width) {
-      case 1:
-        return this.view.getUint8(start);
-      case 2:
-        return this.view.getUint16(start);
-      case 4:
-        return this.view.getUint32(start);
-      case 8:
-        return exact(this.view.getBigUint64(start));
-    }
+    const start = this.skip(width);
+    if (width === 8) return exact(uint64FromBytes(this.bytes, start));
+    let value = 0;
+    for (let place = start; place < this.offset; place += 1) value = value * 256 + this.bytes[place]!;
+    return value;
   }
 }
 

@@ -17,6 +17,9 @@ export interface Sign1 {
 /** The parts that make a message; the decoded header is not one, the bytes are. */
 export type Sign1Parts = Omit<Sign1, 'protectedHeader'>;
 
+/** A message as bytes, or decoded already: whoever has it decoded need not have it decoded again. */
+export type Sign1Message = Uint8Array | Sign1;
+
 const NO_BYTES = new Uint8Array(0);
 
 function malformed(reason: string): VerificationError {
@@ -46,6 +49,11 @@ export function decodeSign1(bytes: Uint8Array, limits: Omit<CborLimits, 'tag'> =
   for (const label of unprotectedHeader.keys())
     if (protectedHeader.has(label)) throw malformed('one label is in both headers');
   return { protectedBytes, protectedHeader, unprotectedHeader, payload, signature };
+}
+
+/** The decoded message, whichever way it is given. @throws {VerificationError} `malformed` */
+export function decodedSign1(message: Sign1Message): Sign1 {
+  return message instanceof Uint8Array ? decodeSign1(message) : message;
 }
 
 /** A tagged COSE_Sign1 of these parts; protected header, payload and signature byte for byte as given. */

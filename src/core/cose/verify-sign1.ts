@@ -1,4 +1,4 @@
-import { equalBytes, fromBase64, toHex, utf8 } from '../bytes.js';
+import { equalBytes, fromBase64, fromHex, utf8 } from '../bytes.js';
 import { type VerificationCode, VerificationError } from '../errors.js';
 import { keyThumbprint } from './cose-key.js';
 import { Header } from './labels.js';
@@ -21,16 +21,19 @@ export interface Sign1Check {
   readonly invalid: VerificationCode;
 }
 
-/** Orders of the curves' groups (SEC 2): r and s of an ECDSA signature lie in 1…n−1. */
-const GROUP_ORDERS: Readonly<Record<'P-256' | 'P-384' | 'P-521', bigint>> = {
-  'P-256': 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n,
-  'P-384': 0xffffffffffffffffffffffffffffffffffffffffffffffffc7634d81f4372ddf581a0db248b0a77aecec196accc52973n,
-  'P-521':
-    0x1fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffa51868783bf2f966b7fcc0148f709a5d03bb5c9b8899c47aebb6fb71e91386409n,
+/** Orders of the curves' groups (SEC 2) at full width: r and s of an ECDSA signature lie in 1…n−1. */
+const GROUP_ORDERS: Readonly<Record<'P-256' | 'P-384' | 'P-521', Uint8Array>> = {
+  'P-256': fromHex('ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551'),
+  'P-384': fromHex('ffffffffffffffffffffffffffffffffffffffffffffffffc7634d81f4372ddf581a0db248b0a77aecec196accc52973'),
+  'P-521': fromHex(
+    '01fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffa51868783bf2f966b7fcc0148f709a5d03bb5c9b8899c47aebb6fb71e91386409',
+  ),
 };
 
-function unsignedInteger(bytes: Uint8Array): bigint {
-  return BigInt(`0x${toHex(bytes)}`);
+/** Whether a number is below another one of the same width, both most significant byte first. */
+function isBelow(number: Uint8Array, bound: Uint8Array): boolean {
+  const place = number.findIndex((byte, at) => byte !== bound[at]);
+  return place >= 0 && number[place]! < bound[place]!;
 }
 
 /** Bytes of a raw signature by this key: r||s at full width, or as long as the modulus. */
@@ -47,15 +50,13 @@ export function checkSignatureShape(key: PublicJwk, signature: Uint8Array): void
   const length = signatureLength(key);
   if (signature.length !== length)
     throw new VerificationError('signature_malformed', `a signature is not ${length} bytes`);
-  if (key.kty === 'RSA' && unsignedInteger(signature) >= unsignedInteger(modulusOf(key)))
+  if (key.kty === 'RSA' && !isBelow(signature, modulusOf(key)))
     throw new VerificationError('signature_malformed', 'a signature is not below its modulus');
   if (key.kty !== 'EC') return;
   const width = length / 2;
-  for (const part of [signature.subarray(0, width), signature.subarray(width)]) {
-    const value = unsignedInteger(part);
-    if (value === 0n || value >= GROUP_ORDERS[key.crv])
+  for (const part of [signature.subarray(0, width), signature.subarray(width)])
+    if (part.every((byte) => byte === 0) || !isBelow(part, GROUP_ORDERS[key.crv]))
       throw new VerificationError('signature_malformed', 'a signature has r or s out of range');
-  }
 }
 
 /** Whether a key goes by this kid: its thumbprint, or the kid it was given, as text or as base64url of bytes. */

@@ -21,6 +21,12 @@ export function compareUtf8(left: string, right: string): number {
   return a.length - b.length;
 }
 
+/** Without names beyond the surrogates, the order of UTF-16 is that of UTF-8. */
+function sortedNames(value: object): string[] {
+  const names = Object.keys(value);
+  return names.some((name) => ABOVE_SURROGATES.test(name)) ? names.sort(compareUtf8) : names.sort();
+}
+
 function encoded(value: unknown): string {
   if (typeof value === 'string') return byteString(value);
   if (typeof value === 'boolean') return value ? 'i1e' : 'i0e';
@@ -31,8 +37,10 @@ function encoded(value: unknown): string {
     for (const member of value) if (member !== null && member !== undefined) members += encoded(member);
     return `l${members}e`;
   }
-  for (const [name, member] of Object.entries(value).sort(([left], [right]) => compareUtf8(left, right)))
+  for (const name of sortedNames(value)) {
+    const member = (value as Readonly<Record<string, unknown>>)[name];
     if (member !== null && member !== undefined) members += byteString(name) + encoded(member);
+  }
   return `d${members}e`;
 }
 

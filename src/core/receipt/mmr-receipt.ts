@@ -1,6 +1,6 @@
 import { type CborValue, decodeCbor, encodeCbor } from '../cose/cbor.js';
 import { DataStructure, Header, ProofType } from '../cose/labels.js';
-import { createSign1, encodeSign1, type Sign1 } from '../cose/sign1.js';
+import { createSign1, encodeSign1, type Sign1, type Sign1Message } from '../cose/sign1.js';
 import type { Signer } from '../cose/signature.js';
 import { type LogName, type ReadLogClaims, readLogClaims, sealerClaims } from './log-claims.js';
 import {
@@ -59,7 +59,7 @@ export async function peakReceipt(peak: Uint8Array, signer: Signer, name: LogNam
 
 /** The receipt of the node at `mmrIndex` under a signed peak; nothing else changes and no key is needed. */
 export function attachInclusion(
-  signedPeak: Uint8Array | Sign1,
+  signedPeak: Sign1Message,
   mmrIndex: bigint,
   path: readonly Uint8Array[],
   form: MmrProofForm,
@@ -87,7 +87,7 @@ function readInclusion(proof: CborValue): Pick<MmrReceipt, 'index' | 'path' | 'f
 }
 
 /** Reads a receipt in either form; nothing is checked but its form. @throws {VerificationError} `malformed`, `unsupported` */
-export function readMmrReceipt(receipt: Uint8Array): MmrReceipt {
+export function readMmrReceipt(receipt: Sign1Message): MmrReceipt {
   const sign1 = readReceiptEnvelope(receipt, DataStructure.mmrSha256);
   return { sign1, ...readLogClaims(sign1.protectedHeader), ...readInclusion(onlyProof(sign1, ProofType.inclusion)) };
 }

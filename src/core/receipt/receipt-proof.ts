@@ -1,6 +1,6 @@
 import type { CborMap, CborValue } from '../cose/cbor.js';
 import { DataStructure, Header } from '../cose/labels.js';
-import { decodeSign1, encodeSign1, type Sign1 } from '../cose/sign1.js';
+import { decodedSign1, encodeSign1, type Sign1, type Sign1Message } from '../cose/sign1.js';
 import { VerificationError } from '../errors.js';
 
 /** A refusal of a receipt's form. */
@@ -9,25 +9,25 @@ export function malformedReceipt(reason: string): VerificationError {
 }
 
 /** A receipt around a proof: the stored signature, payload detached, the proof in the unprotected header (RFC 9942). */
-export function attachProof(signed: Uint8Array | Sign1, proofType: number, proof: CborValue): Uint8Array {
+export function attachProof(signed: Sign1Message, proofType: number, proof: CborValue): Uint8Array {
   const proofs: CborMap = new Map([[proofType, [proof]]]);
   return encodeSign1({
-    ...(signed instanceof Uint8Array ? decodeSign1(signed) : signed),
+    ...decodedSign1(signed),
     unprotectedHeader: new Map([[Header.verifiableDataProofs, proofs]]),
     payload: null,
   });
 }
 
 /** The verifiable data structure that a receipt's protected header names. @throws {VerificationError} `malformed` */
-export function receiptStructure(receipt: Uint8Array): number {
-  const structure = decodeSign1(receipt).protectedHeader.get(Header.verifiableDataStructure);
+export function receiptStructure(receipt: Sign1Message): number {
+  const structure = decodedSign1(receipt).protectedHeader.get(Header.verifiableDataStructure);
   if (typeof structure !== 'number') throw malformedReceipt('it names no verifiable data structure');
   return structure;
 }
 
 /** Reads a receipt's envelope for one structure. @throws {VerificationError} `malformed`, `unsupported` */
-export function readReceiptEnvelope(receipt: Uint8Array, structure: number): Sign1 {
-  const sign1 = decodeSign1(receipt);
+export function readReceiptEnvelope(receipt: Sign1Message, structure: number): Sign1 {
+  const sign1 = decodedSign1(receipt);
   const named = sign1.protectedHeader.get(Header.verifiableDataStructure);
   if (named !== structure)
     throw new VerificationError(

@@ -1,6 +1,6 @@
 import { type CborValue, decodeCbor, encodeCbor } from '../cose/cbor.js';
 import { DataStructure, Header, ProofType } from '../cose/labels.js';
-import { createSign1, encodeSign1, type Sign1 } from '../cose/sign1.js';
+import { createSign1, encodeSign1, type Sign1, type Sign1Message } from '../cose/sign1.js';
 import type { Signer } from '../cose/signature.js';
 import { type LogName, logClaims, type ReadLogClaims, readLogClaims } from './log-claims.js';
 import {
@@ -62,7 +62,7 @@ export function attachRfc9162Consistency(
   return attachProof(signed, ProofType.consistency, encodeCbor([size1, size2, [...path]]));
 }
 
-function readProof(receipt: Uint8Array, proofType: number) {
+function readProof(receipt: Sign1Message, proofType: number) {
   const sign1 = readReceiptEnvelope(receipt, DataStructure.rfc9162Sha256);
   const encoded = onlyProof(sign1, proofType);
   const proof = encoded instanceof Uint8Array ? decodeCbor(encoded) : undefined;
@@ -77,7 +77,7 @@ function readProof(receipt: Uint8Array, proofType: number) {
 }
 
 /** Reads a receipt of inclusion; nothing is checked but its form. @throws {VerificationError} `malformed`, `unsupported` */
-export function readRfc9162Receipt(receipt: Uint8Array): Rfc9162Receipt {
+export function readRfc9162Receipt(receipt: Sign1Message): Rfc9162Receipt {
   const { sign1, claims, first, second, path } = readProof(receipt, ProofType.inclusion);
   return { sign1, ...claims, treeSize: first, leafIndex: second, path };
 }

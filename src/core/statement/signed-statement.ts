@@ -1,7 +1,7 @@
 import { equalBytes } from '../bytes.js';
 import { type CborMap, type CborValue, encodeCbor } from '../cose/cbor.js';
 import { Claim, HASHED_STATEMENT_TYPE, Header } from '../cose/labels.js';
-import { decodeSign1, type Sign1 } from '../cose/sign1.js';
+import { decodedSign1, type Sign1, type Sign1Message } from '../cose/sign1.js';
 import { VerificationError } from '../errors.js';
 import type { VconTemplate } from './vcon-template.js';
 
@@ -128,8 +128,8 @@ function checkEnvelope(sign1: Sign1): void {
  * private ones, claims at 15 or, before RFC 9597, at 13. Only protected headers count.
  * @throws {VerificationError} `malformed`
  */
-export function readStatement(bytes: Uint8Array): ReadStatement {
-  const sign1 = decodeSign1(bytes);
+export function readStatement(statement: Sign1Message): ReadStatement {
+  const sign1 = decodedSign1(statement);
   checkEnvelope(sign1);
   const header = sign1.protectedHeader;
   const claims = readClaims(header);

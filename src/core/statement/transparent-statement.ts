@@ -1,11 +1,10 @@
 import type { CborMap, CborValue } from '../cose/cbor.js';
 import { DataStructure, EVENT_HEADER, Header } from '../cose/labels.js';
-import { decodeSign1, encodeSign1 } from '../cose/sign1.js';
+import { decodeSign1, encodeSign1, type Sign1 } from '../cose/sign1.js';
 import { VerificationError } from '../errors.js';
 import { mmrReceiptInForm } from '../receipt/mmr-receipt.js';
 import { receiptStructure } from '../receipt/receipt-proof.js';
 import { type EventDocument, parseEventDocument } from './event-document.js';
-import { statementEntry } from './statement-entry.js';
 
 /** What a transparent statement carries beside its statement. */
 export interface Transparency {
@@ -24,6 +23,8 @@ export interface ReadTransparentStatement {
   readonly rfc9162Receipt?: Uint8Array;
   readonly mmrReceipt?: Uint8Array;
   readonly event?: EventDocument;
+  /** The same messages decoded: who checks them need not decode them again. */
+  readonly decoded: { readonly statement: Sign1; readonly rfc9162Receipt?: Sign1; readonly mmrReceipt?: Sign1 };
 }
 
 /**
@@ -53,28 +54,32 @@ function attachedReceipts(header: CborMap): Uint8Array[] {
  * @throws {VerificationError} `malformed`, `unsupported`
  */
 export function readTransparentStatement(bytes: Uint8Array): ReadTransparentStatement {
-  const header = decodeSign1(bytes).unprotectedHeader;
-  const receipts = new Map<number, Uint8Array>();
+  const { unprotectedHeader: header, ...signed } = decodeSign1(bytes);
+  const receipts = new Map<number, { readonly receipt: Uint8Array; readonly decoded: Sign1 }>();
   for (const receipt of attachedReceipts(header)) {
-    const structure = receiptStructure(receipt);
+    const decoded = decodeSign1(receipt);
+    const structure = receiptStructure(decoded);
     if (receipts.has(structure))
       throw new VerificationError('unsupported', `the statement carries two receipts of structure ${structure}`);
-    receipts.set(structure, receipt);
+    receipts.set(structure, { receipt, decoded });
   }
-  const [rfc9162Receipt, mmrReceipt] = [
-    receipts.get(DataStructure.rfc9162Sha256),
-    receipts.get(DataStructure.mmrSha256),
-  ];
-  const known = (rfc9162Receipt ? 1 : 0) + (mmrReceipt ? 1 : 0);
+  const [rfc9162, mmr] = [receipts.get(DataStructure.rfc9162Sha256), receipts.get(DataStructure.mmrSha256)];
+  const known = (rfc9162 ? 1 : 0) + (mmr ? 1 : 0);
   if (known !== receipts.size)
     throw new VerificationError('unsupported', 'the statement carries a receipt of an unknown structure');
   const event = header.get(EVENT_HEADER);
   if (event !== undefined && typeof event !== 'string')
     throw new VerificationError('malformed', 'the event of a transparent statement is not text');
+  const statement = { ...signed, unprotectedHeader: new Map() };
   return {
-    entry: statementEntry(bytes),
-    ...(rfc9162Receipt ? { rfc9162Receipt } : {}),
-    ...(mmrReceipt ? { mmrReceipt } : {}),
+    entry: encodeSign1(statement),
+    ...(rfc9162 ? { rfc9162Receipt: rfc9162.receipt } : {}),
+    ...(mmr ? { mmrReceipt: mmr.receipt } : {}),
     ...(event === undefined ? {} : { event: parseEventDocument(event) }),
+    decoded: {
+      statement,
+      ...(rfc9162 ? { rfc9162Receipt: rfc9162.decoded } : {}),
+      ...(mmr ? { mmrReceipt: mmr.decoded } : {}),
+    },
   };
 }

@@ -1,4 +1,5 @@
 import { equalBytes, fromBase64 } from '../bytes.js';
+import type { Sign1Message } from '../cose/sign1.js';
 import { VerificationError } from '../errors.js';
 import { assetEventLeaf } from '../event/asset-event-leaf.js';
 import { assetFreeExtraBytes, assetFreeLeaf } from '../event/asset-free-leaf.js';
@@ -71,9 +72,9 @@ function checkTemplate(attributes: Readonly<Record<string, unknown>>, statement:
 }
 
 /** Whether the event carries this very statement, in base64. */
-function carriesStatement(registered: string, entry: Uint8Array): boolean {
+function carriesStatement(registered: string, statement: Sign1Message): boolean {
   try {
-    return equalBytes(statementEntry(fromBase64(registered)), entry);
+    return equalBytes(statementEntry(fromBase64(registered)), statementEntry(statement));
   } catch {
     return false;
   }
@@ -94,10 +95,10 @@ export function submittedStatement(event: EventDocument): Uint8Array | undefined
  * equal. An event made from a registered statement carries that statement, and need not name these three beside it.
  * @throws {VerificationError} `event_mismatch`
  */
-export function verifyEventMatchesStatement(event: EventDocument, entry: Uint8Array): void {
+export function verifyEventMatchesStatement(event: EventDocument, statement: Sign1Message): void {
   const attributes = eventAttributes(event);
   const registered = attributes[REGISTERED_STATEMENT];
-  if (registered !== undefined && (typeof registered !== 'string' || !carriesStatement(registered, entry)))
+  if (registered !== undefined && (typeof registered !== 'string' || !carriesStatement(registered, statement)))
     throw mismatch('the registered statement');
-  if (registered === undefined || readTemplate(attributes)) checkTemplate(attributes, readStatement(entry));
+  if (registered === undefined || readTemplate(attributes)) checkTemplate(attributes, readStatement(statement));
 }

@@ -1,6 +1,6 @@
 import { Header } from '../cose/labels.js';
 import { keyAlgorithms, type PublicJwk } from '../cose/public-key.js';
-import { decodeSign1 } from '../cose/sign1.js';
+import { decodeSign1, type Sign1Message } from '../cose/sign1.js';
 import { keyHasKid, verifySign1 } from '../cose/verify-sign1.js';
 import { certificateChain, namesCertificate } from '../cose/x5chain.js';
 import { type VerificationCode, VerificationError } from '../errors.js';
@@ -72,7 +72,7 @@ function candidates(
  * any signature
  */
 export async function verifyStatement(
-  statement: Uint8Array,
+  statement: Sign1Message,
   trust: IssuerTrust,
   registration?: ProvenRegistration,
 ): Promise<ReadStatement> {

@@ -1,3 +1,4 @@
+import type { Sign1 } from '../cose/sign1.js';
 import { VerificationError } from '../errors.js';
 import { type MmrReceipt, readMmrReceipt } from '../receipt/mmr-receipt.js';
 import { type Rfc9162Receipt, readRfc9162Receipt } from '../receipt/rfc9162-receipt.js';
@@ -47,9 +48,10 @@ function statementLogSteps(parts: ReadTransparentStatement, trust: TransparentSt
   return runReceipt<Rfc9162Receipt>(
     ['statement_log_inclusion', 'statement_log_receipt'],
     () => {
-      if (!parts.rfc9162Receipt)
+      const { rfc9162Receipt } = parts.decoded;
+      if (!rfc9162Receipt)
         throw new VerificationError('receipt_missing', 'the statement carries no receipt of a statement log');
-      const receipt = readRfc9162Receipt(parts.rfc9162Receipt);
+      const receipt = readRfc9162Receipt(rfc9162Receipt);
       const root = rfc9162ReceiptRoot(receipt, parts.entry);
       return { receipt, root, detail: `entry ${receipt.leafIndex} of a log of ${receipt.treeSize}` };
     },
@@ -62,7 +64,7 @@ function statementLogSteps(parts: ReadTransparentStatement, trust: TransparentSt
 }
 
 function tenancyLogSteps(
-  mmrReceipt: Uint8Array,
+  mmrReceipt: Sign1,
   event: EventDocument,
   trust: TransparentStatementTrust,
 ): Promise<VerificationStep[]> {
@@ -87,7 +89,8 @@ async function eventSteps(
   parts: ReadTransparentStatement,
   trust: TransparentStatementTrust,
 ): Promise<VerificationStep[]> {
-  const { entry, event, mmrReceipt } = parts;
+  const { event } = parts;
+  const { statement, mmrReceipt } = parts.decoded;
   const missing = (detail: string) => [
     notChecked('tenancy_log_inclusion', detail),
     notChecked('tenancy_log_receipt', detail),
@@ -102,7 +105,7 @@ async function eventSteps(
     ? await tenancyLogSteps(mmrReceipt, event, trust)
     : missing('the statement carries no such receipt');
   const matched = await runStep('event', () => {
-    verifyEventMatchesStatement(event, entry);
+    verifyEventMatchesStatement(event, statement);
     // The leaf of an asset-free event does not cover its identity: nothing may be said of it here.
     const name = isAssetEvent(event) ? event.identity : 'the asset-free event';
     return `${name} has the statement's payload, subject and hash algorithm`;
@@ -119,7 +122,9 @@ function documentStep(
 ): Promise<VerificationStep> | VerificationStep {
   if (!document) return notChecked('payload_hash', 'no document was given');
   return runStep('payload_hash', () =>
-    describeMatch(matchDocument(readStatement(parts.entry), document, eventProven ? parts.event : undefined)),
+    describeMatch(
+      matchDocument(readStatement(parts.decoded.statement), document, eventProven ? parts.event : undefined),
+    ),
   );
 }
 
@@ -141,15 +146,20 @@ export async function examineTransparentStatement(
   trust: TransparentStatementTrust,
 ): Promise<VerificationReport> {
   const parts = readTransparentStatement(bytes);
-  // Neither needs the other's answer, and a platform may check signatures beside each other.
-  const [inStatementLog, inTenancyLog] = await Promise.all([statementLogSteps(parts, trust), eventSteps(parts, trust)]);
-  const eventProven = inTenancyLog.every(({ outcome }) => outcome === 'verified');
-  const signature = await runStep('statement_signature', async () => {
-    const registration = eventProven ? registrationOf(parts.event) : undefined;
-    const { issuer, subject } = await verifyStatement(parts.entry, trust, registration);
+  const ofEvent = eventSteps(parts, trust);
+  const isEventProven = async () => (await ofEvent).every(({ outcome }) => outcome === 'verified');
+  const ofSignature = runStep('statement_signature', async () => {
+    const registration = trust.certificates && (await isEventProven()) ? registrationOf(parts.event) : undefined;
+    const { issuer, subject } = await verifyStatement(parts.decoded.statement, trust, registration);
     return `signed by ${issuer} about ${subject}`;
   });
-  const payload = await documentStep(parts, trust.document, eventProven);
+  // But for a certificate's time none needs another's answer, and a platform may check signatures beside each other.
+  const [signature, inStatementLog, inTenancyLog] = await Promise.all([
+    ofSignature,
+    statementLogSteps(parts, trust),
+    ofEvent,
+  ]);
+  const payload = await documentStep(parts, trust.document, await isEventProven());
   const steps = [payload, signature, ...inStatementLog, ...inTenancyLog];
   return { verified: steps.every(({ outcome }) => outcome !== 'refused'), steps };
 }
