@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import koffi from 'koffi';
 import type { Pkcs11Token } from '../../src/platform/keys/pkcs11/pkcs11-uri.js';
 import { softhsm } from './prerequisites.js';
 
@@ -41,4 +42,22 @@ export async function makeSofthsmTokens(labels: readonly string[], settings = ''
     uri: (label) => `pkcs11:token=${label}?module-path=${modulePath}&pin-source=${pinFile}`,
     remove: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+/** What another user of the module in this process can do to everybody's sessions. */
+export function breakSessions(how: 'C_CloseAllSessions' | 'C_Finalize'): void {
+  const library = koffi.load(softhsm!.modulePath, { deep: true });
+  if (how === 'C_Finalize') {
+    requireZero(library.func(how, 'ulong', ['void *'])(null));
+    return;
+  }
+  const [slots, count] = [Buffer.alloc(8 * 16), Buffer.alloc(8)];
+  count.writeBigUInt64LE(16n);
+  requireZero(library.func('C_GetSlotList', 'ulong', ['uint8_t', 'void *', 'void *'])(1, slots, count));
+  for (let place = 0; place < Number(count.readBigUInt64LE()); place += 1)
+    requireZero(library.func(how, 'ulong', ['ulong'])(slots.readBigUInt64LE(place * 8)));
+}
+
+function requireZero(answer: unknown): void {
+  if (Number(answer) !== 0) throw new Error(`the module answers ${String(answer)}`);
 }

@@ -1,5 +1,6 @@
 import { ZodError } from 'zod';
 import { ApiError, retryLater } from '../errors.js';
+import { KeyModuleError } from '../keys/pkcs11/key-module-error.js';
 import { isDatabaseUnavailable, isRefusedValue } from '../postgres/transient-errors.js';
 
 const RETRY_SECONDS = 2;
@@ -19,6 +20,8 @@ export function refusalOf(error: unknown): ApiError | undefined {
   }
   if (isDatabaseUnavailable(error))
     return retryLater('unavailable', 'The database does not answer now; try again shortly.', RETRY_SECONDS);
+  if (error instanceof KeyModuleError)
+    return retryLater('unavailable', 'The module that signs does not answer now; try again shortly.', RETRY_SECONDS);
   if (isRefusedValue(error)) return new ApiError('bad_request', 'A value of the request cannot be stored or searched.');
   const status = (error as { status?: unknown } | null)?.status;
   if (typeof status === 'number' && status >= 400 && status < 500)

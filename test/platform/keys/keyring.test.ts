@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto';
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jwtVerify } from 'jose';
@@ -86,6 +86,13 @@ describe.each(engines())('the keyring on %s', (engine) => {
     const [seal] = (await open()).publicKeys(['seal']);
     await rm(join(folder, `${seal!.keyId}.pem`));
     await expect(open()).rejects.toThrow(`private half of the active key ${seal!.keyId} is missing`);
+  });
+
+  it('is refused when a private half is another key’s, by the name of the key', async () => {
+    const [seal] = (await open()).publicKeys(['seal']);
+    const [token] = (await open()).publicKeys(['token']);
+    await copyFile(join(folder, `${token!.keyId}.pem`), join(folder, `${seal!.keyId}.pem`));
+    await expect(open()).rejects.toThrow(`private half of the active key ${seal!.keyId} is another key's`);
   });
 
   it('is refused when the pepper is lost or another one: no client secret would be known', async () => {

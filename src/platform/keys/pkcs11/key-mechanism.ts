@@ -11,6 +11,8 @@ export interface KeyMechanism {
   readonly generate: bigint;
   readonly publicTemplate: readonly Attribute[];
   readonly sign: bigint;
+  /** Whether a message has one signature alone. */
+  readonly sameEachTime?: boolean;
   /** The public half, of what the module shows of it. @throws {TypeError} when that is no key of the kind */
   publicJwk(attribute: (type: bigint) => Promise<Uint8Array>): Promise<Jwk>;
   /** What the module is given of a message. */
@@ -56,6 +58,7 @@ export const KEY_MECHANISMS: Readonly<Record<string, KeyMechanism>> = {
     generate: CKM.edwardsKeyPairGen,
     publicTemplate: [[CKA.ecParams, fromHex('06032b6570')]],
     sign: CKM.eddsa,
+    sameEachTime: true,
     async publicJwk(attribute) {
       return { kty: 'OKP', crv: 'Ed25519', x: toBase64Url(pointOf(await attribute(CKA.ecPoint), COORDINATE)) };
     },

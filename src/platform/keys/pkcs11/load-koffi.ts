@@ -1,5 +1,6 @@
 import type koffi from 'koffi';
 import { failureReason } from '../../explain-failure.js';
+import { KeyModuleError } from './key-module-error.js';
 
 /** Calls functions of shared libraries; only who configures a module needs it. */
 export type Koffi = typeof koffi;
@@ -9,8 +10,8 @@ export async function loadKoffi(): Promise<Koffi> {
   try {
     return (await import('koffi')).default;
   } catch (error) {
-    throw new Error(
-      `KEY_PROVIDER needs the optional package koffi, which cannot be loaded (${failureReason(error)}): npm ci installs it where it exists for the machine`,
+    throw new KeyModuleError(
+      `it needs the optional package koffi, which cannot be loaded (${failureReason(error)}): run npm ci with optional packages, on a system that koffi is made for`,
     );
   }
 }

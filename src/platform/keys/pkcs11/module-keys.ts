@@ -5,11 +5,13 @@ import { KEY_KINDS, type KeyRole } from '../key-role.js';
 import type { KeyStore, PrivateKey, StoredKey } from '../key-store.js';
 import type { Attribute } from './call-memory.js';
 import { KEY_MECHANISMS, type KeyMechanism } from './key-mechanism.js';
+import { KeyModuleError } from './key-module-error.js';
 import { pinFile } from './pin-file.js';
-import { CKA, isAnswer, Pkcs11Error } from './pkcs11-constants.js';
+import { CKA, isAnswer } from './pkcs11-constants.js';
 import { loadPkcs11Module } from './pkcs11-module.js';
 import { type KeyPairHandles, openPkcs11Session, type Pkcs11Session } from './pkcs11-session.js';
 import type { Pkcs11Token } from './pkcs11-uri.js';
+import { rememberSignatures } from './remembered-signatures.js';
 import { createSessionPool, type SessionPool } from './session-pool.js';
 
 /** As many signatures a process has under way in the module; others wait. */
@@ -73,7 +75,7 @@ async function generateIn(session: Pkcs11Session, role: KeyRole) {
 async function makePair(session: Pkcs11Session, role: KeyRole, mechanism: KeyMechanism): Promise<KeyPairHandles> {
   const known = await session.mechanisms();
   for (const needed of [mechanism.generate, mechanism.sign])
-    if (!known.includes(needed)) throw new Pkcs11Error('CKR_MECHANISM_INVALID', 'C_GetMechanismList');
+    if (!known.includes(needed)) throw new KeyModuleError('the token lacks a mechanism', 'CKR_MECHANISM_INVALID');
   const unnamed: Attribute[] = [
     [CKA.token, true],
     [CKA.label, utf8(`unnamed ${role} ${randomUUID()}`)],
@@ -90,16 +92,18 @@ async function openKey(pool: SessionPool, { role, keyId, publicJwk }: StoredKey)
   const id = fromBase64(keyId);
   const find = (session: Pkcs11Session) => session.findPrivateKey(id);
   if ((await pool.run(find)) === undefined) return undefined;
-  return {
+  const key: PrivateKey = {
     place: 'module',
     async sign(message) {
       const input = mechanism.input(message);
       const signature = await pool.run(async (session) => {
         const handle = await find(session);
-        if (handle === undefined) throw new Error(`the private half of the key ${keyId} is gone from its module`);
+        if (handle === undefined)
+          throw new KeyModuleError(`the private half of the key ${keyId} is gone from its token`);
         return session.sign(handle, mechanism.sign, input);
       });
       return mechanism.output ? mechanism.output(signature, message, publicJwk) : signature;
     },
   };
+  return mechanism.sameEachTime ? rememberSignatures(key) : key;
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { failureReason } from '../../explain-failure.js';
+import { KeyModuleError } from './key-module-error.js';
 
 /** A PIN in a file, read whenever it is needed, so that it can be changed there. */
 export interface PinFile {
@@ -16,14 +17,13 @@ export function pinFile(path: string): PinFile {
   return {
     async read() {
       const text = await readFile(path, 'utf8').catch((error: unknown) => {
-        throw new Error(
-          `KEY_PROVIDER: the PIN cannot be read (${failureReason(error)}): set pin-source to a file that this process may read`,
+        throw new KeyModuleError(
+          `the PIN cannot be read (${failureReason(error)}): set pin-source to a file that this process may read`,
         );
       });
       const pin = text.replace(/\r?\n$/, '');
       last = createHash('sha256').update(pin).digest('base64url');
-      if (last === bad)
-        throw new Error(`KEY_PROVIDER: the token has refused the PIN in ${path}: put the right one there`);
+      if (last === bad) throw new KeyModuleError(`the token has refused the PIN in ${path}: put the right one there`);
       return Buffer.from(pin, 'utf8');
     },
     refused() {

@@ -1,3 +1,5 @@
+import { KeyModuleError } from './key-module-error.js';
+
 /** Numbers of PKCS #11 (OASIS, version 2.40; EdDSA of 3.0), by the names that they have there. */
 
 export const CKO_PRIVATE_KEY = 3n;
@@ -80,26 +82,14 @@ export type ReturnValue = keyof typeof RETURN_VALUES;
 
 const NAMES = new Map<number, string>(Object.entries(RETURN_VALUES).map(([name, value]) => [value, name]));
 
-/** A module answered a call with something else than CKR_OK. */
-export class Pkcs11Error extends Error {
-  override readonly name = 'Pkcs11Error';
-
-  constructor(
-    /** CKR_…, or a number for what a vendor has added. */
-    readonly code: string,
-    call: string,
-  ) {
-    super(`${call} answers ${code}`);
-  }
-}
-
-/** @throws {Pkcs11Error} unless a call answered CKR_OK */
+/** @throws {KeyModuleError} unless a call answered CKR_OK */
 export function requireOk(value: number, call: string): void {
   if (value === RETURN_VALUES.CKR_OK) return;
-  throw new Pkcs11Error(NAMES.get(value) ?? `CKR 0x${value.toString(16)}`, call);
+  const code = NAMES.get(value) ?? `CKR 0x${value.toString(16)}`;
+  throw new KeyModuleError(`the module answers ${code} to ${call}: its own configuration or log says why`, code);
 }
 
 /** Whether a failure is one of these answers of a module. */
-export function isAnswer(error: unknown, codes: readonly ReturnValue[]): error is Pkcs11Error {
-  return error instanceof Pkcs11Error && codes.some((code) => code === error.code);
+export function isAnswer(error: unknown, codes: readonly ReturnValue[]): error is KeyModuleError {
+  return error instanceof KeyModuleError && codes.some((code) => code === error.code);
 }

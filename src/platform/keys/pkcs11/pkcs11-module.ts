@@ -1,5 +1,6 @@
 import { failureReason } from '../../explain-failure.js';
 import { type CallMemory, callMemory } from './call-memory.js';
+import { KeyModuleError } from './key-module-error.js';
 import { type Koffi, loadKoffi } from './load-koffi.js';
 import { CKF_OS_LOCKING_OK, isAnswer, requireOk } from './pkcs11-constants.js';
 
@@ -35,7 +36,7 @@ const loaded = new Map<string, ReturnType<Koffi['load']>>();
 
 /** A loaded PKCS #11 module. It is never finalised: another thread of the process may have it open too. */
 export interface Pkcs11Module {
-  /** Calls a function on a thread of its own. @throws {Pkcs11Error} unless it answers CKR_OK */
+  /** Calls a function on a thread of its own. @throws {KeyModuleError} unless it answers CKR_OK */
   call(name: FunctionName, ...values: readonly (number | bigint | null)[]): Promise<void>;
   memory(): CallMemory;
   /** Makes the module ready, or finds it so. */
@@ -46,7 +47,7 @@ export interface Pkcs11Module {
 export async function loadPkcs11Module(path: string): Promise<Pkcs11Module> {
   const koffi = await loadKoffi();
   if (koffi.sizeof('ulong') !== POINTER || koffi.sizeof('void *') !== POINTER)
-    throw new Error('KEY_PROVIDER: PKCS #11 modules are supported on 64-bit Linux and macOS');
+    throw new KeyModuleError('PKCS #11 modules are supported on 64-bit Linux and macOS');
   const functions = functionsOf(koffi, path);
   const memory = () => callMemory(koffi);
   const call: Pkcs11Module['call'] = async (name, ...values) => requireOk(await functions(name, values), name);
@@ -97,8 +98,8 @@ function functionList(koffi: Koffi, path: string): readonly bigint[] {
     loaded.set(path, library);
     return [...koffi.decode(list.value(), POINTER, 'uint64_t', FUNCTION_COUNT)];
   } catch (error) {
-    throw new Error(
-      `KEY_PROVIDER: ${path} cannot be loaded as a PKCS #11 module (${failureReason(error)}): install it, or set module-path to where it is`,
+    throw new KeyModuleError(
+      `${path} cannot be loaded as a PKCS #11 module (${failureReason(error)}): install it, or set module-path to where it is`,
     );
   } finally {
     memory.free();

@@ -1,11 +1,12 @@
 import type { Attribute, CallMemory } from './call-memory.js';
+import { KeyModuleError } from './key-module-error.js';
 import type { PinFile } from './pin-file.js';
 import { CKA, CKO_PRIVATE_KEY, CKU_USER, isAnswer, SESSION_FLAGS } from './pkcs11-constants.js';
 import type { Pkcs11Module } from './pkcs11-module.js';
 import type { Pkcs11Token } from './pkcs11-uri.js';
 
 const MOST_SLOTS = 256;
-const REFUSED_PIN = ['CKR_PIN_INCORRECT', 'CKR_PIN_INVALID', 'CKR_PIN_LEN_RANGE', 'CKR_PIN_LOCKED'] as const;
+const REFUSED_PIN = ['CKR_PIN_INCORRECT', 'CKR_PIN_INVALID', 'CKR_PIN_LEN_RANGE'] as const;
 const TOKEN_INFO_BYTES = 256;
 const MOST_MECHANISMS = 1024;
 const MOST_SIGNATURE_BYTES = 1024;
@@ -78,10 +79,10 @@ async function findSlot(module: Pkcs11Module, memory: CallMemory, token: Pkcs11T
   }
   if (found.length === 1) return found[0]!;
   const wanted = `token ${JSON.stringify(token.token)}${token.serial === undefined ? '' : ' of that serial number'}`;
-  throw new Error(
+  throw new KeyModuleError(
     found.length > 1
-      ? `KEY_PROVIDER: the module has more than one ${wanted}: add its serial number (serial=…)`
-      : `KEY_PROVIDER: the module has no ${wanted}; it has ${labels.sort().join(', ') || 'none'}: set token to the one with the keys`,
+      ? `the module has more than one ${wanted}: add its serial number (serial=…)`
+      : `the module has no ${wanted}; it has ${labels.sort().join(', ') || 'none'}: set token to the one with the keys`,
   );
 }
 
@@ -106,7 +107,7 @@ async function logIn(module: Pkcs11Module, memory: CallMemory, session: bigint, 
     if (isAnswer(error, ['CKR_USER_ALREADY_LOGGED_IN'])) return;
     if (!isAnswer(error, REFUSED_PIN)) throw error;
     pin.refused();
-    throw new Error(`KEY_PROVIDER: the token refuses the PIN of pin-source (${error.code}): put the right one there`);
+    throw new KeyModuleError(`the token refuses the PIN of pin-source (${error.code}): put the right one there`);
   } finally {
     memory.clear();
   }

@@ -1,15 +1,19 @@
+import { generateKeyPairSync, verify } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import koffi from 'koffi';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { fromBase64 } from '../../../../src/core/bytes.js';
+import { fromBase64, utf8 } from '../../../../src/core/bytes.js';
 import { fits } from '../../../../src/platform/keys/key-fit.js';
 import type { KeyStore, PrivateKey, StoredKey } from '../../../../src/platform/keys/key-store.js';
+import { nodePrivateKey } from '../../../../src/platform/keys/node-private-key.js';
 import { openModuleKeys } from '../../../../src/platform/keys/pkcs11/module-keys.js';
 import { pinFile } from '../../../../src/platform/keys/pkcs11/pin-file.js';
 import { loadPkcs11Module } from '../../../../src/platform/keys/pkcs11/pkcs11-module.js';
 import { openPkcs11Session, type Pkcs11Session } from '../../../../src/platform/keys/pkcs11/pkcs11-session.js';
+import { rememberSignatures } from '../../../../src/platform/keys/pkcs11/remembered-signatures.js';
 import { softhsm } from '../../../support/prerequisites.js';
-import { makeSofthsmTokens, type SofthsmTokens } from '../../../support/softhsm-tokens.js';
+import { breakSessions, makeSofthsmTokens, type SofthsmTokens } from '../../../support/softhsm-tokens.js';
 
 const CKA_PRIVATE_EXPONENT = 0x123n;
 const CKA_VALUE = 0x11n;
@@ -43,20 +47,6 @@ async function made(store: KeyStore, role: StoredKey['role']): Promise<{ stored:
   return { stored, key: (await store.open(stored))! };
 }
 
-/** What another user of the module in this process does to everybody's sessions. */
-function callModule(name: 'C_CloseAllSessions' | 'C_Finalize'): void {
-  const library = koffi.load(softhsm!.modulePath, { deep: true });
-  if (name === 'C_Finalize') {
-    expect(Number(library.func(name, 'ulong', ['void *'])(null))).toBe(0);
-    return;
-  }
-  const [slots, count] = [Buffer.alloc(8 * 16), Buffer.alloc(8)];
-  count.writeBigUInt64LE(16n);
-  library.func('C_GetSlotList', 'ulong', ['uint8_t', 'void *', 'void *'])(1, slots, count);
-  for (let place = 0; place < Number(count.readBigUInt64LE()); place += 1)
-    expect(Number(library.func(name, 'ulong', ['ulong'])(slots.readBigUInt64LE(place * 8)))).toBe(0);
-}
-
 describe.skipIf(!softhsm)('a private half in a module', () => {
   it.each([
     ['seal', CKA_VALUE],
@@ -81,11 +71,45 @@ describe.skipIf(!softhsm)('a private half in a module', () => {
     const store = await open();
     const { stored, key } = await made(store, 'seal');
     await Promise.all(Array.from({ length: 8 }, () => fits(stored.publicJwk, key)));
-    callModule(fault);
+    breakSessions(fault);
     expect(await Promise.all(Array.from({ length: 16 }, () => fits(stored.publicJwk, key)))).not.toContain(false);
-    callModule(fault);
+    breakSessions(fault);
     const next = await made(store, 'issuer');
     expect(await fits(next.stored.publicJwk, next.key)).toBe(true);
+  });
+
+  it('keeps its module loaded, though nothing but calls refers to it', async () => {
+    const { stored, key } = await made(await open(), 'seal');
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    for (let round = 0; round < 20; round += 1) {
+      const asked = Array.from({ length: 8 }, () => fits(stored.publicJwk, key));
+      collect();
+      expect(await Promise.all(asked)).not.toContain(false);
+    }
+  });
+});
+
+describe('a signature that is the same each time', () => {
+  it('is asked for once, and again when it could not be had', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const key = nodePrivateKey(privateKey);
+    let [asked, away] = [0, true];
+    const remembering = rememberSignatures({
+      ...key,
+      async sign(message) {
+        asked += 1;
+        if (away) throw new Error('away');
+        return key.sign(message);
+      },
+    });
+    await expect(Promise.all([1, 2].map(() => remembering.sign(utf8('note'))))).rejects.toThrow('away');
+    away = false;
+    const signatures = await Promise.all([1, 2, 3].map(() => remembering.sign(utf8('note'))));
+    signatures[0]!.fill(0);
+    expect(verify(null, utf8('note'), publicKey, await remembering.sign(utf8('note')))).toBe(true);
+    expect(verify(null, utf8('other'), publicKey, await remembering.sign(utf8('other')))).toBe(true);
+    expect(asked).toBe(3);
   });
 });
 
