@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestService, type TestService } from '../api/test-service.js';
 import { installPackages, type PythonEnvironment, python } from './python.js';
 
-const SCRIPT = fileURLToPath(new URL('sdk_conformance.py', import.meta.url));
+const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const SCRIPT = here('sdk_conformance.py');
 
 interface Step {
   readonly step: string;
@@ -40,5 +41,32 @@ describe.skipIf(!python).each(VERSIONS)('the Python SDK datatrails-archivist %s'
       .map((line) => JSON.parse(line) as Step);
     expect(steps.filter(({ ok }) => !ok)).toEqual([]);
     expect([steps.length, err]).toEqual([expected, '']);
+  });
+
+  const story = async (name: string) => {
+    const { url, owner } = running;
+    const credentials = ['--client-id', owner.clientId, '--client-secret', owner.clientSecret];
+    const { code, out, err } = await environment.runProgram('archivist_runner', [
+      '-u',
+      url,
+      ...credentials,
+      here(name),
+    ]);
+    expect([code, err.includes('Traceback') ? err : '']).toEqual([0, '']);
+    return `${out}${err}`;
+  };
+
+  it('runs a story from its runner', async () => {
+    const told = await story('story.yaml');
+    const numbers = [...told.matchAll(/^Response (\d+)$/gm)].map(([, number]) => Number(number));
+    expect(numbers).toEqual([1, 2]);
+    expect(told.match(/"arc_display_type": "Weighed"/g)).toHaveLength(1);
+    expect(told).toMatch(/0x99Fa4AAB0AF2B53f158083D8f244bb4523388197/);
+  });
+
+  it.skipIf(version !== VERSIONS[1]![0])('runs a story about compliance', async () => {
+    const told = await story('compliance-story.yaml');
+    expect(told.match(/^Compliant (True|False)$/gm)).toEqual(['Compliant True', 'Compliant False']);
+    expect(told).toContain('NON-COMPLIANCE');
   });
 });
