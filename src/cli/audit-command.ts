@@ -1,21 +1,19 @@
 import type { Command } from 'commander';
 import { pino } from 'pino';
+import type { Deployment } from '../archivist/deployment.js';
 import { findDeployment } from '../archivist/deployment-store.js';
-import { leafSource } from '../archivist/leaf-source.js';
-import { statementSource } from '../archivist/statement-source.js';
-import { unloggedEvents } from '../archivist/unlogged-events-store.js';
 import { readKeyDocument } from '../core/cose/key-document.js';
 import type { PublicJwk } from '../core/cose/public-key.js';
 import type { AuditContext } from '../ledger/audit/audit-context.js';
-import { auditLog } from '../ledger/audit/audit-log.js';
-import { allLogs } from '../ledger/audit/audit-store.js';
-import { ConfigError, parseConfig } from '../platform/config.js';
+import { type Config, ConfigError, parseConfig } from '../platform/config.js';
 import { fileObjectStore } from '../platform/file-object-store.js';
 import type { PublishedKey } from '../platform/keys/keyring.js';
 import { nodeVerify } from '../platform/keys/node-verify.js';
 import { listSigningKeys } from '../platform/keys/signing-key-store.js';
 import type { Database } from '../platform/postgres/database.js';
 import { openDatabase } from '../platform/postgres/open-database.js';
+import { auditDeployment } from './audit-deployment.js';
+import { AUDITED_TABLES, coverageText } from './audited-columns.js';
 import { readInput, UsageError } from './evidence-file.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 
@@ -29,38 +27,36 @@ interface AuditReport {
   readonly logs: { name: string; leaves: string; seals: string; faults: number }[];
   readonly leavesPerSecond: number;
   readonly faults: string[];
+  /** Which columns are covered, and which are not. */
+  readonly coverage: typeof AUDITED_TABLES;
 }
 
 const EXIT_FAULTS = 1;
 const MOST_FAULTS = 200;
 
-/** What a change would be found in, and what no log covers. */
-const COVERED = [
-  'Covered, so that a change is found: of asset events identity, asset_attributes, event_attributes, operation, behaviour,',
-  'both principals, tenancy and the three timestamps; of asset-free events attributes, trails, identity, tenancy, event_type,',
-  'created_by and created_at; registered and signed statements, every byte; of the logs leaf, trie key, idtimestamp of MMR',
-  'logs, node, peak signature, seal, root, sizes.',
-  'Not covered by a log: from_address of events, the current attributes and tracking of assets (they follow from events),',
-  'blobs beyond the hash that an event names, idtimestamps of statement logs beyond their order, and all of identity and',
-  'access but what the security audit put into the tenancy’s log.',
-].join('\n');
-
 function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
 }
 
+async function deploymentOf(database: Database): Promise<Deployment> {
+  const deployment = await database.inTransaction('system', findDeployment);
+  if (!deployment) throw new UsageError('this database has no deployment in it: the service never started on it');
+  return deployment;
+}
+
 /** Keys from files where given: those of the database could have been changed together with what they sign. */
-async function keyringOf(database: Database, options: AuditOptions): Promise<AuditContext['keyring']> {
+async function keyringOf(
+  database: Database,
+  { deploymentTenancy }: Deployment,
+  options: AuditOptions,
+): Promise<AuditContext['keyring']> {
   const given: PublicJwk[] = [];
   for (const path of options.logKeys ?? []) given.push(...readKeyDocument(await readInput(path)));
-  const rows = await database.inTransaction('system', async (tx) => {
-    const deployment = await findDeployment(tx);
-    if (!deployment) throw new UsageError('this database has no deployment in it: the service never started on it');
-    return listSigningKeys(tx, deployment.deploymentTenancy);
-  });
+  const rows = await database.inTransaction('system', (tx) => listSigningKeys(tx, deploymentTenancy));
+  const fromElsewhere = (role: string) => role === 'seal' || role === 'statement_receipt';
   return {
     publicKeys: (roles) =>
-      given.length > 0 && !roles.includes('issuer')
+      given.length > 0 && roles.every(fromElsewhere)
         ? given.map((jwk) => ({ jwk }) as PublishedKey)
         : rows
             .filter(({ role }) => roles.some((wanted) => wanted === role))
@@ -74,32 +70,46 @@ async function audit(options: AuditOptions, terminal: Terminal): Promise<AuditRe
     throw new UsageError(error.message);
   });
   try {
-    const faults: string[] = [];
-    const logs: AuditReport['logs'] = [];
-    const begun = performance.now();
-    const context: AuditContext = {
-      database,
-      objectStore: fileObjectStore(config.objectStoreDir),
-      verifySignature: nodeVerify,
-      leafSource,
-      statementSource,
-      keyring: await keyringOf(database, options),
-      fault: (log, what) => void faults.push(`${log}: ${what}`),
-      progress: (log, leaves) => terminal.progress?.(`${log}: ${leaves} leaves`),
-    };
-    for (const ref of await database.inTransaction('system', allLogs)) {
-      const before = faults.length;
-      const { name, leaves, seals } = await auditLog(context, ref);
-      logs.push({ name, leaves: String(leaves), seals: String(seals), faults: faults.length - before });
-    }
-    const unlogged = await database.inTransaction('system', (tx) => unloggedEvents(tx, MOST_FAULTS));
-    faults.push(...unlogged.map(({ tenantId, eventId }) => `tenant/${tenantId}: event ${eventId} was never accepted`));
-    const leaves = logs.reduce((sum, log) => sum + Number(log.leaves), 0);
-    const leavesPerSecond = Math.round(leaves / ((performance.now() - begun) / 1000));
-    return { sound: faults.length === 0, logs, leavesPerSecond, faults };
+    return await auditOpen(database, config, options, terminal);
   } finally {
     await database.close();
   }
+}
+
+async function auditOpen(
+  database: Database,
+  config: Config,
+  options: AuditOptions,
+  terminal: Terminal,
+): Promise<AuditReport> {
+  const faults: { log: string; what: string }[] = [];
+  const deployment = await deploymentOf(database);
+  const begun = performance.now();
+  const audited = await auditDeployment({
+    database,
+    deployment,
+    objectStore: fileObjectStore(config.objectStoreDir),
+    verifySignature: nodeVerify,
+    keyring: await keyringOf(database, deployment, options),
+    witnesses: config.witnesses.map(({ key }) => key),
+    quorum: config.witnessQuorum,
+    fault: (log, what) => void faults.push({ log, what }),
+    progress: (log, leaves) => terminal.progress?.(`${log}: ${leaves} leaves`),
+  });
+  const leaves = audited.reduce((sum, log) => sum + Number(log.leaves), 0);
+  const logs = audited.map((log) => ({
+    name: log.name,
+    leaves: String(log.leaves),
+    seals: String(log.seals),
+    faults: faults.filter((each) => each.log === log.name).length,
+  }));
+  return {
+    sound: faults.length === 0,
+    logs,
+    leavesPerSecond: Math.round(leaves / ((performance.now() - begun) / 1000)),
+    faults: faults.map(({ log, what }) => `${log}: ${what}`),
+    coverage: AUDITED_TABLES,
+  };
 }
 
 function reportText({ sound, logs, leavesPerSecond, faults }: AuditReport, options: AuditOptions): string {
@@ -121,7 +131,7 @@ function reportText({ sound, logs, leavesPerSecond, faults }: AuditReport, optio
     `${leavesPerSecond} leaves a second.`,
     ...keys,
     '',
-    COVERED,
+    coverageText(),
   ].join('\n');
 }
 

@@ -1,5 +1,6 @@
 import type { LogRef } from '../ledger/log.js';
 import type { ReceiptWatch } from '../ledger/receipt-watch.js';
+import { REGISTRATION_RECORD_ATTRIBUTE, registrationRecordHash } from '../ledger/registration-record.js';
 import type { RegisteredEntry } from '../ledger/registration-store.js';
 import type { Clock } from '../platform/clock.js';
 import type { Principal } from '../platform/http/principal.js';
@@ -74,9 +75,10 @@ export async function registerStatement(
   const keyResolution = resolveKey(examined, sources);
   const { submitted, entry, hash } = examined;
   const { text, digest } = policy;
+  const record = registrationRecordHash({ policyDigest: digest, keyResolution });
   return deps.accept(principal, {
     public: request.public,
-    eventAttributes: statementAttributes(examined),
+    eventAttributes: { ...statementAttributes(examined), [REGISTRATION_RECORD_ATTRIBUTE]: record },
     statement: { submitted, entry, hash, policy: { text, digest }, keyResolution },
   });
 }

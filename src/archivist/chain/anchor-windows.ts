@@ -6,14 +6,7 @@ import { assetEventResponse } from '../events/asset-event.js';
 import { findAssetEvents } from '../events/asset-event-store.js';
 import { eventCommits } from '../events/event-commits.js';
 import { HASH_SCHEMA_VERSION } from './anchor.js';
-import {
-  type ClosedWindow,
-  closeWindow,
-  eventsOfWindow,
-  insertAnchor,
-  readyWindow,
-  waitingTenancies,
-} from './anchor-store.js';
+import { closeWindow, eventsOfWindow, insertAnchor, readyWindow, waitingTenancies } from './anchor-store.js';
 import { createSimpleHash } from './simple-hash.js';
 
 const PAGE = 500;
@@ -59,7 +52,9 @@ async function anchorWindow(deps: AnchorDeps, tenantId: string): Promise<boolean
   const hash = createSimpleHash();
   let eventCount = 0n;
   for (let after: string | undefined; ; ) {
-    const page = await database.inTransaction(scope, (tx) => servedEvents(tx, window, after, form));
+    const page = await database.inTransaction(scope, async (tx) =>
+      servedEvents(tx, tenantId, await eventsOfWindow(tx, window, { after, limit: PAGE }), form),
+    );
     for (const { served } of page) hash.add(served);
     eventCount += BigInt(page.length);
     after = page.at(-1)?.eventId;
@@ -73,15 +68,13 @@ async function anchorWindow(deps: AnchorDeps, tenantId: string): Promise<boolean
   });
 }
 
-/** A page of the window's events just as they are served, in the order of the published query. */
-async function servedEvents(
+/** Events of a tenancy just as they are served, in the order of their ids as given. @throws {Error} when one is gone */
+export async function servedEvents(
   tx: Tx,
-  window: ClosedWindow,
-  after: string | undefined,
+  tenantId: string,
+  ids: readonly string[],
   form: 'assets' | 'publicassets',
 ): Promise<{ eventId: string; served: Record<string, unknown> }[]> {
-  const { tenantId } = window;
-  const ids = await eventsOfWindow(tx, window, { after, limit: PAGE });
   const events = await findAssetEvents(
     tx,
     ids.map((eventId) => ({ tenantId, eventId })),

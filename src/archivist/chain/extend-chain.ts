@@ -89,7 +89,7 @@ async function readWaiting(tx: Tx, deployment: Deployment): Promise<{ head: Head
 }
 
 /** What a seal's transaction says: RLP of kind, log, number of the seal, size of the log and its bagged root. */
-function sealInput(seal: PublishedSeal): Uint8Array {
+export function sealInput(seal: PublishedSeal): Uint8Array {
   return RLP.encode(['MERKLE_LOG', seal.tenantId, seal.number, seal.size, seal.root]);
 }
 

@@ -15,7 +15,12 @@ export async function keepBlock(objectStore: ObjectStore, chain: string, block: 
     throw new Error(`the object store has another block ${block.number} than the database: the chain is not extended`);
 }
 
+/** The header of a block as it was stored once. */
+export function keptBlock(objectStore: ObjectStore, chain: string, number: bigint): Promise<Uint8Array | undefined> {
+  return objectStore.get(keyOf(chain, number));
+}
+
 /** True when a block of this number was stored once, whatever the database says now. */
 export async function isBlockKept(objectStore: ObjectStore, chain: string, number: bigint): Promise<boolean> {
-  return (await objectStore.get(keyOf(chain, number))) !== undefined;
+  return (await keptBlock(objectStore, chain, number)) !== undefined;
 }

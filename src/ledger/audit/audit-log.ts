@@ -17,7 +17,7 @@ import { storedCounts } from './audit-store.js';
 const CHUNK = 512n;
 
 /** How much of a log was made anew. */
-export interface AuditedLog {
+export interface AuditedLog extends LogRef {
   readonly name: string;
   readonly leaves: bigint;
   readonly seals: bigint;
@@ -27,6 +27,9 @@ export interface AuditedLog {
 interface Walk {
   readonly context: AuditContext;
   readonly log: LogState;
+  /** How far there is anything to walk: a row that says more is told of, and not believed. */
+  readonly leaves: bigint;
+  readonly seals: bigint;
   state: DerivedState;
   lastLeaf: Uint8Array | undefined;
 }
@@ -37,28 +40,35 @@ interface Walk {
  * context; a log that grows meanwhile is audited up to where it stood at the beginning.
  */
 export async function auditLog(context: AuditContext, ref: LogRef): Promise<AuditedLog> {
-  const log = await context.database.inTransaction('system', (tx) => findLog(tx, ref));
-  if (!log) throw new TypeError('there is no such log');
+  const { log, stored } = await context.database.inTransaction('system', async (tx) => {
+    const found = await findLog(tx, ref);
+    if (!found) throw new TypeError('there is no such log');
+    return { log: found, stored: (await storedCounts(tx, ref)).stored };
+  });
   const walk: Walk = {
     context,
     log,
+    leaves: least(log.leaves, stored.leaves),
+    seals: least(log.sealNumber, stored.seals),
     state: { size: 0n, leaves: 0n, peaks: [], lastIdtimestamp: 0n },
     lastLeaf: undefined,
   };
   await auditSeals(walk);
-  await advance(walk, log.leaves);
+  await advance(walk, walk.leaves);
   auditRow(walk);
   await auditPeakReceipts(context, log).catch((error: unknown) => rethrowUnlessMissing(walk, error));
   if (log.structure === 'MMR_SHA256') await auditMassifFiles(walk);
   await auditNothingBeyond(walk);
-  return { name: log.name, leaves: log.leaves, seals: log.sealNumber };
+  return { ...ref, name: log.name, leaves: log.leaves, seals: log.sealNumber };
 }
+
+const least = (left: bigint, right: bigint) => (left < right ? left : right);
 
 async function auditSeals(walk: Walk): Promise<void> {
   const { context, log } = walk;
-  for (let number = 1n; number <= log.sealNumber; number += 1n) {
+  for (let number = 1n; number <= walk.seals; number += 1n) {
     const seal = await context.database.inTransaction('system', (tx) => findSeal(tx, log, number));
-    if (!seal || seal.leaves <= walk.state.leaves || seal.leaves > log.leaves) {
+    if (!seal || seal.leaves <= walk.state.leaves || seal.leaves > walk.leaves) {
       context.fault(log.name, `seal ${number}: ${seal ? 'does not extend the one before it' : 'is not there'}`);
       continue;
     }
@@ -131,15 +141,22 @@ function auditRow({ context, log, state }: Walk): void {
     context.fault(log.name, 'its row has another idtimestamp than its last leaf');
   if (log.publishedNumber > log.sealNumber || log.sealedSize > log.size)
     context.fault(log.name, 'its row says that more is sealed or published than there is');
+  if (
+    (log.publishedNumber === 0n) !== (log.publishedSize === 0n) ||
+    (log.sealNumber === 0n) !== (log.sealedSize === 0n)
+  )
+    context.fault(log.name, 'its row says that nothing is sealed or published, and how much');
 }
 
 /** Full massifs are files that never change; the growing one is served from the pages that were just audited. */
-async function auditMassifFiles({ context, log }: Walk): Promise<void> {
-  const full = Number(log.leaves / massifLeaves(log));
+async function auditMassifFiles({ context, log, leaves }: Walk): Promise<void> {
+  if (log.massifHeight < 1 || log.massifHeight > 64)
+    return context.fault(log.name, `its row says that massifs are ${log.massifHeight} high`);
+  const full = Number(leaves / massifLeaves(log));
   for (let massif = 0; massif < full; massif += 1) {
     const stored = await context.objectStore.get(massifObjectKey(log, massif));
     const view = await context.database
-      .inTransaction('system', (tx) => massifBytes(tx, log, massif, log.leaves))
+      .inTransaction('system', (tx) => massifBytes(tx, log, massif, leaves))
       .catch(() => undefined);
     if (stored && view && !equalBytes(stored, view.bytes))
       context.fault(log.name, `the file of massif ${massif} is not what the log makes`);

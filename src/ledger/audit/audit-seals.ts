@@ -1,7 +1,8 @@
-import { equalBytes } from '../../core/bytes.js';
+import { equalBytes, toBase64Url } from '../../core/bytes.js';
+import { keyThumbprint } from '../../core/cose/cose-key.js';
 import { decodeSign1 } from '../../core/cose/sign1.js';
 import { VerificationError } from '../../core/errors.js';
-import { mmrIndex } from '../../core/mmr/leaf-count.js';
+import { mmrIndex, sizeOfLeaves } from '../../core/mmr/leaf-count.js';
 import { peakOverLeaf } from '../../core/mmr/peak-over-leaf.js';
 import { peaks as peakIndices } from '../../core/mmr/peaks.js';
 import { readLogClaims } from '../../core/receipt/log-claims.js';
@@ -37,7 +38,10 @@ export async function auditSeal(
 ): Promise<void> {
   const name = `seal ${seal.sealNumber}`;
   const fault = (what: string) => context.fault(log.name, `${name}: ${what}`);
-  if (seal.size !== derived.size) fault(`is over ${seal.size} nodes, ${seal.leaves} leaves make ${derived.size}`);
+  if (seal.size !== derived.size) {
+    fault(`is over ${seal.size} nodes, ${seal.leaves} leaves make ${derived.size}`);
+    return;
+  }
   if (!equalBytes(seal.root, treeRoot(log.structure, derived.peaks))) fault('has another root than its entries make');
   try {
     if (log.structure === 'MMR_SHA256') await auditMmrSeal(context, log, seal, derived);
@@ -77,7 +81,9 @@ async function auditSignedRoot(
   const sign1 = decodeSign1(seal.signed);
   const claims = readLogClaims(sign1.protectedHeader);
   const root = treeRoot(log.structure, derived.peaks);
-  await verifyReceiptSignature({ sign1, ...claims }, root, ownTrust(context, log), 'the signed root');
+  const key = await verifyReceiptSignature({ sign1, ...claims }, root, ownTrust(context, log), 'the signed root');
+  if (toBase64Url(keyThumbprint(key)) !== seal.keyId)
+    throw new VerificationError('seal_signature_invalid', 'its row names another key than the one that signed');
 }
 
 /** Checks every stored signature over a peak, also those that no seal of the database points to any more. */
@@ -114,7 +120,7 @@ export async function auditReceipt(
   seal: SealRow,
   leaf: Uint8Array,
 ): Promise<void> {
-  if (log.structure !== 'MMR_SHA256') return;
+  if (log.structure !== 'MMR_SHA256' || seal.size !== sizeOfLeaves(seal.leaves)) return;
   const leafIndex = seal.leaves - 1n;
   const place = { leafIndex, leaves: seal.leaves };
   try {

@@ -1,0 +1,79 @@
+import { equalBytes } from '../../core/bytes.js';
+import type { Anchor } from '../chain/anchor.js';
+import { HASH_SCHEMA_VERSION } from '../chain/anchor.js';
+import { findAnchor } from '../chain/anchor-store.js';
+import { servedEvents } from '../chain/anchor-windows.js';
+import { createSimpleHash } from '../chain/simple-hash.js';
+import {
+  anchoredEventIds,
+  contradictoryEvents,
+  misplacedSimpleHashEvents,
+  type WindowRow,
+  windowRows,
+} from './anchor-audit-store.js';
+import type { DeploymentAudit } from './deployment-audit.js';
+
+const PAGE = 500;
+const NAME = 'anchors';
+const BEGINNING = new Date(0);
+
+/**
+ * Makes the hash of every anchor anew from the events that it covers, and checks that the windows of a tenancy follow each
+ * other without a gap and hold every event of its SIMPLE_HASH assets.
+ */
+export async function auditAnchors(audit: DeploymentAudit): Promise<void> {
+  const { database, fault } = audit;
+  const contradictory = await database.inTransaction('system', (tx) => contradictoryEvents(tx, PAGE));
+  for (const { event_id: eventId, what } of contradictory) fault('events', `event ${eventId}: ${what}`);
+  const misplaced = await database.inTransaction('system', (tx) => misplacedSimpleHashEvents(tx, PAGE));
+  for (const eventId of misplaced) fault(NAME, `event ${eventId} is not kept for its anchor as it was accepted`);
+  for (const row of await database.inTransaction('system', windowRows)) await auditTenancy(audit, row);
+}
+
+async function auditTenancy(audit: DeploymentAudit, row: WindowRow): Promise<void> {
+  const { tenant_id: tenantId, anchors } = row;
+  const fault = (what: string) => audit.fault(NAME, `tenant/${tenantId}: ${what}`);
+  if (anchors === null) return fault('has anchors and no row that says how many');
+  if (anchors !== row.anchor_rows) fault(`${row.anchor_rows} anchors are stored, its row says ${anchors}`);
+  if (row.late > 0n) fault(`${row.late} events lie in an anchored window without its anchor`);
+  let until = BEGINNING;
+  for (let number = 1n; number <= row.anchor_rows; number += 1n) {
+    const anchor = await audit.database.inTransaction('system', (tx) => findAnchor(tx, tenantId, number));
+    if (!anchor) {
+      fault(`anchor ${number} is not there`);
+      continue;
+    }
+    if (anchor.start.getTime() !== until.getTime()) fault(`anchor ${number} does not begin where the one before ends`);
+    until = anchor.end;
+    await auditAnchor(audit, anchor, (what) => fault(`anchor ${number} ${what}`));
+  }
+  if (row.anchored_until.getTime() !== until.getTime()) fault('its row ends the last window at another time');
+  if (row.closed_until < row.anchored_until) fault('its row says that a window is anchored that is not closed');
+}
+
+async function auditAnchor(audit: DeploymentAudit, anchor: Anchor, fault: (what: string) => void): Promise<void> {
+  const { tenantId } = anchor;
+  const form = tenantId === audit.deployment.publicTenancy ? 'publicassets' : 'assets';
+  const hash = createSimpleHash();
+  let count = 0n;
+  for (let after: string | undefined; ; ) {
+    const page = await audit.database
+      .inTransaction('system', async (tx) =>
+        servedEvents(tx, tenantId, await anchoredEventIds(tx, anchor, after, PAGE), form),
+      )
+      .catch(() => undefined);
+    if (!page) return fault('covers an event that is not there');
+    for (const { served } of page) {
+      hash.add(served);
+      const accepted = Date.parse(String(served['timestamp_accepted']));
+      if (accepted < anchor.start.getTime() || accepted >= anchor.end.getTime())
+        fault('covers an event that is not of its window');
+    }
+    count += BigInt(page.length);
+    after = page.at(-1)?.eventId;
+    if (page.length < PAGE) break;
+  }
+  if (count !== anchor.eventCount) fault(`says ${anchor.eventCount} events and covers ${count}`);
+  if (anchor.hashSchemaVersion !== HASH_SCHEMA_VERSION) fault('has a version of the hash that is not made');
+  if (!equalBytes(hash.digest(), anchor.hash)) fault('has another hash than its events make');
+}

@@ -1,0 +1,130 @@
+import { RLP } from '@ethereumjs/rlp';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { equalBytes } from '../../core/bytes.js';
+import { anchorInput } from '../chain/anchor.js';
+import { findAnchor } from '../chain/anchor-store.js';
+import { headerFields, NO_PARENT } from '../chain/block.js';
+import { sealInput } from '../chain/extend-chain.js';
+import { keptBlock } from '../chain/kept-blocks.js';
+import { dataOf, hexData, numberOf } from '../chain/quantity.js';
+import { listRoot } from '../chain/trie-root.js';
+import {
+  type BlockRow,
+  blockRows,
+  looseTransactions,
+  type TransactionRow,
+  transactionRows,
+} from './chain-audit-store.js';
+import type { DeploymentAudit } from './deployment-audit.js';
+
+const PAGE = 100;
+
+/** What of the chain has been walked. */
+interface Walked {
+  readonly number: bigint;
+  readonly hash: Uint8Array;
+  readonly nonce: bigint;
+}
+
+/**
+ * Makes the chain anew from its transactions: every block's hash, its parent and the root over its transactions, and of
+ * every transaction what it says of its anchor or seal. The object store's copy of each header has to be the same.
+ */
+export async function auditChain(audit: DeploymentAudit): Promise<void> {
+  const chain = audit.deployment.deploymentTenancy;
+  let walked: Walked = { number: -1n, hash: NO_PARENT, nonce: 0n };
+  for (;;) {
+    const from = walked.number + 1n;
+    const { blocks, transactions } = await audit.database.inTransaction('system', async (tx) => {
+      const found = await blockRows(tx, chain, from, PAGE);
+      const last = found.at(-1)?.block_number;
+      return { blocks: found, transactions: last === undefined ? [] : await transactionRows(tx, from, last) };
+    });
+    for (const block of blocks) {
+      const own = transactions.filter((each) => each.block_number === block.block_number);
+      walked = await auditBlock(audit, walked, block, own);
+    }
+    if (blocks.length < PAGE) break;
+  }
+  const loose = await audit.database.inTransaction('system', (tx) => looseTransactions(tx, chain));
+  if (loose > 0n) audit.fault('chain', `${loose} transactions stand in no block`);
+  if (await keptBlock(audit.objectStore, chain, walked.number + 1n)) {
+    const [next] = await audit.database.inTransaction('system', (tx) => blockRows(tx, chain, walked.number + 1n, 1));
+    if (!next) audit.fault('chain', `the object store has block ${walked.number + 1n}: the database is older than it`);
+  }
+}
+
+async function auditBlock(
+  audit: DeploymentAudit,
+  before: Walked,
+  block: BlockRow,
+  transactions: readonly TransactionRow[],
+): Promise<Walked> {
+  const number = block.block_number;
+  const fault = (what: string) => audit.fault('chain', `block ${number} ${what}`);
+  if (number !== before.number + 1n) fault(`follows block ${before.number}`);
+  if (!equalBytes(keccak_256(block.header), block.block_hash)) fault('has another hash than its header');
+  const header = fieldsOf(block.header);
+  if (!header) fault('has a header that cannot be read');
+  else {
+    if (BigInt(header.number) !== number) fault('has another number in its header');
+    if (!equalBytes(dataOf(header.parentHash), before.hash)) fault('is not put upon the one before it');
+    const root = listRoot(transactions.map(({ signed }) => signed));
+    if (!equalBytes(dataOf(header.transactionRoot), root)) fault('covers other transactions than it has');
+  }
+  const nonce = before.nonce + BigInt(transactions.length);
+  if (block.next_nonce !== nonce) fault(`says that ${block.next_nonce} transactions were made, not ${nonce}`);
+  for (const [place, each] of transactions.entries()) {
+    const wrong = await faultOf(audit, each, {
+      place,
+      nonce: before.nonce + BigInt(place),
+      miner: header?.miner ?? '',
+    });
+    if (wrong) audit.fault('chain', `transaction ${place} of block ${number}: ${wrong}`);
+  }
+  const kept = await keptBlock(audit.objectStore, audit.deployment.deploymentTenancy, number);
+  if (kept && !equalBytes(kept, block.header)) fault('differs from that of the object store');
+  return { number, hash: block.block_hash, nonce };
+}
+
+function fieldsOf(header: Uint8Array) {
+  try {
+    return headerFields(header);
+  } catch {
+    return undefined;
+  }
+}
+
+async function faultOf(
+  audit: DeploymentAudit,
+  row: TransactionRow,
+  at: { readonly place: number; readonly nonce: bigint; readonly miner: string },
+): Promise<string | undefined> {
+  if (row.transaction_index !== at.place) return 'it has another place';
+  if (!equalBytes(keccak_256(row.signed), row.transaction_hash)) return 'its hash is another';
+  const [nonce, , , to, , input] = decoded(row.signed);
+  if (!nonce || !to || !input) return 'it cannot be read';
+  if (numberOf(nonce) !== at.nonce) return 'its nonce is another';
+  if (row.sender.toLowerCase() !== at.miner) return 'its sender did not make the block';
+  if (row.wallet_address?.toLowerCase() !== hexData(to)) return 'it is not about its tenancy';
+  const said = await inputOf(audit, row);
+  return said && equalBytes(said, input) ? undefined : `it does not say what its ${row.kind} is`;
+}
+
+function decoded(signed: Uint8Array): (Uint8Array | undefined)[] {
+  try {
+    return RLP.decode(signed) as Uint8Array[];
+  } catch {
+    return [];
+  }
+}
+
+async function inputOf({ database }: DeploymentAudit, row: TransactionRow): Promise<Uint8Array | undefined> {
+  const { tenant_id: tenantId, number } = row;
+  if (row.kind === 'SIMPLE_HASH') {
+    const anchor = await database.inTransaction('system', (tx) => findAnchor(tx, tenantId, number));
+    return anchor && anchorInput(anchor);
+  }
+  if (row.seal_size === null || row.seal_root === null) return undefined;
+  return sealInput({ tenantId, number, size: row.seal_size, root: row.seal_root });
+}

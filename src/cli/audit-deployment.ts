@@ -1,0 +1,58 @@
+import { auditAnchors } from '../archivist/audit/audit-anchors.js';
+import { auditChain } from '../archivist/audit/audit-chain.js';
+import { auditRegistrations } from '../archivist/audit/audit-registrations.js';
+import type { Deployment } from '../archivist/deployment.js';
+import { leafSource } from '../archivist/leaf-source.js';
+import { statementSource } from '../archivist/statement-source.js';
+import { unloggedEvents } from '../archivist/unlogged-events-store.js';
+import type { NoteKey } from '../core/tlog/signed-note.js';
+import type { AuditContext } from '../ledger/audit/audit-context.js';
+import { type AuditedLog, auditLog } from '../ledger/audit/audit-log.js';
+import { allLogs } from '../ledger/audit/audit-store.js';
+import { auditWitnesses } from '../ledger/audit/audit-witnesses.js';
+import { isDatabaseUnavailable } from '../platform/postgres/transient-errors.js';
+import { auditPayloadHash } from '../scitt/payload-hash/audit-payload-hash.js';
+
+/** What of a deployment is audited, and with whose keys. */
+export interface Audited extends Omit<AuditContext, 'leafSource' | 'statementSource'> {
+  readonly deployment: Deployment;
+  readonly witnesses: readonly NoteKey[];
+  readonly quorum: number;
+}
+
+const MOST_STRAYS = 200;
+
+/**
+ * Makes all that a deployment's logs stand for anew and compares it with what is stored: the logs themselves, the
+ * registrations, the witnesses' part, anchors and chain. Faults go to the context.
+ */
+export async function auditDeployment(audited: Audited): Promise<AuditedLog[]> {
+  const { database, deployment, fault } = audited;
+  const { deploymentTenancy, publicTenancy, publicStatementLog, privateStatementLog } = deployment;
+  const context: AuditContext = { ...audited, leafSource, statementSource };
+  const logs: AuditedLog[] = [];
+  for (const ref of await database.inTransaction('system', allLogs))
+    await readable(fault, `log ${ref.logId}`, async () => void logs.push(await auditLog(context, ref)));
+  const publicLog = { tenantId: publicTenancy, logId: publicStatementLog };
+  for (const log of [publicLog, { tenantId: deploymentTenancy, logId: privateStatementLog }])
+    if (!logs.some(({ tenantId, logId }) => tenantId === log.tenantId && logId === log.logId))
+      fault('logs', `statement log ${log.logId} is not there`);
+  const strays = await database.inTransaction('system', (tx) => unloggedEvents(tx, MOST_STRAYS));
+  for (const { tenantId, eventId } of strays) fault(`tenant/${tenantId}`, `event ${eventId} was never accepted`);
+  await readable(fault, 'registrations', () => auditRegistrations(audited));
+  await readable(fault, 'payload-hash registrations', () => auditPayloadHash(audited));
+  await readable(fault, 'witnesses', () => auditWitnesses({ ...audited, publicLog }));
+  await readable(fault, 'anchors', () => auditAnchors(audited));
+  await readable(fault, 'chain', () => auditChain(audited));
+  return logs;
+}
+
+/** What is so broken that it cannot be audited is a fault like any other; a database that is away is none of its. */
+async function readable(fault: Audited['fault'], name: string, part: () => Promise<void>): Promise<void> {
+  try {
+    await part();
+  } catch (error) {
+    if (isDatabaseUnavailable(error)) throw error;
+    fault(name, `cannot be audited: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,136 @@
+import { equalBytes, fromBase64 } from '../../core/bytes.js';
+import { VerificationError } from '../../core/errors.js';
+import { sha256 } from '../../core/sha256.js';
+import { decodeCheckpoint } from '../../core/tlog/checkpoint.js';
+import { verifyCosignature } from '../../core/tlog/cosignature.js';
+import { decodeNote, type NoteKey, NoteKeyType, verifyNote } from '../../core/tlog/signed-note.js';
+import type { LogRef } from '../log.js';
+import { findLog } from '../log-store.js';
+import type { AuditContext } from './audit-context.js';
+import {
+  keptCheckpoints,
+  plainCheckpoints,
+  type RegisteredSealRow,
+  registeredSeals,
+  rootOver,
+  wronglyWitnessed,
+} from './witness-audit-store.js';
+
+const PAGE = 500;
+const NAME = 'witnesses';
+const EMPTY_ROOT = sha256(new Uint8Array());
+
+/** Whose cosignatures count, as far as the auditor knows them: without keys their bytes are not checked. */
+export interface WitnessAudit extends Pick<AuditContext, 'database' | 'keyring' | 'verifySignature' | 'fault'> {
+  readonly publicLog: LogRef;
+  readonly witnesses: readonly NoteKey[];
+  readonly quorum: number;
+}
+
+/**
+ * Checks what stands between the logs and their witnesses: that every registered seal is the entry of the public statement
+ * log that it is said to be, that every cosigned checkpoint is of that log and signed, and that no log counts more as
+ * witnessed than they cover.
+ */
+export async function auditWitnesses(audit: WitnessAudit): Promise<void> {
+  const { database, fault, publicLog } = audit;
+  await auditRegisteredSeals(audit);
+  const { name, cosigned, plain, wrong } = await database.inTransaction('system', async (tx) => ({
+    name: (await findLog(tx, publicLog))?.name,
+    cosigned: await keptCheckpoints(tx),
+    plain: await plainCheckpoints(tx),
+    wrong: await wronglyWitnessed(tx, publicLog),
+  }));
+  for (const { name: log, said, covered } of wrong)
+    fault(log, `its row says that ${said} leaves are witnessed, ${covered} are`);
+  for (const { tenant_id: tenantId, log_id: logId, size, note, root } of cosigned) {
+    const what = `the cosigned checkpoint over ${size} entries`;
+    if (tenantId !== publicLog.tenantId || logId !== publicLog.logId) fault(NAME, `${what} is of another log`);
+    else await checkNote(audit, what, { note, origin: name, root: root ?? undefined, size, cosigned: true });
+  }
+  for (const { tenant_id: tenantId, log_id: logId, plain_checkpoint: note } of plain) {
+    const log = { tenantId, logId };
+    const origin = (await database.inTransaction('system', (tx) => findLog(tx, log)))?.name;
+    const root = await rootOfNote(audit, log, note);
+    await checkNote(audit, 'the checkpoint that was shown before', {
+      note,
+      origin,
+      root,
+      size: undefined,
+      cosigned: false,
+    });
+  }
+}
+
+async function auditRegisteredSeals({ database, fault, publicLog }: WitnessAudit): Promise<void> {
+  for (let after = { logId: '00000000-0000-0000-0000-000000000000', sealNumber: -1n }; ; ) {
+    const rows = await database.inTransaction('system', (tx) => registeredSeals(tx, publicLog, after, PAGE));
+    for (const row of rows) {
+      const what = registeredFault(row);
+      if (what) fault(NAME, `seal ${row.seal_number} of log ${row.log_id}: ${what}`);
+    }
+    const last = rows.at(-1);
+    if (!last || rows.length < PAGE) return;
+    after = { logId: last.log_id, sealNumber: last.seal_number };
+  }
+}
+
+function registeredFault(row: RegisteredSealRow): string | undefined {
+  if (!row.signed || row.seal_leaves === null) return 'is registered and not there';
+  if (row.leaves !== row.seal_leaves) return `is registered over ${row.leaves} leaves`;
+  if (!row.entry || !equalBytes(row.entry, row.signed)) return 'is not the entry that it is registered as';
+  return row.logged ? undefined : 'is registered, and its entry is in no log';
+}
+
+async function rootOfNote({ database }: WitnessAudit, log: LogRef, note: string): Promise<Uint8Array | undefined> {
+  const size = sizeOf(note);
+  if (size === 0n) return EMPTY_ROOT;
+  return size === undefined ? undefined : database.inTransaction('system', (tx) => rootOver(tx, log, size));
+}
+
+function sizeOf(note: string): bigint | undefined {
+  try {
+    return decodeCheckpoint(decodeNote(note).text).size;
+  } catch {
+    return undefined;
+  }
+}
+
+interface Expected {
+  readonly note: string;
+  readonly origin: string | undefined;
+  readonly root: Uint8Array | undefined;
+  /** As its row has it. */
+  readonly size: bigint | undefined;
+  readonly cosigned: boolean;
+}
+
+async function checkNote(audit: WitnessAudit, what: string, expected: Expected): Promise<void> {
+  const { note, origin, root, size, cosigned } = expected;
+  try {
+    const keys = audit.keyring.publicKeys(['note']).flatMap(({ jwk }): NoteKey[] => {
+      const named = jwk.kty === 'OKP' && origin !== undefined;
+      return named ? [{ name: origin, type: NoteKeyType.ed25519, publicKey: fromBase64(jwk.x) }] : [];
+    });
+    const checkpoint = decodeCheckpoint(await verifyNote(note, keys, audit.verifySignature));
+    const same =
+      checkpoint.origin === origin &&
+      (size === undefined || checkpoint.size === size) &&
+      root !== undefined &&
+      equalBytes(checkpoint.root, root);
+    if (!same) audit.fault(NAME, `${what} is not what the log makes`);
+    if (cosigned) await checkCosignatures(audit, what, note);
+  } catch (error) {
+    if (!(error instanceof VerificationError)) throw error;
+    audit.fault(NAME, `${what}: ${error.message}`);
+  }
+}
+
+async function checkCosignatures(audit: WitnessAudit, what: string, note: string): Promise<void> {
+  if (audit.witnesses.length === 0) return;
+  const read = decodeNote(note);
+  let by = 0;
+  for (const witness of audit.witnesses)
+    if ((await verifyCosignature(read, witness, audit.verifySignature)) !== undefined) by += 1;
+  if (by < audit.quorum) audit.fault(NAME, `${what} is cosigned by ${by} witnesses, not by ${audit.quorum}`);
+}

@@ -1,0 +1,17 @@
+import { toHex, utf8 } from '../core/bytes.js';
+import { sha256 } from '../core/sha256.js';
+
+/** The event attribute by which the log covers how a statement was registered. */
+export const REGISTRATION_RECORD_ATTRIBUTE = 'registration_record_sha256';
+
+/**
+ * SHA-256, in hex, over how a statement was registered: the digest of the policy and how the signer's key was found, as JSON
+ * with its members in order. The row of the registration can be changed; the event that carries this hash cannot.
+ */
+export function registrationRecordHash(record: {
+  readonly policyDigest: Uint8Array;
+  readonly keyResolution: Readonly<Record<string, string>>;
+}): string {
+  const members = Object.entries(record.keyResolution).sort(([left], [right]) => (left < right ? -1 : 1));
+  return toHex(sha256(utf8(JSON.stringify({ policy_sha256: toHex(record.policyDigest), key_resolution: members }))));
+}
