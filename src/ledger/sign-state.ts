@@ -62,7 +62,7 @@ export async function signState(
   const name = logName(context, log);
   if (log.structure === 'RFC9162_SHA256')
     return {
-      seal: { ...row, signed: await signRoot(row.root, signer, name) },
+      seal: { ...row, signed: await signRoot(row.root, log.leaves, signer, name) },
       newPeakReceipts: new Map(),
       peakReceipts: [],
     };

@@ -24,6 +24,8 @@ export const Header = {
   privateMetaMap: -6804,
   /** A seal's pre-signed receipts, one a peak, left to right. */
   peakReceipts: -65931,
+  /** Entries of the RFC 9162 tree whose root is signed: a path alone fits trees of several sizes. */
+  treeSize: -65932,
 } as const;
 
 /** The unprotected text key under which a transparent statement carries its frozen event. */

@@ -2,6 +2,7 @@ import { type CborValue, decodeCbor, encodeCbor } from '../cose/cbor.js';
 import { DataStructure, Header, ProofType } from '../cose/labels.js';
 import { createSign1, encodeSign1, type Sign1, type Sign1Message } from '../cose/sign1.js';
 import type { Signer } from '../cose/signature.js';
+import { VerificationError } from '../errors.js';
 import { type LogName, logClaims, type ReadLogClaims, readLogClaims } from './log-claims.js';
 import {
   attachProof,
@@ -30,21 +31,23 @@ export interface Rfc9162ConsistencyReceipt extends ReadLogClaims {
 
 /**
  * Signs a tree root, once per checkpoint (RFC 9942). The result is stored; receipts of every entry under this root are
- * made from it without the key.
+ * made from it without the key. The size is signed along: one path leads to the same root as entry 4 of 7 and as entry 4
+ * of 8, and RFC 9942 leaves open which it is.
  */
-export async function signRoot(root: Uint8Array, signer: Signer, name: LogName): Promise<Uint8Array> {
+export async function signRoot(root: Uint8Array, size: bigint, signer: Signer, name: LogName): Promise<Uint8Array> {
   const header = new Map<number, CborValue>([
     [Header.alg, signer.alg],
     [Header.kid, signer.kid],
     [Header.claims, logClaims(name)],
     [Header.verifiableDataStructure, DataStructure.rfc9162Sha256],
+    [Header.treeSize, size],
   ]);
   return encodeSign1({ ...(await createSign1(header, root, signer)), payload: null });
 }
 
 /** The receipt of inclusion of one entry under a signed root. */
 export function attachRfc9162Inclusion(
-  signed: Uint8Array,
+  signed: Uint8Array | Sign1,
   treeSize: bigint,
   leafIndex: bigint,
   path: readonly Uint8Array[],
@@ -54,12 +57,22 @@ export function attachRfc9162Inclusion(
 
 /** The receipt that the tree under a signed root extends an older one. */
 export function attachRfc9162Consistency(
-  signed: Uint8Array,
+  signed: Uint8Array | Sign1,
   size1: bigint,
   size2: bigint,
   path: readonly Uint8Array[],
 ): Uint8Array {
   return attachProof(signed, ProofType.consistency, encodeCbor([size1, size2, [...path]]));
+}
+
+/** A size that the log signed is the one that its proof is for; logs that sign none leave it to whoever hands it out. */
+function checkSize(sign1: Sign1, size: bigint): void {
+  const signed = sign1.protectedHeader.get(Header.treeSize);
+  if (signed !== undefined && proofInteger(signed) !== size)
+    throw new VerificationError(
+      'inclusion_path_invalid',
+      `the log signed a tree of ${String(signed)} entries, not ${size}`,
+    );
 }
 
 function readProof(receipt: Sign1Message, proofType: number) {
@@ -76,14 +89,22 @@ function readProof(receipt: Sign1Message, proofType: number) {
   };
 }
 
-/** Reads a receipt of inclusion; nothing is checked but its form. @throws {VerificationError} `malformed`, `unsupported` */
+/**
+ * Reads a receipt of inclusion; nothing is checked but its form, and that it is for the size that it signs.
+ * @throws {VerificationError} `malformed`, `unsupported`, `inclusion_path_invalid`
+ */
 export function readRfc9162Receipt(receipt: Sign1Message): Rfc9162Receipt {
   const { sign1, claims, first, second, path } = readProof(receipt, ProofType.inclusion);
+  checkSize(sign1, first);
   return { sign1, ...claims, treeSize: first, leafIndex: second, path };
 }
 
-/** Reads a receipt of consistency; nothing is checked but its form. @throws {VerificationError} `malformed`, `unsupported` */
+/**
+ * Reads a receipt of consistency; nothing is checked but its form, and that it is for the size that it signs.
+ * @throws {VerificationError} `malformed`, `unsupported`, `inclusion_path_invalid`
+ */
 export function readRfc9162ConsistencyReceipt(receipt: Uint8Array): Rfc9162ConsistencyReceipt {
   const { sign1, claims, first, second, path } = readProof(receipt, ProofType.consistency);
+  checkSize(sign1, second);
   return { sign1, ...claims, size1: first, size2: second, path };
 }

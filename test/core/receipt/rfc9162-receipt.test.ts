@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromHex, toHex, utf8 } from '../../../src/core/bytes.js';
 import { type CborValue, encodeCbor } from '../../../src/core/cose/cbor.js';
+import { Header } from '../../../src/core/cose/labels.js';
 import { decodeSign1, encodeSign1 } from '../../../src/core/cose/sign1.js';
 import { appendLeaves } from '../../../src/core/mmr/append-leaves.js';
 import {
@@ -57,6 +58,7 @@ const known = repeatableSigner(KNOWN.key.d, KNOWN.key.x, KNOWN.key.y);
 const knownName = { issuer: 'https://log.example', subject: 'entry' };
 const hashes = (list: string[]) => list.map(fromHex);
 const inclusions = KNOWN.receipts.filter((receipt) => receipt.kind === 'inclusion');
+const inclusionOfAnother = fromHex(inclusions[0]!.receipt_hex);
 const consistencies = KNOWN.receipts.filter((receipt) => receipt.kind === 'consistency');
 
 describe('known RFC 9162 receipts', () => {
@@ -74,15 +76,19 @@ describe('known RFC 9162 receipts', () => {
       leafIndex: BigInt(vector.leaf_index),
       path: hashes(vector.path),
     });
-    const signed = await signRoot(fromHex(vector.root), known, knownName);
-    const made = attachRfc9162Inclusion(signed, read.treeSize, read.leafIndex, hashes(vector.path));
+    const made = attachRfc9162Inclusion(
+      decodeSign1(fromHex(vector.receipt_hex)),
+      read.treeSize,
+      read.leafIndex,
+      hashes(vector.path),
+    );
     expect(toHex(made)).toBe(vector.receipt_hex);
   });
 
   it.each(consistencies)('of consistency $size_1–$size_2 verify, and are made again to the byte', async (vector) => {
     const [root1, root2] = [fromHex(vector.root_1), fromHex(vector.root_2)];
     const read = await verifyRfc9162ConsistencyReceipt(fromHex(vector.receipt_hex), root1, root2, trust);
-    const signed = await signRoot(root2, known, knownName);
+    const signed = decodeSign1(fromHex(vector.receipt_hex));
     expect(toHex(attachRfc9162Consistency(signed, read.size1, read.size2, read.path))).toBe(vector.receipt_hex);
     await expect(
       verifyRfc9162ConsistencyReceipt(fromHex(vector.receipt_hex), root2, root2, trust),
@@ -113,7 +119,7 @@ describe('an RFC 9162 receipt', () => {
   async function receiptOf(count: number, index: number, log = name) {
     const entries = Array.from({ length: count }, (_, at) => utf8(`entry ${at}`));
     const { nodes, peaks } = appendLeaves(rfc9162Parent, 0n, [], entries.map(rfc9162Leaf));
-    const signed = await signRoot(rfc9162Root(peaks), signer, log);
+    const signed = await signRoot(rfc9162Root(peaks), BigInt(count), signer, log);
     const path = rfc9162InclusionPath(BigInt(index), BigInt(count), (node) => nodes[Number(node)]!);
     return { receipt: attachRfc9162Inclusion(signed, BigInt(count), BigInt(index), path), entries };
   }
@@ -132,10 +138,27 @@ describe('an RFC 9162 receipt', () => {
     );
   });
 
-  it('names the log, and neither entry, size nor file, in what is signed', async () => {
-    const first = decodeSign1((await receiptOf(3, 0)).receipt);
-    const second = decodeSign1((await receiptOf(9, 4)).receipt);
-    expect(first.protectedBytes).toEqual(second.protectedBytes);
+  it('names the log and its size, and neither entry nor file, in what is signed', async () => {
+    const [first, second, third] = await Promise.all([receiptOf(9, 0), receiptOf(9, 4), receiptOf(8, 0)]);
+    expect(decodeSign1(first.receipt).protectedBytes).toEqual(decodeSign1(second.receipt).protectedBytes);
+    expect(decodeSign1(first.receipt).protectedBytes).not.toEqual(decodeSign1(third.receipt).protectedBytes);
+    const header = decodeSign1(inclusionOfAnother).protectedHeader;
+    const ours = [...decodeSign1(first.receipt).protectedHeader.keys()].filter((label) => label !== Header.treeSize);
+    expect(ours.sort()).toEqual([...header.keys()].sort());
+  });
+
+  it('is refused under any other size and place that its path would fit', async () => {
+    for (let count = 1; count <= 12; count += 1)
+      for (let index = 0; index < count; index += 1) {
+        const { receipt, entries } = await receiptOf(count, index);
+        const { path } = readRfc9162Receipt(receipt);
+        for (let size = 1; size <= 16; size += 1)
+          for (let place = 0; place < size; place += 1) {
+            if (size === count && place === index) continue;
+            const other = attachRfc9162Inclusion(decodeSign1(receipt), BigInt(size), BigInt(place), path);
+            await expect(verifyRfc9162Receipt(other, entries[index]!, trust)).rejects.toThrow();
+          }
+      }
   });
 
   it('of another log under the same key is refused when the log is pinned', async () => {

@@ -120,7 +120,7 @@ export async function statementLogReceipt(
 ): Promise<Uint8Array> {
   const { nodes, peaks } = appendLeaves(rfc9162Parent, 0n, [], leavesWith(rfc9162Leaf(statementEntry(statement))));
   const path = rfc9162InclusionPath(BigInt(PLACE), 7n, (node) => nodes[Number(node)]!);
-  return attachRfc9162Inclusion(await signRoot(rfc9162Root(peaks), signer, name), 7n, BigInt(PLACE), path);
+  return attachRfc9162Inclusion(await signRoot(rfc9162Root(peaks), 7n, signer, name), 7n, BigInt(PLACE), path);
 }
 
 /** An event in a tenancy log of seven: with its place filled in, and its receipt. */

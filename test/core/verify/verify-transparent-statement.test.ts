@@ -370,7 +370,7 @@ describe('an attack on a transparent statement is refused by name:', () => {
       'malformed',
       async () => {
         const { statement } = await goodParts();
-        const rfc9162Receipt = await signRoot(sha256(statement), statementLog, SAMPLE_STATEMENT_LOG);
+        const rfc9162Receipt = await signRoot(sha256(statement), 1n, statementLog, SAMPLE_STATEMENT_LOG);
         return assembleTransparentStatement(statement, { rfc9162Receipt });
       },
     ],
