@@ -1,6 +1,8 @@
 import { VerificationError } from '../core/errors.js';
+import { tenancyOfLog } from '../core/receipt/log-claims.js';
 import { readSeal } from '../core/receipt/seal.js';
-import { type EventDocument, isAssetEvent, parseEventDocument } from '../core/statement/event-document.js';
+import { type EventDocument, isAssetEvent, readEventDocument } from '../core/statement/event-document.js';
+import { parseUnambiguousJson } from '../core/statement/unambiguous-json.js';
 import { refused, runStep, type VerificationStep } from '../core/verify/verification-report.js';
 import { verifyConsistency } from '../core/verify/verify-consistency.js';
 import { checkEventLog, eventCommit } from '../core/verify/verify-event.js';
@@ -32,6 +34,7 @@ export async function checkReplica(
   let last: ProvenMassif | undefined;
   try {
     for await (const proven of proveLog(filesOf(log), trust)) {
+      checkPlace(log, proven, last);
       last = proven;
       progress(`massif ${proven.massif.index}, ${proven.massif.size} nodes`);
       for (const event of open) {
@@ -55,6 +58,16 @@ export async function checkReplica(
   return [{ step: `log ${log.path}`, outcome: 'verified', detail }, ...steps, ...missing];
 }
 
+/** The folder says which log and which of its massifs a file is: another one in its place would pass for it. */
+function checkPlace({ path, numbers }: ReplicaLog, { massif, seal }: ProvenMassif, before?: ProvenMassif): void {
+  const expected = before ? before.massif.index + 1 : numbers[0];
+  if (massif.index !== expected)
+    throw new VerificationError('massif_corrupt', `the file of massif ${expected} holds massif ${massif.index}`);
+  const [, tenancy] = /(?:^|[\\/])tenant[\\/]([0-9a-f-]{36})[\\/]\d+$/.exec(path) ?? [];
+  if (tenancy !== undefined && tenancyOfLog(seal) !== tenancy)
+    throw new VerificationError('log_mismatch', `the log in ${path} is "${seal.subject}"`);
+}
+
 function isIn(event: EventDocument, { massif, seal }: ProvenMassif): boolean {
   const index = BigInt(eventCommit(event).index);
   return index >= massif.firstNode && index < massif.size && index < seal.state.size;
@@ -71,10 +84,8 @@ function eventStep(event: EventDocument, { massif, seal }: ProvenMassif): Promis
 
 /** The events of a file: one, or a list as the interface answers it. @throws {VerificationError} `malformed` */
 export function eventsOf({ kind, bytes }: EvidenceFile): EventDocument[] {
-  const text = new TextDecoder().decode(bytes);
-  if (kind === 'event') return [parseEventDocument(text)];
-  const { events } = JSON.parse(text) as { events: unknown[] };
-  return events.map((event) => parseEventDocument(JSON.stringify(event)));
+  const value = parseUnambiguousJson(new TextDecoder().decode(bytes));
+  return (kind === 'event' ? [value] : (value as { events: unknown[] }).events).map(readEventDocument);
 }
 
 /**

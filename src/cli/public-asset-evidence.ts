@@ -1,5 +1,6 @@
 import { VerificationError } from '../core/errors.js';
-import { type AssetEventDocument, parseEventDocument } from '../core/statement/event-document.js';
+import { type AssetEventDocument, readEventDocument } from '../core/statement/event-document.js';
+import { parseUnambiguousJson } from '../core/statement/unambiguous-json.js';
 import { runStep } from '../core/verify/verification-report.js';
 import { type PublicEvent, verifyPublicAsset } from '../core/verify/verify-public-asset.js';
 import type { ReceiptTrust } from '../core/verify/verify-receipt.js';
@@ -14,22 +15,26 @@ async function fetched(url: string): Promise<Uint8Array> {
 }
 
 async function fetchedJson(url: string): Promise<Record<string, unknown>> {
-  try {
-    return JSON.parse(new TextDecoder().decode(await fetched(url))) as Record<string, unknown>;
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(`${url} answered no JSON`);
-  }
+  const value = parseUnambiguousJson(new TextDecoder().decode(await fetched(url)));
+  if (typeof value !== 'object' || value === null) throw new UsageError(`${url} answered no JSON object`);
+  return value as Record<string, unknown>;
 }
+
+/** A server may go on without an end. */
+const MOST_EVENTS = 100_000;
+const MOST_PAGES = 10_000;
 
 async function allEvents(url: string, progress: Progress): Promise<unknown[]> {
   const events: unknown[] = [];
   let token = '';
+  let pages = 0;
   do {
     const query = token === '' ? '' : `?page_token=${encodeURIComponent(token)}`;
     const page = await fetchedJson(`${url}/events${query}`);
     if (!Array.isArray(page['events'])) throw new UsageError(`${url}/events has no list of events`);
     events.push(...(page['events'] as unknown[]));
+    pages += 1;
+    if (events.length > MOST_EVENTS || pages > MOST_PAGES) throw new UsageError(`${url}/events has no end`);
     token = typeof page['next_page_token'] === 'string' ? page['next_page_token'] : '';
     progress(`${events.length} events read`);
   } while (token !== '');
@@ -55,7 +60,7 @@ export async function checkPublicAsset(url: string, trust: ReceiptTrust, progres
       )
         throw new VerificationError('event_mismatch', `the asset there is ${String(identity)}`);
       const events: PublicEvent[] = [];
-      for (const event of listed.map((each) => parseEventDocument(JSON.stringify(each)) as AssetEventDocument)) {
+      for (const event of listed.map((each) => readEventDocument(each) as AssetEventDocument)) {
         events.push(await withReceipt(event, base));
         progress(`${events.length} of ${listed.length} receipts read`);
       }

@@ -10,6 +10,7 @@ import { addQueueCommand } from './queue-command.js';
 import { addTenancyCommand } from './tenancy-command.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 import { addVerifyCommand } from './verify-command.js';
+import { visibleLine, visibleText } from './visible-text.js';
 
 /** Every `<name>-command.ts` exports one of these and stands in the list below. */
 export type AddCommand = (program: Command, terminal: Terminal) => void;
@@ -26,8 +27,25 @@ const COMMANDS: readonly AddCommand[] = [
   addExportCommand,
 ];
 
+/** What comes from elsewhere is shown, and does nothing else. */
+function plainTerminal(outside: Terminal): Terminal {
+  const { progress } = outside;
+  return {
+    print: (text) => outside.print(visibleText(text)),
+    complain: (text) => outside.complain(visibleText(text)),
+    ...(progress ? { progress: (text: string) => progress(visibleLine(text)) } : {}),
+    get exitCode() {
+      return outside.exitCode;
+    },
+    set exitCode(code: number) {
+      outside.exitCode = code;
+    },
+  };
+}
+
 /** Runs one command line, without the program's name, and leaves the exit code in the terminal. */
-export async function runCli(args: readonly string[], terminal: Terminal): Promise<void> {
+export async function runCli(args: readonly string[], outside: Terminal): Promise<void> {
+  const terminal = plainTerminal(outside);
   const program = new Command('vcon-archivist')
     .description('Evidence for conversations: check it, and run the service that makes it')
     .version(packageVersion())

@@ -1,5 +1,6 @@
 import type { VerificationCode } from '../core/errors.js';
 import type { VerificationReport, VerificationStep } from '../core/verify/verification-report.js';
+import { visibleLine } from './visible-text.js';
 
 const STEP_TITLES: Readonly<Record<string, string>> = {
   payload_hash: 'payload hash',
@@ -50,7 +51,7 @@ const MEANINGS: Readonly<Partial<Record<VerificationCode, string>>> = {
 };
 
 function stepLine({ step, outcome, code, detail }: VerificationStep<string>): string {
-  return `${OUTCOMES[outcome]}  ${title(step)}: ${detail}${code === undefined ? '' : ` [${code}]`}`;
+  return visibleLine(`${OUTCOMES[outcome]}  ${title(step)}: ${detail}${code === undefined ? '' : ` [${code}]`}`);
 }
 
 function verdict({ verified, steps }: VerificationReport<string>): string {
@@ -66,5 +67,5 @@ function verdict({ verified, steps }: VerificationReport<string>): string {
 
 /** A report for a person: the verdict, then one line a step. */
 export function reportText(report: VerificationReport<string>): string {
-  return [verdict(report), '', ...report.steps.map(stepLine)].join('\n');
+  return [visibleLine(verdict(report)), '', ...report.steps.map(stepLine)].join('\n');
 }

@@ -44,13 +44,12 @@ export async function verifyEvidence(
   progress: Progress,
 ): Promise<EvidenceReport> {
   const [url] = paths;
-  if (url !== undefined && /^https?:\/\//.test(url)) {
-    if (paths.length > 1) throw new UsageError('a public asset’s URL stands alone');
-    return report(await checkPublicAsset(url, { logKeys: await trust.logKeys(), log: trust.tenancyLog }, progress));
-  }
-  const files = await Promise.all(paths.map(readEvidence));
+  const isUrl = url !== undefined && /^https?:\/\//.test(url);
+  if (isUrl && paths.length > 1) throw new UsageError('a public asset’s URL stands alone');
+  const files = isUrl ? [] : await Promise.all(paths.map(readEvidence));
   try {
-    return await checkFiles(files, trust, progress);
+    if (!isUrl) return await checkFiles(files, trust, progress);
+    return report(await checkPublicAsset(url, { logKeys: await trust.logKeys(), log: trust.tenancyLog }, progress));
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
     return report([refused('evidence', error)]);

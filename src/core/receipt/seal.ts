@@ -72,6 +72,13 @@ function unsigned(map: CborMap, key: number): bigint {
   return BigInt(value);
 }
 
+/** A number that is the same when it is signed again. */
+function smallUnsigned(map: CborMap, key: number): number {
+  const value = Number(unsigned(map, key));
+  if (!Number.isSafeInteger(value)) throw malformed(`its state has an impossible number under ${key}`);
+  return value;
+}
+
 /** Reads the payload of a published seal. @throws {VerificationError} `malformed`, `unsupported` */
 export function decodePublishedState(payload: Uint8Array): MmrState {
   const map = decodeCbor(payload);
@@ -82,9 +89,9 @@ export function decodePublishedState(payload: Uint8Array): MmrState {
   if (version > BigInt(SEAL_VERSION)) throw new VerificationError('unsupported', `a seal has version ${version}`);
   return {
     size: unsigned(map, StateKey.size),
-    sealedAtMs: Number(unsigned(map, StateKey.sealedAtMs)),
+    sealedAtMs: smallUnsigned(map, StateKey.sealedAtMs),
     idtimestamp: unsigned(map, StateKey.idtimestamp),
-    epoch: Number(unsigned(map, StateKey.epoch)),
+    epoch: smallUnsigned(map, StateKey.epoch),
     version: Number(version),
   };
 }

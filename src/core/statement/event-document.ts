@@ -1,5 +1,6 @@
 import { VerificationError } from '../errors.js';
 import type { V3Event } from '../event/v3-event.js';
+import { parseUnambiguousJson } from './unambiguous-json.js';
 
 /** Where a log holds an event: node index in decimal, idtimestamp in 18 hex characters, epoch first. */
 export interface LogCommit {
@@ -108,12 +109,11 @@ export function isAssetEvent(event: EventDocument): event is AssetEventDocument 
  * @throws {VerificationError} `malformed`
  */
 export function parseEventDocument(text: string): EventDocument {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw malformed('it is not JSON');
-  }
+  return readEventDocument(parseUnambiguousJson(text));
+}
+
+/** The same of JSON that is parsed already. @throws {VerificationError} `malformed` */
+export function readEventDocument(value: unknown): EventDocument {
   checkDepth(value, MAX_DEPTH);
   const event = object(value, 'it');
   const { identity } = event;

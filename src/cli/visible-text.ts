@@ -1,0 +1,19 @@
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach a terminal
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/**
+ * Text as a terminal shows it: what would move the cursor, clear the screen or turn the direction of writing is spelt out,
+ * as JSON does it. Names in evidence are its maker's, who may want a refusal to look like something else.
+ */
+export function visibleText(text: string): string {
+  return text.replace(UNSEEN, escaped);
+}
+
+/** The same on one line. */
+export function visibleLine(text: string): string {
+  return visibleText(text).replace(/[\t\n]/g, escaped);
+}
