@@ -13,6 +13,8 @@ export const redisServerPath = ['/usr/bin/redis-server', '/usr/local/bin/redis-s
 export const clamdPath = ['/usr/sbin/clamd', '/usr/local/sbin/clamd', '/usr/bin/clamd'].find(existsSync);
 /** SoftHSM (softhsm2): a PKCS #11 module that keeps its keys in files, and what makes its tokens. */
 export const softhsm = softhsmParts();
+/** p11-kit (p11-kit, p11-kit-modules): offers another module's tokens at a socket, and a module that finds them there. */
+export const p11kit = p11kitParts();
 export const chromiumPath = process.env['TEST_CHROMIUM'] ?? CHROMIUM.find(existsSync);
 const python = process.env['TEST_PYTHON'] ?? 'python3';
 const runsPython = (script: string): boolean => spawnSync(python, ['-c', script]).status === 0;
@@ -31,6 +33,13 @@ function softhsmParts(): { readonly modulePath: string; readonly util: string } 
   return modulePath && util ? { modulePath, util } : undefined;
 }
 
+function p11kitParts(): { readonly modulePath: string; readonly program: string } | undefined {
+  const folders = ['x86_64-linux-gnu/', 'aarch64-linux-gnu/', ''].map((machine) => `/usr/lib/${machine}pkcs11`);
+  const modulePath = folders.map((folder) => `${folder}/p11-kit-client.so`).find(existsSync);
+  const program = ['/usr/bin/p11-kit'].find(existsSync);
+  return modulePath && program ? { modulePath, program } : undefined;
+}
+
 /** What this machine lacks, and which tests are not run for that. */
 export function notRun(): string[] {
   return [
@@ -39,6 +48,7 @@ export function notRun(): string[] {
     ...(redisServerPath ? [] : ['tests of Redis settings: there is no redis-server']),
     ...(clamdPath ? [] : ['tests on the ClamAV daemon: there is no clamd']),
     ...(softhsm ? [] : ['tests of keys in a PKCS #11 module: there is no SoftHSM (softhsm2)']),
+    ...(p11kit ? [] : ['tests of a PKCS #11 module that goes away: there is no p11-kit (p11-kit, p11-kit-modules)']),
     ...(pythonPath ? [] : ['tests of the Python link: there is no python3 (TEST_PYTHON)']),
     ...(pythonPath && !hasRedisPy ? ['tests of the Python link on Redis: its Python has no redis-py'] : []),
     ...(hasOpenssl ? [] : ['checks of raw signatures: there is no openssl']),

@@ -17,6 +17,9 @@ import { createSessionPool, type SessionPool } from './session-pool.js';
 /** As many signatures a process has under way in the module; others wait. */
 const SESSIONS = 4;
 
+/** Some modules look for a device that is back only when they begin anew. */
+const GONE = ['CKR_DEVICE_ERROR', 'CKR_DEVICE_REMOVED', 'CKR_TOKEN_NOT_PRESENT'] as const;
+
 /** The module makes no keys of this kind. */
 export class UnsupportedKeyError extends Error {
   override readonly name = 'UnsupportedKeyError';
@@ -39,7 +42,14 @@ const UNSUPPORTED = [
 export async function openModuleKeys(token: Pkcs11Token): Promise<KeyStore> {
   const module = await loadPkcs11Module(token.modulePath);
   const pin = pinFile(token.pinFile);
-  const pool = createSessionPool(SESSIONS, () => openPkcs11Session(module, token, pin));
+  const openSession = () => openPkcs11Session(module, token, pin);
+  const pool = createSessionPool(SESSIONS, () =>
+    openSession().catch(async (error: unknown) => {
+      if (!isAnswer(error, GONE)) throw error;
+      await module.beginAnew();
+      return openSession();
+    }),
+  );
   await pool.run(async () => undefined);
   return {
     generate: (role) => pool.run((session) => generateIn(session, role)),

@@ -11,6 +11,7 @@ const COUNT = 'ulong';
 /** Where a function stands in CK_FUNCTION_LIST, and what it takes. */
 const FUNCTIONS = {
   C_Initialize: [0, ADDRESS],
+  C_Finalize: [1, ADDRESS],
   C_GetSlotList: [4, 'uint8_t', ADDRESS, ADDRESS],
   C_GetTokenInfo: [6, 'ulong', ADDRESS],
   C_GetMechanismList: [7, 'ulong', ADDRESS, ADDRESS],
@@ -34,13 +35,15 @@ const POINTER = 8;
 /** By their paths. A library that nothing refers to would be unloaded, with calls under way in it. */
 const loaded = new Map<string, ReturnType<Koffi['load']>>();
 
-/** A loaded PKCS #11 module. It is never finalised: another thread of the process may have it open too. */
+/** A loaded PKCS #11 module, as one thread of the process sees it; others may have it open too. */
 export interface Pkcs11Module {
   /** Calls a function on a thread of its own. @throws {KeyModuleError} unless it answers CKR_OK */
   call(name: FunctionName, ...values: readonly (number | bigint | null)[]): Promise<void>;
   memory(): CallMemory;
   /** Makes the module ready, or finds it so. */
   initialize(): Promise<void>;
+  /** Ends the module and makes it ready again, with no call of this thread under way: all sessions are lost. */
+  beginAnew(): Promise<void>;
 }
 
 /** @throws {Error} for a person when this machine cannot load it, or it is no PKCS #11 module */
@@ -50,21 +53,46 @@ export async function loadPkcs11Module(path: string): Promise<Pkcs11Module> {
     throw new KeyModuleError('PKCS #11 modules are supported on 64-bit Linux and macOS');
   const functions = functionsOf(koffi, path);
   const memory = () => callMemory(koffi);
-  const call: Pkcs11Module['call'] = async (name, ...values) => requireOk(await functions(name, values), name);
+  const underWay = new Set<Promise<unknown>>();
+  let renewing: Promise<void> | undefined;
+
+  const callNow: Pkcs11Module['call'] = async (name, ...values) => {
+    const answer = functions(name, values);
+    underWay.add(answer);
+    requireOk(await answer.finally(() => underWay.delete(answer)), name);
+  };
+
+  async function initialize(): Promise<void> {
+    const held = memory();
+    try {
+      // CK_C_INITIALIZE_ARGS: no mutex functions of ours, flags, nothing reserved.
+      const rows = [0n, 0n, 0n, 0n, CKF_OS_LOCKING_OK, 0n].map((word) => held.ulong(word).address);
+      await callNow('C_Initialize', rows[0]!);
+    } catch (error) {
+      if (!isAnswer(error, ['CKR_CRYPTOKI_ALREADY_INITIALIZED'])) throw error;
+    } finally {
+      held.free();
+    }
+  }
+
+  async function renew(): Promise<void> {
+    await Promise.allSettled(underWay);
+    await callNow('C_Finalize', null).catch(() => undefined);
+    await initialize();
+  }
+
   return {
-    call,
+    async call(name, ...values) {
+      await renewing?.catch(() => undefined);
+      return callNow(name, ...values);
+    },
     memory,
-    async initialize() {
-      const held = memory();
-      try {
-        // CK_C_INITIALIZE_ARGS: no mutex functions of ours, flags, nothing reserved.
-        const rows = [0n, 0n, 0n, 0n, CKF_OS_LOCKING_OK, 0n].map((word) => held.ulong(word).address);
-        await call('C_Initialize', rows[0]!);
-      } catch (error) {
-        if (!isAnswer(error, ['CKR_CRYPTOKI_ALREADY_INITIALIZED'])) throw error;
-      } finally {
-        held.free();
-      }
+    initialize,
+    beginAnew() {
+      renewing ??= renew().finally(() => {
+        renewing = undefined;
+      });
+      return renewing;
     },
   };
 }

@@ -79,10 +79,11 @@ async function findSlot(module: Pkcs11Module, memory: CallMemory, token: Pkcs11T
   }
   if (found.length === 1) return found[0]!;
   const wanted = `token ${JSON.stringify(token.token)}${token.serial === undefined ? '' : ' of that serial number'}`;
+  if (found.length > 1)
+    throw new KeyModuleError(`the module has more than one ${wanted}: add its serial number (serial=…)`);
   throw new KeyModuleError(
-    found.length > 1
-      ? `the module has more than one ${wanted}: add its serial number (serial=…)`
-      : `the module has no ${wanted}; it has ${labels.sort().join(', ') || 'none'}: set token to the one with the keys`,
+    `the module has no ${wanted}; it has ${labels.sort().join(', ') || 'none'}: set token to the one with the keys`,
+    'CKR_TOKEN_NOT_PRESENT',
   );
 }
 
