@@ -2,7 +2,15 @@ import { fromBase64, utf8 } from '../core/bytes.js';
 import type { Signer } from '../core/cose/signature.js';
 import { sha256 } from '../core/sha256.js';
 import { encodeCheckpoint } from '../core/tlog/checkpoint.js';
-import { encodeNote, type NoteKey, NoteKeyType, signatureLine } from '../core/tlog/signed-note.js';
+import {
+  decodeNote,
+  encodeNote,
+  type NoteKey,
+  NoteKeyType,
+  signatureLine,
+  signaturesBy,
+  verifyNote,
+} from '../core/tlog/signed-note.js';
 import type { Tx } from '../platform/postgres/database.js';
 import type { LogRef } from './log.js';
 import { LogInconsistent } from './log-inconsistent.js';
@@ -29,14 +37,40 @@ export async function publishedState(tx: Tx, ref: LogRef): Promise<PublishedStat
 }
 
 /** The note key under a log's name: C2SP wants a key's name to be that of the log. */
-export function noteKey(origin: string, signer: Signer): NoteKey {
-  const { publicKey } = signer;
+export function noteKey(origin: string, { publicKey }: Pick<Signer, 'publicKey'>): NoteKey {
   if (publicKey.kty !== 'OKP') throw new TypeError('notes are signed with Ed25519');
   return { name: origin, type: NoteKeyType.ed25519, publicKey: fromBase64(publicKey.x) };
 }
 
-/** The signed checkpoint of a state. Ed25519 signs the same text with the same bytes each time: nothing has to be kept. */
-export async function checkpointNote(state: PublishedState, signer: Signer): Promise<string> {
+function ownLines(origin: string, text: string, signers: readonly Signer[]): Promise<string[]> {
+  return Promise.all(
+    signers.map(async (signer) => signatureLine(noteKey(origin, signer), await signer.sign(utf8(text)))),
+  );
+}
+
+/**
+ * The checkpoint of a state, with one line of each signer. Ed25519 signs the same text with the same bytes each time:
+ * nothing has to be kept.
+ */
+export async function checkpointNote(state: PublishedState, signers: readonly Signer[]): Promise<string> {
   const text = encodeCheckpoint(state);
-  return encodeNote(text, [signatureLine(noteKey(state.origin, signer), await signer.sign(utf8(text)))]);
+  return encodeNote(text, await ownLines(state.origin, text, signers));
+}
+
+/**
+ * A checkpoint that was kept, with a line of each signer that has none in it: keys are rotated while witnesses rest. What is
+ * signed was signed before, by one of the log's own keys.
+ * @throws {VerificationError} when it was not
+ */
+export async function signedAlong(
+  note: string,
+  origin: string,
+  signers: readonly Signer[],
+  ownKeys: readonly NoteKey[],
+): Promise<string> {
+  const read = decodeNote(note);
+  const missing = signers.filter((signer) => signaturesBy(read, noteKey(origin, signer)).length === 0);
+  if (missing.length === 0) return note;
+  const text = await verifyNote(note, ownKeys);
+  return encodeNote(text, [...(await ownLines(origin, text, missing)), note.slice(text.length + 1)]);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { encodeVkey } from '../core/tlog/signed-note.js';
 import { parseTilePath } from '../core/tlog/tile.js';
-import { checkpointNote, noteKey, publishedState } from '../ledger/checkpoint-note.js';
+import { checkpointNote, noteKey, publishedState, signedAlong } from '../ledger/checkpoint-note.js';
 import type { LogRef } from '../ledger/log.js';
 import { entryBundle, tileBytes } from '../ledger/tile-view.js';
 import { ApiError } from '../platform/errors.js';
@@ -16,7 +16,7 @@ export interface FollowedLog extends LogRef {
 
 export interface TlogDeps {
   readonly database: Database;
-  readonly keyring: Pick<Keyring, 'signer'>;
+  readonly keyring: Pick<Keyring, 'signer' | 'noteSigners' | 'publicKeys'>;
   readonly publicUrl: string;
   readonly logs: readonly FollowedLog[];
   /** The newest checkpoint that witnesses signed; undefined when none is asked to, or none has yet. */
@@ -94,10 +94,12 @@ function checkpointRoute(deps: TlogDeps): Route {
     rawResponse: 'text/plain; charset=utf-8',
     handle: async ({ params }) => {
       const log = followed(deps, params.log);
-      const note =
-        (await deps.cosignedCheckpoint(log)) ??
-        (await checkpointNote(await stateOf(deps, log), deps.keyring.signer('note')));
-      return text(note);
+      const state = await stateOf(deps, log);
+      const signers = deps.keyring.noteSigners();
+      const kept = await deps.cosignedCheckpoint(log);
+      if (kept === undefined) return text(await checkpointNote(state, signers));
+      const own = deps.keyring.publicKeys(['note']).map(({ jwk }) => noteKey(state.origin, { publicKey: jwk }));
+      return text(await signedAlong(kept, state.origin, signers, own));
     },
   });
 }

@@ -41,7 +41,7 @@ export async function cosignedCheckpoints(
   const witnessed = witnesses.length > 0;
   await settleCheckpoint(database, publicLog, {
     witnessed,
-    plain: async (tx) => checkpointNote((await publishedState(tx, publicLog))!, keyring.signer('note')),
+    plain: async (tx) => checkpointNote((await publishedState(tx, publicLog))!, keyring.noteSigners()),
   });
   return async (log) => (witnessed && log.logId === publicLog.logId ? shownCheckpoint(database, log) : undefined);
 }
@@ -56,7 +56,7 @@ export async function runWitnesses(config: Config, parts: WitnessParts): Promise
     quorum: config.witnessQuorum,
     everySeconds: config.witnessSeconds,
     verifySignature: nodeVerify,
-    noteSigner: () => parts.keyring.signer('note'),
+    noteSigners: () => parts.keyring.noteSigners(),
     publicLog: statementLog(parts.deployment, true),
   });
 }

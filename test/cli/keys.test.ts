@@ -7,6 +7,7 @@ import { toHex } from '../../src/core/bytes.js';
 import { readKeyDocument } from '../../src/core/cose/key-document.js';
 import { sha256 } from '../../src/core/sha256.js';
 import type { AssetFreeEventDocument } from '../../src/core/statement/event-document.js';
+import { decodeVkey, verifyNote } from '../../src/core/tlog/signed-note.js';
 import { verifyReceipt } from '../../src/core/verify/verify-receipt.js';
 import { verifyTransparentStatement } from '../../src/core/verify/verify-transparent-statement.js';
 import { type Client, startTestService, type TestService } from '../api/test-service.js';
@@ -129,6 +130,21 @@ describe('vcon-archivist keys', () => {
         code: 'receipt_signature_invalid',
       });
     }
+  });
+
+  it('has a rotated note key sign along, for those who follow a log by it', async () => {
+    const { logs } = (await running.anonymous.get('/verifiabledata/tlog')).json as {
+      logs: { url: string; vkey: string }[];
+    };
+    const [{ url, vkey: old }] = logs as [{ url: string; vkey: string }];
+    const path = new URL(url).pathname;
+    const text = async (name: string) =>
+      new TextDecoder().decode((await running.anonymous.get(`${path}/${name}`)).bytes);
+    const signedBy = async (...vkeys: string[]) => verifyNote(await text('checkpoint'), vkeys.map(decodeVkey));
+    expect((await keys('rotate', 'note')).exitCode).toBe(0);
+    const newest = (await text('vkey')).trim();
+    expect(newest).not.toBe(old);
+    expect(await signedBy(old)).toBe(await signedBy(newest));
   });
 
   it('refuses a role that there is not, with exit code 1', async () => {

@@ -16,7 +16,7 @@ export interface WitnessDeps {
   readonly ids: Ids;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly noteSigner: () => Signer;
+  readonly noteSigners: () => readonly Signer[];
   readonly verifySignature: VerifySignature;
   readonly witnesses: readonly Witness[];
   /** How many of them have to cosign. */
@@ -47,7 +47,7 @@ async function submissionOf(deps: WitnessDeps): Promise<CheckpointSubmission | u
   if (!state || state.size === 0n || state.size === done) return undefined;
   const { size } = state;
   return {
-    note: await checkpointNote(state, deps.noteSigner()),
+    note: await checkpointNote(state, deps.noteSigners()),
     size,
     proofFrom: (oldSize) =>
       database.inTransaction('system', async (tx) =>

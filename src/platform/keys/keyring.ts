@@ -21,6 +21,11 @@ export interface PublishedKey {
 export interface Keyring {
   /** The active key of a role. */
   signer(role: 'issuer' | 'statement_receipt' | 'seal' | 'note'): Signer;
+  /**
+   * Who signs checkpoints: the active note key first, then those that were retired before it and can still sign, so that
+   * whoever follows a log by an older verifier key has time to take the new one.
+   */
+  noteSigners(): readonly Signer[];
   /** Keys of these roles, active ones first. */
   publicKeys(roles: readonly KeyRole[]): readonly PublishedKey[];
   /** A compact JWS of the claims under the active token key, RS256, with its kid. */

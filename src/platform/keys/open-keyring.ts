@@ -42,8 +42,13 @@ interface Keys {
   readonly rows: readonly SigningKeyRow[];
   readonly active: ReadonlyMap<KeyRole, ActiveKey>;
   readonly signers: ReadonlyMap<KeyRole, Signer>;
+  /** Of retired note keys, the youngest first. */
+  readonly formerNotes: ReadonlyMap<string, Signer>;
   readonly chain: ChainKey;
 }
+
+/** How many retired note keys sign along. */
+const FORMER_NOTES = 2;
 
 interface ActiveKey {
   readonly keyId: string;
@@ -79,6 +84,7 @@ export async function openKeyring(
       return keys.chain;
     },
     signer: (role) => keys.signers.get(role)!,
+    noteSigners: () => [keys.signers.get('note')!, ...keys.formerNotes.values()],
     publicKeys: (roles) => keys.rows.filter((row) => isOf(row, roles)).map(published),
     signToken: (claims, { typ }) => signCompact(keys.active.get('token')!, { alg: 'RS256', typ }, claims),
     async adopt(next) {
@@ -108,7 +114,32 @@ async function loadKeys(rows: readonly SigningKeyRow[], store: KeyStore, before?
   });
   const chain = active.get('chain')!;
   const heldChain = before?.active.get('chain')?.keyId === chain.keyId ? before.chain : undefined;
-  return { rows, active, signers: new Map(signers), chain: heldChain ?? chainKey(chain.publicJwk, chain.key) };
+  const formerNotes = await openFormerNotes(rows, store, before?.formerNotes);
+  return {
+    rows,
+    active,
+    signers: new Map(signers),
+    formerNotes,
+    chain: heldChain ?? chainKey(chain.publicJwk, chain.key),
+  };
+}
+
+/** A retired key whose private half was taken away, to end its use, signs no more; nothing else depends on it. */
+async function openFormerNotes(
+  rows: readonly SigningKeyRow[],
+  store: KeyStore,
+  before: ReadonlyMap<string, Signer> = new Map(),
+): Promise<ReadonlyMap<string, Signer>> {
+  const signers = new Map<string, Signer>();
+  const retired = rows.filter(({ role, state }) => role === 'note' && state === 'retired');
+  for (const row of retired.slice(0, FORMER_NOTES)) {
+    const jwk = publicJwk(row.publicJwk);
+    const key = before.has(row.keyId) ? undefined : await store.open({ ...row, role: 'note' }).catch(() => undefined);
+    const signer =
+      before.get(row.keyId) ?? (key && (await fits(row.publicJwk, key)) ? evidenceSigner(jwk, key) : undefined);
+    if (signer) signers.set(row.keyId, signer);
+  }
+  return signers;
 }
 
 async function openActive(store: KeyStore, row: SigningKeyRow & { readonly role: KeyRole }): Promise<ActiveKey> {
