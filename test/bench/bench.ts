@@ -1,3 +1,4 @@
+import { measureAudit } from './audit-figures.js';
 import { type BenchPlan, FULL, IN_FLIGHT, SMOKE } from './bench-plan.js';
 import { checkPosts, type PostCheck } from './check-posts.js';
 import { startProgram } from './child-process.js';
@@ -89,7 +90,10 @@ async function growOn(server: string | undefined, plan: BenchPlan, closers: Clos
   say('pages of assets that policies give');
   const policies = await measurePolicies(service, databaseUrl, plan.queryRounds);
   const disk = await diskUse(databaseUrl);
-  return { engine: service.engine, ...grown, policies, disk, receipts: await measureReceipts(databaseUrl, plan, say) };
+  say('audit of every log');
+  const audit = await measureAudit(engine);
+  const receipts = await measureReceipts(databaseUrl, plan, say);
+  return { engine: service.engine, ...grown, policies, disk, audit, receipts };
 }
 
 /** Answers what the real service answers, to the same paths. */

@@ -1,3 +1,4 @@
+import type { AuditFigures } from './audit-figures.js';
 import type { DiskUse } from './disk-use.js';
 import type { EngineName } from './engines.js';
 import type { PolicyFigures } from './policy-figures.js';
@@ -15,6 +16,8 @@ export interface Growth {
   readonly policies?: PolicyFigures;
   /** Where the database can be reached beside the service. */
   readonly disk?: DiskUse;
+  /** Where the database can be read beside the service. */
+  readonly audit?: AuditFigures;
   readonly receipts?: ReceiptFigures;
 }
 
@@ -25,7 +28,15 @@ const QUERY_GOAL = 2;
 const POLICY_GOAL = 3;
 
 /** Bulk requests beside raw inserts, and each query in the small and in the large tenancy. */
-export function growthReport({ engine, queries, bulk, policies, disk, receipts }: Growth): Record<string, unknown> {
+export function growthReport({
+  engine,
+  queries,
+  bulk,
+  policies,
+  disk,
+  audit,
+  receipts,
+}: Growth): Record<string, unknown> {
   const [small, large] = queries.sizes;
   const compared = queries.queries.map((query) => {
     const value = query.large / query.small;
@@ -56,6 +67,13 @@ export function growthReport({ engine, queries, bulk, policies, disk, receipts }
     ),
     pagesByPolicy: policies ? policyReport(policies) : 'not run: needs a database beside the service',
     ...(receipts ? { receipts: receiptReport(receipts) } : {}),
+    audit: audit
+      ? {
+          leavesPerSecond: audit.leavesPerSecond,
+          leaves: audit.leaves,
+          meaning: 'every log made anew from its events and compared, in a process of its own beside the service',
+        }
+      : 'not run: reads the database beside the service',
     ...(disk
       ? {
           bytesOnDisk: {
