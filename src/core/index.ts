@@ -61,7 +61,7 @@ export { type MmrState, readSeal, type Seal } from './receipt/seal.js';
 export { rfc9162VerifyConsistency } from './rfc9162/rfc9162-consistency.js';
 export { rfc9162Leaf } from './rfc9162/rfc9162-leaf.js';
 export { rfc9162RootFromInclusion } from './rfc9162/rfc9162-root-from-inclusion.js';
-export { sha256 } from './sha256.js';
+export { type Sha256, sha256 } from './sha256.js';
 export {
   type AssetEventDocument,
   type AssetFreeEventDocument,

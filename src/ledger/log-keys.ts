@@ -2,6 +2,7 @@ import { toBase64Url } from '../core/bytes.js';
 import type { Signer } from '../core/cose/signature.js';
 import type { LogName } from '../core/receipt/log-claims.js';
 import type { ReceiptTrust } from '../core/verify/verify-receipt.js';
+import { nodeSha256 } from '../platform/node-sha256.js';
 import type { LedgerContext } from './ledger-context.js';
 import type { LogState } from './log.js';
 
@@ -33,6 +34,7 @@ export function ownTrust(
   return {
     logKeys: context.keyring.publicKeys([roleOf(log)]).map((key) => key.jwk),
     verifySignature: context.verifySignature,
+    sha256: nodeSha256,
     log: { subject: log.name },
   };
 }

@@ -4,13 +4,16 @@ import {
   encodeSign1,
   examineTransparentStatement,
   readTemplate,
+  type Sha256,
   signatureInput,
+  type TransparentStatementTrust,
   type VerifySignature,
   webCryptoVerify,
 } from '../../src/core/index.js';
 import { statementHeader } from '../../src/core/statement/signed-statement.js';
 import { nodeSigner } from '../../src/platform/keys/evidence-signer.js';
 import { nodeVerify } from '../../src/platform/keys/node-verify.js';
+import { nodeSha256 } from '../../src/platform/node-sha256.js';
 import type { BenchPlan } from './bench-plan.js';
 import type { ServiceUnderTest } from './service-under-test.js';
 import { newSubject, templateAttributes } from './template-event.js';
@@ -70,14 +73,15 @@ export async function measureCrypto(
   const message = signatureInput(sample.protectedBytes, template.payload);
   const raw = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
   const rawPublic = { key: createPublicKey(privateKey), dsaEncoding: 'ieee-p1363' } as const;
-  const check = (verifySignature: VerifySignature) => checkStatement(service, transparentStatement, verifySignature);
+  const check = (verifySignature: VerifySignature, sha256?: Sha256) =>
+    checkStatement(service, transparentStatement, { verifySignature, sha256 });
   const [es256Signs, signedStatements, es256Verifies, transparentStatementsNode, transparentStatementsWebCrypto] =
     await interleaved(
       [
         () => sign('sha256', message, raw),
         signStatement,
         () => verify('sha256', message, rawPublic, sample.signature),
-        () => check(nodeVerify),
+        () => check(nodeVerify, nodeSha256),
         () => check(webCryptoVerify),
       ],
       plan,
@@ -98,9 +102,13 @@ export async function measureCrypto(
 }
 
 /** Everything but the document, which a verifier hashes once however many statements are about it. */
-async function checkStatement(service: ServiceUnderTest, bytes: Uint8Array, verifySignature: VerifySignature) {
+async function checkStatement(
+  service: ServiceUnderTest,
+  bytes: Uint8Array,
+  platform: Pick<TransparentStatementTrust, 'verifySignature' | 'sha256'>,
+) {
   const { logKeys, issuerKeys } = service;
-  const { steps } = await examineTransparentStatement(bytes, { logKeys, issuerKeys, verifySignature });
+  const { steps } = await examineTransparentStatement(bytes, { logKeys, issuerKeys, ...platform });
   const open = steps.find(({ step, outcome }) => step !== 'payload_hash' && outcome !== 'verified');
   if (open) throw new Error(`the step ${open.step} of a transparent statement was not checked: ${open.detail}`);
 }

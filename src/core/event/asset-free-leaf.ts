@@ -1,5 +1,5 @@
 import { concatBytes, fromHex, uint64ToBytes, utf8 } from '../bytes.js';
-import { sha256 } from '../sha256.js';
+import { type Sha256, sha256 } from '../sha256.js';
 import { goJson } from './go-json.js';
 
 /** What the leaf of an asset-free event covers with its own bytes. */
@@ -61,7 +61,12 @@ function originDigest({ event_type, created_by, created_at }: AssetFreeOrigin): 
  * serialised event (log format, section 5).
  * @throws {TypeError} when the extra bytes are not 24, or an attribute is not JSON
  */
-export function assetFreeLeaf(event: AssetFreeContent, idtimestamp: bigint, extraBytes: Uint8Array): Uint8Array {
+export function assetFreeLeaf(
+  event: AssetFreeContent,
+  idtimestamp: bigint,
+  extraBytes: Uint8Array,
+  hash: Sha256 = sha256,
+): Uint8Array {
   if (extraBytes.length !== EXTRA_BYTES) throw new TypeError(`a leaf has ${EXTRA_BYTES} extra bytes`);
-  return sha256(LEAF_DOMAIN, extraBytes, uint64ToBytes(idtimestamp), assetFreeSerialisation(event));
+  return hash(LEAF_DOMAIN, extraBytes, uint64ToBytes(idtimestamp), assetFreeSerialisation(event));
 }

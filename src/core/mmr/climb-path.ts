@@ -1,15 +1,21 @@
 import { hashPosPair64 } from './hash-pos-pair64.js';
 import { indexHeight } from './index-height.js';
+import type { ParentHash } from './parent-hash.js';
 
 /** Folds a path of siblings, lowest first, over the value of a node; everything is 32 bytes (draft, included_root). */
-export function climbPath(index: bigint, value: Uint8Array, path: readonly Uint8Array[]): Uint8Array {
+export function climbPath(
+  index: bigint,
+  value: Uint8Array,
+  path: readonly Uint8Array[],
+  parent: ParentHash = hashPosPair64,
+): Uint8Array {
   let node = index;
   let root = value;
   let height = indexHeight(index);
   for (const sibling of path) {
     const isRight = indexHeight(node + 1n) > height;
     node += isRight ? 1n : 1n << BigInt(height + 1);
-    root = isRight ? hashPosPair64(node + 1n, sibling, root) : hashPosPair64(node + 1n, root, sibling);
+    root = isRight ? parent(node + 1n, sibling, root) : parent(node + 1n, root, sibling);
     height++;
   }
   return root;

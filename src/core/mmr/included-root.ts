@@ -1,5 +1,6 @@
 import { VerificationError } from '../errors.js';
 import { climbPath } from './climb-path.js';
+import type { ParentHash } from './parent-hash.js';
 import { requireHashes } from './require-hashes.js';
 
 const MOST_NODES = 2n ** 63n;
@@ -10,9 +11,14 @@ const MOST_NODES = 2n ** 63n;
  * index as well; an empty path proves the value alone: see `verifyInclusion` where the size is known.
  * @throws {VerificationError} `inclusion_path_invalid` when an argument cannot be part of a proof
  */
-export function includedRoot(index: bigint, value: Uint8Array, path: readonly Uint8Array[]): Uint8Array {
+export function includedRoot(
+  index: bigint,
+  value: Uint8Array,
+  path: readonly Uint8Array[],
+  parent?: ParentHash,
+): Uint8Array {
   if (index < 0n || index >= MOST_NODES)
     throw new VerificationError('inclusion_path_invalid', 'a node index is not in 0…2^63−1');
   requireHashes('inclusion_path_invalid', 'an inclusion path', [value, ...path]);
-  return climbPath(index, value, path);
+  return climbPath(index, value, path, parent);
 }

@@ -1,4 +1,5 @@
 import { VerificationError } from '../errors.js';
+import type { ParentHash } from '../mmr/parent-hash.js';
 import { requireHashes } from '../mmr/require-hashes.js';
 import { rfc9162Parent } from './rfc9162-parent.js';
 
@@ -16,6 +17,7 @@ export function rfc9162RootFromInclusion(
   leafIndex: bigint,
   treeSize: bigint,
   path: readonly Uint8Array[],
+  parent: ParentHash = rfc9162Parent,
 ): Uint8Array {
   if (leafIndex < 0n || leafIndex >= treeSize) refuse('names a leaf that the tree does not have');
   requireHashes('inclusion_path_invalid', 'an inclusion path', [leaf, ...path]);
@@ -26,14 +28,14 @@ export function rfc9162RootFromInclusion(
     if (last === 0n) refuse('is too long');
     const isRight = (node & 1n) === 1n;
     if (isRight || node === last) {
-      root = rfc9162Parent(0n, sibling, root);
+      root = parent(0n, sibling, root);
       // The last node of a level without a sibling moves up unhashed, until it is a right child.
       while (node !== 0n && (node & 1n) === 0n) {
         node >>= 1n;
         last >>= 1n;
       }
     } else {
-      root = rfc9162Parent(0n, root, sibling);
+      root = parent(0n, root, sibling);
     }
     node >>= 1n;
     last >>= 1n;

@@ -2,12 +2,15 @@ import type { PublicJwk } from '../cose/public-key.js';
 import type { VerifySignature } from '../cose/signature.js';
 import { VerificationError } from '../errors.js';
 import type { LogName, ReadLogClaims } from '../receipt/log-claims.js';
+import type { Sha256 } from '../sha256.js';
 
-/** Keys that a verifier got from where it trusts, and how to check a signature: Web Crypto unless told. */
+/** Keys that a verifier got from where it trusts, and how to check a signature (Web Crypto unless told) and to hash. */
 export interface LogTrust {
   /** Keys of statement logs, tenancy logs and their seals; a kid picks one of them. */
   readonly logKeys: readonly PublicJwk[];
   readonly verifySignature?: VerifySignature | undefined;
+  /** A platform's own SHA-256 where there is one that does not wait, such as node:crypto's. */
+  readonly sha256?: Sha256 | undefined;
 }
 
 /** Trust in certificate authorities, and how to check a chain: the platform's own library is passed in. */

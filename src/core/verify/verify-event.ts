@@ -5,6 +5,7 @@ import { assetEventLeaf } from '../event/asset-event-leaf.js';
 import { assetFreeExtraBytes, assetFreeLeaf } from '../event/asset-free-leaf.js';
 import { EPOCH, parseIdtimestampHex } from '../massif/idtimestamp.js';
 import { type ReadLogClaims, tenancyOfLog } from '../receipt/log-claims.js';
+import { type Sha256, sha256 } from '../sha256.js';
 import { type EventDocument, isAssetEvent, type LogCommit } from '../statement/event-document.js';
 import { type ReadStatement, readStatement } from '../statement/signed-statement.js';
 import { statementEntry } from '../statement/statement-entry.js';
@@ -33,13 +34,15 @@ export interface EventLeaf {
  * Recomputes the leaf of a frozen event from nothing but the event.
  * @throws {VerificationError} `event_mismatch` when a field has a value that no log commits to
  */
-export function eventLeaf(event: EventDocument): EventLeaf {
+export function eventLeaf(event: EventDocument, hash: Sha256 = sha256): EventLeaf {
   const commit = eventCommit(event);
   try {
     const { epoch, id } = parseIdtimestampHex(commit.idtimestamp);
     // No leaf covers the epoch: any other than the one in use would be a time that nobody committed to.
     if (epoch !== EPOCH) throw new TypeError(`its commitment epoch is not ${EPOCH}`);
-    const leaf = isAssetEvent(event) ? assetEventLeaf(event, id) : assetFreeLeaf(event, id, assetFreeExtraBytes(event));
+    const leaf = isAssetEvent(event)
+      ? assetEventLeaf(event, id, hash)
+      : assetFreeLeaf(event, id, assetFreeExtraBytes(event), hash);
     return { leaf, mmrIndex: BigInt(commit.index) };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;

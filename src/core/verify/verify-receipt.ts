@@ -3,12 +3,15 @@ import type { PublicJwk } from '../cose/public-key.js';
 import type { Sign1 } from '../cose/sign1.js';
 import { verifySign1 } from '../cose/verify-sign1.js';
 import { VerificationError } from '../errors.js';
+import { hashPosPair64With } from '../mmr/hash-pos-pair64.js';
 import { includedRoot } from '../mmr/included-root.js';
 import { indexHeight } from '../mmr/index-height.js';
 import { type MmrReceipt, readMmrReceipt } from '../receipt/mmr-receipt.js';
 import { type Rfc9162Receipt, readRfc9162Receipt } from '../receipt/rfc9162-receipt.js';
-import { rfc9162Leaf } from '../rfc9162/rfc9162-leaf.js';
+import { rfc9162LeafWith } from '../rfc9162/rfc9162-leaf.js';
+import { rfc9162ParentWith } from '../rfc9162/rfc9162-parent.js';
 import { rfc9162RootFromInclusion } from '../rfc9162/rfc9162-root-from-inclusion.js';
+import { type Sha256, sha256 } from '../sha256.js';
 import type { EventDocument } from '../statement/event-document.js';
 import { statementEntry } from '../statement/statement-entry.js';
 import { checkLogName, type ExpectedLog, type LogTrust } from './trust.js';
@@ -51,21 +54,26 @@ export async function verifyReceiptSignature(
  * The tree root that an entry leads to along a receipt's path: what the receipt's signature must cover.
  * @throws {VerificationError} `inclusion_path_invalid` when the path does not fit index and size
  */
-export function rfc9162ReceiptRoot(receipt: Rfc9162Receipt, entry: Uint8Array): Uint8Array {
+export function rfc9162ReceiptRoot(receipt: Rfc9162Receipt, entry: Uint8Array, hash: Sha256 = sha256): Uint8Array {
   const { leafIndex, treeSize, path } = receipt;
-  return rfc9162RootFromInclusion(rfc9162Leaf(entry), leafIndex, treeSize, path);
+  return rfc9162RootFromInclusion(rfc9162LeafWith(hash)(entry), leafIndex, treeSize, path, rfc9162ParentWith(hash));
 }
 
 /**
  * The peak that a leaf leads to along a receipt's path.
  * @throws {VerificationError} `inclusion_path_invalid` when the receipt is for an interior node or another index
  */
-export function mmrReceiptPeak(receipt: MmrReceipt, leaf: Uint8Array, mmrIndex?: bigint): Uint8Array {
+export function mmrReceiptPeak(
+  receipt: MmrReceipt,
+  leaf: Uint8Array,
+  mmrIndex?: bigint,
+  hash: Sha256 = sha256,
+): Uint8Array {
   if (indexHeight(receipt.index) !== 0)
     throw new VerificationError('inclusion_path_invalid', 'the receipt is for an interior node, not for a leaf');
   if (mmrIndex !== undefined && mmrIndex !== receipt.index)
     throw new VerificationError('inclusion_path_invalid', `the receipt is for index ${receipt.index}, not ${mmrIndex}`);
-  return includedRoot(receipt.index, leaf, receipt.path);
+  return includedRoot(receipt.index, leaf, receipt.path, hashPosPair64With(hash));
 }
 
 /**
@@ -79,7 +87,7 @@ export async function verifyRfc9162Receipt(
   trust: ReceiptTrust,
 ): Promise<Rfc9162Receipt> {
   const read = readRfc9162Receipt(receipt);
-  await verifyReceiptSignature(read, rfc9162ReceiptRoot(read, entry), trust, 'the statement-log receipt');
+  await verifyReceiptSignature(read, rfc9162ReceiptRoot(read, entry, trust.sha256), trust, 'the statement-log receipt');
   return read;
 }
 
@@ -94,7 +102,12 @@ export async function verifyMmrReceipt(
   trust: ReceiptTrust & { readonly mmrIndex?: bigint },
 ): Promise<MmrReceipt> {
   const read = readMmrReceipt(receipt);
-  await verifyReceiptSignature(read, mmrReceiptPeak(read, leaf, trust.mmrIndex), trust, 'the tenancy-log receipt');
+  await verifyReceiptSignature(
+    read,
+    mmrReceiptPeak(read, leaf, trust.mmrIndex, trust.sha256),
+    trust,
+    'the tenancy-log receipt',
+  );
   return read;
 }
 
@@ -114,7 +127,7 @@ export interface AnyReceiptTrust extends ReceiptTrust {
  */
 export async function verifyReceipt(receipt: Uint8Array, of: ReceiptSubject, trust: AnyReceiptTrust): Promise<void> {
   if ('event' in of) {
-    const { leaf, mmrIndex } = eventLeaf(of.event);
+    const { leaf, mmrIndex } = eventLeaf(of.event, trust.sha256);
     checkEventLog(await verifyMmrReceipt(receipt, leaf, { ...trust, mmrIndex }), of.event);
     return;
   }

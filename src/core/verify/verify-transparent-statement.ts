@@ -52,7 +52,7 @@ function statementLogSteps(parts: ReadTransparentStatement, trust: TransparentSt
       if (!rfc9162Receipt)
         throw new VerificationError('receipt_missing', 'the statement carries no receipt of a statement log');
       const receipt = readRfc9162Receipt(rfc9162Receipt);
-      const root = rfc9162ReceiptRoot(receipt, parts.entry);
+      const root = rfc9162ReceiptRoot(receipt, parts.entry, trust.sha256);
       return { receipt, root, detail: `entry ${receipt.leafIndex} of a log of ${receipt.treeSize}` };
     },
     async (receipt, root) => {
@@ -72,8 +72,8 @@ function tenancyLogSteps(
     ['tenancy_log_inclusion', 'tenancy_log_receipt'],
     () => {
       const receipt = readMmrReceipt(mmrReceipt);
-      const { leaf, mmrIndex } = eventLeaf(event);
-      const root = mmrReceiptPeak(receipt, leaf, mmrIndex);
+      const { leaf, mmrIndex } = eventLeaf(event, trust.sha256);
+      const root = mmrReceiptPeak(receipt, leaf, mmrIndex, trust.sha256);
       return { receipt, root, detail: `the event's leaf at node ${mmrIndex}` };
     },
     async (receipt, root) => {

@@ -5,7 +5,7 @@ import { type CborMap, type CborValue, encodeCbor } from '../../../src/core/cose
 import { decodeSign1, encodeSign1 } from '../../../src/core/cose/sign1.js';
 import { VerificationError } from '../../../src/core/errors.js';
 import { signRoot } from '../../../src/core/receipt/rfc9162-receipt.js';
-import { sha256 } from '../../../src/core/sha256.js';
+import { type Sha256, sha256 } from '../../../src/core/sha256.js';
 import type { AssetEventDocument, EventDocument } from '../../../src/core/statement/event-document.js';
 import { statementEntry } from '../../../src/core/statement/statement-entry.js';
 import { assembleTransparentStatement } from '../../../src/core/statement/transparent-statement.js';
@@ -14,6 +14,7 @@ import {
   type TransparentStatementTrust,
   verifyTransparentStatement,
 } from '../../../src/core/verify/verify-transparent-statement.js';
+import { nodeSha256 } from '../../../src/platform/node-sha256.js';
 import {
   logged,
   SAMPLE_ISSUER,
@@ -86,6 +87,19 @@ describe('a transparent statement', () => {
   ])('of %s verifies in every step', async (_, event) => {
     await verifyTransparentStatement(await good(event), trust);
     expect(await outcomes(await good(event))).toEqual(ALL_VERIFIED);
+  });
+
+  it.each([
+    ['an asset event', sampleAssetEvent(attributes)],
+    ['an asset-free event', sampleAssetFreeEvent(attributes)],
+  ])('of %s is hashed, leaves and trees, with the SHA-256 that is handed in', async (_, event) => {
+    const wire = await good(event);
+    expect(await outcomes(wire, { ...trust, sha256: nodeSha256 })).toEqual(ALL_VERIFIED);
+    const other: Sha256 = (...parts) => nodeSha256(...parts, utf8('another hash'));
+    expect(await outcomes(wire, { ...trust, sha256: other })).toMatchObject({
+      statement_log_receipt: 'receipt_signature_invalid',
+      tenancy_log_receipt: 'receipt_signature_invalid',
+    });
   });
 
   it('has the statement log’s receipt first, the MMR receipt in the draft’s form, and the event as text', async () => {
