@@ -207,28 +207,3 @@ describe.skipIf(!softhsm)('a service with its keys in a module', { timeout: 240_
       expect(await readFile(join(environment['KEYS_DIR']!, name), 'utf8')).not.toContain(tokens.pin);
   });
 });
-
-describe.skipIf(!softhsm)('a service whose module makes no Ed25519 keys', { timeout: 120_000 }, () => {
-  it('keeps the note key alone in a file, and says so', async () => {
-    const DATA_DIR = await embeddedDataDir();
-    const tokens = await makeSofthsmTokens(['archive'], 'slots.mechanisms = -CKM_EC_EDWARDS_KEY_PAIR_GEN,CKM_EDDSA');
-    const program = startBuilt('main', {
-      DATA_DIR,
-      ...tokens.environment,
-      KEY_PROVIDER: tokens.uri('archive'),
-      PUBLIC_URL: 'http://archivist.example',
-      PORT: '0',
-      PLUGIN_PORT: '0',
-    });
-    await program.says(/Stop with/);
-    program.signal('SIGTERM');
-    expect(await program.ended).toBe(0);
-    const keys = await readdir(join(DATA_DIR, 'keys'));
-    expect(keys.filter((name) => name.endsWith('.pem'))).toHaveLength(1);
-    expect(program.written.out).toMatch(
-      /"role":"note".*the module makes no EdDSA key for note \(CKR_MECHANISM_INVALID\)/,
-    );
-    await rm(DATA_DIR, { recursive: true });
-    await tokens.remove();
-  });
-});

@@ -18,16 +18,12 @@ export interface SofthsmTokens {
   remove(): Promise<void>;
 }
 
-/** @param settings more lines for the module's configuration */
-export async function makeSofthsmTokens(labels: readonly string[], settings = ''): Promise<SofthsmTokens> {
+export async function makeSofthsmTokens(labels: readonly string[]): Promise<SofthsmTokens> {
   const { modulePath, util } = softhsm!;
   const folder = await mkdtemp(join(tmpdir(), 'softhsm-'));
   await mkdir(join(folder, 'tokens'));
   const SOFTHSM2_CONF = join(folder, 'softhsm2.conf');
-  await writeFile(
-    SOFTHSM2_CONF,
-    `directories.tokendir = ${join(folder, 'tokens')}\nobjectstore.backend = file\n${settings}\n`,
-  );
+  await writeFile(SOFTHSM2_CONF, `directories.tokendir = ${join(folder, 'tokens')}\nobjectstore.backend = file\n`);
   const pin = 'pin-of-7193';
   const pinFile = join(folder, 'pin');
   await writeFile(pinFile, `${pin}\n`, { mode: 0o600 });

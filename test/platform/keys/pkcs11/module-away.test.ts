@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { fits } from '../../../../src/platform/keys/key-fit.js';
 import type { KeyStore } from '../../../../src/platform/keys/key-store.js';
-import { openModuleKeys, UnsupportedKeyError } from '../../../../src/platform/keys/pkcs11/module-keys.js';
+import { openKeyStore } from '../../../../src/platform/keys/open-key-store.js';
+import { createLogger } from '../../../../src/platform/logger.js';
 import { p11kit, softhsm } from '../../../support/prerequisites.js';
 import { makeSofthsmTokens, type SofthsmTokens } from '../../../support/softhsm-tokens.js';
 
@@ -15,12 +16,17 @@ describe.skipIf(!softhsm || !p11kit)('a module that reaches its token over a soc
   let socket: string;
   let server: ChildProcess;
   let store: KeyStore;
+  let keysDir: string;
+  const logged: string[] = [];
   beforeAll(async () => {
     tokens = await makeSofthsmTokens(['archive']);
     socket = join(inject('runFolder'), 'p11');
     process.env['P11_KIT_SERVER_ADDRESS'] = `unix:path=${socket}`;
     await startServer();
-    store = await openModuleKeys({ ...tokens.token('archive'), modulePath: p11kit!.modulePath });
+    keysDir = join(inject('runFolder'), 'p11-keys');
+    const keyProvider = { ...tokens.token('archive'), modulePath: p11kit!.modulePath };
+    const logger = createLogger('warn', { write: (line) => logged.push(line) });
+    store = await openKeyStore({ keysDir, keyProvider }, logger);
   });
   afterAll(async () => {
     await store?.close();
@@ -47,12 +53,15 @@ describe.skipIf(!softhsm || !p11kit)('a module that reaches its token over a soc
     await ended;
   }
 
-  it('makes keys and signs with them, and says which kinds it does not make', async () => {
-    for (const role of ['issuer', 'token', 'chain'] as const) {
+  it('makes keys and signs with them; a note key, of a kind that it does not make, alone becomes a file', async () => {
+    for (const role of ['issuer', 'token', 'chain', 'note'] as const) {
       const stored = { role, ...(await store.generate(role)) };
-      expect(await fits(stored.publicJwk, (await store.open(stored))!)).toBe(true);
+      const key = (await store.open(stored))!;
+      expect([role, key.place]).toEqual([role, role === 'note' ? 'file' : 'module']);
+      expect(await fits(stored.publicJwk, key)).toBe(true);
     }
-    await expect(store.generate('note')).rejects.toThrow(UnsupportedKeyError);
+    expect(await readdir(keysDir)).toHaveLength(1);
+    expect(logged.join('')).toMatch(/"role":"note".*the module makes no EdDSA key for note \(CKR_MECHANISM_INVALID\)/);
   });
 
   it('fails while the token is away, and signs again with the same keys when it is back', async () => {
