@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,17 +9,25 @@ const SOURCES = fileURLToPath(new URL('go', import.meta.url));
 /** The oldest that the pinned libraries build with. */
 const OLDEST_MINOR = 24;
 
-/** Whether this machine has a Go that can build the checks. */
-export const hasGo = goMinor() >= OLDEST_MINOR;
-if (!hasGo) console.log(`Not run: interoperability with Go libraries, for there is no Go 1.${OLDEST_MINOR}.`);
+const MODULES_MS = 300_000;
+
+const minor = goMinor();
+const hasModules = minor >= OLDEST_MINOR && fetchesModules();
+if (minor < OLDEST_MINOR)
+  console.log(`Not run: interoperability with Go libraries, for there is no Go 1.${OLDEST_MINOR}.`);
+else if (!hasModules) console.log('Not run: interoperability with Go libraries, for their modules cannot be fetched.');
+
+/** Whether this machine has a Go that can build the checks, and what they are built of. */
+export const hasGo = hasModules;
 
 function goMinor(): number {
-  try {
-    const version = execFileSync('go', ['env', 'GOVERSION'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-    return Number(/^go1\.(\d+)/.exec(version)?.[1] ?? 0);
-  } catch {
-    return 0;
-  }
+  const answer = spawnSync('go', ['env', 'GOVERSION'], { encoding: 'utf8' }).stdout;
+  return Number(/^go1\.(\d+)/.exec(answer ?? '')?.[1] ?? 0);
+}
+
+function fetchesModules(): boolean {
+  const arguments_ = ['-C', SOURCES, 'mod', 'download'];
+  return spawnSync('go', arguments_, { stdio: 'ignore', timeout: MODULES_MS }).status === 0;
 }
 
 /** The checks in `go/`, built. */

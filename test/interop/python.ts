@@ -1,22 +1,27 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Finished, finished, type RunOptions, succeeded } from './finished.js';
 
-/** The Python 3 of this machine; undefined where there is none. */
-export const python = ['python3', 'python'].find((name) => {
-  try {
-    return execFileSync(name, ['--version'], { encoding: 'utf8' }).startsWith('Python 3.');
-  } catch {
-    return false;
-  }
-});
+/** How long the index may take to answer whether it is there. */
+const INDEX_MS = 60_000;
+
+const version = (name: string) => spawnSync(name, ['--version'], { encoding: 'utf8' }).stdout ?? '';
+const installed = ['python3', 'python'].find((name) => version(name).startsWith('Python 3.'));
+const hasIndex = installed !== undefined && findsPackage(installed, 'cbor2');
+if (!installed) console.log('Not run: interoperability with Python programs, for there is no Python 3.');
+else if (!hasIndex) console.log('Not run: interoperability with Python programs, for pip finds no packages.');
+
+/** The Python 3 of this machine; undefined where there is none, or none whose pip finds packages. */
+export const python = hasIndex ? installed : undefined;
 /** Its minor version; 0 where there is none. */
-export const pythonMinor = python
-  ? Number(/^Python 3\.(\d+)/.exec(execFileSync(python, ['--version'], { encoding: 'utf8' }))?.[1])
-  : 0;
-if (!python) console.log('Not run: interoperability with Python clients, for there is no Python 3.');
+export const pythonMinor = python ? Number(/^Python 3\.(\d+)/.exec(version(python))?.[1]) : 0;
+
+function findsPackage(name: string, wanted: string): boolean {
+  const arguments_ = ['-m', 'pip', 'index', 'versions', wanted, '--retries', '0', '--timeout', '20'];
+  return spawnSync(name, arguments_, { stdio: 'ignore', timeout: INDEX_MS }).status === 0;
+}
 
 /** Packages of the configured index in a folder of their own, and the Python that sees them. */
 export interface PythonEnvironment {
