@@ -5,15 +5,23 @@ export const BULK = 1000;
 /** Requests under way at once: while one waits for the disk, another is read. */
 const AT_ONCE = 3;
 
+/** Events that were recorded. */
+export interface Recorded {
+  /** In their order. */
+  readonly identities: string[];
+  /** From the first request to the last answer: the requests are written before, and the answers read after. */
+  readonly seconds: number;
+}
+
 /**
- * Records events in bulk requests. Resolves to their identities, in order, when all are durable.
+ * Records events in bulk requests. Resolves when all are durable.
  * @throws {Error} when one of them is refused
  */
 export async function recordInBulk(
   { reader, headers }: ServiceUnderTest,
   path: '/archivist/v2/assets/-/events:bulk' | '/archivist/v1/events:bulk',
   events: readonly Record<string, unknown>[],
-): Promise<string[]> {
+): Promise<Recorded> {
   const bodies = Array.from({ length: Math.ceil(events.length / BULK) }, (_, place) =>
     JSON.stringify({ events: events.slice(place * BULK, (place + 1) * BULK) }),
   );
@@ -28,8 +36,10 @@ export async function recordInBulk(
       answers[place] = bytes;
     }
   };
+  const begun = performance.now();
   await Promise.all(Array.from({ length: AT_ONCE }, sendSome));
-  return answers.flatMap(identitiesIn);
+  const seconds = (performance.now() - begun) / 1000;
+  return { identities: answers.flatMap(identitiesIn), seconds };
 }
 
 function identitiesIn(answer: Buffer): string[] {
