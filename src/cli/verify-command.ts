@@ -10,6 +10,7 @@ import { type EvidenceReport, type GivenTrust, verifyEvidence } from './verify-e
 interface VerifyOptions {
   readonly logKeys?: readonly string[];
   readonly issuerKeys?: readonly string[];
+  readonly issuer?: string;
   readonly ca?: readonly string[];
   readonly at?: string;
   readonly logIssuer?: string;
@@ -26,10 +27,10 @@ function pin(issuer: string | undefined, subject: string | undefined) {
 }
 
 /** Who may sign statements: keys, certificate authorities, or both. */
-async function issuers({ issuerKeys, ca, at }: VerifyOptions): Promise<IssuerTrust> {
+async function issuers({ issuerKeys, issuer, ca, at }: VerifyOptions): Promise<IssuerTrust> {
   const certificates = ca && (await certificateTrust(ca, at));
   const keys = ca && !issuerKeys ? [] : await readKeyFiles('--issuer-keys or --ca', issuerKeys);
-  return { issuerKeys: keys, certificates };
+  return { issuerKeys: keys, certificates, issuer };
 }
 
 function verify(files: readonly string[], options: VerifyOptions, terminal: Terminal): Promise<EvidenceReport> {
@@ -61,6 +62,7 @@ export function addVerifyCommand(program: Command, terminal: Terminal): void {
     )
     .option('--log-keys <file>', 'keys of the logs: COSE key set, JWK set or did.json; repeatable', collect)
     .option('--issuer-keys <file>', 'keys of the statement’s issuer, in the same forms or as PEM; repeatable', collect)
+    .option('--issuer <name>', 'accept statements of this issuer alone, where keys of several are given')
     .option('--ca <pem>', 'authorities whose certificates (x5chain) may name a statement’s signer; repeatable', collect)
     .option('--at <time>', 'when such certificates have to hold, unless a log is proven to say it; now if not given')
     .option('--log-issuer <name>', 'accept receipts and seals of this log operator alone')

@@ -9,6 +9,7 @@ import { concatBytes, utf8 } from '../../src/core/bytes.js';
 import { assembleTransparentStatement } from '../../src/core/statement/transparent-statement.js';
 import { sampleSealedLog } from '../core/verify/sample-sealed-log.js';
 import {
+  SAMPLE_ISSUER,
   SAMPLE_TENANCY,
   SAMPLE_VCON,
   sampleAttributes,
@@ -147,6 +148,17 @@ describe('an evidence bundle is not opened', async () => {
   ])('with %s', async (_, files, saysFiles) => {
     const { err, exitCode } = await bundle(files, saysFiles);
     expect([exitCode, err]).toEqual([2, expect.stringMatching(/^error: the evidence bundle/)]);
+  });
+});
+
+describe('a statement', () => {
+  it('is of the issuer that is asked for, where keys of several are given', async () => {
+    const statement = file('transparent.cose', await transparent());
+    const keys = file('both.json', keySet(sampleSigners.stranger, issuer));
+    const check = (...more: string[]) => verify('--issuer-keys', keys, '--statement-only', statement, ...more);
+    expect((await check('--issuer', SAMPLE_ISSUER)).exitCode).toBe(0);
+    const { out, exitCode } = await check('--issuer', 'did:web:another.example');
+    expect([exitCode, out.includes('[issuer_key_not_trusted]')]).toEqual([1, true]);
   });
 });
 

@@ -28,6 +28,8 @@ export interface CertificateTrust {
 /** Trust in who signs statements. */
 export interface IssuerTrust {
   readonly issuerKeys: readonly PublicJwk[];
+  /** Keys of several issuers may be given: this pins who the statement says to be of. */
+  readonly issuer?: string | undefined;
   readonly certificates?: CertificateTrust | undefined;
   readonly verifySignature?: VerifySignature | undefined;
 }

@@ -90,5 +90,7 @@ export async function verifyStatement(
     invalid,
   } as const;
   await verifySign1(sign1, sign1.payload, check, keys);
+  if (trust.issuer !== undefined && read.issuer !== trust.issuer)
+    throw new VerificationError(UNTRUSTED, `the statement is issued by "${read.issuer}", not by "${trust.issuer}"`);
   return read;
 }
