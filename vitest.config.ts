@@ -8,5 +8,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     maxWorkers: 2,
+    // Modules do nothing when they are imported, so that the files of a worker can share them.
+    isolate: false,
   },
 });

@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { linkIn, mailsIn } from './people-rig.js';
@@ -13,9 +12,9 @@ afterEach(async () => {
 
 describe('an invite', () => {
   it('without a mail server becomes a file for its owner alone', async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'archivist-mail-'));
-    running = await startTestService({ MAIL_FROM: 'archivist@example.org' }, dataDir);
+    running = await startTestService({ MAIL_FROM: 'archivist@example.org' });
     const { status } = await running.owner.post('/archivist/v1/invites', { email: 'someone@example.com' });
+    const { DATA_DIR: dataDir } = running.environment;
     const [mail, ...more] = await mailsIn(dataDir);
     expect([status, more]).toEqual([200, []]);
     expect(mail).toMatch(/^From: archivist@example\.org\r$/m);

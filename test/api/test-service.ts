@@ -1,14 +1,12 @@
-import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import pg from 'pg';
 import { createTenancy } from '../../src/archivist/bootstrap-deployment.js';
 import { createApplication } from '../../src/iam/applications/create-application.js';
 import { parseConfig } from '../../src/platform/config.js';
 import { readCredentials } from '../../src/service/first-credentials.js';
 import { type RunningService, startService } from '../../src/start-service.js';
+import { engines } from '../support/engines.js';
+import { ownRedisUrl } from '../support/own-redis.js';
+import { redisUrl, serverUrl } from '../support/prerequisites.js';
 
 /** A caller with a token; paths are relative to the service. */
 export interface Client {
@@ -30,6 +28,8 @@ export interface Answer {
 export interface TestService {
   readonly service: RunningService;
   readonly url: string;
+  /** All that it was started with. */
+  readonly environment: Readonly<Record<string, string>> & { readonly DATA_DIR: string };
   readonly owner: Client;
   /** Of the owner's application. */
   readonly ownerSecret: string;
@@ -41,40 +41,24 @@ export interface TestService {
   close(): Promise<void>;
 }
 
-/** A database of its own on the server that TEST_DATABASE_URL names; the embedded one when it names none. */
-async function scratchDatabase(): Promise<{ url?: string; drop(): Promise<void> }> {
-  const server = process.env['TEST_DATABASE_URL'];
-  if (!server) return { drop: async () => undefined };
-  const name = `api_${randomUUID().replaceAll('-', '')}`;
-  await onServer(server, `CREATE DATABASE ${name}`);
-  const url = new URL(server);
-  url.pathname = `/${name}`;
-  const drop = () => onServer(server, `DROP DATABASE ${name} WITH (FORCE)`);
-  return { url: url.href, drop };
-}
-
 /** The whole service in a folder of its own, on the engines that the environment of the tests names. */
-export async function startTestService(
-  environment: Record<string, string> = {},
-  folder?: string,
-): Promise<TestService> {
-  const database = await scratchDatabase();
-  const dataDir = folder ?? (await mkdtemp(join(tmpdir(), 'archivist-test-')));
-  const config = parseConfig({
-    DATA_DIR: dataDir,
+export async function startTestService(environment: Record<string, string> = {}): Promise<TestService> {
+  const place = await engines().at(-1)!.place();
+  const started = {
     PORT: String(await freePort()),
     PLUGIN_PORT: String(await freePort()),
     LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
-    REDIS_URL: process.env['TEST_REDIS_URL'] ?? '',
-    DATABASE_URL: database.url ?? '',
+    REDIS_URL: redisUrl ? ownRedisUrl('service') : '',
+    ...place.environment,
     ...environment,
-  });
-  const service = await startService(config);
-  const first = (await readCredentials(dataDir))!;
+  };
+  const service = await startService(parseConfig(started));
+  const first = (await readCredentials(started.DATA_DIR))!;
   const { url } = service;
   return {
     service,
     url,
+    environment: started,
     owner: await clientOf(url, first.client_id, first.client_secret),
     ownerSecret: first.client_secret,
     anonymous: clientWith(url, '', ''),
@@ -82,19 +66,12 @@ export async function startTestService(
       const { clientId, clientSecret } = await newApplication(service, first.tenant_identity, roles, otherTenancy);
       return clientOf(url, clientId, clientSecret);
     },
-    asOwner: (sql) => (database.url ? onServer(database.url, sql) : onEmbedded(service, sql)),
+    asOwner: async (sql) => void (await (serverUrl ? place.asOwner(sql) : onEmbedded(service, sql))),
     async close() {
       await service.close();
-      await database.drop();
-      await rm(dataDir, { recursive: true, force: true });
+      await place.remove();
     },
   };
-}
-
-async function onServer(url: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(sql).finally(() => client.end());
 }
 
 function onEmbedded(service: RunningService, sql: string): Promise<void> {

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Client, startTestService, type TestService } from '../api/test-service.js';
 import { eventually, freshVcon, report } from '../plugins/plugin-rig.js';
 import { type BuiltProgram, killBuilt, startBuilt } from '../support/built-program.js';
-import { embeddedDataDir } from '../support/engines.js';
-import { ownRedis } from '../support/own-redis.js';
-import { redisUrl, serverUrl } from '../support/prerequisites.js';
+import { embeddedDataDir, engines } from '../support/engines.js';
+import { emptyRedis } from '../support/own-redis.js';
+import { redisUrl } from '../support/prerequisites.js';
 
 const NOWHERE = 'http://127.0.0.1:1';
 /** Several starts on a busy machine. */
@@ -21,39 +20,17 @@ const plugin = (environment: Record<string, string>): BuiltProgram =>
 
 /** Where a queue is kept, and how it goes away again. */
 interface QueuePlace {
-  readonly environment: Record<string, string>;
+  readonly environment: Readonly<Record<string, string>>;
   remove(): Promise<void>;
 }
 
-async function embeddedPlace(): Promise<QueuePlace> {
-  const DATA_DIR = await embeddedDataDir();
-  return { environment: { DATA_DIR }, remove: () => rm(DATA_DIR, { recursive: true }) };
-}
-
 async function redisPlace(): Promise<QueuePlace> {
-  return { environment: { REDIS_URL: await ownRedis() }, remove: async () => undefined };
-}
-
-async function postgresqlPlace(): Promise<QueuePlace> {
-  const name = `plugin_${randomUUID().replaceAll('-', '')}`;
-  const administer = async (sql: string) => {
-    const client = new pg.Client({ connectionString: serverUrl! });
-    await client.connect();
-    await client.query(sql).finally(() => client.end());
-  };
-  await administer(`CREATE DATABASE ${name}`);
-  const url = new URL(serverUrl!);
-  url.pathname = `/${name}`;
-  return {
-    environment: { DATABASE_URL: url.href },
-    remove: () => administer(`DROP DATABASE ${name} WITH (FORCE)`),
-  };
+  return { environment: { REDIS_URL: await emptyRedis() }, remove: async () => undefined };
 }
 
 const PLACES = [
-  { engine: 'embedded PostgreSQL', open: embeddedPlace },
+  ...engines().map(({ name, place }) => ({ engine: name, open: place })),
   ...(redisUrl ? [{ engine: 'Redis', open: redisPlace }] : []),
-  ...(serverUrl ? [{ engine: 'PostgreSQL', open: postgresqlPlace }] : []),
 ];
 
 afterAll(killBuilt);

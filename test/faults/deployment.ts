@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { cp, mkdtemp, rm, statfs } from 'node:fs/promises';
+import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { expect } from 'vitest';
+import { embeddedDataDir, engines, onServer } from '../support/engines.js';
+import { ownRedisUrl } from '../support/own-redis.js';
+import { redisUrl, serverUrl } from '../support/prerequisites.js';
 import { type ServiceProcess, spawnService } from './service-process.js';
 
 export type EngineName = 'embedded' | 'PostgreSQL';
-export const SERVER = process.env['TEST_DATABASE_URL'];
 /** The embedded engine always, a PostgreSQL server where the environment names one. */
-export const ENGINES: readonly EngineName[] = SERVER ? ['embedded', 'PostgreSQL'] : ['embedded'];
+export const ENGINES: readonly EngineName[] = serverUrl ? ['embedded', 'PostgreSQL'] : ['embedded'];
 
-/** Bytes: a few embedded clusters. */
-const ROOMY = 2 ** 30;
 const CLIENT = { client_id: randomUUID(), client_secret: `${randomUUID()}${randomUUID()}` };
 
 /** A service that answers. */
@@ -50,10 +50,11 @@ interface Engine {
   drop(): Promise<void>;
 }
 
-function embeddedEngine(folder: string): Engine {
+async function embeddedEngine(folder: string): Promise<Engine> {
   const notThere = async (): Promise<never> => {
     throw new Error('the embedded database is its process alone');
   };
+  await rename(await embeddedDataDir(), join(folder, 'main'));
   const live = join(folder, 'main', 'embedded', 'postgres');
   const copy = join(folder, 'copy');
   return {
@@ -72,26 +73,18 @@ function embeddedEngine(folder: string): Engine {
   };
 }
 
-async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
-  return work(client).finally(() => client.end());
-}
-
-async function postgresqlEngine(server: string): Promise<Engine> {
-  const name = `faults_${randomUUID().replaceAll('-', '')}`;
-  const url = new URL(server);
-  url.pathname = `/${name}`;
-  const administer = (sql: string) => withClient(server, (client) => client.query(sql));
-  const owner: Engine['owner'] = (text, values = []) =>
-    withClient(url.href, async (client) => (await client.query(text, [...values])).rows);
-  await administer(`CREATE DATABASE ${name}`);
+/** @param own an empty database, when not one of the server that the environment names */
+async function postgresqlEngine(own?: string): Promise<Engine> {
+  const place = own === undefined ? await engines().at(-1)!.place() : undefined;
+  const url = own ?? place!.environment.DATABASE_URL!;
+  const name = new URL(url).pathname.slice(1);
+  const owner: Engine['owner'] = (text, values) => onServer(url, text, values);
+  const administer = (sql: string) => onServer(serverUrl!, sql);
   return {
-    environment: { DATABASE_URL: url.href, REDIS_URL: process.env['TEST_REDIS_URL'] ?? '' },
+    environment: { DATABASE_URL: url, REDIS_URL: redisUrl ? ownRedisUrl('service') : '' },
     owner,
     async connect() {
-      const client = new pg.Client({ connectionString: url.href });
+      const client = new pg.Client({ connectionString: url });
       client.on('error', () => undefined);
       await client.connect();
       return client;
@@ -107,25 +100,17 @@ async function postgresqlEngine(server: string): Promise<Engine> {
       };
     },
     async drop() {
-      for (const each of [name, `${name}_copy`]) await administer(`DROP DATABASE IF EXISTS ${each} WITH (FORCE)`);
+      if (place === undefined) return;
+      await place.remove();
+      await administer(`DROP DATABASE IF EXISTS ${name}_copy WITH (FORCE)`);
     },
   };
 }
 
-/** A kill leaves alone what the operating system holds, so memory serves where there is much of it, and is quicker. */
-async function scratch(): Promise<string> {
-  const memory = '/dev/shm';
-  const free = await statfs(memory).then(
-    ({ bavail, bsize }) => bavail * bsize,
-    () => 0,
-  );
-  return free > ROOMY ? memory : tmpdir();
-}
-
-/** @param server of PostgreSQL, when not the one that the environment names */
-export async function createDeployment(engineName: EngineName, server = SERVER): Promise<Deployment> {
-  const folder = await mkdtemp(join(await scratch(), 'faults-'));
-  const engine = engineName === 'embedded' ? embeddedEngine(folder) : await postgresqlEngine(server!);
+/** @param database an empty one of PostgreSQL, when not of the server that the environment names */
+export async function createDeployment(engineName: EngineName, database?: string): Promise<Deployment> {
+  const folder = await mkdtemp(join(tmpdir(), 'faults-'));
+  const engine = engineName === 'embedded' ? await embeddedEngine(folder) : await postgresqlEngine(database);
   const objectsDir = join(folder, 'objects');
   const processes = new Set<ServiceProcess>();
   const spawn: Deployment['spawn'] = (environment = {}, name = 'main') => {

@@ -1,9 +1,10 @@
 import { describe, expect, it, type TestContext } from 'vitest';
-import { createDeployment, type Deployment, type RunningProcess, requestToken, SERVER } from './deployment.js';
+import { serverUrl } from '../support/prerequisites.js';
+import { createDeployment, type Deployment, type RunningProcess, requestToken } from './deployment.js';
 import { Follower } from './follower.js';
 import { Journal, until } from './journal.js';
 
-describe.skipIf(!SERVER).concurrent('two services on one PostgreSQL', () => {
+describe.skipIf(!serverUrl).concurrent('two services on one PostgreSQL', () => {
   interface Pair {
     readonly deployment: Deployment;
     readonly journal: Journal;

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LogStructure } from '../../src/ledger/log.js';
 import type { ObjectStore } from '../../src/platform/object-store.js';
+import { engines } from '../support/engines.js';
 import { auditLog, type Remembered } from './ledger-audit.js';
 import type { LedgerRig } from './ledger-rig.js';
-import { ENGINES, type Opened, openEngine } from './test-engines.js';
+import { type Opened, openEngine } from './test-engines.js';
 
 const PLACES = [
   'sign.before',
@@ -63,7 +64,7 @@ async function sufferAndRecover(
   await auditLog(recovered, log, accepted, remembered);
 }
 
-describe.each(ENGINES)('a ledger on %s that fails twice in a row', (engine) => {
+describe.each(engines())('a ledger on %s that fails twice in a row', (engine) => {
   let opened: Opened;
   beforeAll(async () => {
     opened = await openEngine(engine);

@@ -6,9 +6,10 @@ import type { LogRef, LogState, LogStructure } from '../../src/ledger/log.js';
 import { ClockSkewed } from '../../src/ledger/log-inconsistent.js';
 import { findLog, takeLease } from '../../src/ledger/log-store.js';
 import { sealObjectKey } from '../../src/ledger/seal-object.js';
+import { engines } from '../support/engines.js';
 import { auditLog, type Remembered } from './ledger-audit.js';
 import type { LedgerRig } from './ledger-rig.js';
-import { ENGINES, type Opened, openEngine } from './test-engines.js';
+import { type Opened, openEngine } from './test-engines.js';
 
 const LOGS: readonly (readonly [LogStructure, 'asset_event' | 'statement'])[] = [
   ['MMR_SHA256', 'asset_event'],
@@ -21,7 +22,7 @@ const stateOf = async (rig: LedgerRig, log: LogRef): Promise<LogState> =>
 
 const seals = (rig: LedgerRig, log: LogRef): Promise<string[]> => rig.objectStore.list(`seals/${log.logId}/`);
 
-describe.each(ENGINES)('a log on %s', (engine) => {
+describe.each(engines())('a log on %s', (engine) => {
   let opened: Opened;
   beforeAll(async () => {
     opened = await openEngine(engine);
@@ -32,7 +33,7 @@ describe.each(ENGINES)('a log on %s', (engine) => {
   async function backUp(log: LogRef): Promise<() => Promise<void>> {
     const kept = new Map<string, unknown>();
     for (const table of TABLES) {
-      const [row] = await opened.owner(
+      const [row] = await opened.asOwner(
         `SELECT coalesce(json_agg(t), '[]') AS rows FROM archivist.${table} t WHERE log_id = $1`,
         [log.logId],
       );
@@ -40,8 +41,8 @@ describe.each(ENGINES)('a log on %s', (engine) => {
     }
     return async () => {
       for (const table of TABLES) {
-        await opened.owner(`DELETE FROM archivist.${table} WHERE log_id = $1`, [log.logId]);
-        await opened.owner(
+        await opened.asOwner(`DELETE FROM archivist.${table} WHERE log_id = $1`, [log.logId]);
+        await opened.asOwner(
           `INSERT INTO archivist.${table} SELECT * FROM json_populate_recordset(NULL::archivist.${table}, $1)`,
           [JSON.stringify(kept.get(table))],
         );
@@ -51,7 +52,7 @@ describe.each(ENGINES)('a log on %s', (engine) => {
 
   /** Turns one bit in a stored node. */
   const flip = (log: LogRef, node: number) =>
-    opened.owner(
+    opened.asOwner(
       `UPDATE archivist.node_page SET nodes = set_byte(nodes, $3, get_byte(nodes, $3) # 4) WHERE log_id = $1 AND page = $2`,
       [log.logId, Math.floor(node / 32), (node % 32) * 32 + 5],
     );
@@ -95,7 +96,7 @@ describe.each(ENGINES)('a log on %s', (engine) => {
         let stored = 0;
         rig.onReach = async (name) => {
           if (name !== place || before) return;
-          await opened.owner('UPDATE archivist.log SET lease_until = now() WHERE log_id = $1', [log.logId]);
+          await opened.asOwner('UPDATE archivist.log SET lease_until = now() WHERE log_id = $1', [log.logId]);
           await rig.database.inTransaction('system', (tx) => takeLease(tx, log, thief.state.holder));
           before = await stateOf(rig, log);
           stored = (await seals(rig, log)).length;
@@ -119,7 +120,7 @@ describe.each(ENGINES)('a log on %s', (engine) => {
         rig.onReach = async (name) => {
           if (name !== place || held) return;
           held = true;
-          await opened.owner('UPDATE archivist.log SET lease_until = now() WHERE log_id = $1', [log.logId]);
+          await opened.asOwner('UPDATE archivist.log SET lease_until = now() WHERE log_id = $1', [log.logId]);
           accepted.push(...(await rig.accept(log, kind, 7)));
           await other.drain(log);
         };
@@ -193,8 +194,8 @@ describe.each(ENGINES)('a log on %s', (engine) => {
       await rig.accept(log, kind, 1);
       await rig.drain(log);
       const forged = new Uint8Array(32).fill(7);
-      await opened.owner('UPDATE archivist.node_page SET nodes = $2 WHERE log_id = $1', [log.logId, forged]);
-      await opened.owner('UPDATE archivist.seal SET root = $2 WHERE log_id = $1', [log.logId, forged]);
+      await opened.asOwner('UPDATE archivist.node_page SET nodes = $2 WHERE log_id = $1', [log.logId, forged]);
+      await opened.asOwner('UPDATE archivist.seal SET root = $2 WHERE log_id = $1', [log.logId, forged]);
       await rig.accept(log, kind, 1);
       await rig.drain(log);
       const { halted, sealNumber } = await stateOf(rig, log);
@@ -254,7 +255,9 @@ describe.each(ENGINES)('a log on %s', (engine) => {
     await rig.database.inTransaction('system', (tx) => takeLease(tx, log, 'another process'));
     await rig.drain(log);
     expect((await stateOf(rig, log)).leaves).toBe(0n);
-    await opened.owner(`UPDATE archivist.log SET lease_until = now() - interval '1 ms' WHERE log_id = $1`, [log.logId]);
+    await opened.asOwner(`UPDATE archivist.log SET lease_until = now() - interval '1 ms' WHERE log_id = $1`, [
+      log.logId,
+    ]);
     await rig.drain(log);
     await auditLog(rig, log, accepted);
   });

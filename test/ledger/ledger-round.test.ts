@@ -7,10 +7,11 @@ import { findLog } from '../../src/ledger/log-store.js';
 import { massifObjectKey, massifView, sealFileObjectKey, sealView } from '../../src/ledger/massif-view.js';
 import { mmrReceipt, statementBytes, statementReceipt } from '../../src/ledger/receipts.js';
 import { insertStatements } from '../../src/ledger/statement-store.js';
+import { engines } from '../support/engines.js';
 import { auditLog, type Remembered } from './ledger-audit.js';
-import { ENGINES, type Opened, openEngine } from './test-engines.js';
+import { type Opened, openEngine } from './test-engines.js';
 
-describe.each(ENGINES)('a ledger round on %s', (engine) => {
+describe.each(engines())('a ledger round on %s', (engine) => {
   let opened: Opened;
   beforeAll(async () => {
     opened = await openEngine(engine);
@@ -118,7 +119,7 @@ describe.each(ENGINES)('a ledger round on %s', (engine) => {
     accepted.push(...(await rig.accept(log, 'asset_event', 1)));
     await rig.drain(log);
     await auditLog(rig, log, accepted, remembered);
-    const [row] = await opened.owner(
+    const [row] = await opened.asOwner(
       'SELECT count(DISTINCT key_id)::int AS keys FROM archivist.peak_receipt WHERE log_id = $1 AND node_index = 6',
       [log.logId],
     );
@@ -132,7 +133,7 @@ describe.each(ENGINES)('a ledger round on %s', (engine) => {
       await rig.accept(log, 'asset_event', 1);
       await rig.drain(log);
     }
-    const [row] = await opened.owner('SELECT count(*)::int AS signed FROM archivist.peak_receipt WHERE log_id = $1', [
+    const [row] = await opened.asOwner('SELECT count(*)::int AS signed FROM archivist.peak_receipt WHERE log_id = $1', [
       log.logId,
     ]);
     // Nodes 0, 2, 3, 6, 7, 9, 10 and 14 stood as a peak at some time; the other seven never did.

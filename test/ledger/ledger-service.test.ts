@@ -7,9 +7,10 @@ import { createLedger, type Ledger } from '../../src/ledger/round.js';
 import { createIds } from '../../src/platform/ids.js';
 import { postgresQueues } from '../../src/platform/queue/open-queue-backend.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
+import { engines } from '../support/engines.js';
 import { auditLog } from './ledger-audit.js';
 import type { LedgerRig } from './ledger-rig.js';
-import { ENGINES, type Opened, openEngine } from './test-engines.js';
+import { type Opened, openEngine } from './test-engines.js';
 
 const silent = pino({ level: 'silent' });
 
@@ -42,7 +43,7 @@ const WITHIN_MS = 30_000;
 async function published(opened: Opened, log: LogRef, leaves: number): Promise<void> {
   const begun = performance.now();
   for (;;) {
-    const [row] = await opened.owner(
+    const [row] = await opened.asOwner(
       'SELECT published_size > 0 AND published_size = size AND leaves >= $2 AS done FROM archivist.log WHERE log_id = $1',
       [log.logId, leaves],
     );
@@ -52,7 +53,7 @@ async function published(opened: Opened, log: LogRef, leaves: number): Promise<v
   }
 }
 
-describe.each(ENGINES)('the ledger service on %s', (engine) => {
+describe.each(engines())('the ledger service on %s', (engine) => {
   let opened: Opened;
   let queues: QueueBackend;
   beforeAll(async () => {
@@ -157,13 +158,13 @@ describe.each(ENGINES)('the ledger service on %s', (engine) => {
         { ...halted, ...entry, entryId: older },
       ]),
     );
-    await opened.owner(`UPDATE archivist.log SET halted = 'as a test says' WHERE log_id = $1`, [halted.logId]);
+    await opened.asOwner(`UPDATE archivist.log SET halted = 'as a test says' WHERE log_id = $1`, [halted.logId]);
     const lag = await ledger.lag();
     expect(lag.haltedLogs).toBe(1);
     expect(lag.oldestWaitingMs).toBeGreaterThanOrEqual(60_000);
     expect(lag.oldestWaitingMs).toBeLessThan(3_000_000);
-    await opened.owner('DELETE FROM archivist.intake');
-    await opened.owner('UPDATE archivist.log SET halted = NULL');
+    await opened.asOwner('DELETE FROM archivist.intake');
+    await opened.asOwner('UPDATE archivist.log SET halted = NULL');
     await ledger.stop();
   });
 

@@ -10,11 +10,12 @@ import { massifBytes } from '../../src/ledger/massif-view.js';
 import { appendNodes, readNodeRange, readNodes } from '../../src/ledger/node-page-store.js';
 import { knownLog } from '../core/massif/sample-log.js';
 import { fixture } from '../core/mmr/shared-vectors.js';
-import { ENGINES, type Opened, openEngine } from './test-engines.js';
+import { engines } from '../support/engines.js';
+import { type Opened, openEngine } from './test-engines.js';
 
 const { digests } = fixture<{ digests: [number, number, number, string][] }>('massif/files.json');
 
-describe.each(ENGINES)('massif files out of pages and rows on %s', (engine) => {
+describe.each(engines())('massif files out of pages and rows on %s', (engine) => {
   let opened: Opened;
   beforeAll(async () => {
     opened = await openEngine(engine);

@@ -13,7 +13,8 @@ import { vconFacts } from '../../plugins/conserver-link/vcon-facts.js';
 import { recordEnding } from '../../plugins/endings/record-ending.js';
 import type { Memory } from '../../plugins/memory/memory.js';
 import { openMemory } from '../../plugins/memory/open-memory.js';
-import { ENGINES, eventually, freshVcon, type OpenBackend, openBackend, ownDatabase, silent } from './plugin-rig.js';
+import { ownRedisUrl } from '../support/own-redis.js';
+import { ENGINES, eventually, freshVcon, type OpenBackend, openBackend, silent } from './plugin-rig.js';
 
 const grant = (granted: boolean, purpose = 'recording') => ({
   type: 'lawful_basis',
@@ -42,7 +43,10 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
   });
   beforeEach(() => {
     doubles = [];
-    memory = openMemory({ dataDir: open.folder, redisUrl: engine === 'Redis' ? ownDatabase() : undefined }, silent);
+    memory = openMemory(
+      { dataDir: open.folder, redisUrl: engine === 'Redis' ? ownRedisUrl('plugin') : undefined },
+      silent,
+    );
     const doubled = (operation: string) => void doubles.push(operation);
     capture = createCapture({ backend: open.backend, memory, counted: () => undefined, doubled, tapped: true });
   });

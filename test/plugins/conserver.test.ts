@@ -8,18 +8,10 @@ import { OPERATION_QUEUE, type OperationJob } from '../../plugins/conserver-link
 import type { PluginSettings } from '../../plugins/conserver-link/plugin-settings.js';
 import { openMemory } from '../../plugins/memory/open-memory.js';
 import { reportGaps } from '../../plugins/tap/report-gaps.js';
+import { ownRedisUrl } from '../support/own-redis.js';
 import { hasRedisPy, pythonPath, redisUrl } from '../support/prerequisites.js';
 import { type Chain, type ConserverDriver, conserverDriver, ownChain } from './conserver-driver.js';
-import {
-  eventually,
-  freshVcon,
-  type OpenBackend,
-  openBackend,
-  ownDatabase,
-  type Rig,
-  silent,
-  startRig,
-} from './plugin-rig.js';
+import { eventually, freshVcon, type OpenBackend, openBackend, type Rig, silent, startRig } from './plugin-rig.js';
 import { driveLink, type Step } from './python-link.js';
 
 const SECRET = 'a-secret-of-the-test';
@@ -37,7 +29,7 @@ describe.skipIf(!redisUrl)('in a conserver’s chain', () => {
     open = await openBackend('Redis');
   });
   beforeEach(() => {
-    conserver = conserverDriver(ownDatabase());
+    conserver = conserverDriver(ownRedisUrl('plugin'));
     names = { stream: `stream-${randomUUID()}`, tapList: `tap-${randomUUID()}` };
   });
   afterEach(async () => {
@@ -50,7 +42,7 @@ describe.skipIf(!redisUrl)('in a conserver’s chain', () => {
 
   async function start(settings: Partial<PluginSettings> = {}): Promise<void> {
     rig = await startRig(open.backend, {
-      settings: { secret: SECRET, conserverRedisUrl: ownDatabase(), endings: true, ...names, ...settings },
+      settings: { secret: SECRET, conserverRedisUrl: ownRedisUrl('plugin'), endings: true, ...names, ...settings },
       pace: { firstMs: 60_000, mostMs: 60_000 },
     });
     rig.archivist.always('event', { status: 503 });
@@ -163,7 +155,7 @@ describe.skipIf(!redisUrl)('in a conserver’s chain', () => {
     expect(await conserver.step(halting)).toBe('halted');
     expect(await conserver.step(halting, 1)).toBe('nothing to do');
     expect(await conserver.redis.exists(halting.ingress, `DLQ:${halting.ingress}`)).toBe(0);
-    const memory = openMemory({ redisUrl: ownDatabase(), dataDir: '' }, silent);
+    const memory = openMemory({ redisUrl: ownRedisUrl('plugin'), dataDir: '' }, silent);
     for (const uuid of [well!, bare!])
       await eventually(async () => (await memory.read('tap', uuid))['left'] !== undefined);
     const at = { atMs: Date.now() + 2 * HOUR_MS, sequence: '1' };
@@ -208,7 +200,7 @@ describe.skipIf(!redisUrl)('in a conserver’s chain', () => {
     const uuid = await conserver.submit(chain, document);
     await conserver.step(chain);
     const steps: Step[] = [{ link: 'evidence', uuid, options: { stream: names.stream, vcon_operation: 'vcon_sent' } }];
-    driveLink(steps, ownDatabase());
+    driveLink(steps, ownRedisUrl('plugin'));
     await eventually(async () => (await captured()).length === 2);
     const [received, linked] = await captured();
     expect(linked!.payload).toBe(received!.payload);
@@ -262,7 +254,7 @@ describe('the driver’s own webhook', () => {
   it.skipIf(!redisUrl)(
     'takes any status for success, and a broken connection for a failure, as a conserver does',
     async () => {
-      const conserver = conserverDriver(ownDatabase());
+      const conserver = conserverDriver(ownRedisUrl('plugin'));
       const answering = createServer((_request, response) => response.writeHead(500).end()).listen(0, '127.0.0.1');
       const breaking = createTcpServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
       servers.push(answering);

@@ -13,20 +13,15 @@ import type { RetryPace } from '../../plugins/delivery/retry-delay.js';
 import { openEmbedded } from '../../src/platform/postgres/open-embedded.js';
 import { openRedisQueues, postgresQueues } from '../../src/platform/queue/open-queue-backend.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
+import { embeddedDataDir } from '../support/engines.js';
+import { ownRedisUrl } from '../support/own-redis.js';
+import { redisUrl } from '../support/prerequisites.js';
 import { type ScriptedArchivist, startScriptedArchivist } from './scripted-archivist.js';
 
-const REDIS = process.env['TEST_REDIS_URL'];
 /** The embedded engine always, Redis where the environment names one. */
-export const ENGINES: readonly ('embedded' | 'Redis')[] = REDIS ? ['embedded', 'Redis'] : ['embedded'];
+export const ENGINES: readonly ('embedded' | 'Redis')[] = redisUrl ? ['embedded', 'Redis'] : ['embedded'];
 
 export const silent = pino({ level: 'silent' });
-
-/** Files run beside each other, and each empties its queue. */
-export function ownDatabase(redis = REDIS!): string {
-  const url = new URL(redis);
-  url.pathname = `/${8 + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 8)}`;
-  return url.href;
-}
 
 export interface OpenBackend {
   readonly backend: QueueBackend;
@@ -38,9 +33,9 @@ export interface OpenBackend {
 }
 
 export async function openBackend(engine: (typeof ENGINES)[number]): Promise<OpenBackend> {
-  const folder = await mkdtemp(join(tmpdir(), 'plugin-test-'));
+  const folder = await embeddedDataDir();
   const database = engine === 'embedded' ? await openEmbedded(join(folder, 'embedded')) : undefined;
-  const backend = database ? postgresQueues(database, silent) : await openRedisQueues(ownDatabase(), silent);
+  const backend = database ? postgresQueues(database, silent) : await openRedisQueues(ownRedisUrl('plugin'), silent);
   const empty = () => backend.queue(OPERATION_QUEUE).obliterate({ force: true });
   return {
     backend,
@@ -83,7 +78,7 @@ export async function startRig(
       port: 0,
       ...changed.settings,
     },
-    keeps: changed.keeps ?? { dataDir, redisUrl: backend.engine === 'Redis' ? ownDatabase() : undefined },
+    keeps: changed.keeps ?? { dataDir, redisUrl: backend.engine === 'Redis' ? ownRedisUrl('plugin') : undefined },
     backend,
     logger: silent,
     clock: { now: () => Date.now() },

@@ -14,7 +14,7 @@ import { openOperatorQueue } from '../../plugins/operator/open-operator-queue.js
 import { runCli } from '../../src/cli/run-cli.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { embeddedDataDir, engines } from '../support/engines.js';
-import { ownRedis } from '../support/own-redis.js';
+import { emptyRedis } from '../support/own-redis.js';
 import { redisUrl } from '../support/prerequisites.js';
 import { eventually, freshVcon, silent } from './plugin-rig.js';
 import { type ScriptedArchivist, startScriptedArchivist } from './scripted-archivist.js';
@@ -49,7 +49,12 @@ const places = [
     },
   })),
   ...(redisUrl
-    ? [{ name: 'Redis', open: async () => ({ place: { REDIS_URL: await ownRedis() }, remove: async () => undefined }) }]
+    ? [
+        {
+          name: 'Redis',
+          open: async () => ({ place: { REDIS_URL: await emptyRedis() }, remove: async () => undefined }),
+        },
+      ]
     : []),
 ];
 

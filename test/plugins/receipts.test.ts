@@ -12,8 +12,9 @@ import { type ServiceKeys, verifyReceiptHome } from '../../plugins/receipts/veri
 import { runCli } from '../../src/cli/run-cli.js';
 import { readKeyDocument } from '../../src/core/index.js';
 import { startTestService, type TestService } from '../api/test-service.js';
+import { ownRedisUrl } from '../support/own-redis.js';
 import { redisUrl } from '../support/prerequisites.js';
-import { eventually, freshVcon, type OpenBackend, openBackend, ownDatabase, report, silent } from './plugin-rig.js';
+import { eventually, freshVcon, type OpenBackend, openBackend, report, silent } from './plugin-rig.js';
 
 interface Posted {
   readonly headers: IncomingHttpHeaders;
@@ -35,7 +36,7 @@ describe.each(redisUrl ? (['embedded', 'Redis'] as const) : (['embedded'] as con
       if (status === 204) posted.push({ headers: request.headers, body: Buffer.concat(chunks) });
       response.writeHead(status).end();
     });
-    const redis = engine === 'Redis' ? { redisUrl: ownDatabase() } : { redisUrl: undefined };
+    const redis = engine === 'Redis' ? { redisUrl: ownRedisUrl('plugin') } : { redisUrl: undefined };
 
     beforeAll(async () => {
       service = await startTestService({ PLUGIN_PORT: '0' });

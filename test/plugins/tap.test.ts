@@ -7,8 +7,9 @@ import type { Memory } from '../../plugins/memory/memory.js';
 import { openMemory } from '../../plugins/memory/open-memory.js';
 import { processingList, startEgressTap } from '../../plugins/tap/egress-tap.js';
 import { reportGaps } from '../../plugins/tap/report-gaps.js';
+import { ownRedisUrl } from '../support/own-redis.js';
 import { redisUrl } from '../support/prerequisites.js';
-import { eventually, type OpenBackend, openBackend, ownDatabase, silent } from './plugin-rig.js';
+import { eventually, type OpenBackend, openBackend, silent } from './plugin-rig.js';
 
 const HOUR_MS = 3_600_000;
 const clock = { now: () => Date.now() };
@@ -22,8 +23,8 @@ describe.skipIf(!redisUrl)('the completeness tap', () => {
 
   beforeAll(async () => {
     open = await openBackend('Redis');
-    memory = openMemory({ dataDir: open.folder, redisUrl: ownDatabase() }, silent);
-    redis = new Redis(ownDatabase());
+    memory = openMemory({ dataDir: open.folder, redisUrl: ownRedisUrl('plugin') }, silent);
+    redis = new Redis(ownRedisUrl('plugin'));
   });
   beforeEach(async () => {
     list = `tap-${randomUUID()}`;
@@ -43,7 +44,7 @@ describe.skipIf(!redisUrl)('the completeness tap', () => {
   });
 
   const tap = (own: Memory = memory) =>
-    closing.push(startEgressTap({ url: ownDatabase(), list, memory: own, clock, logger: silent }));
+    closing.push(startEgressTap({ url: ownRedisUrl('plugin'), list, memory: own, clock, logger: silent }));
   const left = async (uuid: string) => (await memory.read('tap', uuid))['left'];
   const report = (atMs = Date.now() + 2 * HOUR_MS) =>
     reportGaps({ backend: open.backend, memory, list }, { atMs, sequence: '1' });
@@ -125,7 +126,7 @@ describe.skipIf(!redisUrl)('the completeness tap', () => {
       if (failures-- > 0) throw new Error('the queue does not answer');
       seen.push(`${ending} ${uuid}`);
     };
-    closing.push(startKeyspaceEndings({ url: ownDatabase(), logger: silent, ended }));
+    closing.push(startKeyspaceEndings({ url: ownRedisUrl('plugin'), logger: silent, ended }));
     const [expiring, deleted] = [randomUUID(), randomUUID()];
     await eventually(
       async () => ((await redis.pubsub('NUMSUB', `__keyevent@${redis.options.db}__:del`))[1] as number) > 0,

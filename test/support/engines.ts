@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { access, cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
@@ -15,13 +15,20 @@ import { templateDatabase } from './template-database.js';
 
 const silent = pino({ level: 'silent' });
 
-/** A migrated, empty database of a test's own. */
+/** Where a service of a test's own can keep everything: a folder, and a migrated, empty database in it or on a server. */
+export interface Place {
+  readonly environment: { readonly DATA_DIR: string; readonly DATABASE_URL?: string };
+  /** Runs SQL as the role that owns the tables, which row-level security does not bind; on a server only. */
+  asOwner(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
+  remove(): Promise<void>;
+}
+
+/** The database of a place, opened. */
 export interface TestDatabase {
   readonly database: PooledDatabase;
-  /** Its address as the service's configuration has it, and a folder for everything else. */
-  readonly environment: { readonly DATA_DIR: string; readonly DATABASE_URL?: string };
-  /** Runs SQL as the role that owns the tables, which row-level security does not bind: a backup tool, or a fault. */
-  asOwner(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
+  readonly environment: Place['environment'];
+  /** Runs SQL as the role that owns the tables: a backup tool, or a fault. */
+  readonly asOwner: Place['asOwner'];
   /** Closes and removes it. */
   close(): Promise<void>;
 }
@@ -29,18 +36,19 @@ export interface TestDatabase {
 /** One of the databases that the service runs on. `toString` names it in test titles. */
 export interface Engine {
   readonly name: PooledDatabase['engine'];
+  place(): Promise<Place>;
   open(): Promise<TestDatabase>;
   toString(): string;
 }
 
 /** The embedded engine always, and a PostgreSQL server where TEST_DATABASE_URL names one. */
 export function engines(): Engine[] {
-  const embedded = engine('embedded PostgreSQL', openOnEmbedded);
-  return serverUrl ? [embedded, engine('PostgreSQL', () => openOnServer(serverUrl!))] : [embedded];
+  const embedded = engine('embedded PostgreSQL', embeddedPlace, openOnEmbedded);
+  return serverUrl ? [embedded, engine('PostgreSQL', serverPlace, openOnServer)] : [embedded];
 }
 
-function engine(name: Engine['name'], open: Engine['open']): Engine {
-  return { name, open, toString: () => name };
+function engine(name: Engine['name'], place: Engine['place'], open: Engine['open']): Engine {
+  return { name, place, open, toString: () => name };
 }
 
 /** A DATA_DIR with a migrated embedded database in it, made by copy. The caller removes it. */
@@ -58,40 +66,37 @@ export async function embeddedDataDir(): Promise<string> {
 
 /** Of all workers one does it, and the others wait for it. */
 async function once(run: string, mark: string, work: () => Promise<void>): Promise<void> {
-  while (
-    !(await access(mark).then(
-      () => true,
-      () => false,
-    ))
-  ) {
+  while (!existsSync(mark)) {
     const lock = await lockFolder(join(run, 'making')).catch(() => undefined);
     if (!lock) {
-      await wait(100);
+      await wait(50);
       continue;
     }
     try {
-      if (
-        await access(mark).then(
-          () => false,
-          () => true,
-        )
-      ) {
-        await work();
-        await mkdir(`${mark}.new`);
-        await rename(`${mark}.new`, mark);
-      }
+      if (existsSync(mark)) return;
+      await work();
+      await mkdir(mark);
     } finally {
       await lock.release();
     }
   }
 }
 
+async function embeddedPlace(): Promise<Place> {
+  const DATA_DIR = await embeddedDataDir();
+  return {
+    environment: { DATA_DIR },
+    asOwner: () => Promise.reject(new Error('the embedded database is its process alone')),
+    remove: () => rm(DATA_DIR, { recursive: true, force: true }),
+  };
+}
+
 async function openOnEmbedded(): Promise<TestDatabase> {
-  const dataDir = await embeddedDataDir();
-  const database = await openEmbedded(join(dataDir, 'embedded'));
+  const { environment, remove } = await embeddedPlace();
+  const database = await openEmbedded(join(environment.DATA_DIR, 'embedded'));
   return {
     database,
-    environment: { DATA_DIR: dataDir },
+    environment,
     asOwner: (text, values) =>
       database.inTransaction('system', async (tx) => {
         await tx.execute('SET LOCAL ROLE NONE');
@@ -99,43 +104,61 @@ async function openOnEmbedded(): Promise<TestDatabase> {
       }),
     async close() {
       await database.close();
-      await rm(dataDir, { recursive: true, force: true });
+      await remove();
     },
   };
 }
 
-async function openOnServer(server: string): Promise<TestDatabase> {
+async function serverPlace(): Promise<Place> {
   const run = inject('runFolder');
   const template = templateDatabase(basename(run));
-  const admin = new pg.Client({ connectionString: server });
-  await admin.connect();
   await once(run, join(run, 'server.ready'), async () => {
-    await admin.query(`CREATE DATABASE ${template}`);
-    await (await openPostgresql(urlOf(server, template), silent)).close();
+    await onServer(serverUrl!, `CREATE DATABASE ${template}`);
+    await (await openPostgresql(urlOf(template), silent)).close();
   });
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
-  const url = urlOf(server, name);
-  const database = await openPostgresql(url, silent);
-  const owner = new pg.Pool({ connectionString: url, max: 1 });
-  // Dropping the database ends what is still on its way out.
-  owner.on('error', () => undefined);
-  const dataDir = await mkdtemp(join(run, 'data-'));
+  await onServer(serverUrl!, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  const DATA_DIR = await mkdtemp(join(run, 'data-'));
   return {
-    database,
-    environment: { DATA_DIR: dataDir, DATABASE_URL: url },
-    asOwner: async (text, values = []) => (await owner.query(text, [...values])).rows,
-    async close() {
-      await Promise.all([database.close(), owner.end()]);
-      await admin.query(`DROP DATABASE ${name} WITH (FORCE)`);
-      await admin.end();
-      await rm(dataDir, { recursive: true, force: true });
+    environment: { DATA_DIR, DATABASE_URL: urlOf(name) },
+    asOwner: (text, values) => onServer(urlOf(name), text, values),
+    async remove() {
+      await onServer(serverUrl!, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await rm(DATA_DIR, { recursive: true, force: true });
     },
   };
 }
 
-function urlOf(server: string, database: string): string {
-  const url = new URL(server);
-  url.pathname = `/${database}`;
-  return url.href;
+async function openOnServer(): Promise<TestDatabase> {
+  const { environment, asOwner, remove } = await serverPlace();
+  const database = await openPostgresql(environment.DATABASE_URL!, silent);
+  return {
+    database,
+    environment,
+    asOwner,
+    async close() {
+      await database.close();
+      await remove();
+    },
+  };
+}
+
+/** Runs a statement on a connection of its own. */
+export async function onServer(
+  url: string,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  // Dropping a database ends what is still on its way out.
+  client.on('error', () => undefined);
+  await client.connect();
+  return client
+    .query(text, [...values])
+    .then(({ rows }) => rows)
+    .finally(() => client.end());
+}
+
+function urlOf(database: string): string {
+  return Object.assign(new URL(serverUrl!), { pathname: `/${database}` }).href;
 }

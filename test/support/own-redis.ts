@@ -1,12 +1,25 @@
 import { Redis } from 'ioredis';
 import { redisUrl } from './prerequisites.js';
 
-/** The URL of an empty numbered database of TEST_REDIS_URL that no other file uses now: one for each worker of vitest. */
-export async function ownRedis(): Promise<string> {
+const DATABASES = 16;
+const PARTS = ['service', 'plugin'] as const;
+
+/**
+ * The URL of a numbered database of TEST_REDIS_URL that no other worker of vitest uses, counted from the one that it
+ * names: services that share a queue do each other's jobs.
+ */
+export function ownRedisUrl(part: (typeof PARTS)[number]): string {
   const url = new URL(redisUrl!);
-  url.pathname = `/${Number(process.env['VITEST_POOL_ID'] ?? 1) % 16}`;
-  const redis = new Redis(url.href);
+  const worker = Number(process.env['VITEST_POOL_ID'] ?? 1) * PARTS.length;
+  url.pathname = `/${(Number(url.pathname.slice(1)) + worker + PARTS.indexOf(part)) % DATABASES}`;
+  return url.href;
+}
+
+/** The plugin's, emptied. */
+export async function emptyRedis(): Promise<string> {
+  const url = ownRedisUrl('plugin');
+  const redis = new Redis(url);
   await redis.flushdb();
   redis.disconnect();
-  return url.href;
+  return url;
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRedisQueues, postgresQueues } from '../../../src/platform/queue/open-queue-backend.js';
 import type { QueueBackend } from '../../../src/platform/queue/queue-backend.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
-import { ownRedis } from '../../support/own-redis.js';
+import { emptyRedis } from '../../support/own-redis.js';
 import { redisUrl } from '../../support/prerequisites.js';
 
 const silent = pino({ level: 'silent' });
@@ -22,7 +22,7 @@ const backends: Backend[] = [
     },
   })),
   ...(redisUrl
-    ? [{ name: 'Redis', open: async () => ({ backend: await openRedisQueues(await ownRedis(), silent) }) }]
+    ? [{ name: 'Redis', open: async () => ({ backend: await openRedisQueues(await emptyRedis(), silent) }) }]
     : []),
 ];
 
