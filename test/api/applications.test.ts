@@ -173,6 +173,27 @@ describe('an application', () => {
     expect((await client.post('/archivist/v2/assets', { attributes: {} })).status).toBe(200);
   });
 
+  it('that is the last Owner of its tenancy neither demotes nor deletes itself', async () => {
+    const alone = await running.client({ otherTenancy: true, roles: ['OWNER'] });
+    const own = `${APPLICATIONS}/${alone.clientId}`;
+    for (const answer of [await change(own, { roles: [] }, alone), await remove(own, alone)])
+      expect([answer.status, answer.json['description']]).toEqual([409, expect.stringContaining('keeps an Owner')]);
+    const { path: other } = await register({ roles: ['OWNER'] }, alone);
+    expect((await change(other, { roles: [] }, alone)).status).toBe(200);
+    expect((await change(own, { roles: [] }, alone)).status).toBe(409);
+    await change(other, { roles: ['OWNER'] }, alone);
+    expect((await change(own, { roles: [] }, alone)).json).toMatchObject({ roles: [] });
+  });
+
+  it('and another one, the last two Owners, do not both go at once', async () => {
+    for (const go of [(path: string, client: Client) => change(path, { roles: [] }, client), remove]) {
+      const left = await running.client({ otherTenancy: true, roles: ['OWNER'] });
+      const right = await clientOf(await register({ roles: ['OWNER'] }, left));
+      const gone = await Promise.all([left, right].map((each) => go(`${APPLICATIONS}/${each.clientId}`, each)));
+      expect(gone.map(({ status }) => status).sort()).toEqual([200, 409]);
+    }
+  });
+
   it('is not there for the Owner of another tenancy, whatever he asks', async () => {
     const made = await register();
     expect((await stranger.get(made.path)).status).toBe(404);

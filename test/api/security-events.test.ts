@@ -124,6 +124,7 @@ describe('a refused act', () => {
       403,
       () => send(colleague, 'DELETE', `${IAM}/access_policies/${SOMEBODY}`),
     ],
+    ['application.delete', 'applications/', 409, () => send(owner, 'DELETE', `${IAM}/applications/${owner.clientId}`)],
     [
       'tenancy.change',
       'tenancies/',

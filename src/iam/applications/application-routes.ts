@@ -78,7 +78,7 @@ function itemRoutes(deps: ApplicationRouteDeps): Route[] {
       method: 'PATCH',
       operationId: 'AppRegistrations_UpdateAppRegistration',
       summary: 'Change an application',
-      codes: [400, 401, 403, 404, 413, 429],
+      codes: [400, 401, 403, 404, 409, 413, 429],
       body: changeApplicationSchema,
       response: applicationSchema,
       handle: async ({ principal, params, body }) => ({
@@ -90,7 +90,7 @@ function itemRoutes(deps: ApplicationRouteDeps): Route[] {
       method: 'DELETE',
       operationId: 'AppRegistrations_DeleteAppRegistration',
       summary: 'Delete an application',
-      codes: [400, 401, 403, 404, 429],
+      codes: [400, 401, 403, 404, 409, 429],
       response: z.strictObject({}),
       handle: async ({ principal, params }) => {
         await deleteApplication(deps, principal, params.uuid);

@@ -1,6 +1,8 @@
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
+import type { Tx } from '../../platform/postgres/database.js';
 import type { Quotas } from '../../platform/quotas.js';
+import { hasOwner, lockOwners } from '../members/owner-store.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
 import { requireRoom } from '../tenancies/quota.js';
 import {
@@ -48,7 +50,7 @@ export function registerApplication(
   });
 }
 
-/** Changes what the body names. @throws {ApiError} forbidden, not_found */
+/** Changes what the body names. @throws {ApiError} forbidden, not_found, conflict */
 export function changeApplication(
   deps: ApplicationDeps,
   principal: Principal,
@@ -64,6 +66,7 @@ export function changeApplication(
       roles: body.roles ?? undefined,
     });
     if (!changed) throw noSuchApplication();
+    await requireOwnerLeft(tx, principal, applicationId);
     const credentials = await findValidities(tx, address.tenantId, [applicationId]);
     return { result: applicationResponse(changed, credentials), details: detailsOf(changed) };
   });
@@ -92,14 +95,23 @@ export function regenerateSecret(
   });
 }
 
-/** @throws {ApiError} forbidden, not_found */
+/** @throws {ApiError} forbidden, not_found, conflict */
 export function deleteApplication(deps: ApplicationDeps, principal: Principal, applicationId: string): Promise<void> {
   const act = { action: 'application.delete', resource: applicationIdentity(applicationId) } as const;
   return administer(deps, principal, act, async (tx) => {
     const deleted = await deleteApplicationRow(tx, { tenantId: principal.tenantId, applicationId });
     if (!deleted) throw noSuchApplication();
+    await requireOwnerLeft(tx, principal, applicationId);
     return { result: undefined, details: detailsOf(deleted) };
   });
+}
+
+/** What somebody changes of others leaves himself, an Owner until it commits; only of himself he could be the last. */
+async function requireOwnerLeft(tx: Tx, principal: Principal, applicationId: string): Promise<void> {
+  if (applicationId !== principal.subject) return;
+  await lockOwners(tx, principal.tenantId);
+  if (await hasOwner(tx, principal.tenantId)) return;
+  throw new ApiError('conflict', 'A tenancy keeps an Owner: make another application or member one first.');
 }
 
 export function noSuchApplication(): ApiError {
