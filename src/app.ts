@@ -21,6 +21,34 @@ export interface AppDeps extends PipelineDeps {
   readonly trustProxy: string | number | undefined;
 }
 
+/** What the original calls a part of the interface beside the name by which we do (openapi facts: openapiv1, and its files). */
+const ORIGINAL_NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'v2/assets/-/events/builtin': 'v2/assets',
+    'v2/assets/-/events/recordevidence': 'v2/assets',
+    accesspoliciesv1: 'iam/v1/access_policies',
+    appregistrationsv1: 'iam/v1/applications',
+    assetsv2: 'v2/assets',
+    attachmentsv2: 'v2/attachments/assets',
+    blobsv1: 'v1/blobs',
+    capsv1: 'v1/caps',
+    complianceassetsv1: 'v1/compliance/assets',
+    compliancepoliciesv1: 'v1/compliance_policies',
+    didwebv1: 'v1/didweb',
+    events: 'v1/events',
+    iamassetsv1: 'iam/v1/assets',
+    locationsv2: 'v2/locations',
+    membersv1: 'iam/v1/members',
+    membershipsv1: 'iam/v1/memberships',
+    publicassetsv2: 'v2/publicassets',
+    publicattachmentsv2: 'v2/attachments/publicassets',
+    publicscittv1: 'v1/publicscitt',
+    scittv1: 'v1/scitt',
+    subjectsv1: 'iam/v1/subjects',
+    tenanciesv1: 'v1/tenancies',
+  }),
+);
+
 /** The HTTP face of the service: every route of every group behind the one pipeline, and a description of each group. */
 export function createApp(groups: readonly RouteGroup[], undocumented: readonly Route[], deps: AppDeps): Express {
   const app = express();
@@ -78,7 +106,7 @@ function descriptionRoute(group: RouteGroup, deps: AppDeps): Route {
   });
 }
 
-/** `/archivist/v2/openapi?interface=<name>`, the spelling of the original's own documents. */
+/** `/archivist/v2/openapi?interface=<name>`, by our name or the original's. */
 function documentRoute(groups: readonly RouteGroup[], deps: AppDeps): Route {
   const documents = new Map(groups.map((group) => [group.name, documentOf(group, deps)]));
   return route({
@@ -91,7 +119,7 @@ function documentRoute(groups: readonly RouteGroup[], deps: AppDeps): Route {
     codes: [400, 404],
     query: z.object({ interface: z.string() }),
     handle: async ({ query }) => {
-      const body = documents.get(query.interface);
+      const body = documents.get(ORIGINAL_NAMES.get(query.interface) ?? query.interface);
       if (!body) throw new ApiError('not_found', `interface: must be one of ${[...documents.keys()].join(', ')}`);
       return { body };
     },

@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import SwaggerParser from '@apidevtools/swagger-parser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
@@ -10,6 +11,7 @@ import { pageSchema } from '../../src/platform/listing/page-reply.js';
 import { startObservedService } from './mounted-routes.js';
 import { type TestService, template, until } from './test-service.js';
 
+const FACTS = new URL('../../../shared/reference/openapi-facts/', import.meta.url);
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const SUBJECT = 'vcon://0190a8c0-0000-7000-8000-0000000000cc';
 
@@ -61,6 +63,31 @@ describe('the OpenAPI documents', () => {
       const other = await running.anonymous.get(`/archivist/v2/openapi?interface=${encodeURIComponent(name)}`);
       expect(other.json).toEqual(document);
     }
+  });
+
+  it.skipIf(!existsSync(FACTS))('are found by every name that the original gives them', async () => {
+    const { paths } = JSON.parse(readFileSync(new URL('openapiv1.json', FACTS), 'utf8'));
+    const listed = paths['/archivist/v2/openapi'].get.parameters[0].enum as string[];
+    const files = readdirSync(FACTS).flatMap((file) => /^(.+)\.json$/.exec(file)?.[1] ?? []);
+    for (const name of [...listed, ...files.filter((file) => file !== 'openapiv1')]) {
+      const { status, json } = await running.anonymous.get(
+        `/archivist/v2/openapi?interface=${encodeURIComponent(name)}`,
+      );
+      expect([name, status, json['swagger']]).toEqual([name, 200, '2.0']);
+    }
+  });
+
+  it('have every path that the original has under the same name', async () => {
+    for (const [name, path] of [
+      ['appregistrationsv1', '/archivist/iam/v1/applications/{uuid}'],
+      ['events', '/archivist/v1/events'],
+      ['v2/assets/-/events/builtin', '/archivist/v2/assets/{asset_uuid}/events'],
+      ['publicattachmentsv2', '/archivist/v2/attachments/publicassets/{asset_uuid}/{uuid}'],
+    ]) {
+      const { json } = await running.anonymous.get(`/archivist/v2/openapi?interface=${encodeURIComponent(name!)}`);
+      expect(Object.keys(json['paths'] as object), name).toContain(path);
+    }
+    expect((await running.anonymous.get('/archivist/v2/openapi?interface=constructor')).status).toBe(404);
   });
 
   it('describe the answer of every operation of the interface, and refusals everywhere', async () => {
