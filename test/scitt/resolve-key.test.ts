@@ -161,14 +161,17 @@ describe('a chain of certificates', () => {
     const bare = signedBy(signer, null, { headers: new Map([[33, undefined]]), unprotected });
     expect(resolved(bare, sources)).toMatch('no protected x5t');
     const x5t = [-16, new Uint8Array(createHash('sha256').update(signer.der).digest())];
-    const named = signedBy(signer, null, {
-      headers: new Map<number, CborValue | undefined>([
-        [33, undefined],
-        [34, x5t],
-      ]),
-      unprotected,
-    });
-    expect(resolved(named, sources)).toBe('x5chain');
+    const named = (thumbprint: CborValue) =>
+      signedBy(signer, null, {
+        headers: new Map<number, CborValue | undefined>([
+          [33, undefined],
+          [34, thumbprint],
+        ]),
+        unprotected,
+      });
+    expect(resolved(named(x5t), sources)).toBe('x5chain');
+    expect(resolved(named([-16, new Uint8Array(32)]), sources)).toMatch('no protected x5t');
+    expect(resolved(named([-15, x5t[1]!]), sources)).toMatch('no protected x5t');
   });
 
   it('is refused where it does not hold', () => {

@@ -2,7 +2,7 @@ import { parsePolicyFilter } from '../../filter/attribute-filter.js';
 import { boundValues } from '../../filter/bound-values.js';
 import { matchesAttributeFilter } from '../../filter/matches.js';
 import { type AccessPolicy, accessPolicyResponse, POLICY_FILTER } from '../../iam/access/access-policy.js';
-import { findAccessPolicy, listAccessPolicyRows } from '../../iam/access/access-policy-store.js';
+import { accessPolicyRows, findAccessPolicy } from '../../iam/access/access-policy-store.js';
 import { noSuchAccessPolicy, requirePolicyManager } from '../../iam/access/read-access-policies.js';
 import type { Principal } from '../../platform/http/principal.js';
 import { type Condition, condition } from '../../platform/listing/condition.js';
@@ -47,9 +47,10 @@ export function listAssetsOfPolicy(
       idOf: (asset: Asset) => asset.assetId,
       list: (all: readonly Condition[], limit: number) => listAssets(tx, all, limit, order),
       count: (all: readonly Condition[], limit?: number) => countAssets(tx, all, limit),
+      order,
     };
     const { exactTotal } = request;
-    const page = await listPage(reader, { list, query, conditions, exactTotal, order, tokens: deps.pageTokens });
+    const page = await listPage(reader, { list, query, conditions, exactTotal, tokens: deps.pageTokens });
     return { ...page, entries: await allShown(tx, page.entries, timestampOf(deps.clock.now())) };
   });
 }
@@ -92,7 +93,7 @@ async function everyPolicy(tx: Tx, tenantId: string): Promise<AccessPolicy[]> {
   for (let last: string | undefined; ; ) {
     const beyond = last === undefined ? [] : [condition('p.policy_id < ?', last)];
     const conditions = [condition('p.tenant_id = ?', tenantId), ...beyond];
-    const found = await listAccessPolicyRows(tx, conditions, POLICIES_AT_ONCE, 'p.policy_id DESC');
+    const found = await accessPolicyRows.list(tx, conditions, POLICIES_AT_ONCE);
     policies.push(...found);
     if (found.length < POLICIES_AT_ONCE) return policies;
     last = found.at(-1)!.policyId;

@@ -99,14 +99,14 @@ export function listOwnAssets(
       idOf: (asset: Asset) => asset.assetId,
       list: (all: readonly Condition[], limit: number) => listAssets(tx, all, limit, order),
       count: (all: readonly Condition[], limit?: number) => countAssets(tx, all, limit),
+      order,
     };
     const { exactTotal } = request;
-    const page = await listPage(branchedReader(reader, branches, order), {
+    const page = await listPage(branchedReader(reader, branches), {
       list,
       query,
       conditions: [],
       exactTotal,
-      order,
       tokens: deps.pageTokens,
     });
     const seen = page.entries.map((asset) => shownAsset({ asset, view: assetView(principal, asset, access.grants) }));

@@ -16,7 +16,7 @@ import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
 import { checkPolicy } from './check-policy.js';
 import type { ComplianceInput } from './compliance-check.js';
 import { complianceEvents } from './compliance-event-store.js';
-import { listPolicies, type StoredPolicy } from './compliance-policy-store.js';
+import { compliancePolicyRows, type StoredPolicy } from './compliance-policy-store.js';
 import { policyIdentity } from './read-compliance-policies.js';
 
 /** The check of an asset in an answer. */
@@ -100,7 +100,7 @@ async function applicablePolicies(tx: Tx, tenantId: string, attributes: Attribut
   const own = condition('p.tenant_id = ?', tenantId);
   for (let last: string | undefined; ; ) {
     const beyond = last === undefined ? [] : [condition('p.policy_id < ?', last)];
-    const policies = await listPolicies(tx, [own, ...beyond], POLICIES_AT_ONCE);
+    const policies = await compliancePolicyRows.list(tx, [own, ...beyond], POLICIES_AT_ONCE);
     applicable.push(...policies.filter(({ policy }) => applies(policy.asset_filter, attributes)));
     if (policies.length < POLICIES_AT_ONCE) return applicable;
     last = policies.at(-1)!.policyId;

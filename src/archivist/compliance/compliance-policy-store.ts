@@ -1,4 +1,4 @@
-import { type Condition, renderWhere } from '../../platform/listing/condition.js';
+import { rowList } from '../../platform/listing/row-list-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { CompliancePolicy } from './compliance-policy.js';
 
@@ -44,26 +44,14 @@ export async function deletePolicy(tx: Tx, tenantId: string, policyId: string): 
   return row && storedPolicyOf(row);
 }
 
-/** Newest first. `conditions` speak of the policy as `p`. */
-export async function listPolicies(tx: Tx, conditions: readonly Condition[], limit: number): Promise<StoredPolicy[]> {
-  const where = renderWhere(conditions);
-  const rows = await tx.query<PolicyRow>(
-    `SELECT ${COLUMNS} FROM archivist.compliance_policy p WHERE ${where.sql} ORDER BY p.policy_id DESC LIMIT ${limit}`,
-    where.values,
-  );
-  return rows.map(storedPolicyOf);
-}
-
-/** How many policies meet the conditions, counted no further than `limit` when one is given. */
-export async function countPolicies(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
-  const where = renderWhere(conditions);
-  const [row] = await tx.query<{ total: bigint }>(
-    `SELECT count(*) AS total FROM (SELECT 1 FROM archivist.compliance_policy p WHERE ${where.sql}
-       ${limit === undefined ? '' : `LIMIT ${limit}`}) AS counted`,
-    where.values,
-  );
-  return Number(row?.total ?? 0);
-}
+/** Conditions speak of a row as `p`. */
+export const compliancePolicyRows = rowList<PolicyRow, StoredPolicy>({
+  from: 'archivist.compliance_policy p',
+  columns: COLUMNS,
+  idColumn: 'p.policy_id',
+  idOf: ({ policyId }) => policyId,
+  entryOf: storedPolicyOf,
+});
 
 function storedPolicyOf(row: PolicyRow): StoredPolicy {
   return { tenantId: row.tenant_id, policyId: row.policy_id, policy: row.policy, createdAt: row.created_at };

@@ -1,12 +1,12 @@
 import { permits } from '../../iam/access/permits.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
-import { type Condition, condition } from '../../platform/listing/condition.js';
+import { condition } from '../../platform/listing/condition.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
 import type { ProvenanceDeps } from '../provenance-deps.js';
 import { policyConditions } from './compliance-policy-filter-store.js';
-import { countPolicies, findPolicy, listPolicies, type StoredPolicy } from './compliance-policy-store.js';
+import { compliancePolicyRows, findPolicy, type StoredPolicy } from './compliance-policy-store.js';
 
 /** `compliance_policies/<uuid>`. */
 export function policyIdentity(policyId: string): string {
@@ -45,15 +45,10 @@ export async function listCompliancePolicies(
   const query = readListQuery(request.query, list, deps.pageTokens);
   const conditions = [condition('p.tenant_id = ?', tenantId), ...policyConditions(query.filters)];
   return deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {
-    const reader = {
-      idColumn: 'p.policy_id',
-      idOf: (stored: StoredPolicy) => stored.policyId,
-      list: (all: readonly Condition[], limit: number) => listPolicies(tx, all, limit),
-      count: (all: readonly Condition[], limit?: number) => countPolicies(tx, all, limit),
-    };
+    const reader = compliancePolicyRows.reader(tx, query.filters);
     const { exactTotal } = request;
     const tokens = deps.pageTokens;
-    const page = await listPage(reader, { list, query, conditions, exactTotal, order: 'newest', tokens });
+    const page = await listPage(reader, { list, query, conditions, exactTotal, tokens });
     return { ...page, entries: page.entries.map(policyResponse) };
   });
 }

@@ -203,14 +203,14 @@ async function eventPage(
     idOf: (event: AssetEvent) => event.eventId,
     list: (all: readonly Condition[], limit: number) => listAssetEvents(tx, all, limit, order),
     count: (all: readonly Condition[], limit?: number) => countAssetEvents(tx, all, limit),
+    order,
   };
   const { exactTotal } = request;
-  const page = await listPage(branchedReader(reader, branches, order), {
+  const page = await listPage(branchedReader(reader, branches), {
     list: from.list,
     query,
     conditions: [],
     exactTotal,
-    order,
     tokens: deps.pageTokens,
   });
   const shown = from.shown ? await from.shown(page.entries) : page.entries;

@@ -1,5 +1,4 @@
 import type { Condition } from '../../platform/listing/condition.js';
-import type { ListOrder } from '../../platform/listing/list-order.js';
 import type { ListReader } from '../../platform/listing/list-page.js';
 
 /**
@@ -10,9 +9,8 @@ import type { ListReader } from '../../platform/listing/list-page.js';
 export function branchedReader<Entry>(
   reader: ListReader<Entry>,
   branches: readonly (readonly Condition[])[],
-  order: ListOrder,
 ): ListReader<Entry> {
-  const sign = order === 'oldest' ? 1 : -1;
+  const sign = reader.order === 'oldest' ? 1 : -1;
   const byId = (left: Entry, right: Entry) => (reader.idOf(left) < reader.idOf(right) ? -sign : sign);
   return {
     ...reader,

@@ -1,4 +1,4 @@
-import { type Condition, renderWhere } from '../../platform/listing/condition.js';
+import { rowList } from '../../platform/listing/row-list-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { Attributes } from '../attributes.js';
 import type { Location } from './location.js';
@@ -111,31 +111,16 @@ export async function setPermittedSubjects(
   return changed > 0;
 }
 
-/** `conditions` speak of the location as `l`. */
-export async function listLocationRows(
-  tx: Tx,
-  conditions: readonly Condition[],
-  limit: number,
-  order: string,
-): Promise<Location[]> {
-  const where = renderWhere(conditions);
-  const rows = await tx.query<LocationRow>(
-    `SELECT ${COLUMNS} FROM archivist.location l WHERE ${where.sql} ORDER BY ${order} LIMIT ${limit}`,
-    where.values,
-  );
-  return rows.map(locationOf);
-}
-
-/** How many locations meet the conditions, counted no further than `limit` when one is given. */
-export async function countLocations(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
-  const where = renderWhere(conditions);
-  const [row] = await tx.query<{ total: bigint }>(
-    `SELECT count(*) AS total FROM (SELECT 1 FROM archivist.location l WHERE ${where.sql}
-       ${limit === undefined ? '' : `LIMIT ${limit}`}) AS counted`,
-    where.values,
-  );
-  return Number(row?.total ?? 0);
-}
+/** Conditions speak of a row as `l`. */
+export const locationRows = rowList<LocationRow, Location>({
+  from: 'archivist.location l',
+  columns: COLUMNS,
+  idColumn: 'l.location_id',
+  idOf: ({ locationId }) => locationId,
+  nameColumn: 'l.display_name',
+  nameOf: (entry) => entry.displayName,
+  entryOf: locationOf,
+});
 
 function locationOf(row: LocationRow): Location {
   return {

@@ -3,14 +3,14 @@ import { confirmedShares } from '../../iam/subjects/confirmed-share-store.js';
 import { walletAddresses } from '../../iam/tenancies/tenancy-store.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
-import { type Condition, condition } from '../../platform/listing/condition.js';
+import { condition } from '../../platform/listing/condition.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { ProvenanceDeps } from '../provenance-deps.js';
 import { locationIdentity, locationResponse } from './location.js';
-import { locationConditions, locationOrder } from './location-filter-store.js';
-import { countLocations, findLocation, listLocationRows, permittedSubjects } from './location-store.js';
+import { locationConditions } from './location-filter-store.js';
+import { findLocation, locationRows, permittedSubjects } from './location-store.js';
 
 /** One location, for every identity of its tenancy and for permitted organisations. @throws {ApiError} not_found */
 export function readLocation(
@@ -80,17 +80,11 @@ export function listLocations(
   requireReader(principal);
   const list = `locations ${tenantId}`;
   const query = readListQuery(request.query, list, deps.pageTokens);
-  const { order, column, orderBy, keyOf } = locationOrder(query.filters);
   const conditions = [condition('l.tenant_id = ?', tenantId), ...locationConditions(query.filters)];
   return deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {
-    const reader = {
-      idColumn: column,
-      idOf: keyOf,
-      list: (all: readonly Condition[], limit: number) => listLocationRows(tx, all, limit, orderBy),
-      count: (all: readonly Condition[], limit?: number) => countLocations(tx, all, limit),
-    };
+    const reader = locationRows.reader(tx, query.filters);
     const { exactTotal } = request;
-    const page = await listPage(reader, { list, query, conditions, exactTotal, order, tokens: deps.pageTokens });
+    const page = await listPage(reader, { list, query, conditions, exactTotal, tokens: deps.pageTokens });
     const owner = await ownerOf(tx, tenantId);
     return { ...page, entries: page.entries.map((location) => locationResponse(location, owner)) };
   });

@@ -32,10 +32,11 @@ export function listSecurityEvents(
       idOf: ({ eventId }: { eventId: string }) => eventId,
       list: (all: readonly Condition[], limit: number) => listSecurityEventIds(tx, all, limit),
       count: (all: readonly Condition[], limit?: number) => countSecurityEvents(tx, all, limit),
+      order: 'newest' as const,
     };
     const { exactTotal } = request;
     const tokens = deps.pageTokens;
-    const page = await listPage(reader, { list, query, conditions, exactTotal, order: 'newest', tokens });
+    const page = await listPage(reader, { list, query, conditions, exactTotal, tokens });
     const ids = page.entries.map(({ eventId }) => eventId);
     const found = await findAssetFreeEvents(
       tx,

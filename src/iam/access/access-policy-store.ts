@@ -1,4 +1,4 @@
-import { type Condition, renderWhere } from '../../platform/listing/condition.js';
+import { rowList } from '../../platform/listing/row-list-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { AccessPolicy, PolicyContent } from './access-policy.js';
 import type { PrincipalKey } from './principal-key.js';
@@ -110,31 +110,16 @@ export async function policiesNaming(
   return rows.map(policyOf);
 }
 
-/** `conditions` speak of the policy as `p`. */
-export async function listAccessPolicyRows(
-  tx: Tx,
-  conditions: readonly Condition[],
-  limit: number,
-  orderBy: string,
-): Promise<AccessPolicy[]> {
-  const where = renderWhere(conditions);
-  const rows = await tx.query<PolicyRow>(
-    `SELECT ${COLUMNS} FROM archivist.access_policy p WHERE ${where.sql} ORDER BY ${orderBy} LIMIT ${limit}`,
-    where.values,
-  );
-  return rows.map(policyOf);
-}
-
-/** How many policies meet the conditions, counted no further than `limit` when one is given. */
-export async function countAccessPolicies(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
-  const where = renderWhere(conditions);
-  const [row] = await tx.query<{ total: bigint }>(
-    `SELECT count(*) AS total FROM (SELECT 1 FROM archivist.access_policy p WHERE ${where.sql}
-       ${limit === undefined ? '' : `LIMIT ${limit}`}) AS counted`,
-    where.values,
-  );
-  return Number(row?.total ?? 0);
-}
+/** Conditions speak of a row as `p`. */
+export const accessPolicyRows = rowList<PolicyRow, AccessPolicy>({
+  from: 'archivist.access_policy p',
+  columns: COLUMNS,
+  idColumn: 'p.policy_id',
+  idOf: ({ policyId }) => policyId,
+  nameColumn: 'p.display_name',
+  nameOf: (entry) => entry.display_name,
+  entryOf: policyOf,
+});
 
 function policyOf(row: PolicyRow): AccessPolicy {
   return {

@@ -1,13 +1,13 @@
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
-import { type Condition, condition } from '../../platform/listing/condition.js';
+import { condition } from '../../platform/listing/condition.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
 import type { Database } from '../../platform/postgres/database.js';
 import type { PageTokens } from '../../platform/postgres/page-token.js';
 import { type AccessPolicy, accessPolicyResponse } from './access-policy.js';
-import { accessPolicyConditions, accessPolicyOrder } from './access-policy-filter-store.js';
-import { countAccessPolicies, findAccessPolicy, listAccessPolicyRows } from './access-policy-store.js';
+import { accessPolicyConditions } from './access-policy-filter-store.js';
+import { accessPolicyRows, findAccessPolicy } from './access-policy-store.js';
 import { permits } from './permits.js';
 
 /** One policy, for Owners. @throws {ApiError} forbidden, not_found */
@@ -35,17 +35,11 @@ export async function listAccessPolicies(
   requirePolicyManager(principal);
   const list = `access policies ${tenantId}`;
   const query = readListQuery(request.query, list, deps.pageTokens);
-  const { order, column, orderBy, keyOf } = accessPolicyOrder(query.filters);
   const conditions = [condition('p.tenant_id = ?', tenantId), ...accessPolicyConditions(query.filters)];
   return deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {
-    const reader = {
-      idColumn: column,
-      idOf: keyOf,
-      list: (all: readonly Condition[], limit: number) => listAccessPolicyRows(tx, all, limit, orderBy),
-      count: (all: readonly Condition[], limit?: number) => countAccessPolicies(tx, all, limit),
-    };
+    const reader = accessPolicyRows.reader(tx, query.filters);
     const { exactTotal } = request;
-    const page = await listPage(reader, { list, query, conditions, exactTotal, order, tokens: deps.pageTokens });
+    const page = await listPage(reader, { list, query, conditions, exactTotal, tokens: deps.pageTokens });
     return { ...page, entries: page.entries.map((policy: AccessPolicy) => accessPolicyResponse(policy)) };
   });
 }

@@ -1,4 +1,4 @@
-import { type Condition, renderWhere } from '../../platform/listing/condition.js';
+import { rowList } from '../../platform/listing/row-list-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { Application, Credential } from './application.js';
 
@@ -101,29 +101,14 @@ export async function findApplication(
   return row && applicationOf(row);
 }
 
-/** Applications that meet all conditions, newest first. */
-export async function listApplicationRows(
-  tx: Tx,
-  conditions: readonly Condition[],
-  limit: number,
-): Promise<Application[]> {
-  const where = renderWhere(conditions, 1);
-  const rows = await tx.query<ApplicationRow>(
-    `SELECT ${COLUMNS} FROM archivist.application a WHERE ${where.sql} ORDER BY a.application_id DESC LIMIT $1`,
-    [limit, ...where.values],
-  );
-  return rows.map(applicationOf);
-}
-
-/** How many meet all conditions, counted no further than `limit`. */
-export async function countApplications(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
-  const where = renderWhere(conditions, 1);
-  const [row] = await tx.query<{ total: bigint }>(
-    `SELECT count(*) AS total FROM (SELECT 1 FROM archivist.application a WHERE ${where.sql} LIMIT $1) AS counted`,
-    [limit ?? null, ...where.values],
-  );
-  return Number(row!.total);
-}
+/** Conditions speak of a row as `a`. */
+export const applicationRows = rowList<ApplicationRow, Application>({
+  from: 'archivist.application a',
+  columns: COLUMNS,
+  idColumn: 'a.application_id',
+  idOf: ({ applicationId }) => applicationId,
+  entryOf: applicationOf,
+});
 
 /** Secrets of the tenancy's named applications, as far as they can be shown. */
 export async function findValidities(

@@ -7,8 +7,8 @@ import { isPlainText } from '../../platform/plain-text.js';
 import type { Database } from '../../platform/postgres/database.js';
 import type { PageTokens } from '../../platform/postgres/page-token.js';
 import { permits } from '../access/permits.js';
-import { type Application, applicationResponse } from './application.js';
-import { countApplications, findApplication, findValidities, listApplicationRows } from './application-store.js';
+import { applicationResponse } from './application.js';
+import { applicationRows, findApplication, findValidities } from './application-store.js';
 import { noSuchApplication } from './write-application.js';
 
 /** One application, without its secret. @throws {ApiError} forbidden for who is no Owner, not_found */
@@ -38,15 +38,10 @@ export function listApplications(
   const query = readListQuery(request.query, list, deps.pageTokens);
   const conditions = [condition('a.tenant_id = ?', tenantId), ...applicationConditions(query.filters)];
   return deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {
-    const reader = {
-      idColumn: 'a.application_id',
-      idOf: ({ applicationId }: Application) => applicationId,
-      list: (all: readonly Condition[], limit: number) => listApplicationRows(tx, all, limit),
-      count: (all: readonly Condition[], limit?: number) => countApplications(tx, all, limit),
-    };
+    const reader = applicationRows.reader(tx, query.filters);
     const { exactTotal } = request;
     const tokens = deps.pageTokens;
-    const page = await listPage(reader, { list, query, conditions, exactTotal, order: 'newest', tokens });
+    const page = await listPage(reader, { list, query, conditions, exactTotal, tokens });
     const ids = page.entries.map(({ applicationId }) => applicationId);
     const validities = await findValidities(tx, tenantId, ids);
     const entries = page.entries.map((application) =>

@@ -1,4 +1,4 @@
-import { type Condition, renderWhere } from '../../platform/listing/condition.js';
+import { rowList } from '../../platform/listing/row-list-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { Invite } from './invite.js';
 
@@ -67,26 +67,14 @@ export async function deleteInvitesTo(tx: Tx, tenantId: string, email: string): 
   await tx.execute('DELETE FROM archivist.invite WHERE tenant_id = $1 AND lower(email) = lower($2)', [tenantId, email]);
 }
 
-/** Newest first. `conditions` speak of the invite as `i`. */
-export async function listInviteRows(tx: Tx, conditions: readonly Condition[], limit: number): Promise<Invite[]> {
-  const where = renderWhere(conditions);
-  const rows = await tx.query<InviteRow>(
-    `SELECT ${COLUMNS} FROM archivist.invite i WHERE ${where.sql} ORDER BY i.invite_id DESC LIMIT ${limit}`,
-    where.values,
-  );
-  return rows.map(inviteOf);
-}
-
-/** How many invites meet the conditions, counted no further than `limit` when one is given. */
-export async function countInvites(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
-  const where = renderWhere(conditions);
-  const [row] = await tx.query<{ total: bigint }>(
-    `SELECT count(*) AS total FROM (SELECT 1 FROM archivist.invite i WHERE ${where.sql}
-       ${limit === undefined ? '' : `LIMIT ${limit}`}) AS counted`,
-    where.values,
-  );
-  return Number(row?.total ?? 0);
-}
+/** Conditions speak of a row as `i`. */
+export const inviteRows = rowList<InviteRow, Invite>({
+  from: 'archivist.invite i',
+  columns: COLUMNS,
+  idColumn: 'i.invite_id',
+  idOf: ({ inviteId }) => inviteId,
+  entryOf: inviteOf,
+});
 
 function inviteOf(row: InviteRow): Invite {
   return {

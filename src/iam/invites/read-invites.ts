@@ -1,13 +1,13 @@
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
-import { type Condition, condition } from '../../platform/listing/condition.js';
+import { condition } from '../../platform/listing/condition.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
 import type { Database } from '../../platform/postgres/database.js';
 import type { PageTokens } from '../../platform/postgres/page-token.js';
 import { requireManager } from '../tenancies/require-manager.js';
-import { type Invite, inviteResponse } from './invite.js';
-import { countInvites, findInvite, listInviteRows } from './invite-store.js';
+import { inviteResponse } from './invite.js';
+import { findInvite, inviteRows } from './invite-store.js';
 import { noSuchInvite } from './write-invite.js';
 
 const READERS = 'Only Owners see the invites of a tenancy.';
@@ -46,15 +46,9 @@ export function listInvites(
   if (unknown) throw new ApiError('bad_request', `${unknown[0]}: no such filter`);
   const conditions = [condition('i.tenant_id = ?', tenantId)];
   return deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {
-    const reader = {
-      idColumn: 'i.invite_id',
-      idOf: (invite: Invite) => invite.inviteId,
-      list: (all: readonly Condition[], limit: number) => listInviteRows(tx, all, limit),
-      count: (all: readonly Condition[], limit?: number) => countInvites(tx, all, limit),
-    };
+    const reader = inviteRows.reader(tx, query.filters);
     const { exactTotal } = request;
-    const order = 'newest';
-    const page = await listPage(reader, { list, query, conditions, exactTotal, order, tokens: deps.pageTokens });
+    const page = await listPage(reader, { list, query, conditions, exactTotal, tokens: deps.pageTokens });
     return { ...page, entries: page.entries.map(inviteResponse) };
   });
 }

@@ -1,4 +1,4 @@
-import { type Condition, renderWhere } from '../../platform/listing/condition.js';
+import { rowList } from '../../platform/listing/row-list-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { Member } from './member.js';
 
@@ -95,26 +95,14 @@ export async function updateMember(
   );
 }
 
-/** Newest first. `conditions` speak of the member as `m`. */
-export async function listMemberRows(tx: Tx, conditions: readonly Condition[], limit: number): Promise<Member[]> {
-  const where = renderWhere(conditions);
-  const rows = await tx.query<MemberRow>(
-    `SELECT ${COLUMNS} FROM archivist.member m WHERE ${where.sql} ORDER BY m.member_id DESC LIMIT ${limit}`,
-    where.values,
-  );
-  return rows.map(memberOf);
-}
-
-/** How many members meet the conditions, counted no further than `limit` when one is given. */
-export async function countMembers(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
-  const where = renderWhere(conditions);
-  const [row] = await tx.query<{ total: bigint }>(
-    `SELECT count(*) AS total FROM (SELECT 1 FROM archivist.member m WHERE ${where.sql}
-       ${limit === undefined ? '' : `LIMIT ${limit}`}) AS counted`,
-    where.values,
-  );
-  return Number(row?.total ?? 0);
-}
+/** Conditions speak of a row as `m`. */
+export const memberRows = rowList<MemberRow, Member>({
+  from: 'archivist.member m',
+  columns: COLUMNS,
+  idColumn: 'm.member_id',
+  idOf: ({ memberId }) => memberId,
+  entryOf: memberOf,
+});
 
 /** A tenancy in which somebody is an active member. */
 export interface Membership {

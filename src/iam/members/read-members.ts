@@ -6,8 +6,8 @@ import { type Filters, RESULT_LIMIT, readListQuery } from '../../platform/listin
 import type { Database } from '../../platform/postgres/database.js';
 import type { PageTokens } from '../../platform/postgres/page-token.js';
 import { requireManager } from '../tenancies/require-manager.js';
-import { type Member, memberIdentity, memberResponse } from './member.js';
-import { countMembers, listMemberRows, listMembershipRows } from './member-store.js';
+import { memberIdentity, memberResponse } from './member.js';
+import { listMembershipRows, memberRows } from './member-store.js';
 
 export interface ReadMemberDeps {
   readonly database: Database;
@@ -33,15 +33,9 @@ export function listMembers(
   const query = readListQuery(request.query, list, deps.pageTokens);
   const conditions = [condition('m.tenant_id = ?', tenantId), ...memberConditions(query.filters)];
   return deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {
-    const reader = {
-      idColumn: 'm.member_id',
-      idOf: (member: Member) => member.memberId,
-      list: (all: readonly Condition[], limit: number) => listMemberRows(tx, all, limit),
-      count: (all: readonly Condition[], limit?: number) => countMembers(tx, all, limit),
-    };
+    const reader = memberRows.reader(tx, query.filters);
     const { exactTotal } = request;
-    const order = 'newest';
-    const page = await listPage(reader, { list, query, conditions, exactTotal, order, tokens: deps.pageTokens });
+    const page = await listPage(reader, { list, query, conditions, exactTotal, tokens: deps.pageTokens });
     return { ...page, entries: page.entries.map(memberResponse) };
   });
 }

@@ -1,5 +1,5 @@
 import type { Principal } from '../../platform/http/principal.js';
-import { type Condition, condition } from '../../platform/listing/condition.js';
+import { condition } from '../../platform/listing/condition.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
@@ -7,8 +7,8 @@ import type { PageTokens } from '../../platform/postgres/page-token.js';
 import { requireManager } from '../tenancies/require-manager.js';
 import { confirmedShares } from './confirmed-share-store.js';
 import { noSuchSubject, type Subject, subjectResponse } from './subject.js';
-import { subjectConditions, subjectOrder } from './subject-filter-store.js';
-import { countSubjects, findSubject, listSubjectRows } from './subject-store.js';
+import { subjectConditions } from './subject-filter-store.js';
+import { findSubject, subjectRows } from './subject-store.js';
 
 const READERS = 'Only Owners see the subjects of a tenancy.';
 
@@ -48,16 +48,10 @@ export function listSubjects(
   const list = `subjects ${tenantId}`;
   const { exactTotal } = request;
   const query = readListQuery(request.query, list, deps.pageTokens);
-  const { order, column, orderBy, keyOf } = subjectOrder(query.filters);
   const conditions = [condition('s.tenant_id = ?', tenantId), ...subjectConditions(query.filters)];
   return deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {
-    const reader = {
-      idColumn: column,
-      idOf: keyOf,
-      list: (all: readonly Condition[], limit: number) => listSubjectRows(tx, all, limit, orderBy),
-      count: (all: readonly Condition[], limit?: number) => countSubjects(tx, all, limit),
-    };
-    const page = await listPage(reader, { list, query, conditions, exactTotal, order, tokens: deps.pageTokens });
+    const reader = subjectRows.reader(tx, query.filters);
+    const page = await listPage(reader, { list, query, conditions, exactTotal, tokens: deps.pageTokens });
     const confirmed = await confirmedSubjects(tx, tenantId);
     return { ...page, entries: page.entries.map((each) => subjectResponse(each, confirmed.has(each.subjectId))) };
   });

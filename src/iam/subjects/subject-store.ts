@@ -1,4 +1,4 @@
-import { type Condition, renderWhere } from '../../platform/listing/condition.js';
+import { rowList } from '../../platform/listing/row-list-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { Subject, SubjectKeys } from './subject.js';
 
@@ -86,31 +86,16 @@ export async function deleteSubjectRow(tx: Tx, address: SubjectAddress): Promise
   ]);
 }
 
-/** `conditions` speak of the subject as `s`. */
-export async function listSubjectRows(
-  tx: Tx,
-  conditions: readonly Condition[],
-  limit: number,
-  order: string,
-): Promise<Subject[]> {
-  const where = renderWhere(conditions);
-  const rows = await tx.query<SubjectRow>(
-    `SELECT ${COLUMNS} FROM archivist.subject s WHERE ${where.sql} ORDER BY ${order} LIMIT ${limit}`,
-    where.values,
-  );
-  return rows.map(subjectOf);
-}
-
-/** How many subjects meet the conditions, counted no further than `limit` when one is given. */
-export async function countSubjects(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
-  const where = renderWhere(conditions);
-  const [row] = await tx.query<{ total: bigint }>(
-    `SELECT count(*) AS total FROM (SELECT 1 FROM archivist.subject s WHERE ${where.sql}
-       ${limit === undefined ? '' : `LIMIT ${limit}`}) AS counted`,
-    where.values,
-  );
-  return Number(row?.total ?? 0);
-}
+/** Conditions speak of a row as `s`. */
+export const subjectRows = rowList<SubjectRow, Subject>({
+  from: 'archivist.subject s',
+  columns: COLUMNS,
+  idColumn: 's.subject_id',
+  idOf: ({ subjectId }) => subjectId,
+  nameColumn: 's.display_name',
+  nameOf: (entry) => entry.displayName,
+  entryOf: subjectOf,
+});
 
 async function insertWallets(tx: Tx, address: SubjectAddress, walletAddresses: readonly string[]): Promise<void> {
   await tx.execute(

@@ -7,8 +7,8 @@ import { isPlainText } from '../../platform/plain-text.js';
 import type { Database } from '../../platform/postgres/database.js';
 import type { PageTokens } from '../../platform/postgres/page-token.js';
 import { requireManager } from '../tenancies/require-manager.js';
-import { type TlsCaCertificate, tlsCaCertificateResponse } from './tls-ca-certificate.js';
-import { countTlsCaCertificates, findTlsCaCertificate, listTlsCaCertificateRows } from './tls-ca-certificate-store.js';
+import { tlsCaCertificateResponse } from './tls-ca-certificate.js';
+import { findTlsCaCertificate, tlsCaCertificateRows } from './tls-ca-certificate-store.js';
 import { noSuchTlsCaCertificate } from './write-tls-ca-certificate.js';
 
 const OWNERS_ONLY = 'Only Owners see the TLS CA certificates of a tenancy.';
@@ -40,15 +40,10 @@ export async function listTlsCaCertificates(
   const query = readListQuery(request.query, list, deps.pageTokens);
   const conditions = [condition('c.tenant_id = ?', tenantId), ...certificateConditions(query.filters)];
   return deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {
-    const reader = {
-      idColumn: 'c.certificate_id',
-      idOf: ({ certificateId }: TlsCaCertificate) => certificateId,
-      list: (all: readonly Condition[], limit: number) => listTlsCaCertificateRows(tx, all, limit),
-      count: (all: readonly Condition[], limit?: number) => countTlsCaCertificates(tx, all, limit),
-    };
+    const reader = tlsCaCertificateRows.reader(tx, query.filters);
     const { exactTotal } = request;
     const tokens = deps.pageTokens;
-    const page = await listPage(reader, { list, query, conditions, exactTotal, order: 'newest', tokens });
+    const page = await listPage(reader, { list, query, conditions, exactTotal, tokens });
     return { ...page, entries: page.entries.map(tlsCaCertificateResponse) };
   });
 }

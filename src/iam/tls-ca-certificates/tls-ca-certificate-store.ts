@@ -1,4 +1,4 @@
-import { type Condition, renderWhere } from '../../platform/listing/condition.js';
+import { rowList } from '../../platform/listing/row-list-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { TlsCaCertificate } from './tls-ca-certificate.js';
 
@@ -61,33 +61,14 @@ export async function deleteTlsCaCertificateRow(tx: Tx, address: Address): Promi
   return row;
 }
 
-/** Certificates that meet all conditions, newest first. */
-export async function listTlsCaCertificateRows(
-  tx: Tx,
-  conditions: readonly Condition[],
-  limit: number,
-): Promise<TlsCaCertificate[]> {
-  const where = renderWhere(conditions, 1);
-  return tx.query<TlsCaCertificate & object>(
-    `SELECT ${COLUMNS} FROM archivist.tls_ca_certificate c WHERE ${where.sql} ORDER BY c.certificate_id DESC LIMIT $1`,
-    [limit, ...where.values],
-  );
-}
-
-/** How many meet all conditions, counted no further than `limit`. */
-export async function countTlsCaCertificates(
-  tx: Tx,
-  conditions: readonly Condition[],
-  limit?: number,
-): Promise<number> {
-  const where = renderWhere(conditions, 1);
-  const [row] = await tx.query<{ total: bigint }>(
-    `SELECT count(*) AS total FROM
-       (SELECT 1 FROM archivist.tls_ca_certificate c WHERE ${where.sql} LIMIT $1) AS counted`,
-    [limit ?? null, ...where.values],
-  );
-  return Number(row!.total);
-}
+/** Conditions speak of a row as `c`. */
+export const tlsCaCertificateRows = rowList<TlsCaCertificate, TlsCaCertificate>({
+  from: 'archivist.tls_ca_certificate c',
+  columns: COLUMNS,
+  idColumn: 'c.certificate_id',
+  idOf: ({ certificateId }) => certificateId,
+  entryOf: (row) => row,
+});
 
 /** Authorities of these names in every tenancy that the transaction may read; so many at most. */
 export async function findAuthorities(

@@ -15,6 +15,7 @@ export interface ListReader<Entry> {
   /** The ordered id column, as the conditions name it. */
   readonly idColumn: string;
   idOf(entry: Entry): string;
+  readonly order: ListOrder;
   list(conditions: readonly Condition[], limit: number): Promise<Entry[]>;
   count(conditions: readonly Condition[], limit?: number): Promise<number>;
 }
@@ -27,12 +28,11 @@ export async function listPage<Entry>(
     readonly query: ListQuery;
     readonly conditions: readonly Condition[];
     readonly exactTotal: boolean;
-    readonly order: ListOrder;
     readonly tokens: PageTokens;
   },
 ): Promise<Page<Entry>> {
   const { query, conditions } = page;
-  const comparison = page.order === 'oldest' ? '>' : '<';
+  const comparison = reader.order === 'oldest' ? '>' : '<';
   const beyond =
     query.after === undefined
       ? []

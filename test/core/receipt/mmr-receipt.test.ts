@@ -237,13 +237,13 @@ describe('an MMR receipt', () => {
 });
 
 describe('an MMR consistency receipt', () => {
-  async function consistency(from: number, to: number) {
+  async function consistency(from: number, to: number, more: readonly Uint8Array[] = []) {
     const [older, newer] = [treeOf(from), treeOf(to)];
     const at = (index: bigint) => newer.nodes[Number(index)]!;
     const paths = consistencyProofPaths(older.size, newer.size).map((path) => path.map(at));
     const reached = consistentRoots(older.size, older.peaks, paths).length;
-    const proof = encodeCbor([older.size, newer.size, paths, newer.peaks.slice(reached)]);
-    const signed = await peakReceipt(concatBytes(...newer.peaks), signer, name);
+    const proof = encodeCbor([older.size, newer.size, paths, [...newer.peaks.slice(reached), ...more]]);
+    const signed = await peakReceipt(concatBytes(...newer.peaks, ...more), signer, name);
     return { receipt: attachProof(signed, -2, proof), older, newer };
   }
 
@@ -260,6 +260,13 @@ describe('an MMR consistency receipt', () => {
       }),
       { numRuns: 30 },
     );
+  });
+
+  it('is refused with more peaks than a log of its size has, though the log signed them', async () => {
+    const { receipt, older } = await consistency(5, 9, [leafAt(3)]);
+    await expect(verifyMmrConsistencyReceipt(receipt, older.peaks, trust)).rejects.toMatchObject({
+      code: 'consistency_invalid',
+    });
   });
 
   it('is refused from other peaks, and from another number of them', async () => {

@@ -40,6 +40,7 @@ const seed = createPrivateKey({
   format: 'der',
   type: 'pkcs8',
 });
+const ROOT = '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=';
 const checkpointOf = (size: number) => KNOWN.checkpoints.items.find((item) => item.size === size)!;
 
 describe('signed notes', () => {
@@ -70,6 +71,15 @@ describe('signed notes', () => {
     await expect(verifyNote(change(checkpointOf(3).text), keys)).rejects.toMatchObject({ code });
   });
 
+  it('are not signed by a line of the log’s name under the id of another key', async () => {
+    const key = decodeVkey(KNOWN.checkpoints.vkey);
+    const { text } = decodeNote(checkpointOf(3).text);
+    const other = { ...key, publicKey: new Uint8Array(32).fill(7) };
+    const line = signatureLine(other, new Uint8Array(64));
+    await expect(verifyNote(encodeNote(text, [line]), [key])).rejects.toMatchObject({ code: 'log_key_not_trusted' });
+    expect(await verifyNote(checkpointOf(3).text + line, [key])).toBe(text);
+  });
+
   it('may carry signatures of strangers beside the log’s', async () => {
     const note = `${checkpointOf(3).text}${cosignature.line}`;
     expect(await verifyNote(note, [decodeVkey(KNOWN.checkpoints.vkey)])).toContain('\n3\n');
@@ -91,13 +101,20 @@ describe('verifier keys', () => {
 });
 
 describe('checkpoints', () => {
+  it('are read where nothing is wrong with them', () => {
+    expect(decodeCheckpoint(`origin\n1\n${ROOT}\n`)).toMatchObject({ origin: 'origin', size: 1n });
+  });
+
   it.each([
     '',
     'origin\n',
-    'origin\n01\n',
-    'origin\n-1\n',
+    `origin\n01\n${ROOT}\n`,
+    `origin\n-1\n${ROOT}\n`,
+    `origin\n0x1\n${ROOT}\n`,
+    `origin\n${'9'.repeat(20)}\n${ROOT}\n`,
     'origin\n1\nAAAA\n',
-    '\n1\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n',
+    `origin\n1\n${ROOT.slice(4)}\n`,
+    `\n1\n${ROOT}\n`,
   ])('are refused when they are none: %j', (text) => {
     expect(() => decodeCheckpoint(text)).toThrow(expect.objectContaining({ code: 'malformed' }));
   });

@@ -109,6 +109,25 @@ describe('a malicious server is refused by name:', () => {
         ),
     ],
     [
+      'a newer state that was sealed before the older one',
+      'consistency_invalid',
+      async () =>
+        verifyConsistency(
+          { seal: await log.seal(5), massif: log.massif(1, 5) },
+          { seal: await log.seal(7, 1), massifs: [log.massif(1, 7)] },
+          trust,
+        ),
+    ],
+    [
+      'a seal of another log over nodes that extend this one',
+      'log_mismatch',
+      async () => {
+        const twin = sampleSealedLog({ leaves: 8, tenancy: OTHER_TENANCY, event: (leaf) => ({ ...eventAt(leaf) }) });
+        const newer = { seal: await twin.seal(8), massifs: [log.massif(1, 8)] };
+        return verifyConsistency({ seal: await log.seal(7), massif: log.massif(1, 7) }, newer, trust);
+      },
+    ],
+    [
       'a massif cut short below what its seal covers',
       'insufficient_data',
       async () => prove([{ massif: log.massif(0, 3), seal: await log.seal(4) }], trust),

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import type { CborValue } from '../../../src/core/cose/cbor.js';
+import { logClaims, readLogClaims, tenancyLogSubject, tenancyOfLog } from '../../../src/core/receipt/log-claims.js';
+
+const TENANCY = '112758ce-a8cb-4924-8df8-fcba1e31f8b0';
+const OTHER = '9f4b1d8a-0000-4000-8000-000000000000';
+const named = (subject: string) => logClaims({ issuer: 'https://log.example', subject });
+
+describe('what a log says of itself', () => {
+  it('is read at label 15, and at 13 only where there is no 15', () => {
+    const [standard, older] = [named('standard'), named('older')] as CborValue[];
+    expect(
+      readLogClaims(
+        new Map([
+          [13, older!],
+          [15, standard!],
+        ]),
+      ).subject,
+    ).toBe('standard');
+    expect(readLogClaims(new Map([[13, older!]])).subject).toBe('older');
+    expect(readLogClaims(new Map())).toEqual({});
+  });
+
+  it('names a tenancy by the one uuid in its subject, and none when there are two', () => {
+    expect(tenancyOfLog({ subject: tenancyLogSubject(TENANCY) })).toBe(TENANCY);
+    expect(tenancyOfLog({ subject: `v1/mmrs/tenant/${TENANCY}/0/${TENANCY}.log` })).toBe(TENANCY);
+    expect(tenancyOfLog({ subject: `tenant/${TENANCY}/tenant/${OTHER}` })).toBeUndefined();
+    expect(tenancyOfLog({ subject: 'tenant/nobody' })).toBeUndefined();
+    expect(tenancyOfLog({})).toBeUndefined();
+  });
+});
