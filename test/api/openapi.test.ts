@@ -81,7 +81,7 @@ describe('the OpenAPI documents', () => {
     for (const [name, path] of [
       ['appregistrationsv1', '/archivist/iam/v1/applications/{uuid}'],
       ['events', '/archivist/v1/events'],
-      ['v2/assets/-/events/builtin', '/archivist/v2/assets/{asset_uuid}/events'],
+      ['v2/assets/-/events/builtin', '/archivist/v2/assets/{uuid}/events'],
       ['publicattachmentsv2', '/archivist/v2/attachments/publicassets/{asset_uuid}/{uuid}'],
     ]) {
       const { json } = await running.anonymous.get(`/archivist/v2/openapi?interface=${encodeURIComponent(name!)}`);

@@ -1,4 +1,5 @@
-import { randomUUID } from 'node:crypto';
+import crypto, { randomUUID } from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GUESSES } from '../../src/iam/tokens/guess-guard.js';
 import { requestToken, startTestService, type TestService, until } from './test-service.js';
@@ -26,6 +27,28 @@ async function guess(clientId: string, address: string, times = GUESSES): Promis
   const statuses: number[] = [];
   for (let count = 0; count < times; count += 1) statuses.push((await ask(clientId, `guess ${count}`, address)).status);
   return statuses;
+}
+
+/** How many keyed hashes and comparisons in constant time something takes. */
+async function cryptoWork(work: () => Promise<unknown>): Promise<{ hashes: number; comparisons: number }> {
+  const { createHmac, timingSafeEqual } = crypto;
+  const counted = { hashes: 0, comparisons: 0 };
+  crypto.createHmac = (...args) => {
+    counted.hashes += 1;
+    return createHmac(...args);
+  };
+  crypto.timingSafeEqual = (...args) => {
+    counted.comparisons += 1;
+    return timingSafeEqual(...args);
+  };
+  syncBuiltinESMExports();
+  try {
+    await work();
+    return counted;
+  } finally {
+    Object.assign(crypto, { createHmac, timingSafeEqual });
+    syncBuiltinESMExports();
+  }
 }
 
 describe('guessing the secret of a client', () => {
@@ -58,6 +81,12 @@ describe('guessing the secret of a client', () => {
     const known = [...(await guess(clientId, '192.0.2.4')), (await ask(clientId, 'x', '192.0.2.4')).status];
     const unknown = [...(await guess(UNKNOWN, '192.0.2.4')), (await ask(UNKNOWN, 'x', '192.0.2.4')).status];
     expect(unknown).toEqual(known);
+  });
+
+  it('is the same work for a wrong secret, an unknown client and what is no client’s name', async () => {
+    const { clientId } = await newClient();
+    for (const client of [clientId, randomUUID(), 'nobody'])
+      expect(await cryptoWork(() => ask(client, 'x', '192.0.2.9')), client).toEqual({ hashes: 1, comparisons: 1 });
   });
 
   it('is not slowed down by secrets that are right', async () => {

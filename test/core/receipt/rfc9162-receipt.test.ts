@@ -162,10 +162,12 @@ describe('an RFC 9162 receipt', () => {
   });
 
   it('of another log under the same key is refused when the log is pinned', async () => {
-    const { receipt, entries } = await receiptOf(3, 0, { ...name, subject: 'statements/private' });
-    await expect(verifyRfc9162Receipt(receipt, entries[0]!, { ...trust, log: name })).rejects.toMatchObject({
-      code: 'log_mismatch',
-    });
+    for (const other of [{ subject: 'statements/private' }, { issuer: 'https://another.example' }]) {
+      const { receipt, entries } = await receiptOf(3, 0, { ...name, ...other });
+      await expect(verifyRfc9162Receipt(receipt, entries[0]!, { ...trust, log: name })).rejects.toMatchObject({
+        code: 'log_mismatch',
+      });
+    }
   });
 
   const proof = (...members: CborValue[]) => new Map([[396, new Map([[-1, members]])]]);
