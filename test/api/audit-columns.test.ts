@@ -82,7 +82,7 @@ beforeAll(async () => {
     WITNESSES: witnesses.map(({ address }) => address).join(', '),
     WITNESS_SECONDS: '1',
   };
-  running = await startTestService(environment, environment['DATA_DIR']);
+  running = await startTestService(environment);
   const tlog = (await running.anonymous.get('/verifiabledata/tlog')).json as { logs: { kind: string; vkey: string }[] };
   for (const each of witnesses) each.knownLogs.push(tlog.logs.find(({ kind }) => kind === 'public')!.vkey);
   const identities = await fill(conserver);

@@ -4,9 +4,9 @@ import { createApplication } from '../../src/iam/applications/create-application
 import { parseConfig } from '../../src/platform/config.js';
 import { readCredentials } from '../../src/service/first-credentials.js';
 import { type RunningService, startService } from '../../src/start-service.js';
-import { engines } from '../support/engines.js';
+import { engines, onServer } from '../support/engines.js';
 import { ownRedisUrl } from '../support/own-redis.js';
-import { redisUrl, serverUrl } from '../support/prerequisites.js';
+import { redisUrl } from '../support/prerequisites.js';
 
 /** A caller with a token; paths are relative to the service. */
 export interface Client {
@@ -66,7 +66,8 @@ export async function startTestService(environment: Record<string, string> = {})
       const { clientId, clientSecret } = await newApplication(service, first.tenant_identity, roles, otherTenancy);
       return clientOf(url, clientId, clientSecret);
     },
-    asOwner: async (sql) => void (await (serverUrl ? place.asOwner(sql) : onEmbedded(service, sql))),
+    asOwner: async (sql) =>
+      void (await (started.DATABASE_URL ? onServer(started.DATABASE_URL, sql) : onEmbedded(service, sql))),
     async close() {
       await service.close();
       await place.remove();

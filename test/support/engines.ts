@@ -18,8 +18,6 @@ const silent = pino({ level: 'silent' });
 /** Where a service of a test's own can keep everything: a folder, and a migrated, empty database in it or on a server. */
 export interface Place {
   readonly environment: { readonly DATA_DIR: string; readonly DATABASE_URL?: string };
-  /** Runs SQL as the role that owns the tables, which row-level security does not bind; on a server only. */
-  asOwner(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
   remove(): Promise<void>;
 }
 
@@ -27,8 +25,8 @@ export interface Place {
 export interface TestDatabase {
   readonly database: PooledDatabase;
   readonly environment: Place['environment'];
-  /** Runs SQL as the role that owns the tables: a backup tool, or a fault. */
-  readonly asOwner: Place['asOwner'];
+  /** Runs SQL as the role that owns the tables, which row-level security does not bind: a backup tool, or a fault. */
+  asOwner(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
   /** Closes and removes it. */
   close(): Promise<void>;
 }
@@ -86,7 +84,6 @@ async function embeddedPlace(): Promise<Place> {
   const DATA_DIR = await embeddedDataDir();
   return {
     environment: { DATA_DIR },
-    asOwner: () => Promise.reject(new Error('the embedded database is its process alone')),
     remove: () => rm(DATA_DIR, { recursive: true, force: true }),
   };
 }
@@ -121,7 +118,6 @@ async function serverPlace(): Promise<Place> {
   const DATA_DIR = await mkdtemp(join(run, 'data-'));
   return {
     environment: { DATA_DIR, DATABASE_URL: urlOf(name) },
-    asOwner: (text, values) => onServer(urlOf(name), text, values),
     async remove() {
       await onServer(serverUrl!, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
       await rm(DATA_DIR, { recursive: true, force: true });
@@ -130,12 +126,13 @@ async function serverPlace(): Promise<Place> {
 }
 
 async function openOnServer(): Promise<TestDatabase> {
-  const { environment, asOwner, remove } = await serverPlace();
-  const database = await openPostgresql(environment.DATABASE_URL!, silent);
+  const { environment, remove } = await serverPlace();
+  const url = environment.DATABASE_URL!;
+  const database = await openPostgresql(url, silent);
   return {
     database,
     environment,
-    asOwner,
+    asOwner: (text, values) => onServer(url, text, values),
     async close() {
       await database.close();
       await remove();

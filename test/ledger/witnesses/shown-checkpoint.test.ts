@@ -4,7 +4,8 @@ import { decodeNote, encodeNote, NoteKeyType, signatureLine } from '../../../src
 import type { LogRef } from '../../../src/ledger/log.js';
 import { settleCheckpoint, shownCheckpoint } from '../../../src/ledger/witnesses/shown-checkpoint.js';
 import { insertCosigned } from '../../../src/ledger/witnesses/witness-store.js';
-import { ENGINES, type Opened, openEngine } from '../test-engines.js';
+import { engines } from '../../support/engines.js';
+import { type Opened, openEngine } from '../test-engines.js';
 
 const key = { name: 'log/a', type: NoteKeyType.ed25519, publicKey: new Uint8Array(32) };
 
@@ -14,7 +15,7 @@ function note(size: bigint): string {
   ]);
 }
 
-describe.each(ENGINES)('the checkpoint of a witnessed log on %s', (engine) => {
+describe.each(engines())('the checkpoint of a witnessed log on %s', (engine) => {
   let opened: Opened;
   let log: LogRef;
   beforeAll(async () => {
