@@ -5,9 +5,19 @@ import { UsageError } from './evidence-file.js';
 export interface BundledStatement {
   readonly name: string;
   readonly bytes: Uint8Array;
+  /** What witnesses vouched for, as far as the bundle has it. */
+  readonly witness: WitnessFiles | undefined;
+}
+
+/** The files of a bundle's witness folder. */
+export interface WitnessFiles {
+  readonly seal: Uint8Array;
+  readonly proof: Uint8Array;
+  readonly inclusion: Uint8Array;
 }
 
 const STATEMENT = /^(?:(.+)\/)?transparent-statement\.cose$/;
+const WITNESS = /^(?:.+\/)?witness\/(?:seal\.sth|seal\.tlog-proof|event-in-seal\.json)$/;
 /** A name that another tool would write outside of the folder that it unpacks into. */
 const ELSEWHERE = /^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)/;
 const MOST_FILES = 20_000;
@@ -24,7 +34,7 @@ function createFilter(): (file: UnzipFileInfo) => boolean {
     if (names.has(name)) throw new UsageError(`the evidence bundle has ${name} in it twice`);
     if (ELSEWHERE.test(name)) throw new UsageError(`the evidence bundle has a file for elsewhere in it: ${name}`);
     if (names.add(name).size > MOST_FILES) throw new UsageError('the evidence bundle is too large');
-    if (!STATEMENT.test(name)) return false;
+    if (!STATEMENT.test(name) && !WITNESS.test(name)) return false;
     // What is not compressed is taken at its stored length, whatever it says to be.
     const bytes = Math.max(size, originalSize);
     unpacked += bytes;
@@ -34,8 +44,8 @@ function createFilter(): (file: UnzipFileInfo) => boolean {
 }
 
 /**
- * The transparent statements in an evidence bundle. Its other files are for tools that are not ours, and the keys in it
- * are never used: they prove nothing about themselves.
+ * The transparent statements in an evidence bundle, and what witnesses vouched for. Its other files are for tools that are
+ * not ours, and the keys in it are never used: they prove nothing about themselves.
  * @throws {UsageError} when it is no bundle, has none, names a file twice or elsewhere, or is larger than any bundle is
  */
 export function openBundle(zip: Uint8Array): BundledStatement[] {
@@ -45,10 +55,18 @@ export function openBundle(zip: Uint8Array): BundledStatement[] {
   } catch (error) {
     throw error instanceof UsageError ? error : new UsageError('the evidence bundle is damaged');
   }
-  const statements = Object.entries(files).map(([name, bytes]) => ({
-    name: STATEMENT.exec(name)![1] ?? 'event',
-    bytes,
-  }));
+  const statements = Object.entries(files).flatMap(([path, bytes]) => {
+    const match = STATEMENT.exec(path);
+    const folder = match?.[1] === undefined ? '' : `${match[1]}/`;
+    return match ? [{ name: match[1] ?? 'event', bytes, witness: witnessFiles(files, folder) }] : [];
+  });
   if (statements.length === 0) throw new UsageError('the evidence bundle has no transparent statement in it');
   return statements.sort((left, right) => (left.name < right.name ? -1 : 1));
+}
+
+function witnessFiles(files: Readonly<Record<string, Uint8Array>>, folder: string): WitnessFiles | undefined {
+  const [seal, proof, inclusion] = ['seal.sth', 'seal.tlog-proof', 'event-in-seal.json'].map(
+    (name) => files[`${folder}witness/${name}`],
+  );
+  return seal && proof && inclusion && { seal, proof, inclusion };
 }

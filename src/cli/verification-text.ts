@@ -43,6 +43,7 @@ const MEANINGS: Readonly<Partial<Record<VerificationCode, string>>> = {
   massif_corrupt: 'A log file was changed or damaged after it was written.',
   insufficient_data: 'The files do not reach as far as what is to be checked: fetch newer ones.',
   checkpoint_signature_invalid: 'The checkpoint was changed after it was signed, or never was the log’s.',
+  witness_quorum_missing: 'Fewer of your witnesses than you ask for have seen this state of the log.',
   algorithm_not_allowed:
     'The signature algorithm is missing, weak or not the key’s: such signatures are forged easily.',
   critical_header_unknown: 'The signer demands a check that this program does not know.',

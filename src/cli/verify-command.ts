@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { VerificationError } from '../core/errors.js';
+import { decodeVkey, NoteKeyType } from '../core/tlog/signed-note.js';
 import type { IssuerTrust } from '../core/verify/trust.js';
 import { certificateTrust } from './certificate-trust.js';
 import { UsageError } from './evidence-file.js';
@@ -16,6 +18,9 @@ interface VerifyOptions {
   readonly logIssuer?: string;
   readonly statementLog?: string;
   readonly tenancyLog?: string;
+  readonly witness?: readonly string[];
+  readonly witnessQuorum?: string;
+  readonly witnessedLog?: string;
   readonly statementOnly?: boolean;
   readonly json?: boolean;
 }
@@ -33,12 +38,33 @@ async function issuers({ issuerKeys, issuer, ca, at }: VerifyOptions): Promise<I
   return { issuerKeys: keys, certificates, issuer };
 }
 
-function verify(files: readonly string[], options: VerifyOptions, terminal: Terminal): Promise<EvidenceReport> {
+/** Distinct keys, so that nobody counts twice; all of them have to have cosigned unless fewer are asked for. */
+function witnessesOf({ witness = [], witnessQuorum }: VerifyOptions): Pick<GivenTrust, 'witnesses' | 'quorum'> {
+  const read = witness.map((vkey) => {
+    try {
+      return decodeVkey(vkey);
+    } catch (error) {
+      if (error instanceof VerificationError) throw new UsageError(`--witness: ${error.message}`);
+      throw error;
+    }
+  });
+  if (read.some(({ type }) => type !== NoteKeyType.cosignature))
+    throw new UsageError('--witness: a key is a log’s own, not a witness’s');
+  const witnesses = [...new Map(read.map((key) => [key.publicKey.join(), key])).values()];
+  const quorum = witnessQuorum === undefined ? witnesses.length : Number(witnessQuorum);
+  if (!Number.isInteger(quorum) || quorum < Math.min(1, witnesses.length) || quorum > witnesses.length)
+    throw new UsageError(`--witness-quorum must be 1 to the number of witnesses that are given, ${witnesses.length}`);
+  return { witnesses, quorum };
+}
+
+async function verify(files: readonly string[], options: VerifyOptions, terminal: Terminal): Promise<EvidenceReport> {
   const trust: GivenTrust = {
     logKeys: () => readKeyFiles('--log-keys', options.logKeys),
     issuers: () => issuers(options),
     statementLog: pin(options.logIssuer, options.statementLog),
     tenancyLog: pin(options.logIssuer, options.tenancyLog),
+    ...witnessesOf(options),
+    witnessedLog: options.witnessedLog,
     statementOnly: options.statementOnly === true,
   };
   return verifyEvidence(files, trust, (done) => terminal.progress?.(done));
@@ -68,6 +94,13 @@ export function addVerifyCommand(program: Command, terminal: Terminal): void {
     .option('--log-issuer <name>', 'accept receipts and seals of this log operator alone')
     .option('--statement-log <name>', 'accept the receipt of this statement log alone')
     .option('--tenancy-log <name>', 'accept receipts and seals of this tenancy log alone')
+    .option(
+      '--witness <vkey>',
+      'a witness’s key (name+hash+key), to check who vouched for a bundle; repeatable',
+      collect,
+    )
+    .option('--witness-quorum <n>', 'how many of the witnesses have to have cosigned; all if not given')
+    .option('--witnessed-log <name>', 'accept what witnesses cosigned of this public statement log alone')
     .option('--statement-only', 'check the statement without its vCon')
     .option('--json', 'print one JSON document')
     .action(async (files: string[], options: VerifyOptions) => {

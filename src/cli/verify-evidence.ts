@@ -2,6 +2,7 @@ import { DataStructure } from '../core/cose/labels.js';
 import type { PublicJwk } from '../core/cose/public-key.js';
 import { VerificationError } from '../core/errors.js';
 import { receiptStructure } from '../core/receipt/receipt-proof.js';
+import type { NoteKey } from '../core/tlog/signed-note.js';
 import type { ExpectedLog, IssuerTrust } from '../core/verify/trust.js';
 import { refused, runStep, type VerificationReport } from '../core/verify/verification-report.js';
 import { verifyReceipt } from '../core/verify/verify-receipt.js';
@@ -12,6 +13,7 @@ import { type EvidenceFile, type EvidenceKind, readEvidence, UsageError } from '
 import { checkReplica, checkSeals, eventsOf, type Progress, replicaOfFiles, type Step } from './log-evidence.js';
 import { checkPublicAsset } from './public-asset-evidence.js';
 import { findReplicas } from './replica-folder.js';
+import { witnessSteps } from './witness-evidence.js';
 
 /** The keys that the caller trusts; asked for only when a check needs them. */
 export interface GivenTrust {
@@ -21,6 +23,11 @@ export interface GivenTrust {
   issuers(): Promise<IssuerTrust>;
   readonly statementLog: ExpectedLog;
   readonly tenancyLog: ExpectedLog;
+  readonly witnesses: readonly NoteKey[];
+  /** How many of the witnesses have to have cosigned. */
+  readonly quorum: number;
+  /** Origin of the checkpoints that witnesses cosign. */
+  readonly witnessedLog: string | undefined;
   /** A transparent statement may be checked without its document. */
   readonly statementOnly: boolean;
 }
@@ -159,8 +166,9 @@ async function checkBundle(files: readonly EvidenceFile[], trust: GivenTrust): P
   const statements = openBundle(bundle.bytes);
   const steps: Step[] = [];
   const matches: string[] = [];
-  for (const { name, bytes } of statements) {
-    const { steps: each } = await examine(bytes, document?.bytes, trust);
+  for (const { name, bytes, witness } of statements) {
+    const { steps: examined } = await examine(bytes, document?.bytes, trust);
+    const each: readonly Step[] = [...examined, ...(await witnessSteps(bytes, witness, trust))];
     // Other statements are about other states of the vCon.
     const [payload, ...rest] = each[0]?.step === 'payload_hash' ? each : [undefined, ...each];
     if (payload?.outcome === 'verified') matches.push(`${name}: ${payload.detail}`);

@@ -16,6 +16,7 @@ export type VerificationCode =
   | 'consistency_invalid'
   | 'seal_signature_invalid'
   | 'checkpoint_signature_invalid'
+  | 'witness_quorum_missing'
   | 'massif_corrupt'
   | 'insufficient_data'
   | 'algorithm_not_allowed'

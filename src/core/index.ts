@@ -72,6 +72,8 @@ export { type ReadStatement, readStatement } from './statement/signed-statement.
 export { statementEntry } from './statement/statement-entry.js';
 export { type ReadTransparentStatement, readTransparentStatement } from './statement/transparent-statement.js';
 export { readTemplate, TEMPLATE_VERSION, type VconTemplate } from './statement/vcon-template.js';
+export { decodeVkey, encodeVkey, type NoteKey } from './tlog/signed-note.js';
+export { decodeTlogProof, type TlogProof } from './tlog/tlog-proof.js';
 export { vconHashes } from './vcon/vcon-hash.js';
 export { type DocumentForm, type DocumentMatch, matchDocument } from './verify/match-document.js';
 export type { CertificateTrust, ExpectedLog, IssuerTrust, LogTrust } from './verify/trust.js';
@@ -102,3 +104,4 @@ export {
   type TransparentStatementTrust,
   verifyTransparentStatement,
 } from './verify/verify-transparent-statement.js';
+export { verifyWitnessed, type Witnessed, type WitnessedSeal, type WitnessTrust } from './verify/verify-witnessed.js';

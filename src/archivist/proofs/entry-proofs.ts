@@ -39,7 +39,7 @@ export async function entryProof(
     throw new ApiError('forbidden', 'You do not see all of this event, so you can be shown no proof of it.');
   if (proof === 'receipt')
     return ready(await mmrReceipt(tx, tenancyLog(proven.event.tenantId), proven.event.eventId, receiptForm));
-  if (!readTemplate(attributesOf(proven)) && !(await statement(tx, deployment, proven))) {
+  if (!(await hasStatement(tx, deployment, proven))) {
     throw new ApiError(
       'not_found',
       'This event carries no vCon template (payload and subject) and no registered statement, so it has no signed statement.',
@@ -48,6 +48,12 @@ export async function entryProof(
   return proof === 'signed-statement'
     ? ready(await statement(tx, deployment, proven))
     : transparentStatement(tx, deployment, proven);
+}
+
+/** Whether an event has a statement, or will have one: of its template, or the one that was registered. */
+export async function hasStatement(tx: Tx, deployment: Deployment, proven: ProvenEvent): Promise<boolean> {
+  if (readTemplate(attributesOf(proven))) return true;
+  return (await statement(tx, deployment, proven)) !== undefined;
 }
 
 async function transparentStatement(tx: Tx, deployment: Deployment, proven: ProvenEvent): Promise<Uint8Array> {

@@ -1,7 +1,8 @@
 import { type Zippable, zipSync } from 'fflate';
-import { utf8 } from '../../core/bytes.js';
+import { toHex, utf8 } from '../../core/bytes.js';
 import { massifPath, sealPath } from '../../core/massif/blob-paths.js';
 import { readTransparentStatement } from '../../core/statement/transparent-statement.js';
+import type { WitnessedSeal } from '../../core/verify/verify-witnessed.js';
 import { EVIDENCE_TEXT } from './evidence-text.js';
 
 /** Keys as anybody can fetch them; a verifier that takes them from the bundle has not checked where they come from. */
@@ -23,6 +24,8 @@ export interface Evidence {
   readonly receipt: { readonly map: Uint8Array; readonly draft: Uint8Array };
   readonly signedStatement?: Uint8Array | undefined;
   readonly transparentStatement?: Uint8Array | undefined;
+  /** Of an event that witnesses have vouched for. */
+  readonly witnessed?: WitnessedSeal | undefined;
 }
 
 /** Zip has no earlier time; any real one would make the same evidence other bytes each time. */
@@ -40,6 +43,7 @@ export function evidenceBundle(evidence: Evidence, keys: EvidenceKeys): Uint8Arr
     'tenancy-log-receipt.cose': receipt.draft,
     'tenancy-log-receipt-map.cose': receipt.map,
     ...statements(evidence),
+    ...witnessFiles(evidence),
     [replica(massifPath(logTenancy, massif))]: massifFile,
     [replica(sealPath(logTenancy, massif))]: sealFile,
     'keys/log-keys.cbor': keys.logKeys(),
@@ -60,5 +64,16 @@ function statements({ signedStatement, transparentStatement }: Evidence): Zippab
     'signed-statement.cose': signedStatement,
     'transparent-statement.cose': transparentStatement,
     ...(rfc9162Receipt ? { 'statement-log-receipt.cose': rfc9162Receipt } : {}),
+  };
+}
+
+function witnessFiles({ witnessed }: Evidence): Zippable {
+  if (!witnessed) return {};
+  const { seal, path, peaks, proof } = witnessed;
+  const inclusion = { path: path.map(toHex), peaks: peaks.map(toHex) };
+  return {
+    'witness/seal.sth': seal,
+    'witness/seal.tlog-proof': utf8(proof),
+    'witness/event-in-seal.json': utf8(`${JSON.stringify(inclusion, null, 2)}\n`),
   };
 }

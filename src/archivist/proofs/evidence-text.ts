@@ -47,7 +47,20 @@ log/
   be fetched again at any time from the operator's /verifiabledata: a log that has been
   rewritten since cannot contain the same nodes.
 
+witness/ (only of an event that witnesses have vouched for)
+  Others, who do not belong to the operator, watch the operator's public statement log and
+  cosign its checkpoints only when each extends what they have seen. seal.sth is a seal over
+  the peaks of the event's log, and an entry of that public log; event-in-seal.json has the
+  path (hex, lowest first) from the event's leaf to its peak, and all peaks. seal.tlog-proof
+  (C2SP tlog-proof) has the place of SHA-256(0x00 || seal.sth) in the public log, its
+  RFC 9162 path, and the checkpoint with its cosignatures: Ed25519 over
+  "cosignature/v1\\ntime <seconds>\\n" and the checkpoint's text (C2SP tlog-cosignature).
+  Get the witnesses' keys from the witnesses. The checkpoint's root, reached from seal.sth and
+  cosigned by enough of them, is what nobody can have been shown otherwise. Any tool that
+  takes tlog-proof files checks seal.tlog-proof with seal.sth as the entry.
+
 With our own tool, offline:
     vcon-archivist verify --log-keys <yours> --issuer-keys <yours> call.vcon.json transparent-statement.cose
     vcon-archivist verify --log-keys <yours> event.json log
+    vcon-archivist verify --log-keys <yours> --issuer-keys <yours> --witness <name+hash+key> evidence.zip
 `;

@@ -1,13 +1,13 @@
-import { readTemplate } from '../../core/statement/vcon-template.js';
 import { findLog } from '../../ledger/log-store.js';
 import { massifLeaves, massifView, sealView } from '../../ledger/massif-view.js';
+import { witnessedSeal } from '../../ledger/witnesses/witnessed-seal.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import { type Deployment, tenancyLog } from '../deployment.js';
+import { type Deployment, statementLog, tenancyLog } from '../deployment.js';
 import { assetEventResponse } from '../events/asset-event.js';
 import { assetFreeEventResponse } from '../events/asset-free-event.js';
 import { commitOf } from '../events/read-asset-events.js';
-import { entryProof, type ProvenEvent } from './entry-proofs.js';
+import { entryProof, hasStatement, type ProvenEvent } from './entry-proofs.js';
 import type { Evidence } from './evidence-bundle.js';
 
 /**
@@ -31,7 +31,10 @@ export async function gatherEvidence(tx: Tx, deployment: Deployment, proven: Pro
     proven.kind === 'asset_event'
       ? assetEventResponse(proven.event, commit, proven.form)
       : assetFreeEventResponse(proven.event, commit);
-  const attributes = proven.kind === 'asset_event' ? proven.event.eventAttributes : proven.event.attributes;
+  const witnessed =
+    commit.witnessed && proven.kind === 'asset_event'
+      ? await witnessedSeal(tx, statementLog(deployment, true), ref, commit.leafIndex)
+      : undefined;
   return {
     event: shown,
     logTenancy: event.tenantId,
@@ -39,7 +42,8 @@ export async function gatherEvidence(tx: Tx, deployment: Deployment, proven: Pro
     massifFile: massifFile.bytes,
     sealFile: sealFile.bytes,
     receipt,
-    ...(readTemplate(attributes)
+    witnessed,
+    ...((await hasStatement(tx, deployment, proven))
       ? {
           signedStatement: await entryProof(tx, deployment, proven, 'signed-statement', 'map'),
           transparentStatement: await entryProof(tx, deployment, proven, 'transparent-statement', 'map'),

@@ -126,3 +126,40 @@ export async function advanceWitnessed(tx: Tx, log: LogRef, size: bigint): Promi
     [log.tenantId, log.logId, size],
   );
 }
+
+/** A registered seal below a cosigned checkpoint. */
+export interface WitnessedPlace {
+  readonly sealNumber: bigint;
+  /** Of the seal in the public statement log. */
+  readonly entryIndex: bigint;
+  readonly checkpointSize: bigint;
+  readonly checkpoint: string;
+}
+
+/** The first registered seal over a leaf that lies below a cosigned checkpoint, and the first checkpoint above it. */
+export async function firstWitnessedSeal(
+  tx: Tx,
+  publicLog: LogRef,
+  log: LogRef,
+  leafIndex: bigint,
+): Promise<WitnessedPlace | undefined> {
+  const [row] = await tx.query<{ seal_number: bigint; leaf_index: bigint; size: bigint; note: string }>(
+    `SELECT r.seal_number, l.leaf_index, c.size, c.note
+       FROM archivist.registered_seal r
+       JOIN archivist.leaf l ON l.tenant_id = $1 AND l.log_id = $2 AND l.entry_id = r.entry_id
+      CROSS JOIN LATERAL (
+         SELECT size, note FROM archivist.cosigned_checkpoint
+          WHERE tenant_id = $1 AND log_id = $2 AND size > l.leaf_index ORDER BY size LIMIT 1) c
+      WHERE r.tenant_id = $3 AND r.log_id = $4 AND r.leaves > $5
+      ORDER BY r.leaves LIMIT 1`,
+    [publicLog.tenantId, publicLog.logId, log.tenantId, log.logId, leafIndex],
+  );
+  return (
+    row && {
+      sealNumber: row.seal_number,
+      entryIndex: row.leaf_index,
+      checkpointSize: row.size,
+      checkpoint: row.note,
+    }
+  );
+}

@@ -16,6 +16,7 @@ import { readTransparentStatement } from '../../../src/core/statement/transparen
 import { decodeCheckpoint } from '../../../src/core/tlog/checkpoint.js';
 import { decodeNote, decodeVkey } from '../../../src/core/tlog/signed-note.js';
 import { parseTilePath } from '../../../src/core/tlog/tile.js';
+import { decodeTlogProof } from '../../../src/core/tlog/tlog-proof.js';
 import { vconHashes } from '../../../src/core/vcon/vcon-hash.js';
 import { recomputeMassif } from '../../../src/core/verify/verify-massif.js';
 import { readFixtureFile } from '../../support/read-fixture-file.js';
@@ -41,8 +42,8 @@ const DECODERS: Readonly<Record<string, readonly [seeds: readonly string[], deco
     readRfc9162ConsistencyReceipt: [['receipt'], readRfc9162ConsistencyReceipt],
     readSeal: [['seal'], readSeal],
     decodePublishedState: [['state'], decodePublishedState],
-    decodeCoseKeySet: [['keys'], decodeCoseKeySet],
-    readKeyDocument: [['keys', 'keyDocument'], readKeyDocument],
+    decodeCoseKeySet: [['keys', 'rsaKeys'], decodeCoseKeySet],
+    readKeyDocument: [['keys', 'keyDocument', 'rsaKeyDocument'], readKeyDocument],
     readMassif: [['massif'], readMassif],
     recomputeMassif: [['massif'], recomputeMassif],
     parseEventDocument: [['event'], (bytes) => parseEventDocument(text(bytes))],
@@ -50,6 +51,7 @@ const DECODERS: Readonly<Record<string, readonly [seeds: readonly string[], deco
     decodeNote: [['note'], (bytes) => decodeNote(text(bytes))],
     decodeCheckpoint: [['note'], (bytes) => decodeCheckpoint(text(bytes))],
     decodeVkey: [['vkey'], (bytes) => decodeVkey(text(bytes))],
+    decodeTlogProof: [['tlogProof'], (bytes) => decodeTlogProof(text(bytes))],
     parseTilePath: [['tilePath'], (bytes) => parseTilePath(text(bytes))],
   };
 

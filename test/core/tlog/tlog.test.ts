@@ -14,6 +14,7 @@ import {
   verifyNote,
 } from '../../../src/core/tlog/signed-note.js';
 import { hashesAtLevel, parseTilePath, TILE_WIDTH, tilePath } from '../../../src/core/tlog/tile.js';
+import { decodeTlogProof, encodeTlogProof } from '../../../src/core/tlog/tlog-proof.js';
 import { readFixtureFile } from '../../support/read-fixture-file.js';
 
 interface Known {
@@ -158,6 +159,40 @@ describe('cosignatures', () => {
   it('and notes have keys of their own types', () => {
     expect(witness.type).toBe(NoteKeyType.cosignature);
     expect(decodeVkey(KNOWN.checkpoints.vkey).type).toBe(NoteKeyType.ed25519);
+  });
+});
+
+describe('proofs of an entry under a checkpoint', () => {
+  const hash = fc.uint8Array({ minLength: 32, maxLength: 32 });
+  const note = 'example.com/log\n5\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n\n— example.com/log AAAAAAECAwQ=\n';
+
+  it('are read as they were written, whatever stands in the checkpoint', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 2n ** 62n }), fc.array(hash, { maxLength: 63 }), (index, path) => {
+        const proof = { index, path, checkpoint: note };
+        expect(decodeTlogProof(encodeTlogProof(proof))).toEqual(proof);
+      }),
+    );
+  });
+
+  it('have the lines of the specification, and extra data is passed over', () => {
+    const text = encodeTlogProof({ index: 3n, path: [new Uint8Array(32)], checkpoint: note });
+    expect(text.split('\n').slice(0, 4)).toEqual(['c2sp.org/tlog-proof@v1', 'index 3', `${'A'.repeat(43)}=`, '']);
+    expect(decodeTlogProof(text.replace('\n', '\nextra YWJj\n'))).toEqual(decodeTlogProof(text));
+  });
+
+  it.each([
+    '',
+    'c2sp.org/tlog-proof@v1\n',
+    'c2sp.org/tlog-proof@v1\nindex 01\n\n',
+    'c2sp.org/tlog-proof@v1\nindex -1\n\n',
+    'c2sp.org/tlog-proof@v1\n\nindex 1\n\n',
+    'c2sp.org/tlog-proof@v1\nindex 1\nAAAA\n\n',
+    `c2sp.org/tlog-proof@v1\nindex 1\n${`${'A'.repeat(43)}=\n`.repeat(64)}\n`,
+    ` c2sp.org/tlog-proof@v1\nindex 1\n\n`,
+    `c2sp.org/tlog-proof@v1\nindex 1\n\n${'x'.repeat(1 << 20)}`,
+  ])('are refused when they are none', (text) => {
+    expect(() => decodeTlogProof(text)).toThrow(expect.objectContaining({ code: 'malformed' }));
   });
 });
 

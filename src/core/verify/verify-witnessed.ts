@@ -1,0 +1,90 @@
+import { equalBytes } from '../bytes.js';
+import type { VerifySignature } from '../cose/signature.js';
+import { VerificationError } from '../errors.js';
+import { verifyInclusion } from '../mmr/verify-inclusion.js';
+import { rfc9162Leaf } from '../rfc9162/rfc9162-leaf.js';
+import { rfc9162RootFromInclusion } from '../rfc9162/rfc9162-root-from-inclusion.js';
+import type { EventDocument } from '../statement/event-document.js';
+import { decodeCheckpoint } from '../tlog/checkpoint.js';
+import { verifyCosignature } from '../tlog/cosignature.js';
+import { decodeNote, type NoteKey, type SignedNote } from '../tlog/signed-note.js';
+import { decodeTlogProof } from '../tlog/tlog-proof.js';
+import { checkEventLog, eventLeaf } from './verify-event.js';
+import type { ReceiptTrust } from './verify-receipt.js';
+import { verifySeal } from './verify-seal.js';
+
+/** What shows that witnesses have seen the state of a log in which an event is. */
+export interface WitnessedSeal {
+  /** A seal of the event's log, which is an entry of the public statement log, every byte of it. */
+  readonly seal: Uint8Array;
+  /** From the event's leaf to its peak, and all peaks of the sealed state, left to right. */
+  readonly path: readonly Uint8Array[];
+  readonly peaks: readonly Uint8Array[];
+  /** That a cosigned checkpoint of the public statement log covers the seal (C2SP tlog-proof). */
+  readonly proof: string;
+}
+
+/** Keys of the witnesses that the verifier knows, and how many of them have to have cosigned. */
+export interface WitnessTrust extends ReceiptTrust {
+  readonly witnesses: readonly NoteKey[];
+  readonly quorum: number;
+  /** Origin of the public statement log's checkpoints, where it is known. */
+  readonly origin?: string | undefined;
+}
+
+/** Who vouches, and for what. */
+export interface Witnessed {
+  /** Names of the witnesses whose cosignatures hold. */
+  readonly by: readonly string[];
+  readonly origin: string;
+  /** Entries under the checkpoint, and which of them the seal is. */
+  readonly size: bigint;
+  readonly index: bigint;
+}
+
+/** One key is one witness, however often it was given, or has signed. */
+async function cosigners(
+  note: SignedNote,
+  witnesses: readonly NoteKey[],
+  verifySignature: VerifySignature | undefined,
+): Promise<string[]> {
+  const distinct = witnesses.filter(
+    (each, place) => witnesses.findIndex((other) => equalBytes(other.publicKey, each.publicKey)) === place,
+  );
+  const names: string[] = [];
+  for (const witness of distinct)
+    if ((await verifyCosignature(note, witness, verifySignature)) !== undefined) names.push(witness.name);
+  return names;
+}
+
+/**
+ * Checks that witnesses have seen the state of a log that holds an event: the event's leaf lies under the seal's peaks, a
+ * trusted key sealed them, the seal is an entry under the checkpoint, and enough of the given witnesses cosigned that. With
+ * this the log's keeper cannot show anybody another history of the event without a witness noticing.
+ * @throws {VerificationError} `inclusion_path_invalid` when one does not lead to the next, `witness_quorum_missing` when too
+ * few cosigned, `checkpoint_signature_invalid` for a bad cosignature of a given witness, and those of any seal
+ */
+export async function verifyWitnessed(
+  event: EventDocument,
+  witnessed: WitnessedSeal,
+  trust: WitnessTrust,
+): Promise<Witnessed> {
+  const { leaf, mmrIndex } = eventLeaf(event);
+  const seal = await verifySeal(witnessed.seal, witnessed.peaks, trust);
+  checkEventLog(seal, event);
+  verifyInclusion(seal.state.size, witnessed.peaks, mmrIndex, leaf, witnessed.path);
+  const { index, path, checkpoint } = decodeTlogProof(witnessed.proof);
+  const note = decodeNote(checkpoint);
+  const { origin, size, root } = decodeCheckpoint(note.text);
+  if (trust.origin !== undefined && trust.origin !== origin)
+    throw new VerificationError('log_mismatch', `the checkpoint is of the log "${origin}", not of "${trust.origin}"`);
+  if (!equalBytes(rfc9162RootFromInclusion(rfc9162Leaf(witnessed.seal), index, size, path), root))
+    throw new VerificationError('inclusion_path_invalid', 'the cosigned checkpoint does not cover the seal');
+  const by = await cosigners(note, trust.witnesses, trust.verifySignature);
+  if (by.length < trust.quorum)
+    throw new VerificationError(
+      'witness_quorum_missing',
+      `the checkpoint is cosigned by ${by.length} of the given witnesses, not by ${trust.quorum}`,
+    );
+  return { by, origin, size, index };
+}
