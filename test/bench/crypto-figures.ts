@@ -15,10 +15,11 @@ import { nodeSigner } from '../../src/platform/keys/evidence-signer.js';
 import { nodeVerify } from '../../src/platform/keys/node-verify.js';
 import { nodeSha256 } from '../../src/platform/node-sha256.js';
 import type { BenchPlan } from './bench-plan.js';
+import { processorSeconds } from './processor-seconds.js';
 import type { ServiceUnderTest } from './service-under-test.js';
 import { newSubject, templateAttributes } from './template-event.js';
 
-/** Operations per second of one core, a value a round. */
+/** Operations per second of processor time, a value a round. */
 export interface CryptoFigures {
   readonly es256Signs: number[];
   readonly signedStatements: number[];
@@ -41,13 +42,11 @@ async function interleaved(works: readonly Work[], plan: BenchPlan): Promise<num
 }
 
 async function perSecond(work: Work, seconds: number): Promise<number> {
-  const begun = performance.now();
   let done = 0;
-  while (performance.now() - begun < seconds * 1000) {
-    await work();
-    done += 1;
-  }
-  return done / ((performance.now() - begun) / 1000);
+  const worked = await processorSeconds(async () => {
+    for (const until = performance.now() + seconds * 1000; performance.now() < until; done += 1) await work();
+  });
+  return done / worked;
 }
 
 /**

@@ -5,6 +5,7 @@ import { nodeSigner } from '../../src/platform/keys/evidence-signer.js';
 import type { Database } from '../../src/platform/postgres/database.js';
 import { openPostgresql } from '../../src/platform/postgres/open-postgresql.js';
 import type { BenchPlan } from './bench-plan.js';
+import { processorSeconds } from './processor-seconds.js';
 import { percentile } from './statistics.js';
 import { createSyntheticLog, type SyntheticLog } from './synthetic-log.js';
 
@@ -68,13 +69,6 @@ export async function measureReceipts(databaseUrl: string, plan: BenchPlan, say:
   } finally {
     await database.close();
   }
-}
-
-async function processorSeconds(work: () => Promise<void>): Promise<number> {
-  const before = process.cpuUsage();
-  await work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1e6;
 }
 
 async function assemble(database: Database, log: SyntheticLog, leaves: readonly number[]): Promise<void> {

@@ -122,7 +122,8 @@ function ratios({ measured, checks, crypto }: Findings) {
 /** The one JSON document of a run. */
 export function report(plan: BenchPlan, findings: Findings): Record<string, unknown> {
   const { measured, checks, crypto } = findings;
-  const statements = (rates: readonly number[]) => figure(rates, 'transparent statements/s, one at a time');
+  const statements = (rates: readonly number[]) =>
+    figure(rates, 'transparent statements/s of processor time, one at a time');
   const [cpu] = cpus();
   return {
     benchmark: 'vcon-archivist',
@@ -158,9 +159,9 @@ export function report(plan: BenchPlan, findings: Findings): Record<string, unkn
       ...Object.fromEntries(
         measured.services.map((each, place) => [each.service.engine, serviceFigures(each, checks[place]!, plan)]),
       ),
-      es256Signs: figure(crypto.es256Signs, 'signs/s'),
-      signedStatements: figure(crypto.signedStatements, 'statements/s'),
-      es256Verifies: figure(crypto.es256Verifies, 'verifies/s'),
+      es256Signs: figure(crypto.es256Signs, 'signs/s of processor time'),
+      signedStatements: figure(crypto.signedStatements, 'statements/s of processor time'),
+      es256Verifies: figure(crypto.es256Verifies, 'verifies/s of processor time'),
       offlineVerificationsNode: statements(crypto.transparentStatementsNode),
       offlineVerificationsWebCrypto: statements(crypto.transparentStatementsWebCrypto),
     },
