@@ -12,12 +12,20 @@ export const statementSource: StatementSource = {
     const others = wanted.filter((event) => !found.has(event.eventId));
     const assetFreeEvents = await findAssetFreeEvents(tx, others);
     const attributed = [
-      ...assetEvents.map((event) => ({ entryId: event.eventId, attributes: event.eventAttributes })),
-      ...assetFreeEvents.map((event) => ({ entryId: event.eventId, attributes: event.attributes })),
+      ...assetEvents.map((event) => ({
+        entryId: event.eventId,
+        tenantId: event.originTenantId,
+        attributes: event.eventAttributes,
+      })),
+      ...assetFreeEvents.map((event) => ({
+        entryId: event.eventId,
+        tenantId: event.tenantId,
+        attributes: event.attributes,
+      })),
     ];
-    return attributed.flatMap(({ entryId, attributes }) => {
+    return attributed.flatMap(({ attributes, ...event }) => {
       const template = readTemplate(attributes);
-      return template ? [{ entryId, template }] : [];
+      return template ? [{ ...event, template }] : [];
     });
   },
 };

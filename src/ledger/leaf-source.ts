@@ -29,7 +29,14 @@ export interface LeafSource {
   leaves(tx: Tx, log: LogRef, entries: readonly WaitingEntry[]): Promise<LeafEntry[]>;
 }
 
-/** What to sign for entries of the kind statement. */
+/** What to sign for an entry of the kind statement. */
+export interface StatementTemplate {
+  readonly entryId: string;
+  /** Whose event it is; of a public form, the tenancy that it was made in. */
+  readonly tenantId: string;
+  readonly template: VconTemplate;
+}
+
 export interface StatementSource {
-  templates(tx: Tx, entries: readonly WaitingEntry[]): Promise<{ entryId: string; template: VconTemplate }[]>;
+  templates(tx: Tx, entries: readonly WaitingEntry[]): Promise<StatementTemplate[]>;
 }

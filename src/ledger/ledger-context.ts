@@ -21,8 +21,8 @@ export interface LedgerContext {
   readonly statementSource: StatementSource;
   /** Claim 1 of seals and receipts. */
   readonly receiptIssuer: string;
-  /** Claim 1 of statements. */
-  readonly statementIssuer: string;
+  /** Claim 1 of the statements about a tenancy's events. */
+  readonly statementIssuer: (tenantId: string) => string;
   /** Headers of the hash envelopes that statements are; the private ones when it is not said. */
   readonly hashEnvelopeLabels?: HashEnvelopeLabels;
 }

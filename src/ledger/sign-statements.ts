@@ -1,17 +1,15 @@
 import { createSign1, encodeSign1 } from '../core/cose/sign1.js';
 import { statementHeader } from '../core/statement/signed-statement.js';
-import type { VconTemplate } from '../core/statement/vcon-template.js';
 import { unsignedStatements } from './intake-store.js';
-import type { WaitingEntry } from './leaf-source.js';
+import type { StatementTemplate, WaitingEntry } from './leaf-source.js';
 import type { LedgerContext } from './ledger-context.js';
 import type { LogRef } from './log.js';
 import { insertStatements } from './statement-store.js';
 
 const BATCH = 500;
 
-interface Unsigned {
+interface Unsigned extends StatementTemplate {
   readonly entry: WaitingEntry;
-  readonly template: VconTemplate;
 }
 
 async function unsignedTemplates(context: LedgerContext, log: LogRef): Promise<Unsigned[]> {
@@ -19,13 +17,13 @@ async function unsignedTemplates(context: LedgerContext, log: LogRef): Promise<U
     const entries = await unsignedStatements(tx, log, BATCH);
     if (entries.length === 0) return [];
     const templates = new Map(
-      (await context.statementSource.templates(tx, entries)).map(({ entryId, template }) => [entryId, template]),
+      (await context.statementSource.templates(tx, entries)).map((each) => [each.entryId, each]),
     );
     const missing = entries.filter((entry) => !templates.has(entry.entryId)).map((entry) => entry.entryId);
     if (missing.length > 0) context.logger.error({ logId: log.logId, missing }, 'waiting statements have no template');
     return entries.flatMap((entry) => {
       const template = templates.get(entry.entryId);
-      return template ? [{ entry, template }] : [];
+      return template ? [{ entry, ...template }] : [];
     });
   });
 }
@@ -40,14 +38,14 @@ export async function signStatements(context: LedgerContext, log: LogRef): Promi
   if (unsigned.length === 0) return 0;
   const signer = context.keyring.signer('issuer');
   const named = {
-    issuer: context.statementIssuer,
     kid: signer.kid,
     alg: signer.alg,
     labels: context.hashEnvelopeLabels ?? 'private',
   };
   const statements = await Promise.all(
-    unsigned.map(async ({ entry, template }) => {
-      const signed = await createSign1(statementHeader(template, named), template.payload, signer);
+    unsigned.map(async ({ entry, tenantId, template }) => {
+      const header = statementHeader(template, { ...named, issuer: context.statementIssuer(tenantId) });
+      const signed = await createSign1(header, template.payload, signer);
       return {
         tenantId: entry.entryTenantId,
         eventId: entry.entryId,

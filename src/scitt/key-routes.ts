@@ -1,7 +1,11 @@
+import { z } from 'zod';
 import { encodeCoseKeySet } from '../core/cose/cose-key.js';
+import { readPublicTenancy } from '../iam/tenancies/tenancy-self.js';
 import { type Route, route } from '../platform/http/route.js';
 import type { Keyring, PublishedKey } from '../platform/keys/keyring.js';
-import { DID_PATH, didDocument, didDocumentSchema, issuerDid } from './did.js';
+import type { Database } from '../platform/postgres/database.js';
+import { uuidSchema } from '../platform/uuid-schema.js';
+import { DID_PATH, didDocument, didDocumentSchema, issuerDid, serviceDid, TENANCY_DID_PATH } from './did.js';
 import { problemDetails } from './problem-details.js';
 
 /** Keys change rarely, and a verifier must learn of a new one soon. */
@@ -12,7 +16,7 @@ const HEADERS = { 'cache-control': 'public, max-age=300', 'access-control-allow-
  * did:web document, token and issuer keys as a JWK set (RFC 7517); receipt keys once more where older clients look for
  * them (discovery-routes.ts).
  */
-export function keyRoutes(deps: { keyring: Keyring; publicUrl: string }): Route[] {
+export function keyRoutes(deps: { keyring: Keyring; publicUrl: string; database: Database }): Route[] {
   const { keyring } = deps;
   const keys = evidenceKeys(deps);
   return [
@@ -51,28 +55,42 @@ export function keyRoutes(deps: { keyring: Keyring; publicUrl: string }): Route[
       method: 'GET',
       path: DID_PATH,
       operationId: 'DIDWeb_GetDID',
-      summary: 'The DID document of the statement issuer',
+      summary: 'The DID document of the service, with the keys of every statement',
       access: 'public',
       success: 200,
       codes: [404],
       response: didDocumentSchema,
       handle: async () => ({
-        body: keys.issuerDocument(),
+        body: keys.serviceDocument(),
         headers: HEADERS,
       }),
+    }),
+    route({
+      method: 'GET',
+      path: TENANCY_DID_PATH,
+      operationId: 'DIDWeb_GetTenancyDID',
+      summary: 'The DID document of the issuer of a tenancy’s statements',
+      access: 'public',
+      extension: true,
+      success: 200,
+      codes: [400, 404],
+      params: z.object({ uuid: uuidSchema }),
+      response: didDocumentSchema,
+      handle: async ({ params }) => {
+        await readPublicTenancy(deps.database, params.uuid);
+        return { body: keys.issuerDocument(params.uuid), headers: HEADERS };
+      },
     }),
   ];
 }
 
 /** The keys that evidence is checked with, in the forms in which they are published. */
 export function evidenceKeys({ keyring, publicUrl }: { keyring: Pick<Keyring, 'publicKeys'>; publicUrl: string }) {
+  const documentOf = (did: string) => didDocument(did, keyring.publicKeys(['issuer']));
   return {
     logKeys: () => encodeCoseKeySet(keyring.publicKeys(['statement_receipt', 'seal']).map((key) => key.jwk)),
-    issuerDocument: () =>
-      didDocument(
-        issuerDid(publicUrl),
-        keyring.publicKeys(['issuer']).map((key) => ({ keyId: key.keyId, algorithm: key.algorithm, jwk: key.jwk })),
-      ),
+    serviceDocument: () => documentOf(serviceDid(publicUrl)),
+    issuerDocument: (tenantId: string) => documentOf(issuerDid(publicUrl, tenantId)),
   };
 }
 

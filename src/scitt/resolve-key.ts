@@ -5,6 +5,7 @@ import { certificateChain } from '../core/cose/x5chain.js';
 import { VerificationError } from '../core/errors.js';
 import { CertificateUnusable, readCertificate } from './certificate.js';
 import { authorityOfIssuer } from './certificate-chain.js';
+import { isReservedIssuer } from './did.js';
 import type { ExaminedStatement } from './examine-statement.js';
 import { algorithmOfCoseKey, fits, type IssuerKey, issuerKeyOfCoseKey, KeyUnusable, verifies } from './issuer-key.js';
 import { StatementRefused } from './statement-refused.js';
@@ -33,7 +34,7 @@ export type KeyResolution =
  * @throws {StatementRefused}
  */
 export function resolveKey(statement: ExaminedStatement, sources: KeySources): KeyResolution {
-  if (sources.reserved.includes(statement.issuer)) throw rejected('This issuer is the service itself.');
+  if (isReservedIssuer(statement.issuer, sources.reserved)) throw rejected('This issuer is the service itself.');
   const { key, resolution } = found(statement, sources);
   const { algorithm, payload } = statement;
   const { protectedBytes, signature } = statement.read.sign1;

@@ -4,6 +4,7 @@ import { administer } from '../iam/security/administer.js';
 import { ApiError } from '../platform/errors.js';
 import type { Principal } from '../platform/http/principal.js';
 import type { Tx } from '../platform/postgres/database.js';
+import { isReservedIssuer } from './did.js';
 import type { ScittDeps } from './register-statement.js';
 import type { RegistrationSettings } from './registration-policy.js';
 import { type CreateTrustAnchorBody, readTrustAnchor, type TrustAnchor } from './trust-anchor.js';
@@ -29,7 +30,7 @@ export function createTrustAnchor(
   return administer(deps, principal, { action: 'trust_anchor.create', resource: 'trust_anchors' }, async (tx) => {
     const createdAt = new Date(deps.clock.now());
     const anchor: TrustAnchor = { ...readTrustAnchor(body), tenantId, anchorId: deps.ids.uuid(), createdAt };
-    if (deps.reservedIssuers.includes(anchor.issuer))
+    if (isReservedIssuer(anchor.issuer, deps.reservedIssuers))
       throw new ApiError('bad_request', 'issuer: this is the service itself');
     if ((await countTrustAnchors(tx, tenantId)) >= MAX_ANCHORS)
       throw new ApiError('quota_reached', `A tenancy has at most ${MAX_ANCHORS} trust anchors.`);

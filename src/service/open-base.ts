@@ -91,7 +91,7 @@ export function createServiceLedger(config: Config, base: Base, metrics: LedgerM
     leafSource,
     statementSource,
     receiptIssuer: config.publicUrl,
-    statementIssuer: issuerDid(config.publicUrl),
+    statementIssuer: (tenantId) => issuerDid(config.publicUrl, tenantId),
     hashEnvelopeLabels: config.hashEnvelopeLabels,
     ids: base.ids,
     queueBackend: base.queues,

@@ -6,7 +6,7 @@ import type { Clock } from '../platform/clock.js';
 import type { Ids } from '../platform/ids.js';
 import type { Logger } from '../platform/logger.js';
 import type { Database } from '../platform/postgres/database.js';
-import { issuerDid } from '../scitt/did.js';
+import { serviceDid } from '../scitt/did.js';
 import type { ScittDeps } from '../scitt/register-statement.js';
 
 /** What the registration of statements stands on: the provenance side makes an event of what it accepts. */
@@ -29,7 +29,7 @@ export function registrationDeps(parts: {
     publicTenancy: deployment.publicTenancy,
     publicStatementLog: statementLog(deployment, true),
     privateStatementLog: statementLog(deployment, false),
-    reservedIssuers: [issuerDid(publicUrl), publicUrl],
+    reservedIssuers: [serviceDid(publicUrl), publicUrl],
     receipts: createReceiptWatch({ database, logger }),
     tenancyLog,
     async accept(principal, statement): Promise<RegisteredEntry> {

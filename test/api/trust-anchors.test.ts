@@ -56,7 +56,7 @@ describe('a registered issuer', () => {
 
   it('is not the service itself', async () => {
     const did = (await running.anonymous.get('/archivist/v1/didweb/did.json')).json['id'] as string;
-    for (const reserved of [did, running.url]) {
+    for (const reserved of [did, `${did}:00000000-0000-4000-8000-000000000000`, running.url]) {
       const { status } = await running.owner.post(ANCHORS, { issuer: reserved, public_key: jwkOf(sampleIssuer()) });
       expect(status).toBe(400);
       expect((await register(sampleIssuer(), { issuer: reserved }))[0]).toBe(400);

@@ -108,8 +108,9 @@ export function createRig(parts: RigParts): LedgerRig {
       },
       statementSource: {
         async templates(_tx, waiting) {
-          return waiting.map(({ entryId }) => ({
+          return waiting.map(({ entryId, entryTenantId }) => ({
             entryId,
+            tenantId: entryTenantId,
             template: {
               payload: sha256(entries.secrets.get(entryId)!),
               payloadHashAlg: HashAlgorithm.sha256,
@@ -120,7 +121,7 @@ export function createRig(parts: RigParts): LedgerRig {
         },
       },
       receiptIssuer: 'https://archivist.example',
-      statementIssuer: 'did:web:archivist.example',
+      statementIssuer: () => 'did:web:archivist.example',
     },
   };
   const rig: LedgerRig = {

@@ -66,9 +66,9 @@ export async function findAssetEvents(
 export async function findEventAttributes(
   tx: Tx,
   wanted: readonly { tenantId: string; eventId: string }[],
-): Promise<{ eventId: string; eventAttributes: Record<string, unknown> }[]> {
+): Promise<{ eventId: string; originTenantId: string; eventAttributes: Record<string, unknown> }[]> {
   return tx.query(
-    `SELECT event_id AS "eventId", event_attributes AS "eventAttributes"
+    `SELECT event_id AS "eventId", origin_tenant_id AS "originTenantId", event_attributes AS "eventAttributes"
        FROM unnest($1::uuid[], $2::uuid[]) AS wanted(tenant_id, event_id)
        JOIN archivist.asset_event e USING (tenant_id, event_id)`,
     [wanted.map((event) => event.tenantId), wanted.map((event) => event.eventId)],

@@ -9,8 +9,8 @@ import { EVIDENCE_TEXT } from './evidence-text.js';
 export interface EvidenceKeys {
   /** COSE key set of receipts and seals. */
   logKeys(): Uint8Array;
-  /** DID document of the statements' issuer. */
-  issuerDocument(): object;
+  /** DID document of the issuer of a tenancy's statements. */
+  issuerDocument(tenantId: string): object;
 }
 
 /** Everything that proves one event. */
@@ -18,6 +18,8 @@ export interface Evidence {
   readonly event: object;
   /** The tenancy whose log holds the event. */
   readonly logTenancy: string;
+  /** The tenancy whose event it is: who issued the statement. */
+  readonly issuingTenancy: string;
   readonly massif: number;
   readonly massifFile: Uint8Array;
   readonly sealFile: Uint8Array;
@@ -36,7 +38,7 @@ const TIME = new Date(1980, 0, 1);
  * ours. The log's files lie as in a replica folder.
  */
 export function evidenceBundle(evidence: Evidence, keys: EvidenceKeys): Uint8Array {
-  const { event, logTenancy, massif, massifFile, sealFile, receipt } = evidence;
+  const { event, logTenancy, issuingTenancy, massif, massifFile, sealFile, receipt } = evidence;
   const files: Zippable = {
     'README.txt': utf8(EVIDENCE_TEXT),
     'event.json': utf8(`${JSON.stringify(event, null, 2)}\n`),
@@ -47,7 +49,7 @@ export function evidenceBundle(evidence: Evidence, keys: EvidenceKeys): Uint8Arr
     [replica(massifPath(logTenancy, massif))]: massifFile,
     [replica(sealPath(logTenancy, massif))]: sealFile,
     'keys/log-keys.cbor': keys.logKeys(),
-    'keys/did.json': utf8(`${JSON.stringify(keys.issuerDocument(), null, 2)}\n`),
+    'keys/did.json': utf8(`${JSON.stringify(keys.issuerDocument(issuingTenancy), null, 2)}\n`),
   };
   // Most of a massif is zeros or hashes: more effort makes it no smaller.
   return zipSync(files, { level: 1, mtime: TIME });

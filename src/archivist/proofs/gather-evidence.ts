@@ -38,6 +38,7 @@ export async function gatherEvidence(tx: Tx, deployment: Deployment, proven: Pro
   return {
     event: shown,
     logTenancy: event.tenantId,
+    issuingTenancy: proven.kind === 'asset_event' ? proven.event.originTenantId : event.tenantId,
     massif,
     massifFile: massifFile.bytes,
     sealFile: sealFile.bytes,
