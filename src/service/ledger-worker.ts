@@ -1,17 +1,11 @@
 // What the ledger's thread runs (`ledger-thread.ts`).
-import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { LedgerMetrics } from '../ledger/round.js';
 import type { Config } from '../platform/config.js';
 import type { FromLedger, ToLedger } from './ledger-thread.js';
 import { startLedger } from './open-base.js';
 
-/** Behind requests where processors are short: rounds then are fewer, and larger. */
-const NICENESS = 5;
-
 async function main(): Promise<void> {
-  // Elsewhere this would be the priority of the whole process.
-  if (process.platform === 'linux') setPriority(NICENESS);
   const port = parentPort!;
   const tell = (message: FromLedger): void => port.postMessage(message);
   const metrics: LedgerMetrics = {
