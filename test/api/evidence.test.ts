@@ -114,19 +114,14 @@ describe('the evidence of an event', () => {
 });
 
 describe('vcon-archivist export', () => {
-  const environment = { ...process.env };
-  afterAll(() => {
-    process.env = environment;
-  });
+  afterAll(() => void vi.unstubAllEnvs());
 
   it('writes one file about a vCon, which verify takes with the vCon', async () => {
     await evidence(`v2/${identities[1]}`);
     const secret = running.ownerSecret;
-    Object.assign(process.env, {
-      ARCHIVIST_URL: running.url,
-      ARCHIVIST_CLIENT_ID: running.owner.clientId,
-      ARCHIVIST_CLIENT_SECRET: secret,
-    });
+    vi.stubEnv('ARCHIVIST_URL', running.url);
+    vi.stubEnv('ARCHIVIST_CLIENT_ID', running.owner.clientId);
+    vi.stubEnv('ARCHIVIST_CLIENT_SECRET', secret);
     const out = join(folder, 'all.zip');
     const { out: said, err, exitCode } = await cli('export', UUID, '--out', out);
     expect(err).toBe('');
@@ -142,7 +137,7 @@ describe('vcon-archivist export', () => {
   it('exits 2 when there is nothing to export, or the service refuses', async () => {
     expect((await cli('export', UUID.replace(/e$/, 'f'))).err).toContain('no event');
     expect((await cli('export', 'not-a-uuid')).exitCode).toBe(2);
-    process.env['ARCHIVIST_CLIENT_SECRET'] = 'x'.repeat(64);
+    vi.stubEnv('ARCHIVIST_CLIENT_SECRET', 'x'.repeat(64));
     const refused = await cli('export', UUID);
     expect([refused.exitCode, refused.err.includes('x'.repeat(64))]).toEqual([2, false]);
   });
