@@ -73,9 +73,9 @@ describe.skipIf(!redisUrl)('the stream of the link and the tracer', () => {
 
   it('acknowledges only what is kept: while the queue keeps nothing, the stream does', async () => {
     failing = true;
+    await append();
+    await append();
     await start();
-    await append();
-    await append();
     await eventually(async () => ((await redis.xpending(stream, STREAM_GROUP)) as [number])[0] === 2);
     expect(await redis.xlen(stream)).toBe(2);
     failing = false;
