@@ -11,6 +11,9 @@ const QUEUE_GRANTS = `GRANT USAGE, CREATE ON SCHEMA ${QUEUE_SCHEMA} TO ${SERVICE
   GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${QUEUE_SCHEMA} TO ${SERVICE_ROLE};
   GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA ${QUEUE_SCHEMA} TO ${SERVICE_ROLE}`;
 
+/** Held while the queue's schema is looked at: two who grant on one table at the same moment refuse each other. */
+const QUEUE_LOCK = 0x71756575;
+
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
@@ -32,6 +35,11 @@ export async function migrate(client: ClientBase): Promise<void> {
     advisoryLockMode: 'wait',
     logger: silent,
   });
-  await migrateQueue(client);
-  await client.query(QUEUE_GRANTS);
+  await client.query('SELECT pg_advisory_lock($1)', [QUEUE_LOCK]);
+  try {
+    await migrateQueue(client);
+    await client.query(QUEUE_GRANTS);
+  } finally {
+    await client.query('SELECT pg_advisory_unlock($1)', [QUEUE_LOCK]);
+  }
 }
