@@ -75,6 +75,7 @@ describe.skipIf(!redisUrl)('the stream of the link and the tracer', () => {
     failing = true;
     await append();
     await append();
+    await redis.xgroup('CREATE', stream, STREAM_GROUP, '0');
     await start();
     await eventually(async () => ((await redis.xpending(stream, STREAM_GROUP)) as [number])[0] === 2);
     expect(await redis.xlen(stream)).toBe(2);
