@@ -42,6 +42,7 @@ export async function gatherEvidence(): Promise<GatheredEvidence> {
     WITNESSES: witnesses.map(({ address }) => address).join(', '),
     WITNESS_SECONDS: '1',
     PAYLOAD_HASH_ISSUERS: join(folder, 'pinned.json'),
+    PAYLOAD_HASH_RATE: '1000',
   });
   const close = async () => {
     await running.close();
