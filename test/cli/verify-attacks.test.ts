@@ -1,10 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.js';
 import { concatBytes, utf8 } from '../../src/core/bytes.js';
 import { assembleTransparentStatement } from '../../src/core/statement/transparent-statement.js';
 import { sampleSealedLog } from '../core/verify/sample-sealed-log.js';
@@ -17,32 +14,15 @@ import {
   sampleStatement,
   statementLogReceipt,
 } from '../core/verify/sample-transparent-statement.js';
+import { keySet, verifyRig } from './verify-rig.js';
 
-const { sealer, statementLog, issuer } = sampleSigners;
+const { issuer } = sampleSigners;
 const OTHER_TENANCY = '9f4b1d8a-0000-4000-8000-000000000000';
-const folder = mkdtempSync(join(tmpdir(), 'verify-attacks-'));
+const { folder, file, verify, remove } = verifyRig('verify-attacks');
 const log = sampleSealedLog({ leaves: 11 });
 const name = (number: number) => String(number).padStart(16, '0');
 
-function file(path: string, content: string | Uint8Array): string {
-  const place = join(folder, path);
-  mkdirSync(dirname(place), { recursive: true });
-  writeFileSync(place, content);
-  return place;
-}
-
-const keySet = (...signers: (typeof sealer)[]) => JSON.stringify({ keys: signers.map((signer) => signer.publicKey) });
-const logKeys = file('log-keys.json', keySet(sealer, statementLog));
-const issuerKeys = file('issuer-keys.json', keySet(issuer));
-
-async function verify(...args: string[]): Promise<{ out: string; err: string; exitCode: number }> {
-  const [out, err]: [string[], string[]] = [[], []];
-  const terminal = { print: (text: string) => out.push(text), complain: (text: string) => err.push(text), exitCode: 0 };
-  await runCli(['verify', '--log-keys', logKeys, '--issuer-keys', issuerKeys, ...args], terminal);
-  return { out: out.join('\n'), err: err.join('\n'), exitCode: terminal.exitCode };
-}
-
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(remove);
 
 /** A file in a made-up zip: what its list says of it need not be so. */
 interface ZipFile {

@@ -1,11 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { zipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.js';
 import { assembleTransparentStatement } from '../../src/core/statement/transparent-statement.js';
 import { flipBit } from '../core/massif/sample-log.js';
 import { sampleSealedLog } from '../core/verify/sample-sealed-log.js';
@@ -13,26 +11,14 @@ import {
   SAMPLE_TENANCY,
   SAMPLE_VCON,
   sampleAttributes,
-  sampleSigners,
   sampleStatement,
   statementLogReceipt,
 } from '../core/verify/sample-transparent-statement.js';
+import { verifyRig } from './verify-rig.js';
 
-const { sealer, statementLog, issuer } = sampleSigners;
-const folder = mkdtempSync(join(tmpdir(), 'verify-log-'));
+const { folder, file, verify, remove } = verifyRig('verify-log');
 const log = sampleSealedLog({ leaves: 11 });
 const name = (number: number) => String(number).padStart(16, '0');
-
-function file(path: string, content: string | Uint8Array): string {
-  const place = join(folder, path);
-  mkdirSync(dirname(place), { recursive: true });
-  writeFileSync(place, content);
-  return place;
-}
-
-const keySet = (...signers: (typeof sealer)[]) => JSON.stringify({ keys: signers.map((signer) => signer.publicKey) });
-const logKeys = file('log-keys.json', keySet(sealer, statementLog));
-const issuerKeys = file('issuer-keys.json', keySet(issuer));
 
 async function replica(place: string, change: (number: number, massif: Uint8Array) => Uint8Array = (_, m) => m) {
   for (const [number, leaves] of [4, 8, 11].entries()) {
@@ -43,14 +29,7 @@ async function replica(place: string, change: (number: number, massif: Uint8Arra
   return join(folder, place);
 }
 
-async function verify(...args: string[]): Promise<{ out: string; err: string; exitCode: number }> {
-  const [out, err]: [string[], string[]] = [[], []];
-  const terminal = { print: (text: string) => out.push(text), complain: (text: string) => err.push(text), exitCode: 0 };
-  await runCli(['verify', '--log-keys', logKeys, '--issuer-keys', issuerKeys, ...args], terminal);
-  return { out: out.join('\n'), err: err.join('\n'), exitCode: terminal.exitCode };
-}
-
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(remove);
 
 describe('vcon-archivist verify of a log', () => {
   const event = file('event.json', JSON.stringify(log.events[5]));
