@@ -75,8 +75,37 @@ export { readTemplate, TEMPLATE_VERSION, type VconTemplate } from './statement/v
 export { decodeVkey, encodeVkey, type NoteKey } from './tlog/signed-note.js';
 export { decodeTlogProof, type TlogProof } from './tlog/tlog-proof.js';
 export { vconHashes } from './vcon/vcon-hash.js';
+export type {
+  Claim,
+  ClaimKind,
+  DigestProof,
+  Facts,
+  InclusionProof,
+  KeyId,
+  NamedLog,
+  Proof,
+  SealProof,
+  SignatureProof,
+  WitnessProof,
+} from './verify/claim.js';
 export { type DocumentForm, type DocumentMatch, matchDocument } from './verify/match-document.js';
 export type { CertificateTrust, ExpectedLog, IssuerTrust, LogTrust } from './verify/trust.js';
+export {
+  type Contradiction,
+  createVerdict,
+  type Findings,
+  type Missing,
+  type MissingKind,
+  type NotCovered,
+  type NotCoveredReason,
+  type Outcome,
+  type TakenFor,
+  throwIfRefused,
+  VERDICT_SCHEMA,
+  type Verdict,
+  verdictDocument,
+  verdictWithin,
+} from './verify/verdict.js';
 export type { StepName, VerificationReport, VerificationStep } from './verify/verification-report.js';
 export {
   type HeldState,

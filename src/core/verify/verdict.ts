@@ -1,0 +1,167 @@
+import { type VerificationCode, VerificationError } from '../errors.js';
+import type { Claim } from './claim.js';
+
+/** Name and version of the JSON form of a verdict (docs/formats/verdict.md). */
+export const VERDICT_SCHEMA = 'vcon-archivist/verdict/1';
+
+/** Two pieces of evidence, or a piece and what it has to be, that exclude each other. */
+export interface Contradiction {
+  readonly code: VerificationCode;
+  /** The piece that is refused. */
+  readonly piece: string;
+  /** The member that differs, where one does. */
+  readonly member?: string;
+  /** One sentence for a person. */
+  readonly detail: string;
+}
+
+/**
+ * Why nothing covers a member or a piece.
+ * - `by_design`: no log or signature covers these members, in any evidence.
+ * - `explanation`: a text for people, or a copy of keys. It is not evidence.
+ * - `unproven`: it claims to be evidence, and what would prove it is absent or was not checked.
+ */
+export type NotCoveredReason = 'by_design' | 'explanation' | 'unproven';
+
+/** Something that was given and that no proof covers: nothing of it is a fact. */
+export interface NotCovered {
+  readonly piece: string;
+  /** Names of the members; empty means the whole piece. */
+  readonly members: readonly string[];
+  readonly why: NotCoveredReason;
+  readonly detail: string;
+}
+
+/** What a check was asked for, or could have used, and was not given. */
+export type MissingKind =
+  | 'document'
+  | 'issuer'
+  | 'issuer_keys'
+  | 'log_keys'
+  | 'witness_keys'
+  | 'statement'
+  | 'statement_log_receipt'
+  | 'tenancy_log_receipt'
+  | 'event'
+  | 'witnesses';
+
+/** Something that was not given. By itself it changes no outcome. */
+export interface Missing {
+  readonly what: MissingKind;
+  readonly detail: string;
+}
+
+/** The parts of a verdict. */
+export interface Findings {
+  readonly claims: readonly Claim[];
+  readonly contradictions: readonly Contradiction[];
+  readonly notCovered: readonly NotCovered[];
+  readonly missing: readonly Missing[];
+}
+
+/**
+ * - `verified`: every piece of evidence was checked, and every fact is proven.
+ * - `incomplete`: nothing contradicts, but a piece that claims to be evidence is unproven, or nothing is proven at all.
+ * - `refused`: something contradicts.
+ */
+export type Outcome = 'verified' | 'incomplete' | 'refused';
+
+/** What evidence proves. The outcome follows from the parts; `createVerdict` derives it. */
+export interface Verdict extends Findings {
+  readonly outcome: Outcome;
+}
+
+function outcomeOf({ claims, contradictions, notCovered }: Findings): Outcome {
+  if (contradictions.length > 0) return 'refused';
+  const unproven = notCovered.some(({ why }) => why === 'unproven');
+  return unproven || claims.length === 0 ? 'incomplete' : 'verified';
+}
+
+function distinct<Part>(parts: readonly Part[]): Part[] {
+  return [...new Map(parts.map((part) => [JSON.stringify(part), part])).values()];
+}
+
+/**
+ * Returns the verdict over all of these findings together, verdicts included: their parts one after the other, a repeated
+ * one once, and the outcome that follows from them. One refused piece refuses the whole.
+ */
+export function createVerdict(...findings: readonly Partial<Findings>[]): Verdict {
+  const parts: Findings = {
+    claims: distinct(findings.flatMap(({ claims = [] }) => claims)),
+    contradictions: distinct(findings.flatMap(({ contradictions = [] }) => contradictions)),
+    notCovered: distinct(findings.flatMap(({ notCovered = [] }) => notCovered)),
+    missing: distinct(findings.flatMap(({ missing = [] }) => missing)),
+  };
+  return { outcome: outcomeOf(parts), ...parts };
+}
+
+/** Returns the same verdict about pieces inside a container: `event` becomes `<container>/event`. */
+export function verdictWithin(container: string, { claims, contradictions, notCovered, missing }: Findings): Verdict {
+  const inside = <Part extends { readonly piece: string }>(part: Part): Part => ({
+    ...part,
+    piece: `${container}/${part.piece}`,
+  });
+  return createVerdict({
+    claims: claims.map((claim) => ({
+      ...inside(claim),
+      by: claim.by.map((proof) => (proof.type === 'digest' ? { ...proof, of: `${container}/${proof.of}` } : proof)),
+    })),
+    contradictions: contradictions.map(inside),
+    notCovered: notCovered.map(inside),
+    missing,
+  });
+}
+
+/** The finding that a piece is refused. */
+export function contradiction(piece: string, error: VerificationError, member?: string): Partial<Findings> {
+  const { code, message: detail } = error;
+  return { contradictions: [{ code, piece, ...(member === undefined ? {} : { member }), detail }] };
+}
+
+/** The finding that nothing covers a piece, or members of it. */
+export function notCovered(
+  piece: string,
+  why: NotCoveredReason,
+  detail: string,
+  members: readonly string[] = [],
+): Partial<Findings> {
+  return { notCovered: [{ piece, members, why, detail }] };
+}
+
+/** The finding that something was not given. */
+export function missing(what: MissingKind, detail: string): Partial<Findings> {
+  return { missing: [{ what, detail }] };
+}
+
+/** Runs one check and returns its findings, or its refusal as one. An error that is no refusal is a bug and is rethrown. */
+export async function findingsOf(
+  piece: string,
+  check: () => Promise<Partial<Findings>> | Partial<Findings>,
+): Promise<Partial<Findings>> {
+  try {
+    return await check();
+  } catch (error) {
+    if (error instanceof VerificationError) return contradiction(piece, error);
+    throw error;
+  }
+}
+
+/**
+ * Returns unless something contradicts: for callers that only need to know that nothing is refused.
+ * @throws {VerificationError} the first contradiction
+ */
+export function throwIfRefused({ contradictions: [first] }: Findings): void {
+  if (first) throw new VerificationError(first.code, first.detail);
+}
+
+/** The JSON form of a verdict (docs/formats/verdict.md). `files` says what each given file was taken for. */
+export function verdictDocument(verdict: Verdict, files: readonly TakenFor[] = []): object {
+  const { outcome, claims, contradictions, notCovered: not_covered, missing } = verdict;
+  return { schema: VERDICT_SCHEMA, outcome, files, claims, contradictions, not_covered, missing };
+}
+
+/** A file as it was given, and the kind that was detected from its content. */
+export interface TakenFor {
+  readonly file: string;
+  readonly kind: string;
+}
