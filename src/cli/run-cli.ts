@@ -7,6 +7,7 @@ import { addKeysCommand } from './keys-command.js';
 import { addMonitorCommand } from './monitor-command.js';
 import { addPluginCommand } from './plugin-command.js';
 import { addQueueCommand } from './queue-command.js';
+import { addServeCommand } from './serve-command.js';
 import { addTenancyCommand } from './tenancy-command.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 import { addVerifyCommand } from './verify-command.js';
@@ -16,6 +17,7 @@ import { visibleLine, visibleText } from './visible-text.js';
 export type AddCommand = (program: Command, terminal: Terminal) => void;
 
 const COMMANDS: readonly AddCommand[] = [
+  addServeCommand,
   addVerifyCommand,
   addPluginCommand,
   addQueueCommand,
