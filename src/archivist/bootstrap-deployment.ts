@@ -11,6 +11,8 @@ import type { Tx } from '../platform/postgres/database.js';
 import { type Deployment, tenancyLog } from './deployment.js';
 import { findDeployment, insertDeployment, lockBootstrap } from './deployment-store.js';
 
+const PLUGIN_NAME = 'Conserver plugin';
+
 /** The identity with which a new deployment can be used: shown once, kept nowhere else. */
 export interface FirstOwner {
   readonly clientId: string;
@@ -30,6 +32,8 @@ export interface BootstrapDeps {
   /** Credentials to use instead of new ones. */
   readonly clientId?: string | undefined;
   readonly clientSecret?: string | undefined;
+  /** Credentials of a second application, without roles, that a conserver plugin uses. */
+  readonly plugin?: { readonly clientId: string; readonly clientSecret: string } | undefined;
 }
 
 /**
@@ -76,6 +80,7 @@ export async function bootstrapDeployment(
     ...(clientId === undefined ? {} : { clientId }),
     ...(clientSecret === undefined ? {} : { clientSecret }),
   });
+  if (deps.plugin) await createApplication(tx, deps, { tenantId, displayName: PLUGIN_NAME, roles: [], ...deps.plugin });
   return { deployment, firstOwner: { clientId: application.applicationId, clientSecret: secret, tenantId } };
 }
 

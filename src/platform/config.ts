@@ -102,6 +102,11 @@ export interface Config {
   readonly bootstrapClientId: string | undefined;
   /** `BOOTSTRAP_CLIENT_SECRET`, at least 32 characters: its secret, likewise. */
   readonly bootstrapClientSecret: string | undefined;
+  /**
+   * `BOOTSTRAP_PLUGIN_CLIENT_ID` and `BOOTSTRAP_PLUGIN_CLIENT_SECRET`: the first start also creates this application,
+   * without roles, for a conserver plugin that runs by itself. Used at the first start only.
+   */
+  readonly bootstrapPlugin: { readonly clientId: string; readonly clientSecret: string } | undefined;
   /** `SMTP_URL`, `smtp://…` or `smtps://…`: who sends our e-mails; unset, they become `.eml` files in `DATA_DIR/mail`. */
   readonly smtpUrl: string | undefined;
   /** `MAIL_FROM`, default `vcon-archivist@` and the host of `PUBLIC_URL`: the sender of our e-mails, one address. */
@@ -130,6 +135,9 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
+
+const clientId = z.string().toLowerCase().regex(UUID, 'must be a UUID').optional();
+const clientSecret = z.string().min(32, 'must have at least 32 characters').optional();
 
 const environmentSchema = z.object({
   ROLE: z.enum(['all', 'api', 'ledger', 'worker']).default('all'),
@@ -175,8 +183,10 @@ const environmentSchema = z.object({
     .regex(/^[1-9]\d{0,6}$/, 'must be a number of requests')
     .transform(Number)
     .optional(),
-  BOOTSTRAP_CLIENT_ID: z.string().toLowerCase().regex(UUID, 'must be a UUID').optional(),
-  BOOTSTRAP_CLIENT_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
+  BOOTSTRAP_CLIENT_ID: clientId,
+  BOOTSTRAP_CLIENT_SECRET: clientSecret,
+  BOOTSTRAP_PLUGIN_CLIENT_ID: clientId,
+  BOOTSTRAP_PLUGIN_CLIENT_SECRET: clientSecret,
   SMTP_URL: url(['smtp:', 'smtps:']).optional(),
   MAIL_FROM: emailAddress.optional(),
   PRIVATE_IDENTITY_PROVIDERS: z.enum(['refuse', 'allow']).default('refuse'),
@@ -217,6 +227,8 @@ function findContradiction(env: Environment): string | undefined {
     return 'PORT: 0 takes another port at each start, while PUBLIC_URL must stay the same and be set';
   if ((env.TLS_CERTIFICATE_FILE === undefined) !== (env.TLS_KEY_FILE === undefined))
     return 'TLS_CERTIFICATE_FILE: must be set together with TLS_KEY_FILE';
+  if ((env.BOOTSTRAP_PLUGIN_CLIENT_ID === undefined) !== (env.BOOTSTRAP_PLUGIN_CLIENT_SECRET === undefined))
+    return 'BOOTSTRAP_PLUGIN_CLIENT_ID: must be set together with BOOTSTRAP_PLUGIN_CLIENT_SECRET';
   if (env.WITNESS_QUORUM !== undefined && env.WITNESS_QUORUM > env.WITNESSES.length)
     return `WITNESS_QUORUM: there are ${env.WITNESSES.length} WITNESSES`;
   if (hasTwins(env.WITNESSES)) return 'WITNESSES: two have the same name or the same key';
@@ -251,6 +263,7 @@ function configOf(env: Environment): Config {
     rateLimit: env.RATE_LIMIT,
     bootstrapClientId: env.BOOTSTRAP_CLIENT_ID,
     bootstrapClientSecret: env.BOOTSTRAP_CLIENT_SECRET,
+    bootstrapPlugin: bootstrapPlugin(env),
     smtpUrl: env.SMTP_URL,
     mailFrom: env.MAIL_FROM ?? `vcon-archivist@${new URL(publicUrl).hostname}`,
     privateIdentityProviders: env.PRIVATE_IDENTITY_PROVIDERS,
@@ -267,4 +280,9 @@ function tlsListener(env: Environment): Config['tls'] {
   const { TLS_CERTIFICATE_FILE: certificateFile, TLS_KEY_FILE: keyFile, TLS_PORT: port } = env;
   if (certificateFile === undefined || keyFile === undefined) return undefined;
   return { certificateFile: resolve(certificateFile), keyFile: resolve(keyFile), port };
+}
+
+function bootstrapPlugin(env: Environment): Config['bootstrapPlugin'] {
+  const { BOOTSTRAP_PLUGIN_CLIENT_ID: clientId, BOOTSTRAP_PLUGIN_CLIENT_SECRET: clientSecret } = env;
+  return clientId === undefined || clientSecret === undefined ? undefined : { clientId, clientSecret };
 }

@@ -49,6 +49,7 @@ export async function openDeployment(parts: {
     createTenancyKeys: (tx, tenantId) => createTenancyKeys(tx, keys, tenantId, new Date(clock.now())),
     clientId: config.bootstrapClientId,
     clientSecret: config.bootstrapClientSecret,
+    plugin: config.bootstrapPlugin,
   };
   const { deployment, firstOwner, rows } = await database.inTransaction('system', async (tx) => {
     const made = await bootstrapDeployment(tx, deps);
