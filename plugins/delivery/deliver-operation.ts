@@ -1,7 +1,7 @@
 import type { LRUCache } from 'lru-cache';
-import type { OperationJob } from '../conserver-link/operation-job.js';
-import type { ArchivistClient } from './archivist-client.js';
-import { EventRefused } from './delivery-failure.js';
+import type { ArchivistClient } from '../archivist-client/archivist-client.js';
+import { EventRefused } from '../archivist-client/delivery-failure.js';
+import type { OperationJob } from '../operation/operation-job.js';
 
 /** Tenancy and subject → identity of the asset. An asset never goes away, so an entry stays true. */
 export type AssetCache = LRUCache<string, string>;

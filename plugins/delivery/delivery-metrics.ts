@@ -2,7 +2,7 @@ import type { JobType } from 'bullmq';
 import { Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../../src/platform/clock.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
-import { OPERATION_QUEUE } from '../conserver-link/operation-job.js';
+import { OPERATION_QUEUE } from '../operation/operation-job.js';
 
 /** What waits of one operation. */
 export interface OperationState {

@@ -2,14 +2,14 @@ import { type Job, UnrecoverableError } from 'bullmq';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
-import type { OperationMetrics } from '../conserver-link/capture-metrics.js';
-import { OPERATION_QUEUE, type OperationJob } from '../conserver-link/operation-job.js';
+import type { ArchivistClients } from '../archivist-client/archivist-clients.js';
+import { EventRefused } from '../archivist-client/delivery-failure.js';
+import { RETRY_PACE, type RetryPace, retryDelay } from '../archivist-client/retry-delay.js';
+import type { OperationMetrics } from '../capture/capture-metrics.js';
+import { OPERATION_QUEUE, type OperationJob } from '../operation/operation-job.js';
 import type { ReceiptJob } from '../receipts/receipt-job.js';
 import { expectReceipt } from '../receipts/receipt-worker.js';
-import type { ArchivistClients } from './archivist-clients.js';
 import { deliverOperation } from './deliver-operation.js';
-import { EventRefused } from './delivery-failure.js';
-import { RETRY_PACE, type RetryPace, retryDelay } from './retry-delay.js';
 
 const CONCURRENCY = 8;
 /** So many jobs wait for their place in a bulk request at a time. */

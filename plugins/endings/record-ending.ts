@@ -1,8 +1,8 @@
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
-import type { Observation } from '../conserver-link/capture-sequence.js';
-import { enqueueOperation } from '../conserver-link/enqueue-operation.js';
-import { operationEvent } from '../conserver-link/operation-event.js';
+import { enqueueOperation } from '../capture/enqueue-operation.js';
 import type { Memory } from '../memory/memory.js';
+import type { Observation } from '../operation/capture-sequence.js';
+import { operationEvent } from '../operation/operation-event.js';
 import type { Ending } from './keyspace-endings.js';
 
 /**

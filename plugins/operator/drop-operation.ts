@@ -1,10 +1,10 @@
 import type { Clock } from '../../src/platform/clock.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
-import { createCaptureSequence } from '../conserver-link/capture-sequence.js';
-import { enqueueOperation } from '../conserver-link/enqueue-operation.js';
-import type { Operation } from '../conserver-link/operation.js';
-import type { OperationEvent } from '../conserver-link/operation-event.js';
-import type { OperationJob } from '../conserver-link/operation-job.js';
+import { enqueueOperation } from '../capture/enqueue-operation.js';
+import { createCaptureSequence } from '../operation/capture-sequence.js';
+import type { Operation } from '../operation/operation.js';
+import type { OperationEvent } from '../operation/operation-event.js';
+import type { OperationJob } from '../operation/operation-job.js';
 import { findJob } from './kept-operation.js';
 import { OperatorError } from './operator-error.js';
 

@@ -4,12 +4,11 @@ import type { Logger } from '../../src/platform/logger.js';
 import type { PluginConfig } from '../../src/platform/plugin-config.js';
 import { notifiesOfEndings } from '../endings/keyspace-endings.js';
 import type { Memory } from '../memory/memory.js';
-import { openMemory } from '../memory/open-memory.js';
+import { type MemoryPlace, openMemory } from '../memory/open-memory.js';
 import { refusedStream } from '../stream/stream-consumer.js';
 import { processingList } from '../tap/egress-tap.js';
 import { broken, type Finding, ok, shouldChange } from './finding.js';
 import { inspectRedis } from './inspected-redis.js';
-import type { QueueConfig } from './open-operator-queue.js';
 
 const TIMEOUT_MS = 5_000;
 /** A plugin that runs takes entries within a second. */
@@ -93,8 +92,8 @@ async function doubles(memory: Memory): Promise<Finding> {
 }
 
 /** Whether two methods capture the same operation, as the plugin has noticed. Never throws. */
-export async function examineDoubles(config: QueueConfig, logger: Logger): Promise<Finding[]> {
-  const memory = openMemory(config, logger);
+export async function examineDoubles(place: MemoryPlace, logger: Logger): Promise<Finding[]> {
+  const memory = openMemory(place, logger);
   try {
     return [await doubles(memory)];
   } catch (error) {

@@ -1,17 +1,25 @@
 import type { Clock } from '../../src/platform/clock.js';
 import { failureReason } from '../../src/platform/explain-failure.js';
-import type { Logger } from '../../src/platform/logger.js';
+import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { deliveryState } from '../delivery/delivery-metrics.js';
 import { broken, type Finding, ok, shouldChange } from './finding.js';
-import { openOperatorQueue, type QueueConfig } from './open-operator-queue.js';
 
 /** A delivery takes seconds; after an hour something is in its way. */
 const LATE_SECONDS = 3600;
 
-/** Whether the queue answers, keeps what it is given, and gets rid of it. Adds no job to it, and never throws. */
-export async function examineQueue(config: QueueConfig, clock: Clock, logger: Logger): Promise<Finding[]> {
+/** A queue that was opened to be looked at, or to be changed by an operator. */
+export interface OperatorQueue {
+  readonly backend: QueueBackend;
+  close(): Promise<void>;
+}
+
+/**
+ * Whether the queue answers, keeps what it is given, and gets rid of it. Adds no job to it, and never throws.
+ * @param open may reject; then the reason is the finding
+ */
+export async function examineQueue(open: () => Promise<OperatorQueue>, clock: Clock): Promise<Finding[]> {
   try {
-    const { backend, close } = await openOperatorQueue(config, logger);
+    const { backend, close } = await open();
     try {
       const { depth, oldestSeconds, deadLetters } = await deliveryState(backend, clock);
       const unkept = await backend.confirmDurable().then(() => undefined, failureReason);

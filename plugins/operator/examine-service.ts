@@ -1,8 +1,8 @@
 import type { Clock } from '../../src/platform/clock.js';
 import { failureReason } from '../../src/platform/explain-failure.js';
-import { operationEvent } from '../conserver-link/operation-event.js';
-import { createAccessToken } from '../delivery/access-token.js';
-import { DeliverLater } from '../delivery/delivery-failure.js';
+import { createAccessToken } from '../archivist-client/access-token.js';
+import { DeliverLater } from '../archivist-client/delivery-failure.js';
+import { operationEvent } from '../operation/operation-event.js';
 import { broken, type Finding, ok, shouldChange } from './finding.js';
 
 export interface ServiceAccess {

@@ -1,7 +1,7 @@
 import type { Job } from 'bullmq';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
-import type { EventAttributes } from '../conserver-link/operation-event.js';
-import { OPERATION_QUEUE, type OperationJob } from '../conserver-link/operation-job.js';
+import type { EventAttributes } from '../operation/operation-event.js';
+import { OPERATION_QUEUE, type OperationJob } from '../operation/operation-job.js';
 import { OperatorError } from './operator-error.js';
 
 /** An operation in the queue, as an operator sees it. */

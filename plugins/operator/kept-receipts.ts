@@ -1,4 +1,5 @@
-import type { Memory } from '../memory/memory.js';
+import type { Logger } from '../../src/platform/logger.js';
+import { type MemoryPlace, openMemory } from '../memory/open-memory.js';
 import { type KeptReceipt, receiptName } from '../receipts/receipt-job.js';
 import { OperatorError } from './operator-error.js';
 
@@ -10,7 +11,8 @@ const DIGEST = /^[0-9a-f]{64}$/;
  * @throws {OperatorError} when none did, or uuid or hash are none
  */
 export async function keptReceipts(
-  memory: Memory,
+  place: MemoryPlace,
+  logger: Logger,
   uuid: string,
   hash: string,
 ): Promise<Readonly<Record<string, KeptReceipt>>> {
@@ -18,7 +20,8 @@ export async function keptReceipts(
   if (!DIGEST.test(hash.toLowerCase()))
     throw new OperatorError('the hash must be 64 hex digits: that of the vCon’s bytes');
   const name = receiptName({ subject: `vcon://${uuid.toLowerCase()}`, payload: hash.toLowerCase() });
-  const fields = Object.entries(await memory.read('receipts', name));
+  const memory = openMemory(place, logger);
+  const fields = Object.entries(await memory.read('receipts', name).finally(() => memory.close()));
   if (fields.length === 0)
     throw new OperatorError(
       'no receipt of this state of the vCon came home: not delivered yet, or longer than 90 days ago',

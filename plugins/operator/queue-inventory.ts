@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/platform/clock.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
-import { OPERATION_QUEUE } from '../conserver-link/operation-job.js';
 import { type DeliveryState, deliveryState } from '../delivery/delivery-metrics.js';
+import { OPERATION_QUEUE } from '../operation/operation-job.js';
 import { type KeptOperation, keptOperation } from './kept-operation.js';
 
 /** How the queue stands, and its dead letters, the newest first. */

@@ -1,6 +1,6 @@
 import type { Job } from 'bullmq';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
-import { OPERATION_QUEUE } from '../conserver-link/operation-job.js';
+import { OPERATION_QUEUE } from '../operation/operation-job.js';
 import { findJob } from './kept-operation.js';
 import { OperatorError } from './operator-error.js';
 

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { DeliverLater } from '../delivery/delivery-failure.js';
+import { DeliverLater } from '../archivist-client/delivery-failure.js';
 import type { ReceiptJob } from './receipt-job.js';
 
 /** Where a receipt goes beside the plugin's own memory. */

@@ -1,18 +1,12 @@
 import {
   examineTransparentStatement,
-  type PublicJwk,
   readStatement,
   readTransparentStatement,
   toHex,
   VerificationError,
 } from '../../src/core/index.js';
+import type { ServiceKeys } from '../archivist-client/archivist-client.js';
 import type { ReceiptJob } from './receipt-job.js';
-
-/** Keys that the service publishes. */
-export interface ServiceKeys {
-  readonly logKeys: readonly PublicJwk[];
-  readonly issuerKeys: readonly PublicJwk[];
-}
 
 /**
  * Checks every step of a transparent statement, and that it is about this event and this hash. The document is not here:

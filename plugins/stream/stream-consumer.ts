@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { Logger } from '../../src/platform/logger.js';
-import type { CaptureOperation } from '../conserver-link/capture-operation.js';
+import type { CaptureOperation } from '../capture/capture-operation.js';
 import { RecordError, readStreamEntry } from './stream-record.js';
 
 /** The group of all plugins that read one stream. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Ended } from '../conserver-link/capture-operation.js';
-import { type CaptureMethod, type Observation, streamSequence } from '../conserver-link/capture-sequence.js';
-import { namedOperation, OperationError } from '../conserver-link/operation.js';
-import type { VconFacts } from '../conserver-link/vcon-facts.js';
+import type { Ended } from '../capture/capture-operation.js';
+import { type CaptureMethod, type Observation, streamSequence } from '../operation/capture-sequence.js';
+import { namedOperation, OperationError } from '../operation/operation.js';
+import type { VconFacts } from '../operation/vcon-facts.js';
 
 /** An entry of the stream is no record of an operation. The message says why, and quotes nothing. */
 export class RecordError extends Error {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { TEMPLATE_VERSION } from '../../src/core/statement/vcon-template.js';
-import type { Observation } from '../conserver-link/capture-sequence.js';
-import { DRAFT_VERSIONS, type OperationEvent, uuidOfDigest } from '../conserver-link/operation-event.js';
+import type { Observation } from '../operation/capture-sequence.js';
+import { DRAFT_VERSIONS, type OperationEvent, uuidOfDigest } from '../operation/operation-event.js';
 import type { CaptureGaps } from './capture-gaps.js';
 
 /** The operation as which a gap stands in the log. */

@@ -1,7 +1,7 @@
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
-import type { Observation } from '../conserver-link/capture-sequence.js';
-import { enqueueOperation } from '../conserver-link/enqueue-operation.js';
+import { enqueueOperation } from '../capture/enqueue-operation.js';
 import type { Memory } from '../memory/memory.js';
+import type { Observation } from '../operation/capture-sequence.js';
 import { findCaptureGaps } from './capture-gaps.js';
 import { GAP_OPERATION, type GapRecord, gapDocuments, gapEvent } from './gap-event.js';
 

@@ -1,7 +1,7 @@
 import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
-import type { Observation } from '../conserver-link/capture-sequence.js';
 import type { Memory } from '../memory/memory.js';
+import type { Observation } from '../operation/capture-sequence.js';
 import { reportGaps } from './report-gaps.js';
 
 const GAP_QUEUE = 'conserver-gaps';

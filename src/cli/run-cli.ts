@@ -1,12 +1,12 @@
 import { Command, CommanderError } from 'commander';
 import { packageVersion } from '../service/package-version.js';
 import { addAuditCommand } from './audit-command.js';
-import { addDoctorCommand } from './doctor-command.js';
 import { addExportCommand } from './export-command.js';
 import { addKeysCommand } from './keys-command.js';
 import { addMonitorCommand } from './monitor-command.js';
-import { addPluginCommand } from './plugin-command.js';
-import { addQueueCommand } from './queue-command.js';
+import { addDoctorCommand } from './plugin/doctor-command.js';
+import { addPluginCommand } from './plugin/plugin-command.js';
+import { addQueueCommand } from './plugin/queue-command.js';
 import { addServeCommand } from './serve-command.js';
 import { addTenancyCommand } from './tenancy-command.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';

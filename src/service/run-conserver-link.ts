@@ -1,4 +1,4 @@
-import { type ConserverLink, startConserverLink } from '../../plugins/conserver-link/start-conserver-link.js';
+import { type ConserverLink, startConserverLink } from '../../plugins/start/start-conserver-link.js';
 import type { Clock } from '../platform/clock.js';
 import type { Config } from '../platform/config.js';
 import { explained } from '../platform/explain-failure.js';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { vconFacts } from '../../plugins/conserver-link/vcon-facts.js';
+import { vconFacts } from '../../plugins/operation/vcon-facts.js';
 import { percentile, rounded } from './statistics.js';
 
 const REPOSITORY = new URL('../../../', import.meta.url);

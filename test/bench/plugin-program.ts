@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { startConserverLink } from '../../plugins/conserver-link/start-conserver-link.js';
+import { startConserverLink } from '../../plugins/start/start-conserver-link.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { parseConfig } from '../../src/platform/config.js';
 import { openDatabase } from '../../src/platform/postgres/open-database.js';

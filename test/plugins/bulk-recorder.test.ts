@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ArchivistClient, BulkEvent, BulkOutcome } from '../../plugins/delivery/archivist-client.js';
-import { bulkRecorder } from '../../plugins/delivery/bulk-recorder.js';
-import { DeliverLater, EventRefused } from '../../plugins/delivery/delivery-failure.js';
+import type { ArchivistClient, BulkEvent, BulkOutcome } from '../../plugins/archivist-client/archivist-client.js';
+import { bulkRecorder } from '../../plugins/archivist-client/bulk-recorder.js';
+import { DeliverLater, EventRefused } from '../../plugins/archivist-client/delivery-failure.js';
 
 type Bulk = (items: readonly BulkEvent[]) => Promise<readonly BulkOutcome[]>;
 

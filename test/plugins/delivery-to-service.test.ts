@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OPERATION_QUEUE } from '../../plugins/conserver-link/operation-job.js';
-import { startConserverLink } from '../../plugins/conserver-link/start-conserver-link.js';
+import { OPERATION_QUEUE } from '../../plugins/operation/operation-job.js';
+import { startConserverLink } from '../../plugins/start/start-conserver-link.js';
 import { startTestService, type TestService } from '../api/test-service.js';
 import { eventually, freshVcon, type OpenBackend, openBackend, report, silent } from './plugin-rig.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { OPERATION_QUEUE } from '../../plugins/conserver-link/operation-job.js';
+import { OPERATION_QUEUE } from '../../plugins/operation/operation-job.js';
 import {
   ENGINES,
   eventually,

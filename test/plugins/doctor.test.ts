@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { examineService } from '../../plugins/operator/examine-service.js';
 import type { Finding } from '../../plugins/operator/finding.js';
 import { inspectRedis } from '../../plugins/operator/inspected-redis.js';
-import { openOperatorQueue } from '../../plugins/operator/open-operator-queue.js';
+import { openOperatorQueue } from '../../src/cli/plugin/open-operator-queue.js';
 import { runCli } from '../../src/cli/run-cli.js';
 import { embeddedDataDir, engines } from '../support/engines.js';
 import { redisServerPath } from '../support/prerequisites.js';

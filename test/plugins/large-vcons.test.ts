@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { vconFacts } from '../../plugins/conserver-link/vcon-facts.js';
+import { vconFacts } from '../../plugins/operation/vcon-facts.js';
 import { vconHashes } from '../../src/core/vcon/vcon-hash.js';
 import { freshVcon, type OpenBackend, openBackend, type Rig, report, startRig } from './plugin-rig.js';
 

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { OperationError, readOperation } from '../../plugins/conserver-link/operation.js';
-import { operationEvent } from '../../plugins/conserver-link/operation-event.js';
-import { operationJobId } from '../../plugins/conserver-link/operation-job.js';
-import { archivistBase, checkPluginSettings } from '../../plugins/conserver-link/plugin-settings.js';
-import { vconFacts } from '../../plugins/conserver-link/vcon-facts.js';
-import { DeliverLater, retryAfter } from '../../plugins/delivery/delivery-failure.js';
-import { retryDelay } from '../../plugins/delivery/retry-delay.js';
+import { DeliverLater, retryAfter } from '../../plugins/archivist-client/delivery-failure.js';
+import { retryDelay } from '../../plugins/archivist-client/retry-delay.js';
+import { OperationError, readOperation } from '../../plugins/operation/operation.js';
+import { operationEvent } from '../../plugins/operation/operation-event.js';
+import { operationJobId } from '../../plugins/operation/operation-job.js';
+import { vconFacts } from '../../plugins/operation/vcon-facts.js';
+import { archivistBase, checkPluginSettings } from '../../plugins/settings/plugin-settings.js';
 import { readTemplate } from '../../src/core/statement/vcon-template.js';
 import { vconHashes } from '../../src/core/vcon/vcon-hash.js';
 

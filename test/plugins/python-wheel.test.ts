@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { vconFacts } from '../../plugins/conserver-link/vcon-facts.js';
+import { vconFacts } from '../../plugins/operation/vcon-facts.js';
 import { readStreamEntry } from '../../plugins/stream/stream-record.js';
 import { readJson } from '../../src/core/vcon/json-document.js';
 import { pythonJson } from '../../src/core/vcon/python-json.js';

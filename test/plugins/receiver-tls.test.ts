@@ -3,7 +3,7 @@ import { type RequestOptions, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkPluginSettings } from '../../plugins/conserver-link/plugin-settings.js';
+import { checkPluginSettings } from '../../plugins/settings/plugin-settings.js';
 import { type Identity, makeCertificate } from '../api/test-certificates.js';
 import { freshVcon, type OpenBackend, openBackend, type Rig, startRig } from './plugin-rig.js';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Captured, Ended } from '../../plugins/conserver-link/capture-operation.js';
+import type { Captured, Ended } from '../../plugins/capture/capture-operation.js';
 import { STREAM_GROUP, type StreamConsumer, startStreamConsumer } from '../../plugins/stream/stream-consumer.js';
 import { hasRedisPy, pythonPath, redisUrl } from '../support/prerequisites.js';
 import { eventually, silent } from './plugin-rig.js';

@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { OPERATION_QUEUE, type OperationJob } from '../../plugins/conserver-link/operation-job.js';
 import { notifiesOfEndings, startKeyspaceEndings } from '../../plugins/endings/keyspace-endings.js';
 import type { Memory } from '../../plugins/memory/memory.js';
 import { openMemory } from '../../plugins/memory/open-memory.js';
+import { OPERATION_QUEUE, type OperationJob } from '../../plugins/operation/operation-job.js';
 import { processingList, startEgressTap } from '../../plugins/tap/egress-tap.js';
 import { reportGaps } from '../../plugins/tap/report-gaps.js';
 import { ownRedisUrl } from '../support/own-redis.js';

@@ -1,9 +1,14 @@
-import { readKeyDocument } from '../../src/core/index.js';
+import { type PublicJwk, readKeyDocument } from '../../src/core/index.js';
 import type { Clock } from '../../src/platform/clock.js';
-import type { EventAttributes } from '../conserver-link/operation-event.js';
-import type { ServiceKeys } from '../receipts/verify-receipt-home.js';
+import type { EventAttributes } from '../operation/operation-event.js';
 import { createAccessToken } from './access-token.js';
 import { DeliverLater, type ErrorBody, type EventRefused, failureFrom, failureOf } from './delivery-failure.js';
+
+/** Keys that the service publishes. */
+export interface ServiceKeys {
+  readonly logKeys: readonly PublicJwk[];
+  readonly issuerKeys: readonly PublicJwk[];
+}
 
 /** The part of the archivist interface that delivery uses. Each call throws `EventRefused` or `DeliverLater`. */
 export interface ArchivistClient {

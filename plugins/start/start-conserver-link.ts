@@ -4,32 +4,31 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { Registry } from 'prom-client';
 import type { Clock } from '../../src/platform/clock.js';
-import type { Config } from '../../src/platform/config.js';
 import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
-import { archivistClients } from '../delivery/archivist-clients.js';
+import { archivistClients } from '../archivist-client/archivist-clients.js';
+import type { RetryPace } from '../archivist-client/retry-delay.js';
+import { createOperationMetrics } from '../capture/capture-metrics.js';
+import { type CaptureOperation, createCapture, type Ended } from '../capture/capture-operation.js';
+import { openSpool, type Spool } from '../capture/spool.js';
+import { within } from '../capture/time-limit.js';
 import { deliveryState, registerDeliveryMetrics } from '../delivery/delivery-metrics.js';
 import { startDelivery } from '../delivery/delivery-worker.js';
-import type { RetryPace } from '../delivery/retry-delay.js';
-import { openMemory, pluginFolder } from '../memory/open-memory.js';
+import { type MemoryPlace, openMemory, pluginFolder } from '../memory/open-memory.js';
+import { createCaptureSequence } from '../operation/capture-sequence.js';
+import { type Operation, OperationError } from '../operation/operation.js';
+import { vconFacts } from '../operation/vcon-facts.js';
 import type { ReceiptPlaces } from '../receipts/publish-receipt.js';
 import { startReceiptWorker } from '../receipts/receipt-worker.js';
-import { createOperationMetrics } from './capture-metrics.js';
-import { type CaptureOperation, createCapture, type Ended } from './capture-operation.js';
-import { createCaptureSequence } from './capture-sequence.js';
-import { type Operation, OperationError } from './operation.js';
-import { checkPluginSettings, type PluginSettings, readTenancies } from './plugin-settings.js';
-import type { BodyLimits } from './read-body.js';
-import { type ReceiverTls, startReceiver } from './receiver.js';
-import { openSpool, type Spool } from './spool.js';
+import type { BodyLimits } from '../receiver/read-body.js';
+import { type ReceiverTls, startReceiver } from '../receiver/receiver.js';
+import { checkPluginSettings, type PluginSettings, readTenancies } from '../settings/plugin-settings.js';
 import { type Closable, startCaptureMethods } from './start-capture-methods.js';
-import { within } from './time-limit.js';
-import { vconFacts } from './vcon-facts.js';
 
 export interface ConserverLinkParts {
   readonly settings: PluginSettings;
   /** Where the plugin remembers what does not go through its queue. */
-  readonly keeps: Pick<Config, 'redisUrl' | 'dataDir'>;
+  readonly keeps: MemoryPlace;
   /** Closed by whoever opened it, after the plugin. */
   readonly backend: QueueBackend;
   readonly logger: Logger;

@@ -5,11 +5,11 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { Logger } from '../../src/platform/logger.js';
+import type { Captured } from '../capture/capture-operation.js';
+import { TimeLimitError, within } from '../capture/time-limit.js';
+import { type Operation, OperationError, readOperation } from '../operation/operation.js';
 import { carriesSecret } from './bearer-secret.js';
-import type { Captured } from './capture-operation.js';
-import { type Operation, OperationError, readOperation } from './operation.js';
 import { BODY_LIMITS, BodyError, type BodyLimits, createBodyReader } from './read-body.js';
-import { TimeLimitError, within } from './time-limit.js';
 
 export interface ReceiverParts {
   readonly host: string;

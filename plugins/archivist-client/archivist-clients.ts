@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/platform/clock.js';
-import type { ClientCredentials, PluginSettings } from '../conserver-link/plugin-settings.js';
+import type { ClientCredentials, PluginSettings } from '../settings/plugin-settings.js';
 import { type ArchivistClient, createArchivistClient } from './archivist-client.js';
 import { bulkRecorder } from './bulk-recorder.js';
 import { DeliverLater } from './delivery-failure.js';

@@ -3,45 +3,21 @@ import {
   checkPluginSettings,
   type PluginSettings,
   PluginSettingsError,
-} from '../../plugins/conserver-link/plugin-settings.js';
-import { startConserverLink } from '../../plugins/conserver-link/start-conserver-link.js';
-import { systemClock } from '../platform/clock.js';
-import { type Config, ConfigError, parseConfig } from '../platform/config.js';
-import { explained, failureReason } from '../platform/explain-failure.js';
-import { createLogger, type Logger } from '../platform/logger.js';
-import { openDatabase } from '../platform/postgres/open-database.js';
-import { openRedisQueues, postgresQueues } from '../platform/queue/open-queue-backend.js';
-import type { QueueBackend } from '../platform/queue/queue-backend.js';
+} from '../../../plugins/settings/plugin-settings.js';
+import { startConserverLink } from '../../../plugins/start/start-conserver-link.js';
+import { systemClock } from '../../platform/clock.js';
+import { type Config, ConfigError, parseConfig } from '../../platform/config.js';
+import { explained, failureReason } from '../../platform/explain-failure.js';
+import { createLogger } from '../../platform/logger.js';
+import { EXIT_USAGE, type Terminal } from '../terminal.js';
 import { addDoctorCommand } from './doctor-command.js';
+import { openPluginQueue } from './open-plugin-queue.js';
 import { addReceiptCommand } from './receipt-command.js';
-import { EXIT_USAGE, type Terminal } from './terminal.js';
 
 const SERVICE_BESIDE = 'http://127.0.0.1:8080';
 const EXIT_FAILED = 1;
 /** Longer than a delivery under way may take. */
 const STOP_WITHIN_MS = 25_000;
-
-interface OpenQueues {
-  readonly backend: QueueBackend;
-  close(): Promise<void>;
-}
-
-/** Redis where it is configured, else the configured PostgreSQL, else an embedded one in `DATA_DIR`. */
-async function openQueues(config: Config, logger: Logger): Promise<OpenQueues> {
-  if (config.redisUrl) {
-    const backend = await openRedisQueues(config.redisUrl, logger);
-    return { backend, close: () => backend.close() };
-  }
-  const database = await openDatabase(config, logger);
-  const backend = postgresQueues(database, logger);
-  return {
-    backend,
-    async close() {
-      await backend.close();
-      await database.close();
-    },
-  };
-}
 
 /** Resolves at the first signal to end. */
 function signalled(): Promise<void> {
@@ -87,7 +63,7 @@ async function runPlugin(config: Config, terminal: Terminal): Promise<void> {
   const settings = settingsOf(config);
   const logger = createLogger(config.logLevel);
   const ended = signalled();
-  const queues = await openQueues(config, logger);
+  const queues = await openPluginQueue(config, logger);
   try {
     const starting = startConserverLink({
       settings,

@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../src/platform/clock.js';
 import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
+import type { OperationMetrics } from '../capture/capture-metrics.js';
+import type { CaptureOperation } from '../capture/capture-operation.js';
 import { startKeyspaceEndings } from '../endings/keyspace-endings.js';
 import { recordEnding } from '../endings/record-ending.js';
 import type { Memory } from '../memory/memory.js';
+import type { Observation } from '../operation/capture-sequence.js';
+import type { PluginSettings } from '../settings/plugin-settings.js';
 import { DEFAULT_STREAM, startStreamConsumer } from '../stream/stream-consumer.js';
 import { startEgressTap } from '../tap/egress-tap.js';
 import { startGapReport } from '../tap/start-gap-report.js';
-import type { OperationMetrics } from './capture-metrics.js';
-import type { CaptureOperation } from './capture-operation.js';
-import type { Observation } from './capture-sequence.js';
-import type { PluginSettings } from './plugin-settings.js';
 
 /** What runs until it is closed. */
 export interface Closable {

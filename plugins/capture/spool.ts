@@ -2,9 +2,9 @@ import { readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createFile } from '../../src/platform/durable-file.js';
 import type { Logger } from '../../src/platform/logger.js';
+import { subjectUuid } from '../operation/operation-event.js';
+import { operationJobId } from '../operation/operation-job.js';
 import type { Captured, CaptureOperation, Ended } from './capture-operation.js';
-import { subjectUuid } from './operation-event.js';
-import { operationJobId } from './operation-job.js';
 
 const EXTENSION = '.operation';
 const OWNER_ONLY = 0o600;

@@ -1,11 +1,11 @@
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import type { Fields, Memory } from '../memory/memory.js';
-import type { CaptureMethod, Observation } from './capture-sequence.js';
-import { type Consent, type ConsentChange, consentChanges } from './consent.js';
+import type { CaptureMethod, Observation } from '../operation/capture-sequence.js';
+import { type Consent, type ConsentChange, consentChanges } from '../operation/consent.js';
+import type { Operation } from '../operation/operation.js';
+import { operationEvent, subjectUuid } from '../operation/operation-event.js';
+import type { VconFacts } from '../operation/vcon-facts.js';
 import { enqueueOperation } from './enqueue-operation.js';
-import type { Operation } from './operation.js';
-import { operationEvent, subjectUuid } from './operation-event.js';
-import type { VconFacts } from './vcon-facts.js';
 
 /** What was kept, as a caller is told. */
 export interface Captured {

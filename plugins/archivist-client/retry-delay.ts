@@ -1,8 +1,5 @@
 import { DeliverLater } from './delivery-failure.js';
 
-/** Name of the backoff strategy that delivery jobs ask for. */
-export const RETRY_STRATEGY = 'delivery';
-
 /** How long delivery waits between attempts. */
 export interface RetryPace {
   readonly firstMs: number;

@@ -1,12 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { pino } from 'pino';
-import { openMemory } from '../../plugins/memory/open-memory.js';
-import { keptReceipts } from '../../plugins/operator/kept-receipts.js';
-import { OperatorError } from '../../plugins/operator/operator-error.js';
-import { ConfigError, parseConfig } from '../platform/config.js';
-import { failureReason } from '../platform/explain-failure.js';
-import { EXIT_USAGE, type Terminal } from './terminal.js';
+import { keptReceipts } from '../../../plugins/operator/kept-receipts.js';
+import { OperatorError } from '../../../plugins/operator/operator-error.js';
+import { ConfigError, parseConfig } from '../../platform/config.js';
+import { failureReason } from '../../platform/explain-failure.js';
+import { EXIT_USAGE, type Terminal } from '../terminal.js';
 
 const EXIT_NOT_DONE = 1;
 
@@ -15,18 +14,13 @@ interface ReceiptOptions {
 }
 
 async function receipts(uuid: string, hash: string, out: string | undefined, terminal: Terminal): Promise<void> {
-  const memory = openMemory(parseConfig(process.env), pino({ level: 'silent' }));
-  try {
-    const kept = Object.entries(await keptReceipts(memory, uuid, hash));
-    for (const [job, { event, operation, statement, verifiedAt }] of kept) {
-      terminal.print(`${operation}  ${event}\n  job ${job}, verified ${verifiedAt}`);
-      if (out === undefined) continue;
-      const file = kept.length === 1 ? out : `${out}.${job.slice(0, 8)}`;
-      await writeFile(file, Buffer.from(statement, 'base64'), { flag: 'wx' });
-      terminal.print(`  written to ${file}: check it with vcon-archivist verify`);
-    }
-  } finally {
-    await memory.close();
+  const kept = Object.entries(await keptReceipts(parseConfig(process.env), pino({ level: 'silent' }), uuid, hash));
+  for (const [job, { event, operation, statement, verifiedAt }] of kept) {
+    terminal.print(`${operation}  ${event}\n  job ${job}, verified ${verifiedAt}`);
+    if (out === undefined) continue;
+    const file = kept.length === 1 ? out : `${out}.${job.slice(0, 8)}`;
+    await writeFile(file, Buffer.from(statement, 'base64'), { flag: 'wx' });
+    terminal.print(`  written to ${file}: check it with vcon-archivist verify`);
   }
 }
 

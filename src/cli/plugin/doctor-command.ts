@@ -1,14 +1,15 @@
 import type { Command } from 'commander';
 import { pino } from 'pino';
-import { archivistBase, PluginSettingsError } from '../../plugins/conserver-link/plugin-settings.js';
-import { examineCaptureRedis, examineDoubles } from '../../plugins/operator/examine-capture.js';
-import { examineQueue } from '../../plugins/operator/examine-queue.js';
-import { examineConserverRedis, examineQueueRedis } from '../../plugins/operator/examine-redis.js';
-import { examineService } from '../../plugins/operator/examine-service.js';
-import type { Finding, FindingState } from '../../plugins/operator/finding.js';
-import { systemClock } from '../platform/clock.js';
-import { type Config, ConfigError, parseConfig } from '../platform/config.js';
-import { EXIT_USAGE, type Terminal } from './terminal.js';
+import { examineCaptureRedis, examineDoubles } from '../../../plugins/operator/examine-capture.js';
+import { examineQueue } from '../../../plugins/operator/examine-queue.js';
+import { examineConserverRedis, examineQueueRedis } from '../../../plugins/operator/examine-redis.js';
+import { examineService } from '../../../plugins/operator/examine-service.js';
+import type { Finding, FindingState } from '../../../plugins/operator/finding.js';
+import { archivistBase, PluginSettingsError } from '../../../plugins/settings/plugin-settings.js';
+import { systemClock } from '../../platform/clock.js';
+import { type Config, ConfigError, parseConfig } from '../../platform/config.js';
+import { EXIT_USAGE, type Terminal } from '../terminal.js';
+import { openOperatorQueue } from './open-operator-queue.js';
 
 const EXIT_CODES: Readonly<Record<FindingState, number>> = { ok: 0, change: 1, broken: 2 };
 const MARKS: Readonly<Record<FindingState, string>> = { ok: 'ok    ', change: 'CHANGE', broken: 'BROKEN' };
@@ -38,7 +39,7 @@ async function examine(config: Config, conserver: string | undefined): Promise<F
     redisUrl ? examineQueueRedis(redisUrl) : [],
     conserver ? examineConserverRedis(conserver, redisUrl) : [],
     plugin.conserverRedisUrl ? examineCaptureRedis(plugin.conserverRedisUrl, plugin) : [],
-    examineQueue(config, systemClock, logger),
+    examineQueue(() => openOperatorQueue(config, logger), systemClock),
     examineDoubles(config, logger),
     examineService(service, systemClock),
   ]);

@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
 import { pino } from 'pino';
-import { dropOperation } from '../../plugins/operator/drop-operation.js';
-import { showOperation } from '../../plugins/operator/kept-operation.js';
-import { openOperatorQueue } from '../../plugins/operator/open-operator-queue.js';
-import { OperatorError } from '../../plugins/operator/operator-error.js';
-import { queueInventory } from '../../plugins/operator/queue-inventory.js';
-import { replayDeadLetters, replayOperation } from '../../plugins/operator/replay-operation.js';
-import { systemClock } from '../platform/clock.js';
-import { ConfigError, parseConfig } from '../platform/config.js';
-import type { QueueBackend } from '../platform/queue/queue-backend.js';
+import { dropOperation } from '../../../plugins/operator/drop-operation.js';
+import { showOperation } from '../../../plugins/operator/kept-operation.js';
+import { OperatorError } from '../../../plugins/operator/operator-error.js';
+import { queueInventory } from '../../../plugins/operator/queue-inventory.js';
+import { replayDeadLetters, replayOperation } from '../../../plugins/operator/replay-operation.js';
+import { systemClock } from '../../platform/clock.js';
+import { ConfigError, parseConfig } from '../../platform/config.js';
+import type { QueueBackend } from '../../platform/queue/queue-backend.js';
+import { EXIT_USAGE, type Terminal } from '../terminal.js';
+import { openOperatorQueue } from './open-operator-queue.js';
 import { inventoryText, operationText } from './queue-text.js';
-import { EXIT_USAGE, type Terminal } from './terminal.js';
 
 /** Exit code for what was understood and could not be done. */
 const EXIT_NOT_DONE = 1;

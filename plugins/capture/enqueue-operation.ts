@@ -1,9 +1,8 @@
 import type { JobsOptions } from 'bullmq';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
-import { RETRY_STRATEGY } from '../delivery/retry-delay.js';
-import type { Operation } from './operation.js';
-import type { OperationEvent } from './operation-event.js';
-import { OPERATION_QUEUE, operationJobId } from './operation-job.js';
+import type { Operation } from '../operation/operation.js';
+import type { OperationEvent } from '../operation/operation-event.js';
+import { OPERATION_QUEUE, operationJobId, RETRY_STRATEGY } from '../operation/operation-job.js';
 
 /** Delivery is tried until the service has taken or refused the event: an outage of days loses nothing. */
 const ATTEMPTS = 1_000_000_000;

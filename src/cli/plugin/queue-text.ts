@@ -1,5 +1,5 @@
-import type { KeptOperation, KeptOperationDetails } from '../../plugins/operator/kept-operation.js';
-import type { QueueInventory } from '../../plugins/operator/queue-inventory.js';
+import type { KeptOperation, KeptOperationDetails } from '../../../plugins/operator/kept-operation.js';
+import type { QueueInventory } from '../../../plugins/operator/queue-inventory.js';
 
 const STATES: Readonly<Record<string, string>> = {
   failed: 'dead letter',

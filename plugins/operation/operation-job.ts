@@ -5,6 +5,9 @@ import type { OperationEvent } from './operation-event.js';
 /** Name of the queue between capture and delivery. */
 export const OPERATION_QUEUE = 'conserver-operations';
 
+/** Name of the backoff strategy that the plugin's jobs ask for and each of its workers provides. */
+export const RETRY_STRATEGY = 'delivery';
+
 /** What is kept of an operation until it is delivered. */
 export type OperationJob = OperationEvent;
 
