@@ -1,15 +1,18 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { type Unzipped, unzipSync, type Zippable, zipSync } from 'fflate';
+import { type Unzipped, unzipSync, zipSync } from 'fflate';
+import { type BundledOperation, INDEX_PATH } from '../core/bundle/bundle-index.js';
+import { TEXT_PATH } from '../core/bundle/bundle-layout.js';
+import { completeBundle } from '../core/bundle/complete-bundle.js';
+import { equalBytes } from '../core/bytes.js';
 import { ConfigError, parseConfig } from '../platform/config.js';
+import { nativeSha256 } from '../platform/native-sha256.js';
 import { type ArchivistReader, openReader } from './archivist-reader.js';
 import { UsageError } from './evidence-file.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const SEARCHED = 50;
-/** These are the same for all events of a log, so that they lie once at the top. */
-const SHARED = /^(README\.txt$|log\/|keys\/)/;
 const TIME = new Date(1980, 0, 1);
 
 interface FoundEvent {
@@ -83,13 +86,30 @@ async function bundle(
   progress: (done: string) => void,
 ): Promise<Uint8Array> {
   const files: Record<string, Uint8Array> = {};
+  const operations: BundledOperation[] = [];
   for (const [place, { identity, operation }] of events.entries()) {
     const folder = `${String(place + 1).padStart(4, '0')}-${operation.replace(/[^\w-]+/g, '_').slice(0, 64)}`;
     const zip: Unzipped = unzipSync(await reader.bytes(`/archivist/${identity}/evidence`));
-    // The newest copy of a log file wins: a log only grows.
-    for (const [name, bytes] of Object.entries(zip)) files[SHARED.test(name) ? name : `${folder}/${name}`] = bytes;
+    for (const [name, bytes] of Object.entries(zip)) addFile(files, folder, name, bytes);
+    operations.push({ number: place + 1, folder, identity: identity.replace(/^v\d\//, '') });
     progress(`${place + 1} of ${events.length} events read`);
   }
-  const zippable: Zippable = files;
-  return zipSync(zippable, { level: 6, mtime: TIME });
+  return zipSync({ ...completeBundle(files, operations, nativeSha256) }, { level: 6, mtime: TIME });
+}
+
+/** Each event's bundle has a text and an index of its own, which the whole bundle's replace. */
+function addFile(files: Record<string, Uint8Array>, folder: string, name: string, bytes: Uint8Array): void {
+  if (name === TEXT_PATH || name === INDEX_PATH) return;
+  const isKeys = name.startsWith('keys/');
+  // The newest copy of a log file wins: a log only grows.
+  files[isKeys ? keysPath(files, name, bytes) : name.startsWith('log/') ? name : `${folder}/${name}`] = bytes;
+}
+
+/** Keys change between two answers when one is rotated, and each issuer has its own: no copy replaces another one. */
+function keysPath(files: Readonly<Record<string, Uint8Array>>, name: string, bytes: Uint8Array): string {
+  for (let number = 1; ; number += 1) {
+    const path = number === 1 ? name : name.replace(/(\.\w+)$/, `-${number}$1`);
+    const copy = files[path];
+    if (!copy || equalBytes(copy, bytes)) return path;
+  }
 }

@@ -1,9 +1,12 @@
-import { type Zippable, zipSync } from 'fflate';
+import { zipSync } from 'fflate';
+import type { BundleFiles } from '../../core/bundle/bundle-index.js';
+import { bundledLogPath } from '../../core/bundle/bundle-layout.js';
+import { completeBundle } from '../../core/bundle/complete-bundle.js';
 import { toHex, utf8 } from '../../core/bytes.js';
 import { massifPath, sealPath } from '../../core/massif/blob-paths.js';
 import { readTransparentStatement } from '../../core/statement/transparent-statement.js';
 import type { WitnessedSeal } from '../../core/verify/verify-witnessed.js';
-import { EVIDENCE_TEXT } from './evidence-text.js';
+import { nativeSha256 } from '../../platform/native-sha256.js';
 
 /** Keys as anybody can fetch them; a verifier that takes them from the bundle has not checked where they come from. */
 export interface EvidenceKeys {
@@ -15,7 +18,7 @@ export interface EvidenceKeys {
 
 /** Everything that proves one event. */
 export interface Evidence {
-  readonly event: object;
+  readonly event: Readonly<Record<string, unknown>>;
   /** The tenancy whose log holds the event. */
   readonly logTenancy: string;
   /** The tenancy whose event it is: who issued the statement. */
@@ -33,33 +36,26 @@ export interface Evidence {
 /** Zip has no earlier time; any real one would make the same evidence other bytes each time. */
 const TIME = new Date(1980, 0, 1);
 
-/**
- * One zip with everything that proves an event, and a text that says how to check each part with tools that are not
- * ours. The log's files lie as in a replica folder.
- */
+/** Returns one zip with everything that proves an event, as docs/formats/bundle.md describes it. */
 export function evidenceBundle(evidence: Evidence, keys: EvidenceKeys): Uint8Array {
   const { event, logTenancy, issuingTenancy, massif, massifFile, sealFile, receipt } = evidence;
-  const files: Zippable = {
-    'README.txt': utf8(EVIDENCE_TEXT),
+  const files: BundleFiles = {
     'event.json': utf8(`${JSON.stringify(event, null, 2)}\n`),
     'tenancy-log-receipt.cose': receipt.draft,
     'tenancy-log-receipt-map.cose': receipt.map,
     ...statements(evidence),
     ...witnessFiles(evidence),
-    [replica(massifPath(logTenancy, massif))]: massifFile,
-    [replica(sealPath(logTenancy, massif))]: sealFile,
+    [bundledLogPath(massifPath(logTenancy, massif))]: massifFile,
+    [bundledLogPath(sealPath(logTenancy, massif))]: sealFile,
     'keys/log-keys.cbor': keys.logKeys(),
     'keys/did.json': utf8(`${JSON.stringify(keys.issuerDocument(issuingTenancy), null, 2)}\n`),
   };
+  const operations = [{ number: 1, folder: '', identity: String(event['identity']) }];
   // Most of a massif is zeros or hashes: more effort makes it no smaller.
-  return zipSync(files, { level: 1, mtime: TIME });
+  return zipSync(completeBundle(files, operations, nativeSha256), { level: 1, mtime: TIME });
 }
 
-function replica(blobPath: string): string {
-  return `log/${blobPath.replace(/^v1\/mmrs\//, '')}`;
-}
-
-function statements({ signedStatement, transparentStatement }: Evidence): Zippable {
+function statements({ signedStatement, transparentStatement }: Evidence): BundleFiles {
   if (!signedStatement || !transparentStatement) return {};
   const { rfc9162Receipt } = readTransparentStatement(transparentStatement);
   return {
@@ -69,7 +65,7 @@ function statements({ signedStatement, transparentStatement }: Evidence): Zippab
   };
 }
 
-function witnessFiles({ witnessed }: Evidence): Zippable {
+function witnessFiles({ witnessed }: Evidence): BundleFiles {
   if (!witnessed) return {};
   const { seal, path, peaks, proof } = witnessed;
   const inclusion = { path: path.map(toHex), peaks: peaks.map(toHex) };

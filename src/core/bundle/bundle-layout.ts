@@ -1,0 +1,61 @@
+import { parseBlobPath } from '../massif/blob-paths.js';
+
+/** The files that a bundle has for one operation, and what each of them is. */
+export const OPERATION_FILES = {
+  'event.json': 'event',
+  'transparent-statement.cose': 'transparent-statement',
+  'signed-statement.cose': 'signed-statement',
+  'statement-log-receipt.cose': 'statement-log-receipt',
+  'tenancy-log-receipt.cose': 'tenancy-log-receipt',
+  'tenancy-log-receipt-map.cose': 'tenancy-log-receipt-map',
+  'witness/seal.sth': 'witnessed-seal',
+  'witness/seal.tlog-proof': 'witnessed-seal-proof',
+  'witness/event-in-seal.json': 'event-in-seal',
+} as const;
+
+/** What a file in a bundle is. The last two are no evidence. */
+export type BundleFileKind =
+  | (typeof OPERATION_FILES)[keyof typeof OPERATION_FILES]
+  | 'massif'
+  | 'seal'
+  | 'explanation'
+  | 'keys-copy';
+
+/** Where a file of a bundle belongs. */
+export interface BundlePlace {
+  readonly kind: BundleFileKind;
+  /** Of an operation's own file: the operation's folder, empty at the top. Undefined for what operations share. */
+  readonly folder?: string;
+}
+
+export const TEXT_PATH = 'README.txt';
+const LOG = 'log/';
+const LOG_ROOT = 'v1/mmrs/';
+/** Copies of keys of several times, or of several issuers, are numbered. */
+const KEYS_COPY = /^keys\/(?:log-keys(?:-\d+)?\.cbor|did(?:-\d+)?\.json)$/;
+
+/** Returns what belongs at a path of a bundle; undefined when nothing does. */
+export function placeOf(path: string): BundlePlace | undefined {
+  if (path === TEXT_PATH) return { kind: 'explanation' };
+  if (KEYS_COPY.test(path)) return { kind: 'keys-copy' };
+  if (path.startsWith(LOG)) {
+    const blob = parseBlobPath(`${LOG_ROOT}${path.slice(LOG.length)}`);
+    return blob && { kind: blob.kind };
+  }
+  for (const [name, kind] of Object.entries(OPERATION_FILES)) {
+    if (path === name) return { kind, folder: '' };
+    const folder = path.endsWith(`/${name}`) ? path.slice(0, -name.length - 1) : '';
+    if (/^[^/]+$/.test(folder)) return { kind, folder };
+  }
+  return undefined;
+}
+
+/** Returns the path in a bundle of a log's file, from its blob name. */
+export function bundledLogPath(blobPath: string): string {
+  return `${LOG}${blobPath.slice(LOG_ROOT.length)}`;
+}
+
+/** Returns the blob name of a log's file in a bundle; undefined for any other path. */
+export function blobPathOf(path: string): string | undefined {
+  return path.startsWith(LOG) ? `${LOG_ROOT}${path.slice(LOG.length)}` : undefined;
+}
