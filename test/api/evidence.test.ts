@@ -4,6 +4,8 @@ import { dirname, join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.js';
+import { INDEX_PATH, readBundleIndex } from '../../src/core/bundle/bundle-index.js';
+import { OPERATION_FILES } from '../../src/core/bundle/bundle-layout.js';
 import { toHex, utf8 } from '../../src/core/bytes.js';
 import { sha256 } from '../../src/core/sha256.js';
 import { startTestService, type TestService } from './test-service.js';
@@ -65,6 +67,9 @@ beforeAll(async () => {
     event_type: 'note',
   });
   identities.push(json['identity'] as string);
+  const plain = { operation: 'Record', behaviour: 'RecordEvidence', event_attributes: { arc_display_type: 'note' } };
+  const noted = await running.owner.post(`/archivist/v2/${asset.json['identity']}/events`, plain);
+  identities.push(noted.json['identity'] as string);
   logKeys = file('log-keys.cbor', (await running.anonymous.get('/.well-known/scitt-keys')).bytes);
   issuerKeys = file('did.json', (await running.anonymous.get('/archivist/v1/didweb/did.json')).bytes);
 }, 60_000);
@@ -104,6 +109,28 @@ describe('the evidence of an event', () => {
     const vcon = file(`${place}/vcon.json`, VCON);
     const whole = await verify(vcon, join(folder, place, 'transparent-statement.cose'));
     expect(whole.out).toContain('VERIFIED.');
+  });
+
+  it.each([
+    ['an asset event', () => `v2/${identities[1]}`],
+    ['an asset event without a vCon', () => `v2/${identities[3]}`],
+    ['an asset-free event', () => `v1/${identities[2]}`],
+  ])('of %s is indexed whole, and its text describes these files and no other', async (_, path) => {
+    const files = await evidence(path());
+    const { [INDEX_PATH]: index, ...rest } = files;
+    const { operations, files: listed } = readBundleIndex(index!);
+    expect(operations).toEqual([{ number: 1, folder: '', identity: path().slice(3) }]);
+    expect(listed.map((each) => [each.path, each.sha256])).toEqual(
+      Object.keys(rest)
+        .sort()
+        .map((each) => [each, toHex(sha256(rest[each]!))]),
+    );
+    const text = new TextDecoder().decode(files['README.txt']);
+    for (const name of Object.keys(OPERATION_FILES))
+      expect([name, text.includes(name.replace(/^witness\//, ''))]).toEqual([name, name in files]);
+    expect(text.includes('SHA-256(0x00 || idtimestamp || V3)')).toBe(path().startsWith('v2'));
+    expect(text.includes('SHA-256(0x00 || extra || idtimestamp')).toBe(path().startsWith('v1'));
+    expect(text.includes('SHA-256(0x00 || signed-statement.cose)')).toBe('signed-statement.cose' in files);
   });
 
   it('is not there before the log is sealed, nor for who may not read the event', async () => {

@@ -127,7 +127,7 @@ function ownTool({ operations, kinds, vconHash }: Contents): string {
   const witness = kinds.has('witnessed-seal') ? ' --witness <vkey>' : '';
   const issuer = kinds.has('signed-statement') ? ' --issuer-keys <file> --issuer <name>' : '';
   const vcon = vconHash ? ' call.vcon.json' : '';
-  return `WITH OUR OWN TOOL, OFFLINE
+  return `USING OUR OWN TOOL, OFFLINE
     vcon-archivist verify --log-keys <file>${issuer}${witness}${vcon} <this bundle>
   It takes the zip file and the unpacked folder, and checks ${operations.length > 1 ? 'all operations' : 'every file'}.
   Exit status: 0 verified, 1 refused, 2 not readable, 3 something could not be proven.`;
