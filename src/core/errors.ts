@@ -22,6 +22,11 @@ export type VerificationCode =
   | 'algorithm_not_allowed'
   | 'critical_header_unknown'
   | 'signature_malformed'
+  | 'root_not_trusted'
+  | 'manifest_signature_invalid'
+  | 'manifest_invalid'
+  | 'manifest_older'
+  | 'key_revoked'
   | 'key_invalid';
 
 /** Evidence that does not verify: `code` says which check refused it, `message` says it to a person. */
