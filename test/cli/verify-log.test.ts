@@ -4,6 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { zipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decodeSign1, encodeSign1 } from '../../src/core/cose/sign1.js';
+import { peaks as peakIndices } from '../../src/core/mmr/peaks.js';
+import { encodeSignedState, readSeal } from '../../src/core/receipt/seal.js';
 import { assembleTransparentStatement } from '../../src/core/statement/transparent-statement.js';
 import { flipBit } from '../core/massif/sample-log.js';
 import { sampleSealedLog } from '../core/verify/sample-sealed-log.js';
@@ -39,6 +42,22 @@ describe('vcon-archivist verify of a log', () => {
     const { out, exitCode } = await verify(await replica('replica'));
     expect(exitCode).toBe(0);
     expect(out).toContain('massifs 0 to 2 recomputed, sealed at 19 nodes');
+  });
+
+  it('checks a replica whose seals carry the peaks, as the veracity tool writes it, against the computed ones', async () => {
+    const carrying = async (place: string, peaksOf: number) => {
+      const seal = await log.seal(11);
+      const { state } = readSeal(seal);
+      const peaks = peakIndices(state.size).map((index) => log.nodes[Number(index) - peaksOf]!);
+      const base = `${place}/tenant/${SAMPLE_TENANCY}/0`;
+      await replica(place);
+      const payload = encodeSignedState(state, peaks);
+      file(`${base}/massifseals/${name(2)}.sth`, encodeSign1({ ...decodeSign1(seal), payload }));
+      return join(folder, place);
+    };
+    expect((await verify(await carrying('veracity', 0))).exitCode).toBe(0);
+    const { out, exitCode } = await verify(await carrying('veracity-other', 1));
+    expect([exitCode, out.includes('[seal_signature_invalid]')]).toEqual([1, true]);
   });
 
   it('checks events against it, one or a list', async () => {

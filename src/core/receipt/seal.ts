@@ -23,6 +23,8 @@ export interface MmrState {
 export interface Seal extends ReadLogClaims {
   readonly sign1: Sign1;
   readonly state: MmrState;
+  /** The payload also has the peaks, or their bagged root: replication tools write back what they verified. */
+  readonly carriesPeaks: boolean;
   /** One pre-signed receipt a peak, left to right. */
   readonly peakReceipts: readonly Uint8Array[];
 }
@@ -79,21 +81,27 @@ function smallUnsigned(map: CborMap, key: number): number {
   return value;
 }
 
-/** Reads the payload of a published seal. @throws {VerificationError} `malformed`, `unsupported` */
-export function decodePublishedState(payload: Uint8Array): MmrState {
+/** Where a replica's copy of a seal has what was signed beside the published state. */
+const carriedKey = (version: bigint): number => (version === 0n ? StateKey.root : StateKey.peaks);
+
+/** Reads the payload of a seal. @throws {VerificationError} `malformed`, `unsupported` */
+export function decodeSealPayload(payload: Uint8Array): { readonly state: MmrState; readonly carriesPeaks: boolean } {
   const map = decodeCbor(payload);
   if (!(map instanceof Map)) throw malformed('its state is not a map');
-  // A key more would not be covered when the signed form is built again.
-  for (const key of map.keys()) if (!PUBLISHED_KEYS.includes(key)) throw malformed('its state has an unknown key');
   const version = map.has(StateKey.version) ? unsigned(map, StateKey.version) : 0n;
   if (version > BigInt(SEAL_VERSION)) throw new VerificationError('unsupported', `a seal has version ${version}`);
-  return {
+  const carried = carriedKey(version);
+  // A key more would not be covered when the signed form is built again.
+  for (const key of map.keys())
+    if (!PUBLISHED_KEYS.includes(key) && key !== carried) throw malformed('its state has an unknown key');
+  const state = {
     size: unsigned(map, StateKey.size),
     sealedAtMs: smallUnsigned(map, StateKey.sealedAtMs),
     idtimestamp: unsigned(map, StateKey.idtimestamp),
     epoch: smallUnsigned(map, StateKey.epoch),
     version: Number(version),
   };
+  return { state, carriesPeaks: map.has(carried) };
 }
 
 /**
@@ -135,7 +143,7 @@ export function readSeal(bytes: Uint8Array): Seal {
   });
   return {
     sign1,
-    state: decodePublishedState(sign1.payload),
+    ...decodeSealPayload(sign1.payload),
     peakReceipts,
     ...readLogClaims(sign1.protectedHeader),
   };

@@ -14,9 +14,11 @@ const UNDERSTOOD = [Header.alg, Header.kid, Header.draftClaims, Header.claims, H
 
 /**
  * Checks a published seal against the log's own peaks at the sealed size, left to right: the signed form is built again
- * from them. A seal names its key by carrying it; it counts only when the same key is among the given ones.
- * @throws {VerificationError} `insufficient_data` when these are not the peaks of that size, `seal_signature_invalid`,
- * `log_key_not_trusted`, `log_mismatch` and those of any signature
+ * from them. A seal names its key by carrying it; it counts only when the same key is among the given ones. A seal that
+ * carries peaks itself, as replication tools write it, has to carry these.
+ * @throws {VerificationError} `insufficient_data` when these are not the peaks of that size, `consistency_invalid` when
+ * the log signed other peaks of that size, `seal_signature_invalid`, `log_key_not_trusted`, `log_mismatch` and those of any
+ * signature
  */
 export async function verifySeal(bytes: Uint8Array, peaks: readonly Uint8Array[], trust: ReceiptTrust): Promise<Seal> {
   const seal = readSeal(bytes);
@@ -36,7 +38,11 @@ export async function verifySeal(bytes: Uint8Array, peaks: readonly Uint8Array[]
     untrusted: 'log_key_not_trusted',
     invalid: 'seal_signature_invalid',
   } as const;
-  await verifySign1(seal.sign1, encodeSignedState(seal.state, peaks), check, keys);
+  const computed = encodeSignedState(seal.state, peaks);
+  const carried = seal.carriesPeaks ? seal.sign1.payload! : computed;
+  await verifySign1(seal.sign1, carried, check, keys);
+  if (!equalBytes(carried, computed))
+    throw new VerificationError('consistency_invalid', `the seal is over other peaks of ${size} nodes than these`);
   checkLogName(seal, trust.log);
   return seal;
 }

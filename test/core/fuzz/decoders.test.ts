@@ -9,7 +9,7 @@ import { VerificationError } from '../../../src/core/errors.js';
 import { readMassif } from '../../../src/core/massif/read-massif.js';
 import { mmrReceiptInForm, readMmrConsistencyReceipt, readMmrReceipt } from '../../../src/core/receipt/mmr-receipt.js';
 import { readRfc9162ConsistencyReceipt, readRfc9162Receipt } from '../../../src/core/receipt/rfc9162-receipt.js';
-import { decodePublishedState, readSeal } from '../../../src/core/receipt/seal.js';
+import { decodeSealPayload, readSeal } from '../../../src/core/receipt/seal.js';
 import { parseEventDocument } from '../../../src/core/statement/event-document.js';
 import { readStatement } from '../../../src/core/statement/signed-statement.js';
 import { readTransparentStatement } from '../../../src/core/statement/transparent-statement.js';
@@ -41,7 +41,7 @@ const DECODERS: Readonly<Record<string, readonly [seeds: readonly string[], deco
     readRfc9162Receipt: [['receipt'], readRfc9162Receipt],
     readRfc9162ConsistencyReceipt: [['receipt'], readRfc9162ConsistencyReceipt],
     readSeal: [['seal'], readSeal],
-    decodePublishedState: [['state'], decodePublishedState],
+    decodeSealPayload: [['state'], decodeSealPayload],
     decodeCoseKeySet: [['keys', 'rsaKeys'], decodeCoseKeySet],
     readKeyDocument: [['keys', 'keyDocument', 'rsaKeyDocument'], readKeyDocument],
     readMassif: [['massif'], readMassif],

@@ -5,7 +5,7 @@ import { decodeSign1, encodeSign1 } from '../../../src/core/cose/sign1.js';
 import { peakReceipt } from '../../../src/core/receipt/mmr-receipt.js';
 import {
   createSeal,
-  decodePublishedState,
+  decodeSealPayload,
   encodePublishedState,
   encodeSignedState,
   type MmrState,
@@ -65,7 +65,8 @@ describe('known states', () => {
     };
     expect(toHex(encodePublishedState(state))).toBe(vector.published_payload_hex);
     expect(toHex(encodeSignedState(state, vector.peaks.map(fromHex)))).toBe(vector.signed_payload_hex);
-    expect(decodePublishedState(fromHex(vector.published_payload_hex))).toEqual(state);
+    expect(decodeSealPayload(fromHex(vector.published_payload_hex))).toEqual({ state, carriesPeaks: false });
+    expect(decodeSealPayload(fromHex(vector.signed_payload_hex))).toEqual({ state, carriesPeaks: true });
   });
 
   it.each<[string, string, CborValue]>([
@@ -82,15 +83,15 @@ describe('known states', () => {
       ]),
     ],
     [
-      'peaks in the published form',
+      'a bagged root where the version has peaks',
       'malformed',
       new Map<number, CborValue>([
         [1, 1],
+        [2, new Uint8Array(32)],
         [3, 1],
         [4, 1],
         [6, 1],
         [7, 2],
-        [8, []],
       ]),
     ],
     [
@@ -125,7 +126,7 @@ describe('known states', () => {
       ]),
     ],
   ])('are refused with %s', (_, code, state) => {
-    expect(() => decodePublishedState(encodeCbor(state))).toThrow(expect.objectContaining({ code }));
+    expect(() => decodeSealPayload(encodeCbor(state))).toThrow(expect.objectContaining({ code }));
   });
 });
 
@@ -148,6 +149,30 @@ describe('known seals', () => {
     });
     await expect(verifySeal(fromHex(vector.sth_hex), peaks.slice(1), { logKeys })).rejects.toMatchObject({
       code: 'insufficient_data',
+    });
+  });
+
+  describe.each(KNOWN.seals)('$curve $style of size $size as replication tools write them back', (vector) => {
+    const signed = fromHex(vector.signed_payload_hex);
+    const carrying = (payload: Uint8Array) => encodeSign1({ ...decodeSign1(fromHex(vector.sth_hex)), payload });
+
+    it('verify against the log’s own peaks', async () => {
+      const seal = await verifySeal(carrying(signed), peaksIn(vector.signed_payload_hex), { logKeys });
+      expect(seal.state.size).toBe(BigInt(vector.size));
+    });
+
+    it('are a fork beside other peaks, and refused with peaks that nobody signed', async () => {
+      const [first, ...more] = peaksIn(vector.signed_payload_hex);
+      const other = [sha256(first!), ...more];
+      await expect(verifySeal(carrying(signed), other, { logKeys })).rejects.toMatchObject({
+        code: 'consistency_invalid',
+      });
+      const map = decodeCbor(signed) as Map<number, CborValue>;
+      const edited = encodeCbor(new Map([...map, [8, other]]));
+      for (const peaks of [other, [first!, ...more]])
+        await expect(verifySeal(carrying(edited), peaks, { logKeys })).rejects.toMatchObject({
+          code: 'seal_signature_invalid',
+        });
     });
   });
 
