@@ -24,6 +24,8 @@ export interface ArchivistClient {
   transparentStatement(eventIdentity: string): Promise<Uint8Array>;
   /** The keys that the service publishes now. */
   serviceKeys(): Promise<ServiceKeys>;
+  /** Attributes of the events about a subject that we can see, on any asset, the newest 100 at most. */
+  eventsAbout(subject: string): Promise<readonly EventAttributes[]>;
   /** Identity of an event of the asset that has all these attributes. */
   findEvent(assetIdentity: string, attributes: Readonly<Record<string, string>>): Promise<string | undefined>;
 }
@@ -178,6 +180,15 @@ export function createArchivistClient(options: ArchivistClientOptions): Archivis
     async serviceKeys() {
       const [logKeys, issuerKeys] = await Promise.all([publicKeys(LOG_KEYS), publicKeys(ISSUER_KEYS)]);
       return { logKeys, issuerKeys };
+    },
+    async eventsAbout(subject) {
+      const query = new URLSearchParams({ 'event_attributes.subject': subject, page_size: '100' });
+      const path = `/archivist/v2/assets/-/events?${query}`;
+      const { events } = await answer<{ events?: { event_attributes?: EventAttributes }[] }>({
+        what: 'event look-up',
+        path,
+      });
+      return (events ?? []).map(({ event_attributes }) => event_attributes ?? {});
     },
     async findEvent(assetIdentity, attributes) {
       const query = new URLSearchParams({ page_size: '1' });

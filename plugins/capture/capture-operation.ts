@@ -6,6 +6,7 @@ import type { Operation } from '../operation/operation.js';
 import { operationEvent, subjectUuid } from '../operation/operation-event.js';
 import type { VconFacts } from '../operation/vcon-facts.js';
 import { enqueueOperation } from './enqueue-operation.js';
+import { noteSuccession } from './note-succession.js';
 
 /** What was kept, as a caller is told. */
 export interface Captured {
@@ -107,7 +108,11 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
         : {}),
       ...(operation.tenancy ? { tenancy: operation.tenancy } : {}),
     });
-    if (parts.tapped) await memory.write('tap', uuid, { captured: String(observed.atMs) });
+    if (parts.tapped) {
+      const predecessors = [vcon.redacted, vcon.amended].filter((each) => each !== undefined && each !== uuid);
+      await noteSuccession(memory, predecessors, observed.atMs);
+      await memory.write('tap', uuid, { captured: String(observed.atMs) });
+    }
     return captured;
   }
 

@@ -10,6 +10,7 @@ import type { Memory } from '../memory/memory.js';
 import type { Observation } from '../operation/capture-sequence.js';
 import type { PluginSettings } from '../settings/plugin-settings.js';
 import { DEFAULT_STREAM, startStreamConsumer } from '../stream/stream-consumer.js';
+import type { EventsAbout } from '../tap/capture-gaps.js';
 import { startEgressTap } from '../tap/egress-tap.js';
 import { startGapReport } from '../tap/start-gap-report.js';
 
@@ -28,6 +29,7 @@ export async function startCaptureMethods(
     readonly backend: QueueBackend;
     readonly memory: Memory;
     readonly capture: CaptureOperation;
+    readonly eventsAbout: EventsAbout;
     readonly metrics: OperationMetrics;
     readonly clock: Clock;
     readonly logger: Logger;
@@ -35,7 +37,7 @@ export async function startCaptureMethods(
   },
   started: Closable[],
 ): Promise<void> {
-  const { settings, backend, memory, capture, metrics, clock, logger, observe } = parts;
+  const { settings, backend, memory, capture, eventsAbout, metrics, clock, logger, observe } = parts;
   const { conserverRedisUrl: url, stream = DEFAULT_STREAM, tapList: list } = settings;
   if (url === undefined) return;
   const consumer = randomUUID();
@@ -43,7 +45,7 @@ export async function startCaptureMethods(
   started.push(await startStreamConsumer({ url, stream, consumer, capture, refused, logger }));
   if (list !== undefined) {
     started.push(startEgressTap({ url, list, memory, clock, logger }));
-    started.push(await startGapReport({ backend, memory, list, logger, observe, counted: metrics.gaps }));
+    started.push(await startGapReport({ backend, memory, list, eventsAbout, logger, observe, counted: metrics.gaps }));
   }
   if (!settings.endings) return;
   started.push(

@@ -122,7 +122,13 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
       : undefined;
     if (spool) started.push(spool);
     const observe = createCaptureSequence(clock);
-    await startCaptureMethods({ settings, backend, memory, capture, metrics, clock, logger, observe }, started);
+    const everyClient = [undefined, ...tenancies.keys()].map(clients);
+    const eventsAbout = async (uuid: string) =>
+      (await Promise.all(everyClient.map((client) => client.eventsAbout(`vcon://${uuid}`)))).flat();
+    await startCaptureMethods(
+      { settings, backend, memory, capture, eventsAbout, metrics, clock, logger, observe },
+      started,
+    );
     const keep = orSpool(capture, spool, logger);
     const receiver = await startReceiver({
       host: settings.host,

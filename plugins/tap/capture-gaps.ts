@@ -1,28 +1,61 @@
 import type { Memory } from '../memory/memory.js';
+import type { EventAttributes } from '../operation/operation-event.js';
 
 /** vCons of which capture and egress do not agree, by uuid, sorted. */
 export interface CaptureGaps {
-  /** Left a chain, and nothing of them was captured. */
+  /** Left a chain, and no event of them is known. */
   readonly leftWithoutEvent: readonly string[];
+  /** Left a chain, and only the conserver's stock link recorded them. */
+  readonly leftWithStockEvent: readonly string[];
+  /** Left a chain, and only somebody else's link recorded them. */
+  readonly leftWithOtherEvent: readonly string[];
   /** Captured, and never left: halted, dead-lettered, or lost within the chain. */
   readonly eventWithoutLeaving: readonly string[];
 }
+
+/** The attributes of the events that the service has about a vCon, as far as the plugin may see them. */
+export type EventsAbout = (uuid: string) => Promise<readonly EventAttributes[]>;
 
 /** A chain may take its time, and a record its way. */
 const SETTLED_AFTER_MS = 3_600_000;
 /** The conserver's clock and ours. */
 const SKEW_MS = 5_000;
+/** What the conserver's stock `links.datatrails` calls itself in its events. */
+const STOCK_LINK = 'datatrails';
 
-/** Compares what left with what was captured, and forgets the vCons of which both agree. */
-export async function findCaptureGaps(memory: Memory, nowMs: number): Promise<CaptureGaps> {
-  const leftWithoutEvent: string[] = [];
-  const eventWithoutLeaving: string[] = [];
+type Kind = keyof CaptureGaps;
+
+async function uncapturedKind(uuid: string, eventsAbout: EventsAbout): Promise<Kind | undefined> {
+  const events = await eventsAbout(uuid);
+  if (events.length === 0) return 'leftWithoutEvent';
+  // Captured by a plugin with another memory, or before this one forgot it.
+  if (events.some((attributes) => attributes['capture_method'] !== undefined)) return undefined;
+  const stock = events.some((attributes) => attributes['conserver_link'] === STOCK_LINK);
+  return stock ? 'leftWithStockEvent' : 'leftWithOtherEvent';
+}
+
+/**
+ * Compares what left with what was captured, and forgets the vCons of which both agree. A vCon that was captured and went
+ * on under another uuid has left with that one.
+ * @throws what `eventsAbout` throws
+ */
+export async function findCaptureGaps(memory: Memory, nowMs: number, eventsAbout: EventsAbout): Promise<CaptureGaps> {
+  const found: Record<Kind, string[]> = {
+    leftWithoutEvent: [],
+    leftWithStockEvent: [],
+    leftWithOtherEvent: [],
+    eventWithoutLeaving: [],
+  };
   for await (const uuid of memory.names('tap')) {
-    const { left, captured } = await memory.read('tap', uuid);
-    if (Math.max(Number(left ?? 0), Number(captured ?? 0)) > nowMs - SETTLED_AFTER_MS) continue;
-    if (captured === undefined) leftWithoutEvent.push(uuid);
-    else if (left === undefined || Number(captured) > Number(left) + SKEW_MS) eventWithoutLeaving.push(uuid);
+    const fields = await memory.read('tap', uuid);
+    const [left, captured, continued] = ['left', 'captured', 'continued'].map((name) => Number(fields[name] ?? 0));
+    if (Math.max(left!, captured!, continued!) > nowMs - SETTLED_AFTER_MS) continue;
+    let kind: Kind | undefined;
+    if (captured! > Math.max(left!, continued!) + SKEW_MS) kind = 'eventWithoutLeaving';
+    else if (captured === 0 && left! > 0) kind = await uncapturedKind(uuid, eventsAbout);
+    if (kind) found[kind].push(uuid);
     else await memory.forget('tap', uuid);
   }
-  return { leftWithoutEvent: leftWithoutEvent.sort(), eventWithoutLeaving: eventWithoutLeaving.sort() };
+  for (const uuids of Object.values(found)) uuids.sort();
+  return found;
 }

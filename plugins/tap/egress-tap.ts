@@ -2,7 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { Clock } from '../../src/platform/clock.js';
 import type { Logger } from '../../src/platform/logger.js';
+import { noteSuccession } from '../capture/note-succession.js';
 import type { Memory } from '../memory/memory.js';
+import { conserverPredecessors } from './conserver-predecessors.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const BLOCK_SECONDS = 1;
@@ -24,6 +26,8 @@ export function startEgressTap(parts: {
   readonly memory: Memory;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** The vCons that one redacts or amends; asked in the conserver's Redis when left out. */
+  predecessorsOf?(uuid: string): Promise<readonly string[]>;
 }): { close(): Promise<void> } {
   const { list, memory, clock, logger } = parts;
   const processing = processingList(list);
@@ -32,9 +36,23 @@ export function startEgressTap(parts: {
   const stop = new AbortController();
   const { signal } = stop;
 
+  const { predecessorsOf = (uuid) => conserverPredecessors(redis, uuid) } = parts;
+
+  /** What left may be the successor of what was captured, and not have been captured itself. */
+  async function noteLineage(uuid: string): Promise<void> {
+    const predecessors = await predecessorsOf(uuid).catch((error: unknown) => {
+      logger.warn({ err: error, uuid }, 'the lineage of a vCon that left cannot be read');
+      return [];
+    });
+    await noteSuccession(memory, predecessors, clock.now());
+  }
+
   async function note(entry: string): Promise<void> {
-    if (UUID.test(entry)) await memory.write('tap', entry.toLowerCase(), { left: String(clock.now()) });
-    else logger.warn({ list }, 'an entry of the tap list is no UUID');
+    const uuid = entry.toLowerCase();
+    if (UUID.test(uuid)) {
+      await noteLineage(uuid);
+      await memory.write('tap', uuid, { left: String(clock.now()) });
+    } else logger.warn({ list }, 'an entry of the tap list is no UUID');
     await redis.lrem(processing, 1, entry);
   }
 

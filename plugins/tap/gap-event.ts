@@ -12,7 +12,13 @@ export interface GapRecord {
   /** In UTC, `YYYY-MM-DD`. */
   readonly day: string;
   readonly egress_list: string;
+  /** vCons that left, and of which the service has no event. */
   readonly left_without_event: readonly string[];
+  /** vCons that left, and that only the conserver's stock link recorded. */
+  readonly left_with_stock_event: readonly string[];
+  /** vCons that left, and that only somebody else's link recorded. */
+  readonly left_with_other_event: readonly string[];
+  /** vCons that were captured and never left. */
   readonly event_without_leaving: readonly string[];
 }
 
@@ -27,17 +33,32 @@ function sha256(text: string): string {
 export function gapDocuments(day: string, list: string, gaps: CaptureGaps): string[] {
   const all = [
     ...gaps.leftWithoutEvent.map((uuid) => ['left', uuid] as const),
+    ...gaps.leftWithStockEvent.map((uuid) => ['stock', uuid] as const),
+    ...gaps.leftWithOtherEvent.map((uuid) => ['other', uuid] as const),
     ...gaps.eventWithoutLeaving.map((uuid) => ['captured', uuid] as const),
   ];
   const documents: string[] = [];
   for (let from = 0; from < all.length; from += MOST_VCONS) {
     const part = all.slice(from, from + MOST_VCONS);
     const of = (kind: string) => part.flatMap(([each, uuid]) => (each === kind ? [uuid] : []));
-    const [left_without_event, event_without_leaving] = [of('left'), of('captured')];
-    const record: GapRecord = { day, egress_list: list, left_without_event, event_without_leaving };
+    const record: GapRecord = {
+      day,
+      egress_list: list,
+      left_without_event: of('left'),
+      left_with_stock_event: of('stock'),
+      left_with_other_event: of('other'),
+      event_without_leaving: of('captured'),
+    };
     documents.push(JSON.stringify(record));
   }
   return documents;
+}
+
+/** The vCons of a gap record, of whichever kind. */
+export function vconsOf(record: GapRecord): string[] {
+  const { left_without_event, left_with_stock_event, left_with_other_event, event_without_leaving } = record;
+  // A record of an earlier version has fewer kinds.
+  return [left_without_event, left_with_stock_event ?? [], left_with_other_event ?? [], event_without_leaving].flat();
 }
 
 /**

@@ -2,8 +2,8 @@ import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { enqueueOperation } from '../capture/enqueue-operation.js';
 import type { Memory } from '../memory/memory.js';
 import type { Observation } from '../operation/capture-sequence.js';
-import { findCaptureGaps } from './capture-gaps.js';
-import { GAP_OPERATION, type GapRecord, gapDocuments, gapEvent } from './gap-event.js';
+import { type EventsAbout, findCaptureGaps } from './capture-gaps.js';
+import { GAP_OPERATION, type GapRecord, gapDocuments, gapEvent, vconsOf } from './gap-event.js';
 
 export interface ReportedGaps {
   readonly day: string;
@@ -11,11 +11,22 @@ export interface ReportedGaps {
   readonly vcons: number;
 }
 
+/** What a gap report needs. */
+export interface GapReportParts {
+  readonly backend: QueueBackend;
+  readonly memory: Memory;
+  /** Name of the egress list that is compared with the captures. */
+  readonly list: string;
+  /** Tells a vCon that nobody recorded from one that another link recorded. */
+  readonly eventsAbout: EventsAbout;
+}
+
 /** The records of the day: those that an earlier run has written down, or new ones. */
-async function documentsOf(memory: Memory, list: string, day: string, nowMs: number): Promise<string[]> {
+async function documentsOf(parts: GapReportParts, day: string, nowMs: number): Promise<string[]> {
+  const { memory, list, eventsAbout } = parts;
   const { documents } = await memory.read('gaps', day);
   if (documents) return JSON.parse(documents) as string[];
-  const found = gapDocuments(day, list, await findCaptureGaps(memory, nowMs));
+  const found = gapDocuments(day, list, await findCaptureGaps(memory, nowMs, eventsAbout));
   // Before anything is sent: a crash from here on sends the same records again, under the same ids.
   await memory.write('gaps', day, { documents: JSON.stringify(found) });
   return found;
@@ -23,23 +34,21 @@ async function documentsOf(memory: Memory, list: string, day: string, nowMs: num
 
 /**
  * Puts the gaps that were found until now on their way to the log, once a day: signed records of what left without an event
- * and of what was captured and never left. Nothing missing, nothing recorded.
+ * of ours and of what was captured and never left. A day without gaps makes no record.
+ * @throws when the memory, the queue or the service does not answer
  */
-export async function reportGaps(
-  parts: { readonly backend: QueueBackend; readonly memory: Memory; readonly list: string },
-  observed: Observation,
-): Promise<ReportedGaps> {
+export async function reportGaps(parts: GapReportParts, observed: Observation): Promise<ReportedGaps> {
   const { backend, memory, list } = parts;
   const day = new Date(observed.atMs).toISOString().slice(0, 10);
   if ((await memory.read('gaps', day))['recorded']) return { day, vcons: 0 };
-  const documents = await documentsOf(memory, list, day, observed.atMs);
+  const documents = await documentsOf(parts, day, observed.atMs);
   let vcons = 0;
   for (const [part, document] of documents.entries()) {
     const operation = { name: GAP_OPERATION, nonce: `${day}.${part}` };
     await enqueueOperation(backend, operation, gapEvent(list, day, document, observed));
-    const { left_without_event, event_without_leaving } = JSON.parse(document) as GapRecord;
-    for (const uuid of [...left_without_event, ...event_without_leaving]) await memory.forget('tap', uuid);
-    vcons += left_without_event.length + event_without_leaving.length;
+    const missing = vconsOf(JSON.parse(document) as GapRecord);
+    for (const uuid of missing) await memory.forget('tap', uuid);
+    vcons += missing.length;
   }
   await memory.write('gaps', day, { recorded: new Date(observed.atMs).toISOString() });
   return { day, vcons };

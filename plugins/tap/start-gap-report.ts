@@ -1,8 +1,6 @@
 import type { Logger } from '../../src/platform/logger.js';
-import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
-import type { Memory } from '../memory/memory.js';
 import type { Observation } from '../operation/capture-sequence.js';
-import { reportGaps } from './report-gaps.js';
+import { type GapReportParts, reportGaps } from './report-gaps.js';
 
 const GAP_QUEUE = 'conserver-gaps';
 const SCHEDULE_ID = 'daily';
@@ -11,15 +9,14 @@ const PATTERN = '30 1 * * *';
 const OPTIONS = { attempts: 50, backoff: { type: 'fixed', delay: 60_000 }, removeOnComplete: true, removeOnFail: 10 };
 
 /** Reports gaps every day until it is closed; of several plugins on one queue, one does. */
-export async function startGapReport(parts: {
-  readonly backend: QueueBackend;
-  readonly memory: Memory;
-  readonly list: string;
-  readonly logger: Logger;
-  observe(): Observation;
-  /** Counts vCons that are in a record. */
-  counted(vcons: number): void;
-}): Promise<{ close(): Promise<void> }> {
+export async function startGapReport(
+  parts: GapReportParts & {
+    readonly logger: Logger;
+    observe(): Observation;
+    /** Counts vCons that are in a record. */
+    counted(vcons: number): void;
+  },
+): Promise<{ close(): Promise<void> }> {
   const { backend, logger } = parts;
   const schedule = { pattern: PATTERN, tz: 'UTC' };
   await backend.queue(GAP_QUEUE).upsertJobScheduler(SCHEDULE_ID, schedule, { name: GAP_QUEUE, opts: OPTIONS });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createArchivistClient } from '../../plugins/archivist-client/archivist-client.js';
 import { readKeyDocument, verifyTransparentStatement } from '../../src/core/index.js';
 import { startTestService, type TestService } from '../api/test-service.js';
 import { eventually } from './plugin-rig.js';
@@ -104,6 +105,19 @@ describe('the stock datatrails link, as it is', () => {
       `/archivist/v2/assets/-/events?event_attributes.subject=${encodeURIComponent(`vcon://${UUID}`)}`,
     );
     expect(trail.json['events']).toHaveLength(3);
+  });
+
+  it('is seen by the plugin as the one that recorded a vCon', async () => {
+    await link.run('vcon_created', 'datatrails_created', '2026-11-20');
+    const { url } = service;
+    const client = createArchivistClient({ url, ...service.service.firstOwner!, clock: { now: () => Date.now() } });
+    const events = await client.eventsAbout(`vcon://${UUID}`);
+    expect(events.length).toBeGreaterThan(0);
+    for (const attributes of events) {
+      expect(attributes['conserver_link']).toBe('datatrails');
+      expect(attributes).not.toHaveProperty('capture_method');
+    }
+    expect(await client.eventsAbout('vcon://019a9f20-4d10-8c3a-a1f4-000000000000')).toEqual([]);
   });
 
   it('gets signed statements and receipts that verify against the vCon itself, of both of its events', async () => {

@@ -4,7 +4,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { notifiesOfEndings, startKeyspaceEndings } from '../../plugins/endings/keyspace-endings.js';
 import type { Memory } from '../../plugins/memory/memory.js';
 import { openMemory } from '../../plugins/memory/open-memory.js';
+import type { EventAttributes } from '../../plugins/operation/operation-event.js';
 import { OPERATION_QUEUE, type OperationJob } from '../../plugins/operation/operation-job.js';
+import { conserverPredecessors } from '../../plugins/tap/conserver-predecessors.js';
 import { processingList, startEgressTap } from '../../plugins/tap/egress-tap.js';
 import { reportGaps } from '../../plugins/tap/report-gaps.js';
 import { ownRedisUrl } from '../support/own-redis.js';
@@ -20,6 +22,9 @@ describe.skipIf(!redisUrl)('the completeness tap', () => {
   let redis: Redis;
   let list: string;
   let closing: { close(): Promise<void> }[];
+  /** What the service has about vCons, by uuid. */
+  let known: Record<string, EventAttributes[]>;
+  const eventsAbout = async (uuid: string) => known[uuid] ?? [];
 
   beforeAll(async () => {
     open = await openBackend('Redis');
@@ -29,6 +34,7 @@ describe.skipIf(!redisUrl)('the completeness tap', () => {
   beforeEach(async () => {
     list = `tap-${randomUUID()}`;
     closing = [];
+    known = {};
     for await (const uuid of memory.names('tap')) await memory.forget('tap', uuid);
     for await (const day of memory.names('gaps')) await memory.forget('gaps', day);
   });
@@ -43,11 +49,13 @@ describe.skipIf(!redisUrl)('the completeness tap', () => {
     await open.close();
   });
 
-  const tap = (own: Memory = memory) =>
-    closing.push(startEgressTap({ url: ownRedisUrl('plugin'), list, memory: own, clock, logger: silent }));
+  const tap = (own: Memory = memory, predecessorsOf: (uuid: string) => Promise<string[]> = async () => []) =>
+    closing.push(
+      startEgressTap({ url: ownRedisUrl('plugin'), list, memory: own, clock, logger: silent, predecessorsOf }),
+    );
   const left = async (uuid: string) => (await memory.read('tap', uuid))['left'];
   const report = (atMs = Date.now() + 2 * HOUR_MS) =>
-    reportGaps({ backend: open.backend, memory, list }, { atMs, sequence: '1' });
+    reportGaps({ backend: open.backend, memory, list, eventsAbout }, { atMs, sequence: '1' });
   const records = async () =>
     (await open.backend.queue(OPERATION_QUEUE).getJobs(['waiting'])).map((job) => job.data as OperationJob);
 
@@ -92,6 +100,63 @@ describe.skipIf(!redisUrl)('the completeness tap', () => {
     expect(await memory.read('tap', well)).toEqual({});
   });
 
+  it('tells vCons that only a stock link, or somebody else’s, recorded from those that nobody did', async () => {
+    const [nobody, stock, other, elsewhere] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+    for (const uuid of [nobody, stock, other, elsewhere]) await memory.write('tap', uuid, { left: String(Date.now()) });
+    known[stock] = [{ conserver_link: 'datatrails', conserver_link_version: '0.3.0' }];
+    known[other] = [{ conserver_link: 'their_own' }];
+    known[elsewhere] = [{ conserver_link: 'datatrails' }, { capture_method: 'link' }];
+    expect((await report()).vcons).toBe(3);
+    expect(JSON.parse((await records())[0]!.attributes['gap_document']!)).toMatchObject({
+      left_without_event: [nobody],
+      left_with_stock_event: [stock],
+      left_with_other_event: [other],
+      event_without_leaving: [],
+    });
+    for (const uuid of [nobody, stock, other, elsewhere]) expect(await memory.read('tap', uuid)).toEqual({});
+  });
+
+  it('reports nothing while the service does not say what it has, and forgets nothing', async () => {
+    const uuid = randomUUID();
+    await memory.write('tap', uuid, { left: String(Date.now()) });
+    const away = () => Promise.reject(new Error('the service is away'));
+    const at = { atMs: Date.now() + 2 * HOUR_MS, sequence: '1' };
+    await expect(reportGaps({ backend: open.backend, memory, list, eventsAbout: away }, at)).rejects.toThrow('away');
+    expect((await report()).vcons).toBe(1);
+  });
+
+  it('calls a vCon no gap whose redaction left in its place, captured or not', async () => {
+    const [redacted, successor] = [randomUUID(), randomUUID()];
+    await memory.write('tap', redacted, { captured: String(Date.now()) });
+    tap(memory, async (uuid) => (uuid === successor ? [redacted] : []));
+    await redis.rpush(list, successor);
+    await eventually(async () => (await left(successor)) !== undefined);
+    await report();
+    expect(JSON.parse((await records())[0]!.attributes['gap_document']!)).toMatchObject({
+      left_without_event: [successor],
+      event_without_leaving: [],
+    });
+  });
+
+  it('reads lineage from the replies of RedisJSON, and takes only uuids for predecessors', async () => {
+    const [own, first, second] = [randomUUID(), randomUUID(), randomUUID()];
+    const asked: unknown[][] = [];
+    const replying = (reply: unknown) => ({
+      call: async (...command: unknown[]) => {
+        asked.push(command);
+        return reply === null ? null : JSON.stringify(reply);
+      },
+    });
+    const reply = {
+      '$.redacted.uuid': [first.toUpperCase()],
+      '$.amended.uuid': [second, own, 'none', 7],
+      '$.appended.uuid': [],
+    };
+    expect(await conserverPredecessors(replying(reply) as never, own)).toEqual([first, second]);
+    expect(await conserverPredecessors(replying(null) as never, own)).toEqual([]);
+    expect(asked[0]).toEqual(['JSON.GET', `vcon:${own}`, '$.redacted.uuid', '$.amended.uuid', '$.appended.uuid']);
+  });
+
   it('waits an hour before it calls something missing, and records nothing when nothing is', async () => {
     await memory.write('tap', randomUUID(), { left: String(Date.now()) });
     expect((await report(Date.now())).vcons).toBe(0);
@@ -103,7 +168,8 @@ describe.skipIf(!redisUrl)('the completeness tap', () => {
     await memory.write('tap', uuid, { left: String(Date.now()) });
     const dying: Memory = { ...memory, forget: () => Promise.reject(new Error('killed')) };
     const at = { atMs: Date.now() + 2 * HOUR_MS, sequence: '1' };
-    await expect(reportGaps({ backend: open.backend, memory: dying, list }, at)).rejects.toThrow('killed');
+    const parts = { backend: open.backend, memory: dying, list, eventsAbout };
+    await expect(reportGaps(parts, at)).rejects.toThrow('killed');
     await memory.write('tap', randomUUID(), { left: String(Date.now()) });
     expect((await report()).vcons).toBe(1);
     expect(await records()).toHaveLength(1);
