@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { Redis } from 'ioredis';
-import { asRead, asStored } from '../../src/core/vcon/conserver-forms.js';
+import { asRead, asStored, storable } from '../../src/core/vcon/conserver-forms.js';
 import { type JsonObject, readJson } from '../../src/core/vcon/json-document.js';
 import { pythonJson } from '../../src/core/vcon/python-json.js';
 
@@ -67,7 +67,7 @@ export function conserverDriver(url: string): ConserverDriver {
   const read = async (uuid: string): Promise<JsonObject> => {
     const text = await redis.get(key(uuid));
     if (text === null) throw new Error('KeyError');
-    return asRead(readJson(Buffer.from(text)));
+    return asRead(storable(readJson(Buffer.from(text))));
   };
 
   async function run(chain: Chain, first: string, killAfter: number): Promise<Outcome> {

@@ -1,4 +1,4 @@
-// What a conserver's store does to a vCon between the file that went in and the document that a link sees.
+// What a conserver does to a vCon between its store and the document that a link sees. docs/formats/vcon-forms.md has it all.
 import {
   isInteger,
   isJsonList,
@@ -21,25 +21,41 @@ const LEAST_INTEGER = -(2n ** 63n);
 const MOST_INTEGER = 2n ** 64n - 1n;
 /** No integer that fits 64 bits has more characters; longer ones are not worth a BigInt. */
 const LONGEST_INTEGER = 20;
-const STORED_VERSION = '0.4.0';
+/** What a conserver writes into `vcon` whenever it stores. */
+export const STORED_VERSION = '0.4.0';
+/** Members of the vCon that are removed when they are empty as it is stored. */
+export const REMOVED_IF_EMPTY = ['group', 'redacted'] as const;
+/** What `encoding` says of a body that was turned into text. */
+export const TEXT_ENCODING = 'json';
+/** Lists whose entries' bodies become text as the vCon is stored. */
+export const TEXT_BODIES = ['analysis', 'attachments'] as const;
 
-const VCON_RENAMES = [
+/** A legacy name and the one that replaced it. */
+export type Rename = readonly [legacy: string, name: string];
+
+/** Members of the vCon itself that a conserver renames as it reads. */
+export const VCON_RENAMES: readonly Rename[] = [
   ['appended', 'amended'],
   ['must_support', 'critical'],
-] as const;
-const ENTRY_RENAMES = [
+];
+/** The same for the entries of dialog, analysis and attachments. */
+export const ENTRY_RENAMES: readonly Rename[] = [
   ['schema_version', 'schema'],
   ['mimetype', 'mediatype'],
   ['must_support', 'critical'],
-] as const;
+];
+
+/** Whether RedisJSON keeps a number as the integer that it is. */
+export function fitsRedisInteger(value: JsonNumber): boolean {
+  const { lexeme } = value;
+  if (!isInteger(value) || lexeme.length > LONGEST_INTEGER || lexeme === '-0') return false;
+  const exact = BigInt(lexeme);
+  return exact >= LEAST_INTEGER && exact <= MOST_INTEGER;
+}
 
 function storedNumber(value: JsonNumber): JsonNumber {
-  const { lexeme } = value;
-  if (isInteger(value) && lexeme.length <= LONGEST_INTEGER && lexeme !== '-0') {
-    const exact = BigInt(lexeme);
-    if (exact >= LEAST_INTEGER && exact <= MOST_INTEGER) return value;
-  }
-  const double = Number(lexeme);
+  if (fitsRedisInteger(value)) return value;
+  const double = Number(value.lexeme);
   if (!Number.isFinite(double)) throw new NotStorableError('a number is too large for a double');
   return { lexeme: pythonFloat(double) };
 }
@@ -62,7 +78,7 @@ function throughRedisJson(value: JsonValue): JsonValue {
 }
 
 /** A renamed member goes to the end of its object; where the new name is there already, the old member is dropped. */
-function renamed(object: JsonObject, names: readonly (readonly [string, string])[]): Map<string, JsonValue> {
+function renamed(object: JsonObject, names: readonly Rename[]): Map<string, JsonValue> {
   const members = new Map(object);
   for (const [legacy, name] of names) {
     const value = members.get(legacy);
@@ -88,14 +104,22 @@ function renamedAttachment(entry: JsonObject): JsonObject {
 }
 
 /**
- * The document that a link reads when this text lies in the conserver's store: numbers as RedisJSON keeps them, legacy
- * members renamed.
+ * Returns the vCon of a document that a conserver's store can hold.
  * @throws {NotStorableError}
  */
-export function asRead(document: JsonDocument): JsonObject {
+export function storable(document: JsonDocument): JsonObject {
   if (!isJsonObject(document.value)) throw new NotStorableError('it is not an object');
   if (document.depth > MAX_DEPTH) throw new NotStorableError(`it is nested deeper than ${MAX_DEPTH} levels`);
-  const vcon = renamed(throughRedisJson(document.value) as JsonObject, VCON_RENAMES);
+  return document.value;
+}
+
+/**
+ * Returns what a link reads when this vCon lies in the conserver's store: numbers as RedisJSON keeps them, legacy members
+ * renamed.
+ * @throws {NotStorableError}
+ */
+export function asRead(stored: JsonObject): JsonObject {
+  const vcon = renamed(mapMembers(stored, throughRedisJson), VCON_RENAMES);
   for (const list of ['dialog', 'analysis']) withEntries(vcon, list, (entry) => renamed(entry, ENTRY_RENAMES));
   withEntries(vcon, 'attachments', renamedAttachment);
   return vcon;
@@ -104,23 +128,24 @@ export function asRead(document: JsonDocument): JsonObject {
 function withTextBody(entry: JsonObject): JsonObject {
   const body = entry.get('body');
   if (!isJsonObject(body) && !isJsonList(body)) return entry;
-  return new Map(entry).set('body', pythonJson(body)).set('encoding', 'json');
+  return new Map(entry).set('body', pythonJson(body)).set('encoding', TEXT_ENCODING);
 }
 
-function isEmpty(value: JsonValue | undefined): boolean {
+/** Whether a value is a list or an object without members. */
+export function isEmpty(value: JsonValue | undefined): boolean {
   return (isJsonList(value) && value.length === 0) || (isJsonObject(value) && value.size === 0);
 }
 
 /**
- * The document after any link has written it back: the version stamped, empty `group` and `redacted` dropped, bodies of
- * analyses and attachments turned into text.
- * @param read what `asRead` gave
+ * Returns the vCon after a link has written it back: the version overwritten, empty `group` and `redacted` removed, bodies
+ * of analyses and attachments turned into text.
+ * @param read what `asRead` returned
  * @throws {NotStorableError} when it has no uuid to be stored under
  */
 export function asStored(read: JsonObject): JsonObject {
   if (!read.has('uuid')) throw new NotStorableError('it has no uuid');
   const vcon = new Map(read).set('vcon', STORED_VERSION);
-  for (const name of ['group', 'redacted']) if (isEmpty(vcon.get(name))) vcon.delete(name);
-  for (const list of ['analysis', 'attachments']) withEntries(vcon, list, withTextBody);
+  for (const name of REMOVED_IF_EMPTY) if (isEmpty(vcon.get(name))) vcon.delete(name);
+  for (const list of TEXT_BODIES) withEntries(vcon, list, withTextBody);
   return vcon;
 }

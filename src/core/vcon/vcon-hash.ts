@@ -1,38 +1,65 @@
 import { toHex, utf8 } from '../bytes.js';
 import { type Sha256, sha256 } from '../sha256.js';
-import { asRead, asStored, NotStorableError } from './conserver-forms.js';
+import { asRead, asStored, NotStorableError, storable } from './conserver-forms.js';
 import { jcs, NoCanonicalFormError } from './jcs.js';
-import { type JsonDocument, JsonError, readJson } from './json-document.js';
+import { isJsonObject, type JsonDocument, JsonError, type JsonObject, readJson } from './json-document.js';
+import { assertDoublesKeep, assertReadKeeps, assertStoreKeeps, LostMemberError } from './lost-members.js';
 import { pythonJson } from './python-json.js';
+import { asSubmitted, withoutAdded } from './submitted-form.js';
 
 /** SHA-256 of one form of a document in lower-case hex, or why the document has no such form. */
 export type FormHash =
   | { readonly hash: string; readonly reason?: undefined }
   | { readonly hash: undefined; readonly reason: string };
 
-/** Digests of the forms in which a vCon meets a hash. */
+/**
+ * What a conserver hashes of a vCon, by what happened to the file before (docs/formats/vcon-forms.md):
+ * - `upstream`: it was put into the store, and a link read it. This is the conserver's `Vcon.hash`, and the webhook's body;
+ * - `stored`: then a link wrote it back;
+ * - `submitted`: it was posted to the conserver's API, and a link read it;
+ * - `submitted-stored`: then a link wrote it back.
+ */
+export type ConserverForm = 'upstream' | 'stored' | 'submitted' | 'submitted-stored';
+
+/** One digest of what a conserver hashes. */
+export type ConserverHash = FormHash & { readonly form: ConserverForm };
+
+/** Digests of the forms by which a file is recognised as the vCon that was hashed. */
 export interface VconHashes {
   /** The bytes as they are. */
   readonly raw: { readonly hash: string };
-  /** As a conserver's link reads it from the store and writes it: its `Vcon.hash`, and the webhook's body. */
-  readonly upstream: FormHash;
-  /** The same after a link has written the vCon back. */
-  readonly stored: FormHash;
-  /** RFC 8785: equal whatever order, white space or escapes a copy has. */
-  readonly jcs: FormHash & { readonly lossy: boolean };
+  /** In the order in which they are tried; submitted forms twice, because releases of the API differ. */
+  readonly conserver: readonly ConserverHash[];
+  /** RFC 8785: equal for copies that differ in order, white space or escapes only. */
+  readonly jcs: FormHash;
 }
+
+/** A JCS digest to be recorded, and whether another document may have the same one. */
+export type JcsHash = FormHash & { readonly lossy: boolean };
+
+type Make = (vcon: JsonObject) => JsonObject;
+
+const CONSERVER_FORMS: readonly (readonly [ConserverForm, Make])[] = [
+  ['upstream', asRead],
+  ['stored', (vcon) => asStored(asRead(vcon))],
+  ...(['modelled', 'plain'] as const).flatMap((entries): [ConserverForm, Make][] => [
+    ['submitted', (vcon) => asRead(asSubmitted(vcon, entries))],
+    ['submitted-stored', (vcon) => asStored(asRead(asSubmitted(vcon, entries)))],
+  ]),
+];
 
 function attempt(form: () => string, hash: Sha256): FormHash {
   try {
     return { hash: toHex(hash(utf8(form()))) };
   } catch (error) {
-    if (!(error instanceof NotStorableError || error instanceof NoCanonicalFormError)) throw error;
-    return { hash: undefined, reason: error.message };
+    const expected = [NotStorableError, NoCanonicalFormError, LostMemberError].some((kind) => error instanceof kind);
+    if (!expected) throw error;
+    return { hash: undefined, reason: (error as Error).message };
   }
 }
 
 /** The JCS digest of a document that has been read. */
-export function jcsHash(document: JsonDocument, hash: Sha256 = sha256): VconHashes['jcs'] {
+export function jcsHash(document: JsonDocument, hash: Sha256 = sha256): JcsHash {
   let lossy = false;
   const form = attempt(() => {
     const canonical = jcs(document);
@@ -42,7 +69,31 @@ export function jcsHash(document: JsonDocument, hash: Sha256 = sha256): VconHash
   return { ...form, lossy };
 }
 
-/** Every digest under which a file of a vCon may be known. Never throws: a form that cannot be says why. */
+/** The text whose digest tells a document from every other: none where numbers would be rounded. */
+function exactJcs(document: JsonDocument): string {
+  const { text, lossy } = jcs(document);
+  if (lossy) throw new LostMemberError('an integer beyond ±(2^53−1) has no canonical form of its own');
+  assertDoublesKeep(document);
+  return text;
+}
+
+function conserverHashes(document: JsonDocument, hash: Sha256): ConserverHash[] {
+  const given = isJsonObject(document.value) ? withoutAdded(document.value) : new Map();
+  return CONSERVER_FORMS.map(([form, make]) => {
+    const text = () => {
+      const written = pythonJson(make(storable(document)));
+      assertReadKeeps(document, given);
+      if (form === 'stored' || form === 'submitted-stored') assertStoreKeeps(given);
+      return written;
+    };
+    return { form, ...attempt(text, hash) };
+  });
+}
+
+/**
+ * Returns every digest under which a vCon may be known of which this file is a copy. A form in which a member of the file
+ * would be dropped or overwritten has none. Never throws: a form that cannot be says why.
+ */
 export function vconHashes(bytes: Uint8Array, hash: Sha256 = sha256): VconHashes {
   const raw = { hash: toHex(hash(bytes)) };
   let document: JsonDocument;
@@ -51,12 +102,7 @@ export function vconHashes(bytes: Uint8Array, hash: Sha256 = sha256): VconHashes
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     const none: FormHash = { hash: undefined, reason: error.message };
-    return { raw, upstream: none, stored: none, jcs: { ...none, lossy: false } };
+    return { raw, conserver: CONSERVER_FORMS.map(([form]) => ({ form, ...none })), jcs: none };
   }
-  return {
-    raw,
-    upstream: attempt(() => pythonJson(asRead(document)), hash),
-    stored: attempt(() => pythonJson(asStored(asRead(document))), hash),
-    jcs: jcsHash(document, hash),
-  };
+  return { raw, conserver: conserverHashes(document, hash), jcs: attempt(() => exactJcs(document), hash) };
 }

@@ -5,16 +5,18 @@ import { sha256 } from '../sha256.js';
 import type { EventDocument } from '../statement/event-document.js';
 import type { ReadStatement } from '../statement/signed-statement.js';
 import { JCS_DIGEST_ATTRIBUTE } from '../statement/vcon-template.js';
-import { vconHashes } from '../vcon/vcon-hash.js';
+import { type ConserverForm, type ConserverHash, vconHashes } from '../vcon/vcon-hash.js';
 import { eventAttributes } from './verify-event.js';
 
 /** In which form a document has the digest that a statement speaks of. */
-export type DocumentForm = 'raw' | 'upstream' | 'stored' | 'jcs';
+export type DocumentForm = 'raw' | ConserverForm | 'jcs';
 
 const FORMS: Readonly<Record<DocumentForm, string>> = {
   raw: 'the file as it is',
-  upstream: 'the file as the conserver writes what it read',
-  stored: 'the file as the conserver writes what it has stored',
+  upstream: 'the file as the conserver writes what it read from its store',
+  stored: 'the file as the conserver writes what a link has written back',
+  submitted: 'the file as the conserver writes what was posted to its API',
+  'submitted-stored': 'the file as the conserver writes what was posted to its API and written back by a link',
   jcs: 'the canonical form (JCS) of the file; its spelling differs from what was hashed',
 };
 
@@ -37,6 +39,18 @@ function jcsDigest(statement: ReadStatement, provenEvent: EventDocument | undefi
   return typeof digest === 'string' ? digest.toLowerCase() : undefined;
 }
 
+function mismatch(raw: string, expected: string, tried: readonly ConserverHash[]): VerificationError {
+  const impossible = tried.flatMap(({ form, reason }) => (reason === undefined ? [] : [`${form}: ${reason}`]));
+  const reasons =
+    impossible.length === 0
+      ? ''
+      : ` (forms that prove nothing about this file: ${[...new Set(impossible)].join('; ')})`;
+  return new VerificationError(
+    'payload_hash_mismatch',
+    `the file hashes to ${raw}, the statement is about ${expected}; no other form of the file matches either${reasons}`,
+  );
+}
+
 /**
  * Finds the form in which a document is the one that a statement was made about. Somebody's own copy of a vCon rarely has
  * the bytes that the conserver hashed, so its forms are tried too; the JCS form counts only against a JCS digest that is
@@ -56,14 +70,9 @@ export function matchDocument(
   const raw = toHex(sha256(document));
   if (raw === expected) return { form: 'raw', digest: raw };
   const hashes = vconHashes(document);
-  for (const form of ['upstream', 'stored'] as const)
-    if (hashes[form].hash === expected) return { form, digest: expected };
+  const match = hashes.conserver.find(({ hash }) => hash === expected);
+  if (match) return { form: match.form, digest: expected };
   const expectedJcs = jcsDigest(statement, provenEvent);
-  // A lossy form has rounded numbers: two different documents may share it.
-  if (expectedJcs !== undefined && hashes.jcs.hash === expectedJcs && !hashes.jcs.lossy)
-    return { form: 'jcs', digest: expectedJcs };
-  throw new VerificationError(
-    'payload_hash_mismatch',
-    `the file hashes to ${raw}, the statement is about ${expected}; no other form of the file matches either`,
-  );
+  if (expectedJcs !== undefined && hashes.jcs.hash === expectedJcs) return { form: 'jcs', digest: expectedJcs };
+  throw mismatch(raw, expected, hashes.conserver);
 }

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { toHex, utf8 } from '../../../src/core/bytes.js';
 import { sha256 } from '../../../src/core/sha256.js';
-import { asRead, asStored } from '../../../src/core/vcon/conserver-forms.js';
+import { asRead, asStored, storable } from '../../../src/core/vcon/conserver-forms.js';
 import { canonicalJson } from '../../../src/core/vcon/jcs.js';
 import { readJson } from '../../../src/core/vcon/json-document.js';
 import { pythonJson } from '../../../src/core/vcon/python-json.js';
-import { vconHashes } from '../../../src/core/vcon/vcon-hash.js';
+import { jcsHash, type VconHashes, vconHashes } from '../../../src/core/vcon/vcon-hash.js';
 import { fixture, sharedVectors } from '../event/known-answers.js';
 
 interface HashCase {
@@ -26,20 +26,34 @@ const CASES = fixture('vcon/hashes.json') as HashCase[];
 const published = sharedVectors('vcon-hash.json') as { vectors: HashCase[] } | undefined;
 const digest = (text: string) => toHex(sha256(utf8(text)));
 
+/** Documents of which the conserver drops or overwrites a part, by the form that proves nothing for that reason. */
+const LOSES: Readonly<Record<'upstream' | 'stored', RegExp>> = {
+  upstream: /^(11|16|18)-/,
+  stored: /^(11|13|16|17|18|19|22|30)-/,
+};
+
+const formOf = (hashes: VconHashes, name: string) => hashes.conserver.find(({ form }) => form === name)!;
+const readOf = (text: string) => asRead(storable(readJson(utf8(text))));
+const MAKE = { upstream: readOf, stored: (text: string) => asStored(readOf(text)) };
+
 function holds(known: HashCase): void {
   const bytes = utf8(known.input_text);
   const document = readJson(bytes);
   const hashes = vconHashes(bytes);
   expect(digest(pythonJson(document.value))).toBe(known.sha256_plain);
   expect(hashes.raw.hash).toBe(digest(known.input_text));
-  expect(hashes.upstream.hash).toBe(known.sha256_read ?? undefined);
-  expect(hashes.stored.hash).toBe(known.sha256_stored ?? undefined);
+  for (const form of ['upstream', 'stored'] as const) {
+    const answer = form === 'upstream' ? known.sha256_read : known.sha256_stored;
+    if (answer) expect(digest(pythonJson(MAKE[form](known.input_text)))).toBe(answer);
+    expect(formOf(hashes, form).hash).toBe(LOSES[form].test(known.name) ? undefined : (answer ?? undefined));
+  }
   if (known.jcs_sha256 === null) expect(hashes.jcs.hash).toBeUndefined();
   else {
     // A name that occurs twice is merged in the known answer, and refused by us.
     expect(digest(canonicalJson(document.value).text)).toBe(known.jcs_sha256);
-    expect(hashes.jcs.hash).toBe(document.duplicateNames ? undefined : known.jcs_sha256);
+    expect(jcsHash(document).hash).toBe(document.duplicateNames ? undefined : known.jcs_sha256);
     expect(canonicalJson(document.value).lossy).toBe(known.jcs_lossy_integers);
+    expect(hashes.jcs.hash).toBe(document.duplicateNames || known.jcs_lossy_integers ? undefined : known.jcs_sha256);
   }
 }
 
@@ -48,35 +62,35 @@ describe('hashes of a vCon', () => {
 
   it('say why a form does not exist', () => {
     const reasons = (text: string) => {
-      const { upstream, stored, jcs } = vconHashes(utf8(text));
-      return [upstream, stored, jcs].map(({ reason }) => reason);
+      const hashes = vconHashes(utf8(text));
+      return [formOf(hashes, 'upstream'), formOf(hashes, 'stored'), hashes.jcs].map(({ reason }) => reason);
     };
     expect(reasons('{"uuid":"x","a":"\\ud800"}')).toEqual(Array(3).fill('a text has a lone surrogate'));
-    expect(reasons('{"uuid":"x","a":1e999}')).toEqual(Array(3).fill('a number is too large for a double'));
-    expect(reasons('{"a":1,"a":2}')).toEqual([undefined, 'it has no uuid', 'a name occurs twice in one object']);
+    expect(reasons('{"uuid":"x","a":1e999}')[2]).toBe('a number is too large for a double');
+    expect(reasons('{"a":1}')).toEqual([undefined, 'it has no uuid', undefined]);
     expect(reasons('[]')).toEqual(['it is not an object', 'it is not an object', undefined]);
     expect(reasons('nothing')[0]).toMatch(/^not JSON at character/);
-    expect(vconHashes(Uint8Array.of(0x22, 0xff, 0x22)).upstream.reason).toBe('not UTF-8');
+    expect(formOf(vconHashes(Uint8Array.of(0x22, 0xff, 0x22)), 'upstream').reason).toBe('not UTF-8');
   });
 
   it('agree for a file that was written as the conserver writes it, and only JCS for a pretty-printed one', () => {
     const read = (name: string) =>
       new Uint8Array(readFileSync(new URL(`../../../fixtures/vcon/${name}`, import.meta.url)));
     const call = vconHashes(read('call.vcon.json'));
-    expect(call.upstream.hash).toBe(call.raw.hash);
+    expect(formOf(call, 'upstream').hash).toBe(call.raw.hash);
     const pretty = new TextEncoder().encode(
       JSON.stringify(JSON.parse(new TextDecoder().decode(read('call.vcon.json'))), null, 4),
     );
     expect(vconHashes(pretty).raw.hash).not.toBe(call.raw.hash);
-    expect(vconHashes(pretty)).toMatchObject({ upstream: call.upstream, stored: call.stored, jcs: call.jcs });
+    expect(vconHashes(pretty)).toMatchObject({ conserver: call.conserver, jcs: call.jcs });
   });
 
   it('are stable: what was stored is read back and stored again as it is', () => {
     for (const { input_text, sha256_stored } of CASES) {
       if (!sha256_stored) continue;
-      const stored = pythonJson(asStored(asRead(readJson(utf8(input_text)))));
-      expect(pythonJson(asRead(readJson(utf8(stored))))).toBe(stored);
-      expect(pythonJson(asStored(asRead(readJson(utf8(stored)))))).toBe(stored);
+      const stored = pythonJson(MAKE.stored(input_text));
+      expect(pythonJson(readOf(stored))).toBe(stored);
+      expect(pythonJson(MAKE.stored(stored))).toBe(stored);
     }
   });
 });
@@ -86,7 +100,7 @@ describe.skipIf(!published)('the published hashes', () => {
     holds(known);
     const document = readJson(utf8(known.input_text));
     expect(pythonJson(document.value)).toBe(known.dumps);
-    if (known.dumps_read !== undefined) expect(pythonJson(asRead(document))).toBe(known.dumps_read);
-    if (known.dumps_stored !== undefined) expect(pythonJson(asStored(asRead(document)))).toBe(known.dumps_stored);
+    if (known.dumps_read !== undefined) expect(pythonJson(MAKE.upstream(known.input_text))).toBe(known.dumps_read);
+    if (known.dumps_stored !== undefined) expect(pythonJson(MAKE.stored(known.input_text))).toBe(known.dumps_stored);
   });
 });
