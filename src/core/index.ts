@@ -40,8 +40,8 @@ export { consistentRoots } from './mmr/consistent-roots.js';
 export { includedRoot } from './mmr/included-root.js';
 export { inclusionProofPath } from './mmr/inclusion-proof-path.js';
 export { indexHeight } from './mmr/index-height.js';
-export { isCompleteSize, leafCount, mmrIndex, sizeOfLeaves } from './mmr/leaf-count.js';
-export { leafIndex } from './mmr/leaf-index.js';
+export { isCompleteSize, leafCount, leafIndex, mmrIndex, sizeOfLeaves } from './mmr/leaf-count.js';
+
 export { peaks } from './mmr/peaks.js';
 export type { LogName } from './receipt/log-claims.js';
 export {

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { fromBase64, toBase64Url } from '../core/bytes.js';
+import { EVIDENCE_ALGORITHMS } from '../core/cose/algorithms.js';
 import { type CborMap, encodeCbor } from '../core/cose/cbor.js';
 import { coseKeyFromJwk, keyThumbprint } from '../core/cose/cose-key.js';
 import { ApiError } from '../platform/errors.js';
 import { type Route, route } from '../platform/http/route.js';
 import type { Keyring } from '../platform/keys/keyring.js';
 import { problemDetails } from './problem-details.js';
-import { SIGNATURE_ALGORITHMS } from './signature-algorithm.js';
 
 /** Keys change rarely, and a verifier must learn of a new one soon. */
 const HEADERS = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' };
@@ -70,7 +70,7 @@ export function configurationRoutes({ keyring, publicUrl }: DiscoveryDeps, at: s
     ['registration_endpoint', `${base}/entries`],
     ['receipt_endpoint', `${base}/entries`],
     ['jwks_uri', `${base}/jwks`],
-    ['supported_signature_algorithms', SIGNATURE_ALGORITHMS.map((algorithm) => algorithm.name)],
+    ['supported_signature_algorithms', EVIDENCE_ALGORITHMS.map((algorithm) => algorithm.name)],
   ]);
   return [
     route({

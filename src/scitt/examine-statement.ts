@@ -1,3 +1,4 @@
+import { evidenceAlgorithm, type SignatureAlgorithm } from '../core/cose/algorithms.js';
 import type { CborMap, CborValue } from '../core/cose/cbor.js';
 import { Claim, CONFIRMATION_KEY, Header } from '../core/cose/labels.js';
 import { decodeSign1 } from '../core/cose/sign1.js';
@@ -6,7 +7,6 @@ import { sha256 } from '../core/sha256.js';
 import { type ReadStatement, readStatement, STATEMENT_HEADERS } from '../core/statement/signed-statement.js';
 import { statementEntry } from '../core/statement/statement-entry.js';
 import { isPlainText } from '../platform/plain-text.js';
-import { type SignatureAlgorithm, signatureAlgorithm } from './signature-algorithm.js';
 import { StatementRefused } from './statement-refused.js';
 
 /** Bounds of a statement's encoding. An entry bundle tells an entry's length in two bytes. */
@@ -38,7 +38,7 @@ export interface ExaminedStatement {
 export function examineStatement(submitted: Uint8Array): ExaminedStatement {
   const { read, entry } = decoded(submitted);
   const { sign1, issuer, subject } = read;
-  const algorithm = signatureAlgorithm(sign1.protectedHeader.get(Header.alg));
+  const algorithm = evidenceAlgorithm(sign1.protectedHeader.get(Header.alg));
   if (!algorithm || sign1.unprotectedHeader.has(Header.alg))
     throw new StatementRefused(
       'Bad Signature Algorithm',

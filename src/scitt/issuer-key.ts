@@ -1,4 +1,5 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import type { SignatureAlgorithm } from '../core/cose/algorithms.js';
 import type { CborValue } from '../core/cose/cbor.js';
 import { jwkFromCoseKey, keyThumbprint } from '../core/cose/cose-key.js';
 import { KeyParameter } from '../core/cose/labels.js';
@@ -6,7 +7,6 @@ import { keyAlgorithms, type PublicJwk, publicJwk } from '../core/cose/public-ke
 import { checkSignatureShape } from '../core/cose/verify-sign1.js';
 import { VerificationError } from '../core/errors.js';
 import { signatureFits } from '../platform/keys/node-verify.js';
-import type { SignatureAlgorithm } from './signature-algorithm.js';
 
 /** A public key that statements may be signed with, checked when it was read. */
 export interface IssuerKey {

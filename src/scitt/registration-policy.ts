@@ -1,8 +1,8 @@
 import { utf8 } from '../core/bytes.js';
+import { EVIDENCE_ALGORITHMS } from '../core/cose/algorithms.js';
 import { MAX_CHAIN } from '../core/cose/x5chain.js';
 import { sha256 } from '../core/sha256.js';
 import { STATEMENT_LIMITS } from './examine-statement.js';
-import { SIGNATURE_ALGORITHMS } from './signature-algorithm.js';
 
 /** What an Owner decides about the registrations of a tenancy. */
 export interface RegistrationSettings {
@@ -27,7 +27,7 @@ export function registrationPolicy(settings: RegistrationSettings, reserved: rea
   const document = {
     version: 1,
     signature: 'must verify',
-    signature_algorithms: SIGNATURE_ALGORITHMS.map(({ name }) => name),
+    signature_algorithms: EVIDENCE_ALGORITHMS.map(({ name }) => name),
     required_claims: ['iss', 'sub'],
     claims_headers: [15, 13],
     payload: 'must be embedded',

@@ -1,15 +1,9 @@
 import { toBase64, toHex } from '../core/bytes.js';
+import { HASHES } from '../core/cose/algorithms.js';
 import { Header } from '../core/cose/labels.js';
 import { META_ATTRIBUTES } from '../core/statement/vcon-template.js';
 import { isPlainText } from '../platform/plain-text.js';
 import type { ExaminedStatement } from './examine-statement.js';
-
-/** Names and digest lengths of the hash algorithms of a hash envelope (RFC 9054), by COSE number. */
-const HASHES: ReadonlyMap<number, { name: string; length: number }> = new Map([
-  [-16, { name: 'SHA-256', length: 32 }],
-  [-43, { name: 'SHA-384', length: 48 }],
-  [-44, { name: 'SHA-512', length: 64 }],
-]);
 
 /**
  * The attributes of the event that a registered statement becomes: the statement itself and its subject, by which it is
@@ -18,7 +12,7 @@ const HASHES: ReadonlyMap<number, { name: string; length: number }> = new Map([
 export function statementAttributes(statement: ExaminedStatement): Readonly<Record<string, string>> {
   const { read, payload, submitted, issuer, subject } = statement;
   const { preimageContentType, payloadLocation, payloadHashAlg } = read;
-  const hash = payloadHashAlg === undefined ? undefined : HASHES.get(payloadHashAlg);
+  const hash = Object.values(HASHES).find(({ alg }) => alg === payloadHashAlg);
   const contentType = read.sign1.protectedHeader.get(Header.contentType);
   const said: Record<string, unknown> = {
     ...Object.fromEntries(META_ATTRIBUTES.map((name) => [name, read.meta.get(name)])),

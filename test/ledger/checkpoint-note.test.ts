@@ -1,7 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { fromBase64 } from '../../src/core/bytes.js';
-import { Algorithm } from '../../src/core/cose/labels.js';
+import { Algorithm } from '../../src/core/cose/algorithms.js';
 import type { Signer } from '../../src/core/cose/signature.js';
 import { signatureLine, verifyNote } from '../../src/core/tlog/signed-note.js';
 import { checkpointNote, noteKey, signedAlong } from '../../src/ledger/checkpoint-note.js';

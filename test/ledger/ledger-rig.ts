@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { uint64ToBytes, utf8 } from '../../src/core/bytes.js';
-import { HashAlgorithm } from '../../src/core/cose/labels.js';
+import { HashAlgorithm } from '../../src/core/cose/algorithms.js';
 import { webCryptoVerify } from '../../src/core/cose/web-crypto-verify.js';
 import { sha256 } from '../../src/core/sha256.js';
 import type { Failpoints } from '../../src/ledger/failpoints.js';

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
+import { Algorithm } from '../../src/core/cose/algorithms.js';
 import { keyThumbprint } from '../../src/core/cose/cose-key.js';
-import { Algorithm } from '../../src/core/cose/labels.js';
 import type { PublicJwk } from '../../src/core/cose/public-key.js';
 import type { Signer } from '../../src/core/cose/signature.js';
 import type { LedgerContext } from '../../src/ledger/ledger-context.js';

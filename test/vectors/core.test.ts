@@ -1,7 +1,7 @@
 import { createHash, createPublicKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { concatBytes, fromHex, toBase64Url, toHex, utf8 } from '../../src/core/bytes.js';
-import { HashAlgorithm } from '../../src/core/cose/labels.js';
+import { HashAlgorithm } from '../../src/core/cose/algorithms.js';
 import { signatureInput } from '../../src/core/cose/sign1.js';
 import { assetEventLeaf } from '../../src/core/event/asset-event-leaf.js';
 import type { V3Event } from '../../src/core/event/v3-event.js';
@@ -10,7 +10,7 @@ import { readMassif } from '../../src/core/massif/read-massif.js';
 import { trieKey } from '../../src/core/massif/trie-entry.js';
 import { includedRoot } from '../../src/core/mmr/included-root.js';
 import { inclusionProofPath } from '../../src/core/mmr/inclusion-proof-path.js';
-import { leafIndex } from '../../src/core/mmr/leaf-index.js';
+import { leafIndex } from '../../src/core/mmr/leaf-count.js';
 import { readMmrReceipt } from '../../src/core/receipt/mmr-receipt.js';
 import { readSeal } from '../../src/core/receipt/seal.js';
 import { rfc9162Leaf } from '../../src/core/rfc9162/rfc9162-leaf.js';

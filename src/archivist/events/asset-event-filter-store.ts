@@ -1,6 +1,5 @@
 import { fromHex } from '../../core/bytes.js';
-import { mmrIndex } from '../../core/mmr/leaf-count.js';
-import { leafIndex } from '../../core/mmr/leaf-index.js';
+import { leafIndex, mmrIndex } from '../../core/mmr/leaf-count.js';
 import { ApiError } from '../../platform/errors.js';
 import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
 import { requirePlain } from '../../platform/plain-text.js';

@@ -2,16 +2,9 @@ import { fromBase64, toBase64Url } from '../bytes.js';
 import { VerificationError } from '../errors.js';
 import { sha256 } from '../sha256.js';
 import { type CborMap, type CborValue, decodeCbor, encodeCbor } from './cbor.js';
-import { Curve, KeyParameter, KeyType, RsaParameter } from './labels.js';
-import { type CurveName, curveRules, KNOWN_KEYS, type PublicJwk, publicJwk } from './public-key.js';
+import { KeyParameter, KeyType, RsaParameter } from './labels.js';
+import { CURVE_NAMES, type CurveName, curveRules, KNOWN_KEYS, type PublicJwk, publicJwk } from './public-key.js';
 import { RSA_ALGORITHMS, rsaNumbers } from './rsa-key.js';
-
-const CURVE_NUMBERS: Readonly<Record<CurveName, number>> = {
-  'P-256': Curve.p256,
-  'P-384': Curve.p384,
-  'P-521': Curve.p521,
-  Ed25519: Curve.ed25519,
-};
 
 /** The members that make the key what it is, in the order of their labels (RFC 9679 section 4). */
 function keyMembers(jwk: PublicJwk): [number, CborValue][] {
@@ -23,7 +16,7 @@ function keyMembers(jwk: PublicJwk): [number, CborValue][] {
     ];
   return [
     [KeyParameter.kty, jwk.kty === 'EC' ? KeyType.ec2 : KeyType.okp],
-    [KeyParameter.crv, CURVE_NUMBERS[jwk.crv]],
+    [KeyParameter.crv, curveRules(jwk.crv).crv],
     [KeyParameter.x, fromBase64(jwk.x)],
     ...(jwk.kty === 'EC' ? [[KeyParameter.y, fromBase64(jwk.y)] as [number, CborValue]] : []),
   ];
@@ -54,8 +47,7 @@ export function keyThumbprint(jwk: PublicJwk): Uint8Array {
 }
 
 function curveName(value: CborValue | undefined): CurveName | undefined {
-  const names = Object.keys(CURVE_NUMBERS) as CurveName[];
-  return names.find((name) => name === value || CURVE_NUMBERS[name] === value);
+  return CURVE_NAMES.find((name) => name === value || curveRules(name).crv === value);
 }
 
 /** Some sealers drop the leading zero bytes of a coordinate. */

@@ -45,22 +45,6 @@ export const RsaParameter = { n: -1, e: -2 } as const;
 
 export const KeyType = { okp: 1, ec2: 2, rsa: 3 } as const;
 
-export const Curve = { p256: 1, p384: 2, p521: 3, ed25519: 6 } as const;
-
-/** Signature algorithms that we check (RFC 9053 section 2, RFC 8230 section 2); we make ES256 and EdDSA. */
-export const Algorithm = {
-  es256: -7,
-  eddsa: -8,
-  es384: -35,
-  es512: -36,
-  ps256: -37,
-  ps384: -38,
-  ps512: -39,
-} as const;
-
-/** Hash algorithms of a hash envelope (RFC 9054). */
-export const HashAlgorithm = { sha256: -16, sha384: -43, sha512: -44 } as const;
-
 /** Verifiable data structures (RFC 9942; 3 is the MMR profile's). */
 export const DataStructure = { rfc9162Sha256: 1, mmrSha256: 3 } as const;
 

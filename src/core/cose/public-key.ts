@@ -1,6 +1,6 @@
 import { fromBase64 } from '../bytes.js';
 import { VerificationError } from '../errors.js';
-import { Algorithm } from './labels.js';
+import { CURVES, type Curve, EVIDENCE_ALGORITHMS } from './algorithms.js';
 import { RSA_ALGORITHMS, type RsaPublicJwk, rsaNumbers } from './rsa-key.js';
 
 /** A public key of an elliptic curve whose signatures we check: coordinates are base64url at full width. */
@@ -30,24 +30,26 @@ export type CurveName = EcPublicJwk['crv'] | OkpPublicJwk['crv'];
 /** What a key must be to be read, in a refusal. */
 export const KNOWN_KEYS = 'P-256, P-384, P-521, Ed25519 or RSA of 2048 to 8192 bits';
 
-interface CurveRules {
-  readonly kty: 'EC' | 'OKP';
-  /** Bytes of a coordinate. */
-  readonly width: number;
+interface CurveRules extends Curve {
+  /** The one COSE algorithm of its keys, and the algorithm's JOSE name. */
   readonly alg: number;
   readonly algName: string;
 }
 
-const CURVES: Readonly<Record<CurveName, CurveRules>> = {
-  'P-256': { kty: 'EC', width: 32, alg: Algorithm.es256, algName: 'ES256' },
-  'P-384': { kty: 'EC', width: 48, alg: Algorithm.es384, algName: 'ES384' },
-  'P-521': { kty: 'EC', width: 66, alg: Algorithm.es512, algName: 'ES512' },
-  Ed25519: { kty: 'OKP', width: 32, alg: Algorithm.eddsa, algName: 'EdDSA' },
-};
+const RULES = Object.fromEntries(
+  EVIDENCE_ALGORITHMS.flatMap((algorithm) => {
+    if (!('curve' in algorithm)) return [];
+    const { curve, number: alg, name: algName } = algorithm;
+    return [[curve, { ...CURVES[curve], alg, algName }]];
+  }),
+) as Readonly<Record<CurveName, CurveRules>>;
 
-/** What a curve fixes: key type, bytes of a coordinate, the one COSE algorithm and its JOSE name. */
+/** The curves of keys that sign evidence. */
+export const CURVE_NAMES = Object.keys(RULES) as readonly CurveName[];
+
+/** Returns what a curve fixes. */
 export function curveRules(crv: CurveName): CurveRules {
-  return CURVES[crv];
+  return RULES[crv];
 }
 
 /** COSE numbers of the algorithms that a key may sign with: one for a curve, those of RSASSA-PSS, or the one it names. */
@@ -94,7 +96,7 @@ function rsaJwk(jwk: Readonly<Record<string, unknown>>): RsaPublicJwk {
 
 function curveJwk(jwk: Readonly<Record<string, unknown>>): EcPublicJwk | OkpPublicJwk {
   const { kty, crv, x, y, alg } = jwk;
-  const rules = typeof crv === 'string' && Object.hasOwn(CURVES, crv) ? CURVES[crv as CurveName] : undefined;
+  const rules = typeof crv === 'string' && Object.hasOwn(RULES, crv) ? RULES[crv as CurveName] : undefined;
   if (!rules || rules.kty !== kty || (alg !== undefined && alg !== rules.algName && alg !== crv)) throw unsupported();
   const names = named(jwk, alg === undefined ? undefined : rules.algName);
   return crv === 'Ed25519'

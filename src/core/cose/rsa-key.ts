@@ -1,6 +1,6 @@
 import { fromBase64, toBase64Url } from '../bytes.js';
 import { VerificationError } from '../errors.js';
-import { Algorithm } from './labels.js';
+import { EVIDENCE_ALGORITHMS } from './algorithms.js';
 
 /** An RSA public key (RFC 7518 section 6.3): base64url without leading zero bytes. */
 export type RsaPublicJwk = {
@@ -11,12 +11,10 @@ export type RsaPublicJwk = {
   readonly alg?: string;
 };
 
-/** The COSE number of each RSA algorithm that we check (RFC 8230 section 2), by its name: RSASSA-PSS alone. */
-export const RSA_ALGORITHMS: Readonly<Record<string, number>> = {
-  PS256: Algorithm.ps256,
-  PS384: Algorithm.ps384,
-  PS512: Algorithm.ps512,
-};
+/** The COSE number of each RSA algorithm that we check (RFC 8230 section 2), by its name: RSASSA-PSS only. */
+export const RSA_ALGORITHMS: Readonly<Record<string, number>> = Object.fromEntries(
+  EVIDENCE_ALGORITHMS.flatMap(({ scheme, name, number }) => (scheme === 'RSASSA-PSS' ? [[name, number]] : [])),
+);
 
 /** A smaller key is broken, a larger one makes each check a burden; a huge exponent does too. */
 const MODULUS_BITS = { least: 2048, most: 8192 } as const;

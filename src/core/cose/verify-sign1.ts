@@ -1,5 +1,6 @@
 import { equalBytes, fromBase64, fromHex, utf8 } from '../bytes.js';
 import { type VerificationCode, VerificationError } from '../errors.js';
+import { CURVES } from './algorithms.js';
 import { keyThumbprint } from './cose-key.js';
 import { Header } from './labels.js';
 import { curveRules, keyAlgorithms, type PublicJwk } from './public-key.js';
@@ -21,14 +22,11 @@ export interface Sign1Check {
   readonly invalid: VerificationCode;
 }
 
-/** Orders of the curves' groups (SEC 2) at full width: r and s of an ECDSA signature lie in 1…n−1. */
-const GROUP_ORDERS: Readonly<Record<'P-256' | 'P-384' | 'P-521', Uint8Array>> = {
-  'P-256': fromHex('ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551'),
-  'P-384': fromHex('ffffffffffffffffffffffffffffffffffffffffffffffffc7634d81f4372ddf581a0db248b0a77aecec196accc52973'),
-  'P-521': fromHex(
-    '01fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffa51868783bf2f966b7fcc0148f709a5d03bb5c9b8899c47aebb6fb71e91386409',
-  ),
-};
+const GROUP_ORDERS = {
+  'P-256': fromHex(CURVES['P-256'].order),
+  'P-384': fromHex(CURVES['P-384'].order),
+  'P-521': fromHex(CURVES['P-521'].order),
+} as const;
 
 /** Whether a number is below another one of the same width, both most significant byte first. */
 function isBelow(number: Uint8Array, bound: Uint8Array): boolean {

@@ -1,5 +1,5 @@
 import { VerificationError } from '../errors.js';
-import { Algorithm } from './labels.js';
+import { evidenceAlgorithm, HASHES, type SignatureAlgorithm } from './algorithms.js';
 import { keyAlgorithms, type PublicJwk } from './public-key.js';
 import type { VerifySignature } from './signature.js';
 
@@ -9,26 +9,12 @@ interface Parameters {
   readonly use: { readonly name: string; readonly hash?: string; readonly saltLength?: number };
 }
 
-const ecdsa = (namedCurve: string, hash: string): Parameters => ({
-  key: { name: 'ECDSA', namedCurve },
-  use: { name: 'ECDSA', hash },
-});
-
-/** The salt is as long as the hash (RFC 8230 section 2). */
-const pss = (hash: string, saltLength: number): Parameters => ({
-  key: { name: 'RSA-PSS', hash },
-  use: { name: 'RSA-PSS', saltLength },
-});
-
-const PARAMETERS: Readonly<Record<number, Parameters>> = {
-  [Algorithm.es256]: ecdsa('P-256', 'SHA-256'),
-  [Algorithm.es384]: ecdsa('P-384', 'SHA-384'),
-  [Algorithm.es512]: ecdsa('P-521', 'SHA-512'),
-  [Algorithm.eddsa]: { key: { name: 'Ed25519' }, use: { name: 'Ed25519' } },
-  [Algorithm.ps256]: pss('SHA-256', 32),
-  [Algorithm.ps384]: pss('SHA-384', 48),
-  [Algorithm.ps512]: pss('SHA-512', 64),
-};
+function parametersOf({ scheme, hash, curve }: SignatureAlgorithm): Parameters {
+  if (scheme === 'ECDSA') return { key: { name: scheme, namedCurve: curve! }, use: { name: scheme, hash: hash! } };
+  if (scheme === 'EdDSA') return { key: { name: curve! }, use: { name: curve! } };
+  // The salt is as long as the hash (RFC 8230 section 2).
+  return { key: { name: 'RSA-PSS', hash: hash! }, use: { name: 'RSA-PSS', saltLength: HASHES[hash!].length } };
+}
 
 type Imported = ReturnType<typeof importKey>;
 
@@ -61,12 +47,13 @@ function importedKey(key: PublicJwk, alg: number, parameters: Parameters['key'])
 }
 
 /**
- * ES256, ES384, ES512, EdDSA, PS256, PS384 and PS512 with Web Crypto: the same in Node and in a browser.
+ * Checks a signature with Web Crypto, by each algorithm of evidence: the same in Node and in a browser.
  * @throws {VerificationError} `key_invalid` when the platform refuses the key
  */
 export const webCryptoVerify: VerifySignature = async (key, alg, message, signature) => {
-  const parameters = PARAMETERS[alg];
-  if (!parameters || !keyAlgorithms(key).includes(alg)) return false;
+  const algorithm = evidenceAlgorithm(alg);
+  if (!algorithm || !keyAlgorithms(key).includes(alg)) return false;
+  const parameters = parametersOf(algorithm);
   const usable = await importedKey(key, alg, parameters.key);
   return globalThis.crypto.subtle.verify(parameters.use, usable, signature.slice(), message.slice());
 };

@@ -1,8 +1,9 @@
 import { equalBytes } from '../bytes.js';
 import { VerificationError } from '../errors.js';
 import { sha256 } from '../sha256.js';
+import { HashAlgorithm } from './algorithms.js';
 import type { CborValue } from './cbor.js';
-import { HashAlgorithm, Header } from './labels.js';
+import { Header } from './labels.js';
 import type { Sign1 } from './sign1.js';
 
 type Headers = Pick<Sign1, 'protectedHeader' | 'unprotectedHeader'>;

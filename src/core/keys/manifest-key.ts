@@ -1,4 +1,5 @@
 import { fromBase64, toBase64Url, utf8 } from '../bytes.js';
+import { Algorithm, CURVES } from '../cose/algorithms.js';
 import { type CborMap, type CborValue, encodeCbor } from '../cose/cbor.js';
 import { KeyParameter, KeyType, RsaParameter } from '../cose/labels.js';
 import { VerificationError } from '../errors.js';
@@ -26,12 +27,16 @@ interface Kind {
   readonly width?: number;
 }
 
-/** COSE numbers: RFC 9053, RFC 8812 (ES256K −47, secp256k1 8; RS256 −257). */
+function curveKind(algorithm: ManifestAlgorithm, alg: number, name: keyof typeof CURVES): Kind {
+  const { kty, crv, width } = CURVES[name];
+  return { algorithm, alg, kty: kty === 'EC' ? KeyType.ec2 : KeyType.okp, jwk: { crv: name, kty }, crv, width };
+}
+
 const KINDS: readonly Kind[] = [
-  { algorithm: 'ES256', alg: -7, kty: KeyType.ec2, jwk: { crv: 'P-256', kty: 'EC' }, crv: 1, width: 32 },
-  { algorithm: 'EdDSA', alg: -8, kty: KeyType.okp, jwk: { crv: 'Ed25519', kty: 'OKP' }, crv: 6, width: 32 },
-  { algorithm: 'ES256K', alg: -47, kty: KeyType.ec2, jwk: { crv: 'secp256k1', kty: 'EC' }, crv: 8, width: 32 },
-  { algorithm: 'RS256', alg: -257, kty: KeyType.rsa, jwk: { kty: 'RSA' } },
+  curveKind('ES256', Algorithm.es256, 'P-256'),
+  curveKind('EdDSA', Algorithm.eddsa, 'Ed25519'),
+  curveKind('ES256K', Algorithm.es256k, 'secp256k1'),
+  { algorithm: 'RS256', alg: Algorithm.rs256, kty: KeyType.rsa, jwk: { kty: 'RSA' } },
 ];
 
 function bad(reason: string): VerificationError {

@@ -30,7 +30,7 @@ export function mmrIndex(leafIndex: bigint): bigint {
   return sizeOfLeaves(leafIndex);
 }
 
-/** The leaf at a node index; for an interior node, the leaf whose addition completed it. */
+/** Index of the leaf at a node; for an interior node, of the leaf whose addition created it. */
 export function leafIndex(mmrIndex: bigint): bigint {
   return leafCount(mmrIndex);
 }

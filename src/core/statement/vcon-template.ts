@@ -1,5 +1,5 @@
 import { fromHex } from '../bytes.js';
-import { HashAlgorithm } from '../cose/labels.js';
+import { HASHES, type HashName, type HashRules } from '../cose/algorithms.js';
 
 /** The version of the vCon event attribute template that statements are made from. */
 export const TEMPLATE_VERSION = '0.3.0';
@@ -21,18 +21,6 @@ export interface VconTemplate {
   readonly meta: ReadonlyMap<string, string>;
 }
 
-interface HashRules {
-  readonly alg: number;
-  /** Bytes of a digest. */
-  readonly length: number;
-}
-
-const HASHES: Readonly<Record<string, HashRules>> = {
-  'SHA-256': { alg: HashAlgorithm.sha256, length: 32 },
-  'SHA-384': { alg: HashAlgorithm.sha384, length: 48 },
-  'SHA-512': { alg: HashAlgorithm.sha512, length: 64 },
-};
-
 /** What a statement may say beside its payload. A fixed list: a public log must not copy whatever an event carries. */
 export const META_ATTRIBUTES = [
   'arc_display_type',
@@ -49,7 +37,8 @@ export const META_ATTRIBUTES = [
 /** COSE number and digest length of a hash name such as `SHA-256`; undefined when it is none that we know. */
 export function hashRules(name: unknown): HashRules | undefined {
   if (typeof name !== 'string') return undefined;
-  return HASHES[name.toUpperCase().replace(/^SHA-?(?=\d)/, 'SHA-')];
+  const hash = name.toUpperCase().replace(/^SHA-?(?=\d)/, 'SHA-');
+  return Object.hasOwn(HASHES, hash) ? HASHES[hash as HashName] : undefined;
 }
 
 /** Bytes of a digest in hex, when it is hex and has its algorithm's length. */

@@ -1,5 +1,5 @@
 import { concatBytes, uint64FromBytes, uint64ToBytes, utf8 } from '../bytes.js';
-import { Algorithm } from '../cose/labels.js';
+import { Algorithm } from '../cose/algorithms.js';
 import type { VerifySignature } from '../cose/signature.js';
 import { webCryptoVerify } from '../cose/web-crypto-verify.js';
 import { VerificationError } from '../errors.js';

@@ -1,5 +1,5 @@
 import { concatBytes, equalBytes, fromBase64, fromHex, toBase64, toBase64Url, toHex, utf8 } from '../bytes.js';
-import { Algorithm } from '../cose/labels.js';
+import { Algorithm } from '../cose/algorithms.js';
 import type { PublicJwk } from '../cose/public-key.js';
 import type { VerifySignature } from '../cose/signature.js';
 import { webCryptoVerify } from '../cose/web-crypto-verify.js';

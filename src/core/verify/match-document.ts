@@ -1,5 +1,5 @@
 import { toHex } from '../bytes.js';
-import { HashAlgorithm } from '../cose/labels.js';
+import { HashAlgorithm } from '../cose/algorithms.js';
 import { VerificationError } from '../errors.js';
 import { sha256 } from '../sha256.js';
 import type { EventDocument } from '../statement/event-document.js';

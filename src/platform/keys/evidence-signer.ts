@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
+import { Algorithm } from '../../core/cose/algorithms.js';
 import { keyThumbprint } from '../../core/cose/cose-key.js';
-import { Algorithm } from '../../core/cose/labels.js';
 import { type PublicJwk, publicJwk } from '../../core/cose/public-key.js';
 import type { Signer } from '../../core/cose/signature.js';
 import type { PrivateKey } from './key-store.js';

@@ -1,17 +1,7 @@
 import { constants, createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto';
-import { Algorithm } from '../../core/cose/labels.js';
+import { evidenceAlgorithm } from '../../core/cose/algorithms.js';
 import { keyAlgorithms, type PublicJwk } from '../../core/cose/public-key.js';
 import type { VerifySignature } from '../../core/cose/signature.js';
-
-const HASHES: Readonly<Record<number, string | null>> = {
-  [Algorithm.es256]: 'sha256',
-  [Algorithm.es384]: 'sha384',
-  [Algorithm.es512]: 'sha512',
-  [Algorithm.eddsa]: null,
-  [Algorithm.ps256]: 'sha256',
-  [Algorithm.ps384]: 'sha384',
-  [Algorithm.ps512]: 'sha512',
-};
 
 /** How OpenSSL is to read a raw signature: r||s, or RSASSA-PSS with a salt as long as the hash. */
 const FORMS = {
@@ -37,10 +27,10 @@ function importKey(jwk: PublicJwk): KeyObject | undefined {
 
 /** Whether this is the raw signature of a key over a message; false for an algorithm that is not the key's. */
 export function signatureFits(jwk: PublicJwk, alg: number, message: Uint8Array, signature: Uint8Array): boolean {
-  const hash = HASHES[alg];
-  const key = hash !== undefined && keyAlgorithms(jwk).includes(alg) ? importKey(jwk) : undefined;
-  if (hash === undefined || !key) return false;
-  return verify(hash, message, { key, ...FORMS[jwk.kty] }, signature);
+  const algorithm = evidenceAlgorithm(alg);
+  const key = algorithm && keyAlgorithms(jwk).includes(alg) ? importKey(jwk) : undefined;
+  if (!algorithm || !key) return false;
+  return verify(algorithm.hash, message, { key, ...FORMS[jwk.kty] }, signature);
 }
 
 /** Checks signatures with OpenSSL: answers what Web Crypto answers, sooner. */

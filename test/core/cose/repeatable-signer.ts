@@ -1,7 +1,7 @@
 import { p256 } from '@noble/curves/nist.js';
 import { fromHex, toBase64Url } from '../../../src/core/bytes.js';
+import { Algorithm } from '../../../src/core/cose/algorithms.js';
 import { keyThumbprint } from '../../../src/core/cose/cose-key.js';
-import { Algorithm } from '../../../src/core/cose/labels.js';
 import type { Signer } from '../../../src/core/cose/signature.js';
 
 /** A P-256 signer after RFC 6979: the same signature each time, so that known answers can be met to the byte. */

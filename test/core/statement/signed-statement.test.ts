@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { fromHex, toBase64Url, toHex, utf8 } from '../../../src/core/bytes.js';
+import { HashAlgorithm } from '../../../src/core/cose/algorithms.js';
 import { type CborMap, type CborValue, encodeCbor } from '../../../src/core/cose/cbor.js';
-import { HashAlgorithm, Header } from '../../../src/core/cose/labels.js';
+import { Header } from '../../../src/core/cose/labels.js';
 import { createSign1, decodeSign1, encodeSign1 } from '../../../src/core/cose/sign1.js';
 import { sha256 } from '../../../src/core/sha256.js';
 import { readStatement, statementHeader } from '../../../src/core/statement/signed-statement.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toHex } from '../../../src/core/bytes.js';
-import { HashAlgorithm } from '../../../src/core/cose/labels.js';
+import { HashAlgorithm } from '../../../src/core/cose/algorithms.js';
 import { readTemplate } from '../../../src/core/statement/vcon-template.js';
 
 const attributes = {
