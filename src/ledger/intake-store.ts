@@ -79,6 +79,16 @@ export async function unsignedStatements(tx: Tx, log: LogRef, limit: number): Pr
   return rows.map(waitingEntry);
 }
 
+/** Whether this entry still waits for the log. */
+export async function isWaiting(tx: Tx, log: LogRef, entryId: string): Promise<boolean> {
+  const rows = await tx.query('SELECT FROM archivist.intake WHERE tenant_id = $1 AND log_id = $2 AND entry_id = $3', [
+    log.tenantId,
+    log.logId,
+    entryId,
+  ]);
+  return rows.length > 0;
+}
+
 /** Takes entries out of the intake; the caller commits them in the same transaction. */
 export async function deleteIntake(tx: Tx, log: LogRef, entryIds: readonly string[]): Promise<void> {
   await tx.execute(

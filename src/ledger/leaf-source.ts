@@ -1,4 +1,4 @@
-import type { VconTemplate } from '../core/statement/vcon-template.js';
+import type { EventStatement } from '../core/statement/event-statement.js';
 import type { Tx } from '../platform/postgres/database.js';
 import type { LogRef } from './log.js';
 
@@ -30,13 +30,14 @@ export interface LeafSource {
 }
 
 /** What to sign for an entry of the kind statement. */
-export interface StatementTemplate {
+export interface StatementToSign {
   readonly entryId: string;
   /** Whose event it is; of a public form, the tenancy that it was made in. */
   readonly tenantId: string;
-  readonly template: VconTemplate;
+  readonly content: EventStatement;
 }
 
 export interface StatementSource {
-  templates(tx: Tx, entries: readonly WaitingEntry[]): Promise<StatementTemplate[]>;
+  /** The contents of the statements that the service makes of these entries' events; one of no such event is left out. */
+  contents(tx: Tx, entries: readonly WaitingEntry[]): Promise<StatementToSign[]>;
 }

@@ -1,29 +1,27 @@
 import { createSign1, encodeSign1 } from '../core/cose/sign1.js';
-import { statementHeader } from '../core/statement/signed-statement.js';
+import { eventStatement } from '../core/statement/event-statement.js';
 import { unsignedStatements } from './intake-store.js';
-import type { StatementTemplate, WaitingEntry } from './leaf-source.js';
+import type { StatementToSign, WaitingEntry } from './leaf-source.js';
 import type { LedgerContext } from './ledger-context.js';
 import type { LogRef } from './log.js';
 import { insertStatements } from './statement-store.js';
 
 const BATCH = 500;
 
-interface Unsigned extends StatementTemplate {
+interface Unsigned extends StatementToSign {
   readonly entry: WaitingEntry;
 }
 
-async function unsignedTemplates(context: LedgerContext, log: LogRef): Promise<Unsigned[]> {
+async function unsignedContents(context: LedgerContext, log: LogRef): Promise<Unsigned[]> {
   return context.database.inTransaction('system', async (tx) => {
     const entries = await unsignedStatements(tx, log, BATCH);
     if (entries.length === 0) return [];
-    const templates = new Map(
-      (await context.statementSource.templates(tx, entries)).map((each) => [each.entryId, each]),
-    );
-    const missing = entries.filter((entry) => !templates.has(entry.entryId)).map((entry) => entry.entryId);
-    if (missing.length > 0) context.logger.error({ logId: log.logId, missing }, 'waiting statements have no template');
+    const contents = new Map((await context.statementSource.contents(tx, entries)).map((each) => [each.entryId, each]));
+    const missing = entries.filter((entry) => !contents.has(entry.entryId)).map((entry) => entry.entryId);
+    if (missing.length > 0) context.logger.error({ logId: log.logId, missing }, 'waiting statements have no content');
     return entries.flatMap((entry) => {
-      const template = templates.get(entry.entryId);
-      return template ? [{ entry, ...template }] : [];
+      const found = contents.get(entry.entryId);
+      return found ? [{ entry, ...found }] : [];
     });
   });
 }
@@ -34,7 +32,7 @@ async function unsignedTemplates(context: LedgerContext, log: LogRef): Promise<U
  */
 export async function signStatements(context: LedgerContext, log: LogRef): Promise<number> {
   await context.failpoints.reach('sign.before');
-  const unsigned = await unsignedTemplates(context, log);
+  const unsigned = await unsignedContents(context, log);
   if (unsigned.length === 0) return 0;
   const signer = context.keyring.signer('issuer');
   const named = {
@@ -43,9 +41,9 @@ export async function signStatements(context: LedgerContext, log: LogRef): Promi
     labels: context.hashEnvelopeLabels ?? 'private',
   };
   const statements = await Promise.all(
-    unsigned.map(async ({ entry, tenantId, template }) => {
-      const header = statementHeader(template, { ...named, issuer: context.statementIssuer(tenantId) });
-      const signed = await createSign1(header, template.payload, signer);
+    unsigned.map(async ({ entry, tenantId, content }) => {
+      const { header, payload } = eventStatement(content, { ...named, issuer: context.statementIssuer(tenantId) });
+      const signed = await createSign1(header, payload, signer);
       return {
         tenantId: entry.entryTenantId,
         eventId: entry.entryId,

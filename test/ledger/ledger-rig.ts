@@ -107,15 +107,17 @@ export function createRig(parts: RigParts): LedgerRig {
         },
       },
       statementSource: {
-        async templates(_tx, waiting) {
+        async contents(_tx, waiting) {
           return waiting.map(({ entryId, entryTenantId }) => ({
             entryId,
             tenantId: entryTenantId,
-            template: {
-              payload: sha256(entries.secrets.get(entryId)!),
-              payloadHashAlg: HashAlgorithm.sha256,
-              subject: `vcon://${entryId}`,
-              meta: new Map(),
+            content: {
+              template: {
+                payload: sha256(entries.secrets.get(entryId)!),
+                payloadHashAlg: HashAlgorithm.sha256,
+                subject: `vcon://${entryId}`,
+                meta: new Map(),
+              },
             },
           }));
         },

@@ -275,9 +275,11 @@ function planAssetFreeEvent(submission: Of<'asset_free_event'>, context: PlanCon
     createdBy: principal.subject,
     createdAtMs: BigInt(context.nowMs),
   };
-  const intake = [intakeRow(tenancyLog(tenantId), event.eventId, 'asset_free_event', tenantId)];
-  if (isTemplate(event.attributes))
-    intake.push(intakeRow(statementLog(context.deployment, false), event.eventId, 'statement', tenantId));
+  const intake = [
+    intakeRow(tenancyLog(tenantId), event.eventId, 'asset_free_event', tenantId),
+    // The leaf does not cover the whole record, so each event has a statement that does, with a template or without.
+    intakeRow(statementLog(context.deployment, false), event.eventId, 'statement', tenantId),
+  ];
   return {
     accepted: { kind: 'asset_free_event', event },
     id: event.eventId,

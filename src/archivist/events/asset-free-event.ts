@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AssetFreeRecord } from '../../core/event/asset-free-record.js';
 import type { AssetFreeEventDocument } from '../../core/statement/event-document.js';
 import type { EntryCommit } from '../../ledger/entry-proof.js';
 import { plainText } from '../../platform/plain-text.js';
@@ -72,13 +73,17 @@ export function assetFreeEventResponse(
 
 /** The frozen event that a transparent statement carries. */
 export function assetFreeEventDocument(event: AssetFreeEvent, commit: EntryCommit): AssetFreeEventDocument {
+  return { ...assetFreeRecord(event), merklelog_commit: merklelogCommit(commit) };
+}
+
+/** What the event's entry in the private statement log covers. */
+export function assetFreeRecord(event: AssetFreeEvent) {
   return {
     ...saltedFields(event),
     identity: assetFreeEventIdentity(event),
     attributes: event.attributes,
     trails: event.trails,
-    merklelog_commit: merklelogCommit(commit),
-  };
+  } satisfies AssetFreeRecord;
 }
 
 /** The fields that the leaf covers through its salt, as texts. */

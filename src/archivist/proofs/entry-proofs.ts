@@ -1,5 +1,6 @@
 import { assembleTransparentStatement } from '../../core/statement/transparent-statement.js';
-import { readTemplate } from '../../core/statement/vcon-template.js';
+import { isTemplate } from '../../core/statement/vcon-template.js';
+import { isWaiting } from '../../ledger/intake-store.js';
 import { mmrReceipt, statementReceipt } from '../../ledger/receipts.js';
 import { statementBytes } from '../../ledger/statement-store.js';
 import { ApiError } from '../../platform/errors.js';
@@ -26,7 +27,8 @@ export type Proof = 'receipt' | 'signed-statement' | 'transparent-statement';
 
 /**
  * The bytes of a proof (tagged COSE_Sign1).
- * @throws {ApiError} forbidden for who sees a part of the event; not_ready before the seal; not_found when the event carries no vCon template to make a statement of
+ * @throws {ApiError} forbidden when the caller sees only a part of the event; not_ready before the seal; not_found when the
+ *   event has no statement: an asset event without a vCon template, an asset-free event that is older than records
  */
 export async function entryProof(
   tx: Tx,
@@ -40,20 +42,24 @@ export async function entryProof(
   if (proof === 'receipt')
     return ready(await mmrReceipt(tx, tenancyLog(proven.event.tenantId), proven.event.eventId, receiptForm));
   if (!(await hasStatement(tx, deployment, proven))) {
-    throw new ApiError(
-      'not_found',
-      'This event carries no vCon template (payload and subject) and no registered statement, so it has no signed statement.',
-    );
+    throw new ApiError('not_found', noStatement(proven));
   }
   return proof === 'signed-statement'
     ? ready(await statement(tx, deployment, proven))
     : transparentStatement(tx, deployment, proven);
 }
 
-/** Whether an event has a statement, or will have one: of its template, or the one that was registered. */
+/** Whether an event has a statement, or will have one: of its template or its record, or the one that was registered. */
 export async function hasStatement(tx: Tx, deployment: Deployment, proven: ProvenEvent): Promise<boolean> {
-  if (readTemplate(attributesOf(proven))) return true;
-  return (await statement(tx, deployment, proven)) !== undefined;
+  if (isTemplate(attributesOf(proven))) return true;
+  if ((await statement(tx, deployment, proven)) !== undefined) return true;
+  return isWaiting(tx, statementLog(deployment, isPublic(proven)), proven.event.eventId);
+}
+
+function noStatement({ kind }: ProvenEvent): string {
+  return kind === 'asset_event'
+    ? 'This event carries no vCon template (payload and subject) and no registered statement, so it has no signed statement.'
+    : 'This event was accepted before the service signed the records of asset-free events, so it has no signed statement.';
 }
 
 async function transparentStatement(tx: Tx, deployment: Deployment, proven: ProvenEvent): Promise<Uint8Array> {

@@ -26,6 +26,8 @@ export const Header = {
   peakReceipts: -65931,
   /** Entries of the RFC 9162 tree whose root is signed: a path alone fits trees of several sizes. */
   treeSize: -65932,
+  /** SHA-256 of an asset-free event's record, in the statement of its vCon operation. */
+  assetFreeRecord: -65933,
 } as const;
 
 /** The unprotected text key under which a transparent statement carries its frozen event. */

@@ -3,10 +3,12 @@ import type { Sign1Message } from '../cose/sign1.js';
 import { VerificationError } from '../errors.js';
 import { assetEventLeaf } from '../event/asset-event-leaf.js';
 import { assetFreeExtraBytes, assetFreeLeaf } from '../event/asset-free-leaf.js';
+import { type AssetFreeRecord, assetFreeRecordDigest } from '../event/asset-free-record.js';
 import { EPOCH, parseIdtimestampHex } from '../massif/idtimestamp.js';
 import { type ReadLogClaims, tenancyOfLog } from '../receipt/log-claims.js';
 import { type Sha256, sha256 } from '../sha256.js';
 import { type EventDocument, isAssetEvent, type LogCommit } from '../statement/event-document.js';
+import { isRecordStatement, statedRecord } from '../statement/event-statement.js';
 import { type ReadStatement, readStatement } from '../statement/signed-statement.js';
 import { statementEntry } from '../statement/statement-entry.js';
 import { digestOfHex, hashRules, readTemplate } from '../statement/vcon-template.js';
@@ -94,14 +96,45 @@ export function submittedStatement(event: EventDocument): Uint8Array | undefined
 }
 
 /**
+ * Checks a frozen event against the record that its statement states (docs/formats/asset-free-record.md). True when the
+ * statement covers the event's identity, type, creator, creation time, tenancy, attributes and trails; false when it states
+ * no record: it is an asset event's, or older than records.
+ * @throws {VerificationError} `event_mismatch`
+ */
+export function verifyEventRecord(event: EventDocument, statement: ReadStatement): boolean {
+  const stated = statedRecord(statement);
+  if (!stated) return false;
+  if (isAssetEvent(event)) throw mismatch('kind: the statement is of an asset-free event');
+  const { event_type } = event;
+  if (event_type === undefined) throw mismatch('event_type');
+  if (isRecordStatement(statement) && statement.subject !== event.identity) throw mismatch('the identity');
+  if (!equalBytes(recordDigest({ ...event, event_type }), stated))
+    throw mismatch('the record: one of its members is not the one that was signed');
+  return true;
+}
+
+function recordDigest(event: AssetFreeRecord): Uint8Array {
+  try {
+    return assetFreeRecordDigest(event);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new VerificationError('event_mismatch', `no statement covers such an event: ${error.message}`);
+  }
+}
+
+/**
  * Checks that a frozen event and a signed statement speak of the same operation: payload, subject and hash algorithm are
- * equal. An event made from a registered statement carries that statement, and need not name these three beside it.
+ * equal, and so is the event's record where the statement states one. An event made from a registered statement carries
+ * that statement, and need not name these three beside it.
  * @throws {VerificationError} `event_mismatch`
  */
 export function verifyEventMatchesStatement(event: EventDocument, statement: Sign1Message): void {
+  const read = readStatement(statement);
+  verifyEventRecord(event, read);
+  if (isRecordStatement(read)) return;
   const attributes = eventAttributes(event);
   const registered = attributes[REGISTERED_STATEMENT];
   if (registered !== undefined && (typeof registered !== 'string' || !carriesStatement(registered, statement)))
     throw mismatch('the registered statement');
-  if (registered === undefined || readTemplate(attributes)) checkTemplate(attributes, readStatement(statement));
+  if (registered === undefined || readTemplate(attributes)) checkTemplate(attributes, read);
 }

@@ -2,7 +2,8 @@ import { equalBytes } from '../../core/bytes.js';
 import { keyHasKid } from '../../core/cose/verify-sign1.js';
 import { VerificationError } from '../../core/errors.js';
 import { idtimestampMs } from '../../core/massif/idtimestamp.js';
-import { readStatement } from '../../core/statement/signed-statement.js';
+import { type EventStatement, isRecordStatement, statedRecord } from '../../core/statement/event-statement.js';
+import { type ReadStatement, readStatement } from '../../core/statement/signed-statement.js';
 import { verifyStatement } from '../../core/verify/verify-statement.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { leafEntries } from '../leaf-entries.js';
@@ -44,36 +45,45 @@ export async function deriveLeaves(
   });
 }
 
-/** A statement that we made of an event has to be signed by us, and to say what the event says. */
+/** Checks that a statement that the service made of an event has its signature and says what the event says. */
 async function auditStatements(tx: Tx, context: AuditContext, log: LogState, rows: readonly LeafRow[]): Promise<void> {
   const statements = rows.filter((row) => row.entryKind === 'statement');
   if (statements.length === 0) return;
-  const templates = await context.statementSource.templates(tx, statements);
+  const contents = await context.statementSource.contents(tx, statements);
   const stored = await statementEntries(
     tx,
     statements.map((row) => ({ tenantId: row.entryTenantId, eventId: row.entryId })),
   );
   const bytes = new Map(stored.map(({ eventId, entry }) => [eventId, entry]));
   const issuerKeys = context.keyring.publicKeys(['issuer']).map((key) => key.jwk);
-  for (const { entryId, template } of templates) {
+  for (const { entryId, content } of contents) {
     const entry = bytes.get(entryId);
     if (!entry) continue;
     try {
       const statement = readStatement(entry);
-      const same =
-        statement.subject === template.subject &&
-        statement.payloadHashAlg === template.payloadHashAlg &&
-        statement.payloadHash !== undefined &&
-        equalBytes(statement.payloadHash, template.payload);
-      if (!same) context.fault(log.name, `the statement of event ${entryId} says something else than the event`);
-      // One that somebody else signed was registered with us: its bytes are what the leaf covers.
+      if (!saysTheSame(statement, content))
+        context.fault(log.name, `the statement of event ${entryId} says something else than the event`);
+      // A statement that was registered is signed by somebody else; asset-free events have only statements of ours.
       const { kid } = statement;
       const named = kid ? issuerKeys.filter((key) => keyHasKid(key, kid)) : [];
-      if (named.length > 0)
+      if (named.length > 0 || content.record)
         await verifyStatement(entry, { issuerKeys: named, verifySignature: context.verifySignature });
     } catch (error) {
       if (!(error instanceof VerificationError)) throw error;
       context.fault(log.name, `the statement of event ${entryId}: ${error.message}`);
     }
   }
+}
+
+/** Whether a statement is about this vCon operation, and this record if it states one: older statements state none. */
+function saysTheSame(statement: ReadStatement, { template, record }: EventStatement): boolean {
+  const stated = statedRecord(statement);
+  if (stated && !(record && equalBytes(stated, record.digest))) return false;
+  if (!template) return isRecordStatement(statement) && stated !== undefined && statement.subject === record.identity;
+  return (
+    statement.subject === template.subject &&
+    statement.payloadHashAlg === template.payloadHashAlg &&
+    statement.payloadHash !== undefined &&
+    equalBytes(statement.payloadHash, template.payload)
+  );
 }
