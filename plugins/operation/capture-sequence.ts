@@ -9,7 +9,7 @@ export interface Observation {
 }
 
 /** Who saw that an operation had ended. */
-export type CaptureMethod = 'receiver' | 'link' | 'tracer' | 'tap' | 'keyspace' | 'operator';
+export type CaptureMethod = 'receiver' | 'link' | 'tracer' | 'tap' | 'storages' | 'operator';
 
 const MS_DIGITS = 14;
 const COUNT_DIGITS = 8;

@@ -7,7 +7,7 @@ import sys
 import zipfile
 
 NAME = "vcon_archivist_link"
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 HERE = pathlib.Path(__file__).resolve().parent
 INFO = f"{NAME}-{VERSION}.dist-info"
 METADATA = f"""Metadata-Version: 2.1

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Ended } from '../capture/capture-operation.js';
 import { type CaptureMethod, type Observation, streamSequence } from '../operation/capture-sequence.js';
+import { ENDINGS, type EndingFound, STORAGE_ANSWERS } from '../operation/ending.js';
 import { namedOperation, OperationError } from '../operation/operation.js';
 import type { VconFacts } from '../operation/vcon-facts.js';
 
@@ -25,6 +26,11 @@ const recordSchema = z.object({
   // Whatever a conserver holds is evidence: without a UUID the subject comes from the hash.
   uuid: uuid.optional().catch(undefined),
   hash: digest,
+  form: z.enum(['unsigned', 'signed', 'encrypted', 'malformed']).optional(),
+  jcs: digest.optional(),
+  jcs_lossy: z.literal('true').optional(),
+  innermost: digest.optional(),
+  skimmed: z.literal('true').optional(),
   link: z.string().optional(),
   chain: z.string().optional(),
   tenancy: z.string().optional(),
@@ -38,6 +44,17 @@ const recordSchema = z.object({
 });
 type StreamRecord = z.output<typeof recordSchema>;
 
+const endingSchema = z.object({
+  version: z.literal('1', 'is of a wheel that this plugin does not know'),
+  operation: z.enum(ENDINGS),
+  key: uuid,
+  storages: z.string(),
+});
+const MAX_STORAGES = 256;
+const storagesSchema = z
+  .record(z.string().min(1), z.enum(STORAGE_ANSWERS))
+  .refine((storages) => Object.keys(storages).length <= MAX_STORAGES, `must be ${MAX_STORAGES} at most`);
+
 function parsed<Schema extends z.ZodType>(schema: Schema, value: unknown, prefix: string): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -45,21 +62,31 @@ function parsed<Schema extends z.ZodType>(schema: Schema, value: unknown, prefix
   throw new RecordError(`${[prefix, ...issue!.path].filter((part) => part !== '').join('.')}: ${issue!.message}`);
 }
 
-function consentsOf(text: string): z.output<typeof consentsSchema> {
+function parsedJson<Schema extends z.ZodType>(schema: Schema, text: string, name: string): z.output<Schema> {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw new RecordError('consents: is not JSON');
+    throw new RecordError(`${name}: is not JSON`);
   }
-  return parsed(consentsSchema, value, 'consents');
+  return parsed(schema, value, name);
+}
+
+/** Wheels before 0.2 name no form. */
+function formOf({ form, uuid }: StreamRecord): Pick<VconFacts, 'form'> {
+  if (form) return { form };
+  return uuid ? {} : { form: 'malformed' };
 }
 
 function factsOf(record: StreamRecord): VconFacts {
   return {
     payload: record.hash,
-    ...(record.consents === undefined ? {} : { consents: consentsOf(record.consents) }),
-    ...(record.uuid ? { uuid: record.uuid } : { form: 'malformed' }),
+    ...(record.consents === undefined ? {} : { consents: parsedJson(consentsSchema, record.consents, 'consents') }),
+    ...formOf(record),
+    ...(record.uuid ? { uuid: record.uuid } : {}),
+    ...(record.jcs ? { jcs: { hash: record.jcs, lossy: record.jcs_lossy === 'true' } } : {}),
+    ...(record.innermost ? { innermostPayloadHash: record.innermost } : {}),
+    ...(record.skimmed ? { skimmed: true } : {}),
     ...(record.created_at ? { createdAt: record.created_at } : {}),
     ...(record.updated_at ? { updatedAt: record.updated_at } : {}),
     ...(record.vcon ? { vconMember: record.vcon } : {}),
@@ -74,14 +101,19 @@ function observationOf(id: string): Observation {
   return { atMs: Number(ms), sequence: streamSequence(Number(ms), Number(count)) };
 }
 
+/** Names and values in turn, as Redis gives them, as an object. */
+function membersOf(fields: readonly string[]): Record<string, string> {
+  const pairs = Array.from({ length: fields.length >> 1 }, (_, place) => [fields[2 * place]!, fields[2 * place + 1]!]);
+  return Object.fromEntries(pairs) as Record<string, string>;
+}
+
 /**
  * Reads an entry that the wheel's link or tracer has appended. The entry's id says when, and in which order.
  * @param fields names and values in turn, as Redis gives them
  * @throws {RecordError}
  */
 export function readStreamEntry(id: string, fields: readonly string[]): Ended {
-  const pairs = Array.from({ length: fields.length >> 1 }, (_, place) => [fields[2 * place]!, fields[2 * place + 1]!]);
-  const record = parsed(recordSchema, Object.fromEntries(pairs), '');
+  const record = parsed(recordSchema, membersOf(fields), '');
   const method: CaptureMethod = record.method;
   try {
     return {
@@ -94,4 +126,17 @@ export function readStreamEntry(id: string, fields: readonly string[]): Ended {
     if (error instanceof OperationError) throw new RecordError(error.message);
     throw error;
   }
+}
+
+/**
+ * Reads an entry that the wheel has appended after it asked the storages; undefined when the entry is of another kind.
+ * @param fields names and values in turn, as Redis gives them
+ * @throws {RecordError}
+ */
+export function readEndingEntry(id: string, fields: readonly string[]): EndingFound | undefined {
+  const members = membersOf(fields);
+  if (members['method'] !== 'storages') return undefined;
+  const record = parsed(endingSchema, members, '');
+  const storages = new Map(Object.entries(parsedJson(storagesSchema, record.storages, 'storages')));
+  return { ending: record.operation, uuid: record.key, storages, observed: observationOf(id) };
 }

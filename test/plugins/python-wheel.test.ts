@@ -1,16 +1,17 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { vconFacts } from '../../plugins/operation/vcon-facts.js';
 import { readStreamEntry } from '../../plugins/stream/stream-record.js';
 import { readJson } from '../../src/core/vcon/json-document.js';
 import { pythonJson } from '../../src/core/vcon/python-json.js';
 import { pythonPath } from '../support/prerequisites.js';
-import { driveLink, type Step } from './python-link.js';
+import { driveWheel, type Step } from './python-wheel.js';
 
 const call = readFileSync(new URL('../../fixtures/vcon/call.vcon.json', import.meta.url), 'utf8');
 const UUID = '019a9f20-4d10-8c3a-a1f4-5b6c7d8e9f01';
@@ -24,7 +25,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 describe.skipIf(!pythonPath)('the link of the wheel', () => {
   it('appends one record with the conserver’s own hash, and lets the chain go on', () => {
     const options = { vcon_operation: 'vcon_created', chain: 'main' };
-    const { results, entries } = driveLink([
+    const { results, entries } = driveWheel([
       { set: UUID, document: call },
       { link: 'evidence', uuid: UUID, options },
     ]);
@@ -37,6 +38,7 @@ describe.skipIf(!pythonPath)('the link of the wheel', () => {
       version: '1',
       method: 'link',
       operation: 'vcon_created',
+      key: UUID,
       uuid: UUID,
       hash: createHash('sha256').update(written).digest('hex'),
       link: 'evidence',
@@ -65,11 +67,10 @@ describe.skipIf(!pythonPath)('the link of the wheel', () => {
       vcon: '0.4.0',
     };
     const uuid = randomUUID();
-    const { entries } = driveLink([put(uuid, members), { link: 'l', uuid }]);
+    const { entries } = driveWheel([put(uuid, members), { link: 'l', uuid }]);
     const { vcon } = readStreamEntry('1-0', pairs(entries[0]!.fields));
     const received = pythonJson(readJson(Buffer.from(stored(uuid, members))).value);
-    const { form: _form, jcs: _jcs, ...facts } = await vconFacts(Buffer.from(received));
-    expect(vcon).toEqual(facts);
+    expect(vcon).toEqual(await vconFacts(Buffer.from(received)));
     expect(vcon.consents).toHaveLength(1);
     for (const word of ['Anna', 'Okafor', '5550100', '@', 'recording', 'analyse'])
       expect(JSON.stringify(entries)).not.toContain(word);
@@ -77,18 +78,18 @@ describe.skipIf(!pythonPath)('the link of the wheel', () => {
 
   it('says nothing of the consents of a signed vCon, which shows none', () => {
     const signed = readFileSync(new URL('../../fixtures/vcon/signed-call.vcon.json', import.meta.url), 'utf8');
-    const { entries } = driveLink([
+    const { entries } = driveWheel([
       { set: UUID, document: signed },
       { link: 'l', uuid: UUID },
     ]);
     const { vcon } = readStreamEntry('1-0', pairs(entries[0]!.fields));
-    expect(vcon.uuid).toBe(UUID);
+    expect(vcon).toMatchObject({ form: 'signed', uuid: '019a9f40-02aa-8f11-b6d3-9e8d7c6b5a40' });
     expect(vcon).not.toHaveProperty('consents');
   });
 
   it('sends a vCon that it cannot record to the dead letters, unless told to fail open', () => {
     const uuid = randomUUID();
-    const { results } = driveLink([
+    const { results } = driveWheel([
       { link: 'l', uuid },
       { link: 'l', uuid, options: { fail_open: true } },
       { link: 'l', uuid, options: null },
@@ -98,7 +99,7 @@ describe.skipIf(!pythonPath)('the link of the wheel', () => {
 
   it('costs microseconds beside its one command', () => {
     const uuid = randomUUID();
-    const { results } = driveLink([put(uuid), ...Array.from({ length: 200 }, () => ({ link: 'l', uuid }))]);
+    const { results } = driveWheel([put(uuid), ...Array.from({ length: 200 }, () => ({ link: 'l', uuid }))]);
     const sorted = results
       .slice(1)
       .map(({ ms }) => ms)
@@ -110,44 +111,158 @@ describe.skipIf(!pythonPath)('the link of the wheel', () => {
 describe.skipIf(!pythonPath)('the tracer of the wheel', () => {
   const links = ['transcribe', 'evidence', 'redact'];
   const options = { operations: { evidence: null, redact: 'vcon_party_redacted' } };
+  const traced = (named: [string, string], index: number, changed: object = {}): Step => ({
+    tracer: named,
+    links,
+    index,
+    options,
+    ...changed,
+  });
+  const said = (steps: readonly Step[], config: object = {}) => {
+    const { results, entries } = driveWheel(steps, undefined, config);
+    expect(results.map(({ raised }) => raised)).toEqual(steps.map(() => undefined));
+    return entries.map(({ fields }) => [fields['operation'], fields['link'], fields['uuid']]);
+  };
 
-  it('records every link but those that are left out, and follows a new vCon whichever way round it is named', () => {
+  it('records a link only if what is stored differs before and after it', () => {
+    const uuid = randomUUID();
+    const same: [string, string] = [uuid, uuid];
+    const steps = [
+      put(uuid),
+      traced(same, -1),
+      traced(same, 0),
+      put(uuid, { analysis: [{ type: 'transcript' }] }),
+      traced(same, 0),
+      traced(same, 0),
+      put(uuid, { analysis: [{ type: 'transcript' }] }),
+      traced(same, 2),
+    ];
+    expect(said(steps)).toEqual([['vcon_enhanced', 'transcribe', uuid]]);
+  });
+
+  it('takes the state after one link for the state before the next, also where a link is left out', () => {
+    const uuid = randomUUID();
+    const same: [string, string] = [uuid, uuid];
+    const steps = [
+      put(uuid),
+      traced(same, -1),
+      put(uuid, { n: 1 }),
+      traced(same, 1),
+      traced(same, 2),
+      put(uuid, { n: 2 }),
+      traced(same, 2),
+    ];
+    expect(said(steps)).toEqual([['vcon_party_redacted', 'redact', uuid]]);
+  });
+
+  it('does not record a link that captures: what differs after it was changed by another chain', () => {
+    const uuid = randomUUID();
+    const same: [string, string] = [uuid, uuid];
+    const modules = { transcribe: 'vcon_archivist_link', evidence: 'links.tag', redact: 'links.webhook' };
+    const config = {
+      links: Object.fromEntries(Object.entries(modules).map(([name, module]) => [name, { module }])),
+    };
+    const changing = [0, 1, 2].flatMap((index) => [put(uuid, { n: index }), traced(same, index, { options: {} })]);
+    expect(said([put(uuid), traced(same, -1), ...changing], config)).toEqual([['vcon_enhanced', 'evidence', uuid]]);
+  });
+
+  it('follows a new vCon, whichever way round it is named, if it says what it comes from or the link is named', () => {
     for (const swapped of [true, false]) {
-      const [first, second] = [randomUUID(), randomUUID()];
+      const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()];
       const named: [string, string] = swapped ? [second, first] : [first, second];
-      const { results, entries } = driveLink([
+      const chain = (link: number, members: object) => [
         put(first),
-        put(second, { redacted: { uuid: first } }),
-        { tracer: [first, first], links, index: -1, options },
-        { tracer: [first, first], links, index: 0, options },
-        { tracer: [first, first], links, index: 1, options },
-        { tracer: named, links, index: 2, options },
-      ]);
-      expect(results.every(({ raised }) => raised === undefined)).toBe(true);
-      const said = entries.map(({ fields }) => [
-        fields['operation'],
-        fields['link'],
-        fields['uuid'],
-        fields['redacted'],
-      ]);
-      expect(said).toEqual([
-        ['vcon_enhanced', 'transcribe', first, undefined],
-        ['vcon_party_redacted', 'redact', second, first],
-      ]);
+        put(second, members),
+        traced([first, first], -1),
+        traced(named, link),
+        put(second, { ...members, n: 1 }),
+        traced([second, second], 0),
+      ];
+      const then = ['vcon_enhanced', 'transcribe', second];
+      expect(said(chain(0, { redacted: { uuid: first } }))).toEqual([then, then]);
+      expect(said(chain(0, { amended: { uuid: first.toUpperCase() } }))).toEqual([then, then]);
+      expect(said(chain(2, {}))).toEqual([['vcon_party_redacted', 'redact', second], then]);
+      expect(said(chain(0, {}))).toEqual([then]);
+      expect(said(chain(0, { redacted: { uuid: third } }))).toEqual([then]);
     }
+  });
+
+  it('records nothing of a vCon that is gone or whose earlier state it does not know', () => {
+    const uuid = randomUUID();
+    const same: [string, string] = [uuid, uuid];
+    expect(said([traced(same, -1), put(uuid), traced(same, 0)])).toEqual([]);
+    expect(said([put(uuid), traced(same, 0)])).toEqual([]);
   });
 
   it('never raises, with no options, no vCon and no such link', () => {
     const uuid = randomUUID();
-    const { results, entries } = driveLink([
-      { tracer: [uuid, uuid], links, index: 0 },
-      put(uuid),
-      { tracer: [uuid, uuid], links, index: 7 },
-      { tracer: [uuid, uuid], links: [], index: 0 },
-      { tracer: [uuid, uuid], links, index: 0 },
+    const bare = (index: number, among = links): Step => ({ tracer: [uuid, uuid], links: among, index });
+    const steps = [bare(0), put(uuid), bare(-1), put(uuid, { n: 1 }), bare(7), bare(0, []), bare(0)];
+    const { results, entries } = driveWheel(steps);
+    expect(results.map(({ raised }) => raised)).toEqual(steps.map(() => undefined));
+    expect(entries).toEqual([]);
+  });
+});
+
+describe.skipIf(!pythonPath)('what the wheel tells of a document', () => {
+  const OWN = new URL('../../fixtures/vcon/', import.meta.url);
+  const SHARED = new URL('../../../shared/vectors/vcons/', import.meta.url);
+  const nested = (jws: string) => JSON.stringify({ payload: Buffer.from(jws).toString('base64url'), signatures: [] });
+  const signed = readFileSync(new URL('signed-call.vcon.json', OWN), 'utf8');
+  const numbers = [0, -0.5, 1e21, 1e-7, 123456789012345680000, 1.5e300, 5e-324, 0.1, 100, 2 ** 53, -(2 ** 53), 1e-6];
+  const made: Readonly<Record<string, string>> = {
+    empty: '{}',
+    'no uuid': stored('none'),
+    'a list that is none': stored(UUID, { dialog: null }),
+    'numbers in every form': stored(UUID, { numbers, text: `${numbers.join(' ')}` }),
+    floats: stored(UUID).replace('{', '{"f":[10.0,1e2,-0.0,1E-7,0.30000000000000004,-1.0e+16],'),
+    'doubles of every size': stored(UUID, { n: fc.sample(fc.double({ noNaN: true, noDefaultInfinity: true }), 5_000) }),
+    'integers beyond a double': stored(UUID).replace('{', '{"n":18446744073709551615,'),
+    'names beyond ASCII': stored(UUID, { é: 1, '😀': 2, '￿': 3, '\u007f': 'a\u2028b', z: { b: 1, a: [true, null] } }),
+    'times that are numbers': stored(UUID, { created_at: 5, updated_at: null, vcon: 4 }),
+    'upper case': stored(UUID.toUpperCase(), { redacted: { uuid: UUID.toUpperCase() }, amended: { uuid: 'x' } }),
+    consents: stored(UUID, { attachments: [{ purpose: 'lawful_basis', body: '{"lawful_basis":"consent","x":NaN}' }] }),
+    'signed twice': nested(signed),
+    'signed, not readable': JSON.stringify({ payload: '!', signatures: [{ header: { uuid: UUID } }] }),
+    'signed, empty': JSON.stringify({ payload: '', signatures: [1, { header: 1 }] }),
+    'signed, not JSON': nested('{"uuid":NaN}'),
+    'signed, other uuids': JSON.stringify({
+      ...JSON.parse(nested(stored(UUID))),
+      signatures: [{ header: { uuid: randomUUID() } }],
+    }),
+    encrypted: JSON.stringify({ ciphertext: 'x', recipients: [], unprotected: { uuid: UUID } }),
+    'encrypted without uuid': JSON.stringify({ ciphertext: 'x', recipients: [] }),
+    'a recording': stored(UUID, { dialog: [{ body: 'x'.repeat(400_000) }] }),
+    'too much to read': stored(UUID, { analysis: Array.from({ length: 250_000 }, () => ['']) }),
+    'many attachments': stored(UUID, {
+      attachments: [
+        { purpose: 'lawful_basis', body: { lawful_basis: 'consent' } },
+        ...Array.from({ length: 300_000 }, () => ['12345678']),
+      ],
+    }),
+    'a large signed one': JSON.stringify({ payload: 'x'.repeat(4_194_305), signatures: [{ header: { uuid: UUID } }] }),
+  };
+  const files = [OWN, ...(existsSync(SHARED) ? [SHARED] : [])].flatMap((folder) =>
+    readdirSync(folder)
+      .filter((file) => file.endsWith('.json') && file !== 'hashes.json')
+      .map((file) => [file, readFileSync(new URL(file, folder), 'utf8')] as const),
+  );
+
+  it('is what the receiver tells of the same document, whatever it is', async () => {
+    const documents = [...Object.entries(made), ...files];
+    const options = { vcon_operation: 'vcon_created' };
+    const steps = documents.flatMap(([, document], place): Step[] => [
+      { set: String(place), document },
+      { link: 'l', uuid: String(place), options },
     ]);
-    expect(results.map(({ raised }) => raised)).toEqual(Array(5).fill(undefined));
-    expect(entries).toHaveLength(1);
+    const { results, entries } = driveWheel(steps);
+    expect(results.filter(({ raised }) => raised !== undefined)).toEqual([]);
+    expect(entries).toHaveLength(documents.length);
+    for (const [place, [name, document]] of documents.entries()) {
+      const received = Buffer.from(pythonJson(readJson(Buffer.from(document)).value));
+      const { vcon } = readStreamEntry('1-0', pairs(entries[place]!.fields));
+      expect([name, vcon]).toEqual([name, await vconFacts(received)]);
+    }
   });
 });
 
@@ -165,7 +280,7 @@ describe.skipIf(!pythonPath)('the wheel', () => {
       encoding: 'utf8',
       cwd: folder,
     });
-    expect([run.stderr, run.stdout.trim()]).toEqual(['', '0.1.0']);
+    expect([run.stderr, run.stdout.trim()]).toEqual(['', '0.2.0']);
   });
 
   it('needs nothing: no requirement, and a record of every file in it', () => {
@@ -173,7 +288,7 @@ describe.skipIf(!pythonPath)('the wheel', () => {
 archive = zipfile.ZipFile(sys.argv[1])
 print(json.dumps({name: archive.read(name).decode() for name in archive.namelist()}))`;
     const files = JSON.parse(execFileSync(pythonPath!, ['-c', list, build('three')], { encoding: 'utf8' }));
-    const info = 'vcon_archivist_link-0.1.0.dist-info';
+    const info = 'vcon_archivist_link-0.2.0.dist-info';
     expect(files[`${info}/METADATA`]).not.toContain('Requires-Dist');
     const recorded = files[`${info}/RECORD`]
       .trim()

@@ -1,15 +1,15 @@
-"""A conserver link that leaves evidence of an operation: one entry of a Redis stream, and no other call.
+"""A conserver link that leaves evidence of an operation: one entry of a Redis stream.
 
     links:
       evidence_created:
         module: vcon_archivist_link
-        pip_name: /wheels/vcon_archivist_link-0.1.0-py3-none-any.whl
+        pip_name: /wheels/vcon_archivist_link-0.2.0-py3-none-any.whl
         options: {vcon_operation: vcon_created, chain: main}
 """
 
-from .record import logger, record
+from .record import logger, read, record
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 default_options = {"vcon_operation": "vcon_enhanced"}
 
 
@@ -22,7 +22,10 @@ def run(vcon_uuid, link_name, opts=default_options):
     opts = opts or {}
     operation = opts.get("vcon_operation") or default_options["vcon_operation"]
     try:
-        record(vcon_uuid, operation, "link", link_name, opts)
+        vcon = read(vcon_uuid)
+        if vcon is None:
+            raise LookupError(f"vCon {vcon_uuid} is not in Redis any more")
+        record(vcon_uuid, vcon, operation, "link", link_name, opts)
     except Exception:
         if not opts.get("fail_open"):
             raise

@@ -1,79 +1,55 @@
 """What is recorded of a completed operation: one entry of a Redis stream, without anything that a person said."""
 
-import hashlib
-import json
 import logging
+
+from .facts import facts_of
 
 STREAM = "vcon-evidence"
 
 logger = logging.getLogger(__name__)
 
 
-def _sha256(text):
-    return hashlib.sha256(text.encode()).hexdigest()
+def read(vcon_uuid):
+    """Returns the vCon as the conserver's links read it, or None when it is not in Redis.
 
-
-def _consents(vcon):
-    """Digests of the attachments that give, or refuse, consent; equal however often the conserver stores them."""
-    consents = []
-    for attachment in vcon.get("attachments") or []:
-        if not isinstance(attachment, dict):
-            continue
-        if "lawful_basis" not in (attachment.get("purpose"), attachment.get("type")):
-            continue
-        body = attachment.get("body")
-        text = body if isinstance(body, str) else json.dumps(body)
-        try:
-            body = json.loads(text)
-        except ValueError:
-            continue
-        if not isinstance(body, dict) or body.get("lawful_basis") != "consent":
-            continue
-        grants = body.get("purpose_grants")
-        granted = [
-            _sha256(json.dumps([attachment.get("party"), grant.get("purpose")]))
-            for grant in (grants if isinstance(grants, list) else [])
-            if isinstance(grant, dict) and grant.get("granted") is True
-        ]
-        consents.append({"digest": _sha256(text), "granted": sorted(set(granted))})
-    return consents
-
-
-def _predecessor(vcon, name):
-    reference = vcon.get(name)
-    return reference.get("uuid") if isinstance(reference, dict) else None
-
-
-def record(vcon_uuid, operation, method, link_name, opts):
-    """Appends the operation to the stream, with the conserver's own hash of the vCon as it is at this moment.
-
-    Raises whatever the conserver's Redis raises, and LookupError when the vCon is no longer there.
+    The conserver's own class is not asked about a vCon that is not there: it would fetch one from a storage and put it
+    back into Redis. Raises what the conserver's Redis raises.
     """
     import redis_mgr
     from lib.vcon_redis import VconRedis
 
-    vcon = VconRedis().get_vcon(vcon_uuid)
-    if vcon is None:
-        raise LookupError(f"vCon {vcon_uuid} is not in Redis any more")
+    if not redis_mgr.get_client().exists(f"vcon:{vcon_uuid}"):
+        return None
+    return VconRedis().get_vcon(vcon_uuid)
+
+
+def append(stream, fields):
+    """Appends one entry to the stream. It is never trimmed: the plugin deletes an entry when it has kept it."""
+    import redis_mgr
+
+    texts = {name: str(value) for name, value in fields.items() if value not in (None, "")}
+    # A lone surrogate has no UTF-8 form, and Redis would refuse the whole entry.
+    redis_mgr.get_client().xadd(stream or STREAM, {name: text.encode("utf-8", "replace") for name, text in texts.items()})
+
+
+def record(vcon_uuid, vcon, operation, method, link_name, opts):
+    """Appends the operation to the stream, with the conserver's own hash of the vCon as it was read.
+
+    Raises what the conserver's Redis raises.
+    """
     document = vcon.to_dict()
-    entry = {
-        "version": "1",
-        "method": method,
-        "operation": operation,
-        "uuid": document.get("uuid") or vcon_uuid,
-        "hash": vcon.hash,
-        "link": link_name,
-        "chain": opts.get("chain"),
-        "tenancy": opts.get("tenancy"),
-        "nonce": opts.get("nonce"),
-        "created_at": document.get("created_at"),
-        "updated_at": document.get("updated_at"),
-        "vcon": document.get("vcon"),
-        "amended": _predecessor(document, "amended"),
-        "redacted": _predecessor(document, "redacted"),
-        # A signed or an encrypted vCon shows none, which does not mean that there are none.
-        "consents": json.dumps(_consents(document)) if "uuid" in document else None,
-    }
-    fields = {name: str(value) for name, value in entry.items() if value not in (None, "")}
-    # No trimming: an entry goes when the plugin has kept it.
-    redis_mgr.get_client().xadd(opts.get("stream") or STREAM, fields)
+    append(
+        opts.get("stream"),
+        {
+            "version": "1",
+            "method": method,
+            "operation": operation,
+            "key": vcon_uuid,
+            "hash": vcon.hash,
+            "link": link_name,
+            "chain": opts.get("chain"),
+            "tenancy": opts.get("tenancy"),
+            "nonce": opts.get("nonce"),
+            **facts_of(document, len(vcon.dumps())),
+        },
+    )

@@ -1,19 +1,25 @@
-"""A conserver tracer that leaves evidence of every link of every chain.
+"""A conserver tracer that leaves evidence of every link that changes a vCon, in every chain.
 
     tracers:
       evidence:
         module: vcon_archivist_link.tracer
-        pip_name: /wheels/vcon_archivist_link-0.1.0-py3-none-any.whl
+        pip_name: /wheels/vcon_archivist_link-0.2.0-py3-none-any.whl
         options: {operations: {redact_card_numbers: vcon_party_redacted, tag: null}}
+
+The conserver calls a tracer before the first link of a chain and after every link, in the thread that runs the chain. The
+tracer compares the hash of the stored vCon before and after each link, and records only a difference.
 """
 
 import threading
 
-from .record import logger, record
+from .record import logger, read, record
 
 DEFAULT_OPERATION = "vcon_enhanced"
 BEFORE_FIRST_LINK = -1
+# Modules of links that never change a vCon: a difference seen after one of them was made by another chain.
+CAPTURE_MODULES = ("vcon_archivist_link", "links.webhook")
 
+# What this thread's chain works on: `vcon` its UUID, `hash` of what was stored when the last link ended.
 _chain = threading.local()
 
 
@@ -23,18 +29,63 @@ def _after(one, other):
     return other if one == before else one
 
 
+def _remember(vcon_uuid, vcon):
+    _chain.vcon = vcon_uuid
+    _chain.hash = None if vcon is None else vcon.hash
+
+
+def _is_capture_link(link_name):
+    try:
+        from config import get_config
+
+        link = (get_config().get("links") or {}).get(link_name) or {}
+    except Exception:
+        logger.warning("the conserver's configuration does not tell which module link %s has", link_name)
+        return False
+    return link.get("module") in CAPTURE_MODULES
+
+
+def _follows(vcon, before):
+    """Whether the document itself says that it amends or redacts that vCon."""
+    document = vcon.to_dict()
+    references = (document.get(name) for name in ("amended", "redacted", "appended"))
+    return any(isinstance(each, dict) and str(each.get("uuid")).lower() == before.lower() for each in references)
+
+
+def _was_changed(vcon_uuid, vcon, before_uuid, before_hash, named):
+    if vcon is None:
+        return False
+    if vcon_uuid == before_uuid:
+        return before_hash is not None and vcon.hash != before_hash
+    # A link may go on with another vCon that it did not make. Only the document or the configuration says that it did.
+    return named or (before_uuid is not None and _follows(vcon, before_uuid))
+
+
+def _trace(vcon_uuid, link_name, opts):
+    before_uuid, before_hash = getattr(_chain, "vcon", None), getattr(_chain, "hash", None)
+    vcon = read(vcon_uuid)
+    _remember(vcon_uuid, vcon)
+    operations = opts.get("operations") or {}
+    operation = operations.get(link_name, opts.get("vcon_operation") or DEFAULT_OPERATION)
+    if not operation:
+        return
+    if _was_changed(vcon_uuid, vcon, before_uuid, before_hash, link_name in operations) and not _is_capture_link(link_name):
+        record(vcon_uuid, vcon, operation, "tracer", link_name, opts)
+
+
 def run(in_vcon_uuid, out_vcon_uuid, tracer_name, links, link_index, opts=None):
-    """Records the link that has just ended. Never raises: without options, that would cost the vCon its chain."""
+    """Records the link that has just ended, if it changed what is stored.
+
+    Never raises: without options, that would cost the vCon its chain. After a failure the state before the next link is
+    unknown, so that a change by that link is not recorded, and the log says so.
+    """
     try:
         if link_index == BEFORE_FIRST_LINK:
-            _chain.vcon = in_vcon_uuid
+            _remember(in_vcon_uuid, None)
+            _remember(in_vcon_uuid, read(in_vcon_uuid))
             return
         vcon_uuid = in_vcon_uuid if in_vcon_uuid == out_vcon_uuid else _after(in_vcon_uuid, out_vcon_uuid)
-        _chain.vcon = vcon_uuid
-        opts = opts or {}
-        link_name = links[link_index]
-        operation = (opts.get("operations") or {}).get(link_name, opts.get("vcon_operation") or DEFAULT_OPERATION)
-        if operation:
-            record(vcon_uuid, operation, "tracer", link_name, opts)
+        _trace(vcon_uuid, links[link_index], opts or {})
     except Exception:
-        logger.exception("a link is not recorded by tracer %s", tracer_name)
+        _chain.hash = None
+        logger.exception("tracer %s does not know whether a link changed the vCon", tracer_name)

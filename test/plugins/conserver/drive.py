@@ -1,19 +1,38 @@
-"""Calls the link and the tracer as a conserver does: steps in on standard input, what came of each out.
+"""Calls the wheel as a conserver does: steps in on standard input, what came of each out.
 
-A step is {"set": uuid, "document": text}, {"link": name, "uuid": uuid, "options": ...} or
-{"tracer": [in, out], "links": [...], "index": n, "options": ...}.
+A step is {"set": uuid, "document": text}, {"link": name, "uuid": uuid, "options": ...},
+{"tracer": [in, out], "links": [...], "index": n, "options": ...}, {"hook": uuid}, {"ask": uuid}, {"within": seconds}: so long a storage may take,
+{"look": n}: looks until n reasons were taken, {"work": seconds}: imports the module that looks, and lives so long, or
+{"store": name, "uuid": uuid} and {"drop": name, "uuid": uuid}: a storage's own save and delete.
 """
 
+import importlib
 import json
 import logging
 import sys
 import time
 
-logging.disable(logging.CRITICAL)
+logging.getLogger().addHandler(logging.NullHandler())
 
 import redis_mgr  # noqa: E402
 import vcon_archivist_link  # noqa: E402
-from vcon_archivist_link import tracer  # noqa: E402
+from vcon_archivist_link import endings, storages, tracer, vcon_hook  # noqa: E402
+
+
+def look(count):
+    taken = 0
+    for _ in range(200):
+        taken += 1 if endings.look_once() else 0
+        if taken >= count:
+            break
+        time.sleep(0.05)
+    return taken
+
+
+def storage_of(name):
+    from storage.base import Storage
+
+    return Storage(name)
 
 
 def perform(step):
@@ -22,6 +41,22 @@ def perform(step):
         return None
     if "link" in step:
         return vcon_archivist_link.run(step["uuid"], step["link"], step.get("options"))
+    if "hook" in step:
+        return vcon_hook.on_vcon_deleted(step["hook"])
+    if "ask" in step:
+        return storages.ask_all(step["ask"], list(endings._config()["storages"]), step.get("not_asked") or ())
+    if "within" in step:
+        storages.ANSWER_WITHIN_SECONDS = step["within"]
+        return None
+    if "look" in step:
+        return look(step["look"])
+    if "work" in step:
+        importlib.import_module("vcon_archivist_link.watch")
+        return time.sleep(step["work"])
+    if "store" in step:
+        return storage_of(step["store"]).save(step["uuid"])
+    if "drop" in step:
+        return storage_of(step["drop"]).delete(step["uuid"])
     before, after = step["tracer"]
     return tracer.run(before, after, "evidence", step["links"], step["index"], step.get("options"))
 

@@ -8,6 +8,9 @@ class NotingClient:
         self.documents = {}
         self.entries = []
 
+    def exists(self, key):
+        return int(key in self.documents)
+
     def get(self, key):
         return self.documents.get(key)
 
@@ -15,7 +18,8 @@ class NotingClient:
         self.documents[key] = value
 
     def xadd(self, stream, fields):
-        self.entries.append({"stream": stream, "fields": fields})
+        texts = {name: text.decode() for name, text in fields.items()}
+        self.entries.append({"stream": stream, "fields": texts})
 
 
 if os.environ.get("REDIS_URL"):
