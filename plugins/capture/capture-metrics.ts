@@ -15,6 +15,8 @@ export interface OperationMetrics {
   receiptHome(operation: string): void;
   /** A vCon has ended of which no hash is known. */
   unknownEnding(): void;
+  /** A vCon went from Redis while no wheel asked the storages. */
+  unlookedEnding(): void;
   /** vCons of which capture and egress do not agree went into a gap record. */
   gaps(vcons: number): void;
   /** An entry of the stream was no record. */
@@ -47,6 +49,11 @@ export function createOperationMetrics(registry: Registry): OperationMetrics {
     help: 'vCons that expired or were deleted, of which no hash is known: no event',
     registers,
   });
+  const unlooked = new Counter({
+    name: 'conserver_link_unlooked_endings_total',
+    help: 'vCons that went from Redis while no wheel asked the storages: not recorded before one does',
+    registers,
+  });
   const gaps = new Counter({
     name: 'conserver_link_gaps_total',
     help: 'vCons that left without an event, or were captured and never left, as gap records tell',
@@ -66,6 +73,7 @@ export function createOperationMetrics(registry: Registry): OperationMetrics {
     dead: byOperation('conserver_link_dead_total', 'Events that the service has refused for good'),
     receiptHome: byOperation('conserver_link_receipts_total', 'Receipts that were fetched, checked and kept'),
     unknownEnding: () => unknown.inc(),
+    unlookedEnding: () => unlooked.inc(),
     gaps: (vcons) => gaps.inc(vcons),
     streamRefused: () => refused.inc(),
   };

@@ -1,71 +1,98 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { Logger } from '../../src/platform/logger.js';
+import { askToLook, isLooking, type ReasonToLook, readLooker } from './look-list.js';
 
-/** How a vCon ends in a conserver's Redis. */
-export type Ending = 'vcon_expired' | 'vcon_deleted';
-
-/** Redis' names of what ends a key. */
-const ENDINGS: Readonly<Record<string, Ending>> = {
-  expired: 'vcon_expired',
-  del: 'vcon_deleted',
-  'json.del': 'vcon_deleted',
-};
+/** Redis' names of what ends a key; RedisJSON sends its own also when only a path was deleted. */
+const REASONS: Readonly<Record<string, ReasonToLook>> = { expired: 'expired', del: 'deleted', 'json.del': 'deleted' };
+/** The classes of these notifications: key events, expired, generic, modules. */
+export const NOTIFICATIONS = 'Exgd';
 const CHANNEL = /^__keyevent@\d+__:(.+)$/;
 const KEY = /^vcon:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 const ATTEMPTS = 20;
 const PAUSE_MS = 1_000;
+const WARN_EVERY_MS = 600_000;
 
 /** Whether a Redis with this setting notifies of everything that ends a key. */
 export function notifiesOfEndings(setting: string): boolean {
-  return setting.includes('E') && (setting.includes('A') || (setting.includes('x') && setting.includes('g')));
+  if (!setting.includes('E')) return false;
+  return setting.includes('A') || ['x', 'g', 'd'].every((kind) => setting.includes(kind));
+}
+
+export interface KeyspaceEndingsParts {
+  /** The conserver's Redis. */
+  readonly url: string;
+  readonly stream: string;
+  readonly logger: Logger;
+  /** Whether a vCon's end could be recorded: its hash is known. */
+  isKnown(uuid: string): Promise<boolean>;
+  /** Counts keys that went, of vCons whose hash is not known. */
+  unknown(): void;
+  /** Counts keys that went while no wheel looked, so that nothing is recorded of them before one does. */
+  unlooked(): void;
 }
 
 /**
- * Listens for vCons that expire or are deleted. Best effort: Redis tells whoever listens at that moment, once, and only if
- * it is set to; what ends while nobody listens is not known.
- * @param ended keeps the ending; is tried again for a while when it throws
+ * Listens for vCons that go from the conserver's Redis, and asks the wheel to look whether they have ended: the key is only
+ * a copy while a storage has the vCon. Records nothing itself. Redis notifies at most once, and only if it is set to: keys
+ * that go while no plugin listens are missed.
  */
-export function startKeyspaceEndings(parts: {
-  /** The conserver's Redis. */
-  readonly url: string;
-  readonly logger: Logger;
-  ended(ending: Ending, uuid: string): Promise<void>;
-}): { close(): Promise<void> } {
-  const { logger } = parts;
-  const redis = new Redis(parts.url, { maxRetriesPerRequest: null });
-  redis.on('error', (error) => logger.warn({ err: error }, 'the conserver’s Redis does not answer'));
+export function startKeyspaceEndings(parts: KeyspaceEndingsParts): { close(): Promise<void> } {
+  const { logger, stream } = parts;
+  const subscriber = new Redis(parts.url, { maxRetriesPerRequest: null });
+  const commands = new Redis(parts.url, { maxRetriesPerRequest: 1 });
+  for (const redis of [subscriber, commands])
+    redis.on('error', (error) => logger.warn({ err: error }, 'the conserver’s Redis does not answer'));
   const stop = new AbortController();
   const under = new Set<Promise<void>>();
+  let warnedMs = Number.NEGATIVE_INFINITY;
 
-  async function keep(ending: Ending, uuid: string): Promise<void> {
+  function sayThatNobodyLooks(why: string): void {
+    parts.unlooked();
+    const nowMs = performance.now();
+    if (nowMs - warnedMs < WARN_EVERY_MS) return;
+    warnedMs = nowMs;
+    logger.warn(`the ends of vCons are not recorded: ${why}`);
+  }
+
+  async function ask(reason: ReasonToLook, key: string, uuid: string): Promise<void> {
+    if ((await commands.exists(key)) > 0) return;
+    if (!(await parts.isKnown(uuid))) return parts.unknown();
+    const kept = await askToLook(commands, stream, reason, uuid);
+    if (!kept) sayThatNobodyLooks('too many wait for the wheel to ask the storages');
+    else if (!isLooking(await readLooker(commands, stream)))
+      sayThatNobodyLooks('no conserver imports vcon_archivist_link.watch, which asks the storages');
+  }
+
+  async function keepAsking(reason: ReasonToLook, key: string, uuid: string): Promise<void> {
     for (let attempt = 1; attempt <= ATTEMPTS && !stop.signal.aborted; attempt += 1) {
       try {
-        return await parts.ended(ending, uuid);
+        return await ask(reason, key, uuid);
       } catch (error) {
-        logger.warn({ err: error, ending }, 'the end of a vCon could not be kept yet');
+        logger.warn({ err: error, reason }, 'a reason to look for the end of a vCon could not be kept yet');
         await wait(PAUSE_MS, undefined, { signal: stop.signal }).catch(() => undefined);
       }
     }
   }
 
-  redis.on('message', (channel: string, key: string) => {
-    const ending = ENDINGS[CHANNEL.exec(channel)?.[1] ?? ''];
+  subscriber.on('message', (channel: string, key: string) => {
+    const reason = REASONS[CHANNEL.exec(channel)?.[1] ?? ''];
     const uuid = KEY.exec(key)?.[1]?.toLowerCase();
-    if (!ending || !uuid) return;
-    const kept = keep(ending, uuid).finally(() => under.delete(kept));
-    under.add(kept);
+    if (!reason || !uuid) return;
+    const asked = keepAsking(reason, key, uuid).finally(() => under.delete(asked));
+    under.add(asked);
   });
-  const channels = Object.keys(ENDINGS).map((event) => `__keyevent@${redis.options.db ?? 0}__:${event}`);
+  const channels = Object.keys(REASONS).map((event) => `__keyevent@${subscriber.options.db ?? 0}__:${event}`);
   // Subscribed to anew by the client whenever it has to connect again.
-  redis
+  subscriber
     .subscribe(...channels)
     .catch((error: unknown) => logger.warn({ err: error }, 'the ends of vCons cannot be listened for'));
   return {
     async close() {
       stop.abort();
-      redis.disconnect();
+      subscriber.disconnect();
       await Promise.all(under);
+      commands.disconnect();
     },
   };
 }

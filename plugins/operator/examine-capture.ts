@@ -2,7 +2,8 @@ import { Redis } from 'ioredis';
 import { failureReason } from '../../src/platform/explain-failure.js';
 import type { Logger } from '../../src/platform/logger.js';
 import type { PluginConfig } from '../../src/platform/plugin-config.js';
-import { notifiesOfEndings } from '../endings/keyspace-endings.js';
+import { NOTIFICATIONS, notifiesOfEndings } from '../endings/keyspace-endings.js';
+import { isLooking, type Looker, readLooker } from '../endings/look-list.js';
 import type { Memory } from '../memory/memory.js';
 import { type MemoryPlace, openMemory } from '../memory/open-memory.js';
 import { refusedStream } from '../stream/stream-consumer.js';
@@ -38,15 +39,36 @@ async function tapFindings(redis: Redis, list: string | undefined): Promise<Find
   return [length > BACKLOG ? shouldChange('tap', waiting, 'see that the plugin runs') : ok('tap', waiting)];
 }
 
-function endingsFinding(setting: string | undefined): Finding {
+function notificationsFinding(setting: string | undefined): Finding {
   if (setting === undefined)
     return shouldChange('endings', 'unknown: this Redis tells no settings', 'see that it notifies');
   return notifiesOfEndings(setting)
-    ? ok('endings', 'Redis notifies of them, to who listens at that moment: best effort')
+    ? ok('endings', 'Redis notifies of keys that go; those that go while no plugin listens are missed')
     : shouldChange(
         'endings',
-        'Redis does not notify of all of them: expiry and deletion are not recorded',
-        'set notify-keyspace-events Exg, or PLUGIN_ENDINGS=off',
+        `Redis notifies with "${setting}": expiry or deletion of some vCons is missed`,
+        `set notify-keyspace-events ${NOTIFICATIONS}, or PLUGIN_ENDINGS=off`,
+      );
+}
+
+/** A vCon that is gone from Redis may still be in a storage, and only the wheel asks those. */
+function lookerFinding(looker: Looker): Finding {
+  const waiting = `${looker.waiting} vCons wait to be looked for`;
+  if (!isLooking(looker))
+    return shouldChange(
+      'endings in storages',
+      `no wheel asks the storages, so no ending is recorded; ${waiting}`,
+      'import vcon_archivist_link.watch in config.yml, or set PLUGIN_ENDINGS=off',
+    );
+  const asked = looker.storages.filter((name) => !looker.notAsked.includes(name));
+  const left = looker.notAsked.length > 0 ? `; not asked, as configured: ${looker.notAsked.join(', ')}` : '';
+  const told = `wheel ${looker.version} asks ${asked.join(', ') || 'no storage, because none is configured'}${left}; ${waiting}`;
+  return looker.unanswered === 0
+    ? ok('endings in storages', told)
+    : shouldChange(
+        'endings in storages',
+        `${told}; for ${looker.unanswered} no storage could say, and nothing is recorded`,
+        'read the conserver’s log for the storage that failed',
       );
 }
 
@@ -66,7 +88,9 @@ export async function examineCaptureRedis(url: string, config: CaptureConfig): P
     return [
       ...(await streamFindings(redis, config.stream)),
       ...(await tapFindings(redis, config.tapList)),
-      ...(config.endings ? [endingsFinding(notifications)] : []),
+      ...(config.endings
+        ? [notificationsFinding(notifications), lookerFinding(await readLooker(redis, config.stream))]
+        : []),
     ];
   } catch (error) {
     return [

@@ -8,6 +8,7 @@ import { startKeyspaceEndings } from '../endings/keyspace-endings.js';
 import { recordEnding } from '../endings/record-ending.js';
 import type { Memory } from '../memory/memory.js';
 import type { Observation } from '../operation/capture-sequence.js';
+import type { EndingFound } from '../operation/ending.js';
 import type { PluginSettings } from '../settings/plugin-settings.js';
 import { DEFAULT_STREAM, startStreamConsumer } from '../stream/stream-consumer.js';
 import type { EventsAbout } from '../tap/capture-gaps.js';
@@ -42,7 +43,12 @@ export async function startCaptureMethods(
   if (url === undefined) return;
   const consumer = randomUUID();
   const refused = metrics.streamRefused;
-  started.push(await startStreamConsumer({ url, stream, consumer, capture, refused, logger }));
+  const ended = async (found: EndingFound): Promise<void> => {
+    const outcome = await recordEnding({ backend, memory }, found);
+    if (outcome === 'recorded') metrics.captured(found.ending);
+    else if (outcome === 'unknown') metrics.unknownEnding();
+  };
+  started.push(await startStreamConsumer({ url, stream, consumer, capture, ended, refused, logger }));
   if (list !== undefined) {
     started.push(startEgressTap({ url, list, memory, clock, logger }));
     started.push(await startGapReport({ backend, memory, list, eventsAbout, logger, observe, counted: metrics.gaps }));
@@ -51,11 +57,11 @@ export async function startCaptureMethods(
   started.push(
     startKeyspaceEndings({
       url,
+      stream,
       logger,
-      async ended(ending, uuid) {
-        if (await recordEnding({ backend, memory }, ending, uuid, observe())) metrics.captured(ending);
-        else metrics.unknownEnding();
-      },
+      isKnown: async (uuid) => (await memory.read('vcons', uuid))['payload'] !== undefined,
+      unknown: metrics.unknownEnding,
+      unlooked: metrics.unlookedEnding,
     }),
   );
 }

@@ -2,7 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { Logger } from '../../src/platform/logger.js';
 import type { CaptureOperation } from '../capture/capture-operation.js';
-import { RecordError, readStreamEntry } from './stream-record.js';
+import type { EndingFound } from '../operation/ending.js';
+import { RecordError, readEndingEntry, readStreamEntry } from './stream-record.js';
 
 /** The group of all plugins that read one stream. */
 export const STREAM_GROUP = 'vcon-archivist';
@@ -15,6 +16,8 @@ export interface StreamConsumerParts {
   /** Another one for each process. */
   readonly consumer: string;
   readonly capture: CaptureOperation;
+  /** Keeps the end of a vCon. Resolves when it is on disk. */
+  ended(found: EndingFound): Promise<void>;
   /** Counts entries that are no records. */
   refused(): void;
   readonly logger: Logger;
@@ -42,7 +45,7 @@ export function refusedStream(stream: string): string {
 }
 
 /**
- * Takes what the wheel's link and tracer have appended, in order, and acknowledges an entry only when its job is durable;
+ * Takes what the wheel has appended, in order, and acknowledges an entry only when its job is durable;
  * then it leaves the stream. What a dead consumer has left is claimed. While the queue keeps nothing, the stream waits.
  */
 export async function startStreamConsumer(parts: StreamConsumerParts): Promise<StreamConsumer> {
@@ -75,7 +78,9 @@ export async function startStreamConsumer(parts: StreamConsumerParts): Promise<S
   async function handle(id: string, fields: readonly string[]): Promise<void> {
     while (!signal.aborted) {
       try {
-        await parts.capture(readStreamEntry(id, fields));
+        const ending = readEndingEntry(id, fields);
+        if (ending) await parts.ended(ending);
+        else await parts.capture(readStreamEntry(id, fields));
         return await done(id);
       } catch (error) {
         if (error instanceof RecordError) return refuse(id, fields, error.message);

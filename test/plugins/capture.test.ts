@@ -10,6 +10,7 @@ import type { Memory } from '../../plugins/memory/memory.js';
 import { openMemory } from '../../plugins/memory/open-memory.js';
 import { createCaptureSequence } from '../../plugins/operation/capture-sequence.js';
 import { consentChanges } from '../../plugins/operation/consent.js';
+import type { Ending, StorageAnswer } from '../../plugins/operation/ending.js';
 import { namedOperation } from '../../plugins/operation/operation.js';
 import { OPERATION_QUEUE, type OperationJob } from '../../plugins/operation/operation-job.js';
 import { vconFacts } from '../../plugins/operation/vcon-facts.js';
@@ -104,7 +105,7 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     await see(freshVcon({ uuid: original }), 'vcon_created');
     await see(freshVcon({ uuid: amended, amended: { uuid: original } }), 'amended');
     await see(freshVcon({ uuid: redacted, redacted: { uuid: amended, type: 'pii' } }), 'redacted');
-    await recordEnding({ backend: open.backend, memory }, 'vcon_expired', redacted, observe());
+    await end('vcon_expired', redacted);
     const events = await jobs();
     expect(events.map(({ attributes }) => attributes['vcon_history'])).toEqual(Array(4).fill(`vcon://${original}`));
     expect(events[1]!.attributes).toMatchObject({ vcon_operation: 'vcon_enhanced', vcon_amends: `vcon://${original}` });
@@ -114,16 +115,54 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     });
   });
 
+  const end = (ending: Ending, uuid: string, storages: Record<string, StorageAnswer> = {}) =>
+    recordEnding(
+      { backend: open.backend, memory },
+      { ending, uuid, storages: new Map(Object.entries(storages)), observed: observe() },
+    );
+
   it('records the end of a vCon with its last hash, once, and none of a vCon that it never saw', async () => {
     const uuid = randomUUID();
     await see(freshVcon({ uuid }), 'vcon_created');
     const last = await see(freshVcon({ uuid, n: 2 }));
-    const end = () => recordEnding({ backend: open.backend, memory }, 'vcon_deleted', uuid, observe());
-    expect([await end(), await end()]).toEqual([true, true]);
-    expect(await recordEnding({ backend: open.backend, memory }, 'vcon_deleted', randomUUID(), observe())).toBe(false);
+    const storages = { postgres: 'gone', 'my s3': 'gone', crm: 'not_asked' } as const;
+    expect([await end('vcon_deleted', uuid, storages), await end('vcon_deleted', uuid)]).toEqual([
+      'recorded',
+      'recorded',
+    ]);
+    expect(await end('vcon_deleted', randomUUID())).toBe('unknown');
     const events = await jobs();
     expect(events).toHaveLength(3);
-    expect(events[2]).toMatchObject({ payload: last.payload, attributes: { vcon_operation: 'vcon_deleted' } });
+    const attributes = {
+      vcon_operation: 'vcon_deleted',
+      capture_method: 'storages',
+      storages_without_vcon: 'my%20s3 postgres',
+      storages_not_asked: 'crm',
+    };
+    expect(events[2]).toMatchObject({ payload: last.payload, attributes });
+    expect(Object.keys(events[2]!.attributes)).not.toContain('storages_with_vcon');
+  });
+
+  it('ends a vCon in one way only, until it is captured again; an incomplete deletion may still be completed', async () => {
+    const uuid = randomUUID();
+    await see(freshVcon({ uuid }), 'vcon_created');
+    const incomplete = () => end('vcon_deletion_incomplete', uuid, { mongo: 'held', s3: 'failed' });
+    expect([await incomplete(), await incomplete()]).toEqual(['recorded', 'recorded']);
+    expect(await end('vcon_deletion_incomplete', uuid, { s3: 'failed' })).toBe('recorded');
+    expect([await end('vcon_deleted', uuid), await end('vcon_expired', uuid)]).toEqual(['recorded', 'ended before']);
+    expect(await incomplete()).toBe('ended before');
+    const named = (await jobs()).filter(({ attributes }) => attributes['storages_failed'] !== undefined);
+    expect(named.map(({ attributes }) => attributes['storages_with_vcon'])).toEqual(['mongo', undefined]);
+    await see(freshVcon({ uuid, n: 2 }));
+    expect(await end('vcon_expired', uuid)).toBe('recorded');
+    expect(await operations()).toEqual([
+      'vcon_created',
+      'vcon_deletion_incomplete',
+      'vcon_deletion_incomplete',
+      'vcon_deleted',
+      'vcon_enhanced',
+      'vcon_expired',
+    ]);
   });
 
   it('notices when a second method captures the same operation', async () => {

@@ -1,8 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openMemory } from '../../plugins/memory/open-memory.js';
 import { OPERATION_QUEUE, type OperationJob } from '../../plugins/operation/operation-job.js';
@@ -12,7 +15,7 @@ import { ownRedisUrl } from '../support/own-redis.js';
 import { hasRedisPy, pythonPath, redisUrl } from '../support/prerequisites.js';
 import { type Chain, type ConserverDriver, conserverDriver, ownChain } from './conserver-driver.js';
 import { eventually, freshVcon, type OpenBackend, openBackend, type Rig, silent, startRig } from './plugin-rig.js';
-import { driveLink, type Step } from './python-link.js';
+import { driveWheel, type Step, startWheel } from './python-wheel.js';
 
 const SECRET = 'a-secret-of-the-test';
 const HOUR_MS = 3_600_000;
@@ -179,28 +182,55 @@ describe.skipIf(!redisUrl)('in a conserver’s chain', () => {
     await memory.close();
   });
 
-  it('records a vCon that expires, and one that is deleted, with the hash that it saw last', async () => {
-    await conserver.redis.config('SET', 'notify-keyspace-events', 'Exg');
-    await start();
-    const chain = ownChain([evidence('vcon_created')]);
-    const [expired, deleted] = [await conserver.submit(chain, freshVcon()), await conserver.submit(chain, freshVcon())];
-    await conserver.step(chain);
-    await conserver.step(chain);
-    await conserver.redis.pexpire(`vcon:${expired}`, 20);
-    await conserver.redis.del(`vcon:${deleted}`);
-    await eventually(async () => (await captured()).length === 4);
-    const events = await captured();
-    const of = (uuid: string) => events.filter(({ subject }) => subject === `vcon://${uuid}`);
-    expect(of(expired!).map(({ attributes }) => attributes['vcon_operation'])).toEqual([
-      'vcon_created',
-      'vcon_expired',
-    ]);
-    expect(of(deleted!).map(({ attributes }) => attributes['vcon_operation'])).toEqual([
-      'vcon_created',
-      'vcon_deleted',
-    ]);
-    for (const uuid of [expired!, deleted!]) expect(new Set(of(uuid).map(({ payload }) => payload)).size).toBe(1);
-  });
+  it.skipIf(!pythonPath || !hasRedisPy)(
+    'records the end of a vCon that Redis and every storage have lost, with the hash that it saw last',
+    async () => {
+      await conserver.redis.config('SET', 'notify-keyspace-events', 'Exgd');
+      await start();
+      const folder = await mkdtemp(join(tmpdir(), 'storage-'));
+      const storages = { mine: { module: 'storage.file', options: { path: folder } } };
+      const options = { stream: names.stream };
+      const imports = { endings: { module: 'vcon_archivist_link.watch', options } };
+      const config = { storages, imports };
+      const chain = ownChain([evidence('vcon_created')]);
+      const submit = async (stored: boolean): Promise<string> => {
+        const uuid = await conserver.submit(chain, freshVcon());
+        await conserver.step(chain);
+        if (stored) driveWheel([{ store: 'mine', uuid }], ownRedisUrl('plugin'), config);
+        return uuid;
+      };
+      const [expired, deleted] = [await submit(false), await submit(false)];
+      const [cached, left] = [await submit(true), await submit(true)];
+      for (const uuid of [expired, cached]) await conserver.redis.pexpire(`vcon:${uuid}`, 20);
+      for (const uuid of [deleted, left]) await conserver.redis.del(`vcon:${uuid}`);
+      const look = `${names.stream}:look`;
+      await eventually(async () => (await conserver.redis.zcard(look)) === 4);
+      const worker = startWheel([{ work: 600 }], ownRedisUrl('plugin'), config);
+      const hurried = async () => {
+        // The time until each is due passes at once.
+        for (const member of await conserver.redis.zrange(look, '0', '-1'))
+          await conserver.redis.zadd(look, 'XX', 'LT', 1, member);
+        return (await captured()).length;
+      };
+      await eventually(async () => (await hurried()) === 7 && (await conserver.redis.zcard(look)) === 0);
+      worker.kill();
+      await worker.done;
+      const events = await captured();
+      const of = (uuid: string) => {
+        const own = events.filter(({ subject }) => subject === `vcon://${uuid}`);
+        expect(new Set(own.map(({ payload }) => payload)).size).toBe(1);
+        return own.map(({ attributes }) => attributes['vcon_operation']);
+      };
+      expect(of(expired)).toEqual(['vcon_created', 'vcon_expired']);
+      expect(of(deleted)).toEqual(['vcon_created', 'vcon_deleted']);
+      expect(of(cached)).toEqual(['vcon_created']);
+      expect(of(left)).toEqual(['vcon_created', 'vcon_deletion_incomplete']);
+      const incomplete = events.find(({ attributes }) => attributes['storages_with_vcon'] !== undefined);
+      expect(incomplete!.attributes).toMatchObject({ storages_with_vcon: 'mine', capture_method: 'storages' });
+      await conserver.redis.del(look, `${look}:tries`, `${names.stream}:looker`);
+      await rm(folder, { recursive: true });
+    },
+  );
 
   it.skipIf(!pythonPath || !hasRedisPy)('has the same hash from the wheel’s link as from the receiver', async () => {
     await start();
@@ -209,7 +239,7 @@ describe.skipIf(!redisUrl)('in a conserver’s chain', () => {
     const uuid = await conserver.submit(chain, document);
     await conserver.step(chain);
     const steps: Step[] = [{ link: 'evidence', uuid, options: { stream: names.stream, vcon_operation: 'vcon_sent' } }];
-    driveLink(steps, ownRedisUrl('plugin'));
+    driveWheel(steps, ownRedisUrl('plugin'));
     await eventually(async () => (await captured()).length === 2);
     const [received, linked] = await captured();
     expect(linked!.payload).toBe(received!.payload);

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Captured, Ended } from '../../plugins/capture/capture-operation.js';
+import type { EndingFound } from '../../plugins/operation/ending.js';
 import { STREAM_GROUP, type StreamConsumer, startStreamConsumer } from '../../plugins/stream/stream-consumer.js';
 import { hasRedisPy, pythonPath, redisUrl } from '../support/prerequisites.js';
 import { eventually, silent } from './plugin-rig.js';
-import { driveLink, type Step } from './python-link.js';
+import { driveWheel, type Step } from './python-wheel.js';
 
 const HASH = 'ab'.repeat(32);
 const record = (changed: Record<string, string> = {}) =>
@@ -23,13 +24,14 @@ describe.skipIf(!redisUrl)('the stream of the link and the tracer', () => {
   let redis: Redis;
   let ended: Ended[];
   let consumers: StreamConsumer[];
+  let endings: EndingFound[];
   let refusals: number;
   let failing: boolean;
 
   beforeEach(() => {
     stream = `test-stream-${randomUUID()}`;
     redis = new Redis(redisUrl!);
-    [ended, consumers, refusals, failing] = [[], [], 0, false];
+    [ended, consumers, endings, refusals, failing] = [[], [], [], 0, false];
   });
   afterEach(async () => {
     await Promise.all(consumers.map((consumer) => consumer.close()));
@@ -48,6 +50,7 @@ describe.skipIf(!redisUrl)('the stream of the link and the tracer', () => {
       stream,
       consumer: randomUUID(),
       capture,
+      ended: async (found) => void endings.push(found),
       refused: () => {
         refusals += 1;
       },
@@ -98,13 +101,16 @@ describe.skipIf(!redisUrl)('the stream of the link and the tracer', () => {
     await append({ operation: 'call anna@example.org' });
     await append({ link: '+15550100123' });
     await append({ version: '2' });
+    await append({ method: 'storages', operation: 'vcon_created', key: randomUUID(), storages: '{}' });
+    await append({ method: 'storages', operation: 'vcon_deleted', key: randomUUID(), storages: '{"s3":"perhaps"}' });
     await append();
     await start();
     await emptied();
     expect(ended).toHaveLength(1);
-    expect(refusals).toBe(4);
+    expect(endings).toEqual([]);
+    expect(refusals).toBe(6);
     const aside = await redis.xrange(`${stream}:refused`, '-', '+');
-    expect(aside).toHaveLength(4);
+    expect(aside).toHaveLength(6);
     expect(aside[0]![1].slice(2, 4)).toEqual(['reason', 'hash: must be 64 lower-case hex digits']);
   });
 
@@ -126,9 +132,12 @@ describe.skipIf(!redisUrl)('the stream of the link and the tracer', () => {
     const steps: Step[] = [
       { set: uuid, document: JSON.stringify({ uuid, parties: [], attachments: [] }) },
       { link: 'evidence_sent', uuid, options },
+      { tracer: [uuid, uuid], links: ['tag'], index: -1, options: { stream } },
+      { set: uuid, document: JSON.stringify({ uuid, parties: [], attachments: [{ purpose: 'tags', body: ['a:b'] }] }) },
       { tracer: [uuid, uuid], links: ['tag'], index: 0, options: { stream } },
     ];
-    expect(driveLink(steps, redisUrl!).results.map(({ answer }) => answer)).toEqual([null, uuid, null]);
+    const { results } = driveWheel(steps, redisUrl!);
+    expect(results.map(({ answer }) => answer)).toEqual([null, uuid, null, null, null]);
     await start();
     await emptied();
     expect(ended).toMatchObject([

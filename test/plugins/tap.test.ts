@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { notifiesOfEndings, startKeyspaceEndings } from '../../plugins/endings/keyspace-endings.js';
 import type { Memory } from '../../plugins/memory/memory.js';
 import { openMemory } from '../../plugins/memory/open-memory.js';
 import type { EventAttributes } from '../../plugins/operation/operation-event.js';
@@ -182,34 +181,5 @@ describe.skipIf(!redisUrl)('the completeness tap', () => {
     const documents = (await records()).map(({ attributes }) => attributes['gap_document']!);
     expect(documents).toHaveLength(2);
     for (const document of documents) expect(document.length).toBeLessThan(60_000);
-  });
-
-  it('hears of vCons that expire and are deleted, of no other keys, and tries again when it cannot keep one', async () => {
-    await redis.config('SET', 'notify-keyspace-events', 'Exg');
-    const seen: string[] = [];
-    let failures = 1;
-    const ended = async (ending: string, uuid: string) => {
-      if (failures-- > 0) throw new Error('the queue does not answer');
-      seen.push(`${ending} ${uuid}`);
-    };
-    closing.push(startKeyspaceEndings({ url: ownRedisUrl('plugin'), logger: silent, ended }));
-    const [expiring, deleted] = [randomUUID(), randomUUID()];
-    await eventually(
-      async () => ((await redis.pubsub('NUMSUB', `__keyevent@${redis.options.db}__:del`))[1] as number) > 0,
-    );
-    await redis.set(`vcon:${deleted}`, '{}');
-    await redis.set(`vcon:${expiring}`, '{}', 'PX', 50);
-    await redis.set(`other:${deleted}`, '{}', 'PX', 50);
-    await redis.del(`vcon:${deleted}`);
-    await eventually(() => seen.length >= 2);
-    expect(seen.sort()).toEqual([`vcon_deleted ${deleted}`, `vcon_expired ${expiring}`]);
-    expect(['Exg', 'AE', 'Ex', 'KEA', '', 'Kxg'].map(notifiesOfEndings)).toEqual([
-      true,
-      true,
-      false,
-      true,
-      false,
-      false,
-    ]);
   });
 });

@@ -1,0 +1,200 @@
+"""Finds out whether a vCon has ended: gone from the conserver's Redis and from every storage.
+
+A reason to look (a notification that the plugin heard, or the conserver's hook) is kept in a sorted set of the
+conserver's Redis, due at its score, until one worker has looked and its finding is recorded. All workers take from it.
+
+    <stream>:look        sorted set of `deleted:<uuid>` and `expired:<uuid>`, by the milliseconds at which they are due
+    <stream>:look:tries  hash: how many looks of each had no final answer
+    <stream>:looker      hash: when a worker last looked for something to do, and what came of the looks
+"""
+
+import json
+import os
+import threading
+import time
+
+from .record import STREAM, logger
+from .storages import CANNOT_BE_ASKED, GONE, HELD, NOT_ASKED, ask_all
+
+IMPORTED_AS = "vcon_archivist_link.watch"
+DELETED = "deleted"
+EXPIRED = "expired"
+# The conserver deletes from its storages after its Redis, one after the other.
+GRACE_SECONDS = 10
+# Between looks at a vCon that some storage still has, or about which some storage does not answer.
+WAITS = {DELETED: (30, 120), EXPIRED: (60, 600, 3600, 6 * 3600)}
+# Longer than any look: after that, the worker that took it is dead.
+LEASE_SECONDS = 120
+IDLE_SECONDS = 2
+BEAT_SECONDS = 30
+
+NOW = "local t = redis.call('TIME') local now = t[1] * 1000 + math.floor(t[2] / 1000) "
+TAKE = (
+    NOW
+    + """
+local member = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, 1)[1]
+if not member then return false end
+local lease = now + ARGV[1]
+redis.call('ZADD', KEYS[1], lease, member)
+return {member, string.format('%.0f', lease), redis.call('HGET', KEYS[2], member) or '0'}"""
+)
+POSTPONE = (
+    NOW
+    + """
+if tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or -1) ~= tonumber(ARGV[2]) then return 0 end
+redis.call('ZADD', KEYS[1], now + ARGV[3], ARGV[1])
+redis.call('HINCRBY', KEYS[2], ARGV[1], 1)
+return 1"""
+)
+# A vCon that was put back meanwhile has not ended. What another worker has taken over, or a newer reason, stays.
+FINISH = """
+if tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or -1) ~= tonumber(ARGV[2]) then return 0 end
+redis.call('ZREM', KEYS[1], ARGV[1])
+redis.call('HDEL', KEYS[2], ARGV[1])
+local outcome = ARGV[3]
+if #ARGV > 3 then
+  if redis.call('EXISTS', KEYS[4]) == 1 then outcome = 'in_redis'
+  else redis.call('XADD', KEYS[3], '*', unpack(ARGV, 4)) end
+end
+redis.call('HINCRBY', KEYS[5], outcome, 1)
+return 1"""
+
+
+def _client():
+    import redis_mgr
+
+    return redis_mgr.get_client()
+
+
+def _config():
+    from config import get_config
+
+    return get_config() or {}
+
+
+def _now_ms(client):
+    """The clock of the conserver's Redis, which all workers share."""
+    seconds, microseconds = client.time()
+    return seconds * 1000 + microseconds // 1000
+
+
+def _options():
+    """The options of this module's entry among the conserver's `imports`."""
+    for entry in (_config().get("imports") or {}).values():
+        if isinstance(entry, dict) and entry.get("module") == IMPORTED_AS:
+            return entry.get("options") or {}
+    return {}
+
+
+def _keys(options):
+    stream = options.get("stream") or STREAM
+    return stream, f"{stream}:look", f"{stream}:look:tries", f"{stream}:looker"
+
+
+def request(reason, vcon_uuid):
+    """Keeps a reason to look: `deleted` or `expired`. A second one for the same vCon makes no second look.
+
+    Raises what the conserver's Redis raises.
+    """
+    _stream, look, tries, _looker = _keys(_options())
+    client, member = _client(), f"{reason}:{vcon_uuid}"
+    client.pipeline().hdel(tries, member).zadd(look, {member: _now_ms(client) + GRACE_SECONDS * 1000}, lt=True).execute()
+
+
+def _finding(reason, answers, last):
+    """Returns what follows from the answers: an operation to record, `held` or `unanswered`, or None to look again."""
+    if all(answer in (GONE, NOT_ASKED) for answer in answers.values()):
+        return "vcon_deleted" if reason == DELETED else "vcon_expired"
+    if reason == EXPIRED and HELD in answers.values():
+        return "held"
+    if not last:
+        return None
+    return "vcon_deletion_incomplete" if reason == DELETED else "unanswered"
+
+
+def _look(options, taken):
+    member, lease, tries = taken
+    stream, look, tries_key, looker = _keys(options)
+    reason, _, vcon_uuid = member.partition(":")
+    client, key = _client(), f"vcon:{vcon_uuid}"
+
+    def finish(outcome, fields=()):
+        return client.eval(FINISH, 5, look, tries_key, stream, key, looker, member, lease, outcome, *fields)
+
+    if reason not in WAITS or not vcon_uuid:
+        return finish("unknown")
+    if client.exists(key):
+        return finish("in_redis")
+    names = list(_config().get("storages") or {})
+    answers = ask_all(vcon_uuid, names, options.get("not_asked") or ())
+    waits = (options.get("waits") or {}).get(reason, WAITS[reason])
+    # Nothing changes about a storage that has no way to answer.
+    hopeless = any(answer == CANNOT_BE_ASKED for answer in answers.values()) and HELD not in answers.values()
+    operation = _finding(reason, answers, int(tries) >= len(waits) or (hopeless and reason == EXPIRED))
+    if operation is None:
+        return client.eval(POSTPONE, 2, look, tries_key, member, lease, int(waits[int(tries)] * 1000))
+    if not operation.startswith("vcon_"):
+        if operation == "unanswered":
+            logger.error("whether vCon %s has ended is not known: %s", vcon_uuid, answers)
+        return finish(operation)
+    fields = {
+        "version": "1",
+        "method": "storages",
+        "operation": operation,
+        "key": vcon_uuid,
+        "storages": json.dumps(answers, sort_keys=True),
+    }
+    return finish(operation, [text for pair in fields.items() for text in pair])
+
+
+def look_once():
+    """Takes the next reason that is due and looks. Returns whether there was one.
+
+    Raises what the conserver's Redis or its configuration raises; the reason is then taken again after its lease.
+    """
+    options = _options()
+    _stream, look, tries, _looker = _keys(options)
+    taken = _client().eval(TAKE, 2, look, tries, LEASE_SECONDS * 1000)
+    if not taken:
+        return False
+    _look(options, [each.decode() if isinstance(each, bytes) else each for each in taken])
+    return True
+
+
+def beat():
+    """Says that a worker looks, and which storages it asks."""
+    from . import __version__
+
+    options = _options()
+    _stream, _look_key, _tries, looker = _keys(options)
+    client = _client()
+    names = sorted(_config().get("storages") or {})
+    told = {"storages": json.dumps(names), "not_asked": json.dumps(sorted(options.get("not_asked") or ()))}
+    client.hset(looker, mapping={"beat": _now_ms(client), "version": __version__, **told})
+
+
+def run(stopped=lambda: False):
+    """Looks for as long as the process lives. A failure is logged, and what was taken is taken again later."""
+    beaten = None
+    while not stopped():
+        try:
+            if beaten is None or time.monotonic() - beaten > BEAT_SECONDS:
+                beat()
+                beaten = time.monotonic()
+            if look_once():
+                continue
+        except Exception:
+            logger.exception("the ends of vCons are not looked for at the moment")
+        time.sleep(IDLE_SECONDS)
+
+
+_started_in = None
+
+
+def start():
+    """Starts one thread in this process that looks. It ends with the process, and keeps nothing in memory."""
+    global _started_in
+    if _started_in == os.getpid():
+        return
+    _started_in = os.getpid()
+    threading.Thread(target=run, daemon=True, name="vcon-evidence-endings").start()

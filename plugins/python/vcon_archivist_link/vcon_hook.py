@@ -1,0 +1,20 @@
+"""The conserver's `vcon_hook`, for its API: a deletion is a reason to look whether the vCon is gone.
+
+    # api/vcon_hook.py of the image
+    from vcon_archivist_link.vcon_hook import on_vcon_created, on_vcon_deleted
+"""
+
+from .endings import DELETED, request
+from .record import logger
+
+
+def on_vcon_created(vcon_id, vcon_dict, ingress_lists):
+    """Does nothing: a creation is captured in the chain."""
+
+
+def on_vcon_deleted(vcon_id):
+    """Asks a worker to look. The conserver calls this also when a storage failed. Never raises."""
+    try:
+        request(DELETED, str(vcon_id).lower())
+    except Exception:
+        logger.exception("the deletion of vCon %s is not looked at", vcon_id)

@@ -1,0 +1,301 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { notifiesOfEndings, startKeyspaceEndings } from '../../plugins/endings/keyspace-endings.js';
+import { isLooking, readLooker } from '../../plugins/endings/look-list.js';
+import { ownRedisUrl } from '../support/own-redis.js';
+import { hasRedisPy, pythonPath, redisUrl } from '../support/prerequisites.js';
+import { eventually, silent } from './plugin-rig.js';
+import { driveWheel, type Step, startWheel } from './python-wheel.js';
+
+describe.skipIf(!redisUrl)('reasons to look for the end of a vCon', () => {
+  let redis: Redis;
+  let stream: string;
+  let counted: string[];
+  let listener: { close(): Promise<void> } | undefined;
+
+  beforeEach(async () => {
+    redis = new Redis(ownRedisUrl('plugin'));
+    stream = `endings-${randomUUID()}`;
+    counted = [];
+    await redis.config('SET', 'notify-keyspace-events', 'Exgd');
+  });
+  afterEach(async () => {
+    await listener?.close();
+    await redis.del(`${stream}:look`, `${stream}:look:tries`, `${stream}:looker`);
+    redis.disconnect();
+  });
+
+  const waiting = () => redis.zrange(`${stream}:look`, '0', '-1');
+  async function listen(isKnown: (uuid: string) => Promise<boolean> = async () => true): Promise<void> {
+    const tell = (what: string) => () => void counted.push(what);
+    const counts = { unknown: tell('unknown'), unlooked: tell('unlooked') };
+    listener = startKeyspaceEndings({ url: ownRedisUrl('plugin'), stream, logger: silent, isKnown, ...counts });
+    const channel = `__keyevent@${redis.options.db}__:del`;
+    await eventually(async () => ((await redis.pubsub('NUMSUB', channel))[1] as number) > 0);
+  }
+
+  it('are keys of vCons that expired or were deleted, and no other keys; a failure is tried again', async () => {
+    let failures = 1;
+    await listen(async () => {
+      if (failures-- > 0) throw new Error('the memory does not answer');
+      return true;
+    });
+    const [expiring, deleted] = [randomUUID(), randomUUID()];
+    await redis.set(`vcon:${deleted}`, '{}');
+    await redis.set(`vcon:${expiring}`, '{}', 'PX', 50);
+    await redis.set(`other:${deleted}`, '{}', 'PX', 50);
+    await redis.del(`vcon:${deleted}`);
+    await eventually(async () => (await waiting()).length >= 2);
+    expect((await waiting()).sort()).toEqual([`deleted:${deleted}`, `expired:${expiring}`]);
+    const due = Number(await redis.zscore(`${stream}:look`, `deleted:${deleted}`));
+    expect(due - Date.now()).toBeGreaterThan(5_000);
+  });
+
+  it('are no path of a document, which RedisJSON notifies of alike, and no vCon that was put back', async () => {
+    await listen();
+    const [changed, gone] = [randomUUID(), randomUUID()];
+    await redis.set(`vcon:${changed}`, '{}');
+    const channel = `__keyevent@${redis.options.db}__:json.del`;
+    await redis.publish(channel, `vcon:${changed}`);
+    await redis.publish(channel, `vcon:${gone}`);
+    await eventually(async () => (await waiting()).length === 1);
+    expect(await waiting()).toEqual([`deleted:${gone}`]);
+    await redis.del(`vcon:${changed}`);
+  });
+
+  it('are counted and not kept of a vCon that was never captured', async () => {
+    await listen(async () => false);
+    const uuid = randomUUID();
+    await redis.set(`vcon:${uuid}`, '{}', 'PX', 20);
+    await eventually(() => counted.length > 0);
+    expect([counted, await waiting()]).toEqual([['unknown'], []]);
+  });
+
+  it('are counted as not looked at while no wheel looks, and wait for one', async () => {
+    await listen();
+    const uuid = randomUUID();
+    await redis.set(`vcon:${uuid}`, '{}', 'PX', 20);
+    await eventually(() => counted.length > 0);
+    expect([counted, await waiting()]).toEqual([['unlooked'], [`expired:${uuid}`]]);
+    await redis.hset(`${stream}:looker`, 'beat', String(Date.now()));
+    const next = randomUUID();
+    await redis.set(`vcon:${next}`, '{}', 'PX', 20);
+    await eventually(async () => (await waiting()).length === 2);
+    expect(counted).toEqual(['unlooked']);
+    await redis.hset(`${stream}:looker`, 'beat', String(Date.now() - 600_000));
+    expect(isLooking(await readLooker(redis, stream))).toBe(false);
+  });
+
+  it('need a Redis that notifies of events of keys, and of each of the three kinds', () => {
+    const settings = ['Exgd', 'AE', 'KEA', 'Exg', 'Ex', 'Exd', '', 'Kxgd'];
+    expect(settings.filter(notifiesOfEndings)).toEqual(['Exgd', 'AE', 'KEA']);
+  });
+});
+
+describe.skipIf(!redisUrl || !pythonPath || !hasRedisPy)('the wheel that looks for the end of a vCon', () => {
+  let redis: Redis;
+  let stream: string;
+  let folder: string;
+
+  beforeEach(() => {
+    redis = new Redis(ownRedisUrl('plugin'));
+    stream = `endings-${randomUUID()}`;
+    folder = mkdtempSync(join(tmpdir(), 'storages-'));
+    for (const name of ['files', 'rows', 'objects']) mkdirSync(join(folder, name));
+  });
+  afterEach(async () => {
+    await redis.del(stream, `${stream}:look`, `${stream}:look:tries`, `${stream}:looker`);
+    redis.disconnect();
+    rmSync(folder, { recursive: true });
+  });
+
+  const rows = (changed: object = {}) => ({
+    module: 'storage.database',
+    options: { rows: join(folder, 'rows'), ...changed },
+  });
+  const objects = (changed: object = {}) => ({
+    module: 'storage.database',
+    options: { rows: join(folder, 'objects'), logs_missing: true, ...changed },
+  });
+  const files = () => ({ module: 'storage.file', options: { path: join(folder, 'files') } });
+  const config = (storages: object, options: object = {}) => ({
+    storages,
+    imports: { endings: { module: 'vcon_archivist_link.watch', options: { stream, ...options } } },
+  });
+  const drive = (steps: readonly Step[], storages: object, options: object = {}) =>
+    driveWheel(steps, ownRedisUrl('plugin'), config(storages, options));
+  const put = (uuid: string): Step => ({ set: uuid, document: JSON.stringify({ uuid, parties: [] }) });
+  /** Makes every reason due now: the time until then passes. */
+  async function pass(): Promise<void> {
+    for (const member of await redis.zrange(`${stream}:look`, '0', '-1')) await redis.zadd(`${stream}:look`, 1, member);
+  }
+  const ask = (reason: string, uuid: string) => redis.zadd(`${stream}:look`, 1, `${reason}:${uuid}`);
+  async function recorded(): Promise<Record<string, string>[]> {
+    const entries = await redis.xrange(stream, '-', '+');
+    return entries.map(([, fields]) =>
+      Object.fromEntries(
+        Array.from({ length: fields.length / 2 }, (_, place) => fields.slice(2 * place, 2 * place + 2)),
+      ),
+    );
+  }
+  const outcome = async (name: string) => Number((await redis.hget(`${stream}:looker`, name)) ?? 0);
+
+  it('records an expiry only when no storage has the vCon any more, and puts nothing back into Redis', async () => {
+    const uuid = randomUUID();
+    const storages = { mine: files(), postgres: rows(), s3: objects() };
+    drive([put(uuid), ...Object.keys(storages).map((store): Step => ({ store, uuid }))], storages);
+    await redis.del(`vcon:${uuid}`);
+    for (const drop of Object.keys(storages)) {
+      await ask('expired', uuid);
+      drive([{ look: 1 }], storages);
+      expect(await recorded()).toEqual([]);
+      drive([{ drop, uuid }], storages);
+    }
+    expect(await outcome('held')).toBe(3);
+    await ask('expired', uuid);
+    drive([{ look: 1 }], storages);
+    expect(await recorded()).toEqual([
+      {
+        version: '1',
+        method: 'storages',
+        operation: 'vcon_expired',
+        key: uuid,
+        storages: '{"mine": "gone", "postgres": "gone", "s3": "gone"}',
+      },
+    ]);
+    expect(await redis.exists(`vcon:${uuid}`, `${stream}:look`, `${stream}:look:tries`)).toBe(0);
+  });
+
+  it('does not take an error that a storage logs, and hides, for the word that the vCon is gone', () => {
+    const uuid = randomUUID();
+    const storages = {
+      down: rows({ down: true }),
+      latest: rows({ latest: true }),
+      missing: objects(),
+      bucket: objects({ rows: 5 }),
+      unmounted: { module: 'storage.file', options: { path: join(folder, 'none') } },
+      nowhere: { module: 'storage.nowhere' },
+      webhook: { module: 'storage.webhook' },
+      crm: { module: 'storage.webhook' },
+      hangs: rows({ hangs: true }),
+    };
+    const steps: Step[] = [{ within: 0.5 }, { ask: uuid, not_asked: ['crm'] }, { ask: uuid, not_asked: ['crm'] }];
+    const { results } = drive(steps, storages);
+    const answers = {
+      down: 'failed',
+      latest: 'failed',
+      missing: 'gone',
+      bucket: 'failed',
+      unmounted: 'failed',
+      nowhere: 'failed',
+      webhook: 'cannot_be_asked',
+      crm: 'not_asked',
+      hangs: 'no_answer',
+    };
+    expect(results[1]!.answer).toEqual(answers);
+    expect(results[2]!.answer).toEqual(answers);
+    expect(results[2]!.ms).toBeLessThan(400);
+  });
+
+  it('names what a deletion left behind, after it has looked again, and a completed deletion after that', async () => {
+    const uuid = randomUUID();
+    const storages = { mongo: rows(), s3: objects({ down: true }), crm: { module: 'storage.webhook' }, mine: files() };
+    drive([put(uuid), { store: 'mongo', uuid }], storages);
+    await redis.del(`vcon:${uuid}`);
+    drive([{ hook: uuid }], storages);
+    for (const looks of [1, 2, 3]) {
+      expect(await recorded()).toEqual([]);
+      await pass();
+      drive([{ look: 1 }], storages);
+      if (looks < 3) expect(await redis.hget(`${stream}:look:tries`, `deleted:${uuid}`)).toBe(String(looks));
+    }
+    const found = '{"crm": "cannot_be_asked", "mine": "gone", "mongo": "held", "s3": "failed"}';
+    expect(await recorded()).toMatchObject([{ operation: 'vcon_deletion_incomplete', storages: found }]);
+    drive([{ drop: 'mongo', uuid }, { hook: uuid }], { ...storages, s3: objects() });
+    await pass();
+    drive([{ look: 1 }], { ...storages, s3: objects() }, { not_asked: ['crm'] });
+    expect((await recorded())[1]).toMatchObject({
+      operation: 'vcon_deleted',
+      storages: '{"crm": "not_asked", "mine": "gone", "mongo": "gone", "s3": "gone"}',
+    });
+    expect(await waitingFor()).toEqual([]);
+  });
+  const waitingFor = () => redis.zrange(`${stream}:look`, '0', '-1');
+
+  it('records nothing of an expiry about which a storage never answers, and says so', async () => {
+    const uuid = randomUUID();
+    await ask('expired', uuid);
+    const waits = { waits: { expired: [0.001] } };
+    const steps: Step[] = [{ look: 1 }];
+    drive(steps, { postgres: rows({ down: true }) }, waits);
+    expect(await waitingFor()).toEqual([`expired:${uuid}`]);
+    drive(steps, { postgres: rows({ down: true }) }, waits);
+    expect([await waitingFor(), await recorded(), await outcome('unanswered')]).toEqual([[], [], 1]);
+  });
+
+  it('records nothing of a vCon that is in Redis again, also when it comes back during the look', async () => {
+    const [back, returning] = [randomUUID(), randomUUID()];
+    await redis.set(`vcon:${back}`, '{}');
+    await ask('deleted', back);
+    drive([{ look: 1 }], {});
+    expect([await recorded(), await outcome('in_redis')]).toEqual([[], 1]);
+    await ask('deleted', returning);
+    const [looking] = [startWheel([{ look: 1 }], ownRedisUrl('plugin'), config({ slow: rows({ slow: 1 }) }))];
+    await eventually(async () => Number(await redis.zscore(`${stream}:look`, `deleted:${returning}`)) > 1);
+    await redis.set(`vcon:${returning}`, '{}');
+    await looking.done;
+    expect([await recorded(), await outcome('in_redis')]).toEqual([[], 2]);
+    await redis.del(`vcon:${back}`, `vcon:${returning}`);
+  });
+
+  it('records each end once while two workers of a conserver look at once', async () => {
+    const uuids = Array.from({ length: 30 }, () => randomUUID());
+    for (const uuid of uuids) await ask('expired', uuid);
+    const workers = [1, 2].map(() =>
+      startWheel([{ work: 4 }], ownRedisUrl('plugin'), config({ mine: files(), postgres: rows() })),
+    );
+    await eventually(async () => (await recorded()).length >= uuids.length);
+    await Promise.all(workers.map(({ done }) => done));
+    expect((await recorded()).map(({ key }) => key).sort()).toEqual([...uuids].sort());
+    expect(isLooking(await readLooker(redis, stream))).toBe(true);
+  });
+
+  it('loses nothing when a worker is killed during a look: another takes over, and a late finding counts for nothing', async () => {
+    const uuid = randomUUID();
+    await ask('deleted', uuid);
+    const begin = async () => {
+      const worker = startWheel([{ look: 1 }], ownRedisUrl('plugin'), config({ slow: rows({ slow: 3 }) }));
+      await eventually(async () => Number(await redis.zscore(`${stream}:look`, `deleted:${uuid}`)) > 1);
+      return worker;
+    };
+    const killed = await begin();
+    killed.kill();
+    await killed.done;
+    await pass();
+    const late = await begin();
+    await pass();
+    drive([{ look: 1 }], { postgres: rows() });
+    await late.done;
+    expect((await recorded()).map(({ storages }) => storages)).toEqual(['{"postgres": "gone"}']);
+    expect(readdirSync(join(folder, 'rows'))).toEqual([]);
+  });
+
+  it('looks again when a new reason comes during a look', async () => {
+    const uuid = randomUUID();
+    await ask('deleted', uuid);
+    const looking = startWheel([{ look: 1 }], ownRedisUrl('plugin'), config({ slow: rows({ slow: 1 }) }));
+    await eventually(async () => Number(await redis.zscore(`${stream}:look`, `deleted:${uuid}`)) > 1);
+    drive([{ hook: uuid }], {});
+    await looking.done;
+    expect([await recorded(), await waitingFor()]).toEqual([[], [`deleted:${uuid}`]]);
+  });
+
+  it('never fails the conserver’s API: a hook without its Redis only writes to the log', () => {
+    const { results } = driveWheel([{ hook: randomUUID() }], 'redis://127.0.0.1:1', config({}));
+    expect(results[0]!.raised).toBeUndefined();
+  });
+});
