@@ -13,11 +13,6 @@ export function issuerDid(publicUrl: string, tenantId: string): string {
   return `${serviceDid(publicUrl)}:${tenantId}`;
 }
 
-/** Whether a name is one of these or, as the DIDs of tenancies are, one below it. */
-export function isReservedIssuer(name: string, reserved: readonly string[]): boolean {
-  return reserved.some((each) => name === each || name.startsWith(`${each}:`));
-}
-
 export const TENANCY_DID_PATH = '/archivist/v1/didweb/:uuid/did.json';
 export const DID_PATH = '/archivist/v1/didweb/did.json';
 

@@ -5,9 +5,9 @@ import { certificateChain } from '../core/cose/x5chain.js';
 import { VerificationError } from '../core/errors.js';
 import { CertificateUnusable, readCertificate } from './certificate.js';
 import { authorityOfIssuer } from './certificate-chain.js';
-import { isReservedIssuer } from './did.js';
 import type { ExaminedStatement } from './examine-statement.js';
 import { algorithmOfCoseKey, fits, type IssuerKey, issuerKeyOfCoseKey, KeyUnusable, verifies } from './issuer-key.js';
+import { isReservedIssuer } from './reserved-issuer.js';
 import { StatementRefused } from './statement-refused.js';
 import { anchorHasKid, anchorKey, type TrustAnchor } from './trust-anchor.js';
 

@@ -4,9 +4,9 @@ import { administer } from '../iam/security/administer.js';
 import { ApiError } from '../platform/errors.js';
 import type { Principal } from '../platform/http/principal.js';
 import type { Tx } from '../platform/postgres/database.js';
-import { isReservedIssuer } from './did.js';
 import type { ScittDeps } from './register-statement.js';
 import type { RegistrationSettings } from './registration-policy.js';
+import { isReservedIssuer } from './reserved-issuer.js';
 import { type CreateTrustAnchorBody, readTrustAnchor, type TrustAnchor } from './trust-anchor.js';
 import {
   countTrustAnchors,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { foreignMap } from '../scitt/foreign-reader.js';
+import { spellingsOf } from '../scitt/issuer-spellings.js';
 import { authority, DIGITAL_SIGNATURE, sampleCertificate } from '../scitt/sample-certificate.js';
 import {
   ALGORITHMS,
@@ -54,12 +55,25 @@ describe('a registered issuer', () => {
     expect(await register(sampleIssuer(), { issuer: taken })).toMatchObject([400, expect.stringMatching('not verify')]);
   });
 
-  it('is not the service itself', async () => {
+  it.each([
+    ['the DID of the service', (did: string) => did],
+    ['the DID of a tenancy', (did: string) => `${did}:00000000-0000-4000-8000-000000000000`],
+    ['the URL of the service', () => running.url],
+  ])('is not the service itself, however it is spelled: %s', async (_what, nameOf) => {
     const did = (await running.anonymous.get('/archivist/v1/didweb/did.json')).json['id'] as string;
-    for (const reserved of [did, `${did}:00000000-0000-4000-8000-000000000000`, running.url]) {
-      const { status } = await running.owner.post(ANCHORS, { issuer: reserved, public_key: jwkOf(sampleIssuer()) });
-      expect(status).toBe(400);
-      expect((await register(sampleIssuer(), { issuer: reserved }))[0]).toBe(400);
+    for (const [how, issuer] of spellingsOf(nameOf(did))) {
+      const anchor = await running.owner.post(ANCHORS, { issuer, public_key: jwkOf(sampleIssuer()) });
+      expect([how, anchor.status, anchor.json['description']]).toEqual([how, 400, expect.stringMatching('itself')]);
+      const statement = sampleStatement(sampleIssuer(), { issuer });
+      for (const path of ['/entries', '/archivist/v1/publicscitt/entries', '/archivist/v1/scitt/entries']) {
+        const answer = await sendCose(running.url, running.owner, path, statement);
+        expect([how, path, answer.status, new TextDecoder().decode(answer.bytes)]).toEqual([
+          how,
+          path,
+          400,
+          expect.stringMatching('service itself'),
+        ]);
+      }
     }
   });
 

@@ -1,0 +1,85 @@
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{White_Space}]/gu;
+const ENCODED = /(?:%[0-9a-f]{2})+/gi;
+/** Host, port and path. The port of a did:web stands behind an encoded colon, which once decoded is like any other. */
+const DID_WEB = /^did:web:((?:\[[^\]]*\]|[^:/\\;?#]*)(?::\d+(?=$|[:/\\;?#]))?)(.*)$/su;
+const HTTP = /^(https?):[/\\]*([^/\\?#]*)(.*)$/su;
+/** Where a DID URL's or a URL's path ends (RFC 3986 section 3, DID Core section 3.2). */
+const PATH_END = /[;?#]/u;
+
+/** What a name identifies, in the one spelling in which two of them are compared. */
+interface Place {
+  readonly kind: 'did:web' | 'http';
+  /** Host, and port unless it is the default one. */
+  readonly authority: string;
+  readonly path: readonly string[];
+}
+
+/**
+ * Whether an issuer is one of these names, or one below it as the DIDs of tenancies are, however it is spelled. Compared as
+ * did:web resolves a name and RFC 3986 (section 6.2) normalises it, and more widely: percent-encoding is decoded
+ * everywhere and repeatedly, letter case, invisible characters, empty and dot segments make no difference, nor do the
+ * parts behind the path and the scheme's `s`. A name that a reader could take for the service's own is the service's own.
+ */
+export function isReservedIssuer(name: string, reserved: readonly string[]): boolean {
+  const place = placeOf(name);
+  return reserved.some((each) => {
+    if (name === each) return true;
+    const own = placeOf(each);
+    return place !== undefined && own !== undefined && isWithin(place, own);
+  });
+}
+
+function isWithin(place: Place, own: Place): boolean {
+  return (
+    place.kind === own.kind &&
+    place.authority === own.authority &&
+    own.path.every((segment, index) => place.path[index] === segment)
+  );
+}
+
+function placeOf(name: string): Place | undefined {
+  const plain = plainSpelling(name);
+  const did = DID_WEB.exec(plain);
+  if (did) return { kind: 'did:web', authority: authorityOf('https', did[1]!), path: pathOf(did[2]!, /[:/\\]/u) };
+  const url = HTTP.exec(plain);
+  if (url) return { kind: 'http', authority: authorityOf(url[1]!, url[2]!), path: pathOf(url[3]!, /[/\\]/u) };
+  return undefined;
+}
+
+/** Without encoding, case, compatibility forms and characters that nobody sees. */
+function plainSpelling(name: string): string {
+  let plain = name;
+  for (let before = ''; before !== plain; ) {
+    before = plain;
+    plain = plain
+      .normalize('NFKC')
+      .replace(INVISIBLE, '')
+      .replace(ENCODED, (bytes) => {
+        try {
+          return decodeURIComponent(bytes);
+        } catch {
+          return bytes.toLowerCase();
+        }
+      });
+  }
+  return plain.toLowerCase();
+}
+
+function pathOf(text: string, separator: RegExp): string[] {
+  const path: string[] = [];
+  for (const segment of text.split(PATH_END)[0]!.split(separator)) {
+    if (segment === '..') path.pop();
+    else if (segment !== '' && segment !== '.') path.push(segment);
+  }
+  return path;
+}
+
+/** Host as it is looked up, and port unless it is the scheme's own; what is no host stays as it is. */
+function authorityOf(scheme: string, text: string): string {
+  try {
+    const { hostname, port } = new URL(`${scheme}://${text}`);
+    return `${hostname.replace(/\.$/u, '')}:${port}`;
+  } catch {
+    return text;
+  }
+}
