@@ -34,8 +34,8 @@ export interface TestService {
   /** Of the owner's application. */
   readonly ownerSecret: string;
   readonly anonymous: Client;
-  /** Another application of the first tenancy, or of a new tenancy. */
-  client(options: { roles?: string[]; otherTenancy?: boolean }): Promise<Client>;
+  /** Another application of the first tenancy, or of a new tenancy, whose log has massifs of height 14 unless told. */
+  client(options: { roles?: string[]; otherTenancy?: boolean; massifHeight?: number }): Promise<Client>;
   /** Runs SQL as the role that owns the tables: a fault, or a look behind row-level security. */
   asOwner(sql: string): Promise<void>;
   close(): Promise<void>;
@@ -62,8 +62,9 @@ export async function startTestService(environment: Record<string, string> = {})
     owner: await clientOf(url, first.client_id, first.client_secret),
     ownerSecret: first.client_secret,
     anonymous: clientWith(url, '', ''),
-    async client({ roles = [], otherTenancy = false }) {
-      const { clientId, clientSecret } = await newApplication(service, first.tenant_identity, roles, otherTenancy);
+    async client({ roles = [], otherTenancy = false, massifHeight = 14 }) {
+      const height = otherTenancy ? massifHeight : undefined;
+      const { clientId, clientSecret } = await newApplication(service, first.tenant_identity, roles, height);
       return clientOf(url, clientId, clientSecret);
     },
     asOwner: async (sql) =>
@@ -83,12 +84,13 @@ function onEmbedded(service: RunningService, sql: string): Promise<void> {
   });
 }
 
-async function newApplication(service: RunningService, firstTenant: string, roles: string[], otherTenancy: boolean) {
+/** In the first tenancy, or with a massif height in a new one. */
+async function newApplication(service: RunningService, firstTenant: string, roles: string[], massifHeight?: number) {
   const { database, keyring, clock, ids, createTenancyKeys } = service.parts;
   return database.inTransaction('system', async (tx) => {
-    const tenantId = otherTenancy ? ids.uuid() : firstTenant.slice('tenant/'.length);
-    if (otherTenancy) {
-      const deps = { clock, massifHeight: 14, createTenancyKeys };
+    const tenantId = massifHeight === undefined ? firstTenant.slice('tenant/'.length) : ids.uuid();
+    if (massifHeight !== undefined) {
+      const deps = { clock, massifHeight, createTenancyKeys };
       await createTenancy(tx, deps, { tenantId, kind: 'organisation', displayName: 'Another tenancy' });
     }
     const made = await createApplication(

@@ -22,6 +22,8 @@ const runsPython = (script: string): boolean => spawnSync(python, ['-c', script]
 export const pythonPath = runsPython('import json') ? python : undefined;
 /** With the conserver's own client of Redis; conservers have 4.6 or newer, Debian's Python a little older. */
 export const hasRedisPy = pythonPath !== undefined && runsPython('import redis; assert redis.VERSION >= (4, 3)');
+/** With which the second verifier, in Python, checks signatures (python3-cryptography). */
+export const hasPythonCryptography = pythonPath !== undefined && runsPython('import cryptography');
 /** A tool of everybody's, with which raw signatures are checked. */
 export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
@@ -51,6 +53,7 @@ export function notRun(): string[] {
     ...(p11kit ? [] : ['tests of a PKCS #11 module that goes away: there is no p11-kit (p11-kit, p11-kit-modules)']),
     ...(pythonPath ? [] : ['tests of the Python link: there is no python3 (TEST_PYTHON)']),
     ...(pythonPath && !hasRedisPy ? ['tests of the Python link on Redis: its Python has no redis-py'] : []),
+    ...(pythonPath && !hasPythonCryptography ? ['the second verifier: its Python has no cryptography library'] : []),
     ...(hasOpenssl ? [] : ['checks of raw signatures: there is no openssl']),
     ...(chromiumPath ? [] : ['tests in a browser: there is no Chromium']),
   ];

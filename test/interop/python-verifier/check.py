@@ -1,0 +1,143 @@
+"""One verdict about the files that were given together."""
+
+import log_files
+import proofs
+import receipt
+import strict_json
+import transparent
+from cose import Sign1
+from event import Event
+from massif import Seal
+from receipt import STATEMENT_LOG, Receipt
+from refusal import Refused
+from verdict import Findings
+
+
+class Unreadable(Exception):
+    """The files make no check."""
+
+
+class Given:
+    """A statement's entry or an event that was given as a file, and what the other files proved of it."""
+
+    def __init__(self, piece, value):
+        self.piece, self.value, self.proofs = piece, value, []
+
+
+def check_files(files, trust):
+    """Findings about everything that was given. Raises Unreadable when it makes no check."""
+    import bundle  # it uses the checks of the modules above
+
+    def of(*kinds):
+        return [each for each in files if each.kind in kinds]
+
+    documents = [(each.path, each.data) for each in of("document")]
+    bundles = of("bundle", "folder")
+    if bundles:
+        return bundle.check(bundles[0], documents, trust)
+    if not of("transparent_statement", "statement", "receipt", "seal", "massif", "event", "event_list"):
+        raise Unreadable("no evidence among the files")
+    findings = Findings()
+    for each in of("transparent_statement"):
+        findings.add(transparent.examine(each.data, trust)[0])
+    entries = _read(findings, of("statement"), lambda data: [Sign1(data)])
+    events = _read(findings, of("event", "event_list"), _events)
+    for each in of("receipt"):
+        _match(findings, each, entries, events, trust)
+    _check_log(findings, of("massif"), of("seal"), events, trust)
+    for given in entries:
+        _check_statement(findings, given, trust)
+    for given in events:
+        _check_event(findings, given)
+    transparent.check_documents(findings, documents)
+    return findings
+
+
+def _read(findings, files, read):
+    given = []
+    for each in files:
+        values = findings.attempt(each.path, lambda: read(each.data))
+        given += [Given(each.path, value) for value in values or []]
+    return given
+
+
+def _events(data):
+    value = strict_json.unambiguous(data)
+    return [Event(each) for each in (value["events"] if "events" in value else [value])]
+
+
+def _match(findings, file, entries, events, trust):
+    """Adds a receipt's proof to what it is for."""
+    message = findings.attempt(file.path, lambda: Sign1(file.data))
+    structure = message and findings.attempt(file.path, lambda: receipt.structure_of(message))
+    if structure is None:
+        return
+    is_entry = structure == STATEMENT_LOG
+    given = findings.attempt(file.path, lambda: Receipt(message, STATEMENT_LOG if is_entry else receipt.TENANCY_LOG))
+    candidates = entries if is_entry else events
+    if given is None:
+        return
+    if not is_entry:
+        there = [each for each in events if each.value.index == given.index]
+        candidates = there or events
+    refusal = None
+    for each in candidates:
+        try:
+            if is_entry:
+                each.proofs.append(transparent.prove_entry(each.value.entry(), given, trust))
+            else:
+                each.proofs.append(transparent.prove_event(each.value, given, trust))
+            return
+        except Refused as error:
+            refusal = refusal or error
+    if refusal:
+        findings.refusal(file.path, refusal)
+    else:
+        findings.lacks("statement" if is_entry else "event")
+        findings.uncovered(file.path, "unproven")
+
+
+def _check_log(findings, massifs, seals, events, trust):
+    if not massifs and not seals:
+        return
+    if len(massifs) != len(seals):
+        for each in massifs + seals:
+            findings.uncovered(each.path, "unproven")
+        return
+
+    def work():
+        ordered = sorted((each.data for each in massifs), key=lambda data: int.from_bytes(data[28:32], "big"))
+        sealed = sorted((each.data for each in seals), key=lambda data: Seal(data).size)
+        return log_files.prove_log(zip(ordered, sealed), trust.log_keys, trust.tenancy_pin)
+
+    log = findings.attempt("log", work)
+    if not log:
+        return
+    log_files.claim_log(findings, "log", log)
+    for given in events:
+        holder = next((each for each in log if each.holds(given.value.index)), None)
+        if holder is None:
+            continue
+        proof = findings.attempt(given.piece, lambda: holder.prove(given.value))
+        if proof:
+            given.proofs.append(proof)
+
+
+def _check_statement(findings, given, trust):
+    signed = findings.attempt(given.piece, lambda: transparent.verified_statement(given.value, trust))
+    if signed:
+        transparent.claim_statement(findings, given.piece, signed, given.proofs)
+
+
+def _check_event(findings, given):
+    event = given.value
+    leaf = findings.attempt(given.piece, event.leaf)
+    if leaf is None:
+        return
+    if not given.proofs:
+        findings.lacks("tenancy_log_receipt")
+        findings.uncovered(given.piece, "unproven")
+        return
+    transparent.claim_event(findings, given.piece, event, given.proofs)
+    placed = next((proof for proof in given.proofs if "leaf_index" in proof), given.proofs[0])
+    proofs.open_place(findings, given.piece, placed)

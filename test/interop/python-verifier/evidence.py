@@ -1,0 +1,75 @@
+"""What a file is, from its content: names say nothing."""
+
+import json
+import os
+import re
+
+import cbor
+import keys
+import massif
+import receipt
+from cose import Sign1
+from refusal import Refused
+
+RECEIPTS = 394
+
+
+class File:
+    """A file that was given, and what it was taken for."""
+
+    def __init__(self, path, data=None):
+        self.path = path
+        if data is None and os.path.isdir(path):
+            self.kind, self.data = "folder", b""
+            return
+        if data is None:
+            with open(path, "rb") as opened:
+                data = opened.read()
+        self.data, self.kind = data, kind_of(data)
+
+
+def kind_of(data):
+    if data[:1] == b"\xd2":
+        return _cose_kind(data)
+    if data[:4] == b"PK\x03\x04":
+        return "bundle"
+    if massif.is_massif(data):
+        return "massif"
+    return _json_kind(data) or ("keys" if _is_key_set(data) else "document")
+
+
+def _is_key_set(data):
+    try:
+        return isinstance(cbor.decode(data), list) and bool(keys.read_keys(data))
+    except (Refused, ValueError):
+        return False
+
+
+def _cose_kind(data):
+    try:
+        message = Sign1(data)
+    except Refused:
+        return "transparent_statement"
+    if receipt.VDS in message.protected:
+        return "receipt"
+    if massif.PEAK_RECEIPTS in message.unprotected:
+        return "seal"
+    carries = RECEIPTS in message.unprotected or "event" in message.unprotected
+    return "transparent_statement" if carries else "statement"
+
+
+def _json_kind(data):
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict):
+        return "document" if isinstance(value, list) else None
+    if isinstance(value.get("events"), list):
+        return "event_list"
+    jwks, identity = value.get("keys"), value.get("identity")
+    is_keys = isinstance(jwks, list) and all(isinstance(each, dict) and "kty" in each for each in jwks)
+    if isinstance(value.get("verificationMethod"), list) or is_keys:
+        return "keys"
+    is_event = isinstance(identity, str) and re.match("((public)?assets/[^/]+/)?events/", identity)
+    return "event" if is_event else "document"

@@ -1,0 +1,60 @@
+"""Facts of covered bytes only (docs/formats/verdict.md)."""
+
+from datetime import datetime, timedelta
+
+from statement import HASHES
+
+EPOCH_START_MS = 2**40 - 1
+HASH_NAMES = {number: name for name, (number, _) in HASHES.items()}
+TEMPLATE = {"operation": "vcon_operation", "subject": "subject", "payload_hash": "payload",
+            "payload_hash_alg": "payload_hash_alg", "payload_jcs_sha256": "payload_jcs_sha256",
+            "payload_content_type": "payload_preimage_content_type", "payload_location": "payload_location"}
+
+
+def rfc3339(unix_ms):
+    """Milliseconds since 1970 as a text."""
+    time = datetime(1970, 1, 1) + timedelta(milliseconds=unix_ms)
+    return f"{time:%Y-%m-%dT%H:%M:%S}.{time.microsecond // 1000:03d}Z"
+
+
+def vcon_of(subject):
+    if isinstance(subject, str) and subject.startswith("vcon://") and len(subject) > 7 and "\n" not in subject:
+        return subject[7:]
+    return None
+
+
+def of_statement(statement):
+    """What a statement says, once its signature is checked."""
+    meta = {name: value for name, value in statement.meta.items() if isinstance(name, str) and isinstance(value, str)}
+    operation, declared, jcs = (meta.pop(name, None) for name in ("vcon_operation", "timestamp_declared", "payload_jcs_sha256"))
+    has_digest = statement.hash_alg is not None and statement.payload is not None
+    return {
+        "issuer": statement.issuer, "tenancy": statement.tenancy, "operation": operation,
+        "subject": statement.subject, "vcon": vcon_of(statement.subject),
+        "payload_hash": statement.payload.hex() if has_digest else None,
+        "payload_hash_alg": None if statement.hash_alg is None else HASH_NAMES.get(statement.hash_alg, str(statement.hash_alg)),
+        "payload_jcs_sha256": jcs,
+        "payload_content_type": None if statement.content_type is None else str(statement.content_type),
+        "payload_location": statement.location, "declared": declared, "members": meta or None,
+    }
+
+
+def of_event(event):
+    """What a leaf covers of an event, once a log is proven to hold that leaf."""
+    attributes, members = event.attributes, event.members
+    texts = {fact: attributes[name] for fact, name in TEMPLATE.items() if isinstance(attributes.get(name), str)}
+    common = {
+        "tenancy": event.tenancy, **texts, "vcon": vcon_of(attributes.get("subject")),
+        "committed": rfc3339((int(event.idtimestamp[2:], 16) >> 24) + EPOCH_START_MS),
+    }
+    if event.is_free:
+        declared = attributes.get("timestamp_declared")
+        return {"event_kind": "asset_free", **common, "declared": declared if isinstance(declared, str) else None,
+                "members": {"attributes": attributes, "trails": members["trails"]}}
+    others = ("operation", "behaviour", "event_attributes", "asset_attributes", "principal_declared", "timestamp_committed")
+    return {
+        "identity": event.identity, "uuid": event.identity.split("/")[-1],
+        "event_kind": "public" if event.is_public else "asset", **common, "principal": members["principal_accepted"],
+        "declared": members["timestamp_declared"], "accepted": members["timestamp_accepted"],
+        "members": {name: members[name] for name in others},
+    }

@@ -1,0 +1,48 @@
+"""Massif files with their seals, in log order (docs/formats/massif.md)."""
+
+import proofs
+import receipt
+from massif import Massif, Seal, verify_sealed
+from refusal import require
+
+
+class SealedMassif:
+    """A massif, its seal, and the key that sealed it."""
+
+    def __init__(self, massif, seal, key):
+        self.massif, self.seal, self.key = massif, seal, key
+
+    def holds(self, index):
+        return self.massif.first <= index < min(self.massif.size, self.seal.size)
+
+    def prove(self, event):
+        """The proof that the event's leaf stands at the place that it names."""
+        receipt.check_event_log(self.seal.log, event)
+        self.massif.check_event(event, self.seal.log)
+        sealed = event.index < self.seal.size
+        require(sealed, "insufficient_data", "the event is in the file but not under its seal")
+        return proofs.of_sealed_leaf(self.seal, self.key, event.leaf(), event.index)
+
+
+def prove_log(files, keys, pin):
+    """Every (massif, seal) pair of bytes, each continuing the one before it."""
+    proven = []
+    for massif_bytes, seal_bytes in files:
+        massif = Massif(massif_bytes)
+        if proven:
+            massif.follows(proven[-1].massif)
+        seal = Seal(seal_bytes)
+        key = verify_sealed(seal, massif, keys, pin)
+        if proven:
+            first = proven[0].seal
+            same = seal.log.get("issuer") == first.log.get("issuer")
+            same = same and receipt.tenancy_of(seal.log) == receipt.tenancy_of(first.log)
+            require(same, "log_mismatch", "the seals are of two logs")
+        proven.append(SealedMassif(massif, seal, key))
+    return proven
+
+
+def claim_log(findings, piece, proven):
+    first, last = proven[0].massif.number, proven[-1].massif.number
+    facts = {"first_massif": str(first), "last_massif": str(last), "size": str(proven[-1].seal.size)}
+    findings.claim("log", piece, facts, [proofs.of_seal(proven[-1].seal, proven[-1].key)])

@@ -1,0 +1,40 @@
+"""Proofs as a verdict shows them (docs/formats/verdict.md); only positions that are proven are there."""
+
+from facts import rfc3339
+from receipt import STATEMENT_LOG
+from trees import leaf_count
+
+
+def key_id(key):
+    return {"thumbprint": key.thumbprint.hex(), **({} if key.kid is None else {"kid": key.kid})}
+
+
+def of_signature(statement, key, trust):
+    issuer = {} if statement.issuer is None else {"issuer": statement.issuer}
+    return {"type": "signature", **issuer, "issuer_pinned": trust.issuer is not None, "key": key_id(key)}
+
+
+def of_receipt(receipt, leaf, key):
+    """Of a verified receipt of either structure."""
+    proof = {"type": "inclusion", "log": receipt.log, "vds": receipt.structure, "leaf": leaf.hex(), "key": key_id(key)}
+    if receipt.structure == STATEMENT_LOG:
+        place = {"leaf_index": str(receipt.index), "tree_size": str(receipt.size)} if receipt.size_is_signed else {}
+        return {**proof, "signed": "root", **place}
+    place = {"leaf_index": str(leaf_count(receipt.index)), "mmr_index": str(receipt.index)} if receipt.path else {}
+    return {**proof, "signed": "peak", **place}
+
+
+def of_sealed_leaf(seal, key, leaf, index):
+    return {"type": "inclusion", "log": seal.log, "vds": 3, "signed": "seal", "leaf": leaf.hex(),
+            "leaf_index": str(leaf_count(index)), "mmr_index": str(index), "tree_size": str(seal.size), "key": key_id(key)}
+
+
+def of_seal(seal, key):
+    return {"type": "seal", "log": seal.log, "vds": 3, "tree_size": str(seal.size),
+            "sealed_at": rfc3339(seal.state[3]), "key": key_id(key)}
+
+
+def open_place(findings, piece, proof):
+    """Notes where a proof leaves open where its leaf stands."""
+    if "leaf_index" not in proof:
+        findings.uncovered(piece, "by_design", ["leaf_index", "tree_size"] if proof["vds"] == STATEMENT_LOG else ["index"])

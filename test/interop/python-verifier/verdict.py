@@ -1,0 +1,53 @@
+"""What a check found, and the outcome that follows from it (docs/formats/verdict.md)."""
+
+from refusal import Refused
+
+# Nothing false was found, and nothing was proven.
+UNDECIDED = ("insufficient_data", "receipt_missing", "unsupported")
+
+
+class Findings:
+    """Claims, contradictions, what is not covered, what is missing."""
+
+    def __init__(self):
+        self.claims, self.contradictions, self.not_covered, self.missing = [], [], [], []
+
+    def claim(self, kind, piece, facts, by):
+        facts = {name: value for name, value in facts.items() if value is not None}
+        self.claims.append({"kind": kind, "piece": piece, "facts": facts, "by": list(by)})
+
+    def refusal(self, piece, error):
+        """Notes a failed check: a contradiction, or unproven evidence where nothing false was found."""
+        if error.code in UNDECIDED:
+            self.uncovered(piece, "unproven")
+        else:
+            self.contradictions.append({"piece": piece, "code": error.code, "detail": str(error)})
+
+    def uncovered(self, piece, why, members=()):
+        self.not_covered.append({"piece": piece, "members": sorted(members), "why": why})
+
+    def lacks(self, what):
+        self.missing.append(what)
+
+    def add(self, other):
+        for name in ("claims", "contradictions", "not_covered", "missing"):
+            getattr(self, name).extend(getattr(other, name))
+
+    def attempt(self, piece, work):
+        """The result of a check, or None after its failure was noted."""
+        try:
+            return work()
+        except Refused as error:
+            self.refusal(piece, error)
+            return None
+
+    @property
+    def outcome(self):
+        if self.contradictions:
+            return "refused"
+        unproven = any(each["why"] == "unproven" for each in self.not_covered)
+        return "incomplete" if unproven or not self.claims else "verified"
+
+    def document(self):
+        return {"outcome": self.outcome, "claims": self.claims, "contradictions": self.contradictions,
+                "not_covered": self.not_covered, "missing": sorted(set(self.missing))}
