@@ -1,3 +1,5 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import type { Fields, Memory } from '../memory/memory.js';
 import type { CaptureMethod, Observation } from '../operation/capture-sequence.js';
@@ -5,8 +7,10 @@ import { type Consent, type ConsentChange, consentChanges } from '../operation/c
 import type { Operation } from '../operation/operation.js';
 import { operationEvent, subjectUuid } from '../operation/operation-event.js';
 import type { VconFacts } from '../operation/vcon-facts.js';
-import { enqueueOperation } from './enqueue-operation.js';
+import { type AnswerWindow, NO_HURRY } from './answer-window.js';
+import { HELD_MS, type HeldOperation, heldOperation } from './held-operation.js';
 import { noteSuccession } from './note-succession.js';
+import { TimeLimitError, within } from './time-limit.js';
 
 /** What was kept, as a caller is told. */
 export interface Captured {
@@ -32,10 +36,26 @@ export interface CaptureParts {
   doubled(operation: string): void;
   /** Whether a completeness tap needs to know what was captured. */
   readonly tapped: boolean;
+  /** Ids of jobs that were refused and may still lie in the queue: nobody may deliver them. */
+  readonly withdrawn: Set<string>;
+  readonly logger: Logger;
 }
 
-/** Keeps an operation for delivery. Resolves when it is on disk. @throws when the queue cannot promise that */
-export type CaptureOperation = (ended: Ended) => Promise<Captured>;
+/**
+ * Keeps an operation for delivery. Resolves when it is on disk. What it rejects in a window never becomes an event; without
+ * a window the caller must try again until it resolves.
+ * @throws when the queue cannot promise to keep it
+ */
+export type CaptureOperation = (ended: Ended, window?: AnswerWindow) => Promise<Captured>;
+
+/** Beyond this the caller has its answer before the memory has its change. */
+const REMEMBER_WITHIN_MS = 300;
+const RETRIES = 120;
+const RETRY_MS = 1_000;
+const WITHDRAW_EVERY_MS = 250;
+
+/** Between attempts; keeps no process alive. */
+const pause = (ms: number): Promise<void> => wait(ms, undefined, { ref: false });
 
 /** What is remembered of a vCon, as the fields of its name in `vcons`. */
 interface RememberedVcon {
@@ -53,13 +73,32 @@ function remembered(fields: Fields): RememberedVcon {
   };
 }
 
+/** An operation with its event, on its way to the queue. */
+interface Prepared {
+  readonly name: string;
+  readonly subject: string;
+  readonly payload: string;
+  readonly held: HeldOperation;
+}
+
+function consentOperation(ended: Ended, change: ConsentChange, before: number): Ended {
+  const { chain, link, tenancy } = ended.operation;
+  const place = { ...(chain ? { chain } : {}), ...(link ? { link } : {}), ...(tenancy ? { tenancy } : {}) };
+  return { ...ended, operation: { name: change.operation, ...place, nonce: `${change.digest}.${before}` } };
+}
+
+function requireOpen(window: AnswerWindow): void {
+  if (!window.isOpen()) throw new TimeLimitError('the queue did not keep it in time');
+}
+
 /**
- * The one way from an operation that has ended to the queue, whoever saw it: consents are compared with those last seen,
- * predecessors followed, and what was captured is remembered. A crash between the queue and the memory has the same
+ * The one way from an operation that has ended to the queue: consents are compared with those last seen, predecessors
+ * followed, and what was captured is remembered. An operation is held in the queue until it is durable, then released. A
+ * crash before the release has it delivered some minutes later; a crash between the release and the memory has the same
  * operation captured again, under the same ids.
  */
 export function createCapture(parts: CaptureParts): CaptureOperation {
-  const { backend, memory } = parts;
+  const { backend, memory, withdrawn, logger } = parts;
   /** Captures of one vCon come one after the other, so that no change of consent is seen twice. */
   const under = new Map<string, Promise<unknown>>();
 
@@ -69,61 +108,107 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
     return (await memory.read('vcons', predecessor))['history'] ?? predecessor;
   }
 
-  async function enqueue(ended: Ended, history: string): Promise<Captured> {
-    const { operation, vcon, method, observed } = ended;
+  function prepare({ operation, vcon, method, observed }: Ended, history: string): Prepared {
     const event = operationEvent(operation, vcon, { method, observed, history });
-    const job = await enqueueOperation(backend, operation, event);
-    parts.counted(operation.name);
-    return { job, subject: event.subject, payload: event.payload };
+    const { subject, payload } = event;
+    return { name: operation.name, subject, payload, held: heldOperation(backend, operation, event) };
   }
 
-  function consentOperation(ended: Ended, change: ConsentChange, before: number): Ended {
-    const { chain, link, tenancy } = ended.operation;
-    const place = { ...(chain ? { chain } : {}), ...(link ? { link } : {}), ...(tenancy ? { tenancy } : {}) };
-    return { ...ended, operation: { name: change.operation, ...place, nonce: `${change.digest}.${before}` } };
+  /** Takes refused operations out of the queue. While it does not answer, no worker of this process delivers them. */
+  async function withdraw(operations: readonly Prepared[]): Promise<void> {
+    for (const { held } of operations) withdrawn.add(held.job);
+    for (let attempt = 0; attempt * WITHDRAW_EVERY_MS < HELD_MS; attempt += 1) {
+      try {
+        for (const { held } of operations) await held.withdraw();
+        for (const { held } of operations) withdrawn.delete(held.job);
+        return;
+      } catch (error) {
+        if (attempt === 0) logger.warn({ err: error }, 'a refused operation cannot be taken out of the queue yet');
+        await pause(WITHDRAW_EVERY_MS);
+      }
+    }
+    logger.error({ jobs: operations.map(({ held }) => held.job) }, 'a refused operation may be in the log');
   }
 
-  async function capture(ended: Ended, uuid: string): Promise<Captured> {
+  async function keep(operations: readonly Prepared[], window: AnswerWindow): Promise<void> {
+    try {
+      for (const { held } of operations) await held.hold();
+      await backend.confirmDurable();
+      requireOpen(window);
+      await operations[0]!.held.release();
+      if (window.isRefused()) throw new TimeLimitError('the queue did not answer in time');
+    } catch (error) {
+      if (window !== NO_HURRY) await withdraw(operations);
+      throw error;
+    }
+  }
+
+  async function remember(ended: Ended, uuid: string, history: string, fields: Fields, changed: boolean) {
     const { operation, vcon, method, observed } = ended;
-    const fields = await memory.read('vcons', uuid);
-    const known = remembered(fields);
-    const history = await historyOf(uuid, vcon, known);
-    const changes = vcon.consents ? consentChanges(known.consents, vcon.consents) : [];
-    const captured = await enqueue(ended, history);
-    for (const change of changes) await enqueue(consentOperation(ended, change, known.consentChanges), history);
     const seen = `op:${operation.reported ?? operation.name}:${vcon.payload}`;
     const earlier = fields[seen];
     if (earlier && earlier !== method) {
-      parts.doubled(operation.name);
       const methods = [earlier, method].sort().join(' and ');
       await memory.write('doubles', operation.name, { [methods]: new Date(observed.atMs).toISOString() });
     }
+    const consentChanges = String(remembered(fields).consentChanges + 1);
     await memory.write('vcons', uuid, {
       history,
       payload: vcon.payload,
       sequence: observed.sequence,
       [seen]: earlier ?? method,
-      ...(changes.length > 0
-        ? { consents: JSON.stringify(vcon.consents), consent_changes: String(known.consentChanges + 1) }
-        : {}),
+      ...(changed ? { consents: JSON.stringify(vcon.consents), consent_changes: consentChanges } : {}),
       ...(operation.tenancy ? { tenancy: operation.tenancy } : {}),
     });
-    if (parts.tapped) {
-      const predecessors = [vcon.redacted, vcon.amended].filter((each) => each !== undefined && each !== uuid);
-      await noteSuccession(memory, predecessors, observed.atMs);
-      await memory.write('tap', uuid, { captured: String(observed.atMs) });
-    }
-    return captured;
+    if (earlier && earlier !== method) parts.doubled(operation.name);
+    if (!parts.tapped) return;
+    const predecessors = [vcon.redacted, vcon.amended].filter((each) => each !== undefined && each !== uuid);
+    await noteSuccession(memory, predecessors, observed.atMs);
+    await memory.write('tap', uuid, { captured: String(observed.atMs) });
   }
 
-  return (ended) => {
+  /** What follows a capture that is final: it may take its time, and is no reason to refuse any more. */
+  async function follow(work: () => Promise<void>): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await work();
+      } catch (error) {
+        logger.warn({ err: error, attempt }, 'what was captured cannot be remembered yet');
+        if (attempt >= RETRIES) return;
+        await pause(RETRY_MS);
+      }
+    }
+  }
+
+  async function capture(ended: Ended, uuid: string, window: AnswerWindow) {
+    requireOpen(window);
+    const { vcon } = ended;
+    const fields = await memory.read('vcons', uuid);
+    const known = remembered(fields);
+    const history = await historyOf(uuid, vcon, known);
+    const changes = vcon.consents ? consentChanges(known.consents, vcon.consents) : [];
+    const consents = changes.map((change) => consentOperation(ended, change, known.consentChanges));
+    const operations = [ended, ...consents].map((each) => prepare(each, history));
+    await keep(operations, window);
+    for (const { name } of operations) parts.counted(name);
+    const following = follow(async () => {
+      for (const { held } of operations.slice(1)) await held.release();
+      await remember(ended, uuid, history, fields, changes.length > 0);
+    });
+    await within(REMEMBER_WITHIN_MS, following, 'the memory is slow').catch(() => undefined);
+    const [{ held, subject, payload }] = operations as [Prepared];
+    return { captured: { job: held.job, subject, payload }, following };
+  }
+
+  return async (ended, window = NO_HURRY) => {
     const uuid = subjectUuid(ended.vcon);
-    const turn = (under.get(uuid) ?? Promise.resolve()).catch(() => undefined).then(() => capture(ended, uuid));
+    const kept = (under.get(uuid) ?? Promise.resolve()).catch(() => undefined).then(() => capture(ended, uuid, window));
+    const turn = kept.then(({ following }) => following);
     under.set(uuid, turn);
     const done = (): void => {
       if (under.get(uuid) === turn) under.delete(uuid);
     };
     turn.then(done, done);
-    return turn;
+    return (await kept).captured;
   };
 }

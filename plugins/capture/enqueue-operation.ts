@@ -10,7 +10,8 @@ const ATTEMPTS = 1_000_000_000;
 const REMEMBERED_SECONDS = 24 * 3600;
 const REMEMBERED_JOBS = 20_000;
 
-const OPTIONS: JobsOptions = {
+/** What every job of an operation asks for. */
+export const JOB_OPTIONS: JobsOptions = {
   attempts: ATTEMPTS,
   backoff: { type: RETRY_STRATEGY },
   removeOnComplete: { age: REMEMBERED_SECONDS, count: REMEMBERED_JOBS },
@@ -19,8 +20,8 @@ const OPTIONS: JobsOptions = {
 
 /**
  * Keeps an operation for delivery. Resolves with the job's id once it is on disk; the second capture of one operation
- * finds the first one's job, and sends it on its way again when it is a dead letter.
- * @throws when the queue cannot promise to have kept it; it may have been kept all the same
+ * finds the first one's job, and sends it on its way again when it is a dead letter. For callers that are never refused.
+ * @throws when the queue cannot promise to have kept it; it may have been kept
  */
 export async function enqueueOperation(
   backend: QueueBackend,
@@ -29,13 +30,14 @@ export async function enqueueOperation(
 ): Promise<string> {
   const queue = backend.queue(OPERATION_QUEUE);
   const jobId = operationJobId(operation, event);
-  await queue.add(operation.name, event, { ...OPTIONS, jobId });
+  await queue.add(operation.name, event, { ...JOB_OPTIONS, jobId });
   if ((await queue.getJobState(jobId)) === 'failed') await retryDeadLetter(backend, jobId);
   await backend.confirmDurable();
   return jobId;
 }
 
-async function retryDeadLetter(backend: QueueBackend, jobId: string): Promise<void> {
+/** Has a dead letter delivered again. */
+export async function retryDeadLetter(backend: QueueBackend, jobId: string): Promise<void> {
   const queue = backend.queue(OPERATION_QUEUE);
   try {
     const job = await queue.getJob(jobId);

@@ -1,46 +1,64 @@
-import { readdir, readFile, unlink } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createFile } from '../../src/platform/durable-file.js';
+import { z } from 'zod';
+import { createFile, removeFile } from '../../src/platform/durable-file.js';
 import type { Logger } from '../../src/platform/logger.js';
 import { subjectUuid } from '../operation/operation-event.js';
 import { operationJobId } from '../operation/operation-job.js';
+import { type AnswerWindow, NO_HURRY } from './answer-window.js';
 import type { Captured, CaptureOperation, Ended } from './capture-operation.js';
+import { setFileAside, spoolPath, waitingFiles } from './spool-folder.js';
+import { TimeLimitError } from './time-limit.js';
 
-const EXTENSION = '.operation';
 const OWNER_ONLY = 0o600;
 const DRAIN_EVERY_MS = 1_000;
 
 /** Operations that the queue could not take, in files of this machine, until it can. */
 export interface Spool {
-  /** Resolves when the operation is on this disk. */
-  keep(ended: Ended): Promise<Captured>;
-  /** How many are kept. */
-  depth(): Promise<number>;
+  /**
+   * Resolves when the operation is on this disk.
+   * @throws {TimeLimitError} when its caller was refused meanwhile; then it is not there
+   */
+  keep(ended: Ended, window?: AnswerWindow): Promise<Captured>;
   close(): Promise<void>;
 }
 
-async function kept(folder: string): Promise<string[]> {
-  const files = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
-  return files.filter((file) => file.endsWith(EXTENSION)).sort();
+/** What must be in a file for it to be captured; the plugin has written the rest itself. */
+const endedSchema = z.looseObject({
+  operation: z.looseObject({ name: z.string() }),
+  vcon: z.looseObject({ payload: z.string().regex(/^[0-9a-f]{64}$/) }),
+  method: z.string(),
+  observed: z.object({ atMs: z.number(), sequence: z.string() }),
+});
+
+function readEnded(text: string): Ended | undefined {
+  try {
+    return endedSchema.parse(JSON.parse(text)) as unknown as Ended;
+  } catch {
+    return undefined;
+  }
 }
 
 /**
  * A folder of files, one for each operation, named by when it was captured. They go to the queue in that order as soon as it
- * takes them; a crash between queue and file has one go twice, under the same id.
+ * takes them; a crash between queue and file has one go twice, under the same id. A file that is no operation is set aside.
  */
 export function openSpool(folder: string, capture: CaptureOperation, logger: Logger): Spool {
   let closed = false;
   let draining: Promise<void> = Promise.resolve();
 
   async function drain(): Promise<void> {
-    for (const file of await kept(folder)) {
+    for (const file of await waitingFiles(folder)) {
       if (closed) return;
       const path = join(folder, file);
-      await capture(JSON.parse(await readFile(path, 'utf8')) as Ended);
-      await unlink(path);
+      const ended = readEnded(await readFile(path, 'utf8'));
+      if (ended) {
+        await capture(ended);
+        await removeFile(path);
+      } else {
+        logger.error({ file }, 'a file of the spool is no operation and is set aside');
+        await setFileAside(folder, file);
+      }
     }
   }
 
@@ -51,18 +69,18 @@ export function openSpool(folder: string, capture: CaptureOperation, logger: Log
   }, DRAIN_EVERY_MS);
 
   return {
-    async keep(ended) {
+    async keep(ended, window = NO_HURRY) {
       const { operation, vcon, observed } = ended;
       const event = { subject: `vcon://${subjectUuid(vcon)}`, payload: vcon.payload };
       const job = operationJobId(operation, event);
-      await createFile(
-        join(folder, `${observed.sequence}-${job}${EXTENSION}`),
-        Buffer.from(JSON.stringify(ended)),
-        OWNER_ONLY,
-      );
+      const path = spoolPath(folder, observed.sequence, job);
+      await createFile(path, Buffer.from(JSON.stringify(ended)), OWNER_ONLY);
+      if (window.isRefused()) {
+        await removeFile(path);
+        throw new TimeLimitError('this disk did not keep it in time');
+      }
       return { job, ...event };
     },
-    depth: async () => (await kept(folder)).length,
     async close() {
       closed = true;
       clearInterval(timer);

@@ -34,12 +34,16 @@ export function startDelivery(parts: {
   readonly bulk?: boolean;
   /** Have the receipts of delivered events fetched. */
   readonly receipts?: boolean;
+  /** Ids of jobs whose capture was refused: they are not delivered. */
+  readonly withdrawn?: ReadonlySet<string>;
 }): { close(): Promise<void> } {
-  const { backend, clients, metrics, logger, random, pace = RETRY_PACE, bulk, receipts } = parts;
+  const { backend, clients, metrics, logger, random, pace = RETRY_PACE, bulk, receipts, withdrawn } = parts;
   const cache = new LRUCache<string, string>({ max: REMEMBERED_ASSETS });
 
   async function deliver(job: Job): Promise<string> {
     const operation = job.data as OperationJob;
+    // It is taken out of the queue as soon as no worker has it.
+    if (withdrawn?.has(job.id!)) throw new UnrecoverableError('its capture was refused');
     try {
       const delivered = await deliverOperation(clients(operation.tenancy), cache, job.id!, operation);
       // A crash before the job is done delivers again, to the same event, and expects its receipt under the same id.

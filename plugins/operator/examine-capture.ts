@@ -26,7 +26,11 @@ async function streamFindings(redis: Redis, stream: string): Promise<Finding[]> 
       : ok('stream', waiting),
     refused === 0
       ? ok('refused entries', 'none')
-      : shouldChange('refused entries', `${refused} in ${refusedStream(stream)}`, 'read the reasons there: XRANGE'),
+      : shouldChange(
+          'refused entries',
+          `${refused} in ${refusedStream(stream)}`,
+          'vcon-archivist queue shows the reasons; then queue replay',
+        ),
   ];
 }
 

@@ -5,6 +5,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { Logger } from '../../src/platform/logger.js';
+import { type AnswerLimits, type AnswerWindow, answerWithin } from '../capture/answer-window.js';
 import type { Captured } from '../capture/capture-operation.js';
 import { TimeLimitError, within } from '../capture/time-limit.js';
 import { type Operation, OperationError, readOperation } from '../operation/operation.js';
@@ -17,8 +18,8 @@ export interface ReceiverParts {
   readonly secret?: string | undefined;
   /** PEM texts; with a `ca`, only callers with a certificate of it are let in. */
   readonly tls?: ReceiverTls | undefined;
-  /** Resolves when the operation is on disk. */
-  capture(operation: Operation, bytes: Buffer): Promise<Captured>;
+  /** Resolves when the operation is on disk. What it rejects, or is refused meanwhile, must never become an event. */
+  capture(operation: Operation, bytes: Buffer, window: AnswerWindow): Promise<Captured>;
   /** Resolves when the queue answers. */
   ping(): Promise<void>;
   readonly registry: Registry;
@@ -41,7 +42,7 @@ export interface Receiver {
 }
 
 /** Below two seconds from the last byte, with some to spare: a conserver's worker stands still meanwhile. */
-const KEEP_WITHIN_MS = 1_800;
+const LIMITS: AnswerLimits = { finalMs: 1_200, answerMs: 1_800 };
 const HEADERS_WITHIN_MS = 1_900;
 const REQUEST_WITHIN_MS = 120_000;
 const CHECK_EVERY_MS = 250;
@@ -63,7 +64,7 @@ export async function startReceiver(parts: ReceiverParts): Promise<Receiver> {
       authorize(request, parts.secret);
       const operation = readOperation(request.url ?? '', request.headers);
       const bytes = await readBody(request);
-      const captured = await within(KEEP_WITHIN_MS, parts.capture(operation, bytes), UNKEPT);
+      const captured = await answerWithin(LIMITS, (window) => parts.capture(operation, bytes, window), UNKEPT);
       parts.counted('captured');
       answer(response, 202, 'application/json', JSON.stringify(captured));
     } catch (error) {
@@ -112,7 +113,7 @@ function authorize(request: IncomingMessage, secret: string | undefined): void {
 
 async function health(parts: ReceiverParts, response: ServerResponse): Promise<void> {
   try {
-    await within(KEEP_WITHIN_MS, parts.ping(), 'the queue does not answer');
+    await within(LIMITS.answerMs, parts.ping(), 'the queue does not answer');
     answer(response, 200, 'application/json', '{"status":"ok"}');
   } catch {
     answer(response, 503, 'application/json', '{"status":"the queue does not answer"}');

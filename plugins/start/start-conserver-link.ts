@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { Registry } from 'prom-client';
 import type { Clock } from '../../src/platform/clock.js';
@@ -9,9 +8,11 @@ import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { archivistClients } from '../archivist-client/archivist-clients.js';
 import type { RetryPace } from '../archivist-client/retry-delay.js';
 import { createOperationMetrics } from '../capture/capture-metrics.js';
-import { type CaptureOperation, createCapture, type Ended } from '../capture/capture-operation.js';
-import { openSpool, type Spool } from '../capture/spool.js';
-import { within } from '../capture/time-limit.js';
+import { createCapture } from '../capture/capture-operation.js';
+import { captureOrSpool } from '../capture/capture-or-spool.js';
+import { openSpool } from '../capture/spool.js';
+import { spoolFolder, spoolState } from '../capture/spool-folder.js';
+import { registerSpoolMetrics } from '../capture/spool-metrics.js';
 import { deliveryState, registerDeliveryMetrics } from '../delivery/delivery-metrics.js';
 import { startDelivery } from '../delivery/delivery-worker.js';
 import { type MemoryPlace, openMemory, pluginFolder } from '../memory/open-memory.js';
@@ -49,23 +50,6 @@ export interface ConserverLink {
 }
 
 const RANDOM_STEPS = 2 ** 32;
-/** With `PLUGIN_FAIL=open` the queue has so long before this disk takes its place. */
-const QUEUE_WITHIN_MS = 1_000;
-
-/** The queue, or this disk while the queue keeps nothing. */
-function orSpool(capture: CaptureOperation, spool: Spool | undefined, logger: Logger): CaptureOperation {
-  if (!spool) return capture;
-  return async (ended: Ended) => {
-    try {
-      return await within(QUEUE_WITHIN_MS, capture(ended), 'the queue did not keep it in time');
-    } catch (error) {
-      const captured = await spool.keep(ended);
-      logger.warn({ err: error, job: captured.job }, 'an operation waits on this disk: the queue did not keep it');
-      return captured;
-    }
-  };
-}
-
 /** Where receipts go, and the connection for it; undefined when none are fetched. */
 function receiptPlaces(settings: PluginSettings, logger: Logger): (ReceiptPlaces & Closable) | undefined {
   if (!settings.receipts) return undefined;
@@ -105,9 +89,12 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
   try {
     const memory = openMemory(parts.keeps, logger);
     started.push(memory);
+    const withdrawn = new Set<string>();
     const capture = createCapture({
       backend,
       memory,
+      withdrawn,
+      logger,
       counted: metrics.captured,
       doubled: metrics.doubled,
       tapped: settings.tapList !== undefined,
@@ -116,11 +103,12 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
     const common = { backend, clients, logger, random, metrics, clock, ...(pace ? { pace } : {}) };
     const places = receiptPlaces(settings, logger);
     if (places) started.push(places, startReceiptWorker({ ...common, memory, places }));
-    started.push(startDelivery({ ...common, receipts: places !== undefined, bulk: settings.bulk === true }));
-    const spool = settings.failOpen
-      ? openSpool(join(pluginFolder(parts.keeps.dataDir), 'spool'), capture, logger)
-      : undefined;
-    if (spool) started.push(spool);
+    started.push(startDelivery({ ...common, receipts: places !== undefined, bulk: settings.bulk === true, withdrawn }));
+    // Whatever the setting is now: an earlier start may have left operations on this disk.
+    const folder = spoolFolder(pluginFolder(parts.keeps.dataDir));
+    const spool = openSpool(folder, capture, logger);
+    started.push(spool);
+    registerSpoolMetrics(registry, () => spoolState(folder, clock.now()));
     const observe = createCaptureSequence(clock);
     const everyClient = [undefined, ...tenancies.keys()].map(clients);
     const eventsAbout = async (uuid: string) =>
@@ -129,7 +117,7 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
       { settings, backend, memory, capture, eventsAbout, metrics, clock, logger, observe },
       started,
     );
-    const keep = orSpool(capture, spool, logger);
+    const keep = settings.failOpen ? captureOrSpool(capture, spool, logger) : capture;
     const receiver = await startReceiver({
       host: settings.host,
       port: settings.port,
@@ -137,10 +125,10 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
       tls,
       registry,
       logger,
-      async capture(operation, bytes) {
+      async capture(operation, bytes, window) {
         requireTenancy(operation, tenancies);
         const observed = observe();
-        return keep({ operation, vcon: await vconFacts(bytes), method: 'receiver', observed });
+        return keep({ operation, vcon: await vconFacts(bytes), method: 'receiver', observed }, window);
       },
       ping: () => backend.ping(),
       counted: metrics.reported,

@@ -41,6 +41,8 @@ const recordSchema = z.object({
   amended: uuid.optional().catch(undefined),
   redacted: uuid.optional().catch(undefined),
   consents: z.string().optional(),
+  /** The first id of an entry that was set aside and appended again. */
+  entry: z.string().optional(),
 });
 type StreamRecord = z.output<typeof recordSchema>;
 
@@ -49,6 +51,7 @@ const endingSchema = z.object({
   operation: z.enum(ENDINGS),
   key: uuid,
   storages: z.string(),
+  entry: z.string().optional(),
 });
 const MAX_STORAGES = 256;
 const storagesSchema = z
@@ -120,7 +123,7 @@ export function readStreamEntry(id: string, fields: readonly string[]): Ended {
       operation: namedOperation(record.operation, record),
       vcon: factsOf(record),
       method,
-      observed: observationOf(id),
+      observed: observationOf(record.entry ?? id),
     };
   } catch (error) {
     if (error instanceof OperationError) throw new RecordError(error.message);
@@ -138,5 +141,5 @@ export function readEndingEntry(id: string, fields: readonly string[]): EndingFo
   if (members['method'] !== 'storages') return undefined;
   const record = parsed(endingSchema, members, '');
   const storages = new Map(Object.entries(parsedJson(storagesSchema, record.storages, 'storages')));
-  return { ending: record.operation, uuid: record.key, storages, observed: observationOf(id) };
+  return { ending: record.operation, uuid: record.key, storages, observed: observationOf(record.entry ?? id) };
 }

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Job, Queue } from 'bullmq';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { answerWithin } from '../../plugins/capture/answer-window.js';
 import { type CaptureOperation, createCapture } from '../../plugins/capture/capture-operation.js';
 import { openSpool } from '../../plugins/capture/spool.js';
+import { spoolState } from '../../plugins/capture/spool-folder.js';
 import { recordEnding } from '../../plugins/endings/record-ending.js';
 import type { Memory } from '../../plugins/memory/memory.js';
 import { openMemory } from '../../plugins/memory/open-memory.js';
@@ -14,6 +17,7 @@ import type { Ending, StorageAnswer } from '../../plugins/operation/ending.js';
 import { namedOperation } from '../../plugins/operation/operation.js';
 import { OPERATION_QUEUE, type OperationJob } from '../../plugins/operation/operation-job.js';
 import { vconFacts } from '../../plugins/operation/vcon-facts.js';
+import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { ownRedisUrl } from '../support/own-redis.js';
 import { ENGINES, eventually, freshVcon, type OpenBackend, openBackend, silent } from './plugin-rig.js';
 
@@ -49,7 +53,10 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
       silent,
     );
     const doubled = (operation: string) => void doubles.push(operation);
-    capture = createCapture({ backend: open.backend, memory, counted: () => undefined, doubled, tapped: true });
+    capture = createCapture({
+      ...{ backend: open.backend, memory, counted: () => undefined, doubled, tapped: true },
+      ...{ withdrawn: new Set<string>(), logger: silent },
+    });
   });
   afterEach(async () => {
     await memory.close();
@@ -211,13 +218,84 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     await first.close();
     // Another process, after a crash.
     const spool = openSpool(folder, flaky, silent);
-    expect(await spool.depth()).toBe(2);
+    await writeFile(join(folder, `${observe().sequence}-x.operation`), '{"operation": ');
+    expect((await spoolState(folder, Date.now() + 60_000)).depth).toBe(3);
+    expect((await spoolState(folder, Date.now() + 60_000)).oldestSeconds).toBeGreaterThan(59);
     away = false;
-    await eventually(async () => (await spool.depth()) === 0);
+    await eventually(async () => (await spoolState(folder, Date.now())).depth === 0);
     await spool.close();
+    const [unreadable, ...more] = (await spoolState(folder, Date.now())).setAside;
+    expect([unreadable, more]).toEqual([expect.stringMatching(/-x\.refused$/), []]);
+    await rm(join(folder, unreadable!));
     expect(order).toEqual([...order].sort());
     for (const { job } of kept) expect(await open.backend.queue(OPERATION_QUEUE).getJob(job)).toBeDefined();
     expect(await readdir(folder)).toEqual([]);
     await rm(folder, { recursive: true });
+  });
+
+  const limits = { finalMs: 100, answerMs: 300 };
+  /** Captures through a backend that is changed, as the receiver does. */
+  const receive = async (changed: Partial<QueueBackend>, vcon: string) => {
+    const withdrawn = new Set<string>();
+    const parts = { backend: { ...open.backend, ...changed }, memory, tapped: false, withdrawn, logger: silent };
+    const capturing = createCapture({ ...parts, counted: () => undefined, doubled: () => undefined });
+    const [operation, facts] = [namedOperation('vcon_created'), await vconFacts(Buffer.from(vcon))];
+    const ended = { operation, vcon: facts, method: 'receiver' as const, observed: observe() };
+    return answerWithin(limits, (window) => capturing(ended, window), 'too late').finally(() => {
+      expect(withdrawn.size).toBeLessThan(3);
+    });
+  };
+  const inQueue = () =>
+    open.backend.queue(OPERATION_QUEUE).getJobCountByTypes('waiting', 'delayed', 'active', 'failed');
+
+  it('leaves nothing in the queue of what it has refused: not durable, or too late', async () => {
+    const consenting = freshVcon({ attachments: [grant(true)] });
+    const failing = { confirmDurable: () => Promise.reject(new Error('no disk')) };
+    await expect(receive(failing, consenting)).rejects.toThrow('no disk');
+    expect(await inQueue()).toBe(0);
+    const slow = { confirmDurable: () => new Promise<void>((resolve) => setTimeout(resolve, 500)) };
+    await expect(receive(slow, consenting)).rejects.toThrow('too late');
+    await eventually(async () => (await inQueue()) === 0);
+    // What was refused may be captured later, with the consent that it carries.
+    await receive({}, consenting);
+    expect((await operations()).sort()).toEqual(['vcon_consent_accepted', 'vcon_created']);
+  });
+
+  it('takes an operation out again whose release was not answered in time, and never one that it had accepted', async () => {
+    const vcon = freshVcon();
+    const slowRelease = (queue: Queue): Queue =>
+      new Proxy(queue, {
+        get(target, name) {
+          if (name !== 'getJob') return Reflect.get(target, name);
+          return async (id: string) => {
+            const job = (await target.getJob(id)) as Job | undefined;
+            const promote = job?.promote.bind(job);
+            if (job && promote)
+              job.promote = async () => {
+                await promote();
+                await new Promise((resolve) => setTimeout(resolve, 600));
+              };
+            return job;
+          };
+        },
+      });
+    const changed = { queue: (name: string) => slowRelease(open.backend.queue(name)) };
+    await expect(receive(changed, vcon)).rejects.toThrow('too late');
+    expect(await inQueue()).toBe(1);
+    await eventually(async () => (await inQueue()) === 0);
+    await receive({}, vcon);
+    const failing = { confirmDurable: () => Promise.reject(new Error('no disk')) };
+    await expect(receive(failing, vcon)).rejects.toThrow('no disk');
+    expect(await operations()).toEqual(['vcon_created']);
+  });
+
+  it('keeps what it has accepted when the memory fails afterwards', async () => {
+    const vcon = freshVcon();
+    const dying: Memory = { ...memory, write: () => Promise.reject(new Error('the memory does not answer')) };
+    const parts = { backend: open.backend, memory: dying, tapped: true, withdrawn: new Set<string>(), logger: silent };
+    const capturing = createCapture({ ...parts, counted: () => undefined, doubled: () => undefined });
+    const ended = { vcon: await vconFacts(Buffer.from(vcon)), method: 'receiver' as const, observed: observe() };
+    await capturing({ ...ended, operation: namedOperation('vcon_created') });
+    expect(await operations()).toEqual(['vcon_created']);
   });
 });

@@ -4,7 +4,9 @@ import { examineCaptureRedis, examineDoubles } from '../../../plugins/operator/e
 import { examineQueue } from '../../../plugins/operator/examine-queue.js';
 import { examineConserverRedis, examineQueueRedis } from '../../../plugins/operator/examine-redis.js';
 import { examineService } from '../../../plugins/operator/examine-service.js';
+import { examineSpool } from '../../../plugins/operator/examine-spool.js';
 import type { Finding, FindingState } from '../../../plugins/operator/finding.js';
+import { spoolPlace } from '../../../plugins/operator/spool-place.js';
 import { archivistBase, PluginSettingsError } from '../../../plugins/settings/plugin-settings.js';
 import { systemClock } from '../../platform/clock.js';
 import { type Config, ConfigError, parseConfig } from '../../platform/config.js';
@@ -41,6 +43,7 @@ async function examine(config: Config, conserver: string | undefined): Promise<F
     plugin.conserverRedisUrl ? examineCaptureRedis(plugin.conserverRedisUrl, plugin) : [],
     examineQueue(() => openOperatorQueue(config, logger), systemClock),
     examineDoubles(config, logger),
+    examineSpool(spoolPlace(config.dataDir), systemClock),
     examineService(service, systemClock),
   ]);
   return findings.flat();

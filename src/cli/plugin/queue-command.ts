@@ -5,6 +5,13 @@ import { showOperation } from '../../../plugins/operator/kept-operation.js';
 import { OperatorError } from '../../../plugins/operator/operator-error.js';
 import { queueInventory } from '../../../plugins/operator/queue-inventory.js';
 import { replayDeadLetters, replayOperation } from '../../../plugins/operator/replay-operation.js';
+import {
+  isSetAsideId,
+  listSetAside,
+  replaySetAside,
+  type SetAsidePlaces,
+} from '../../../plugins/operator/set-aside.js';
+import { spoolPlace } from '../../../plugins/operator/spool-place.js';
 import { systemClock } from '../../platform/clock.js';
 import { ConfigError, parseConfig } from '../../platform/config.js';
 import type { QueueBackend } from '../../platform/queue/queue-backend.js';
@@ -25,7 +32,7 @@ interface Answer {
   readonly text: string;
 }
 
-type Work = (backend: QueueBackend) => Promise<Answer>;
+type Work = (places: SetAsidePlaces) => Promise<Answer>;
 
 async function onQueue(work: Work): Promise<Answer> {
   const config = parseConfig(process.env);
@@ -34,7 +41,9 @@ async function onQueue(work: Work): Promise<Answer> {
     throw error instanceof OperatorError ? new UsageError(error.message) : error;
   });
   try {
-    return await work(queue.backend);
+    const { conserverRedisUrl: url, stream } = config.plugin;
+    const conserver = url === undefined ? undefined : { url, stream };
+    return await work({ backend: queue.backend, spool: spoolPlace(config.dataDir), conserver });
   } finally {
     await queue.close();
   }
@@ -59,8 +68,8 @@ function listed(limit: string): number {
   return Number(limit);
 }
 
-async function inventory(backend: QueueBackend, limit: string): Promise<Answer> {
-  const document = await queueInventory(backend, systemClock, listed(limit));
+async function inventory(places: SetAsidePlaces, limit: string): Promise<Answer> {
+  const document = await queueInventory(places, systemClock, listed(limit));
   return { document, text: inventoryText(document) };
 }
 
@@ -69,13 +78,18 @@ async function show(backend: QueueBackend, job: string): Promise<Answer> {
   return { document, text: operationText(document) };
 }
 
-async function replay(backend: QueueBackend, job: string | undefined, all: boolean): Promise<Answer> {
+async function replay(places: SetAsidePlaces, job: string | undefined, all: boolean): Promise<Answer> {
+  const { backend } = places;
   if ((job === undefined) !== all) throw new UsageError('give one job, or --all for every dead letter');
   if (job === undefined) {
-    const replayed = await replayDeadLetters(backend);
+    const letters = await replayDeadLetters(backend);
+    const { setAside } = await listSetAside(places, systemClock.now(), MAX_LISTED);
+    for (const { id } of setAside) await replaySetAside(places, id);
+    const replayed = letters + setAside.length;
     return { document: { replayed }, text: `${replayed} dead letters are on their way again.` };
   }
-  await replayOperation(backend, job);
+  if (isSetAsideId(job)) await replaySetAside(places, job);
+  else await replayOperation(backend, job);
   return { document: { replayed: 1, job }, text: `Job ${job} is on its way.` };
 }
 
@@ -89,30 +103,34 @@ async function drop(backend: QueueBackend, job: string, reason: string): Promise
  * environment names. Exit code 1 when it cannot be done, 2 when the command line or the configuration is at fault.
  */
 export function addQueueCommand(program: Command, terminal: Terminal): void {
-  const queue = program.command('queue').description('show what waits for delivery, and the dead letters');
+  const queue = program
+    .command('queue')
+    .description('show what waits for delivery, the dead letters, and what is set aside');
   const json = () => queue.opts<{ json?: boolean }>().json === true;
   const run = (work: Work) => answer(terminal, json(), work);
   queue
     .option('--json', 'print one JSON document; goes with every subcommand')
     .option('--limit <n>', 'dead letters to list', String(LISTED))
-    .action((options: { limit: string }) => run((backend) => inventory(backend, options.limit)));
+    .action((options: { limit: string }) => run((places) => inventory(places, options.limit)));
   queue
     .command('show')
     .description('show one operation with all that is kept of it')
     .argument('<job>')
-    .action((job: string) => run((backend) => show(backend, job)));
+    .action((job: string) => run(({ backend }) => show(backend, job)));
   queue
     .command('replay')
-    .description('have a dead letter delivered again, or a waiting job now; it makes no second event')
-    .argument('[job]')
-    .option('--all', 'every dead letter')
+    .description(
+      'have a dead letter delivered again, a waiting job now, or what is set aside tried again; makes no second event',
+    )
+    .argument('[job]', 'of the queue, or an id under "set aside"')
+    .option('--all', 'every dead letter, and all that is set aside')
     .action((job: string | undefined, options: { all?: boolean }) =>
-      run((backend) => replay(backend, job, options.all === true)),
+      run((places) => replay(places, job, options.all === true)),
     );
   queue
     .command('drop')
     .description('give up a dead letter; the drop and its reason become an event on the vCon’s asset')
     .argument('<job>')
     .requiredOption('--reason <text>', 'up to 200 characters, kept for ever; no names, addresses or numbers')
-    .action((job: string, { reason }: { reason: string }) => run((backend) => drop(backend, job, reason)));
+    .action((job: string, { reason }: { reason: string }) => run(({ backend }) => drop(backend, job, reason)));
 }

@@ -30,7 +30,7 @@ function letterText(letter: KeptOperation): string {
 }
 
 export function inventoryText(inventory: QueueInventory): string {
-  const { depth, oldestSeconds, deadLetters, letters, engine, operations } = inventory;
+  const { depth, oldestSeconds, deadLetters, letters, engine, operations, spool, setAside, notLookedAt } = inventory;
   const more = deadLetters - letters.length;
   return [
     `Queue on ${engine}`,
@@ -39,9 +39,15 @@ export function inventoryText(inventory: QueueInventory): string {
       ([operation, each]) =>
         `  ${printable(operation).padEnd(28)}${each.depth}, the oldest for ${age(each.oldestSeconds)}`,
     ),
+    ...(spool.depth === 0
+      ? []
+      : [`waiting on this disk  ${spool.depth}, the oldest for ${age(spool.oldestSeconds)}, in ${spool.folder}`]),
     `dead letters          ${deadLetters}`,
     ...letters.map(letterText),
     ...(more > 0 && letters.length > 0 ? ['', `  and ${more} more: --limit`] : []),
+    ...(setAside.length === 0 ? [] : ['', `set aside             ${setAside.length}`]),
+    ...setAside.map(({ id, reason }) => `  ${printable(id)}\n    ${printable(reason)}`),
+    ...notLookedAt.map((place) => `not looked at: ${printable(place)}`),
   ].join('\n');
 }
 

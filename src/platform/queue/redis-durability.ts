@@ -1,8 +1,11 @@
 import type { Redis } from 'ioredis';
+import { type Clock, systemClock } from '../clock.js';
 import type { Logger } from '../logger.js';
 
 /** Less than the time in which a command must be answered, so that this wait ends first. */
 const SYNC_WAIT_MS = 1_000;
+/** Settings can be changed while Redis runs: what was seen counts for so long, and a refusal is never based on it. */
+const SEEN_FOR_MS = 2_000;
 
 /** How a Redis keeps what it has answered for. */
 export type RedisDurability =
@@ -18,12 +21,15 @@ export type RedisDurability =
 /** What decides it; a setting that the server does not tell is undefined. */
 export interface RedisSettings {
   readonly appendOnly: boolean;
+  /** The file is being written anew. When it was just turned on, nothing counts as kept until that has ended. */
+  readonly rewriting?: boolean;
   readonly appendFsync: string | undefined;
   readonly knowsWaitAof: boolean;
 }
 
-export function durabilityOf(settings: RedisSettings): RedisDurability {
-  if (!settings.appendOnly) return 'not kept';
+/** @param before what was known earlier, if anything was */
+export function durabilityOf(settings: RedisSettings, before?: RedisDurability): RedisDurability {
+  if (!settings.appendOnly || (before === 'not kept' && settings.rewriting)) return 'not kept';
   if (settings.appendFsync === 'always') return 'synced with each command';
   return settings.knowsWaitAof ? 'synced on request' : 'synced each second';
 }
@@ -45,13 +51,13 @@ async function readSettings(redis: Redis): Promise<RedisSettings> {
   ]);
   return {
     appendOnly: /^aof_enabled:1/m.test(persistence),
+    rewriting: /^aof_rewrite_(in_progress|scheduled):1/m.test(persistence),
     appendFsync,
     knowsWaitAof: command[0] !== null && command[0] !== undefined,
   };
 }
 
-async function inspect(redis: Redis, logger: Logger): Promise<RedisDurability> {
-  const durability = durabilityOf(await readSettings(redis));
+async function warnOf(redis: Redis, durability: RedisDurability, logger: Logger): Promise<void> {
   if (durability === 'not kept')
     logger.warn('Redis keeps no append-only file: captured operations are refused. Set appendonly yes.');
   if (durability === 'synced each second')
@@ -61,22 +67,48 @@ async function inspect(redis: Redis, logger: Logger): Promise<RedisDurability> {
   const eviction = await setting(redis, 'maxmemory-policy');
   if (eviction !== undefined && eviction !== 'noeviction')
     logger.warn(`Redis: maxmemory-policy is ${eviction}, so jobs may be dropped. Set noeviction.`);
-  return durability;
 }
 
 /**
- * Finds out how a Redis keeps writes, says once what to change, and returns the check that a writer on this connection
- * awaits. A Redis that comes back is asked anew: it may have been started with other settings.
+ * Finds out how a Redis keeps writes, says at each change what to correct, and returns the check that a writer on this
+ * connection awaits. Settings are read again every few seconds, before each refusal, and when Redis comes back.
  */
-export async function redisDurability(redis: Redis, logger: Logger): Promise<() => Promise<void>> {
-  let inspected = inspect(redis, logger);
-  await inspected;
+export async function redisDurability(
+  redis: Redis,
+  logger: Logger,
+  clock: Clock = systemClock,
+): Promise<() => Promise<void>> {
+  let known: { readonly durability: RedisDurability; readonly atMs: number } | undefined;
+  let inspecting: Promise<RedisDurability> | undefined;
+
+  async function inspect(): Promise<RedisDurability> {
+    const atMs = clock.now();
+    const before = known?.durability;
+    const durability = durabilityOf(await readSettings(redis), before);
+    known = { durability, atMs };
+    if (durability !== before) await warnOf(redis, durability, logger);
+    return durability;
+  }
+  const inspectOnce = (): Promise<RedisDurability> => {
+    inspecting ??= inspect().finally(() => {
+      inspecting = undefined;
+    });
+    return inspecting;
+  };
+
+  async function current(): Promise<RedisDurability> {
+    const fresh = known !== undefined && Math.abs(clock.now() - known.atMs) < SEEN_FOR_MS;
+    return fresh && known!.durability !== 'not kept' ? known!.durability : inspectOnce();
+  }
+
+  await inspectOnce();
   redis.on('ready', () => {
-    inspected = inspect(redis, logger);
-    inspected.catch((error: unknown) => logger.warn({ err: error }, 'Redis does not tell its settings'));
+    // It may be another server, or one that was started with other settings.
+    known = undefined;
+    inspectOnce().catch((error: unknown) => logger.warn({ err: error }, 'Redis does not tell its settings'));
   });
   return async () => {
-    const durability = await inspected;
+    const durability = await current();
     if (durability === 'not kept') throw new Error('Redis keeps no append-only file');
     if (durability !== 'synced on request') return;
     const [local] = (await redis.call('WAITAOF', 1, 0, SYNC_WAIT_MS)) as [number, number];

@@ -21,6 +21,13 @@ describe('what a Redis keeps', () => {
   ] as const)('%j is %s', (settings, durability) => {
     expect(durabilityOf(settings)).toBe(durability);
   });
+
+  it('does not count as keeping anything while its file, just turned on, is being written', () => {
+    const settings = { appendOnly: true, appendFsync: 'always', knowsWaitAof: false, rewriting: true };
+    expect(durabilityOf(settings, 'not kept')).toBe('not kept');
+    expect(durabilityOf({ ...settings, rewriting: false }, 'not kept')).toBe('synced with each command');
+    expect(durabilityOf(settings, 'synced with each command')).toBe('synced with each command');
+  });
 });
 
 describe.skipIf(!redisServerPath)('a Redis server', () => {
@@ -61,12 +68,13 @@ describe.skipIf(!redisServerPath)('a Redis server', () => {
     await ended;
   }
 
-  function check(): Promise<() => Promise<void>> {
+  function check(clock?: { now(): number }): Promise<() => Promise<void>> {
     redis = new Redis(join(folder, 's'), { retryStrategy: () => 20 });
     redis.on('error', () => undefined);
     return redisDurability(
       redis,
       pino({ level: 'warn' }, { write: (line: string) => said.push(JSON.parse(line).msg) }),
+      clock,
     );
   }
 
@@ -95,6 +103,19 @@ describe.skipIf(!redisServerPath)('a Redis server', () => {
     await start('--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'allkeys-lru');
     await redisWrite(await check());
     expect(said).toEqual([expect.stringContaining('maxmemory-policy is allkeys-lru')]);
+  });
+
+  it('is looked at again: no write is confirmed after its file was turned off, and writes are as soon as it is on', async () => {
+    await start('--appendonly', 'yes', '--appendfsync', 'always');
+    let nowMs = 1_000_000;
+    const confirm = await check({ now: () => nowMs });
+    await redisWrite(confirm);
+    await redis.config('SET', 'appendonly', 'no');
+    nowMs += 3_000;
+    await expect(confirm()).rejects.toThrow('no append-only file');
+    await redis.config('SET', 'appendonly', 'yes');
+    await expect.poll(() => redis.info('persistence')).toContain('aof_rewrite_in_progress:0');
+    await redisWrite(confirm);
   });
 
   it('is asked anew when it comes back with other settings', async () => {

@@ -1,0 +1,121 @@
+import { Redis } from 'ioredis';
+import { failureReason } from '../../src/platform/explain-failure.js';
+import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
+import { replayFile, spoolState } from '../capture/spool-folder.js';
+import { RECEIPT_QUEUE } from '../receipts/receipt-job.js';
+import { refusedStream } from '../stream/stream-consumer.js';
+import { OperatorError } from './operator-error.js';
+
+/** Something that the plugin could not work on and keeps for an operator. */
+export interface SetAside {
+  /** What `queue replay` takes: `stream:<entry>`, `spool:<file>` or `receipt:<job>`. */
+  readonly id: string;
+  readonly reason: string;
+}
+
+/** Where a plugin sets things aside, beside the dead letters of its queue. */
+export interface SetAsidePlaces {
+  readonly backend: QueueBackend;
+  /** The folder of operations that wait on this disk. */
+  readonly spool: string;
+  /** The conserver's Redis and the stream of the link and the tracer, where there is one. */
+  readonly conserver?: { readonly url: string; readonly stream: string } | undefined;
+}
+
+/** What is set aside, and what could not be looked at. */
+export interface SetAsideList {
+  readonly setAside: readonly SetAside[];
+  readonly notLookedAt: readonly string[];
+}
+
+const TIMEOUT_MS = 5_000;
+
+async function onRedis<T>(url: string, work: (redis: Redis) => Promise<T>): Promise<T> {
+  const once = { maxRetriesPerRequest: 0, retryStrategy: () => null };
+  const redis = new Redis(url, { lazyConnect: true, connectTimeout: TIMEOUT_MS, commandTimeout: TIMEOUT_MS, ...once });
+  redis.on('error', () => undefined);
+  try {
+    await redis.connect();
+    return await work(redis);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+function fieldsOf(pairs: readonly string[]): Map<string, string> {
+  return new Map(Array.from({ length: pairs.length >> 1 }, (_, place) => [pairs[2 * place]!, pairs[2 * place + 1]!]));
+}
+
+function refusedEntries({ url, stream }: { url: string; stream: string }, most: number): Promise<SetAside[]> {
+  return onRedis(url, async (redis) => {
+    const entries = await redis.xrevrange(refusedStream(stream), '+', '-', 'COUNT', Math.max(1, most));
+    return entries.map(([id, pairs]) => ({ id: `stream:${id}`, reason: fieldsOf(pairs).get('reason') ?? 'unknown' }));
+  });
+}
+
+async function failedReceipts(backend: QueueBackend, most: number): Promise<SetAside[]> {
+  const jobs = await backend.queue(RECEIPT_QUEUE).getJobs(['failed'], 0, Math.max(0, most - 1), false);
+  return jobs.filter(Boolean).map((job) => ({ id: `receipt:${job.id}`, reason: job.failedReason }));
+}
+
+/** Lists what is set aside, the newest first, at most so many of each kind. @throws when the queue does not answer */
+export async function listSetAside(places: SetAsidePlaces, nowMs: number, most: number): Promise<SetAsideList> {
+  if (most === 0) return { setAside: [], notLookedAt: [] };
+  const notLookedAt: string[] = [];
+  const entries = places.conserver
+    ? await refusedEntries(places.conserver, most).catch((error: unknown) => {
+        notLookedAt.push(`the stream of CONSERVER_REDIS_URL: ${failureReason(error)}`);
+        return [];
+      })
+    : [];
+  const files = (await spoolState(places.spool, nowMs)).setAside.toReversed().slice(0, most);
+  const reason = 'the file cannot be read as an operation';
+  return {
+    setAside: [
+      ...entries,
+      ...files.map((file) => ({ id: `spool:${file}`, reason })),
+      ...(await failedReceipts(places.backend, most)),
+    ],
+    notLookedAt,
+  };
+}
+
+/** Appends a refused entry to its stream again, with the time at which it was first appended. */
+async function replayEntry({ url, stream }: { url: string; stream: string }, id: string): Promise<boolean> {
+  return onRedis(url, async (redis) => {
+    const [entry] = await redis.xrange(refusedStream(stream), id, id);
+    if (!entry) return false;
+    const fields = [...fieldsOf(entry[1])].filter(([name]) => name !== 'reason').flat();
+    const replies = await redis
+      .multi()
+      .xadd(stream, '*', ...fields)
+      .xdel(refusedStream(stream), id)
+      .exec();
+    for (const [error] of replies ?? []) if (error) throw error;
+    return true;
+  });
+}
+
+async function replayReceipt(backend: QueueBackend, id: string): Promise<boolean> {
+  const job = await backend.queue(RECEIPT_QUEUE).getJob(id);
+  if (!job || (await job.getState()) !== 'failed') return false;
+  await job.retry('failed', { resetAttemptsMade: true });
+  return true;
+}
+
+/** Whether an id is one of something that was set aside, not of a job. */
+export function isSetAsideId(id: string): boolean {
+  return /^(?:stream|spool|receipt):/.test(id);
+}
+
+/** Has something that was set aside tried again. @throws {OperatorError} when it is not there */
+export async function replaySetAside(places: SetAsidePlaces, id: string): Promise<void> {
+  const [kind, name] = [id.slice(0, id.indexOf(':')), id.slice(id.indexOf(':') + 1)];
+  const { backend, spool, conserver } = places;
+  let replayed: boolean;
+  if (kind === 'spool') replayed = await replayFile(spool, name);
+  else if (kind === 'receipt') replayed = await replayReceipt(backend, name);
+  else if (conserver && /^\d+-\d+$/.test(name)) replayed = await replayEntry(conserver, name);
+  else throw new OperatorError('an entry of the stream is replayed with CONSERVER_REDIS_URL set, as stream:<ms>-<n>');
+  if (!replayed) throw new OperatorError(`nothing is set aside as ${id.slice(0, 200)}`);
+}
