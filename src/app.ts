@@ -1,25 +1,26 @@
 import express, { type Express } from 'express';
 import helmet from 'helmet';
-import { z } from 'zod';
+import { type ZodType, z } from 'zod';
 import { ApiError } from './platform/errors.js';
 import { mountRoutes, type PipelineDeps } from './platform/http/mount-routes.js';
-import { openApiDocument } from './platform/http/openapi.js';
+import { openApiDocument } from './platform/http/openapi-2.js';
+import { openApi3Document, type TaggedRoutes } from './platform/http/openapi-3.js';
 import { type Route, route } from './platform/http/route.js';
 
-/** Routes that share one OpenAPI document. */
-export interface RouteGroup {
-  /** As the interface spells it: `v2/assets`. */
-  readonly name: string;
-  readonly title: string;
-  readonly routes: readonly Route[];
-}
+/** Routes that share one OpenAPI 2.0 document; its name is spelled as in the interface: `v2/assets`. */
+export type RouteGroup = TaggedRoutes;
 
 export interface AppDeps extends PipelineDeps {
   readonly publicUrl: string;
   readonly version: string;
-  /** Whose forwarding headers are believed; nobody's when undefined. */
+  /** Schemas that the description of the whole interface names. */
+  readonly schemas: Readonly<Record<string, ZodType>>;
+  /** Trusted proxies; none if undefined. */
   readonly trustProxy: string | number | undefined;
 }
+
+const TOKEN_PATH = '/archivist/iam/v1/appidp/token';
+const PUBLIC_DOCUMENT = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' };
 
 /** What the original calls a part of the interface beside the name by which we do (openapi facts: openapiv1, and its files). */
 const ORIGINAL_NAMES: ReadonlyMap<string, string> = new Map(
@@ -49,22 +50,25 @@ const ORIGINAL_NAMES: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** The HTTP face of the service: every route of every group behind the one pipeline, and a description of each group. */
-export function createApp(groups: readonly RouteGroup[], undocumented: readonly Route[], deps: AppDeps): Express {
+/**
+ * The HTTP face of the service: every route of every group behind the one pipeline, an OpenAPI 2.0 document of each group
+ * and one OpenAPI 3.1 document of everything.
+ * @param others routes that belong to no part of the original interface
+ */
+export function createApp(groups: readonly RouteGroup[], others: readonly RouteGroup[], deps: AppDeps): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
   if (deps.trustProxy !== undefined) app.set('trust proxy', deps.trustProxy);
   app.use(securityHeaders());
-  const described = groups.map((group) => descriptionRoute(group, deps));
-  const routes = [
-    ...groups.flatMap((group) => group.routes),
-    ...described,
-    documentRoute(groups, deps),
-    ...undocumented,
-  ];
-  mountRoutes(app, routes, deps);
+  const descriptions = {
+    name: 'v2/openapi',
+    title: 'Descriptions of the interface',
+    routes: [...groups.map((group) => descriptionRoute(group, deps)), documentRoute(groups, deps)],
+  };
+  const all = [...groups, descriptions, ...others];
+  mountRoutes(app, [...all.flatMap(({ routes }) => routes), wholeDescriptionRoute(all, deps)], deps);
   return app;
 }
 
@@ -124,4 +128,30 @@ function documentRoute(groups: readonly RouteGroup[], deps: AppDeps): Route {
       return { body };
     },
   });
+}
+
+const ABOUT = `Evidence for conversations: signed statements, append-only Merkle logs and receipts.
+
+Get a token with client credentials, then send it as \`Authorization: Bearer …\`. Operations marked \`x-extension\` are not part of the original interface.`;
+
+/** `/openapi.json`: everything that is served, in one document. */
+function wholeDescriptionRoute(groups: readonly RouteGroup[], deps: AppDeps): Route {
+  let document: Record<string, unknown> | undefined;
+  const described: Route = route({
+    method: 'GET',
+    path: '/openapi.json',
+    operationId: 'OpenAPI_Document',
+    summary: 'The whole interface as one OpenAPI 3.1 document',
+    access: 'public',
+    extension: true,
+    success: 200,
+    codes: [],
+    response: z.record(z.string(), z.unknown()),
+    handle: async () => ({ body: document, headers: PUBLIC_DOCUMENT }),
+  });
+  const itself = { name: 'openapi.json', title: 'The whole description', routes: [described] };
+  const { version, publicUrl, schemas } = deps;
+  const about = { title: 'vcon-archivist', description: ABOUT, version, publicUrl, schemas };
+  document = openApi3Document([...groups, itself], { ...about, tokenPath: TOKEN_PATH });
+  return described;
 }

@@ -16,6 +16,7 @@ import type { Keyring } from './platform/keys/keyring.js';
 import type { Database } from './platform/postgres/database.js';
 import { createPageTokens } from './platform/postgres/page-token.js';
 import { openRateLimiter, type RateLimiter } from './platform/rate-limiter.js';
+import { apiReferenceRoutes } from './service/api-reference/api-reference-routes.js';
 import { routeGroups } from './service/api-routes.js';
 import { startBackgroundJobs } from './service/background-jobs.js';
 import { listenTls } from './service/listen-tls.js';
@@ -27,6 +28,7 @@ import { packageVersion } from './service/package-version.js';
 import { registrationDeps } from './service/registration-deps.js';
 import { runConserverLink } from './service/run-conserver-link.js';
 import { cosignedCheckpoints, followedLogs, runWitnesses } from './service/run-witnesses.js';
+import { SCHEMA_NAMES } from './service/schema-names.js';
 import { serviceHealth } from './service/service-health.js';
 import { statusRoutes } from './service/status-routes.js';
 import { policyAuditWaker } from './workers/policy-audit-job.js';
@@ -180,8 +182,13 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
           policyChanged,
         })
       : [],
-    [...status, ...(servesInterface ? signInRoutes(identity.people) : [])],
+    [
+      ...(servesInterface ? [{ name: 'console', title: 'Sign-in', routes: signInRoutes(identity.people) }] : []),
+      { name: 'docs', title: 'This reference', routes: apiReferenceRoutes() },
+      { name: 'status', title: 'Status of the service', routes: status },
+    ],
     {
+      schemas: SCHEMA_NAMES,
       authenticate: identity.authenticate,
       authenticateOperator: identity.authenticateOperator,
       ...(limiter

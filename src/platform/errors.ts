@@ -18,6 +18,8 @@ const STATUS = {
 
 export type ErrorCode = keyof typeof STATUS;
 
+export const ERROR_CODES = Object.keys(STATUS) as readonly ErrorCode[];
+
 /** A refusal that the caller is told: `{"error": code, "description": description}` under the code's status. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';

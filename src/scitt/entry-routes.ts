@@ -33,6 +33,7 @@ function registerRoute(deps: ScittDeps): Route {
     path: '/entries',
     operationId: 'Scrapi_RegisterSignedStatement',
     summary: 'Register a signed statement; answers its receipt when it is sealed in time',
+    requestHeaders: ['prefer'],
     access: 'token',
     extension: true,
     success: 201,

@@ -25,9 +25,8 @@ th { text-align: left; padding-right: 2rem; font-weight: normal; color: #555; }
 ${rows}
 </table>
 <ul>
-<li><a href="/readyz">readyz</a>, <a href="/healthz">healthz</a>, <a href="/metrics">metrics</a></li>
-<li>Interface: <code>${escaped(publicUrl)}/archivist</code>, described at <a href="/archivist/v2/assets:openapi">assets:openapi</a>
-and <a href="/archivist/v1/events:openapi">events:openapi</a></li>
+<li><a href="/docs">API reference</a>, from <a href="/openapi.json">openapi.json</a>; base URL <code>${escaped(publicUrl)}</code></li>
+<li>State: <a href="/readyz">readyz</a>, <a href="/healthz">healthz</a>, <a href="/metrics">metrics</a></li>
 <li>Keys: <a href="/.well-known/scitt-keys">scitt-keys</a>, <a href="/.well-known/jwks.json">jwks.json</a>,
 <a href="/archivist/v1/didweb/did.json">did.json</a></li>
 </ul>

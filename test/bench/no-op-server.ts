@@ -27,6 +27,7 @@ async function main(): Promise<void> {
   });
   const metrics = createMetrics();
   const app = createApp([{ name: 'no-op', title: 'No-op', routes: [noOp] }], [], {
+    schemas: {},
     authenticateOperator: () => undefined,
     authenticate: async () => {
       throw new Error('no route asks who is calling');

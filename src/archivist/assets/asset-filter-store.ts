@@ -1,9 +1,10 @@
 import type { BoundValues } from '../../filter/bound-values.js';
 import { ApiError } from '../../platform/errors.js';
 import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
+import type { ListDescription } from '../../platform/listing/list-query.js';
 import { requirePlain } from '../../platform/plain-text.js';
 import { attributeCondition } from '../listing/attribute-condition.js';
-import { statusCondition } from '../listing/confirmation-filter-store.js';
+import { CONFIRMATION_FILTERS, statusCondition } from '../listing/confirmation-filter-store.js';
 import { CHAIN_ID } from './asset.js';
 import { INDEXED_ATTRIBUTES } from './asset-visibility-store.js';
 
@@ -44,8 +45,22 @@ const FILTERS: Readonly<Record<string, Reader>> = {
     }),
 };
 
+/** The values that `proof_mechanism` accepts. */
+export const PROOF_MECHANISM_FILTERS = ['PROOF_MECHANISM_UNSPECIFIED', 'RESERVED1', 'SIMPLE_HASH', 'MERKLE_LOG'];
+
 /** Names of the list's parameters beside attributes. */
 export const ASSET_FILTERS = ['order_by', ...Object.keys(FILTERS)];
+
+/** Of these parameters, what the descriptions of the interface tell. */
+export const ASSET_LIST: ListDescription = {
+  attributes: [ATTRIBUTES.prefix],
+  values: {
+    confirmation_status: CONFIRMATION_FILTERS,
+    tracked: ['TRACKED_STATUS_UNSPECIFIED', 'TRACKED', 'NOT_TRACKED', 'ANY'],
+    proof_mechanism: PROOF_MECHANISM_FILTERS,
+    privacy: ['PRIVACY_UNSPECIFIED', 'RESTRICTED', 'PUBLIC'],
+  },
+};
 
 /**
  * Conditions of a list of assets, from the query's filters. Untracked assets are left out unless `tracked` says otherwise.

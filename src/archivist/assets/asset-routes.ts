@@ -8,7 +8,7 @@ import { createRequest } from '../create-request.js';
 import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
 import { publicUrlSchema } from '../public-url.js';
 import { assetSchema, createAssetSchema } from './asset.js';
-import { ASSET_FILTERS } from './asset-filter-store.js';
+import { ASSET_FILTERS, ASSET_LIST } from './asset-filter-store.js';
 import { createAsset } from './create-asset.js';
 import { listOwnAssets, readAsset, requireAsset } from './read-assets.js';
 
@@ -22,6 +22,11 @@ export function assetRoutes(deps: ProvenanceDeps): Route[] {
       path: '/archivist/v2/assets',
       operationId: 'Assets_CreateAsset',
       summary: 'Create an asset',
+      requestHeaders: ['idempotency-key'],
+      example: {
+        behaviours: ['RecordEvidence'],
+        attributes: { arc_display_name: 'Call 01928e10', arc_display_type: 'vcon' },
+      },
       access: 'token',
       success: 200,
       codes: [400, 401, 402, 403, 413, 422, 429],
@@ -39,7 +44,7 @@ export function assetRoutes(deps: ProvenanceDeps): Route[] {
       access: 'token',
       success: 200,
       codes: [206, 400, 401, 403, 429],
-      query: listQuerySchema(ASSET_FILTERS),
+      query: listQuerySchema(ASSET_FILTERS, ASSET_LIST),
       response: pageSchema('assets', assetSchema),
       handle: async ({ principal, query, headers }) =>
         pageReply('assets', await listOwnAssets(deps, principal, { query, exactTotal: wantsExactTotal(headers) })),

@@ -6,7 +6,7 @@ import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/p
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import type { ProvenanceDeps } from '../provenance-deps.js';
 import { assetSchema } from './asset.js';
-import { ASSET_FILTERS } from './asset-filter-store.js';
+import { ASSET_FILTERS, ASSET_LIST } from './asset-filter-store.js';
 import { listAssetsOfPolicy, listPoliciesOfAsset } from './policy-assets.js';
 
 const byUuid = z.object({ uuid: uuidSchema });
@@ -23,7 +23,7 @@ export function policyAssetRoutes(deps: ProvenanceDeps): Route[] {
       success: 200,
       codes: [206, 400, 401, 403, 404, 429, 500],
       params: byUuid,
-      query: listQuerySchema(ASSET_FILTERS),
+      query: listQuerySchema(ASSET_FILTERS, ASSET_LIST),
       response: pageSchema('assets', assetSchema),
       handle: async ({ principal, params, query, headers }) => {
         const exactTotal = wantsExactTotal(headers);

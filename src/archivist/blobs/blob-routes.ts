@@ -17,6 +17,7 @@ export function blobRoutes(deps: BlobDeps): Route[] {
       path: '/archivist/v1/blobs',
       operationId: 'Blobs_Upload',
       summary: 'Store a file',
+      requestHeaders: ['idempotency-key'],
       access: 'token',
       success: 200,
       codes: [400, 401, 402, 403, 422, 429, 500],

@@ -5,6 +5,7 @@ import { type Reply, type Route, route } from '../../platform/http/route.js';
 import { uuidOrAllSchema } from '../../platform/uuid-schema.js';
 import { assetEventSchema } from '../events/asset-event.js';
 import { assetFreeEventSchema } from '../events/asset-free-event.js';
+import { EXAMPLE_OPERATION } from '../events/example-operation.js';
 import type { ProvenanceDeps } from '../provenance-deps.js';
 import { acceptBulk, type BulkKind } from './accept-bulk.js';
 import { assetEventBulk } from './asset-event-bulk.js';
@@ -19,6 +20,16 @@ export function assetEventBulkRoutes(deps: ProvenanceDeps): Route[] {
       path: '/archivist/v2/assets/:uuid/events\\:bulk',
       operationId: 'Events_CreateBulk',
       summary: 'Record up to 1,000 events on one asset, or on several (-), each answered for itself',
+      example: {
+        events: [
+          {
+            idempotency_key: '01928e10-created',
+            operation: 'Record',
+            behaviour: 'RecordEvidence',
+            event_attributes: EXAMPLE_OPERATION,
+          },
+        ],
+      },
       access: 'token',
       extension: true,
       success: 200,
@@ -42,6 +53,7 @@ export function assetFreeEventBulkRoutes(deps: ProvenanceDeps): Route[] {
       path: '/archivist/v1/events\\:bulk',
       operationId: 'Events_CreateEventBulk',
       summary: 'Record up to 1,000 events without an asset, each answered for itself',
+      example: { events: [{ idempotency_key: '01928e10-free', attributes: EXAMPLE_OPERATION }] },
       access: 'token',
       extension: true,
       success: 200,

@@ -6,7 +6,7 @@ import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/p
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import type { ProvenanceDeps } from '../provenance-deps.js';
 import { type AssetCompliance, assetComplianceSchema, checkAssetCompliance } from './check-asset-compliance.js';
-import { compliancePolicySchema, shownPolicySchema } from './compliance-policy.js';
+import { COMPLIANCE_TYPES, compliancePolicySchema, shownPolicySchema } from './compliance-policy.js';
 import { COMPLIANCE_POLICY_FILTERS } from './compliance-policy-filter-store.js';
 import { createCompliancePolicy } from './create-compliance-policy.js';
 import { deleteCompliancePolicy } from './delete-compliance-policy.js';
@@ -25,7 +25,7 @@ export function compliancePolicyRoutes(deps: ProvenanceDeps): Route[] {
       access: 'token',
       success: 200,
       codes: [206, 400, 401, 403, 404, 429],
-      query: listQuerySchema(COMPLIANCE_POLICY_FILTERS),
+      query: listQuerySchema(COMPLIANCE_POLICY_FILTERS, { values: { compliance_type: COMPLIANCE_TYPES } }),
       response: pageSchema('compliance_policies', shownPolicySchema),
       handle: async ({ principal, query, headers }) => {
         const exactTotal = wantsExactTotal(headers);
@@ -37,6 +37,13 @@ export function compliancePolicyRoutes(deps: ProvenanceDeps): Route[] {
       path: '/archivist/v1/compliance_policies',
       operationId: 'CompliancePolicies_AddCompliancePolicy',
       summary: 'Create a compliance policy',
+      example: {
+        compliance_type: 'COMPLIANCE_SINCE',
+        display_name: 'Consent is renewed every year',
+        asset_filter: [{ or: ['attributes.arc_display_type=vcon'] }],
+        event_display_type: 'vcon_consent_accepted',
+        time_period_seconds: '31536000',
+      },
       access: 'token',
       success: 200,
       codes: [400, 401, 402, 403, 404, 413, 429],

@@ -2,12 +2,13 @@ import { fromHex } from '../../core/bytes.js';
 import { leafIndex, mmrIndex } from '../../core/mmr/leaf-count.js';
 import { ApiError } from '../../platform/errors.js';
 import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
+import type { ListDescription } from '../../platform/listing/list-query.js';
 import { requirePlain } from '../../platform/plain-text.js';
 import { readTimestamp } from '../../platform/timestamps.js';
-import { proofMechanismCondition } from '../assets/asset-filter-store.js';
+import { PROOF_MECHANISM_FILTERS, proofMechanismCondition } from '../assets/asset-filter-store.js';
 import { INDEXED_ATTRIBUTES } from '../assets/asset-visibility-store.js';
 import { type AttributeColumn, attributeCondition } from '../listing/attribute-condition.js';
-import { minimumTrustCondition, statusCondition } from '../listing/confirmation-filter-store.js';
+import { CONFIRMATION_FILTERS, minimumTrustCondition, statusCondition } from '../listing/confirmation-filter-store.js';
 import { ITS_ASSET } from './asset-event-visibility-store.js';
 
 const ENTRY = {
@@ -86,6 +87,16 @@ const FILTERS: Readonly<Record<string, Reader>> = {
 
 /** Names of the list's parameters beside attributes. */
 export const ASSET_EVENT_FILTERS = ['order_by', ...Object.keys(FILTERS)];
+
+/** Of these parameters, what the descriptions of the interface tell. */
+export const ASSET_EVENT_LIST: ListDescription = {
+  attributes: [EVENT_ATTRIBUTES.prefix, CHANGED.prefix, OF_ASSET.prefix],
+  values: {
+    confirmation_status: CONFIRMATION_FILTERS,
+    minimum_trust: CONFIRMATION_FILTERS,
+    proof_mechanism: PROOF_MECHANISM_FILTERS,
+  },
+};
 
 /**
  * Conditions of a list of asset events, from the query's filters; `since` includes its moment, `before` does not.

@@ -9,8 +9,9 @@ import { createRequest } from '../create-request.js';
 import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
 import { publicUrlSchema } from '../public-url.js';
 import { assetEventSchema, createAssetEventSchema } from './asset-event.js';
-import { ASSET_EVENT_FILTERS } from './asset-event-filter-store.js';
+import { ASSET_EVENT_FILTERS, ASSET_EVENT_LIST } from './asset-event-filter-store.js';
 import { createAssetEvent } from './create-asset-event.js';
+import { EXAMPLE_OPERATION } from './example-operation.js';
 import { listOwnAssetEvents, readAssetEvent, requireAssetEvent } from './read-asset-events.js';
 
 const byEvent = z.object({ asset_uuid: uuidSchema, uuid: uuidSchema });
@@ -23,6 +24,8 @@ export function assetEventRoutes(deps: ProvenanceDeps): Route[] {
       path: '/archivist/v2/assets/:uuid/events',
       operationId: 'Events_Create',
       summary: 'Record an event on an asset',
+      requestHeaders: ['idempotency-key'],
+      example: { operation: 'Record', behaviour: 'RecordEvidence', event_attributes: EXAMPLE_OPERATION },
       access: 'token',
       success: 200,
       codes: [400, 401, 402, 403, 404, 413, 422, 429],
@@ -44,7 +47,7 @@ export function assetEventRoutes(deps: ProvenanceDeps): Route[] {
       success: 200,
       codes: [206, 400, 401, 403, 404, 429],
       params: z.object({ uuid: uuidOrAllSchema }),
-      query: listQuerySchema(ASSET_EVENT_FILTERS),
+      query: listQuerySchema(ASSET_EVENT_FILTERS, ASSET_EVENT_LIST),
       response: pageSchema('events', assetEventSchema),
       handle: async ({ principal, params, query, headers }) => {
         const assetId = params.uuid === '-' ? undefined : params.uuid;

@@ -5,6 +5,7 @@ import { createRequest } from '../create-request.js';
 import type { ProvenanceDeps } from '../provenance-deps.js';
 import { assetFreeEventSchema, createAssetFreeEventSchema, MAX_ASSET_FREE_BODY } from './asset-free-event.js';
 import { createAssetFreeEvent } from './create-asset-free-event.js';
+import { EXAMPLE_OPERATION } from './example-operation.js';
 import { readAssetFreeEvent } from './read-asset-free-event.js';
 import { searchAssetFreeEvents, searchResultSchema, searchSchema } from './search-asset-free-events.js';
 
@@ -16,6 +17,8 @@ export function assetFreeEventRoutes(deps: ProvenanceDeps): Route[] {
       path: '/archivist/v1/events',
       operationId: 'Events_CreateEvent',
       summary: 'Record an event without an asset',
+      requestHeaders: ['idempotency-key'],
+      example: { event_type: 'vcon', trails: ['01928e10'], attributes: EXAMPLE_OPERATION },
       access: 'token',
       success: 200,
       codes: [400, 401, 402, 403, 413, 422, 429],
@@ -31,6 +34,7 @@ export function assetFreeEventRoutes(deps: ProvenanceDeps): Route[] {
       path: '/archivist/v1/events/search',
       operationId: 'Events_SearchEvents',
       summary: 'Search asset-free events by an OData filter, newest first',
+      example: { filter: "event_type eq 'vcon'", top: 20 },
       access: 'token',
       success: 200,
       codes: [400, 401, 403, 413, 429],

@@ -3,6 +3,9 @@ import { type Condition, condition } from '../../platform/listing/condition.js';
 
 const STATUSES = ['PENDING', 'FAILED', 'STORED', 'COMMITTED', 'CONFIRMED', 'UNEQUIVOCAL'];
 
+/** The values that `confirmation_status` and `minimum_trust` accept. */
+export const CONFIRMATION_FILTERS: readonly string[] = ['CONFIRMATION_STATUS_UNSPECIFIED', ...STATUSES];
+
 /** SQL expressions of the event whose progress is asked for. The log is the row's own tenancy log. */
 export interface EntryColumns {
   readonly tenantId: string;

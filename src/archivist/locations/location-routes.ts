@@ -33,7 +33,7 @@ function collectionRoutes(deps: ProvenanceDeps): Route[] {
       operationId: 'Locations_ListLocations',
       summary: 'List locations, newest first or by name',
       codes: [206, 400, 401, 403, 429],
-      query: listQuerySchema(LOCATION_FILTERS),
+      query: listQuerySchema(LOCATION_FILTERS, { attributes: ['attributes.'] }),
       response: pageSchema('locations', locationSchema),
       handle: async ({ principal, query, headers }) =>
         pageReply('locations', await listLocations(deps, principal, { query, exactTotal: wantsExactTotal(headers) })),
@@ -44,6 +44,7 @@ function collectionRoutes(deps: ProvenanceDeps): Route[] {
       path: LOCATIONS,
       operationId: 'Locations_CreateLocation',
       summary: 'Create a location',
+      example: { display_name: 'Call center Berlin', latitude: 52.52, longitude: 13.405 },
       codes: [400, 401, 402, 403, 413, 429],
       body: createLocationSchema,
       response: locationSchema,

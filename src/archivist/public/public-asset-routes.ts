@@ -6,7 +6,7 @@ import { uuidOrAllSchema, uuidSchema } from '../../platform/uuid-schema.js';
 import { assetSchema } from '../assets/asset.js';
 import { readPublicAsset } from '../assets/read-assets.js';
 import { assetEventSchema } from '../events/asset-event.js';
-import { ASSET_EVENT_FILTERS } from '../events/asset-event-filter-store.js';
+import { ASSET_EVENT_FILTERS, ASSET_EVENT_LIST } from '../events/asset-event-filter-store.js';
 import { listPublicAssetEvents, readPublicAssetEvent } from '../events/read-asset-events.js';
 import type { ProvenanceDeps } from '../provenance-deps.js';
 import { publicReply } from './public-reply.js';
@@ -47,7 +47,7 @@ function publicAssetRoutesAt(deps: ProvenanceDeps, base: string, suffix: string)
       success: 200,
       codes: [206, 304, 400, 404],
       params: z.object({ uuid: uuidOrAllSchema }),
-      query: listQuerySchema(ASSET_EVENT_FILTERS),
+      query: listQuerySchema(ASSET_EVENT_FILTERS, ASSET_EVENT_LIST),
       response: pageSchema('events', assetEventSchema),
       handle: async ({ params, query, headers }) => {
         const assetId = params.uuid === '-' ? undefined : params.uuid;

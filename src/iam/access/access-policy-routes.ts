@@ -44,6 +44,18 @@ export function accessPolicyRoutes(deps: WritePolicyDeps & { readonly pageTokens
       method: 'POST',
       operationId: 'AccessPolicies_CreateIAMAccessPolicy',
       summary: 'Create an access policy',
+      example: {
+        display_name: 'Auditors read everything',
+        filters: [],
+        access_permissions: [
+          {
+            user_attributes: [{ or: ['group:auditors'] }],
+            behaviours: ['*'],
+            asset_attributes_read: ['*'],
+            event_arc_display_type_read: ['*'],
+          },
+        ],
+      },
       codes: [400, 401, 402, 403, 413, 429, 500],
       body: createAccessPolicySchema,
       response: accessPolicySchema,

@@ -50,6 +50,7 @@ function collectionRoutes(deps: ApplicationRouteDeps): Route[] {
       method: 'POST',
       operationId: 'AppRegistrations_CreateAppRegistration',
       summary: 'Register an application and answer its secret, once',
+      example: { display_name: 'Conserver plugin', custom_claims: { site: 'berlin' } },
       codes: [400, 401, 402, 403, 413, 429],
       body: createApplicationSchema,
       response: applicationSchema,

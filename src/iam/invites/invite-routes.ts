@@ -36,6 +36,7 @@ export function inviteRoutes(
       path,
       operationId: `${name}_CreateInvite`,
       summary: 'Invite somebody by e-mail',
+      example: { email: 'auditor@example.com', message: 'Please look at the calls of May.' },
       codes: [400, 401, 403, 413, 429, 500, 503],
       body: createInviteSchema,
       response: inviteSchema,

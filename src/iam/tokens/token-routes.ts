@@ -20,6 +20,12 @@ export function tokenRoutes(deps: IssueTokenDeps): Route[] {
       codes: [400, 401, 413, 429],
       bodyLimit: MAX_FORM,
       rawBody: true,
+      requestType: 'application/x-www-form-urlencoded',
+      rawBodySchema: z.object({
+        grant_type: z.literal('client_credentials'),
+        client_id: z.uuid().optional(),
+        client_secret: z.string().optional(),
+      }),
       response: z.object({ access_token: z.string(), expires_in: z.number(), token_type: z.literal('Bearer') }),
       handle: async ({ rawBody, headers, address }) => {
         const asked = readTokenRequest(rawBody, headers['authorization']);

@@ -6,6 +6,8 @@ import type { Principal } from './principal.js';
 
 export type AnswerHeader = 'location' | 'retry-after';
 
+export type RequestHeader = 'idempotency-key' | 'x-request-total-count' | 'prefer';
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
@@ -79,8 +81,13 @@ export interface RouteDefinition<
   readonly body?: Body;
   /** Leaves the body alone: the handler reads `rawBody`. */
   readonly rawBody?: true;
-  /** Content type of a raw body. */
+  /** Content type of a raw body, and what it holds where a schema can say it. */
   readonly requestType?: string;
+  readonly rawBodySchema?: z.ZodType;
+  /** A body that the documents show; a test sends it. */
+  readonly example?: unknown;
+  /** Headers that change what the route does, for its description. */
+  readonly requestHeaders?: readonly RequestHeader[];
   /** The field of the file in a multipart form, which the handler reads from the request as it comes. */
   readonly formFile?: string;
   /** Largest body in bytes. */

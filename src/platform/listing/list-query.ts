@@ -19,13 +19,39 @@ const MAX_FILTERS = 32;
 const MAX_VALUE = 4096;
 const PAGING = new Set(['page_size', 'page_token']);
 
+const PAGE_PARAMETERS = {
+  page_size: z
+    .string()
+    .optional()
+    .meta({
+      type: 'integer',
+      minimum: 1,
+      description: `Entries of a page, ${RESULT_LIMIT} at most; default ${DEFAULT_PAGE_SIZE}`,
+    }),
+  page_token: z.string().optional().meta({ description: '`next_page_token` of the page before' }),
+};
+
 /**
- * The query of a list for its description: paging and these filters. Their values, and filters by attribute, whose names
- * nobody can list, are left to `readListQuery` and the list's own conditions.
+ * The query of a list for its description: paging, these filters, and prefixes under which filters by attribute stand.
+ * Values are left to `readListQuery` and the list's own conditions, so nothing here refuses one.
+ * @param values the accepted values of a filter, where they are few
  */
-export function listQuerySchema(filters: readonly string[]) {
-  const paging = { page_size: z.string().optional(), page_token: z.string().optional() };
-  return z.looseObject({ ...paging, ...Object.fromEntries(filters.map((name) => [name, z.unknown().optional()])) });
+export function listQuerySchema(filters: readonly string[], { attributes = [], values = {} }: ListDescription = {}) {
+  const named = filters.map((name) => [name, z.unknown().optional().meta(filterMeta(name, values[name]))]);
+  const query = z.looseObject({ ...PAGE_PARAMETERS, ...Object.fromEntries(named) });
+  return attributes.length > 0 ? query.meta({ 'x-attribute-filters': attributes }) : query;
+}
+
+export interface ListDescription {
+  /** Prefixes such as `attributes.` */
+  readonly attributes?: readonly string[];
+  readonly values?: Readonly<Record<string, readonly string[]>>;
+}
+
+function filterMeta(name: string, values: readonly string[] | undefined): Record<string, unknown> {
+  if (values) return { type: 'string', enum: [...values] };
+  if (/_(since|before)$|_at$/.test(name)) return { type: 'string', format: 'date-time' };
+  return { type: 'string' };
 }
 
 /**

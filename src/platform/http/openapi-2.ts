@@ -1,40 +1,9 @@
 import { type ZodType, z } from 'zod';
+import { documentPath, ERROR_SCHEMA, STATUS_MEANINGS } from './described-answers.js';
 import { MASK } from './field-mask.js';
 import type { AnswerHeader, Route } from './route.js';
 
 type Json = Record<string, unknown>;
-
-/** Our words for the statuses that the interface names (interface, Errors). */
-const MEANINGS: Readonly<Record<number, string>> = {
-  200: 'Success',
-  201: 'Created',
-  202: 'Still under way; ask again',
-  206: 'More entries match than the server limit',
-  302: 'Still under way; ask again at the location',
-  303: 'Accepted; ask at the location',
-  304: 'Not changed',
-  400: 'The request is badly formed; the description names the field',
-  401: 'No valid access token',
-  402: 'A quota is reached',
-  403: 'The caller may not do this',
-  404: 'No such resource, or none that the caller may see',
-  405: 'Another method is needed',
-  409: 'The resource is in another state',
-  413: 'The body is too large',
-  415: 'The body has a type or an encoding that is not understood',
-  416: 'The range lies outside the file',
-  422: 'The idempotency key was used with another body',
-  429: 'Too many requests',
-  500: 'The service failed',
-  503: 'Not able to answer now; try again',
-};
-
-/** What every refusal says (error-reply.ts). */
-const ERROR: Json = {
-  type: 'object',
-  required: ['error', 'description'],
-  properties: { error: { type: 'string' }, description: { type: 'string' } },
-};
 
 /** What a header of an answer tells. */
 const HEADERS: Readonly<Record<AnswerHeader, Json>> = {
@@ -65,17 +34,12 @@ export function openApiDocument(
     produces: ['application/json'],
     securityDefinitions: { bearer: { type: 'apiKey', name: 'authorization', in: 'header' } },
     paths,
-    definitions: { Error: ERROR, ...Object.fromEntries(routes.flatMap(refusalSchema)) },
+    definitions: { Error: ERROR_SCHEMA, ...Object.fromEntries(routes.flatMap(refusalSchema)) },
   };
 }
 
 function refusalSchema({ refusal }: Route): [string, unknown][] {
   return refusal?.form ? [[refusal.form.name, refusal.form.schema]] : [];
-}
-
-/** `:name` becomes `{name}`, an escaped colon a colon. */
-function documentPath(path: string): string {
-  return path.replace(/\\:|[:*](\w+)/g, (_, name?: string) => (name === undefined ? ':' : `{${name}}`));
 }
 
 function operation(route: Route): Json {
@@ -97,7 +61,7 @@ function operation(route: Route): Json {
 }
 
 function response(route: Route, status: number): Json {
-  const description = MEANINGS[status] ?? 'Answer';
+  const description = STATUS_MEANINGS[status] ?? 'Answer';
   const names = route.answerHeaders?.[status] ?? [];
   const headers = Object.fromEntries(names.map((name) => [name, HEADERS[name]]));
   return { description, ...content(route, status), ...(names.length > 0 ? { headers } : {}) };

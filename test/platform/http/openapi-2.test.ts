@@ -1,7 +1,7 @@
 import SwaggerParser from '@apidevtools/swagger-parser';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { openApiDocument } from '../../../src/platform/http/openapi.js';
+import { openApiDocument } from '../../../src/platform/http/openapi-2.js';
 import { route } from '../../../src/platform/http/route.js';
 
 const routes = [

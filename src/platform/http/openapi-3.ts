@@ -1,0 +1,289 @@
+import { type ZodType, z } from 'zod';
+import { ERROR_CODES } from '../errors.js';
+import { documentPath, ERROR_SCHEMA, STATUS_MEANINGS } from './described-answers.js';
+import { MASK } from './field-mask.js';
+import type { AnswerHeader, RequestHeader, Route } from './route.js';
+
+type Json = Record<string, unknown>;
+
+/** Routes that stand under one tag. */
+export interface TaggedRoutes {
+  /** Short and stable: the part of the path after `/archivist/`. */
+  readonly name: string;
+  readonly title: string;
+  readonly routes: readonly Route[];
+}
+
+export interface DescribedApi {
+  readonly title: string;
+  readonly description: string;
+  readonly version: string;
+  readonly publicUrl: string;
+  /** Where tokens are issued, relative to the base URL. */
+  readonly tokenPath: string;
+  /** Schemas that get a name of their own in the document, wherever an answer holds them. */
+  readonly schemas: Readonly<Record<string, ZodType>>;
+}
+
+const ANSWER_HEADERS: Readonly<Record<AnswerHeader, Json>> = {
+  location: { description: 'Absolute URL to ask at', schema: { type: 'string', format: 'uri' } },
+  'retry-after': { description: 'Seconds to wait before the next attempt', schema: { type: 'integer' } },
+};
+const TOTAL_COUNT: Json = {
+  description: 'Number of entries in the whole list, at most one more than the server limit unless asked for exactly',
+  schema: { type: 'integer' },
+};
+
+const REQUEST_HEADERS: Readonly<Record<RequestHeader, Json>> = {
+  'idempotency-key': {
+    description: 'Makes a retry harmless: the same key and body give the same answer',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+  'x-request-total-count': {
+    description: '`true`: count the whole list exactly, however long that takes',
+    schema: { type: 'string', enum: ['true', 'false'] },
+  },
+  prefer: {
+    description: '`respond-async`: answer at once; `wait=<seconds>`: wait that long for the receipt (RFC 7240)',
+    schema: { type: 'string' },
+  },
+};
+
+const SECURITY: Readonly<Record<Route['access'], readonly Json[]>> = {
+  public: [],
+  token: [{ bearer: [] }, { clientCredentials: [] }],
+  operator: [{ operator: [] }],
+};
+
+const TOKEN_ERRORS = ['invalid_request', 'invalid_client', 'unsupported_grant_type'];
+
+/**
+ * One OpenAPI 3.1 document of every route, from the schemas that validate requests. Routes that extend the original
+ * interface are marked `x-extension`.
+ */
+export function openApi3Document(groups: readonly TaggedRoutes[], about: DescribedApi): Json {
+  const describe = schemaWriter(about.schemas);
+  const paths: Record<string, Json> = {};
+  for (const { title, routes } of groups)
+    for (const route of routes) {
+      const path = documentPath(route.path);
+      paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, title, describe) };
+    }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: about.title,
+      version: about.version,
+      description: about.description,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: about.publicUrl }],
+    tags: groups.map(({ name, title }) => ({ name: title, description: `/archivist/${name}` })),
+    paths,
+    components: {
+      schemas: { ...describe.named(), Error: errorSchema(), ...refusalSchemas(groups) },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+        clientCredentials: {
+          type: 'oauth2',
+          flows: { clientCredentials: { tokenUrl: about.publicUrl + about.tokenPath, scopes: {} } },
+        },
+        operator: { type: 'http', scheme: 'bearer', description: 'The token in KEYS_DIR/operator-token' },
+      },
+    },
+  };
+}
+
+function errorSchema(): Json {
+  const { error, description } = ERROR_SCHEMA['properties'] as Record<string, Json>;
+  const properties = { error: { ...error, enum: [...ERROR_CODES, ...TOKEN_ERRORS] }, description };
+  return { ...ERROR_SCHEMA, properties };
+}
+
+function refusalSchemas(groups: readonly TaggedRoutes[]): Json {
+  const forms = groups.flatMap(({ routes }) => routes.flatMap(({ refusal }) => refusal?.form ?? []));
+  return Object.fromEntries(forms.map(({ name, schema }) => [name, schema]));
+}
+
+function operation(route: Route, tag: string, describe: SchemaWriter): Json {
+  const body = requestBody(route, describe);
+  return {
+    operationId: route.operationId,
+    summary: route.summary,
+    tags: [tag],
+    ...(route.extension ? { 'x-extension': true } : {}),
+    security: SECURITY[route.access],
+    parameters: [...pathParameters(route, describe), ...queryParameters(route, describe), ...headerParameters(route)],
+    ...(body ? { requestBody: body } : {}),
+    responses: responses(route, describe),
+  };
+}
+
+/** Every name in the path is a parameter, with the schema that checks it where there is one. */
+function pathParameters(route: Route, describe: SchemaWriter): Json[] {
+  const { properties = {} } = route.params ? describe.of(route.params, 'input') : {};
+  const names = [...documentPath(route.path).matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
+  const described = properties as Record<string, Json>;
+  return names.map((name) => ({ name, in: 'path', required: true, schema: described[name] ?? { type: 'string' } }));
+}
+
+function queryParameters(route: Route, describe: SchemaWriter): Json[] {
+  const written = route.query ? describe.of(route.query, 'input') : {};
+  const { properties = {}, required = [] } = written as { properties?: Record<string, Json>; required?: string[] };
+  const named = Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    ...(description === undefined ? {} : { description }),
+    schema: Object.keys(schema).length > 0 ? schema : { type: 'string' },
+  }));
+  const prefixes = (written['x-attribute-filters'] ?? []) as string[];
+  return [...named, ...prefixes.map(attributeFilter), ...(takesMask(route) ? [MASK_PARAMETER] : [])];
+}
+
+/** Free names under a prefix: each member of the object is a parameter of its own (style form, exploded). */
+function attributeFilter(prefix: string): Json {
+  return {
+    name: `${prefix}*`,
+    in: 'query',
+    required: false,
+    description: `Filters by attribute: \`${prefix}<name>=<value>\`, any number of them. \`*\` is any value.`,
+    style: 'form',
+    explode: true,
+    schema: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      examples: [{ [`${prefix}arc_display_type`]: '*' }],
+    },
+  };
+}
+
+const MASK_PARAMETER: Json = {
+  name: MASK,
+  in: 'query',
+  required: false,
+  description: 'Members of the body to change, separated by commas; all of them if it is missing',
+  schema: { type: 'string' },
+};
+
+function takesMask(route: Route): boolean {
+  return route.method === 'PATCH' && route.body !== undefined;
+}
+
+function headerParameters(route: Route): Json[] {
+  const names: RequestHeader[] = [...(route.requestHeaders ?? []), ...(isList(route) ? COUNTED : [])];
+  return names.map((name) => ({ name, in: 'header', required: false, ...REQUEST_HEADERS[name] }));
+}
+
+const COUNTED: readonly RequestHeader[] = ['x-request-total-count'];
+
+function isList(route: Route): boolean {
+  return route.codes.includes(206) && route.rawResponse === undefined;
+}
+
+function requestBody(route: Route, describe: SchemaWriter): Json | undefined {
+  const examples = route.example === undefined ? {} : { example: route.example };
+  if (route.body) {
+    const schema = describe.of(route.body, 'input');
+    return { required: true, content: { 'application/json': { schema, ...examples } } };
+  }
+  if (route.formFile) {
+    const schema = { type: 'object', required: [route.formFile], properties: { [route.formFile]: BINARY } };
+    return { required: true, content: { 'multipart/form-data': { schema } } };
+  }
+  if (!route.rawBody) return undefined;
+  const schema = route.rawBodySchema ? describe.of(route.rawBodySchema, 'input') : BINARY;
+  const type = route.requestType ?? 'application/octet-stream';
+  return { required: true, content: { [type]: { schema, ...examples } } };
+}
+
+/** OpenAPI 3.1 describes bytes by their media type; the format is for readers that know 3.0 only. */
+const BINARY: Json = { type: 'string', format: 'binary' };
+
+function responses(route: Route, describe: SchemaWriter): Json {
+  const statuses = [...new Set([route.success, ...route.codes])].sort();
+  const told = statuses.map((status) => [status, response(route, status, describe)]);
+  return { ...Object.fromEntries(told), default: refusal(route, 'Any other refusal') };
+}
+
+function response(route: Route, status: number, describe: SchemaWriter): Json {
+  const description = STATUS_MEANINGS[status] ?? 'Answer';
+  if (status >= 400) return refusal(route, description);
+  const names = route.answerHeaders?.[status] ?? [];
+  const headers: Json = Object.fromEntries(names.map((name) => [name, ANSWER_HEADERS[name]]));
+  if (isList(route)) headers['x-total-count'] = TOTAL_COUNT;
+  const content = answerContent(route, status, describe);
+  return {
+    description,
+    ...(Object.keys(headers).length > 0 ? { headers } : {}),
+    ...(content ? { content } : {}),
+  };
+}
+
+function answerContent(route: Route, status: number, describe: SchemaWriter): Json | undefined {
+  if (route.rawResponse && status < 300)
+    return Object.fromEntries([route.rawResponse].flat().map((type) => [type, { schema: BINARY }]));
+  if (!route.response || (status !== route.success && status !== 206)) return undefined;
+  return { 'application/json': { schema: describe.of(route.response, 'output') } };
+}
+
+function refusal(route: Route, description: string): Json {
+  const form = route.refusal?.form;
+  const type = form?.contentType ?? 'application/json';
+  const schema = { $ref: `#/components/schemas/${form?.name ?? 'Error'}` };
+  return { description, content: { [type]: { schema } } };
+}
+
+interface SchemaWriter {
+  /** JSON Schema 2020-12; named schemas become references. */
+  of(schema: ZodType, io: 'input' | 'output'): Json;
+  named(): Json;
+}
+
+function schemaWriter(schemas: Readonly<Record<string, ZodType>>): SchemaWriter {
+  const registry = z.registry<{ id: string }>();
+  const names = new Map<ZodType, string>();
+  for (const [id, schema] of Object.entries(schemas)) {
+    registry.add(schema, { id });
+    names.set(schema, id);
+  }
+  const written = (schema: ZodType, io: 'input' | 'output'): Json => {
+    const json = z.toJSONSchema(schema, {
+      unrepresentable: 'any',
+      io,
+      // A name stands for the form of an answer; a request may leave out what an answer always has.
+      ...(io === 'output' ? { metadata: withGlobal(registry) } : {}),
+    }) as Json;
+    const { $schema: _, $defs = {}, id: __, $id: ___, ...rest } = json;
+    // A schema with a name is written as a reference to itself.
+    const own = names.get(schema);
+    const { id: ____, ...itself } = (own === undefined ? rest : (($defs as Json)[own] ?? rest)) as Json;
+    return pointing(itself) as Json;
+  };
+  return {
+    of: (schema, io) => {
+      const name = io === 'output' ? names.get(schema) : undefined;
+      return name ? { $ref: `#/components/schemas/${name}` } : written(schema, io);
+    },
+    named: () => Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, written(schema, 'output')])),
+  };
+}
+
+/** Metadata of the schema itself, such as a format, with its name. */
+function withGlobal(registry: { get(schema: ZodType): { id: string } | undefined }): typeof z.globalRegistry {
+  const both = { get: (schema: ZodType) => ({ ...z.globalRegistry.get(schema), ...registry.get(schema) }) };
+  return both as unknown as typeof z.globalRegistry;
+}
+
+/** References that are local to one schema, as references into the document. */
+function pointing(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(pointing);
+  if (typeof node !== 'object' || node === null) return node;
+  return Object.fromEntries(
+    Object.entries(node).map(([name, value]) => {
+      if (name === '$ref' && typeof value === 'string')
+        return [name, value.replace('#/$defs/', '#/components/schemas/')];
+      return [name, pointing(value)];
+    }),
+  );
+}

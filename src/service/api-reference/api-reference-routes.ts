@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { z } from 'zod';
+import { conditionOf } from '../../platform/http/conditional-request.js';
+import { type Reply, type Route, route } from '../../platform/http/route.js';
+
+const TYPES: Readonly<Record<string, string>> = {
+  'reference.html': 'text/html; charset=utf-8',
+  'reference.js': 'text/javascript; charset=utf-8',
+  'reference.css': 'text/css; charset=utf-8',
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+};
+const PAGE = 'reference.html';
+const FILES = Object.keys(TYPES).filter((name) => name !== PAGE) as [string, ...string[]];
+
+/** The page runs our scripts and asks this service, nothing else. Swagger UI draws its icons from data URLs. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join('; ');
+
+interface HeldFile {
+  readonly plain: Uint8Array;
+  readonly gzipped: Uint8Array;
+  readonly etag: string;
+}
+
+/**
+ * `/docs`: the reference of the interface as a page, made in the browser by Swagger UI from `/openapi.json`. Of the pages
+ * tried it is the one that works under this content security policy and asks nobody else.
+ */
+export function apiReferenceRoutes(): Route[] {
+  const held = new Map<string, Promise<HeldFile>>();
+  const file = (name: string) => held.get(name) ?? held.set(name, read(name)).get(name)!;
+  const shared = { method: 'GET', access: 'public', extension: true, success: 200 } as const;
+  const answer = async (name: string, headers: Readonly<Record<string, string | undefined>>) =>
+    reply(await file(name), TYPES[name]!, headers);
+  return [
+    route({
+      ...shared,
+      path: '/docs',
+      operationId: 'Docs_Page',
+      summary: 'The API reference as a page',
+      codes: [304],
+      rawResponse: 'text/html',
+      handle: ({ headers }) => answer(PAGE, headers),
+    }),
+    route({
+      ...shared,
+      path: '/docs/:file',
+      operationId: 'Docs_File',
+      summary: 'A script or style sheet of that page',
+      codes: [304, 400],
+      params: z.object({ file: z.enum(FILES) }),
+      rawResponse: ['text/javascript', 'text/css'],
+      handle: ({ params, headers }) => answer(params.file, headers),
+    }),
+  ];
+}
+
+function reply(
+  { plain, gzipped, etag }: HeldFile,
+  contentType: string,
+  asked: Readonly<Record<string, string | undefined>>,
+): Reply {
+  const headers = {
+    etag,
+    'cache-control': 'no-cache',
+    vary: 'accept-encoding',
+    'content-security-policy': CONTENT_SECURITY_POLICY,
+  };
+  if (conditionOf(asked, etag) === 'unchanged') return { status: 304, bytes: new Uint8Array(), contentType, headers };
+  if (!/\bgzip\b/.test(asked['accept-encoding'] ?? '')) return { bytes: plain, contentType, headers };
+  return { bytes: gzipped, contentType, headers: { ...headers, 'content-encoding': 'gzip' } };
+}
+
+async function read(name: string): Promise<HeldFile> {
+  const plain = await readFile(join(folderOf(name), name));
+  const etag = `"${createHash('sha256').update(plain).digest('hex').slice(0, 32)}"`;
+  return { plain, gzipped: await promisify(gzip)(plain), etag };
+}
+
+/** The build copies Swagger UI's files beside ours; sources find them in the development package. */
+function folderOf(name: string): string {
+  const own = dirname(fileURLToPath(import.meta.url));
+  if (!name.startsWith('swagger-ui') || own.includes(join('dist', 'src'))) return own;
+  return dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+}

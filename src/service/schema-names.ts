@@ -1,0 +1,25 @@
+import type { ZodType } from 'zod';
+import { assetSchema } from '../archivist/assets/asset.js';
+import { blobSchema } from '../archivist/blobs/blob.js';
+import { assetEventSchema } from '../archivist/events/asset-event.js';
+import { assetFreeEventSchema } from '../archivist/events/asset-free-event.js';
+import { locationSchema } from '../archivist/locations/location.js';
+import { accessPolicySchema } from '../iam/access/access-policy.js';
+import { applicationSchema } from '../iam/applications/application.js';
+import { inviteSchema } from '../iam/invites/invite.js';
+import { memberSchema } from '../iam/members/member.js';
+import { subjectSchema } from '../iam/subjects/subject.js';
+
+/** Names that generated clients give to what the interface answers. */
+export const SCHEMA_NAMES: Readonly<Record<string, ZodType>> = {
+  AccessPolicy: accessPolicySchema,
+  Application: applicationSchema,
+  Asset: assetSchema,
+  AssetEvent: assetEventSchema,
+  AssetFreeEvent: assetFreeEventSchema,
+  Blob: blobSchema,
+  Invite: inviteSchema,
+  Location: locationSchema,
+  Member: memberSchema,
+  Subject: subjectSchema,
+};

@@ -1,0 +1,81 @@
+import SwaggerParser from '@apidevtools/swagger-parser';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mountedRoutes, startObservedService } from './mounted-routes.js';
+
+interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly security: readonly Record<string, unknown>[];
+  readonly parameters: readonly { name: string; schema: Record<string, unknown> }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: unknown }>> };
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+interface Document {
+  readonly openapi: string;
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+let running: Awaited<ReturnType<typeof startObservedService>>;
+let document: Document;
+beforeAll(async () => {
+  running = await startObservedService();
+  document = (await running.anonymous.get('/openapi.json')).json as unknown as Document;
+});
+afterAll(() => running?.close());
+
+const operations = () =>
+  Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
+  );
+
+describe('the OpenAPI 3.1 document', () => {
+  it('is valid for two validators that share no code', async () => {
+    const copy = () => structuredClone(document) as unknown as Record<string, unknown>;
+    expect(await new Validator().validate(copy())).toMatchObject({ valid: true });
+    type Parsed = Parameters<typeof SwaggerParser.validate>[0];
+    await expect(SwaggerParser.validate(copy() as unknown as Parsed)).resolves.toMatchObject({ openapi: '3.1.0' });
+  });
+
+  it('describes every route that is mounted, and no other', async () => {
+    const mounted = await mountedRoutes(running.url, running.mountedPaths);
+    const described = operations().map(({ path, method }) => `${method.toUpperCase()} ${path}`);
+    expect(described.sort()).toEqual([...new Set(mounted)].sort());
+  });
+
+  it('gives each operation a name of its own, a tag, and refusals', () => {
+    const names = operations().map(({ operation }) => operation.operationId);
+    expect(new Set(names).size).toBe(names.length);
+    const tags = document.tags.map(({ name }) => name);
+    expect(new Set(tags).size).toBe(tags.length);
+    for (const { operation } of operations()) {
+      expect(tags).toContain(operation.tags[0]);
+      expect(operation.responses).toHaveProperty('default');
+    }
+  });
+
+  it('lists the values of a filter, and types page_size as a number', () => {
+    const list = document.paths['/archivist/v2/assets/{uuid}/events']!['get']!;
+    const schemaOf = (name: string) => list.parameters.find((parameter) => parameter.name === name)?.schema;
+    expect(schemaOf('page_size')).toMatchObject({ type: 'integer' });
+    expect(schemaOf('confirmation_status')?.['enum']).toContain('CONFIRMED');
+    expect(schemaOf('timestamp_accepted_since')).toEqual({ type: 'string', format: 'date-time' });
+    expect(schemaOf('event_attributes.*')).toMatchObject({ type: 'object' });
+  });
+
+  it('shows examples that the service accepts', async () => {
+    const shown = operations().flatMap(({ path, method, operation }) => {
+      const example = operation.requestBody?.content['application/json']?.example;
+      return example === undefined ? [] : [{ path, method, example }];
+    });
+    expect(shown.length).toBeGreaterThan(9);
+    const asset = await running.owner.post('/archivist/v2/assets', { attributes: { arc_display_type: 'vcon' } });
+    const uuid = String(asset.json['identity']).replace('assets/', '');
+    for (const { path, method, example } of shown) {
+      expect(method).toBe('post');
+      const answer = await running.owner.post(path.replace('{uuid}', uuid), example);
+      expect([path, answer.status, answer.status === 200 ? undefined : answer.json]).toEqual([path, 200, undefined]);
+    }
+  });
+});
