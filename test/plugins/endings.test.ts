@@ -170,6 +170,19 @@ describe.skipIf(!redisUrl || !pythonPath || !hasRedisPy)('the wheel that looks f
     expect(await redis.exists(`vcon:${uuid}`, `${stream}:look`, `${stream}:look:tries`)).toBe(0);
   });
 
+  it('lets a link and a tracer put nothing back either, when a link has taken the vCon out of Redis', async () => {
+    const uuid = randomUUID();
+    const storages = { postgres: rows() };
+    const options = { stream };
+    drive([put(uuid), { store: 'postgres', uuid }], storages);
+    const tracer = (index: number): Step => ({ tracer: [uuid, uuid], links: ['forget'], index, options });
+    drive([tracer(-1)], storages);
+    await redis.del(`vcon:${uuid}`);
+    const { results } = drive([tracer(-1), tracer(0), { link: 'evidence', uuid, options }], storages);
+    expect(results.map(({ raised }) => raised)).toEqual([undefined, undefined, 'LookupError']);
+    expect([await recorded(), await redis.exists(`vcon:${uuid}`)]).toEqual([[], 0]);
+  });
+
   it('does not take an error that a storage logs, and hides, for the word that the vCon is gone', () => {
     const uuid = randomUUID();
     const storages = {

@@ -1,10 +1,17 @@
-"""Stands in for the conserver's module of this name: reads a vCon, and hashes it as the conserver does."""
+"""Stands in for the conserver's module of this name: reads a vCon, and hashes it as the conserver does.
+
+As in the conserver, a vCon that is not in Redis is fetched from a storage and put back, with a new time to live.
+"""
 
 import copy
 import hashlib
 import json
 
 import redis_mgr
+from config import get_config
+from storage.base import Storage
+
+EXPIRY_SECONDS = 3600
 
 
 class Vcon:
@@ -25,4 +32,15 @@ class Vcon:
 class VconRedis:
     def get_vcon(self, vcon_id):
         text = redis_mgr.redis.get(f"vcon:{vcon_id}")
-        return Vcon(json.loads(text)) if text else None
+        if text:
+            return Vcon(json.loads(text))
+        document = self._from_storages(vcon_id)
+        return Vcon(document) if document else None
+
+    def _from_storages(self, vcon_id):
+        for name in get_config().get("storages") or {}:
+            document = Storage(name).get(vcon_id)
+            if document:
+                redis_mgr.redis.set(f"vcon:{vcon_id}", json.dumps(document), ex=EXPIRY_SECONDS)
+                return document
+        return None

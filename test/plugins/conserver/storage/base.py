@@ -14,6 +14,11 @@ class Storage:
     def save(self, vcon_id):
         self.module.save(vcon_id, self.options)
 
+    def get(self, vcon_id):
+        if hasattr(self.module, "get"):
+            return self.module.get(vcon_id, self.options)
+        return None
+
     def delete(self, vcon_id):
         if hasattr(self.module, "delete"):
             return self.module.delete(vcon_id, self.options)
