@@ -145,7 +145,7 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
 
   async function remember(ended: Ended, uuid: string, history: string, fields: Fields, changed: boolean) {
     const { operation, vcon, method, observed } = ended;
-    const seen = `op:${operation.reported ?? operation.name}:${vcon.payload}`;
+    const seen = `op:${operation.name}:${vcon.payload}`;
     const earlier = fields[seen];
     if (earlier && earlier !== method) {
       const methods = [earlier, method].sort().join(' and ');

@@ -182,6 +182,14 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     expect(Object.keys(await memory.read('doubles', 'vcon_sent'))).toEqual(['receiver and tracer']);
   });
 
+  it('notices it also where the tracer has only the common word for the operation', async () => {
+    const vcon = freshVcon();
+    await see(vcon, 'vcon_enhanced', 'tracer');
+    await see(vcon, 'summarised');
+    await see(freshVcon(), 'transcribed');
+    expect(doubles).toEqual(['vcon_enhanced']);
+  });
+
   it('remembers fields by name, takes single ones away, and lists and forgets names', async () => {
     const name = `../${randomUUID()}/é`;
     await memory.write('gaps', name, { a: '1', b: '2' });
