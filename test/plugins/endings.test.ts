@@ -6,6 +6,7 @@ import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { notifiesOfEndings, startKeyspaceEndings } from '../../plugins/endings/keyspace-endings.js';
 import { isLooking, readLooker } from '../../plugins/endings/look-list.js';
+import { examineCaptureRedis } from '../../plugins/operator/examine-capture.js';
 import { ownRedisUrl } from '../support/own-redis.js';
 import { hasRedisPy, pythonPath, redisUrl } from '../support/prerequisites.js';
 import { eventually, silent } from './plugin-rig.js';
@@ -88,6 +89,23 @@ describe.skipIf(!redisUrl)('reasons to look for the end of a vCon', () => {
     expect(counted).toEqual(['unlooked']);
     await redis.hset(`${stream}:looker`, 'beat', String(Date.now() - 600_000));
     expect(isLooking(await readLooker(redis, stream))).toBe(false);
+  });
+
+  it('are examined by the doctor: who notifies, who looks, which storages are asked', async () => {
+    const config = { stream, tapList: undefined, endings: true };
+    const found = async () => {
+      const findings = await examineCaptureRedis(ownRedisUrl('plugin'), config);
+      return findings.filter(({ check }) => check.startsWith('endings')).map(({ state, found: text }) => [state, text]);
+    };
+    const notified = ['ok', 'Redis notifies of keys that go; those that go while no plugin listens are missed'];
+    const nobody = 'no wheel asks the storages, so no ending is recorded; 0 vCons wait to be looked for';
+    expect(await found()).toEqual([notified, ['change', nobody]]);
+    const storages = { storages: '["crm","s3"]', not_asked: '["crm"]' };
+    await redis.hset(`${stream}:looker`, { beat: String(Date.now()), version: '0.2.0', ...storages });
+    const asks = 'wheel 0.2.0 asks s3; not asked, as configured: crm; 0 vCons wait to be looked for';
+    expect(await found()).toEqual([notified, ['ok', asks]]);
+    await redis.hset(`${stream}:looker`, { unanswered: '2' });
+    expect((await found())[1]![0]).toBe('change');
   });
 
   it('need a Redis that notifies of events of keys, and of each of the three kinds', () => {
