@@ -1,26 +1,26 @@
 import {
   examineTransparentStatement,
-  readStatement,
   readTransparentStatement,
-  toHex,
+  requireVerified,
   VerificationError,
 } from '../../src/core/index.js';
 import type { ServiceKeys } from '../archivist-client/archivist-client.js';
 import type { ReceiptJob } from './receipt-job.js';
 
 /**
- * Checks every step of a transparent statement, and that it is about this event and this hash. The document is not here:
- * its hash was captured, and is what the statement must name.
+ * Checks that a transparent statement is proven in every part, statement and event, and is about this event and this hash.
+ * The document is not here: its hash was captured, and is what the statement must name.
  * @throws {VerificationError}
  */
 export async function verifyReceiptHome(bytes: Uint8Array, job: ReceiptJob, keys: ServiceKeys): Promise<void> {
-  const { steps } = await examineTransparentStatement(bytes, keys);
-  for (const { step, outcome, code, detail } of steps)
-    if (outcome !== 'verified' && step !== 'payload_hash')
-      throw new VerificationError(code ?? 'receipt_missing', `${step}: ${detail}`);
-  const { entry, event } = readTransparentStatement(bytes);
-  const { subject, payloadHash } = readStatement(entry);
-  if (subject !== job.subject || !payloadHash || toHex(payloadHash) !== job.payload)
+  const { claims } = requireVerified(await examineTransparentStatement(bytes, keys));
+  const [statement, event] = (['statement', 'event'] as const).map((kind) =>
+    claims.find((claim) => claim.kind === kind),
+  );
+  if (!statement || !event) throw new VerificationError('receipt_missing', 'the statement comes without its event');
+  const { subject, payload_hash } = statement.facts;
+  if (subject !== job.subject || payload_hash !== job.payload)
     throw new VerificationError('event_mismatch', 'the statement is about another vCon, or another state of it');
-  if (event?.identity !== job.event) throw new VerificationError('event_mismatch', 'the receipt is for another event');
+  if (readTransparentStatement(bytes).event?.identity !== job.event)
+    throw new VerificationError('event_mismatch', 'the receipt is for another event');
 }

@@ -23,13 +23,17 @@ function keysOf(bytes: Uint8Array): PublicJwk[] {
   return label === undefined ? readKeyDocument(bytes) : [pemKey(text, label)];
 }
 
+/** Keys that come with the evidence are never used, so that a person has to know where to get them. */
+const WHERE_KEYS_ARE =
+  "A service publishes its logs' keys at <service>/.well-known/scitt-keys and its issuers' keys at <service>/archivist/v1/didweb/did.json: fetch both over a channel that you trust, for example with curl -o log-keys.cbor <service>/.well-known/scitt-keys";
+
 /**
  * The keys in files: COSE key set, JWK set, JWK, did.json, or PEM of a public key or a certificate.
  * @param option what a caller who gave none should have given
  * @throws {UsageError}
  */
 export async function readKeyFiles(option: string, paths: readonly string[] = []): Promise<PublicJwk[]> {
-  if (paths.length === 0) throw new UsageError(`this check needs ${option}`);
+  if (paths.length === 0) throw new UsageError(`this check needs ${option}. ${WHERE_KEYS_ARE}`);
   const keys: PublicJwk[] = [];
   for (const path of paths) {
     try {

@@ -1,61 +1,54 @@
 import { VerificationError } from '../core/errors.js';
 import { tenancyOfLog } from '../core/receipt/log-claims.js';
 import { readSeal } from '../core/receipt/seal.js';
-import { type EventDocument, isAssetEvent, readEventDocument } from '../core/statement/event-document.js';
-import { parseUnambiguousJson } from '../core/statement/unambiguous-json.js';
-import { refused, runStep, type VerificationStep } from '../core/verify/verification-report.js';
-import { verifyConsistency } from '../core/verify/verify-consistency.js';
-import { checkEventLog, eventCommit } from '../core/verify/verify-event.js';
+import type { Claim } from '../core/verify/claim.js';
+import { sealedLeafProof, sealProof, type VerifiedSeal } from '../core/verify/proofs.js';
+import { checked, type Findings, findingsOf, notCovered } from '../core/verify/verdict.js';
+import { checkNotOlder } from '../core/verify/verify-consistency.js';
+import { checkEventLog, eventCommit, eventLeaf } from '../core/verify/verify-event.js';
 import { checkEventInMassif } from '../core/verify/verify-event-in-log.js';
-import { type ProvenMassif, proveLog, recomputeMassifs, type SealedMassif } from '../core/verify/verify-log.js';
+import {
+  type ProvenMassif,
+  proveLog,
+  recomputeMassifs,
+  type SealedMassif,
+  verifySealOfMassif,
+} from '../core/verify/verify-log.js';
 import type { ReceiptTrust } from '../core/verify/verify-receipt.js';
 import { type EvidenceFile, UsageError } from './evidence-file.js';
+import type { GivenEvent } from './given-event.js';
 import type { ReplicaLog } from './replica-folder.js';
-
-/** A step of a check, under a name that says what was checked. */
-export type Step = VerificationStep<string>;
 
 /** Told of each massif on long work. */
 export type Progress = (done: string) => void;
+
+/** What no peak covers in a log's files. The seal signs only the newest idtimestamp. */
+const TRIE = 'the peaks do not cover what stands beside a leaf in its massif';
+const openTrie = (piece: string) =>
+  notCovered(piece, 'by_design', TRIE, ['trie_keys', 'trie_extra_bytes', 'trie_idtimestamps']);
 
 async function* filesOf({ numbers, read }: ReplicaLog): AsyncGenerator<SealedMassif> {
   for (const number of numbers) yield await read(number);
 }
 
-/** Checks every file of a replicated log, and the events that it should hold. */
+/** Checks every file of a replicated log, and finds in it the events that were given. */
 export async function checkReplica(
   log: ReplicaLog,
-  events: readonly EventDocument[],
+  events: readonly GivenEvent[],
   trust: ReceiptTrust,
   progress: Progress,
-): Promise<Step[]> {
-  const steps: Step[] = [];
-  const open = new Set(events);
-  let last: ProvenMassif | undefined;
-  try {
+): Promise<Partial<Findings>> {
+  return findingsOf(log.path, async () => {
+    let last: ProvenMassif | undefined;
     for await (const proven of proveLog(filesOf(log), trust)) {
       checkPlace(log, proven, last);
       last = proven;
       progress(`massif ${proven.massif.index}, ${proven.massif.size} nodes`);
-      for (const event of open) {
-        if (!isIn(event, proven)) continue;
-        open.delete(event);
-        steps.push(await eventStep(event, proven));
-      }
+      for (const event of events) await findEvent(event, proven);
     }
-  } catch (error) {
-    if (!(error instanceof VerificationError)) throw error;
-    return [...steps, refused(`log ${log.path}`, error)];
-  }
-  const { massif, seal } = last!;
-  const detail = `massifs ${log.numbers[0]} to ${massif.index} recomputed, sealed at ${seal.state.size} nodes by ${seal.issuer} as "${seal.subject}"`;
-  const missing = [...open].map((event) =>
-    refused(
-      event.identity,
-      new VerificationError('insufficient_data', 'none of the files holds its leaf under a seal'),
-    ),
-  );
-  return [{ step: `log ${log.path}`, outcome: 'verified', detail }, ...steps, ...missing];
+    const { massif, seal } = last!;
+    return logFindings(log.path, log.numbers[0]!, massif.index, [seal]);
+  });
 }
 
 /** The folder says which log and which of its massifs a file is: another one in its place would pass for it. */
@@ -68,43 +61,82 @@ function checkPlace({ path, numbers }: ReplicaLog, { massif, seal }: ProvenMassi
     throw new VerificationError('log_mismatch', `the log in ${path} is "${seal.subject}"`);
 }
 
-function isIn(event: EventDocument, { massif, seal }: ProvenMassif): boolean {
+/** Adds to an event what a proven massif of its own log says of it, if its place is in there. */
+async function findEvent(
+  { event, piece, proofs, refusals }: GivenEvent,
+  { massif, seal }: ProvenMassif,
+): Promise<void> {
   const index = BigInt(eventCommit(event).index);
-  return index >= massif.firstNode && index < massif.size && index < seal.state.size;
-}
-
-function eventStep(event: EventDocument, { massif, seal }: ProvenMassif): Promise<Step> {
-  return runStep(event.identity, () => {
-    checkEventLog(seal, event);
+  if (index < massif.firstNode || index >= massif.size || index >= seal.state.size) return;
+  const { failed: elsewhere } = await checked(piece, () => checkEventLog(seal, event));
+  if (elsewhere) return;
+  const { proven, failed } = await checked(piece, () => {
     checkEventInMassif(event, massif, seal);
-    const uncovered = isAssetEvent(event) || event.event_type !== undefined ? '' : '; not its creator and time';
-    return `its leaf is node ${eventCommit(event).index} of the log${uncovered}`;
+    return sealedLeafProof(seal, eventLeaf(event).leaf, index);
   });
+  if (proven) proofs.push(proven);
+  else refusals.push(failed);
 }
 
-/** The events of a file: one, or a list as the interface answers it. @throws {VerificationError} `malformed` */
-export function eventsOf({ kind, bytes }: EvidenceFile): EventDocument[] {
-  const value = parseUnambiguousJson(new TextDecoder().decode(bytes));
-  return (kind === 'event' ? [value] : (value as { events: unknown[] }).events).map(readEventDocument);
+/** Claims on a log's files and, where there are seals of several times, that the newer states extend the older ones. */
+function logFindings(piece: string, first: number, last: number, seals: readonly VerifiedSeal[]): Partial<Findings> {
+  const by = seals.map(sealProof);
+  const [older, newer] = [seals[0]!, seals.at(-1)!];
+  const massifs = { first_massif: String(first), last_massif: String(last) };
+  const size = String(newer.state.size);
+  const log: Claim = { kind: 'log', piece, facts: { ...massifs, size }, by };
+  const extension: Claim = {
+    kind: 'extension',
+    piece,
+    facts: { older_size: String(older.state.size), size },
+    by,
+  };
+  return { claims: seals.length > 1 ? [log, extension] : [log], ...openTrie(piece) };
 }
 
 /**
- * Single massif and seal files, put in order and beside each other, as if they lay in a folder.
- * @throws {UsageError} unless there is one seal for each massif
+ * Checks single massif and seal files of one log, in whichever order they were given: the massifs follow each other, each
+ * seal is over the peaks of its size, and no seal is of an older state than one before it.
+ * @throws {UsageError} when a massif is there twice
  */
-export function replicaOfFiles(massifs: readonly EvidenceFile[], seals: readonly EvidenceFile[]): ReplicaLog {
-  if (massifs.length !== seals.length) throw new UsageError('give each massif file together with its seal');
-  const orderedMassifs = massifs.toSorted((left, right) => massifIndex(left) - massifIndex(right));
-  const orderedSeals = seals.toSorted((left, right) => Number(sealedSize(left) - sealedSize(right)));
-  const numbers = orderedMassifs.map(massifIndex);
-  return {
-    path: orderedMassifs.map(({ path }) => path).join(', '),
-    numbers,
-    read: async (number) => {
-      const place = numbers.indexOf(number);
-      return { massif: orderedMassifs[place]!.bytes, seal: orderedSeals[place]!.bytes };
-    },
-  };
+export async function checkLogFiles(
+  massifFiles: readonly EvidenceFile[],
+  sealFiles: readonly EvidenceFile[],
+  events: readonly GivenEvent[],
+  trust: ReceiptTrust,
+): Promise<Partial<Findings>> {
+  const piece = [...massifFiles, ...sealFiles].map(({ path }) => path).join(', ');
+  if (massifFiles.length === 0 || sealFiles.length === 0)
+    return notCovered(
+      piece,
+      'unproven',
+      'a massif is proven by a seal, and a seal by the massif that it is over: give both',
+    );
+  const ordered = massifFiles.toSorted((left, right) => massifIndex(left) - massifIndex(right));
+  if (new Set(ordered.map(massifIndex)).size !== ordered.length)
+    throw new UsageError('two massif files have the same number: give the files of one log, of one time');
+  return findingsOf(piece, async () => {
+    const massifs = recomputeMassifs(ordered.map(({ bytes }) => bytes));
+    const seals: VerifiedSeal[] = [];
+    for (const { bytes } of sealFiles.toSorted(bySealedSize)) {
+      const { size } = readSeal(bytes).state;
+      const over = massifs.find((massif) => size <= massif.size) ?? massifs.at(-1)!;
+      const seal = await verifySealOfMassif(bytes, over, trust);
+      const before = seals.at(-1);
+      if (before) checkNotOlder(seal, before);
+      seals.push(seal);
+    }
+    const newest = seals.at(-1)!;
+    const sealed = massifs.filter((massif) => massif.firstNode < newest.state.size);
+    for (const massif of sealed) for (const event of events) await findEvent(event, { massif, seal: newest });
+    const open = sealed.length < massifs.length ? notCovered(piece, 'unproven', 'no seal reaches the last massif') : {};
+    const findings = logFindings(piece, sealed[0]!.index, sealed.at(-1)!.index, seals);
+    return { ...findings, notCovered: [...(findings.notCovered ?? []), ...(open.notCovered ?? [])] };
+  });
+}
+
+function bySealedSize(left: EvidenceFile, right: EvidenceFile): number {
+  return Number(sealedSize(left) - sealedSize(right));
 }
 
 function sealedSize({ bytes }: EvidenceFile): bigint {
@@ -118,24 +150,4 @@ function sealedSize({ bytes }: EvidenceFile): bigint {
 
 function massifIndex({ bytes }: EvidenceFile): number {
   return new DataView(bytes.buffer, bytes.byteOffset).getUint32(28);
-}
-
-/** Checks that the second seal extends the first. */
-export async function checkSeals(
-  [older, newer]: readonly [EvidenceFile, EvidenceFile],
-  massifs: readonly EvidenceFile[],
-  trust: ReceiptTrust,
-): Promise<Step[]> {
-  const files = massifs.toSorted((left, right) => massifIndex(left) - massifIndex(right)).map(({ bytes }) => bytes);
-  return [
-    await runStep('massifs', () => {
-      const last = recomputeMassifs(files).at(-1);
-      if (!last) throw new VerificationError('insufficient_data', 'two seals are compared over the massif files');
-      return `${files.length} recomputed, up to ${last.size} nodes`;
-    }),
-    await runStep('consistency', async () => {
-      await verifyConsistency({ seal: older.bytes }, { seal: newer.bytes, massifs: files }, trust);
-      return `the log of ${newer.path} extends that of ${older.path}`;
-    }),
-  ];
 }

@@ -1,11 +1,11 @@
 import { VerificationError } from '../core/errors.js';
 import { type AssetEventDocument, readEventDocument } from '../core/statement/event-document.js';
 import { parseUnambiguousJson } from '../core/statement/unambiguous-json.js';
-import { runStep } from '../core/verify/verification-report.js';
+import { createVerdict, type Findings, findingsOf, notCovered, verdictWithin } from '../core/verify/verdict.js';
 import { type PublicEvent, verifyPublicAsset } from '../core/verify/verify-public-asset.js';
 import type { ReceiptTrust } from '../core/verify/verify-receipt.js';
 import { UsageError } from './evidence-file.js';
-import type { Progress, Step } from './log-evidence.js';
+import type { Progress } from './log-evidence.js';
 import { LogUnreachable, requireFile } from './monitor/fetch-file.js';
 
 async function fetched(url: string): Promise<Uint8Array> {
@@ -46,32 +46,34 @@ async function withReceipt(event: AssetEventDocument, base: string): Promise<Pub
 }
 
 /** Reads a public asset with all of its events and their receipts from where it is published, and checks it. */
-export async function checkPublicAsset(url: string, trust: ReceiptTrust, progress: Progress): Promise<Step[]> {
+export async function checkPublicAsset(
+  url: string,
+  trust: ReceiptTrust,
+  progress: Progress,
+): Promise<Partial<Findings>> {
   const address = url.replace(/[?#].*$/, '').replace(/\/+$/, '');
   const base = address.replace(/\/[^/]+$/, '');
   if (!base.endsWith('/publicassets')) throw new UsageError('the URL must be that of a public asset');
-  const { identity, attributes } = await fetchedJson(address);
-  const listed = await allEvents(address, progress);
-  return [
-    await runStep(`publicassets/${address.slice(base.length + 1)}`, async () => {
-      if (
-        identity !== `publicassets/${address.slice(base.length + 1)}` &&
-        identity !== `assets/${address.slice(base.length + 1)}`
-      )
-        throw new VerificationError('event_mismatch', `the asset there is ${String(identity)}`);
-      const events: PublicEvent[] = [];
-      for (const event of listed.map((each) => readEventDocument(each) as AssetEventDocument)) {
-        events.push(await withReceipt(event, base));
-        progress(`${events.length} of ${listed.length} receipts read`);
-      }
-      const asset = {
-        identity: `publicassets/${address.slice(base.length + 1)}`,
-        attributes: attributesOf(attributes),
-      };
-      await verifyPublicAsset(asset, events, trust);
-      return `its attributes are what its ${events.length} events made of them, and the log holds each event`;
-    }),
-  ];
+  const piece = `publicassets/${address.slice(base.length + 1)}`;
+  return findingsOf(url, async () => {
+    const { identity, attributes, ...others } = await fetchedJson(address);
+    const listed = await allEvents(address, progress);
+    if (identity !== piece && identity !== piece.replace(/^public/, ''))
+      throw new VerificationError('event_mismatch', `the asset there is ${String(identity)}`, 'identity');
+    const events: PublicEvent[] = [];
+    for (const event of listed.map((each) => readEventDocument(each) as AssetEventDocument)) {
+      events.push(await withReceipt(event, base));
+      progress(`${events.length} of ${listed.length} receipts read`);
+    }
+    const verdict = await verifyPublicAsset({ identity: piece, attributes: attributesOf(attributes) }, events, trust);
+    const open = notCovered(
+      'public_asset',
+      'by_design',
+      'no log covers these members of an asset',
+      Object.keys(others),
+    );
+    return verdictWithin(url, createVerdict(verdict, open));
+  });
 }
 
 function attributesOf(value: unknown): Record<string, unknown> {

@@ -2,12 +2,13 @@ import type { Command } from 'commander';
 import { VerificationError } from '../core/errors.js';
 import { decodeVkey, NoteKeyType } from '../core/tlog/signed-note.js';
 import type { IssuerTrust } from '../core/verify/trust.js';
+import { type Outcome, VERDICT_SCHEMA, verdictDocument } from '../core/verify/verdict.js';
 import { certificateTrust } from './certificate-trust.js';
 import { UsageError } from './evidence-file.js';
 import { readKeyFiles } from './key-files.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
-import { reportText } from './verification-text.js';
-import { type EvidenceReport, type GivenTrust, verifyEvidence } from './verify-evidence.js';
+import { verdictText } from './verdict-text.js';
+import { type EvidenceVerdict, type GivenTrust, NotEvidence, verifyEvidence } from './verify-evidence.js';
 
 interface VerifyOptions {
   readonly logKeys?: readonly string[];
@@ -25,7 +26,7 @@ interface VerifyOptions {
   readonly json?: boolean;
 }
 
-const EXIT_REFUSED = 1;
+const EXIT_STATUS: Readonly<Record<Outcome, number>> = { verified: 0, refused: 1, incomplete: 3 };
 
 function pin(issuer: string | undefined, subject: string | undefined) {
   return { ...(issuer === undefined ? {} : { issuer }), ...(subject === undefined ? {} : { subject }) };
@@ -57,10 +58,11 @@ function witnessesOf({ witness = [], witnessQuorum }: VerifyOptions): Pick<Given
   return { witnesses, quorum };
 }
 
-async function verify(files: readonly string[], options: VerifyOptions, terminal: Terminal): Promise<EvidenceReport> {
+async function verify(files: readonly string[], options: VerifyOptions, terminal: Terminal): Promise<EvidenceVerdict> {
   const trust: GivenTrust = {
     logKeys: () => readKeyFiles('--log-keys', options.logKeys),
     issuers: () => issuers(options),
+    hasIssuers: options.issuerKeys !== undefined || options.ca !== undefined,
     statementLog: pin(options.logIssuer, options.statementLog),
     tenancyLog: pin(options.logIssuer, options.tenancyLog),
     ...witnessesOf(options),
@@ -74,43 +76,52 @@ function collect(value: string, previous: readonly string[] = []): readonly stri
   return [...previous, value];
 }
 
+/** What `--json` prints when nothing could be checked (docs/formats/verdict.md). */
+function unreadable(error: UsageError): object {
+  const files = error instanceof NotEvidence ? error.files : [];
+  return { schema: VERDICT_SCHEMA, outcome: 'unreadable', files, error: error.message };
+}
+
 /**
- * `verify`: checks evidence with keys from files, offline unless a URL is given. Exit code 0 when verified, 1 when
- * refused, 2 when the command line or a file is at fault.
+ * `verify`: checks evidence with keys from files, offline unless a URL is given. Exit status 0 when it is verified, 1 when
+ * it is refused, 2 when the command line is wrong or the files are no evidence, 3 when a piece of evidence is unproven.
  */
 export function addVerifyCommand(program: Command, terminal: Terminal): void {
   program
     .command('verify')
-    .description('check evidence; needs no network for local files, and trusts only the given keys')
+    .description(
+      'check evidence; needs no network for local files, and trusts only the given keys. Exit status: 0 verified, 1 refused, 2 not evidence or unreadable, 3 incomplete (nothing false, but something is unproven)',
+    )
     .argument(
       '<files...>',
-      'a vCon and its transparent statement or evidence bundle; an event and its log (replica folder, or massif and seal); a receipt and its statement or event; two seals and the massifs between, the older first; a replica folder; a public asset’s URL',
+      'any files that belong together, in any order: a vCon; transparent statements, evidence bundles, signed statements, receipts, events; log files (massifs and seals) or a replica folder. Or the URL of a public asset',
     )
     .option('--log-keys <file>', 'keys of the logs: COSE key set, JWK set or did.json; repeatable', collect)
     .option('--issuer-keys <file>', 'keys of the statement’s issuer, in the same forms or as PEM; repeatable', collect)
-    .option('--issuer <name>', 'accept statements of this issuer alone, where keys of several are given')
+    .option('--issuer <name>', 'accept only statements of this issuer, which the given keys do not say by themselves')
     .option('--ca <pem>', 'authorities whose certificates (x5chain) may name a statement’s signer; repeatable', collect)
-    .option('--at <time>', 'when such certificates have to hold, unless a log is proven to say it; now if not given')
-    .option('--log-issuer <name>', 'accept receipts and seals of this log operator alone')
-    .option('--statement-log <name>', 'accept the receipt of this statement log alone')
-    .option('--tenancy-log <name>', 'accept receipts and seals of this tenancy log alone')
+    .option('--at <time>', 'when such certificates have to be valid, unless a log proves the time; default now')
+    .option('--log-issuer <name>', 'accept only receipts and seals of this log operator')
+    .option('--statement-log <name>', 'accept only receipts of this statement log')
+    .option('--tenancy-log <name>', 'accept only receipts and seals of this tenancy log')
     .option(
       '--witness <vkey>',
       'a witness’s key (name+hash+key), to check who vouched for a bundle; repeatable',
       collect,
     )
-    .option('--witness-quorum <n>', 'how many of the witnesses have to have cosigned; all if not given')
-    .option('--witnessed-log <name>', 'accept what witnesses cosigned of this public statement log alone')
-    .option('--statement-only', 'check the statement without its vCon')
-    .option('--json', 'print one JSON document')
+    .option('--witness-quorum <n>', 'how many of the witnesses must have cosigned; default all')
+    .option('--witnessed-log <name>', 'accept only checkpoints of this public statement log')
+    .option('--statement-only', 'check a statement without its vCon')
+    .option('--json', 'print one JSON document (docs/formats/verdict.md)')
     .action(async (files: string[], options: VerifyOptions) => {
       try {
-        const report = await verify(files, options, terminal);
-        terminal.print(options.json ? JSON.stringify(report, null, 2) : reportText(report));
-        terminal.exitCode = report.verified ? 0 : EXIT_REFUSED;
+        const { verdict, files: takenFor } = await verify(files, options, terminal);
+        const json = () => JSON.stringify(verdictDocument(verdict, takenFor), null, 2);
+        terminal.print(options.json ? json() : verdictText(verdict, takenFor));
+        terminal.exitCode = EXIT_STATUS[verdict.outcome];
       } catch (error) {
         if (!(error instanceof UsageError)) throw error;
-        if (options.json) terminal.print(JSON.stringify({ verified: false, error: error.message }, null, 2));
+        if (options.json) terminal.print(JSON.stringify(unreadable(error), null, 2));
         else terminal.complain(`error: ${error.message}`);
         terminal.exitCode = EXIT_USAGE;
       }

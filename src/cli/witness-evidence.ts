@@ -3,19 +3,18 @@ import type { PublicJwk } from '../core/cose/public-key.js';
 import { VerificationError } from '../core/errors.js';
 import { readTransparentStatement } from '../core/statement/transparent-statement.js';
 import type { NoteKey } from '../core/tlog/signed-note.js';
+import { eventFacts } from '../core/verify/event-facts.js';
 import type { ExpectedLog } from '../core/verify/trust.js';
-import { notChecked, runStep } from '../core/verify/verification-report.js';
+import { type Findings, findingsOf, missing, notCovered } from '../core/verify/verdict.js';
 import { verifyWitnessed, type WitnessedSeal } from '../core/verify/verify-witnessed.js';
 import type { WitnessFiles } from './evidence-bundle.js';
-import type { Step } from './log-evidence.js';
 
-const STEP = 'witnesses';
 const HASH = /^[0-9a-f]{64}$/;
 /** A path and the peaks of the largest log that there can be. */
 const MOST_HASHES = 64;
 
 /** Keys that the caller trusts. */
-interface WitnessTrust {
+export interface WitnessTrust {
   logKeys(): Promise<readonly PublicJwk[]>;
   readonly tenancyLog: ExpectedLog;
   /** Of the checkpoints that witnesses cosign. */
@@ -26,27 +25,32 @@ interface WitnessTrust {
 
 /**
  * Checks that witnesses have seen the state of the log that holds a transparent statement's event. Without their keys that
- * is told as not checked; with keys, a bundle that has nothing of witnesses is refused.
+ * stays unproven; with keys, a bundle that has nothing of witnesses is refused.
  */
-export async function witnessSteps(
+export async function witnessFindings(
   statement: Uint8Array,
   files: WitnessFiles | undefined,
   trust: WitnessTrust,
-): Promise<Step[]> {
+): Promise<Partial<Findings>> {
   const { witnesses, quorum, tenancyLog, witnessedLog: origin } = trust;
-  if (witnesses.length === 0)
-    return files ? [notChecked(STEP, 'witnesses vouch for it: give their keys (--witness) to check that')] : [];
+  if (witnesses.length === 0) {
+    if (!files) return {};
+    return {
+      ...missing('witness_keys', 'witnesses vouch for it: give their keys (--witness) to check that'),
+      ...notCovered('witness', 'unproven', 'no key of a witness was given'),
+    };
+  }
   const logKeys = await trust.logKeys();
-  const step = await runStep(STEP, async () => {
+  return findingsOf('witness', async () => {
     if (!files) throw new VerificationError('witness_quorum_missing', 'the bundle has no checkpoint of witnesses');
     const { event } = readTransparentStatement(statement);
     if (!event) throw new VerificationError('insufficient_data', 'the statement carries no event');
     const witnessTrust = { logKeys, log: tenancyLog, witnesses, quorum, origin };
-    const { by, ...checkpoint } = await verifyWitnessed(event, witnessedSeal(files), witnessTrust);
-    const place = `entry ${checkpoint.index} of ${checkpoint.size} in the log "${checkpoint.origin}"`;
-    return `witnessed by ${by.length} of ${witnesses.length} (${by.join(', ')}); the seal is ${place}`;
+    const { proofs } = await verifyWitnessed(event, witnessedSeal(files), witnessTrust);
+    const { committed, tenancy } = eventFacts(event);
+    const facts = { ...(tenancy === undefined ? {} : { tenancy }), ...(committed === undefined ? {} : { committed }) };
+    return { claims: [{ kind: 'witnessed', piece: 'witness', facts, by: proofs }] };
   });
-  return [step];
 }
 
 function witnessedSeal({ seal, proof, inclusion }: WitnessFiles): WitnessedSeal {

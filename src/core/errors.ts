@@ -33,9 +33,12 @@ export type VerificationCode =
 export class VerificationError extends Error {
   override readonly name = 'VerificationError';
   readonly code: VerificationCode;
+  /** The member that differs, where one does. */
+  readonly member: string | undefined;
 
-  constructor(code: VerificationCode, message: string) {
+  constructor(code: VerificationCode, message: string, member?: string) {
     super(message);
     this.code = code;
+    this.member = member;
   }
 }

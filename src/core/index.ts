@@ -88,7 +88,14 @@ export type {
   SignatureProof,
   WitnessProof,
 } from './verify/claim.js';
-export { type DocumentForm, type DocumentMatch, matchDocument } from './verify/match-document.js';
+export { verifyEventMatchesStatement } from './verify/event-of-statement.js';
+export {
+  type DocumentDigests,
+  type DocumentForm,
+  type DocumentMatch,
+  documentFindings,
+  matchDocument,
+} from './verify/match-document.js';
 export type { CertificateTrust, ExpectedLog, IssuerTrust, LogTrust } from './verify/trust.js';
 export {
   type Contradiction,
@@ -99,27 +106,27 @@ export {
   type NotCovered,
   type NotCoveredReason,
   type Outcome,
+  requireVerified,
   type TakenFor,
-  throwIfRefused,
   VERDICT_SCHEMA,
   type Verdict,
   verdictDocument,
   verdictWithin,
 } from './verify/verdict.js';
-export type { StepName, VerificationReport, VerificationStep } from './verify/verification-report.js';
 export {
   type HeldState,
   verifyConsistency,
   verifyMmrConsistencyReceipt,
   verifyRfc9162ConsistencyReceipt,
 } from './verify/verify-consistency.js';
-export { type EventLeaf, eventLeaf, verifyEventMatchesStatement } from './verify/verify-event.js';
+export { type EventLeaf, eventLeaf } from './verify/verify-event.js';
 export { verifyEvent } from './verify/verify-event-in-log.js';
 export { type ProvenMassif, proveLog, type SealedMassif } from './verify/verify-log.js';
 export { verifyMassif } from './verify/verify-massif.js';
 export { type PublicAssetDocument, type PublicEvent, verifyPublicAsset } from './verify/verify-public-asset.js';
 export {
   type AnyReceiptTrust,
+  type Proven,
   type ReceiptSubject,
   type ReceiptTrust,
   verifyMmrReceipt,
@@ -127,7 +134,7 @@ export {
   verifyRfc9162Receipt,
 } from './verify/verify-receipt.js';
 export { verifySeal } from './verify/verify-seal.js';
-export { type ProvenRegistration, verifyStatement } from './verify/verify-statement.js';
+export { type ProvenRegistration, type VerifiedStatement, verifyStatement } from './verify/verify-statement.js';
 export {
   examineTransparentStatement,
   type TransparentStatementTrust,

@@ -1,18 +1,6 @@
 import { z } from 'zod';
 import type { PublicJwk } from '../core/cose/public-key.js';
 
-/** The DID of this service (did:web method): its document lies under the public URL at `DID_PATH`. */
-export function serviceDid(publicUrl: string): string {
-  const url = new URL(publicUrl);
-  const prefix = url.pathname.split('/').filter((part) => part !== '');
-  return ['did', 'web', encodeURIComponent(url.host), ...prefix, 'archivist', 'v1', 'didweb'].join(':');
-}
-
-/** The DID that statements about a tenancy's events are issued by: its document lies at `TENANCY_DID_PATH`. */
-export function issuerDid(publicUrl: string, tenantId: string): string {
-  return `${serviceDid(publicUrl)}:${tenantId}`;
-}
-
 export const TENANCY_DID_PATH = '/archivist/v1/didweb/:uuid/did.json';
 export const DID_PATH = '/archivist/v1/didweb/did.json';
 

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { encodeCoseKeySet } from '../core/cose/cose-key.js';
+import { issuerDid, serviceDid } from '../core/statement/issuer-did.js';
 import { readPublicTenancy } from '../iam/tenancies/tenancy-self.js';
 import { type Route, route } from '../platform/http/route.js';
 import type { Keyring, PublishedKey } from '../platform/keys/keyring.js';
 import type { Database } from '../platform/postgres/database.js';
 import { uuidSchema } from '../platform/uuid-schema.js';
-import { DID_PATH, didDocument, didDocumentSchema, issuerDid, serviceDid, TENANCY_DID_PATH } from './did.js';
+import { DID_PATH, didDocument, didDocumentSchema, TENANCY_DID_PATH } from './did.js';
 import { problemDetails } from './problem-details.js';
 
 /** Keys change rarely, and a verifier must learn of a new one soon. */

@@ -1,6 +1,7 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { leafSource } from '../archivist/leaf-source.js';
 import { statementSource } from '../archivist/statement-source.js';
+import { issuerDid } from '../core/statement/issuer-did.js';
 import { type Failpoints, killingFailpoints } from '../ledger/failpoints.js';
 import { createLedger, type Ledger, type LedgerMetrics } from '../ledger/round.js';
 import { type Clock, systemClock } from '../platform/clock.js';
@@ -16,7 +17,6 @@ import type { Database } from '../platform/postgres/database.js';
 import { openDatabase } from '../platform/postgres/open-database.js';
 import { openRedisQueues, postgresQueues } from '../platform/queue/open-queue-backend.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
-import { issuerDid } from '../scitt/did.js';
 import type { ledgerThread } from './ledger-thread.js';
 import { type OpenDeployment, openDeployment } from './open-deployment.js';
 import { watchKeys } from './watch-keys.js';

@@ -1,12 +1,12 @@
 import type { AcceptWriter } from '../archivist/accept/accept-writer.js';
 import { type Deployment, statementLog, tenancyLog } from '../archivist/deployment.js';
+import { serviceDid } from '../core/statement/issuer-did.js';
 import { createReceiptWatch } from '../ledger/receipt-watch.js';
 import type { RegisteredEntry } from '../ledger/registration-store.js';
 import type { Clock } from '../platform/clock.js';
 import type { Ids } from '../platform/ids.js';
 import type { Logger } from '../platform/logger.js';
 import type { Database } from '../platform/postgres/database.js';
-import { serviceDid } from '../scitt/did.js';
 import type { ScittDeps } from '../scitt/register-statement.js';
 
 /** What the registration of statements stands on: the provenance side makes an event of what it accepts. */

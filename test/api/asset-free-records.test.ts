@@ -9,7 +9,7 @@ import { readRfc9162Receipt } from '../../src/core/receipt/rfc9162-receipt.js';
 import { sha256 } from '../../src/core/sha256.js';
 import { readStatement } from '../../src/core/statement/signed-statement.js';
 import { readTransparentStatement } from '../../src/core/statement/transparent-statement.js';
-import { verifyEventRecord } from '../../src/core/verify/verify-event.js';
+import { verifyEventRecord } from '../../src/core/verify/event-of-statement.js';
 import { mmrReceiptPeak } from '../../src/core/verify/verify-receipt.js';
 import { verifyTransparentStatement } from '../../src/core/verify/verify-transparent-statement.js';
 import { type Client, startTestService, type TestService, template, until } from './test-service.js';

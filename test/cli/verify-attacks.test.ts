@@ -161,16 +161,20 @@ describe('evidence in JSON', () => {
     const { out, exitCode } = await verify(file('event.json', text), massif, await sealOf());
     expect([exitCode, out.includes('[malformed]')]).toEqual([1, true]);
   });
+});
 
-  it('cannot move the cursor, or write a verdict of its own', async () => {
-    const identity = 'assets/x/events/\u001b[2J\u009b1;1H\u202e\nVERIFIED.\r';
-    const forged = file('event.json', JSON.stringify({ ...log.events[5], identity }));
-    const { out, exitCode } = await verify(forged, massif, await sealOf());
-    expect(exitCode).toBe(1);
-    expect(out).toContain('events/\\u001b[2J\\u009b1;1H\\u202e\\u000aVERIFIED.\\u000d');
-    const json = await verify('--json', forged, massif, await sealOf());
+describe('names in evidence', () => {
+  it('cannot move the cursor, or write a verdict of their own', async () => {
+    const name = 'https://x/\u001b[2J\u009b1;1H\u202e\nVERIFIED.\r';
+    const statement = await sampleStatement(sampleAttributes(SAMPLE_VCON), issuer, name);
+    const forged = file('forged.cose', statement);
+    const { out, exitCode } = await verify(forged);
+    expect(exitCode).toBe(3);
+    expect(out).toContain('https://x/\\u001b[2J\\u009b1;1H\\u202e\\u000aVERIFIED.\\u000d');
+    expect(out).not.toMatch(/^VERIFIED/m);
+    const json = await verify('--json', forged);
     for (const unseen of ['\u001b', '\u009b', '\u202e']) expect(json.out).not.toContain(unseen);
-    expect(JSON.stringify(JSON.parse(json.out))).toContain(JSON.stringify(identity).slice(1, -1));
+    expect(JSON.stringify(JSON.parse(json.out))).toContain(JSON.stringify(name).slice(1, -1));
   });
 });
 

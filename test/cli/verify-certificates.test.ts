@@ -72,10 +72,13 @@ async function verify(...args: string[]) {
   const terminal = { print: (text: string) => out.push(text), complain: (text: string) => err.push(text), exitCode: 0 };
   await runCli(['verify', '--json', '--log-keys', logKeys, '--statement-only', ...args], terminal);
   const report = JSON.parse(out.join('\n')) as {
-    steps?: { step: string; outcome: string; code?: string; detail: string }[];
+    readonly outcome: string;
+    readonly claims?: readonly { readonly kind: string; readonly by: readonly object[] }[];
+    readonly contradictions?: readonly { readonly code: string; readonly detail: string }[];
   };
-  const step = report.steps?.find((each) => each.step === 'statement_signature');
-  return { exitCode: terminal.exitCode, code: step?.code ?? step?.outcome, detail: step?.detail, report };
+  const signed = report.claims?.some(({ kind }) => kind === 'statement');
+  const [refused] = report.contradictions ?? [];
+  return { exitCode: terminal.exitCode, code: refused?.code ?? (signed && 'signed'), detail: refused?.detail, report };
 }
 
 const at = (time: string) => ['--at', time];
@@ -84,7 +87,7 @@ describe('a registered statement whose signer is named by certificates', () => {
   it('verifies offline by its authority, at the time at which the log proves that it was accepted', async () => {
     expect(await verify('--ca', ca, await transparent(signed(signer)))).toMatchObject({
       exitCode: 0,
-      code: 'verified',
+      code: 'signed',
     });
   });
 
@@ -93,7 +96,7 @@ describe('a registered statement whose signer is named by certificates', () => {
     const now = await verify('--ca', ca, wire);
     expect(now).toMatchObject({ exitCode: 1, code: 'certificate_invalid' });
     expect(now.detail).toContain('not valid at this time');
-    expect((await verify('--ca', ca, ...at('2025-01-16T16:12:39Z'), wire)).code).toBe('verified');
+    expect((await verify('--ca', ca, ...at('2025-01-16T16:12:39Z'), wire)).code).toBe('signed');
     expect((await verify('--ca', ca, ...at('2024-12-31T23:59:59Z'), wire)).code).toBe('certificate_invalid');
     expect((await verify('--ca', ca, ...at('tomorrow'), wire)).exitCode).toBe(2);
   });
@@ -112,7 +115,7 @@ describe('a registered statement whose signer is named by certificates', () => {
         [34, [-16, sha256(of)]],
       ]);
     const wire = await transparent(signed(signer, { unprotected, headers: x5t(signer.der) }));
-    expect((await verify('--ca', ca, wire)).code).toBe('verified');
+    expect((await verify('--ca', ca, wire)).code).toBe('signed');
     const swapped = await transparent(signed(signer, { unprotected, headers: x5t(leaf().der) }));
     expect((await verify('--ca', ca, swapped)).code).toBe('certificate_invalid');
   });
@@ -121,7 +124,7 @@ describe('a registered statement whose signer is named by certificates', () => {
     const wire = await transparent(signed(signer), false);
     const key = file('leaf-key.pem', signer.publicKey.export({ type: 'spki', format: 'pem' }));
     const certificate = file('leaf.pem', signer.pem);
-    for (const given of [key, certificate]) expect((await verify('--issuer-keys', given, wire)).code).toBe('verified');
+    for (const given of [key, certificate]) expect((await verify('--issuer-keys', given, wire)).code).toBe('signed');
     const wrong = file('other.pem', other.pem);
     expect((await verify('--issuer-keys', wrong, wire)).code).toBe('statement_signature_invalid');
     const secret = file('secret.pem', signer.privateKey.export({ type: 'pkcs8', format: 'pem' }));

@@ -11,8 +11,10 @@ import { assembleTransparentStatement } from '../../src/core/statement/transpare
 import { flipBit } from '../core/massif/sample-log.js';
 import { sampleSealedLog } from '../core/verify/sample-sealed-log.js';
 import {
+  logged,
   SAMPLE_TENANCY,
   SAMPLE_VCON,
+  sampleAssetEvent,
   sampleAttributes,
   sampleStatement,
   statementLogReceipt,
@@ -41,7 +43,7 @@ describe('vcon-archivist verify of a log', () => {
   it('checks a whole replica folder', async () => {
     const { out, exitCode } = await verify(await replica('replica'));
     expect(exitCode).toBe(0);
-    expect(out).toContain('massifs 0 to 2 recomputed, sealed at 19 nodes');
+    expect(out).toMatch(/first massif +0\n +last massif +2\n +nodes +19\n +proven by +seal over 19 nodes/);
   });
 
   it('checks a replica whose seals carry the peaks, as the veracity tool writes it, against the computed ones', async () => {
@@ -68,7 +70,7 @@ describe('vcon-archivist verify of a log', () => {
     ] as const) {
       const { out, exitCode } = await verify(path, place);
       expect(exitCode).toBe(0);
-      expect(out.match(/its leaf is node/g)).toHaveLength(count);
+      expect(out.match(/an event that a log holds/g)).toHaveLength(count);
     }
   });
 
@@ -79,7 +81,7 @@ describe('vcon-archivist verify of a log', () => {
     const changed = file('changed.json', JSON.stringify({ ...log.events[5], operation: 'Forged' }));
     const { out, exitCode } = await verify(changed, massif, seal);
     expect(exitCode).toBe(1);
-    expect(out).toMatch(/^NOT VERIFIED: .*the event was changed, or is another/);
+    expect(out).toMatch(/^REFUSED\.[\s\S]*the event was changed, or is another/);
     expect(out).toContain('[leaf_mismatch]');
   });
 
@@ -97,7 +99,7 @@ describe('vcon-archivist verify of a log', () => {
     const early = file('early/massifs/0000000000000000.log', log.massif(0, 4));
     file('early/massifseals/0000000000000000.sth', await log.seal(4));
     const { out, exitCode } = await verify(event, dirname(dirname(early)));
-    expect([exitCode, out.includes('[insufficient_data]')]).toEqual([1, true]);
+    expect([exitCode, out.includes('NOT PROVEN: nothing given proves that a log holds it')]).toEqual([3, true]);
   });
 
   it('compares two seals over the massifs between them', async () => {
@@ -105,14 +107,36 @@ describe('vcon-archivist verify of a log', () => {
     const massifs = [file('m1.log', log.massif(1, 8)), file('m2.log', log.massif(2, 11))];
     expect((await verify(older, newer, ...massifs)).exitCode).toBe(0);
     expect((await verify(older, newer, file('m0.log', log.massif(0)), ...massifs)).exitCode).toBe(0);
-    const { out, exitCode } = await verify(newer, older, ...massifs);
-    expect(exitCode).toBe(1);
-    expect(out).toMatch(/\[(consistency_invalid|insufficient_data)\]/);
+    const { out, exitCode } = await verify(...massifs.toReversed(), newer, older);
+    expect([exitCode, out]).toEqual([0, expect.stringMatching(/nodes before +10\n +nodes +19/)]);
+  });
+
+  it('refuses a seal that is over an older state than one before it', async () => {
+    const [early, late] = [file('early.sth', await log.seal(6, 2_000)), file('late.sth', await log.seal(11, 1_000))];
+    const massifs = [file('m1.log', log.massif(1, 8)), file('m2.log', log.massif(2, 11))];
+    const { out, exitCode } = await verify(late, early, ...massifs);
+    expect([exitCode, out.includes('[consistency_invalid]')]).toEqual([1, true]);
+  });
+
+  it('calls nothing proven that no seal reaches: a massif without its seal, a seal without its massif, an event alone', async () => {
+    for (const given of [
+      file('alone.log', log.massif(0, 4)),
+      file('alone.sth', await log.seal(4)),
+      file('receipt-alone.cose', await log.receipt(5)),
+      event,
+    ]) {
+      const { out, exitCode } = await verify(given);
+      expect([exitCode, out.includes('NOT PROVEN'), out.includes('Proven:')]).toEqual([3, true, false]);
+    }
+    const beyond = await verify(
+      file('m0.log', log.massif(0)),
+      file('m1.log', log.massif(1)),
+      file('0.sth', await log.seal(4)),
+    );
+    expect([beyond.exitCode, beyond.out.includes('no seal reaches the last massif')]).toEqual([3, true]);
   });
 
   it.each<[string, () => Promise<string[]>]>([
-    ['a massif without its seal', async () => [file('alone.log', log.massif(0, 4))]],
-    ['an event without its log', async () => [event]],
     ['a folder without massifs', async () => [dirname(file('empty/none.txt', ''))]],
     [
       'a replica that lacks a massif',
@@ -140,14 +164,61 @@ describe('vcon-archivist verify of a receipt', () => {
     const statement = file('statement.cose', bytes);
     const inLog = file('receipt.cose', await statementLogReceipt(bytes));
     expect((await verify(statement, inLog)).exitCode).toBe(0);
-    expect((await verify(statement, receipt)).out).toContain('[unsupported]');
+    expect(await verify(statement, receipt)).toMatchObject({ exitCode: 3, out: expect.stringContaining('NOT PROVEN') });
     const foreign = file('foreign.cose', await sampleStatement(sampleAttributes(new Uint8Array(3))));
     expect((await verify(foreign, inLog)).out).toContain('[receipt_signature_invalid]');
   });
 
-  it('takes a signed statement alone', async () => {
+  it('takes a signed statement alone, and says that nothing shows its registration', async () => {
     const statement = file('alone.cose', await sampleStatement(sampleAttributes(SAMPLE_VCON)));
-    expect((await verify(statement)).exitCode).toBe(0);
+    const { out, exitCode } = await verify(statement);
+    expect([exitCode, out]).toEqual([3, expect.stringContaining('nothing shows that the statement was registered')]);
+    expect(out).toMatch(/operation +vcon_created/);
+  });
+
+  it('finds what belongs together among many files: receipts, statements, events and their document', async () => {
+    const [one, other] = await Promise.all([
+      sampleStatement(sampleAttributes(SAMPLE_VCON)),
+      sampleStatement(sampleAttributes(new Uint8Array(3))),
+    ]);
+    const files = [
+      file('2.json', JSON.stringify(log.events[2])),
+      file('r-other.cose', await statementLogReceipt(other)),
+      file('r5.cose', await log.receipt(5)),
+      file('call.json', SAMPLE_VCON),
+      file('one.cose', one),
+      file('r2.cose', await log.receipt(2)),
+      file('other.cose', other),
+      file('5.json', JSON.stringify(log.events[5])),
+      file('r-one.cose', await statementLogReceipt(one)),
+    ];
+    for (const given of [files, files.toReversed()]) {
+      const { out, exitCode } = await verify(...given);
+      expect([exitCode, out.match(/a statement, signed by its issuer/g)?.length]).toEqual([0, 2]);
+      expect(out.match(/an event that a log holds/g)).toHaveLength(2);
+    }
+    const { exitCode } = await verify(...files, file('r-strange.cose', await log.receipt(7)));
+    expect(exitCode).toBe(1);
+  });
+
+  it('compares an event in a file with the one that a statement carries', async () => {
+    const attributes = sampleAttributes(SAMPLE_VCON);
+    const bytes = await sampleStatement(attributes);
+    const proof = await logged(sampleAssetEvent(attributes));
+    const rfc9162Receipt = await statementLogReceipt(bytes);
+    const statement = file('transparent.cose', assembleTransparentStatement(bytes, { rfc9162Receipt, ...proof }));
+    const served = { ...proof.event, confirmation_status: 'CONFIRMED', asset_identity: 'assets/x' };
+    const good = await verify(statement, file('served.json', JSON.stringify(served)));
+    expect([good.exitCode, good.out]).toEqual([
+      0,
+      expect.stringMatching(/served\.json\/event: confirmation_status, asset_identity \(covered by no log/),
+    ]);
+    for (const change of [{ operation: 'Forged' }, { timestamp_accepted: '2019-01-01T00:00:00Z' }]) {
+      const forged = file('forged.json', JSON.stringify({ ...served, ...change }));
+      const { out, exitCode } = await verify(forged, statement);
+      expect([exitCode, out.includes('[event_mismatch]')]).toEqual([1, true]);
+      expect(out).not.toMatch(/Forged|2019/);
+    }
   });
 });
 
@@ -179,7 +250,9 @@ describe('vcon-archivist verify of a public asset', () => {
   const ASSET = 'publicassets/0192e8f5-1111-7000-8000-000000000001';
   const made = sampleSealedLog({
     leaves: 3,
+    tenancy: '6ea5cd00-0000-4000-8000-000000000000',
     event: (leaf) => ({
+      tenant_identity: `tenant/${SAMPLE_TENANCY}`,
       identity: `${ASSET}/events/0192e8f5-2222-7000-8000-00000000000${leaf}`,
       operation: leaf === 0 ? 'NewAsset' : 'Record',
       timestamp_accepted: `2025-01-16T16:12:3${leaf}Z`,
@@ -208,7 +281,7 @@ describe('vcon-archivist verify of a public asset', () => {
 
   it('reads all of its events with their receipts, and checks them', async () => {
     const { out, exitCode } = await verify(url);
-    expect(out).toContain('its 3 events');
+    expect(out).toMatch(/events +3\n +attributes +\{"step":"2"\}/);
     expect(exitCode).toBe(0);
   });
 

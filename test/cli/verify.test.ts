@@ -9,9 +9,9 @@ import { runCli } from '../../src/cli/run-cli.js';
 import { fromHex } from '../../src/core/bytes.js';
 import { decodeCoseKeySet } from '../../src/core/cose/cose-key.js';
 import { decodeSign1, encodeSign1 } from '../../src/core/cose/sign1.js';
-import type { VerificationReport } from '../../src/core/verify/verification-report.js';
 import type { FrozenEvidence } from '../core/browser-self-check.js';
 import { readFixture } from '../core/cose/read-fixture.js';
+import { SAMPLE_ISSUER, SAMPLE_TENANCY } from '../core/verify/sample-transparent-statement.js';
 
 const evidence = readFixture<FrozenEvidence>('transparent-statement');
 const folder = mkdtempSync(join(tmpdir(), 'verify-'));
@@ -48,62 +48,106 @@ function verify(...args: string[]) {
   return run('verify', '--log-keys', logKeys, '--issuer-keys', issuerKeys, ...args);
 }
 
+/** The JSON form of a verdict, as far as these tests read it. */
+interface Answer {
+  readonly schema: string;
+  readonly outcome: string;
+  readonly files: readonly { readonly file: string; readonly kind: string }[];
+  readonly claims: readonly {
+    readonly kind: string;
+    readonly piece: string;
+    readonly facts: Record<string, unknown>;
+  }[];
+  readonly contradictions: readonly { readonly code: string; readonly piece: string }[];
+  readonly not_covered: readonly { readonly piece: string; readonly members: string[]; readonly why: string }[];
+  readonly missing: readonly { readonly what: string }[];
+  readonly error?: string;
+}
+
+async function answer(...args: string[]): Promise<Answer & { readonly exitCode: number }> {
+  const { out, exitCode } = await verify('--json', ...args);
+  return { ...(JSON.parse(out) as Answer), exitCode };
+}
+
 describe('vcon-archivist verify', () => {
-  it('prints the verdict and one line a step, and exits 0', async () => {
+  it('prints the outcome and who speaks first, then facts with what proves them, and exits 0', async () => {
     const { out, exitCode } = await verify(vcon, statement);
     expect(exitCode).toBe(0);
-    expect(out.split('\n').map((line) => line.replace(/:.*/, ''))).toEqual([
-      'VERIFIED.',
-      '',
-      'ok           payload hash',
-      'ok           statement signature',
-      'ok           statement-log inclusion path',
-      'ok           statement-log receipt signature',
-      'ok           tenancy-log inclusion path',
-      'ok           tenancy-log receipt signature',
-      'ok           event matches statement',
-    ]);
-    expect(out).toContain('of the file as it is');
+    expect(out.split('\n')[0]).toBe(
+      `VERIFIED. This is what tenancy ${SAMPLE_TENANCY} recorded. No issuer was pinned (--issuer).`,
+    );
+    expect(out).toMatch(/^Proven:$/m);
+    expect(out).toMatch(/^ {4}operation +vcon_created$/m);
+    expect(out).toMatch(/^ {4}proven by +signature of did:web:archive\.example.*, key [0-9a-f]{16}…/m);
+    expect(out).toMatch(
+      /^ {4}proven by +log "statements\/private" of https:\/\/archive\.example, index 4 of 7 entries/m,
+    );
+    expect(out).toContain('the file as it is');
+  });
+
+  it('says nothing of a missing pin when the issuer is pinned, and refuses another one', async () => {
+    const { out, exitCode } = await verify('--issuer', SAMPLE_ISSUER, vcon, statement);
+    expect([exitCode, out.split('\n')[0]]).toEqual([0, `VERIFIED. This is what tenancy ${SAMPLE_TENANCY} recorded.`]);
+    const other = await answer('--issuer', SAMPLE_ISSUER.replace(/.$/, '9'), vcon, statement);
+    expect([other.exitCode, other.contradictions[0]?.code]).toEqual([1, 'issuer_key_not_trusted']);
+  });
+
+  it('takes the files in any order, and says what each was taken for', async () => {
+    for (const files of [
+      [vcon, statement],
+      [statement, vcon],
+    ]) {
+      const { exitCode, files: takenFor } = await answer(...files);
+      const kinds = { [vcon]: 'vcon', [statement]: 'transparent_statement' };
+      expect([exitCode, takenFor]).toEqual([0, files.map((path) => ({ file: path, kind: kinds[path] }))]);
+    }
+    expect((await verify(statement, vcon)).out).toContain(`${vcon}: taken for a vCon`);
   });
 
   it('says which form of somebody’s own copy matched', async () => {
     const copy = file('indented.json', JSON.stringify(JSON.parse(evidence.vcon), undefined, 2));
     const { out, exitCode } = await verify(copy, statement);
     expect(exitCode).toBe(0);
-    expect(out).toMatch(/payload hash: SHA-256 [0-9a-f]{64} of the file as the conserver writes/);
+    expect(out).toMatch(/hashed form +the file as the conserver writes/);
   });
 
-  it('says which step failed and what that means, and exits 1', async () => {
+  it('says what is refused and what that means, and exits 1', async () => {
     const changed = file('changed.json', evidence.vcon.replace('dialog', 'dialogue'));
     const { out, exitCode } = await verify(changed, statement);
     expect(exitCode).toBe(1);
-    expect(out).toMatch(/^REFUSED {6}payload hash: .*\[payload_hash_mismatch\]$/m);
-    expect(out).toMatch(/^NOT VERIFIED: payload hash failed\. This is not the vCon/m);
-    expect(out).toMatch(/^ok {11}statement-log receipt signature/m);
+    expect(out).toMatch(/^REFUSED\./);
+    expect(out).toContain(`${changed}, payload: `);
+    expect(out).toContain('[payload_hash_mismatch]');
+    expect(out).toMatch(/This is not the document that the evidence is about/);
+    expect(out).toMatch(/^Proven apart from that:$/m);
   });
 
-  it('prints one JSON document with --json, for a pass and for a refusal', async () => {
-    const passed = JSON.parse((await verify('--json', vcon, statement)).out) as VerificationReport;
-    expect(passed).toMatchObject({ verified: true, steps: { length: 7 } });
-    const refused = await verify('--json', vcon, without(394));
-    expect(refused.exitCode).toBe(1);
-    const report = JSON.parse(refused.out) as VerificationReport;
-    expect(report.verified).toBe(false);
-    expect(report.steps[2]).toMatchObject({ step: 'statement_log_inclusion', code: 'receipt_missing' });
+  it('prints one JSON document with --json, of a documented schema', async () => {
+    const passed = await answer(vcon, statement);
+    expect(passed).toMatchObject({ schema: 'vcon-archivist/verdict/1', outcome: 'verified', contradictions: [] });
+    expect(passed.claims.map(({ kind, piece }) => [kind, piece])).toEqual([
+      ['statement', `${statement}/statement`],
+      ['event', `${statement}/event`],
+      ['document', vcon],
+    ]);
+    const stripped = await answer(vcon, without(394));
+    expect([stripped.exitCode, stripped.outcome]).toEqual([3, 'incomplete']);
+    expect(stripped.not_covered.map(({ why }) => why)).toContain('unproven');
   });
 
-  it('checks a statement without its vCon, and does not call the payload verified', async () => {
-    const { out, exitCode } = await verify('--statement-only', statement);
-    expect(exitCode).toBe(0);
-    expect(out).toContain('not checked  payload hash');
-    expect(out).toContain('VERIFIED as far as checked. Not checked: payload hash.');
+  it('checks a statement without its vCon, and says that none was given', async () => {
+    const open = await answer(statement);
+    expect([open.exitCode, open.missing.map(({ what }) => what)]).toEqual([0, ['issuer', 'document']]);
+    const only = await answer('--statement-only', statement);
+    expect([only.exitCode, only.missing.map(({ what }) => what)]).toEqual([0, ['issuer']]);
   });
 
-  it('never calls the MMR receipt verified without the event', async () => {
+  it('shows no member of an event that it cannot prove, and exits 3', async () => {
     const { out, exitCode } = await verify(vcon, without('event'));
-    expect(exitCode).toBe(0);
-    expect(out).toContain('not checked  tenancy-log receipt signature');
-    expect(out).toContain('Not checked: tenancy-log inclusion path, tenancy-log receipt signature, event matches');
+    expect(exitCode).toBe(3);
+    expect(out).toMatch(/^INCOMPLETE\. Nothing false was found/);
+    expect(out).toContain('tenancy_log_receipt (NOT PROVEN: without its event the receipt proves nothing)');
+    expect(out).not.toContain('recorded by');
   });
 
   it('trusts no key but the given ones', async () => {
@@ -137,10 +181,42 @@ describe('vcon-archivist verify', () => {
     expect(out.includes('[log_mismatch]')).toBe(code === 1);
   });
 
-  it('refuses a statement that is none, with exit code 1', async () => {
-    const { out, exitCode } = await verify(vcon, file('garbage.cose', 'garbage'));
-    expect(exitCode).toBe(1);
-    expect(out).toContain('[malformed]');
+  it.each<[string, string | Uint8Array, string]>([
+    ['words', 'garbage', 'unknown'],
+    ['a vCon', evidence.vcon, 'vcon'],
+    ['another JSON document', '{"a":1}', 'json'],
+    ['a picture', fromHex('89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de'), 'image/png'],
+    ['published keys', JSON.stringify(evidence.issuerJwks), 'keys'],
+  ])('takes %s for no evidence and exits 2, naming what it was taken for', async (_, content, kind) => {
+    const given = file('no-evidence', content);
+    for (const args of [[given], [vcon, given], [given, vcon]]) {
+      const { exitCode, outcome, error, files } = await answer(...args);
+      expect([exitCode, outcome]).toEqual([2, 'unreadable']);
+      expect(files).toContainEqual({ file: given, kind });
+      expect(error).toContain('none of the files is evidence');
+      expect(error).not.toContain('damaged');
+    }
+  });
+
+  it('refuses what begins as evidence and is damaged', async () => {
+    const { exitCode, contradictions } = await answer(vcon, file('cut.cose', statementBytes.slice(0, 200)));
+    expect([exitCode, contradictions[0]?.code]).toEqual([1, 'malformed']);
+  });
+
+  it('refuses a document that the statement is not about, beside one that it is about', async () => {
+    const picture = file('photo.png', fromHex('89504e470d0a1a0a0000000d49484452'));
+    const { exitCode, contradictions } = await answer(picture, statement, vcon);
+    expect([exitCode, contradictions]).toMatchObject([1, [{ code: 'payload_hash_mismatch', piece: picture }]]);
+  });
+
+  it('says where keys come from when none were given', async () => {
+    for (const given of [
+      ['--issuer-keys', issuerKeys],
+      ['--log-keys', logKeys],
+    ]) {
+      const { err, exitCode } = await run('verify', ...given, vcon, statement);
+      expect([exitCode, err]).toEqual([2, expect.stringMatching(/scitt-keys .*didweb\/did\.json/)]);
+    }
   });
 
   it.each<[string, () => string[]]>([
@@ -149,12 +225,6 @@ describe('vcon-archivist verify', () => {
     ['an unknown option', () => ['verify', '--online', vcon, statement]],
     ['no log keys', () => ['verify', '--issuer-keys', issuerKeys, vcon, statement]],
     ['no files', () => ['verify', '--log-keys', logKeys, '--issuer-keys', issuerKeys]],
-    ['one file', () => ['verify', '--log-keys', logKeys, '--issuer-keys', issuerKeys, statement]],
-    ['three files', () => ['verify', '--log-keys', logKeys, '--issuer-keys', issuerKeys, vcon, statement, vcon]],
-    [
-      'two files for --statement-only',
-      () => ['verify', '--statement-only', '--log-keys', logKeys, '--issuer-keys', issuerKeys, vcon, statement],
-    ],
     [
       'a missing file',
       () => ['verify', '--log-keys', logKeys, '--issuer-keys', issuerKeys, vcon, join(folder, 'none')],
@@ -182,7 +252,7 @@ describe('vcon-archivist verify', () => {
   it('exits 2 with one JSON document when a file cannot be read under --json', async () => {
     const { out, exitCode } = await verify('--json', vcon, join(folder, 'none'));
     expect(exitCode).toBe(2);
-    expect(JSON.parse(out)).toMatchObject({ verified: false, error: expect.stringContaining('none') });
+    expect(JSON.parse(out)).toMatchObject({ outcome: 'unreadable', error: expect.stringContaining('none') });
   });
 });
 
@@ -205,6 +275,7 @@ describe('the program', () => {
     [0, () => [vcon, statement]],
     [1, () => [file('other.json', '{}'), statement]],
     [2, () => [vcon, join(folder, 'none')]],
+    [3, () => [vcon, without('event')]],
   ])('exits %i by what became of the evidence', (code, files) => {
     const args = [program, 'verify', '--log-keys', logKeys, '--issuer-keys', issuerKeys, ...files()];
     const { status } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });

@@ -3,7 +3,7 @@ import {
   fromHex,
   readKeyDocument,
   utf8,
-  type VerificationReport,
+  type Verdict,
   vconHashes,
 } from '../../src/core/index.js';
 
@@ -19,8 +19,8 @@ export interface FrozenEvidence {
 
 /** What the page answers. */
 export interface SelfCheck {
-  readonly good: VerificationReport;
-  readonly tampered: VerificationReport;
+  readonly good: Verdict;
+  readonly tampered: Verdict;
   readonly rawHash: string | undefined;
 }
 

@@ -145,8 +145,8 @@ export class Follower {
   }
 
   async #verify(read: string, bytes: Uint8Array, trust: Trust): Promise<void> {
-    const { steps } = await examineTransparentStatement(bytes, trust);
-    expect(steps.filter(({ outcome }) => outcome !== 'verified').map(({ step }) => step)).toEqual(['payload_hash']);
+    const { outcome, claims } = await examineTransparentStatement(bytes, trust);
+    expect([outcome, claims.map(({ kind }) => kind)]).toEqual(['verified', ['statement', 'event']]);
     const { entry, rfc9162Receipt, mmrReceipt } = readTransparentStatement(bytes);
     const inStatementLog = readRfc9162Receipt(rfc9162Receipt!);
     const { subject, treeSize, leafIndex } = inStatementLog;

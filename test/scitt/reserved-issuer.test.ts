@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { issuerDid, serviceDid } from '../../src/scitt/did.js';
+import { issuerDid, serviceDid } from '../../src/core/statement/issuer-did.js';
 import { isReservedIssuer } from '../../src/scitt/reserved-issuer.js';
 import { spellingsOf } from './issuer-spellings.js';
 

@@ -4,7 +4,8 @@ import { decodeSign1, encodeSign1, type Sign1 } from '../cose/sign1.js';
 import { VerificationError } from '../errors.js';
 import { mmrReceiptInForm } from '../receipt/mmr-receipt.js';
 import { receiptStructure } from '../receipt/receipt-proof.js';
-import { type EventDocument, parseEventDocument } from './event-document.js';
+import { type EventDocument, readEventDocument } from './event-document.js';
+import { parseUnambiguousJson } from './unambiguous-json.js';
 
 /** What a transparent statement carries beside its statement. */
 export interface Transparency {
@@ -23,6 +24,10 @@ export interface ReadTransparentStatement {
   readonly rfc9162Receipt?: Uint8Array;
   readonly mmrReceipt?: Uint8Array;
   readonly event?: EventDocument;
+  /** The event's JSON as it came, with the members that no log covers. */
+  readonly eventJson?: object;
+  /** Labels of other unprotected headers: nothing covers them. */
+  readonly otherHeaders: readonly string[];
   /** The same messages decoded: who checks them need not decode them again. */
   readonly decoded: { readonly statement: Sign1; readonly rfc9162Receipt?: Sign1; readonly mmrReceipt?: Sign1 };
 }
@@ -49,6 +54,8 @@ function attachedReceipts(header: CborMap): Uint8Array[] {
   });
 }
 
+const KNOWN_HEADERS: readonly CborValue[] = [Header.receipts, EVENT_HEADER];
+
 /**
  * Takes a transparent statement apart. One receipt a structure: with two, "it verifies" would not say which.
  * @throws {VerificationError} `malformed`, `unsupported`
@@ -71,11 +78,13 @@ export function readTransparentStatement(bytes: Uint8Array): ReadTransparentStat
   if (event !== undefined && typeof event !== 'string')
     throw new VerificationError('malformed', 'the event of a transparent statement is not text');
   const statement = { ...signed, unprotectedHeader: new Map() };
+  const eventJson = event === undefined ? undefined : parseUnambiguousJson(event);
   return {
     entry: encodeSign1(statement),
     ...(rfc9162 ? { rfc9162Receipt: rfc9162.receipt } : {}),
     ...(mmr ? { mmrReceipt: mmr.receipt } : {}),
-    ...(event === undefined ? {} : { event: parseEventDocument(event) }),
+    ...(eventJson === undefined ? {} : { event: readEventDocument(eventJson), eventJson: eventJson as object }),
+    otherHeaders: [...header.keys()].filter((label) => !KNOWN_HEADERS.includes(label)).map(String),
     decoded: {
       statement,
       ...(rfc9162 ? { rfc9162Receipt: rfc9162.decoded } : {}),

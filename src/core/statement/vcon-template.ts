@@ -41,6 +41,11 @@ export function hashRules(name: unknown): HashRules | undefined {
   return Object.hasOwn(HASHES, hash) ? HASHES[hash as HashName] : undefined;
 }
 
+/** Name of a hash algorithm by its COSE number; the number itself where it is none that we know. */
+export function hashName(alg: number): string {
+  return Object.entries(HASHES).find(([, rules]) => rules.alg === alg)?.[0] ?? String(alg);
+}
+
 /** Bytes of a digest in hex, when it is hex and has its algorithm's length. */
 export function digestOfHex(hex: unknown, rules: HashRules): Uint8Array | undefined {
   return isDigest(hex, rules) ? fromHex(hex) : undefined;

@@ -115,6 +115,10 @@ export interface Facts {
   readonly payload_hash?: string;
   /** Such as `SHA-256`. */
   readonly payload_hash_alg?: string;
+  /** Hex: SHA-256 of the canonical form (RFC 8785) of the same document. */
+  readonly payload_jcs_sha256?: string;
+  /** Hex: SHA-256 of the record of an asset-free event (docs/formats/asset-free-record.md). */
+  readonly record_hash?: string;
   readonly payload_content_type?: string;
   readonly payload_location?: string;
   /** Issuer of the statement. */
@@ -132,7 +136,7 @@ export interface Facts {
   readonly committed?: string;
   /** Every other covered member, under its own name. */
   readonly members?: Readonly<Record<string, unknown>>;
-  /** Of a document: the form whose digest matched. */
+  /** Of a document: the form whose digest matched (docs/formats/vcon-forms.md). */
   readonly form?: string;
   /** Of a log: numbers of the first and the last massif, decimal. */
   readonly first_massif?: string;

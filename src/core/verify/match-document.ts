@@ -2,13 +2,12 @@ import { toHex } from '../bytes.js';
 import { HashAlgorithm } from '../cose/algorithms.js';
 import { VerificationError } from '../errors.js';
 import { sha256 } from '../sha256.js';
-import type { EventDocument } from '../statement/event-document.js';
-import type { ReadStatement } from '../statement/signed-statement.js';
-import { JCS_DIGEST_ATTRIBUTE } from '../statement/vcon-template.js';
-import { type ConserverForm, type ConserverHash, vconHashes } from '../vcon/vcon-hash.js';
-import { eventAttributes } from './verify-event.js';
+import { hashRules } from '../statement/vcon-template.js';
+import { type ConserverForm, type ConserverHash, type VconHashes, vconHashes } from '../vcon/vcon-hash.js';
+import type { Claim, Facts } from './claim.js';
+import { type Findings, failure, notCovered } from './verdict.js';
 
-/** In which form a document has the digest that a statement speaks of. */
+/** In which form a document has the digest that evidence speaks of. */
 export type DocumentForm = 'raw' | ConserverForm | 'jcs';
 
 const FORMS: Readonly<Record<DocumentForm, string>> = {
@@ -20,24 +19,20 @@ const FORMS: Readonly<Record<DocumentForm, string>> = {
   jcs: 'the canonical form (JCS) of the file; its spelling differs from what was hashed',
 };
 
-/** A document found to be the one that a statement is about. */
+/** How a person calls a form. */
+export function describeForm(form: DocumentForm): string {
+  return FORMS[form];
+}
+
+/** A document found to be the one that evidence is about. */
 export interface DocumentMatch {
   readonly form: DocumentForm;
   /** SHA-256 in hex. */
   readonly digest: string;
 }
 
-/** One sentence on a match. */
-export function describeMatch({ form, digest }: DocumentMatch): string {
-  return `SHA-256 ${digest} of ${FORMS[form]}`;
-}
-
-/** The JCS digest that the statement itself, or a proven event, puts beside the payload. */
-function jcsDigest(statement: ReadStatement, provenEvent: EventDocument | undefined): string | undefined {
-  const digest =
-    statement.meta.get(JCS_DIGEST_ATTRIBUTE) ?? (provenEvent && eventAttributes(provenEvent)[JCS_DIGEST_ATTRIBUTE]);
-  return typeof digest === 'string' ? digest.toLowerCase() : undefined;
-}
+/** What evidence says of the document that it is about. */
+export type DocumentDigests = Pick<Facts, 'payload_hash' | 'payload_hash_alg' | 'payload_jcs_sha256'>;
 
 function mismatch(raw: string, expected: string, tried: readonly ConserverHash[]): VerificationError {
   const impossible = tried.flatMap(({ form, reason }) => (reason === undefined ? [] : [`${form}: ${reason}`]));
@@ -47,32 +42,75 @@ function mismatch(raw: string, expected: string, tried: readonly ConserverHash[]
       : ` (forms that prove nothing about this file: ${[...new Set(impossible)].join('; ')})`;
   return new VerificationError(
     'payload_hash_mismatch',
-    `the file hashes to ${raw}, the statement is about ${expected}; no other form of the file matches either${reasons}`,
+    `the file hashes to ${raw}, the evidence is about ${expected}; no other form of the file matches either${reasons}`,
+    'payload',
   );
 }
 
 /**
- * Finds the form in which a document is the one that a statement was made about. Somebody's own copy of a vCon rarely has
+ * Finds the form in which a document is the one that evidence was made about. Somebody's own copy of a vCon rarely has
  * the bytes that the conserver hashed, so its forms are tried too; the JCS form counts only against a JCS digest that is
- * signed, or stands in an event that a log is proven to hold.
+ * covered like the payload's.
  * @throws {VerificationError} `payload_hash_mismatch`, `unsupported` for another hash than SHA-256, `malformed` when the
- * statement is no hash envelope
+ * evidence has no digest
  */
-export function matchDocument(
-  statement: ReadStatement,
-  document: Uint8Array,
-  provenEvent?: EventDocument,
-): DocumentMatch {
-  if (!statement.payloadHash) throw new VerificationError('malformed', 'the statement carries no digest of a document');
-  if (statement.payloadHashAlg !== HashAlgorithm.sha256)
-    throw new VerificationError('unsupported', `hash algorithm ${statement.payloadHashAlg} is not SHA-256`);
-  const expected = toHex(statement.payloadHash);
+export function matchDocument(expected: DocumentDigests, document: Uint8Array): DocumentMatch {
+  return documentMatcher(document)(expected);
+}
+
+/** The same for one document and the digests of many pieces of evidence: its forms are hashed once. */
+function documentMatcher(document: Uint8Array): (expected: DocumentDigests) => DocumentMatch {
   const raw = toHex(sha256(document));
-  if (raw === expected) return { form: 'raw', digest: raw };
-  const hashes = vconHashes(document);
-  const match = hashes.conserver.find(({ hash }) => hash === expected);
-  if (match) return { form: match.form, digest: expected };
-  const expectedJcs = jcsDigest(statement, provenEvent);
-  if (expectedJcs !== undefined && hashes.jcs.hash === expectedJcs) return { form: 'jcs', digest: expectedJcs };
-  throw mismatch(raw, expected, hashes.conserver);
+  let hashes: VconHashes | undefined;
+  return ({ payload_hash: named, payload_hash_alg: alg, payload_jcs_sha256: jcs }) => {
+    if (named === undefined) throw new VerificationError('malformed', 'the evidence carries no digest of a document');
+    if (hashRules(alg)?.alg !== HashAlgorithm.sha256)
+      throw new VerificationError('unsupported', `the hash algorithm of the payload, ${alg}, is not SHA-256`);
+    const digest = named.toLowerCase();
+    if (raw === digest) return { form: 'raw', digest };
+    hashes ??= vconHashes(document);
+    const match = hashes.conserver.find(({ hash }) => hash === digest);
+    if (match) return { form: match.form, digest };
+    const canonical = jcs?.toLowerCase();
+    if (canonical !== undefined && hashes.jcs.hash === canonical) return { form: 'jcs', digest: canonical };
+    throw mismatch(raw, digest, hashes.conserver);
+  };
+}
+
+/**
+ * The claim that a document is the one that proven evidence is about; `claims` say what is proven. A document that none of
+ * them is about contradicts them. Where no claim names a digest, the document is unproven.
+ */
+export function documentFindings(
+  claims: readonly Claim[],
+  document: Uint8Array,
+  piece = 'document',
+): Partial<Findings> {
+  const named = claims.filter(({ kind, facts }) => kind !== 'document' && facts.payload_hash !== undefined);
+  const match = documentMatcher(document);
+  const matches: { readonly of: Claim; readonly match: DocumentMatch }[] = [];
+  let failed: VerificationError | undefined;
+  for (const of of named)
+    try {
+      matches.push({ of, match: match(of.facts) });
+    } catch (error) {
+      if (!(error instanceof VerificationError)) throw error;
+      if (failed?.code !== 'payload_hash_mismatch') failed = error;
+    }
+  const [first] = matches;
+  if (!first) return failed ? failure(piece, failed) : notCovered(piece, 'unproven', 'nothing proven names its digest');
+  const { form, digest } = first.match;
+  const { vcon } = first.of.facts;
+  const same = matches.filter((each) => each.match.form === form && each.match.digest === digest);
+  const claim: Claim = {
+    kind: 'document',
+    piece,
+    facts: { ...(vcon === undefined ? {} : { vcon }), form, payload_hash: digest, payload_hash_alg: 'SHA-256' },
+    by: same.map(({ of }) => ({
+      type: 'digest',
+      of: of.piece,
+      member: form === 'jcs' ? 'payload_jcs_sha256' : 'payload_hash',
+    })),
+  };
+  return { claims: [claim] };
 }

@@ -113,9 +113,16 @@ export function verdictWithin(container: string, { claims, contradictions, notCo
 }
 
 /** The finding that a piece is refused. */
-export function contradiction(piece: string, error: VerificationError, member?: string): Partial<Findings> {
-  const { code, message: detail } = error;
-  return { contradictions: [{ code, piece, ...(member === undefined ? {} : { member }), detail }] };
+export function contradiction(piece: string, { code, member, message }: VerificationError): Partial<Findings> {
+  return { contradictions: [{ code, piece, ...(member === undefined ? {} : { member }), detail: message }] };
+}
+
+/** Codes that say that a check could not be done. Nothing false was found, and nothing was proven. */
+const UNDECIDED: readonly VerificationCode[] = ['insufficient_data', 'receipt_missing', 'unsupported'];
+
+/** The finding that follows from a failed check: a contradiction, or unproven evidence where nothing false was found. */
+export function failure(piece: string, error: VerificationError): Partial<Findings> {
+  return UNDECIDED.includes(error.code) ? notCovered(piece, 'unproven', error.message) : contradiction(piece, error);
 }
 
 /** The finding that nothing covers a piece, or members of it. */
@@ -133,25 +140,40 @@ export function missing(what: MissingKind, detail: string): Partial<Findings> {
   return { missing: [{ what, detail }] };
 }
 
-/** Runs one check and returns its findings, or its refusal as one. An error that is no refusal is a bug and is rethrown. */
-export async function findingsOf(
-  piece: string,
-  check: () => Promise<Partial<Findings>> | Partial<Findings>,
-): Promise<Partial<Findings>> {
+/** What one check proved, or the findings that its failure amounts to. */
+export type Checked<Value> =
+  | { readonly proven: Value; readonly failed?: never }
+  | { readonly proven?: never; readonly failed: Partial<Findings> };
+
+/** Runs one check of a piece. An error that is no `VerificationError` is a bug and is rethrown. */
+export async function checked<Value>(piece: string, check: () => Promise<Value> | Value): Promise<Checked<Value>> {
   try {
-    return await check();
+    return { proven: await check() };
   } catch (error) {
-    if (error instanceof VerificationError) return contradiction(piece, error);
+    if (error instanceof VerificationError) return { failed: failure(piece, error) };
     throw error;
   }
 }
 
+/** Runs one check and returns its findings, or those that its failure amounts to. */
+export async function findingsOf(
+  piece: string,
+  check: () => Promise<Partial<Findings>> | Partial<Findings>,
+): Promise<Partial<Findings>> {
+  const { proven, failed } = await checked(piece, check);
+  return proven ?? failed;
+}
+
 /**
- * Returns unless something contradicts: for callers that only need to know that nothing is refused.
- * @throws {VerificationError} the first contradiction
+ * Returns the same verdict if it is verified: for callers that want an error otherwise.
+ * @throws {VerificationError} the first contradiction, or `insufficient_data` when something is unproven
  */
-export function throwIfRefused({ contradictions: [first] }: Findings): void {
-  if (first) throw new VerificationError(first.code, first.detail);
+export function requireVerified(verdict: Verdict): Verdict {
+  const [refused] = verdict.contradictions;
+  if (refused) throw new VerificationError(refused.code, refused.detail, refused.member);
+  if (verdict.outcome === 'verified') return verdict;
+  const unproven = verdict.notCovered.find(({ why }) => why === 'unproven');
+  throw new VerificationError('insufficient_data', unproven?.detail ?? 'the evidence proves nothing');
 }
 
 /** The JSON form of a verdict (docs/formats/verdict.md). `files` says what each given file was taken for. */

@@ -10,6 +10,8 @@ import { type Rfc9162ConsistencyReceipt, readRfc9162ConsistencyReceipt } from '.
 import type { Seal } from '../receipt/seal.js';
 import { readSeal } from '../receipt/seal.js';
 import { rfc9162VerifyConsistency } from '../rfc9162/rfc9162-consistency.js';
+import { sealProof } from './proofs.js';
+import { createVerdict, type Verdict } from './verdict.js';
 import { checkSameLog, peaksAt, recomputeMassifs, verifySealOfMassif } from './verify-log.js';
 import { recomputeMassif } from './verify-massif.js';
 import { type ReceiptTrust, verifyReceiptSignature } from './verify-receipt.js';
@@ -78,14 +80,15 @@ export interface HeldState {
 
 /**
  * Checks that a newer sealed state of an MMR log extends an older one. `massifs` are consecutive files, at least from the
- * one in which the older state ends to the one in which the newer state ends; every node of them is recomputed.
+ * one in which the older state ends to the one in which the newer state ends; every node of them is recomputed. Resolves
+ * with that extension as the one claim.
  * @throws {VerificationError} `consistency_invalid` for a fork or a rollback, and those of `proveLog`
  */
 export async function verifyConsistency(
   older: HeldState,
   newer: { readonly seal: Uint8Array; readonly massifs: readonly Uint8Array[] },
   trust: ReceiptTrust,
-): Promise<void> {
+): Promise<Verdict> {
   const massifs = recomputeMassifs(newer.massifs);
   const { size } = readSeal(older.seal).state;
   const first = massifs.find((massif) => size <= massif.size) ?? massifs[0];
@@ -98,6 +101,9 @@ export async function verifyConsistency(
   ];
   checkNotOlder(to, from);
   checkHolds(first, { seal: from, massif: held });
+  const facts = { older_size: String(from.state.size), size: String(to.state.size) };
+  const by = [sealProof(from), sealProof(to)];
+  return createVerdict({ claims: [{ kind: 'extension', piece: 'log', facts, by }] });
 }
 
 /**

@@ -7,8 +7,11 @@ import { indexHeight } from '../mmr/index-height.js';
 import { leafIndex } from '../mmr/leaf-count.js';
 import { type ReadLogClaims, tenancyLogSubject, tenancyOfLog } from '../receipt/log-claims.js';
 import { type EventDocument, isAssetEvent } from '../statement/event-document.js';
+import { provenEvent } from './event-facts.js';
+import { sealedLeafProof } from './proofs.js';
+import { createVerdict, type Findings, type Verdict } from './verdict.js';
 import { checkEventLog, eventCommit, eventLeaf } from './verify-event.js';
-import { type SealedMassif, verifySealOfMassif } from './verify-log.js';
+import { type ProvenMassif, type SealedMassif, verifySealOfMassif } from './verify-log.js';
 import { recomputeMassif } from './verify-massif.js';
 import type { ReceiptTrust } from './verify-receipt.js';
 
@@ -46,15 +49,25 @@ export function checkEventInMassif(event: EventDocument, massif: Massif, log: Re
 /**
  * Checks that a log holds an event: its leaf, recomputed from its fields alone, stands in the massif at the place that
  * the event names, the whole massif recomputes, and a trusted key sealed it. The public form of an event lies in the
- * public tenancy's log: pin that one with `trust.log`.
+ * public tenancy's log: pin that one with `trust.log`. Resolves with the event's covered members. The trie entry of an
+ * asset-free event agrees with its identity, but no signature covers that entry: the identity is no fact.
  * @throws {VerificationError} `leaf_mismatch`, `event_mismatch`, `insufficient_data` when the event is not yet sealed,
  * `log_mismatch` for another tenancy's log, and those of any massif and seal
  */
-export async function verifyEvent(event: EventDocument, log: SealedMassif, trust: ReceiptTrust): Promise<void> {
+export async function verifyEvent(event: EventDocument, log: SealedMassif, trust: ReceiptTrust): Promise<Verdict> {
   const massif = recomputeMassif(log.massif);
-  const seal = await verifySealOfMassif(log.seal, massif, trust);
+  return createVerdict(eventInProvenMassif(event, { massif, seal: await verifySealOfMassif(log.seal, massif, trust) }));
+}
+
+/**
+ * What a proven massif says of an event: its covered members, and where the log holds it.
+ * @throws {VerificationError} as `verifyEvent`
+ */
+export function eventInProvenMassif(event: EventDocument, { massif, seal }: ProvenMassif): Partial<Findings> {
   checkEventLog(seal, event);
   checkEventInMassif(event, massif, seal);
-  if (eventLeaf(event).mmrIndex >= seal.state.size)
+  const { leaf, mmrIndex } = eventLeaf(event);
+  if (mmrIndex >= seal.state.size)
     throw new VerificationError('insufficient_data', 'the event is in the file but not yet under its seal');
+  return provenEvent(event, [sealedLeafProof(seal, leaf, mmrIndex)]);
 }

@@ -4,7 +4,8 @@ import type { Massif } from '../massif/read-massif.js';
 import { leafCount } from '../mmr/leaf-count.js';
 import { peaks as peakIndices } from '../mmr/peaks.js';
 import { type ReadLogClaims, tenancyOfLog } from '../receipt/log-claims.js';
-import { readSeal, type Seal } from '../receipt/seal.js';
+import { readSeal } from '../receipt/seal.js';
+import type { VerifiedSeal } from './proofs.js';
 import { type RecomputedMassif, recomputeMassif } from './verify-massif.js';
 import type { ReceiptTrust } from './verify-receipt.js';
 import { verifySeal } from './verify-seal.js';
@@ -18,7 +19,7 @@ export interface SealedMassif {
 /** One massif of a proven log, and its seal. */
 export interface ProvenMassif {
   readonly massif: RecomputedMassif;
-  readonly seal: Seal;
+  readonly seal: VerifiedSeal;
 }
 
 /** Peaks of the log at a size that ends in this massif, left to right. @throws {VerificationError} `insufficient_data` */
@@ -35,7 +36,7 @@ export function peaksAt(massif: Massif, size: bigint): Uint8Array[] {
  * Checks a seal against the massif that its state ends in.
  * @throws {VerificationError} `insufficient_data` when the file is shorter than what was sealed, and those of `verifySeal`
  */
-export async function verifySealOfMassif(seal: Uint8Array, massif: Massif, trust: ReceiptTrust): Promise<Seal> {
+export async function verifySealOfMassif(seal: Uint8Array, massif: Massif, trust: ReceiptTrust): Promise<VerifiedSeal> {
   const { size, idtimestamp, epoch } = readSeal(seal).state;
   const read = await verifySeal(seal, peaksAt(massif, size), trust);
   // Peaks do not cover idtimestamps; the seal signs the newest one.

@@ -2,6 +2,8 @@ import { equalBytes } from '../bytes.js';
 import { VerificationError } from '../errors.js';
 import { bencode } from '../event/bencode.js';
 import type { AssetEventDocument } from '../statement/event-document.js';
+import type { Claim, Proof } from './claim.js';
+import { createVerdict, notCovered, type Verdict } from './verdict.js';
 import { type ReceiptTrust, verifyReceipt } from './verify-receipt.js';
 
 /** What a public asset says of itself, as far as its events prove it. */
@@ -47,11 +49,17 @@ function lastValues(name: string, events: readonly AssetEventDocument[]): unknow
 
 function encoded(value: unknown): Uint8Array {
   try {
+    if (hasNull(value)) throw new TypeError('null is no value');
     return bencode(value);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     throw mismatch(`no event makes such attributes: ${error.message}`);
   }
+}
+
+/** Bencode leaves nulls out: one that is added would change nothing of what is compared. */
+function hasNull(value: unknown): boolean {
+  return value === null || (typeof value === 'object' && Object.values(value as object).some(hasNull));
 }
 
 function checkAttributes({ attributes }: PublicAssetDocument, events: readonly AssetEventDocument[]): void {
@@ -68,17 +76,30 @@ function checkAttributes({ attributes }: PublicAssetDocument, events: readonly A
 
 /**
  * Checks a public asset: each of its events has a receipt of the public log (pin it with `trust.log`), and together they
- * make the attributes that the asset shows. That no event was left out cannot be shown by receipts, unless it set an
- * attribute last.
+ * make the attributes that the asset shows. Resolves with these attributes as the claim. That no event was left out cannot
+ * be shown by receipts, unless it set an attribute last.
  * @throws {VerificationError} `event_mismatch`, and those of any receipt
  */
 export async function verifyPublicAsset(
   asset: PublicAssetDocument,
   proven: readonly PublicEvent[],
   trust: ReceiptTrust,
-): Promise<void> {
+): Promise<Verdict> {
   const events = proven.map(({ event }) => event);
   checkHistory(asset, events);
-  for (const { event, receipt } of proven) await verifyReceipt(receipt, { event }, trust);
+  const by: Proof[] = [];
+  for (const { event, receipt } of proven) {
+    const { claims } = await verifyReceipt(receipt, { event }, trust);
+    by.push(...claims.flatMap((claim) => claim.by));
+  }
   checkAttributes(asset, events);
+  const { identity, attributes } = asset;
+  const claim: Claim = {
+    kind: 'public_asset',
+    piece: 'public_asset',
+    facts: { identity, attributes, events: events.length },
+    by,
+  };
+  const detail = 'receipts do not show that an event was left out, unless it set an attribute last';
+  return createVerdict({ claims: [claim] }, notCovered('public_asset', 'by_design', detail, ['completeness']));
 }

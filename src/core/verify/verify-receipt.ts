@@ -1,6 +1,6 @@
 import { Header } from '../cose/labels.js';
 import type { PublicJwk } from '../cose/public-key.js';
-import type { Sign1 } from '../cose/sign1.js';
+import type { Sign1, Sign1Message } from '../cose/sign1.js';
 import { verifySign1 } from '../cose/verify-sign1.js';
 import { VerificationError } from '../errors.js';
 import { hashPosPair64With } from '../mmr/hash-pos-pair64.js';
@@ -14,7 +14,11 @@ import { rfc9162RootFromInclusion } from '../rfc9162/rfc9162-root-from-inclusion
 import { type Sha256, sha256 } from '../sha256.js';
 import type { EventDocument } from '../statement/event-document.js';
 import { statementEntry } from '../statement/statement-entry.js';
+import type { InclusionProof } from './claim.js';
+import { provenEvent } from './event-facts.js';
+import { openPlace, statementLogProof, tenancyLogProof } from './proofs.js';
 import { checkLogName, type ExpectedLog, type LogTrust } from './trust.js';
+import { createVerdict, type Verdict } from './verdict.js';
 import { checkEventLog, eventLeaf } from './verify-event.js';
 
 /** Trust for a receipt, and which log it must come from. */
@@ -55,8 +59,11 @@ export async function verifyReceiptSignature(
  * @throws {VerificationError} `inclusion_path_invalid` when the path does not fit index and size
  */
 export function rfc9162ReceiptRoot(receipt: Rfc9162Receipt, entry: Uint8Array, hash: Sha256 = sha256): Uint8Array {
-  const { leafIndex, treeSize, path } = receipt;
-  return rfc9162RootFromInclusion(rfc9162LeafWith(hash)(entry), leafIndex, treeSize, path, rfc9162ParentWith(hash));
+  return rfc9162LeafRoot(receipt, rfc9162LeafWith(hash)(entry), hash);
+}
+
+function rfc9162LeafRoot({ leafIndex, treeSize, path }: Rfc9162Receipt, leaf: Uint8Array, hash: Sha256): Uint8Array {
+  return rfc9162RootFromInclusion(leaf, leafIndex, treeSize, path, rfc9162ParentWith(hash));
 }
 
 /**
@@ -76,39 +83,46 @@ export function mmrReceiptPeak(
   return includedRoot(receipt.index, leaf, receipt.path, hashPosPair64With(hash));
 }
 
+/** A verified receipt, with what it proves. */
+export type Proven<Receipt> = Receipt & { readonly proof: InclusionProof };
+
 /**
  * Checks that an RFC 9162 log holds an entry (RFC 9942): recomputes the root from the entry's own bytes and checks the
- * signature over it. Resolves with the receipt, so that its log and position can be told.
+ * signature over it. Resolves with the receipt and its proof, which says log, key and, where proven, place.
  * @throws {VerificationError}
  */
 export async function verifyRfc9162Receipt(
-  receipt: Uint8Array,
+  receipt: Sign1Message,
   entry: Uint8Array,
-  trust: ReceiptTrust,
-): Promise<Rfc9162Receipt> {
+  trust: AnyReceiptTrust,
+): Promise<Proven<Rfc9162Receipt>> {
+  const { sha256: hash = sha256, treeSize } = trust;
   const read = readRfc9162Receipt(receipt);
-  await verifyReceiptSignature(read, rfc9162ReceiptRoot(read, entry, trust.sha256), trust, 'the statement-log receipt');
-  return read;
+  if (treeSize !== undefined && read.treeSize !== treeSize)
+    throw new VerificationError(
+      'inclusion_path_invalid',
+      `the receipt is for ${read.treeSize} entries, not ${treeSize}`,
+    );
+  const leaf = rfc9162LeafWith(hash)(entry);
+  const root = rfc9162LeafRoot(read, leaf, hash);
+  const key = await verifyReceiptSignature(read, root, trust, 'the statement-log receipt');
+  return { ...read, proof: statementLogProof(read, leaf, key, treeSize) };
 }
 
 /**
- * Checks that an MMR log holds a leaf, at `mmrIndex` when given. A leaf that is a peak itself has an empty path, and then
- * nothing but the log's word says where it stands.
+ * Checks that an MMR log holds a leaf, at `mmrIndex` when given. A leaf that is a peak itself has an empty path, which
+ * does not prove where it stands: then the proof names no index.
  * @throws {VerificationError}
  */
 export async function verifyMmrReceipt(
-  receipt: Uint8Array,
+  receipt: Sign1Message,
   leaf: Uint8Array,
   trust: ReceiptTrust & { readonly mmrIndex?: bigint },
-): Promise<MmrReceipt> {
+): Promise<Proven<MmrReceipt>> {
   const read = readMmrReceipt(receipt);
-  await verifyReceiptSignature(
-    read,
-    mmrReceiptPeak(read, leaf, trust.mmrIndex, trust.sha256),
-    trust,
-    'the tenancy-log receipt',
-  );
-  return read;
+  const peak = mmrReceiptPeak(read, leaf, trust.mmrIndex, trust.sha256);
+  const key = await verifyReceiptSignature(read, peak, trust, 'the tenancy-log receipt');
+  return { ...read, proof: tenancyLogProof(read, leaf, key) };
 }
 
 /** What a receipt is for: a statement in a statement log, or a frozen event in a tenancy log. */
@@ -122,19 +136,22 @@ export interface AnyReceiptTrust extends ReceiptTrust {
 /**
  * Checks that a receipt was issued for this very statement or event: the leaf is recomputed from it, and nothing that the
  * receipt carries is trusted. An event's own tenancy has to be the log's; a statement's log is pinned by `trust.log`.
+ * Resolves with what is proven: an event's covered members, or that the log holds the statement, whoever signed that.
  * @throws {VerificationError} `inclusion_path_invalid`, `receipt_signature_invalid`, `log_key_not_trusted`,
  * `log_mismatch`, `unsupported` when the receipt's structure is not the one of such a log
  */
-export async function verifyReceipt(receipt: Uint8Array, of: ReceiptSubject, trust: AnyReceiptTrust): Promise<void> {
+export async function verifyReceipt(
+  receipt: Sign1Message,
+  of: ReceiptSubject,
+  trust: AnyReceiptTrust,
+): Promise<Verdict> {
   if ('event' in of) {
     const { leaf, mmrIndex } = eventLeaf(of.event, trust.sha256);
-    checkEventLog(await verifyMmrReceipt(receipt, leaf, { ...trust, mmrIndex }), of.event);
-    return;
+    const proven = await verifyMmrReceipt(receipt, leaf, { ...trust, mmrIndex });
+    checkEventLog(proven, of.event);
+    return createVerdict(provenEvent(of.event, [proven.proof]), openPlace('receipt', proven.proof));
   }
-  const { treeSize } = await verifyRfc9162Receipt(receipt, statementEntry(of.statement), trust);
-  if (trust.treeSize !== undefined && treeSize !== trust.treeSize)
-    throw new VerificationError(
-      'inclusion_path_invalid',
-      `the receipt is for ${treeSize} entries, not ${trust.treeSize}`,
-    );
+  const { proof } = await verifyRfc9162Receipt(receipt, statementEntry(of.statement), trust);
+  const entry = { kind: 'entry', piece: 'statement', facts: {}, by: [proof] } as const;
+  return createVerdict({ claims: [entry] }, openPlace('receipt', proof));
 }

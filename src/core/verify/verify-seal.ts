@@ -6,7 +6,8 @@ import { VerificationError } from '../errors.js';
 import { isCompleteSize } from '../mmr/leaf-count.js';
 import { peaks as peakIndices } from '../mmr/peaks.js';
 import { claimedJwk } from '../receipt/log-claims.js';
-import { encodeSignedState, readSeal, type Seal } from '../receipt/seal.js';
+import { encodeSignedState, readSeal } from '../receipt/seal.js';
+import type { VerifiedSeal } from './proofs.js';
 import { checkLogName } from './trust.js';
 import type { ReceiptTrust } from './verify-receipt.js';
 
@@ -20,7 +21,11 @@ const UNDERSTOOD = [Header.alg, Header.kid, Header.draftClaims, Header.claims, H
  * the log signed other peaks of that size, `seal_signature_invalid`, `log_key_not_trusted`, `log_mismatch` and those of any
  * signature
  */
-export async function verifySeal(bytes: Uint8Array, peaks: readonly Uint8Array[], trust: ReceiptTrust): Promise<Seal> {
+export async function verifySeal(
+  bytes: Uint8Array,
+  peaks: readonly Uint8Array[],
+  trust: ReceiptTrust,
+): Promise<VerifiedSeal> {
   const seal = readSeal(bytes);
   const { size } = seal.state;
   if (!isCompleteSize(size) || peakIndices(size).length !== peaks.length)
@@ -40,9 +45,9 @@ export async function verifySeal(bytes: Uint8Array, peaks: readonly Uint8Array[]
   } as const;
   const computed = encodeSignedState(seal.state, peaks);
   const carried = seal.carriesPeaks ? seal.sign1.payload! : computed;
-  await verifySign1(seal.sign1, carried, check, keys);
+  const key = await verifySign1(seal.sign1, carried, check, keys);
   if (!equalBytes(carried, computed))
     throw new VerificationError('consistency_invalid', `the seal is over other peaks of ${size} nodes than these`);
   checkLogName(seal, trust.log);
-  return seal;
+  return { ...seal, key };
 }

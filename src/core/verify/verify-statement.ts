@@ -15,8 +15,18 @@ export interface ProvenRegistration {
   readonly submitted?: Uint8Array | undefined;
 }
 
+/** A statement whose signature was checked: its protected members and its payload are its issuer's words. */
+export interface VerifiedStatement extends ReadStatement {
+  readonly key: PublicJwk;
+  /** Whether the caller named the issuer that it expects. */
+  readonly issuerPinned: boolean;
+  /** Unix milliseconds at which the signer's certificates were valid, where they brought the key. */
+  readonly certificateValidAtMs?: number;
+}
+
 interface Candidates {
   readonly keys: readonly PublicJwk[];
+  readonly certificateValidAtMs?: number;
   /** What it means when none of them signed. */
   readonly invalid: VerificationCode;
 }
@@ -35,7 +45,8 @@ function certified(
   const { submitted, atMs = certificates.atMs } = registration ?? {};
   const source = brought || !submitted ? unprotectedHeader : decodeSign1(submitted).unprotectedHeader;
   const chain = certificateChain({ protectedHeader, unprotectedHeader: source });
-  return { keys: [certificates.keyOfChain(chain, issuer ?? '', atMs)], invalid: UNSIGNED };
+  const keys = [certificates.keyOfChain(chain, issuer ?? '', atMs)];
+  return { keys, certificateValidAtMs: atMs, invalid: UNSIGNED };
 }
 
 /**
@@ -75,11 +86,11 @@ export async function verifyStatement(
   statement: Sign1Message,
   trust: IssuerTrust,
   registration?: ProvenRegistration,
-): Promise<ReadStatement> {
+): Promise<VerifiedStatement> {
   const read = readStatement(statement);
   const { sign1 } = read;
   if (!sign1.payload) throw new VerificationError('malformed', 'the statement has no payload');
-  const { keys, invalid } = candidates(read, trust, registration);
+  const { keys, invalid, ...found } = candidates(read, trust, registration);
   const { verifySignature } = trust;
   const check = {
     what: 'the statement',
@@ -89,8 +100,8 @@ export async function verifyStatement(
     untrusted: UNTRUSTED,
     invalid,
   } as const;
-  await verifySign1(sign1, sign1.payload, check, keys);
+  const key = await verifySign1(sign1, sign1.payload, check, keys);
   if (trust.issuer !== undefined && read.issuer !== trust.issuer)
     throw new VerificationError(UNTRUSTED, `the statement is issued by "${read.issuer}", not by "${trust.issuer}"`);
-  return read;
+  return { ...read, ...found, key, issuerPinned: trust.issuer !== undefined };
 }

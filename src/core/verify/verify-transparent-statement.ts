@@ -1,22 +1,25 @@
-import type { Sign1 } from '../cose/sign1.js';
-import { VerificationError } from '../errors.js';
-import { type MmrReceipt, readMmrReceipt } from '../receipt/mmr-receipt.js';
-import { type Rfc9162Receipt, readRfc9162Receipt } from '../receipt/rfc9162-receipt.js';
 import { type EventDocument, isAssetEvent } from '../statement/event-document.js';
-import { readStatement } from '../statement/signed-statement.js';
 import { type ReadTransparentStatement, readTransparentStatement } from '../statement/transparent-statement.js';
-import { describeMatch, matchDocument } from './match-document.js';
+import type { Claim, InclusionProof } from './claim.js';
+import { provenEvent, uncoveredMembers } from './event-facts.js';
+import { verifyEventMatchesStatement } from './event-of-statement.js';
+import { documentFindings } from './match-document.js';
+import { openPlace } from './proofs.js';
+import { signatureProof, statementFacts } from './statement-facts.js';
 import type { ExpectedLog, IssuerTrust, LogTrust } from './trust.js';
 import {
-  notChecked,
-  runStep,
-  type StepName,
-  type VerificationReport,
-  type VerificationStep,
-} from './verification-report.js';
-import { checkEventLog, eventLeaf, submittedStatement, verifyEventMatchesStatement } from './verify-event.js';
-import { mmrReceiptPeak, rfc9162ReceiptRoot, verifyReceiptSignature } from './verify-receipt.js';
-import { type ProvenRegistration, verifyStatement } from './verify-statement.js';
+  type Checked,
+  checked,
+  createVerdict,
+  type Findings,
+  missing,
+  notCovered,
+  requireVerified,
+  type Verdict,
+} from './verdict.js';
+import { checkEventLog, eventLeaf, submittedStatement } from './verify-event.js';
+import { verifyMmrReceipt, verifyRfc9162Receipt } from './verify-receipt.js';
+import { type ProvenRegistration, type VerifiedStatement, verifyStatement } from './verify-statement.js';
 
 /** What a transparent statement is checked with. */
 export interface TransparentStatementTrust extends LogTrust, IssuerTrust {
@@ -27,149 +30,154 @@ export interface TransparentStatementTrust extends LogTrust, IssuerTrust {
   readonly tenancyLog?: ExpectedLog | undefined;
 }
 
-/** A pair of steps: the path to a root, and the signature over it. The second needs what the first computed. */
-async function runReceipt<Receipt extends Rfc9162Receipt | MmrReceipt>(
-  names: readonly [StepName, StepName],
-  path: () => { receipt: Receipt; root: Uint8Array; detail: string },
-  signature: (receipt: Receipt, root: Uint8Array) => Promise<string>,
-): Promise<VerificationStep[]> {
-  let reached: { receipt: Receipt; root: Uint8Array } | undefined;
-  const first = await runStep(names[0], () => {
-    const { detail, ...rest } = path();
-    reached = rest;
-    return detail;
+/** Names of the pieces of a transparent statement in its verdict. */
+const PIECE = {
+  statement: 'statement',
+  statementReceipt: 'statement_log_receipt',
+  event: 'event',
+  eventReceipt: 'tenancy_log_receipt',
+} as const;
+
+const UNREGISTERED = [
+  missing('statement_log_receipt', 'no receipt shows that a statement log holds the statement'),
+  notCovered(PIECE.statement, 'unproven', 'nothing shows that the statement was registered', ['registration']),
+];
+const NO_DOCUMENT = missing('document', 'no document was given to compare with the payload hash');
+const NO_EVENT = 'no event was given: nothing says when the statement was registered, and by which application';
+const NO_EVENT_RECEIPT = 'no receipt shows that a log holds the event: none of its members is a fact';
+
+/** The statement log's receipt; nothing where the statement carries none. */
+async function registration(
+  { decoded, entry }: ReadTransparentStatement,
+  trust: TransparentStatementTrust,
+): Promise<Checked<InclusionProof> | undefined> {
+  const { rfc9162Receipt } = decoded;
+  if (!rfc9162Receipt) return undefined;
+  return checked(PIECE.statementReceipt, async () => {
+    const { proof } = await verifyRfc9162Receipt(rfc9162Receipt, entry, { ...trust, log: trust.statementLog });
+    return proof;
   });
-  if (!reached) return [first, notChecked(names[1], 'there is no root to check it over')];
-  const { receipt, root } = reached;
-  return [first, await runStep(names[1], () => signature(receipt, root))];
 }
 
-function statementLogSteps(parts: ReadTransparentStatement, trust: TransparentStatementTrust) {
-  return runReceipt<Rfc9162Receipt>(
-    ['statement_log_inclusion', 'statement_log_receipt'],
-    () => {
-      const { rfc9162Receipt } = parts.decoded;
-      if (!rfc9162Receipt)
-        throw new VerificationError('receipt_missing', 'the statement carries no receipt of a statement log');
-      const receipt = readRfc9162Receipt(rfc9162Receipt);
-      const root = rfc9162ReceiptRoot(receipt, parts.entry, trust.sha256);
-      return { receipt, root, detail: `entry ${receipt.leafIndex} of a log of ${receipt.treeSize}` };
-    },
-    async (receipt, root) => {
-      const log = trust.statementLog;
-      await verifyReceiptSignature(receipt, root, { ...trust, log }, 'the statement-log receipt');
-      return `signed by the log "${receipt.subject}" of ${receipt.issuer}`;
-    },
-  );
-}
-
-function tenancyLogSteps(
-  mmrReceipt: Sign1,
-  event: EventDocument,
+/** The tenancy log's receipt, and that its log is the event's own. */
+async function commitment(
+  { decoded, event }: ReadTransparentStatement,
   trust: TransparentStatementTrust,
-): Promise<VerificationStep[]> {
-  return runReceipt<MmrReceipt>(
-    ['tenancy_log_inclusion', 'tenancy_log_receipt'],
-    () => {
-      const receipt = readMmrReceipt(mmrReceipt);
-      const { leaf, mmrIndex } = eventLeaf(event, trust.sha256);
-      const root = mmrReceiptPeak(receipt, leaf, mmrIndex, trust.sha256);
-      return { receipt, root, detail: `the event's leaf at node ${mmrIndex}` };
-    },
-    async (receipt, root) => {
-      const log = trust.tenancyLog;
-      await verifyReceiptSignature(receipt, root, { ...trust, log }, 'the tenancy-log receipt');
-      checkEventLog(receipt, event);
-      return `signed by the log "${receipt.subject}" of ${receipt.issuer}`;
-    },
-  );
+): Promise<Checked<InclusionProof> | undefined> {
+  const { mmrReceipt } = decoded;
+  if (!mmrReceipt || !event) return undefined;
+  return checked(PIECE.eventReceipt, async () => {
+    const { leaf, mmrIndex } = eventLeaf(event, trust.sha256);
+    const proven = await verifyMmrReceipt(mmrReceipt, leaf, { ...trust, log: trust.tenancyLog, mmrIndex });
+    checkEventLog(proven, event);
+    return proven.proof;
+  });
 }
 
-async function eventSteps(
-  parts: ReadTransparentStatement,
-  trust: TransparentStatementTrust,
-): Promise<VerificationStep[]> {
-  const { event } = parts;
-  const { statement, mmrReceipt } = parts.decoded;
-  const missing = (detail: string) => [
-    notChecked('tenancy_log_inclusion', detail),
-    notChecked('tenancy_log_receipt', detail),
-  ];
-  if (!event) {
-    const detail = mmrReceipt
-      ? 'without its event the receipt proves nothing'
-      : 'the statement carries no such receipt';
-    return [...missing(detail), notChecked('event', 'the statement carries no event')];
+interface ExaminedEvent {
+  /** The event, when a log is proven to hold it and it agrees with the statement. */
+  readonly proven?: { readonly event: EventDocument; readonly json: object; readonly proof: InclusionProof };
+  /** Whether the statement states the event's whole record. */
+  readonly isRecorded?: boolean;
+  /** What is wrong with it, or unproven, otherwise. */
+  readonly failed?: Partial<Findings>;
+}
+
+async function examineEvent(parts: ReadTransparentStatement, trust: TransparentStatementTrust): Promise<ExaminedEvent> {
+  const { event, eventJson, decoded } = parts;
+  if (!event || !eventJson) {
+    const receipt = decoded.mmrReceipt
+      ? notCovered(PIECE.eventReceipt, 'unproven', 'without its event the receipt proves nothing')
+      : {};
+    return { failed: createVerdict(missing('event', NO_EVENT), receipt) };
   }
-  const logged = mmrReceipt
-    ? await tenancyLogSteps(mmrReceipt, event, trust)
-    : missing('the statement carries no such receipt');
-  const matched = await runStep('event', () => {
-    verifyEventMatchesStatement(event, statement);
-    // The leaf of an asset-free event does not cover its identity: nothing may be said of it here.
-    const name = isAssetEvent(event) ? event.identity : 'the asset-free event';
-    return `${name} has the statement's payload, subject and hash algorithm`;
-  });
-  const proven = logged.every(({ outcome }) => outcome === 'verified');
-  const unproven = matched.outcome === 'verified' && !proven;
-  return [...logged, unproven ? notChecked('event', 'it agrees, but nothing proves that a log holds it') : matched];
+  const logged = await commitment(parts, trust);
+  const matched = await checked(PIECE.event, () => ({
+    isRecorded: verifyEventMatchesStatement(event, decoded.statement, logged?.proven?.log.issuer),
+  }));
+  if (logged?.proven && matched.proven)
+    return { proven: { event, json: eventJson, proof: logged.proven }, ...matched.proven };
+  const unlogged = [
+    missing('tenancy_log_receipt', NO_EVENT_RECEIPT),
+    notCovered(PIECE.event, 'unproven', NO_EVENT_RECEIPT),
+  ];
+  const findings = [matched.failed ?? {}, ...(logged ? [logged.failed ?? {}] : unlogged)];
+  return { failed: createVerdict(...findings) };
 }
 
-function documentStep(
-  parts: ReadTransparentStatement,
-  document: Uint8Array | undefined,
-  eventProven: boolean,
-): Promise<VerificationStep> | VerificationStep {
-  if (!document) return notChecked('payload_hash', 'no document was given');
-  return runStep('payload_hash', () =>
-    describeMatch(
-      matchDocument(readStatement(parts.decoded.statement), document, eventProven ? parts.event : undefined),
-    ),
-  );
+/** The event's findings; a record covers it only if the signature of the statement that states it was checked. */
+function eventFindings({ proven, isRecorded, failed }: ExaminedEvent, statement: Claim | undefined): Partial<Findings> {
+  if (!proven) return failed ?? {};
+  const { event, json, proof } = proven;
+  const claim =
+    isRecorded && statement
+      ? provenEvent(event, [proof, ...statement.by], 'leaf and record')
+      : provenEvent(event, [proof]);
+  return createVerdict(claim, openPlace(PIECE.eventReceipt, proof), uncoveredMembers(event, json));
 }
 
-/** What a proven event says of its statement's registration; an asset-free event's leaf covers no time of ours. */
+/** What a proven event says of its statement's registration; an asset-free event's leaf covers no time of acceptance. */
 function registrationOf(event: EventDocument | undefined): ProvenRegistration | undefined {
   if (!event || !isAssetEvent(event)) return undefined;
   const atMs = Date.parse(event.timestamp_accepted);
   return Number.isNaN(atMs) ? undefined : { atMs, submitted: submittedStatement(event) };
 }
 
+/** The claim of a statement whose signature was checked, by the logs that are proven to hold it, and what is open about it. */
+export function provenStatement(statement: VerifiedStatement, logged: readonly InclusionProof[]): Partial<Findings> {
+  const by = [signatureProof(statement), ...logged];
+  const claim = { kind: 'statement', piece: PIECE.statement, facts: statementFacts(statement), by } as const;
+  const unpinned = `no issuer was pinned: a statement by any issuer of the given keys passes, this one is by ${statement.issuer}`;
+  return createVerdict(
+    { claims: [claim] },
+    statement.issuerPinned ? {} : missing('issuer', unpinned),
+    ...(logged.length === 0 ? UNREGISTERED : logged.map((each) => openPlace(PIECE.statementReceipt, each))),
+  );
+}
+
+function otherHeaders({ otherHeaders: labels }: ReadTransparentStatement): Partial<Findings> {
+  const members = labels.map((label) => `header ${label}`);
+  return members.length === 0 ? {} : notCovered(PIECE.statement, 'by_design', 'no signature covers these', members);
+}
+
 /**
- * Checks everything that a transparent statement proves and tells each step, also after one is refused: who reads a
- * refusal wants to know what else holds. The MMR receipt counts only together with the event that it is for. Certificates
- * have to hold at the time at which a proven event was accepted, else at the caller's.
- * @throws {VerificationError} `malformed` or `unsupported` when the bytes cannot be taken apart
+ * Checks everything that a transparent statement proves, and resolves with the verdict. Its facts come from bytes that a
+ * signature or a log covers: the statement's own members once its signature is checked, the event's once its log is proven
+ * to hold it and it agrees with the statement in everything that both say. The checks go on after a refusal. Certificates
+ * have to be valid at the time at which a proven event was accepted, else at the caller's.
  */
 export async function examineTransparentStatement(
   bytes: Uint8Array,
   trust: TransparentStatementTrust,
-): Promise<VerificationReport> {
-  const parts = readTransparentStatement(bytes);
-  const ofEvent = eventSteps(parts, trust);
-  const isEventProven = async () => (await ofEvent).every(({ outcome }) => outcome === 'verified');
-  const ofSignature = runStep('statement_signature', async () => {
-    const registration = trust.certificates && (await isEventProven()) ? registrationOf(parts.event) : undefined;
-    const { issuer, subject } = await verifyStatement(parts.decoded.statement, trust, registration);
-    return `signed by ${issuer} about ${subject}`;
+): Promise<Verdict> {
+  const { proven: parts, failed } = await checked(PIECE.statement, () => readTransparentStatement(bytes));
+  return parts ? examineParts(parts, trust) : createVerdict(failed);
+}
+
+async function examineParts(parts: ReadTransparentStatement, trust: TransparentStatementTrust): Promise<Verdict> {
+  const ofEvent = examineEvent(parts, trust);
+  const ofSignature = checked(PIECE.statement, async () => {
+    const known = trust.certificates ? registrationOf((await ofEvent).proven?.event) : undefined;
+    return verifyStatement(parts.decoded.statement, trust, known);
   });
-  // But for a certificate's time none needs another's answer, and a platform may check signatures beside each other.
-  const [signature, inStatementLog, inTenancyLog] = await Promise.all([
-    ofSignature,
-    statementLogSteps(parts, trust),
-    ofEvent,
-  ]);
-  const payload = await documentStep(parts, trust.document, await isEventProven());
-  const steps = [payload, signature, ...inStatementLog, ...inTenancyLog];
-  return { verified: steps.every(({ outcome }) => outcome !== 'refused'), steps };
+  // But for a certificate's time no check needs another's answer, and a platform may check signatures beside each other.
+  const [signed, logged, event] = await Promise.all([ofSignature, registration(parts, trust), ofEvent]);
+  const statement = signed.proven
+    ? provenStatement(signed.proven, logged?.proven ? [logged.proven] : [])
+    : signed.failed;
+  const proven = createVerdict(statement, logged?.failed ?? {}, eventFindings(event, statement.claims?.[0]));
+  const document = trust.document ? documentFindings(proven.claims, trust.document) : NO_DOCUMENT;
+  return createVerdict(proven, document, otherHeaders(parts));
 }
 
 /**
- * Checks a transparent statement; `examineTransparentStatement` tells every step.
- * @throws {VerificationError} the first refusal, in the order of the steps
+ * Checks a transparent statement and resolves with its verdict, which is verified.
+ * @throws {VerificationError} the first contradiction, or `insufficient_data` when a part of it is unproven;
+ * `examineTransparentStatement` tells all of them
  */
-export async function verifyTransparentStatement(bytes: Uint8Array, trust: TransparentStatementTrust): Promise<void> {
-  const report = await examineTransparentStatement(bytes, trust);
-  const first = report.steps.find(({ outcome }) => outcome === 'refused');
-  if (first) throw new VerificationError(first.code ?? 'malformed', first.detail);
+export async function verifyTransparentStatement(
+  bytes: Uint8Array,
+  trust: TransparentStatementTrust,
+): Promise<Verdict> {
+  return requireVerified(await examineTransparentStatement(bytes, trust));
 }

@@ -9,6 +9,8 @@ import { decodeCheckpoint } from '../tlog/checkpoint.js';
 import { verifyCosignature } from '../tlog/cosignature.js';
 import { decodeNote, type NoteKey, type SignedNote } from '../tlog/signed-note.js';
 import { decodeTlogProof } from '../tlog/tlog-proof.js';
+import type { InclusionProof, WitnessProof } from './claim.js';
+import { sealedLeafProof } from './proofs.js';
 import { checkEventLog, eventLeaf } from './verify-event.js';
 import type { ReceiptTrust } from './verify-receipt.js';
 import { verifySeal } from './verify-seal.js';
@@ -40,6 +42,8 @@ export interface Witnessed {
   /** Entries under the checkpoint, and which of them the seal is. */
   readonly size: bigint;
   readonly index: bigint;
+  /** That the event's leaf stands at its index in the sealed state, and that witnesses have seen that state. */
+  readonly proofs: readonly [InclusionProof, WitnessProof];
 }
 
 /** One key is one witness, however often it was given, or has signed. */
@@ -86,5 +90,12 @@ export async function verifyWitnessed(
       'witness_quorum_missing',
       `the checkpoint is cosigned by ${by.length} of the given witnesses, not by ${trust.quorum}`,
     );
-  return { by, origin, size, index };
+  const seen: WitnessProof = {
+    type: 'witness',
+    origin,
+    tree_size: String(size),
+    leaf_index: String(index),
+    witnesses: by,
+  };
+  return { by, origin, size, index, proofs: [sealedLeafProof(seal, leaf, mmrIndex), seen] };
 }

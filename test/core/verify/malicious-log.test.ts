@@ -11,6 +11,7 @@ import { flipBit } from '../massif/sample-log.js';
 import { sampleSealedLog } from './sample-sealed-log.js';
 import {
   SAMPLE_STATEMENT_LOG,
+  SAMPLE_TENANCY,
   SAMPLE_VCON,
   sampleAttributes,
   sampleSigners,
@@ -20,6 +21,7 @@ import {
 
 const { sealer, stranger, statementLog } = sampleSigners;
 const trust: ReceiptTrust = { logKeys: [sealer.publicKey, statementLog.publicKey] };
+const PUBLIC_TENANCY = '6ea5cd00-0000-4000-8000-000000000000';
 const OTHER_TENANCY = '9f4b1d8a-0000-4000-8000-000000000000';
 
 const log = sampleSealedLog({ leaves: 11 });
@@ -312,7 +314,9 @@ describe('a public asset', () => {
   const ASSET = 'publicassets/0192e8f5-1111-7000-8000-000000000001';
   const made = sampleSealedLog({
     leaves: 4,
+    tenancy: PUBLIC_TENANCY,
     event: (leaf) => ({
+      tenant_identity: `tenant/${SAMPLE_TENANCY}`,
       identity: `${ASSET}/events/0192e8f5-2222-7000-8000-00000000000${leaf}`,
       operation: leaf === 0 ? 'NewAsset' : 'Record',
       timestamp_accepted: `2025-01-16T16:12:3${leaf}Z`,
@@ -324,7 +328,23 @@ describe('a public asset', () => {
     Promise.all(made.events.map(async (event, leaf) => ({ event, receipt: await made.receipt(leaf) })));
 
   it('verifies with the receipt of each of its events', async () => {
-    await verifyPublicAsset(asset, await history(), trust);
+    const { outcome, claims, notCovered } = await verifyPublicAsset(asset, await history(), trust);
+    expect([outcome, claims]).toMatchObject(['verified', [{ kind: 'public_asset', facts: { ...asset, events: 4 } }]]);
+    expect(notCovered[0]!.members).toEqual(['completeness']);
+  });
+
+  it('is refused with a null in its attributes, which bencode would not show', async () => {
+    const events = await history();
+    const nulled = { ...asset, attributes: { ...asset.attributes, forged: null } };
+    await expect(verifyPublicAsset(nulled, events, trust)).rejects.toMatchObject({ code: 'event_mismatch' });
+  });
+
+  it('is refused when its events are in the log of the tenancy that made it: they are private there', async () => {
+    const own = sampleSealedLog({ leaves: 4, event: (leaf) => made.events[leaf]! });
+    const events = await Promise.all(
+      own.events.map(async (event, leaf) => ({ event, receipt: await own.receipt(leaf) })),
+    );
+    await expect(verifyPublicAsset(asset, events, trust)).rejects.toMatchObject({ code: 'log_mismatch' });
   });
 
   it('is refused with attributes that no event gave it', async () => {

@@ -40,7 +40,7 @@ export const sampleSigners: Readonly<Record<'issuer' | 'statementLog' | 'sealer'
 
 export const SAMPLE_TENANCY = '112758ce-a8cb-4924-8df8-fcba1e31f8b0';
 export const SAMPLE_SUBJECT = 'vcon://0192e8f5-0000-7000-8000-000000000001';
-export const SAMPLE_ISSUER = 'did:web:archive.example';
+export const SAMPLE_ISSUER = `did:web:archive.example:archivist:v1:didweb:${SAMPLE_TENANCY}`;
 export const SAMPLE_STATEMENT_LOG = { issuer: 'https://archive.example', subject: 'statements/private' };
 export const SAMPLE_TENANCY_LOG = { issuer: 'https://archive.example', subject: tenancyLogSubject(SAMPLE_TENANCY) };
 /** As the conserver writes it: Python's separators, ASCII alone. */
@@ -101,9 +101,10 @@ export function sampleAssetFreeEvent(attributes: Record<string, string>): AssetF
 export async function sampleStatement(
   attributes: Record<string, string>,
   signer: Signer = sampleSigners.issuer,
+  issuer = SAMPLE_ISSUER,
 ): Promise<Uint8Array> {
   const template = readTemplate(attributes)!;
-  const header = statementHeader(template, { ...signer, issuer: SAMPLE_ISSUER });
+  const header = statementHeader(template, { ...signer, issuer });
   return encodeSign1(await createSign1(header, template.payload, signer));
 }
 

@@ -7,7 +7,7 @@ import {
   findingsOf,
   missing,
   notCovered,
-  throwIfRefused,
+  requireVerified,
   VERDICT_SCHEMA,
   verdictDocument,
   verdictWithin,
@@ -15,7 +15,7 @@ import {
 
 const claim: Claim = { kind: 'event', piece: 'event', facts: { uuid: 'e1' }, by: [] };
 const proven = { claims: [claim] };
-const refused = contradiction('event', new VerificationError('event_mismatch', 'they differ'), 'payload');
+const refused = contradiction('event', new VerificationError('event_mismatch', 'they differ', 'payload'));
 
 describe('the outcome of a verdict', () => {
   it.each([
@@ -74,11 +74,22 @@ describe('a verdict', () => {
     await expect(findingsOf('event', () => Promise.reject(bug))).rejects.toBe(bug);
   });
 
-  it('throws its first contradiction where a caller wants an error', () => {
-    expect(() => throwIfRefused(createVerdict(proven, notCovered('x', 'unproven', '')))).not.toThrow();
-    expect(() => throwIfRefused(createVerdict(proven, refused))).toThrow(
+  it('counts a check that could not be done as unproven evidence, not as a contradiction', async () => {
+    for (const code of ['insufficient_data', 'unsupported', 'receipt_missing'] as const) {
+      const found = await findingsOf('log', () => Promise.reject(new VerificationError(code, 'not reached')));
+      expect(found).toEqual({ notCovered: [{ piece: 'log', members: [], why: 'unproven', detail: 'not reached' }] });
+    }
+  });
+
+  it('throws unless it is verified where a caller wants an error', () => {
+    expect(requireVerified(createVerdict(proven))).toMatchObject({ outcome: 'verified' });
+    expect(() => requireVerified(createVerdict(proven, refused))).toThrow(
       expect.objectContaining({ name: 'VerificationError', code: 'event_mismatch', message: 'they differ' }),
     );
+    expect(() => requireVerified(createVerdict(proven, notCovered('x', 'unproven', 'no receipt')))).toThrow(
+      expect.objectContaining({ code: 'insufficient_data', message: 'no receipt' }),
+    );
+    expect(() => requireVerified(createVerdict())).toThrow(expect.objectContaining({ code: 'insufficient_data' }));
   });
 
   it('has a JSON form that names its schema, its outcome and every part', () => {

@@ -1,0 +1,95 @@
+import { toHex } from '../core/bytes.js';
+import { VerificationError } from '../core/errors.js';
+import { type EventDocument, readEventDocument } from '../core/statement/event-document.js';
+import { parseUnambiguousJson } from '../core/statement/unambiguous-json.js';
+import type { Claim, InclusionProof } from '../core/verify/claim.js';
+import { provenEvent, uncoveredMembers } from '../core/verify/event-facts.js';
+import { openPlace } from '../core/verify/proofs.js';
+import {
+  checked,
+  contradiction,
+  createVerdict,
+  type Findings,
+  missing,
+  notCovered,
+  type Verdict,
+  verdictWithin,
+} from '../core/verify/verdict.js';
+import { eventCommit, eventLeaf } from '../core/verify/verify-event.js';
+import type { EvidenceFile } from './evidence-file.js';
+
+/** An event that was given as JSON, and what the other files proved of it so far. */
+export interface GivenEvent {
+  /** The file, with the place in it if it is a list. */
+  readonly piece: string;
+  readonly event: EventDocument;
+  readonly json: object;
+  readonly proofs: InclusionProof[];
+  /** What contradicts it. */
+  readonly refusals: Partial<Findings>[];
+}
+
+/** The events of these files, and what is wrong with those that cannot be read. */
+export async function readGivenEvents(
+  files: readonly EvidenceFile[],
+): Promise<{ readonly events: readonly GivenEvent[]; readonly unread: readonly Partial<Findings>[] }> {
+  const events: GivenEvent[] = [];
+  const unread: Partial<Findings>[] = [];
+  for (const { path, kind, bytes } of files) {
+    const { proven, failed } = await checked(path, () => eventsIn(path, kind, bytes));
+    if (proven) events.push(...proven);
+    else unread.push(failed);
+  }
+  return { events, unread };
+}
+
+function eventsIn(path: string, kind: string, bytes: Uint8Array): GivenEvent[] {
+  const value = parseUnambiguousJson(new TextDecoder().decode(bytes));
+  const given = (piece: string, json: unknown): GivenEvent => ({
+    piece,
+    event: readEventDocument(json),
+    json: json as object,
+    proofs: [],
+    refusals: [],
+  });
+  if (kind === 'event') return [given(path, value)];
+  return (value as { events: unknown[] }).events.map((json, at) => given(`${path}/events/${at}`, json));
+}
+
+/** An event in a file may be the one that a statement carries: then the same leaf proves it. */
+function alsoProvenBy({ event, proofs, refusals, piece }: GivenEvent, claims: readonly Claim[]): void {
+  const { leaf, mmrIndex } = eventLeaf(event);
+  for (const { kind, by, facts, piece: other } of claims) {
+    if (kind !== 'event' || proofs.length > 0) continue;
+    const proof = by.find((each): each is InclusionProof => each.type === 'inclusion' && each.leaf === toHex(leaf));
+    const isElsewhere = proof?.mmr_index !== undefined && proof.mmr_index !== String(mmrIndex);
+    const isOther = (!proof && facts.identity === event.identity) || (proof && isOtherForm(facts.identity, event));
+    if (isElsewhere || isOther) {
+      const why = `it differs from the event in ${other}, which a log is proven to hold`;
+      refusals.push(contradiction(piece, new VerificationError('event_mismatch', why)));
+    } else if (proof) proofs.push(proof);
+  }
+}
+
+/** No leaf covers the word `public`: the claim's identity is that of the log's own form. */
+function isOtherForm(identity: string | undefined, event: EventDocument): boolean {
+  return identity !== undefined && identity !== event.identity;
+}
+
+/** What is known of a given event in the end. */
+export async function eventVerdict(given: GivenEvent, claims: readonly Claim[]): Promise<Verdict> {
+  const { piece, event, json, proofs, refusals } = given;
+  const { failed } = await checked(piece, () => alsoProvenBy(given, claims));
+  if (failed || refusals.length > 0) return createVerdict(failed ?? {}, ...refusals);
+  const [first] = proofs;
+  if (first) {
+    const placed = proofs.find((proof) => proof.leaf_index !== undefined) ?? first;
+    const open = [openPlace('event', placed), uncoveredMembers(event, json)];
+    return verdictWithin(piece, createVerdict(provenEvent(event, proofs), ...open));
+  }
+  const why = `nothing given proves that a log holds it (leaf ${eventCommit(event).index}): none of its members is a fact`;
+  return createVerdict(
+    missing('tenancy_log_receipt', `${piece} has no receipt, and no log file that holds it`),
+    notCovered(piece, 'unproven', why),
+  );
+}

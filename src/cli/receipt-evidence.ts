@@ -1,0 +1,95 @@
+import { DataStructure } from '../core/cose/labels.js';
+import type { PublicJwk } from '../core/cose/public-key.js';
+import { VerificationError } from '../core/errors.js';
+import { readMmrReceipt } from '../core/receipt/mmr-receipt.js';
+import { receiptStructure } from '../core/receipt/receipt-proof.js';
+import type { InclusionProof } from '../core/verify/claim.js';
+import type { ExpectedLog } from '../core/verify/trust.js';
+import { checked, type Findings, failure, missing, notCovered } from '../core/verify/verdict.js';
+import { checkEventLog, eventCommit, eventLeaf } from '../core/verify/verify-event.js';
+import { verifyMmrReceipt, verifyRfc9162Receipt } from '../core/verify/verify-receipt.js';
+import type { EvidenceFile } from './evidence-file.js';
+import type { GivenEvent } from './given-event.js';
+
+/** Keys and pins for single receipts. */
+export interface ReceiptKeys {
+  readonly logKeys: readonly PublicJwk[];
+  readonly statementLog: ExpectedLog;
+  readonly tenancyLog: ExpectedLog;
+}
+
+/** A statement that a receipt may be for, and what its receipts proved. */
+export interface GivenEntry {
+  readonly piece: string;
+  /** As a statement log commits to it. */
+  readonly entry: Uint8Array;
+  readonly proofs: InclusionProof[];
+}
+
+/**
+ * Finds for each receipt the statement or the event that it is for, and adds the proof to it. A receipt that is for none
+ * of them is refused; where nothing was given that it could be for, it is unproven.
+ */
+export async function matchReceipts(
+  receipts: readonly EvidenceFile[],
+  entries: readonly GivenEntry[],
+  events: readonly GivenEvent[],
+  keys: ReceiptKeys,
+): Promise<Partial<Findings>[]> {
+  const found: Partial<Findings>[] = [];
+  for (const { path, bytes } of receipts) {
+    const { proven: structure, failed } = await checked(path, () => receiptStructure(bytes));
+    if (failed) found.push(failed);
+    else if (structure === DataStructure.rfc9162Sha256) found.push(await ofStatement(path, bytes, entries, keys));
+    else found.push(await ofEvent(path, bytes, events, keys));
+  }
+  return found;
+}
+
+async function ofStatement(
+  path: string,
+  bytes: Uint8Array,
+  entries: readonly GivenEntry[],
+  { logKeys, statementLog: log }: ReceiptKeys,
+): Promise<Partial<Findings>> {
+  return firstOf(path, entries, 'statement', async ({ entry, proofs }) => {
+    proofs.push((await verifyRfc9162Receipt(bytes, entry, { logKeys, log })).proof);
+  });
+}
+
+async function ofEvent(
+  path: string,
+  bytes: Uint8Array,
+  events: readonly GivenEvent[],
+  { logKeys, tenancyLog: log }: ReceiptKeys,
+): Promise<Partial<Findings>> {
+  const { proven: receipt, failed } = await checked(path, () => readMmrReceipt(bytes));
+  if (failed) return failed;
+  const there = events.filter(({ event }) => BigInt(eventCommit(event).index) === receipt.index);
+  return firstOf(path, there.length > 0 ? there : events, 'event', async ({ event, proofs }) => {
+    const { leaf, mmrIndex } = eventLeaf(event);
+    const proven = await verifyMmrReceipt(bytes, leaf, { logKeys, log, mmrIndex });
+    checkEventLog(proven, event);
+    proofs.push(proven.proof);
+  });
+}
+
+async function firstOf<Candidate>(
+  path: string,
+  candidates: readonly Candidate[],
+  what: 'statement' | 'event',
+  check: (candidate: Candidate) => Promise<void>,
+): Promise<Partial<Findings>> {
+  let refusal: VerificationError | undefined;
+  for (const candidate of candidates)
+    try {
+      await check(candidate);
+      return {};
+    } catch (error) {
+      if (!(error instanceof VerificationError)) throw error;
+      refusal ??= error;
+    }
+  if (refusal) return failure(path, refusal);
+  const gap = missing(what, `${path} is a receipt for ${what === 'event' ? 'an event' : 'a statement'}: give that too`);
+  return { ...gap, ...notCovered(path, 'unproven', `nothing was given that this receipt could be for`) };
+}

@@ -1,0 +1,65 @@
+import { toHex } from '../core/bytes.js';
+import { rfc9162Leaf } from '../core/rfc9162/rfc9162-leaf.js';
+import { statementEntry } from '../core/statement/statement-entry.js';
+import type { Claim, InclusionProof } from '../core/verify/claim.js';
+import type { IssuerTrust } from '../core/verify/trust.js';
+import {
+  checked,
+  createVerdict,
+  type Findings,
+  missing,
+  notCovered,
+  type Verdict,
+  verdictWithin,
+} from '../core/verify/verdict.js';
+import { verifyStatement } from '../core/verify/verify-statement.js';
+import { provenStatement } from '../core/verify/verify-transparent-statement.js';
+import type { EvidenceFile } from './evidence-file.js';
+import type { GivenEntry } from './receipt-evidence.js';
+
+/** A statement that was given without anything attached to it. */
+export type GivenStatement = GivenEntry & { readonly bytes: Uint8Array };
+
+/** The plain statements of these files, and what is wrong with those that cannot be read. */
+export async function readGivenStatements(
+  files: readonly EvidenceFile[],
+): Promise<{ readonly statements: readonly GivenStatement[]; readonly unread: readonly Partial<Findings>[] }> {
+  const statements: GivenStatement[] = [];
+  const unread: Partial<Findings>[] = [];
+  for (const { path, bytes } of files) {
+    const { proven: entry, failed } = await checked(path, () => statementEntry(bytes));
+    if (entry) statements.push({ piece: path, bytes, entry, proofs: [] });
+    else unread.push(failed);
+  }
+  return { statements, unread };
+}
+
+/** Proofs of the same entry that another piece of evidence brought. */
+export function proofsOfEntry(entry: Uint8Array, claims: readonly Claim[]): InclusionProof[] {
+  const leaf = toHex(rfc9162Leaf(entry));
+  const proofs = claims.flatMap(({ by }) => by.filter((each) => each.type === 'inclusion'));
+  return proofs.filter((each) => each.vds === 1 && each.leaf === leaf);
+}
+
+/**
+ * What is known of a plain statement in the end. Without its issuer's keys only that a log holds it, whatever it says.
+ * @param issuers undefined when no issuer's key was given
+ */
+export async function statementVerdict(
+  { piece, bytes, entry, proofs }: GivenStatement,
+  claims: readonly Claim[],
+  issuers: IssuerTrust | undefined,
+): Promise<Verdict> {
+  const logged = [...proofs, ...proofsOfEntry(entry, claims)];
+  if (!issuers)
+    return verdictWithin(
+      piece,
+      createVerdict(
+        logged.length === 0 ? {} : { claims: [{ kind: 'entry', piece: 'statement', facts: {}, by: logged }] },
+        missing('issuer_keys', 'no key of an issuer was given: who signed the statement is not checked'),
+        notCovered('statement', 'unproven', 'its signature was not checked: nothing that it says is a fact'),
+      ),
+    );
+  const { proven, failed } = await checked('statement', () => verifyStatement(bytes, issuers));
+  return verdictWithin(piece, createVerdict(proven ? provenStatement(proven, logged) : failed));
+}

@@ -1,0 +1,25 @@
+const TENANCY_ISSUER =
+  /^did:web:[^:\s]+(?::[^:\s]+)*:archivist:v1:didweb:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+/** The DID of a service (did:web method): its document lies under its public URL at `/archivist/v1/didweb/did.json`. */
+export function serviceDid(publicUrl: string): string {
+  const url = new URL(publicUrl);
+  const prefix = url.pathname.split('/').filter((part) => part !== '');
+  return ['did', 'web', encodeURIComponent(url.host), ...prefix, 'archivist', 'v1', 'didweb'].join(':');
+}
+
+/** The DID that statements about a tenancy's events are issued by. */
+export function issuerDid(publicUrl: string, tenantId: string): string {
+  return `${serviceDid(publicUrl)}:${tenantId}`;
+}
+
+/** The uuid of the tenancy that an issuer's DID names; undefined for every other name. */
+export function tenancyOfIssuer(issuer: string | undefined): string | undefined {
+  return TENANCY_ISSUER.exec(issuer ?? '')?.[1];
+}
+
+/** Whether an issuer is a tenancy of the service whose logs are signed under this URL. */
+export function isIssuerOfService(issuer: string | undefined, logIssuer: string | undefined): boolean {
+  if (issuer === undefined || logIssuer === undefined || !URL.canParse(logIssuer)) return false;
+  return issuer.startsWith(`${serviceDid(logIssuer)}:`);
+}

@@ -1,0 +1,150 @@
+import { idtimestampMs, parseIdtimestampHex } from '../massif/idtimestamp.js';
+import { type AssetFreeEventDocument, type EventDocument, isAssetEvent } from '../statement/event-document.js';
+import { JCS_DIGEST_ATTRIBUTE } from '../statement/vcon-template.js';
+import type { Facts, Proof } from './claim.js';
+import { type Findings, notCovered } from './verdict.js';
+import { eventAttributes, eventCommit } from './verify-event.js';
+
+const TEMPLATE = {
+  operation: 'vcon_operation',
+  subject: 'subject',
+  payload_hash: 'payload',
+  payload_hash_alg: 'payload_hash_alg',
+  payload_jcs_sha256: JCS_DIGEST_ATTRIBUTE,
+  payload_content_type: 'payload_preimage_content_type',
+  payload_location: 'payload_location',
+} as const satisfies Partial<Record<keyof Facts, string>>;
+
+/** Members of an event that its leaf does not cover although a frozen event has them. */
+export const OPEN_ASSET_FREE_MEMBERS = ['identity', 'event_type', 'created_by', 'created_at'] as const;
+
+/** Uuid of the vCon that a subject names. */
+export function vconOf(subject: unknown): { readonly vcon?: string } {
+  const [, vcon] = (typeof subject === 'string' && /^vcon:\/\/(.+)$/.exec(subject)) || [];
+  return vcon === undefined ? {} : { vcon };
+}
+
+/** Uuid of the tenancy whose event it is. */
+export function tenancyOfEvent(event: EventDocument): string {
+  return (isAssetEvent(event) ? event.tenant_identity : event.origin_tenant).replace(/^tenant\//, '');
+}
+
+function templateFacts(attributes: Readonly<Record<string, unknown>>): Facts {
+  const texts = Object.entries(TEMPLATE).flatMap(([fact, name]) => {
+    const value = attributes[name];
+    return typeof value === 'string' ? [[fact, value]] : [];
+  });
+  return { ...(Object.fromEntries(texts) as Facts), ...vconOf(attributes['subject']) };
+}
+
+/** What covers an event: its leaf, and for an asset-free event the record that a checked statement states. */
+export type EventCoverage = 'leaf' | 'leaf and record';
+
+/** What a record covers of an asset-free event that its leaf does not. */
+function recordedFacts({ identity, event_type, created_by, created_at }: AssetFreeEventDocument): Facts {
+  const acceptedMs = /^[0-9]{1,15}$/.test(created_at) ? Number(created_at) : Number.NaN;
+  return {
+    identity,
+    uuid: uuidOf(identity),
+    ...(event_type === undefined ? {} : { event_type }),
+    created_by,
+    accepted: Number.isNaN(acceptedMs) ? created_at : new Date(acceptedMs).toISOString(),
+  };
+}
+
+const uuidOf = (identity: string): string => identity.slice(identity.lastIndexOf('/') + 1);
+
+/** What is covered of a frozen event, and nothing else of it. The caller has proven that a log holds its leaf. */
+export function eventFacts(event: EventDocument, coverage: EventCoverage = 'leaf'): Facts {
+  const { epoch, id } = parseIdtimestampHex(eventCommit(event).idtimestamp);
+  const attributes = eventAttributes(event);
+  const common = {
+    tenancy: tenancyOfEvent(event),
+    committed: new Date(idtimestampMs(id, epoch)).toISOString(),
+    ...templateFacts(attributes),
+  };
+  if (!isAssetEvent(event)) {
+    const { timestamp_declared: declared } = attributes;
+    return {
+      event_kind: 'asset_free',
+      ...(coverage === 'leaf' ? {} : recordedFacts(event)),
+      ...common,
+      ...(typeof declared === 'string' ? { declared } : {}),
+      members: { attributes, trails: event.trails },
+    };
+  }
+  const { identity, operation, behaviour, event_attributes, asset_attributes } = event;
+  const { principal_declared, principal_accepted, timestamp_committed } = event;
+  return {
+    identity,
+    uuid: uuidOf(identity),
+    event_kind: identity.startsWith('public') ? 'public' : 'asset',
+    ...common,
+    ...(principal_accepted ? { principal: principal_accepted } : {}),
+    declared: event.timestamp_declared,
+    accepted: event.timestamp_accepted,
+    members: { operation, behaviour, event_attributes, asset_attributes, principal_declared, timestamp_committed },
+  };
+}
+
+const openMembers = (event: EventDocument, coverage: EventCoverage): readonly string[] =>
+  isAssetEvent(event) || coverage !== 'leaf' ? [] : OPEN_ASSET_FREE_MEMBERS;
+
+/** The claim that follows when proofs cover an event, and what they leave open of it. */
+export function provenEvent(
+  event: EventDocument,
+  by: readonly Proof[],
+  coverage: EventCoverage = 'leaf',
+): Partial<Findings> {
+  const claim = { kind: 'event', piece: 'event', facts: eventFacts(event, coverage), by } as const;
+  const open = openMembers(event, coverage).filter((name) => Object.hasOwn(event, name));
+  return { claims: [claim], ...(open.length === 0 ? {} : notCovered('event', 'by_design', NO_LEAF, open)) };
+}
+
+/** The finding that an event's JSON has members that no log covers; `json` is one that reads as this event. */
+export function uncoveredMembers(event: EventDocument, json: object): Partial<Findings> {
+  const covered = isAssetEvent(event) ? COVERED.asset : COVERED.asset_free;
+  const names = uncovered(json, covered, '').filter((name) => isAssetEvent(event) || !isOpenMember(name));
+  return names.length === 0 ? {} : notCovered('event', 'by_design', NO_LEAF, names);
+}
+
+const isOpenMember = (name: string): boolean => OPEN_ASSET_FREE_MEMBERS.some((open) => open === name);
+
+const NO_LEAF = 'no log covers these members of an event';
+
+const COVERED: Readonly<Record<'asset' | 'asset_free', ReadonlySet<string>>> = {
+  asset: new Set([
+    'identity',
+    'operation',
+    'behaviour',
+    'tenant_identity',
+    'timestamp_declared',
+    'timestamp_accepted',
+    'timestamp_committed',
+    'event_attributes',
+    'asset_attributes',
+    'principal_declared',
+    'principal_accepted',
+    'merklelog_entry',
+    'merklelog_entry.commit',
+    'merklelog_entry.commit.index',
+    'merklelog_entry.commit.idtimestamp',
+  ]),
+  asset_free: new Set([
+    'attributes',
+    'trails',
+    'origin_tenant',
+    'merklelog_commit',
+    'merklelog_commit.index',
+    'merklelog_commit.idtimestamp',
+  ]),
+};
+const COMMITS = /^merklelog_(?:entry(?:\.commit)?|commit)$/;
+
+function uncovered(value: object, covered: ReadonlySet<string>, path: string): string[] {
+  return Object.entries(value).flatMap(([name, member]: [string, unknown]) => {
+    const place = `${path}${name}`;
+    if (!covered.has(place)) return [place];
+    return COMMITS.test(place) ? uncovered(member as object, covered, `${place}.`) : [];
+  });
+}

@@ -1,0 +1,149 @@
+import { equalBytes, fromBase64 } from '../bytes.js';
+import type { Sign1Message } from '../cose/sign1.js';
+import { VerificationError } from '../errors.js';
+import { type AssetFreeRecord, assetFreeRecordDigest } from '../event/asset-free-record.js';
+import { type EventDocument, isAssetEvent } from '../statement/event-document.js';
+import { isRecordStatement, statedRecord } from '../statement/event-statement.js';
+import { isIssuerOfService, tenancyOfIssuer } from '../statement/issuer-did.js';
+import { type ReadStatement, readStatement } from '../statement/signed-statement.js';
+import { statementEntry } from '../statement/statement-entry.js';
+import { digestOfHex, hashRules, META_ATTRIBUTES } from '../statement/vcon-template.js';
+import { tenancyOfEvent } from './event-facts.js';
+import { eventAttributes, REGISTERED_STATEMENT } from './verify-event.js';
+
+type Attributes = Readonly<Record<string, unknown>>;
+
+function mismatch(what: string, member: string): VerificationError {
+  return new VerificationError('event_mismatch', `the event and the statement differ in ${what}`, member);
+}
+
+const filled = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+/** Digest, algorithm and subject. Those of a registered statement's event may be absent. */
+function checkEnvelope(attributes: Attributes, statement: ReadStatement, optional: boolean): void {
+  const { payload_hash_alg: name, payload, subject } = attributes;
+  const rules = hashRules(name);
+  if (!(optional && name === undefined) && (!rules || rules.alg !== statement.payloadHashAlg))
+    throw mismatch('the hash algorithm', 'payload_hash_alg');
+  const digest = rules && digestOfHex(payload, rules);
+  const carried = statement.sign1.payload;
+  if (!(optional && payload === undefined) && !(digest && carried && equalBytes(digest, carried)))
+    throw mismatch('the payload', 'payload');
+  if (!(optional && subject === undefined) && subject !== statement.subject) throw mismatch('the subject', 'subject');
+}
+
+/** Content type and location, which are left out where they are empty. */
+function checkPayloadLabels(attributes: Attributes, statement: ReadStatement, optional: boolean): void {
+  const { preimageContentType, payloadLocation } = statement;
+  const pairs = [
+    ['payload_preimage_content_type', 'the content type', preimageContentType],
+    ['payload_location', 'the location', payloadLocation],
+  ] as const;
+  for (const [name, what, said] of pairs) {
+    const kept = optional ? filled(attributes[name]) : attributes[name];
+    if (optional && kept === undefined) continue;
+    const expected = typeof kept === 'string' && !(name === 'payload_location' && kept === '') ? kept : undefined;
+    if (expected !== said) throw mismatch(what, name);
+  }
+}
+
+/** Every attribute of the template in both directions: a statement is made from exactly these. */
+function checkMeta(attributes: Attributes, { meta }: ReadStatement): void {
+  for (const [name, value] of meta)
+    if (typeof name !== 'string' || !Object.hasOwn(attributes, name) || attributes[name] !== value)
+      throw mismatch(`the attribute ${String(name)}`, String(name));
+  for (const name of META_ATTRIBUTES)
+    if (typeof attributes[name] === 'string' && !meta.has(name)) throw mismatch(`the attribute ${name}`, name);
+}
+
+/** Display type of an event whose registered statement says none. */
+const REGISTERED_DISPLAY_TYPE = 'signed_statement';
+
+/** The event may leave out what the statement says; what it says itself has to be the statement's. */
+function checkRegisteredMeta(attributes: Attributes, { meta, issuer }: ReadStatement): void {
+  for (const name of META_ATTRIBUTES) {
+    const said = filled(attributes[name]);
+    const own = name === 'arc_display_type' && said === REGISTERED_DISPLAY_TYPE && !meta.has(name);
+    if (said !== undefined && !own && said !== meta.get(name)) throw mismatch(`the attribute ${name}`, name);
+  }
+  const named = filled(attributes['issuer']);
+  if (named !== undefined && named !== issuer) throw mismatch('the issuer', 'issuer');
+}
+
+/** Whether the event carries this very statement, in base64. */
+function carriesStatement(registered: unknown, statement: Sign1Message): boolean {
+  try {
+    return (
+      typeof registered === 'string' && equalBytes(statementEntry(fromBase64(registered)), statementEntry(statement))
+    );
+  } catch {
+    return false;
+  }
+}
+
+function checkIssuer(event: EventDocument, statement: ReadStatement): void {
+  if (tenancyOfIssuer(statement.issuer) !== tenancyOfEvent(event))
+    throw new VerificationError(
+      'event_mismatch',
+      `the statement is issued by "${statement.issuer}", which does not name the event's tenancy ${tenancyOfEvent(event)}`,
+      'issuer',
+    );
+}
+
+/**
+ * Checks a frozen event against the record that its statement states (docs/formats/asset-free-record.md). True when the
+ * statement covers the event's identity, type, creator, creation time, tenancy, attributes and trails; false when it states
+ * no record: it is an asset event's, or older than records.
+ * @throws {VerificationError} `event_mismatch`
+ */
+export function verifyEventRecord(event: EventDocument, statement: ReadStatement): boolean {
+  const stated = statedRecord(statement);
+  if (!stated) return false;
+  if (isAssetEvent(event)) throw mismatch('kind: the statement is of an asset-free event', 'identity');
+  const { event_type } = event;
+  if (event_type === undefined) throw mismatch('event_type', 'event_type');
+  if (isRecordStatement(statement) && statement.subject !== event.identity) throw mismatch('the identity', 'identity');
+  if (!equalBytes(recordDigest({ ...event, event_type }), stated))
+    throw mismatch('the record: one of its members is not the one that was signed', 'record');
+  return true;
+}
+
+function recordDigest(event: AssetFreeRecord): Uint8Array {
+  try {
+    return assetFreeRecordDigest(event);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new VerificationError('event_mismatch', `no statement covers such an event: ${error.message}`);
+  }
+}
+
+/**
+ * Checks that a frozen event and a signed statement are about the same operation. A statement is made from an event's
+ * attributes, so payload, subject, hash algorithm, content type, location and every attribute of the template are equal in
+ * both directions, and its issuer is the event's tenancy. An event that was made from a registered statement carries that
+ * statement. It may be anybody's and the event may say less, but nothing else. Returns whether the statement states the
+ * event's whole record.
+ * @param logIssuer who signs for the event's log, where that is known: no tenancy of that service has its statements
+ * registered by another one
+ * @throws {VerificationError} `event_mismatch`
+ */
+export function verifyEventMatchesStatement(
+  event: EventDocument,
+  statement: Sign1Message,
+  logIssuer?: string,
+): boolean {
+  const attributes = eventAttributes(event);
+  const read = readStatement(statement);
+  const isRecorded = verifyEventRecord(event, read);
+  if (isRecorded) checkIssuer(event, read);
+  if (isRecordStatement(read)) return isRecorded;
+  const isRegistered = Object.hasOwn(attributes, REGISTERED_STATEMENT);
+  if (isRegistered && !carriesStatement(attributes[REGISTERED_STATEMENT], statement))
+    throw mismatch('the registered statement', REGISTERED_STATEMENT);
+  checkEnvelope(attributes, read, isRegistered);
+  checkPayloadLabels(attributes, read, isRegistered);
+  if (!isRegistered || isIssuerOfService(read.issuer, logIssuer)) checkIssuer(event, read);
+  if (isRegistered) checkRegisteredMeta(attributes, read);
+  else checkMeta(attributes, read);
+  return isRecorded;
+}

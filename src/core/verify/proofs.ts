@@ -1,0 +1,104 @@
+import { toHex } from '../bytes.js';
+import { keyThumbprint } from '../cose/cose-key.js';
+import { Header } from '../cose/labels.js';
+import type { PublicJwk } from '../cose/public-key.js';
+import { leafIndex } from '../mmr/leaf-count.js';
+import type { ReadLogClaims } from '../receipt/log-claims.js';
+import type { MmrReceipt } from '../receipt/mmr-receipt.js';
+import type { Rfc9162Receipt } from '../receipt/rfc9162-receipt.js';
+import type { Seal } from '../receipt/seal.js';
+import type { InclusionProof, KeyId, NamedLog, SealProof } from './claim.js';
+import { type Findings, notCovered } from './verdict.js';
+
+/** A seal whose signature was checked, with the key that made it. */
+export interface VerifiedSeal extends Seal {
+  readonly key: PublicJwk;
+}
+
+/** How a claim names a key. */
+export function keyId(key: PublicJwk): KeyId {
+  return { thumbprint: toHex(keyThumbprint(key)), ...(key.kid === undefined ? {} : { kid: key.kid }) };
+}
+
+/** The log that claims name. */
+export function namedLog({ issuer, subject }: ReadLogClaims): NamedLog {
+  return { ...(issuer === undefined ? {} : { issuer }), ...(subject === undefined ? {} : { subject }) };
+}
+
+/**
+ * The proof that a verified receipt of a statement log is. Index and size are proven when the log signed the size, or the
+ * caller knows it: one path alone is valid in trees of several sizes, and under several indices.
+ */
+export function statementLogProof(
+  receipt: Rfc9162Receipt,
+  leaf: Uint8Array,
+  key: PublicJwk,
+  knownSize?: bigint,
+): InclusionProof {
+  const { sign1, leafIndex: index, treeSize } = receipt;
+  const placed = sign1.protectedHeader.has(Header.treeSize) || knownSize === treeSize;
+  return {
+    type: 'inclusion',
+    log: namedLog(receipt),
+    vds: 1,
+    signed: 'root',
+    leaf: toHex(leaf),
+    ...(placed ? { leaf_index: String(index), tree_size: String(treeSize) } : {}),
+    key: keyId(key),
+  };
+}
+
+/**
+ * The proof that a verified receipt of a tenancy log is. Every step of a path hashes a position, so a path of one hash or
+ * more proves the index. An empty path proves only the leaf.
+ */
+export function tenancyLogProof(receipt: MmrReceipt, leaf: Uint8Array, key: PublicJwk): InclusionProof {
+  const { index, path } = receipt;
+  return {
+    type: 'inclusion',
+    log: namedLog(receipt),
+    vds: 3,
+    signed: 'peak',
+    leaf: toHex(leaf),
+    ...(path.length > 0 ? { leaf_index: String(leafIndex(index)), mmr_index: String(index) } : {}),
+    key: keyId(key),
+  };
+}
+
+/** The proof that a leaf under a verified seal is: the node stands at its index in the sealed state. */
+export function sealedLeafProof(seal: VerifiedSeal, leaf: Uint8Array, mmrIndex: bigint): InclusionProof {
+  return {
+    type: 'inclusion',
+    log: namedLog(seal),
+    vds: 3,
+    signed: 'seal',
+    leaf: toHex(leaf),
+    leaf_index: String(leafIndex(mmrIndex)),
+    mmr_index: String(mmrIndex),
+    tree_size: String(seal.state.size),
+    key: keyId(seal.key),
+  };
+}
+
+/** The proof that a verified seal is. */
+export function sealProof(seal: VerifiedSeal): SealProof {
+  return {
+    type: 'seal',
+    log: namedLog(seal),
+    vds: 3,
+    tree_size: String(seal.state.size),
+    sealed_at: new Date(seal.state.sealedAtMs).toISOString(),
+    key: keyId(seal.key),
+  };
+}
+
+/** The finding that a proof leaves open where its leaf stands. */
+export function openPlace(piece: string, { vds, leaf_index }: InclusionProof): Partial<Findings> {
+  if (leaf_index !== undefined) return {};
+  return vds === 1
+    ? notCovered(piece, 'by_design', 'the log did not sign the size of its tree, so that size and index are open', [
+        'leaf_index',
+        'tree_size',
+      ])
+    : notCovered(piece, 'by_design', 'a path without a hash does not prove the index', ['index']);
+}
