@@ -200,6 +200,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
       publicUrl,
       version: packageVersion(),
       trustProxy: config.trustProxy,
+      corsOrigins: config.corsOrigins,
     },
   );
   const { host, port } = config;

@@ -37,6 +37,15 @@ export const baseUrl = url(['http:', 'https:'])
   .refine((text) => !/[?#@]/.test(text), 'must have no query, fragment or user')
   .transform((text) => text.replace(/\/+$/, ''));
 
+/** Origins as browsers send them, separated by commas. */
+export const origins = z
+  .string()
+  .transform((text) => text.split(',').map((each) => each.trim()))
+  .refine(
+    (given) => given.every((each) => URL.canParse(each) && new URL(each).origin === each),
+    'must be origins such as https://app.example, separated by commas',
+  );
+
 /** Verifier keys of witnesses with their URLs. */
 export const witnesses = z.string().transform((text, context): readonly WitnessAddress[] =>
   text.split(',').map((each) => {

@@ -8,6 +8,7 @@ import {
   hasTwins,
   keyProvider,
   objectStoreDir,
+  origins,
   port,
   quotas,
   UUID,
@@ -46,6 +47,8 @@ export interface Config {
   readonly tls: { readonly certificateFile: string; readonly keyFile: string; readonly port: number } | undefined;
   /** `PUBLIC_URL`, default `http://127.0.0.1:<PORT>`: base of every URL, issuer and audience that we print; no slash at its end. */
   readonly publicUrl: string;
+  /** `CORS_ORIGINS`, such as `https://app.example,https://desk.example`: origins whose pages may send tokens. Default: none. */
+  readonly corsOrigins: readonly string[];
   /** `DATA_DIR`, default `./data`: embedded state and first credentials. */
   readonly dataDir: string;
   /** `KEYS_DIR`, default `DATA_DIR/keys`: private keys; one folder for all processes of a deployment. */
@@ -151,6 +154,7 @@ const environmentSchema = z.object({
   TLS_KEY_FILE: z.string().optional(),
   TLS_PORT: port.default(8443),
   PUBLIC_URL: baseUrl.optional(),
+  CORS_ORIGINS: origins.default([]),
   DATA_DIR: z.string().default('./data'),
   KEYS_DIR: z.string().optional(),
   KEY_PROVIDER: keyProvider.optional(),
@@ -245,6 +249,7 @@ function configOf(env: Environment): Config {
     trustProxy: env.TRUST_PROXY,
     tls: tlsListener(env),
     publicUrl,
+    corsOrigins: env.CORS_ORIGINS,
     dataDir,
     keysDir: env.KEYS_DIR === undefined ? join(dataDir, 'keys') : resolve(env.KEYS_DIR),
     keyProvider: env.KEY_PROVIDER,

@@ -42,10 +42,16 @@ export class ApiError extends Error {
  * A refusal for now. The seconds are told twice: clients of the interface read `Archivist-Rate-Limit-Reset`, where they may
  * be parts of one, all others `Retry-After` (client contract 1.1.1).
  */
-export function retryLater(code: 'rate_limited' | 'unavailable', description: string, seconds: number): ApiError {
+export function retryLater(
+  code: 'rate_limited' | 'unavailable',
+  description: string,
+  seconds: number,
+  headers: Readonly<Record<string, string>> = {},
+): ApiError {
   // Zero would tell those clients not to try again.
   const milliseconds = Math.max(1, Math.ceil(seconds * 1000));
   return new ApiError(code, description, {
+    ...headers,
     'retry-after': String(Math.ceil(milliseconds / 1000)),
     'archivist-rate-limit-reset': String(milliseconds / 1000),
   });

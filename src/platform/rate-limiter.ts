@@ -8,9 +8,10 @@ export interface RateLimiter {
   /**
    * Counts so many requests, one unless it is said. More than a second allows take a whole second and keep the tenancy
    * waiting for the others.
+   * @returns headers that tell how much is left (draft-ietf-httpapi-ratelimit-headers)
    * @throws {ApiError} rate_limited with the time until there is room
    */
-  admit(tenantId: string, requests?: number): Promise<void>;
+  admit(tenantId: string, requests?: number): Promise<Readonly<Record<string, string>>>;
   close(): void;
 }
 
@@ -48,14 +49,23 @@ export function openRateLimiter(options: {
       // One less than the limit: whoever asks for many has been counted as one already.
       const atOnce = Math.max(1, Math.min(requests, requestsPerSecond - 1));
       try {
-        await limiter.consume(tenantId, atOnce);
+        const left = await limiter.consume(tenantId, atOnce);
         if (requests > atOnce) await limiter.block(tenantId, Math.ceil(requests / requestsPerSecond));
+        return rateHeaders(of, requestsPerSecond, left);
       } catch (refused) {
         if (!(refused instanceof RateLimiterRes)) throw refused;
         const description = `This ${of} may make ${requestsPerSecond} requests in a second.`;
-        throw retryLater('rate_limited', description, refused.msBeforeNext / 1000);
+        const headers = rateHeaders(of, requestsPerSecond, refused);
+        throw retryLater('rate_limited', description, refused.msBeforeNext / 1000, headers);
       }
     },
     close: () => redis?.disconnect(),
+  };
+}
+
+function rateHeaders(policy: string, limit: number, { remainingPoints, msBeforeNext }: RateLimiterRes) {
+  return {
+    'ratelimit-policy': `"${policy}";q=${limit};w=1`,
+    ratelimit: `"${policy}";r=${Math.max(0, remainingPoints)};t=${Math.ceil(msBeforeNext / 1000)}`,
   };
 }

@@ -37,7 +37,7 @@ export async function openPayloadHash(parts: {
     failpoints,
     log,
     pinned,
-    admit: (address: string) => limiter.admit(address),
+    admit: async (address: string) => void (await limiter.admit(address)),
     nudge: ({ tenantId, logId }: typeof log) => nudge(tenantId, logId),
   };
   const title = 'Registration of payload hashes';

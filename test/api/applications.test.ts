@@ -201,7 +201,7 @@ describe('an application', () => {
     expect((await stranger.post(`${made.path}:regenerate-secret`, '')).status).toBe(404);
     expect((await remove(made.path, stranger)).status).toBe(404);
     const client = await clientOf(made);
-    expect((await stranger.post(`${made.path}:revoke-tokens`, '')).status).toBe(200);
+    expect((await stranger.post(`${made.path}:revoke-tokens`, '')).status).toBe(404);
     expect((await client.get('/archivist/v2/assets')).status).toBe(200);
     expect((await token(made.clientId, made.secret)).status).toBe(200);
   });
@@ -267,6 +267,13 @@ describe('revoked tokens', () => {
     expect((await client.get('/archivist/v2/assets')).status).toBe(200);
     await owner.post(`${made.path}:revoke-tokens`, '');
     expect((await client.get('/archivist/v2/assets')).status).toBe(401);
+  });
+});
+
+describe('tokens of an application that never was', () => {
+  it('cannot be revoked', async () => {
+    const path = `${APPLICATIONS}/01928e10-193e-8231-b9a2-279e0d16bc46:revoke-tokens`;
+    expect((await owner.post(path, '')).status).toBe(404);
   });
 });
 

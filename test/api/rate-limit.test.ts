@@ -33,6 +33,14 @@ describe('requests of a tenancy', () => {
     expect(reset).toBeGreaterThan(0);
     expect(reset).toBeLessThanOrEqual(1);
     expect(refused?.headers.get('retry-after')).toBe('1');
+    expect(refused?.headers.get('ratelimit')).toBe('"tenancy";r=0;t=1');
+  });
+
+  it('are told how many are left', async () => {
+    await pause(1100);
+    const answer = await list(owner);
+    expect(answer.headers.get('ratelimit-policy')).toBe(`"tenancy";q=${LIMIT};w=1`);
+    expect(answer.headers.get('ratelimit')).toMatch(/^"tenancy";r=[34];t=1$/);
   });
 
   it('are answered again once that time is over', async () => {
@@ -86,7 +94,11 @@ describe('a bulk request counts as its events', () => {
 });
 
 describe('the limit', () => {
-  const admitted = async (limiters: { admit(tenantId: string): Promise<void> }[], tenantId: string, times: number) => {
+  const admitted = async (
+    limiters: { admit(tenantId: string): Promise<unknown> }[],
+    tenantId: string,
+    times: number,
+  ) => {
     let passed = 0;
     for (let count = 0; count < times; count += 1)
       await limiters[count % limiters.length]!.admit(tenantId).then(

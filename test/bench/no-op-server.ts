@@ -38,6 +38,7 @@ async function main(): Promise<void> {
     publicUrl: 'http://127.0.0.1',
     version: 'bench',
     trustProxy: undefined,
+    corsOrigins: [],
   });
   const server = await listen(app, { host: '127.0.0.1', port: 0 });
   process.on('SIGTERM', () => process.exit(0));

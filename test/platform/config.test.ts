@@ -34,6 +34,8 @@ describe('the configuration', () => {
       rateLimit: undefined,
       bootstrapClientId: undefined,
       bootstrapClientSecret: undefined,
+      bootstrapPlugin: undefined,
+      corsOrigins: [],
       smtpUrl: undefined,
       mailFrom: 'vcon-archivist@127.0.0.1',
       privateIdentityProviders: 'refuse',

@@ -5,6 +5,7 @@ import type { Quotas } from '../../platform/quotas.js';
 import { hasOwner, lockOwners } from '../members/owner-store.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
 import { requireRoom } from '../tenancies/quota.js';
+import { rememberClient } from '../tokens/standing-store.js';
 import {
   type Application,
   applicationIdentity,
@@ -102,6 +103,7 @@ export function deleteApplication(deps: ApplicationDeps, principal: Principal, a
     const deleted = await deleteApplicationRow(tx, { tenantId: principal.tenantId, applicationId });
     if (!deleted) throw noSuchApplication();
     await requireOwnerLeft(tx, principal, applicationId);
+    await rememberClient(tx, { tenantId: principal.tenantId, clientId: applicationId });
     return { result: undefined, details: detailsOf(deleted) };
   });
 }

@@ -15,7 +15,7 @@ export function revocationRoutes(deps: AdministerDeps): Route[] {
       access: 'token',
       extension: true,
       success: 200,
-      codes: [400, 401, 403, 429],
+      codes: [400, 401, 403, 404, 429],
       params: z.object({ uuid: uuidSchema }),
       handle: async ({ principal, params }) => {
         await revokeTokens(deps, principal, params.uuid);

@@ -27,6 +27,24 @@ export async function findStandings(tx: Tx, clients: readonly ClientAddress[]): 
   return rows.map(({ roles, epoch }) => ({ roles: roles ?? [], epoch: Number(epoch ?? 0) }));
 }
 
+/** Keeps it known that there was such a client: its tokens outlive it, and can still be revoked. */
+export async function rememberClient(tx: Tx, { tenantId, clientId }: ClientAddress): Promise<void> {
+  await tx.execute(
+    'INSERT INTO archivist.token_epoch (tenant_id, client_id, epoch) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING',
+    [tenantId, clientId],
+  );
+}
+
+/** True for an application of the tenancy, also for one that was deleted. */
+export async function isKnownClient(tx: Tx, { tenantId, clientId }: ClientAddress): Promise<boolean> {
+  const rows = await tx.query(
+    `SELECT FROM archivist.application a WHERE a.tenant_id = $1 AND a.application_id = $2
+     UNION ALL SELECT FROM archivist.token_epoch e WHERE e.tenant_id = $1 AND e.client_id = $2`,
+    [tenantId, clientId],
+  );
+  return rows.length > 0;
+}
+
 /** Voids the tokens that the client holds. */
 export async function raiseEpoch(tx: Tx, { tenantId, clientId }: ClientAddress): Promise<void> {
   await tx.execute(

@@ -15,14 +15,14 @@ export function refusalOf(error: unknown): ApiError | undefined {
     const issue = error.issues[0];
     return new ApiError(
       'bad_request',
-      `${issue?.path.join('.') || 'body'}: ${issue ? complaint(issue) : 'is not usable'}`,
+      `${issue?.path.join('.') || 'body'}: ${issue ? complaint(issue) : 'is refused'}`,
     );
   }
   if (isDatabaseUnavailable(error))
     return retryLater('unavailable', 'The database does not answer now; try again shortly.', RETRY_SECONDS);
   if (error instanceof KeyModuleError)
     return retryLater('unavailable', 'The module that signs does not answer now; try again shortly.', RETRY_SECONDS);
-  if (isRefusedValue(error)) return new ApiError('bad_request', 'A value of the request cannot be stored or searched.');
+  if (isRefusedValue(error)) return new ApiError('bad_request', refusedValue(error));
   const status = (error as { status?: unknown } | null)?.status;
   if (typeof status === 'number' && status >= 400 && status < 500)
     return new ApiError('bad_request', 'The request cannot be read.');
@@ -33,7 +33,18 @@ export function refusalOf(error: unknown): ApiError | undefined {
 function complaint({ code, message, ...issue }: ZodError['issues'][number]): string {
   if (code !== 'invalid_type') return message;
   if (message.endsWith('received undefined')) return 'is missing';
-  return `must be of type ${(issue as { expected?: string }).expected ?? 'another'}`;
+  const { expected } = issue as { expected?: string };
+  return expected === undefined ? message : `must be of type ${expected}`;
+}
+
+/** The database's own class of what it refuses, in words; its message may quote the value and is not repeated. */
+function refusedValue(error: unknown): string {
+  const { code, column } = error as { code?: string; column?: string };
+  const where = column === undefined ? 'A value of the request' : column;
+  if (code === '22021' || code === '22P05') return `${where}: has a character that cannot be stored, such as U+0000.`;
+  if (code?.startsWith('54')) return `${where}: is too large or too complex to be searched; make it shorter.`;
+  if (code === '22003') return `${where}: is a number outside the range that can be stored.`;
+  return `${where}: has a form that cannot be stored or searched.`;
 }
 
 /** The body of every refusal. */

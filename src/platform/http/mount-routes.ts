@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Express, Request, Response } from 'express';
+import type { z } from 'zod';
 import { ApiError } from '../errors.js';
 import type { Logger } from '../logger.js';
+import { crossOriginHeaders, preflightHeaders } from './cross-origin.js';
 import { errorBody, refusalOf } from './error-reply.js';
 import { MASK, maskedBody } from './field-mask.js';
 import { networkOf } from './network-address.js';
@@ -10,19 +12,20 @@ import { readBody } from './read-body.js';
 import { readJson } from './read-json.js';
 import type { Reply, RequestContext, Route } from './route.js';
 import { sendStream } from './send-stream.js';
+import { unknownMembers } from './unknown-members.js';
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
 const NO_BODY = new Uint8Array();
-/** What readers of public things send, those of log files as the Azure clients that they were written for. */
-const CROSS_ORIGIN_HEADERS =
-  'if-match, if-none-match, if-range, range, x-ms-client-request-id, x-ms-date, x-ms-range, x-ms-version, x-request-total-count';
-
+/** Names of ignored members that an answer lists. */
+const MAX_NAMED = 16;
 export interface PipelineDeps {
   readonly authenticate: Authenticate;
   /** Lets the operator pass, by the Authorization header. @throws {ApiError} unauthorized */
   readonly authenticateOperator: (authorization: string | undefined) => void;
-  /** Counts what callers with a token ask for, in requests. @throws {ApiError} rate_limited */
-  readonly admit?: (principal: Principal, requests: number) => Promise<void>;
+  /** Counts what callers with a token ask for, in requests; returns headers for the answer. @throws {ApiError} rate_limited */
+  readonly admit?: (principal: Principal, requests: number) => Promise<Readonly<Record<string, string>>>;
+  /** Origins whose pages may send a token. */
+  readonly corsOrigins: readonly string[];
   readonly logger: Logger;
   /** Told of every answer of a route. */
   readonly answered: (operationId: string, status: number, seconds: number) => void;
@@ -79,7 +82,7 @@ function resourcesOf(routes: readonly Route[]): [path: string, resource: Resourc
 async function dispatch(resource: Resource, deps: PipelineDeps, request: Request, response: Response): Promise<void> {
   const route = resource.methods.get(request.method);
   if (route) await serve(route, deps, request, response);
-  else if (request.method === 'OPTIONS') sendOptions(resource, response);
+  else if (request.method === 'OPTIONS') sendOptions(resource, deps, request, response);
   else {
     const { allow } = resource;
     const refusal = new ApiError('method_not_allowed', `This path takes ${allow}.`, { allow });
@@ -87,21 +90,22 @@ async function dispatch(resource: Resource, deps: PipelineDeps, request: Request
   }
 }
 
-function sendOptions(resource: Resource, response: Response): void {
+function sendOptions(resource: Resource, deps: PipelineDeps, request: Request, response: Response): void {
   response.setHeader('allow', resource.allow);
-  if (resource.open) {
-    response.setHeader('access-control-allow-origin', '*');
-    response.setHeader('access-control-allow-methods', resource.allow);
-    response.setHeader('access-control-allow-headers', CROSS_ORIGIN_HEADERS);
-    response.setHeader('access-control-max-age', '86400');
-  }
+  setHeaders(response, preflightHeaders(resource, request.headers.origin, deps.corsOrigins));
   response.writeHead(204).end();
+}
+
+function setHeaders(response: Response, headers: Readonly<Record<string, string>>): void {
+  for (const name in headers) response.setHeader(name, headers[name]!);
 }
 
 async function serve(route: Route, deps: PipelineDeps, request: Request, response: Response): Promise<void> {
   const begun = deps.seconds();
+  const tell = (headers: Readonly<Record<string, string>>) => setHeaders(response, headers);
+  tell(crossOriginHeaders(request.headers.origin, deps.corsOrigins));
   try {
-    const reply = await answer(route, deps, request);
+    const reply = await answer(route, deps, request, tell);
     if (reply.stream) await sendStream(response, reply, route.success);
     else send(response, reply, route.success);
   } catch (error) {
@@ -110,16 +114,22 @@ async function serve(route: Route, deps: PipelineDeps, request: Request, respons
   deps.answered(route.operationId, response.statusCode, deps.seconds() - begun);
 }
 
-async function answer(route: Route, deps: PipelineDeps, request: Request): Promise<Reply> {
+/** @param tell sets headers that the answer has whether it is refused or not */
+async function answer(
+  route: Route,
+  deps: PipelineDeps,
+  request: Request,
+  tell: (headers: Readonly<Record<string, string>>) => void,
+): Promise<Reply> {
   if (route.access === 'operator') deps.authenticateOperator(request.headers.authorization);
   const principal = route.access === 'token' ? await deps.authenticate(request) : undefined;
-  if (principal) await deps.admit?.(principal, 1);
+  if (principal && deps.admit) tell(await deps.admit(principal, 1));
   const takesBody = route.body !== undefined || route.rawBody === true;
   const rawBody = takesBody ? await readBody(request, route.bodyLimit ?? DEFAULT_BODY_LIMIT) : NO_BODY;
   const context: RequestContext<unknown, unknown, unknown, Principal | undefined> = {
     params: route.params?.parse(pathParameters(request)),
     query: route.query?.parse(request.query),
-    body: route.body?.parse(bodyOf(route, request, rawBody)),
+    body: route.body && readMembers(route, route.body, bodyOf(route, request, rawBody), tell),
     rawBody,
     // Of the headers that Node keeps as lists, set-cookie alone is one, and no request has it.
     headers: request.headers as Record<string, string | undefined>,
@@ -129,8 +139,26 @@ async function answer(route: Route, deps: PipelineDeps, request: Request): Promi
   };
   // Known only by the body; one was counted before it was read.
   const weight = route.weight?.(context.body) ?? 1;
-  if (principal && weight > 1) await deps.admit?.(principal, weight - 1);
+  if (principal && weight > 1 && deps.admit) tell(await deps.admit(principal, weight - 1));
   return route.handle(context);
+}
+
+/**
+ * A member that a route of the interface does not know is ignored, as stock clients need it, and named in a header; a route
+ * of ours refuses it. Either way a typing error is found.
+ */
+function readMembers(
+  route: Route,
+  schema: z.ZodType,
+  body: unknown,
+  tell: (headers: Readonly<Record<string, string>>) => void,
+): unknown {
+  const read = schema.parse(body);
+  const unknown = unknownMembers(schema, body);
+  if (unknown.length === 0) return read;
+  if (route.extension) throw new ApiError('bad_request', `${unknown[0]}: is no member of this body`);
+  tell({ 'x-ignored-members': unknown.slice(0, MAX_NAMED).map(encodeURIComponent).join(', ') });
+  return read;
 }
 
 function bodyOf(route: Route, request: Request, rawBody: Uint8Array): unknown {

@@ -88,7 +88,7 @@ function readFilters(query: Readonly<Record<string, unknown>>): Filters {
     if (PAGING.has(name)) continue;
     for (const each of Array.isArray(value) ? value : [value]) {
       if (typeof each !== 'string' || each.length > MAX_VALUE)
-        throw new ApiError('bad_request', `${name}: is not usable`);
+        throw new ApiError('bad_request', `${name}: must be text of at most ${MAX_VALUE} characters`);
       filters.push([name, each]);
     }
   }

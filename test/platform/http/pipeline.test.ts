@@ -106,6 +106,7 @@ beforeAll(async () => {
     },
     logger: pino({ level: 'error' }, { write: (line: string) => errors.push(line) }),
     answered: (operation, status) => answers.push([operation, status]),
+    corsOrigins: [],
     seconds: () => 0,
   });
   server = await listen(app, { host: '127.0.0.1', port: 0 });

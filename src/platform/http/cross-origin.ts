@@ -1,0 +1,39 @@
+/** What readers of public things send, those of log files as the Azure clients that they were written for. */
+const PUBLIC_HEADERS =
+  'if-match, if-none-match, if-range, range, x-ms-client-request-id, x-ms-date, x-ms-range, x-ms-version, x-request-total-count';
+const TOKEN_HEADERS = `authorization, content-type, idempotency-key, archivist-tenancy, prefer, ${PUBLIC_HEADERS}`;
+const EXPOSED =
+  'etag, location, retry-after, content-range, content-disposition, x-total-count, x-ignored-members, ratelimit, ratelimit-policy, archivist-rate-limit-reset';
+const A_DAY = '86400';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** The answer to a preflight request (Fetch standard, CORS protocol); no headers where the origin may not ask. */
+export function preflightHeaders(
+  resource: { readonly open: boolean; readonly allow: string },
+  origin: string | undefined,
+  origins: readonly string[],
+): Headers {
+  if (resource.open)
+    return {
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': resource.allow,
+      'access-control-allow-headers': PUBLIC_HEADERS,
+      'access-control-max-age': A_DAY,
+    };
+  if (origin === undefined || !origins.includes(origin)) return origins.length > 0 ? { vary: 'origin' } : {};
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-allow-methods': resource.allow,
+    'access-control-allow-headers': TOKEN_HEADERS,
+    'access-control-max-age': A_DAY,
+    vary: 'origin',
+  };
+}
+
+/** Lets a page of a configured origin read an answer to a caller with a token. Cookies are never allowed. */
+export function crossOriginHeaders(origin: string | undefined, origins: readonly string[]): Headers {
+  if (origins.length === 0) return {};
+  if (origin === undefined || !origins.includes(origin)) return { vary: 'origin' };
+  return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED, vary: 'origin' };
+}

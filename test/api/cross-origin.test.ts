@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestService, type TestService } from './test-service.js';
+
+const DESK = 'https://desk.example';
+const ASSETS = '/archivist/v2/assets';
+
+let running: TestService;
+beforeAll(async () => {
+  running = await startTestService({ CORS_ORIGINS: `${DESK}, https://app.example` });
+});
+afterAll(() => running?.close());
+
+const preflight = (path: string, origin: string) =>
+  fetch(running.url + path, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'POST' } });
+
+describe('a page of another origin', () => {
+  it('that is configured may send a token, and read the answer and its headers', async () => {
+    const { headers } = await preflight(ASSETS, DESK);
+    expect(headers.get('access-control-allow-origin')).toBe(DESK);
+    expect(headers.get('access-control-allow-headers')).toMatch(/authorization, content-type, idempotency-key/);
+    expect(headers.get('access-control-allow-methods')).toContain('POST');
+    const answer = await running.owner.get(ASSETS, { origin: DESK });
+    expect(answer.headers.get('access-control-allow-origin')).toBe(DESK);
+    expect(answer.headers.get('access-control-expose-headers')).toContain('x-total-count');
+    expect(answer.headers.get('vary')).toContain('origin');
+    expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+  });
+
+  it('may read why it was refused', async () => {
+    const answer = await running.anonymous.get(ASSETS, { origin: DESK });
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([401, DESK]);
+  });
+
+  it('that is not configured may not, and a similar name is not the same', async () => {
+    for (const origin of ['https://desk.example.evil', 'http://desk.example', 'null']) {
+      expect((await preflight(ASSETS, origin)).headers.get('access-control-allow-origin')).toBeNull();
+      const answer = await running.owner.get(ASSETS, { origin });
+      expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, null]);
+    }
+  });
+
+  it('may read what is public, as before', async () => {
+    const { headers } = await preflight('/.well-known/scitt-keys', 'https://anybody.example');
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+  });
+});
+
+describe('a member of a body that nobody knows', () => {
+  it('is ignored on a route of the interface, and named in a header', async () => {
+    const answer = await running.owner.post(ASSETS, { atributes: { a: 'b' }, 'ü\n': 1 });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('x-ignored-members')).toBe('atributes, %C3%BC%0A');
+  });
+
+  it('is refused by name on a route of ours', async () => {
+    const answer = await running.owner.post('/archivist/v1/events:bulk', { events: [{}], event: [] });
+    expect([answer.status, answer.json['description']]).toEqual([400, 'event: is no member of this body']);
+  });
+});
