@@ -28,13 +28,13 @@ export interface PluginConfig {
   readonly receiptUrl: string | undefined;
   /** `PLUGIN_RECEIPT_KEY`, such as `receipt:{uuid}:{hash}`: each one is set under this key of the conserver's Redis. */
   readonly receiptKey: string | undefined;
-  /** `CONSERVER_REDIS_URL`: where the wheel's link and tracer leave what they saw, and vCons end. Unset, only the receiver captures. */
+  /** `CONSERVER_REDIS_URL`: where the wheel leaves what it saw, and vCons end. Unset, only the receiver captures. */
   readonly conserverRedisUrl: string | undefined;
   /** `CONSERVER_STREAM`, default `vcon-evidence`: the stream of the link and the tracer. */
   readonly stream: string;
   /** `CONSERVER_TAP_LIST`: an egress list of every chain, for the plugin alone: it reports what left without an event. */
   readonly tapList: string | undefined;
-  /** `PLUGIN_ENDINGS`, default `on`: expired and deleted vCons are recorded where that Redis notifies of them. */
+  /** `PLUGIN_ENDINGS`, default `on`: when that Redis notifies that a vCon went, the wheel is asked whether it has ended. */
   readonly endings: boolean;
   /** `ARCHIVIST_URL`: where events are delivered; unset, the service beside it. */
   readonly archivistUrl: string | undefined;
