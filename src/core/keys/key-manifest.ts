@@ -3,7 +3,7 @@ import { type CborMap, type CborValue, decodeCbor, encodeCbor } from '../cose/cb
 import { coseKeyFromJwk, jwkFromCoseKey, keyThumbprint } from '../cose/cose-key.js';
 import { Claim, CONFIRMATION_KEY, Header } from '../cose/labels.js';
 import type { PublicJwk } from '../cose/public-key.js';
-import { createSign1, decodeSign1, encodeSign1, type Sign1 } from '../cose/sign1.js';
+import { decodeSign1, encodeSign1, type Sign1, signatureInput } from '../cose/sign1.js';
 import type { Signer } from '../cose/signature.js';
 import { VerificationError } from '../errors.js';
 import { readLogClaims } from '../receipt/log-claims.js';
@@ -132,24 +132,49 @@ export function encodeManifestPayload(manifest: Omit<KeyManifest, 'issuer' | 'su
   );
 }
 
-/** Signs a manifest with a root key. Resolves with the tagged COSE_Sign1, as the keys log holds it. */
-export async function signKeyManifest(manifest: KeyManifest, signer: Signer): Promise<Uint8Array> {
-  const payload = encodeManifestPayload(manifest);
-  const key = coseKeyFromJwk(signer.publicKey, signer.kid);
+/**
+ * Returns a manifest whose signature is still empty: what a root key that lies elsewhere is asked to sign. It reads as a
+ * manifest, and verifies with no key.
+ * @param root the key that is to sign it, and the number of its algorithm
+ */
+export function unsignedKeyManifest(manifest: KeyManifest, root: Pick<Signer, 'alg' | 'publicKey'>): Uint8Array {
+  const kid = keyThumbprint(root.publicKey);
   const header: CborMap = new Map<number, CborValue>([
-    [Header.alg, signer.alg],
+    [Header.alg, root.alg],
     [Header.contentType, MANIFEST_TYPE],
-    [Header.kid, signer.kid],
+    [Header.kid, kid],
     [
       Header.claims,
       new Map<number, CborValue>([
         [Claim.issuer, manifest.issuer],
         [Claim.subject, manifest.subject],
-        [Claim.confirmation, new Map([[CONFIRMATION_KEY, key]])],
+        [Claim.confirmation, new Map([[CONFIRMATION_KEY, coseKeyFromJwk(root.publicKey, kid)]])],
       ]),
     ],
   ]);
-  return encodeSign1(await createSign1(header, payload, signer));
+  return encodeSign1({
+    protectedBytes: encodeCbor(header),
+    unprotectedHeader: new Map(),
+    payload: encodeManifestPayload(manifest),
+    signature: new Uint8Array(),
+  });
+}
+
+/**
+ * Signs such a manifest. Resolves with the tagged COSE_Sign1, as the keys log holds it.
+ * @throws {VerificationError} `root_not_trusted` when it asks for the signature of another key; `malformed`
+ */
+export async function completeKeyManifest(unsigned: Uint8Array, signer: Signer): Promise<Uint8Array> {
+  const { sign1, signer: asked } = readKeyManifest(unsigned);
+  if (!equalBytes(keyThumbprint(asked), signer.kid) || sign1.protectedHeader.get(Header.alg) !== signer.alg)
+    throw new VerificationError('root_not_trusted', 'the manifest asks for the signature of another root key');
+  const signature = await signer.sign(signatureInput(sign1.protectedBytes, sign1.payload!));
+  return encodeSign1({ ...sign1, unprotectedHeader: new Map(), signature });
+}
+
+/** Signs a manifest with a root key. Resolves with the tagged COSE_Sign1, as the keys log holds it. */
+export function signKeyManifest(manifest: KeyManifest, signer: Signer): Promise<Uint8Array> {
+  return completeKeyManifest(unsignedKeyManifest(manifest, signer), signer);
 }
 
 function whole(value: CborValue | undefined, what: string, least = 0): number {
