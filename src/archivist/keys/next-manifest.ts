@@ -20,19 +20,26 @@ export interface ManifestMoment {
 export function nextManifest(before: TrustedKeyManifest, change: ManifestChange, moment: ManifestMoment): KeyManifest {
   const { manifest, hash } = before;
   const heads = new Map(moment.logs.map((log) => [log.name, log]));
+  const logs = manifest.logs.map((log) => {
+    const head = heads.get(log.name);
+    return head && head.size > log.size ? { ...log, size: head.size, root: head.root } : log;
+  });
   return {
     ...manifest,
     number: manifest.number + 1,
     issuedAtMs: Math.max(moment.atMs, manifest.issuedAtMs),
     previous: hash,
     issuer: moment.issuer,
-    keys: change.keys ?? manifest.keys,
+    keys: (change.keys ?? manifest.keys).map((key) => withRevocation(key, logs)),
     root: change.root ?? manifest.root,
-    logs: manifest.logs.map((log) => {
-      const head = heads.get(log.name);
-      return head && head.size > log.size ? { ...log, size: head.size, root: head.root } : log;
-    }),
+    logs,
   };
+}
+
+/** A key that is revoked now is revoked at the sizes that the logs have now. */
+function withRevocation(key: ManifestKey, logs: readonly ManifestLog[]): ManifestKey {
+  if (key.state !== 'revoked' || key.revokedAt) return key;
+  return { ...key, revokedAt: Object.fromEntries(logs.map(({ name, size }) => [name, size])) };
 }
 
 /** Returns the keys with a new one, which signs nothing yet. */

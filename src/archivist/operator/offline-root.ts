@@ -134,10 +134,16 @@ function activates({ keys }: KeyManifest, { keyId, state }: ManifestKey): boolea
   return state === 'active' && keys.some((key) => key.keyId === keyId && key.state === 'pending');
 }
 
+function sameSizes(left: ManifestKey['revokedAt'] = {}, right: ManifestKey['revokedAt'] = {}): boolean {
+  return Object.keys({ ...left, ...right }).every((name) => left[name] === right[name]);
+}
+
 async function checkKey(deps: KeyOperatorDeps, { keys }: KeyManifest, key: ManifestKey): Promise<void> {
   const refuse = (what: string) => new ApiError('bad_request', `manifest: key ${key.keyId} ${what}.`);
   const before = keys.find(({ keyId }) => keyId === key.keyId);
   if (before) {
+    if (before.state === 'revoked' && !sameSizes(before.revokedAt, key.revokedAt))
+      throw refuse('was revoked at other sizes');
     const same = before.role === key.role && before.validFromMs === key.validFromMs && before.since === key.since;
     if (!same || !NEXT_STATES[before.state].includes(key.state)) throw refuse(`cannot become ${key.state}`);
     return;

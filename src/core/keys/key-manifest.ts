@@ -33,6 +33,8 @@ export interface ManifestKey extends NamedKey {
   readonly validUntilMs?: number;
   /** The number of the manifest that listed it first. */
   readonly since: number;
+  /** Of a revoked key: the size of each statement log, by its name, when it was revoked. Entries below are older. */
+  readonly revokedAt?: Readonly<Record<string, bigint>>;
 }
 
 /** A statement log of the deployment, and its newest published state when the manifest was made. */
@@ -77,7 +79,7 @@ export interface ReadKeyManifest {
 }
 
 const Member = { version: 1, number: 2, issued: 3, first: 4, previous: 5, root: 6, keys: 7, logs: 8 } as const;
-const KeyMember = { role: 1, key: 2, state: 3, from: 4, until: 5, since: 6 } as const;
+const KeyMember = { role: 1, key: 2, state: 3, from: 4, until: 5, since: 6, revokedAt: 7 } as const;
 const LogMember = { name: 1, kind: 2, size: 3, root: 4, firstSize: 5 } as const;
 const LOG_KINDS = ['public_statement', 'private_statement', 'keys'] as const;
 
@@ -98,12 +100,17 @@ function encodeKey(key: ManifestKey): CborMap {
     [KeyMember.from, key.validFromMs],
     ...(key.validUntilMs === undefined ? [] : [[KeyMember.until, key.validUntilMs] as [number, CborValue]]),
     [KeyMember.since, key.since],
+    ...(key.revokedAt ? [[KeyMember.revokedAt, encodeSizes(key.revokedAt)] as [number, CborValue]] : []),
   ]);
 }
 
 /** A size is a number wherever CBOR would read it as one. */
 function sizeValue(size: bigint): CborValue {
   return size <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(size) : size;
+}
+
+function encodeSizes(sizes: Readonly<Record<string, bigint>>): CborMap {
+  return new Map(Object.entries(sizes).map(([name, value]) => [name, sizeValue(value)]));
 }
 
 function encodeLog(log: ManifestLog): CborMap {
@@ -206,6 +213,9 @@ function decodeKey(value: CborValue, number: number): ManifestKey {
   if (ended !== value.has(KeyMember.until)) throw bad(`a ${state} key has ${ended ? 'no end' : 'an end'}`);
   const since = whole(value.get(KeyMember.since), 'a manifest number', 1);
   if (since > number) throw bad('a key was first listed by a later manifest');
+  const revokedAt = value.get(KeyMember.revokedAt);
+  if ((state === 'revoked') !== revokedAt instanceof Map)
+    throw bad(`a ${state} key and the logs of its revocation do not fit`);
   return {
     role: text(value.get(KeyMember.role), 'a role'),
     ...decodeNamedKey(value.get(KeyMember.key)),
@@ -213,7 +223,12 @@ function decodeKey(value: CborValue, number: number): ManifestKey {
     validFromMs,
     ...(ended ? { validUntilMs: whole(value.get(KeyMember.until), 'a time', validFromMs) } : {}),
     since,
+    ...(revokedAt instanceof Map ? { revokedAt: decodeSizes(revokedAt) } : {}),
   };
+}
+
+function decodeSizes(map: CborMap): Record<string, bigint> {
+  return Object.fromEntries([...map].map(([name, value]) => [text(String(name), 'a log’s name'), size(value)]));
 }
 
 function decodeLog(value: CborValue): ManifestLog {
