@@ -3,8 +3,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { toBase64Url } from '../core/bytes.js';
 import { keyThumbprint } from '../core/cose/cose-key.js';
 import { VerificationError } from '../core/errors.js';
-import { completeKeyManifest, type KeyManifest, readKeyManifest } from '../core/keys/key-manifest.js';
+import type { KeyManifest } from '../core/keys/key-manifest.js';
+import { readKeyManifest } from '../core/keys/read-key-manifest.js';
 import { rootFingerprint } from '../core/keys/root-fingerprint.js';
+import { completeKeyManifest } from '../core/keys/sign-key-manifest.js';
 import { nodeSigner } from '../platform/keys/evidence-signer.js';
 import { readInput, UsageError } from './evidence-file.js';
 

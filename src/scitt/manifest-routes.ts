@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { equalBytes } from '../core/bytes.js';
 import { keyThumbprint } from '../core/cose/cose-key.js';
-import { readKeyManifest } from '../core/keys/key-manifest.js';
+import { readKeyManifest } from '../core/keys/read-key-manifest.js';
 import { encodeKeyManifests } from '../core/keys/verify-key-manifests.js';
 import { ApiError } from '../platform/errors.js';
 import { type Route, route } from '../platform/http/route.js';

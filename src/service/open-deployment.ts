@@ -6,6 +6,7 @@ import { makeFirstManifest } from '../archivist/keys/first-manifest.js';
 import { publicJwk } from '../core/cose/public-key.js';
 import type { Signer } from '../core/cose/signature.js';
 import { certifyTenancyKey } from '../core/keys/tenancy-key-certificate.js';
+import { serviceDid } from '../core/statement/issuer-did.js';
 import type { Clock } from '../platform/clock.js';
 import type { Config } from '../platform/config.js';
 import type { Ids } from '../platform/ids.js';
@@ -22,7 +23,6 @@ import { secretFiles } from '../platform/keys/secret-files.js';
 import { listSigningKeys } from '../platform/keys/signing-key-store.js';
 import type { ObjectStore } from '../platform/object-store.js';
 import type { Database, Tx } from '../platform/postgres/database.js';
-import { serviceDid } from '../scitt/did.js';
 import { writeCredentials } from './first-credentials.js';
 
 /** A deployment ready for use: its fixed points and its keys. */

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { recertifyTenancyKeys } from '../archivist/keys/recertify-tenancy-keys.js';
 import type { KeyOperatorDeps } from '../archivist/operator/manage-keys.js';
 import type { OperatorDeps } from '../archivist/operator/manage-tenancies.js';
+import { serviceDid } from '../core/statement/issuer-did.js';
 import { claimedIssuer, createAuthenticateMember } from '../iam/identity-provider/authenticate-member.js';
 import { createProviderTokens } from '../iam/identity-provider/verify-provider-token.js';
 import type { WriteInviteDeps } from '../iam/invites/write-invite.js';
@@ -31,7 +32,6 @@ import { createSendMail } from '../platform/mail.js';
 import type { Metrics } from '../platform/metrics.js';
 import type { Database } from '../platform/postgres/database.js';
 import { createPageTokens, type PageTokens } from '../platform/postgres/page-token.js';
-import { serviceDid } from '../scitt/did.js';
 import type { OpenDeployment } from './open-deployment.js';
 import { watchKeys } from './watch-keys.js';
 

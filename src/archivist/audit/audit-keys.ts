@@ -1,8 +1,8 @@
 import { concatBytes, equalBytes, fromBase64 } from '../../core/bytes.js';
 import type { VerifySignature } from '../../core/cose/signature.js';
 import { VerificationError } from '../../core/errors.js';
-import { readKeyManifest } from '../../core/keys/key-manifest.js';
 import { namedKey } from '../../core/keys/manifest-key.js';
+import { readKeyManifest } from '../../core/keys/read-key-manifest.js';
 import { verifyTenancyKey } from '../../core/keys/tenancy-key-certificate.js';
 import {
   manifestJwks,

@@ -1,6 +1,7 @@
 import type { ManifestKey } from '../../core/keys/key-manifest.js';
-import { readKeyManifest, signKeyManifest } from '../../core/keys/key-manifest.js';
 import { namedKey } from '../../core/keys/manifest-key.js';
+import { readKeyManifest } from '../../core/keys/read-key-manifest.js';
+import { signKeyManifest } from '../../core/keys/sign-key-manifest.js';
 import { enterKeyManifest } from '../../ledger/keys-log/enter-key-manifest.js';
 import type { Ids } from '../../platform/ids.js';
 import type { CertifyTenancyKey } from '../../platform/keys/create-keys.js';

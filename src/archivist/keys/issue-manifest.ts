@@ -1,5 +1,6 @@
 import { keyAlgorithms } from '../../core/cose/public-key.js';
-import { completeKeyManifest, type KeyManifest, unsignedKeyManifest } from '../../core/keys/key-manifest.js';
+import { type KeyManifest, unsignedKeyManifest } from '../../core/keys/key-manifest.js';
+import { completeKeyManifest } from '../../core/keys/sign-key-manifest.js';
 import { type TrustedKeyManifest, verifyNextKeyManifest } from '../../core/keys/verify-key-manifests.js';
 import { enterKeyManifest } from '../../ledger/keys-log/enter-key-manifest.js';
 import type { Clock } from '../../platform/clock.js';

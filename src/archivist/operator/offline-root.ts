@@ -1,7 +1,8 @@
 import { fromBase64, toBase64 } from '../../core/bytes.js';
 import { publicJwk } from '../../core/cose/public-key.js';
 import { VerificationError } from '../../core/errors.js';
-import { type KeyManifest, type ManifestKey, readKeyManifest } from '../../core/keys/key-manifest.js';
+import type { KeyManifest, ManifestKey } from '../../core/keys/key-manifest.js';
+import { readKeyManifest } from '../../core/keys/read-key-manifest.js';
 import { ApiError } from '../../platform/errors.js';
 import { fits } from '../../platform/keys/key-fit.js';
 import type { DEPLOYMENT_ROLES, KeyRole } from '../../platform/keys/key-role.js';
