@@ -2,9 +2,6 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.js';
 import { plainText } from '../../platform/plain-text.js';
-import { readCertificate } from '../../platform/x509/certificate.js';
-import { assertAuthority } from '../../platform/x509/certificate-path.js';
-import { CertificateUnusable } from '../../platform/x509/certificate-unusable.js';
 
 /** A certification authority whose client certificates speak for a tenancy. */
 export interface TlsCaCertificate {
@@ -18,7 +15,7 @@ export interface TlsCaCertificate {
 }
 
 const MAX_PEM = 16 * 1024;
-const WEAK_KEY = 'it must have an RSA key of 2048 bits or more, or one of a common curve';
+const MIN_RSA_BITS = 2048;
 const ONE_CERTIFICATE = /^\s*-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----\s*$/;
 
 const pem = plainText(MAX_PEM);
@@ -98,21 +95,11 @@ export function readCaCertificate(
 function whyNoAuthority(certificate: X509Certificate, nowMs: number): string | undefined {
   if (!certificate.ca) return 'must be of a certification authority (basicConstraints CA:TRUE)';
   if (!certificate.subject) return 'must have a subject';
-  const unusable = whyUnusable(certificate);
-  if (unusable !== undefined) return `cannot be used: ${unusable}`;
   if (nowMs < Date.parse(certificate.validFrom)) return 'is not valid yet';
   if (nowMs >= Date.parse(certificate.validTo)) return 'has expired';
-  return undefined;
-}
-
-/** What would refuse every client of this authority. */
-function whyUnusable({ raw }: X509Certificate): string | undefined {
-  try {
-    const certificate = readCertificate(raw);
-    assertAuthority(certificate);
-    return certificate.hasStrongKey ? undefined : WEAK_KEY;
-  } catch (error) {
-    if (error instanceof CertificateUnusable) return error.message;
-    throw error;
-  }
+  const { asymmetricKeyType, asymmetricKeyDetails } = certificate.publicKey;
+  const bits = asymmetricKeyDetails?.modulusLength ?? 0;
+  return asymmetricKeyType === 'rsa' && bits < MIN_RSA_BITS
+    ? `must have an RSA key of ${MIN_RSA_BITS} bits or more`
+    : undefined;
 }
