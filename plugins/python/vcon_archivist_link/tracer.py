@@ -34,26 +34,15 @@ def _remember(vcon_uuid, vcon):
     _chain.hash = None if vcon is None else vcon.hash
 
 
-def _config():
+def _is_capture_link(link_name):
     try:
         from config import get_config
 
-        return get_config() or {}
+        link = (get_config().get("links") or {}).get(link_name) or {}
     except Exception:
-        logger.warning("the conserver's configuration cannot be read", exc_info=True)
-        return {}
-
-
-def _is_capture_link(config, link_name):
-    link = (config.get("links") or {}).get(link_name) or {}
+        logger.warning("the conserver's configuration does not tell which module link %s has", link_name)
+        return False
     return link.get("module") in CAPTURE_MODULES
-
-
-def _chain_name(config, links):
-    """The one chain that has these links; None when several have. The conserver does not tell a tracer."""
-    chains = config.get("chains") or {}
-    names = [name for name, chain in chains.items() if (chain or {}).get("links") == links]
-    return names[0] if len(names) == 1 else None
 
 
 def _follows(vcon, before):
@@ -72,8 +61,7 @@ def _was_changed(vcon_uuid, vcon, before_uuid, before_hash, named):
     return named or (before_uuid is not None and _follows(vcon, before_uuid))
 
 
-def _trace(vcon_uuid, links, link_index, opts):
-    link_name = links[link_index]
+def _trace(vcon_uuid, link_name, opts):
     before_uuid, before_hash = getattr(_chain, "vcon", None), getattr(_chain, "hash", None)
     vcon = read(vcon_uuid)
     _remember(vcon_uuid, vcon)
@@ -81,12 +69,8 @@ def _trace(vcon_uuid, links, link_index, opts):
     operation = operations.get(link_name, opts.get("vcon_operation") or DEFAULT_OPERATION)
     if not operation:
         return
-    if not _was_changed(vcon_uuid, vcon, before_uuid, before_hash, link_name in operations):
-        return
-    config = _config()
-    if not _is_capture_link(config, link_name):
-        chain = opts.get("chain") or _chain_name(config, links)
-        record(vcon_uuid, vcon, operation, "tracer", link_name, {**opts, "chain": chain})
+    if _was_changed(vcon_uuid, vcon, before_uuid, before_hash, link_name in operations) and not _is_capture_link(link_name):
+        record(vcon_uuid, vcon, operation, "tracer", link_name, opts)
 
 
 def run(in_vcon_uuid, out_vcon_uuid, tracer_name, links, link_index, opts=None):
@@ -101,7 +85,7 @@ def run(in_vcon_uuid, out_vcon_uuid, tracer_name, links, link_index, opts=None):
             _remember(in_vcon_uuid, read(in_vcon_uuid))
             return
         vcon_uuid = in_vcon_uuid if in_vcon_uuid == out_vcon_uuid else _after(in_vcon_uuid, out_vcon_uuid)
-        _trace(vcon_uuid, links, link_index, opts or {})
+        _trace(vcon_uuid, links[link_index], opts or {})
     except Exception:
         _chain.hash = None
         logger.exception("tracer %s does not know whether a link changed the vCon", tracer_name)
