@@ -57,6 +57,16 @@ export function checkSignatureShape(key: PublicJwk, signature: Uint8Array): void
       throw new VerificationError('signature_malformed', 'a signature has r or s out of range');
 }
 
+function shapeError(key: PublicJwk, signature: Uint8Array): VerificationError | undefined {
+  try {
+    checkSignatureShape(key, signature);
+    return undefined;
+  } catch (error) {
+    if (error instanceof VerificationError) return error;
+    throw error;
+  }
+}
+
 /** Whether a key goes by this kid: its thumbprint, or the kid it was given, as text or as base64url of bytes. */
 export function keyHasKid(key: PublicJwk, kid: Uint8Array): boolean {
   if (equalBytes(keyThumbprint(key), kid)) return true;
@@ -124,9 +134,12 @@ export async function verifySign1(
     throw new VerificationError('algorithm_not_allowed', `${check.what} has an algorithm that is not its key's`);
   const message = signatureInput(sign1.protectedBytes, payload);
   const verify = check.verifySignature ?? webCryptoVerify;
+  let misshapen: VerificationError | undefined;
   for (const key of keys) {
-    checkSignatureShape(key, sign1.signature);
-    if (await verify(key, alg, message, sign1.signature)) return key;
+    misshapen = shapeError(key, sign1.signature);
+    if (!misshapen && (await verify(key, alg, message, sign1.signature))) return key;
   }
+  // A signature that only the last of several keys cannot have is not malformed: another key made it.
+  if (misshapen && keys.length === 1 && check.invalid !== check.untrusted) throw misshapen;
   throw new VerificationError(check.invalid, `${check.what} has a signature that does not fit its content`);
 }

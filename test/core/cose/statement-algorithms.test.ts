@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { utf8 } from '../../../src/core/bytes.js';
+import { fromBase64, toBase64Url, utf8 } from '../../../src/core/bytes.js';
 import { coseKeyFromJwk, jwkFromCoseKey, keyThumbprint } from '../../../src/core/cose/cose-key.js';
 import { readKeyDocument } from '../../../src/core/cose/key-document.js';
 import { publicJwk } from '../../../src/core/cose/public-key.js';
@@ -46,6 +46,25 @@ describe('a statement that may be registered verifies offline, and only as it wa
     turned[turned.length - 1]! ^= 1;
     await refused({ signature: turned }, 'statement_signature_invalid');
   });
+
+  it.each(['PS256', 'PS384', 'PS512'] as const)(
+    'by the %s key of those without a name that signed it',
+    async (name) => {
+      const { issuer, jwk } = sample(name);
+      const genuine = publicJwk(jwk);
+      let statement = sampleStatement(issuer);
+      // Salts are random: about every third signature is above the smallest modulus, and so is not of its key.
+      while (decodeSign1(statement).signature[0]! < 0x80) statement = sampleStatement(issuer);
+      const modulus = fromBase64(genuine.kty === 'RSA' ? genuine.n : '').fill(0, 1);
+      modulus[0] = 0x80;
+      modulus[modulus.length - 1] = 1;
+      const smaller = publicJwk({ ...jwk, n: toBase64Url(modulus) });
+      const { key } = await verifyStatement(statement, { issuerKeys: [smaller, genuine] });
+      expect(key).toEqual(genuine);
+      const code = 'issuer_key_not_trusted';
+      await expect(verifyStatement(statement, { issuerKeys: [smaller] })).rejects.toMatchObject({ code });
+    },
+  );
 
   it.each(NAMES)('with a %s key from a JWK, a JWK set, a DID document or a COSE key', async (name) => {
     const { statement, jwk } = sample(name);
