@@ -22,7 +22,7 @@ export interface AppDeps extends PipelineDeps {
 const TOKEN_PATH = '/archivist/iam/v1/appidp/token';
 const PUBLIC_DOCUMENT = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' };
 
-/** What the original calls a part of the interface beside the name by which we do (openapi facts: openapiv1, and its files). */
+/** What the original calls a part of the interface beside the name by which we do (docs/design/interface.md#shapes). */
 const ORIGINAL_NAMES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     'v2/assets/-/events/builtin': 'v2/assets',

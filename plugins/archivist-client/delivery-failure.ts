@@ -21,9 +21,10 @@ export class DeliverLater extends Error {
   }
 }
 
-/** Answers that blame the event itself (DESIGN 2.2). Every other one may pass with time. */
+/** Answers that blame the event itself (docs/design/README.md#one-operation). Every other one may pass with time. */
 const REFUSALS = [400, 404, 409, 413, 422];
-const MAX_REASON_LENGTH = 300;
+/** More than any description of ours: only what is no answer of a service is cut. */
+const MAX_REASON_LENGTH = 16_384;
 
 /** What the service says of a request that it does not fulfil. */
 export interface ErrorBody {
@@ -33,8 +34,17 @@ export interface ErrorBody {
 
 /** The failure that an answer other than success stands for. Reads the body. */
 export async function failureOf(response: Response, what: string, nowMs: number): Promise<EventRefused | DeliverLater> {
-  const body = (await response.json().catch(() => ({}))) as ErrorBody | null;
-  return failureFrom(response.status, body, what, retryAfter(response.headers.get('retry-after'), nowMs));
+  const text = await response.text().catch(() => '');
+  return failureFrom(response.status, errorBody(text), what, retryAfter(response.headers.get('retry-after'), nowMs));
+}
+
+/** A proxy's answer is no JSON, and says why all the same. */
+function errorBody(text: string): ErrorBody | null {
+  try {
+    return JSON.parse(text) as ErrorBody | null;
+  } catch {
+    return { description: text.trim() };
+  }
 }
 
 /** The failure that a status and what is said beside it stand for. */

@@ -5,7 +5,7 @@ import type { Fields, Memory } from '../memory/memory.js';
 import type { CaptureMethod, Observation } from '../operation/capture-sequence.js';
 import { type Consent, type ConsentChange, consentChanges } from '../operation/consent.js';
 import type { Operation } from '../operation/operation.js';
-import { operationEvent, subjectUuid } from '../operation/operation-event.js';
+import { operationEvent, subjectOf } from '../operation/operation-event.js';
 import type { VconFacts } from '../operation/vcon-facts.js';
 import { type AnswerWindow, NO_HURRY } from './answer-window.js';
 import { HELD_MS, type HeldOperation, heldOperation } from './held-operation.js';
@@ -102,13 +102,14 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
   /** Captures of one vCon come one after the other, so that no change of consent is seen twice. */
   const under = new Map<string, Promise<unknown>>();
 
-  async function historyOf(uuid: string, vcon: VconFacts, known: RememberedVcon): Promise<string> {
+  async function historyOf(uuid: string, vcon: VconFacts, known: RememberedVcon): Promise<string | undefined> {
+    if (!vcon.uuid) return undefined;
     const predecessor = vcon.redacted ?? vcon.amended;
     if (known.history || !predecessor || predecessor === uuid) return known.history ?? uuid;
     return (await memory.read('vcons', predecessor))['history'] ?? predecessor;
   }
 
-  function prepare({ operation, vcon, method, observed }: Ended, history: string): Prepared {
+  function prepare({ operation, vcon, method, observed }: Ended, history: string | undefined): Prepared {
     const event = operationEvent(operation, vcon, { method, observed, history });
     const { subject, payload } = event;
     return { name: operation.name, subject, payload, held: heldOperation(backend, operation, event) };
@@ -143,7 +144,13 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
     }
   }
 
-  async function remember(ended: Ended, uuid: string, history: string, fields: Fields, changed: boolean) {
+  async function remember(
+    ended: Ended,
+    uuid: string,
+    history: string | undefined,
+    fields: Fields,
+    changed: boolean,
+  ): Promise<void> {
     const { operation, vcon, method, observed } = ended;
     const seen = `op:${operation.name}:${vcon.payload}`;
     const earlier = fields[seen];
@@ -153,7 +160,7 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
     }
     const consentChanges = String(remembered(fields).consentChanges + 1);
     await memory.write('vcons', uuid, {
-      history,
+      ...(history ? { history } : {}),
       payload: vcon.payload,
       sequence: observed.sequence,
       [seen]: earlier ?? method,
@@ -161,7 +168,8 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
       ...(operation.tenancy ? { tenancy: operation.tenancy } : {}),
     });
     if (earlier && earlier !== method) parts.doubled(operation.name);
-    if (!parts.tapped) return;
+    // What has no uuid never leaves a chain under one.
+    if (!parts.tapped || !vcon.uuid) return;
     const predecessors = [vcon.redacted, vcon.amended].filter((each) => each !== undefined && each !== uuid);
     await noteSuccession(memory, predecessors, observed.atMs);
     await memory.write('tap', uuid, { captured: String(observed.atMs) });
@@ -201,7 +209,8 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
   }
 
   return async (ended, window = NO_HURRY) => {
-    const uuid = subjectUuid(ended.vcon);
+    // Bytes without a uuid are known by their subject.
+    const uuid = ended.vcon.uuid ?? subjectOf(ended.vcon);
     const kept = (under.get(uuid) ?? Promise.resolve()).catch(() => undefined).then(() => capture(ended, uuid, window));
     const turn = kept.then(({ following }) => following);
     under.set(uuid, turn);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { createFile, removeFile } from '../../src/platform/durable-file.js';
 import type { Logger } from '../../src/platform/logger.js';
-import { subjectUuid } from '../operation/operation-event.js';
+import { subjectOf } from '../operation/operation-event.js';
 import { operationJobId } from '../operation/operation-job.js';
 import { type AnswerWindow, NO_HURRY } from './answer-window.js';
 import type { Captured, CaptureOperation, Ended } from './capture-operation.js';
@@ -71,7 +71,7 @@ export function openSpool(folder: string, capture: CaptureOperation, logger: Log
   return {
     async keep(ended, window = NO_HURRY) {
       const { operation, vcon, observed } = ended;
-      const event = { subject: `vcon://${subjectUuid(vcon)}`, payload: vcon.payload };
+      const event = { subject: subjectOf(vcon), payload: vcon.payload };
       const job = operationJobId(operation, event);
       const path = spoolPath(folder, observed.sequence, job);
       await createFile(path, Buffer.from(JSON.stringify(ended)), OWNER_ONLY);

@@ -1,13 +1,14 @@
 import { TEMPLATE_VERSION } from '../../src/core/statement/vcon-template.js';
 import type { CaptureMethod, Observation } from './capture-sequence.js';
 import type { Operation } from './operation.js';
+import { isListed } from './operation-vocabulary.js';
 import type { VconFacts } from './vcon-facts.js';
 
 export type EventAttributes = Readonly<Record<string, string>>;
 
 /** An operation as it will stand in the log: the template's attributes and a few of ours. */
 export interface OperationEvent {
-  /** `vcon://<uuid>` */
+  /** `vcon://<uuid>`; the name of the bytes themselves (RFC 6920) where they hold no uuid. */
   readonly subject: string;
   /** Hex SHA-256 of the vCon's bytes. */
   readonly payload: string;
@@ -26,13 +27,17 @@ export interface Capture {
   readonly history?: string | undefined;
 }
 
-/** The drafts that the template's values are about; documents do not tell. */
+/** The drafts that the plugin writes by: of the vCon core and of the SCITT architecture. */
 export const DRAFT_VERSIONS = { vcon_draft_version: 'core-02', scitt_draft_version: '22' };
 const CONTENT_TYPE = 'application/vcon+json';
 const RFC3339 = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)([Zz]|[+-]\d{2}:\d{2})?$/;
 const VERSION = /^\d{1,3}(\.\d{1,3}){0,3}$/;
 
-/** A UUIDv8 (RFC 9562) out of a hex digest, for a document that has none of its own. */
+/** The version member that the draft allows, which may be left out. */
+const CORE_VERSION = '0.4.0';
+const UNKNOWN_DRAFT = 'unknown';
+
+/** A UUIDv8 (RFC 9562) out of a hex digest, for a record of our own that is about no vCon. */
 export function uuidOfDigest(digest: string): string {
   const bytes = Buffer.from(digest.slice(0, 32), 'hex');
   bytes[6] = (bytes[6]! & 0x0f) | 0x80;
@@ -40,9 +45,15 @@ export function uuidOfDigest(digest: string): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** The UUID under which a vCon's events are found: its own, or one from its hash. */
-export function subjectUuid(vcon: Pick<VconFacts, 'uuid' | 'payload'>): string {
-  return vcon.uuid ?? uuidOfDigest(vcon.payload);
+/** The subject under which a vCon's events are found. Bytes without a uuid are named by their hash, and get no uuid. */
+export function subjectOf({ uuid, payload }: Pick<VconFacts, 'uuid' | 'payload'>): string {
+  return uuid ? `vcon://${uuid}` : `ni:///sha-256;${Buffer.from(payload, 'hex').toString('base64url')}`;
+}
+
+/** The draft that a document belongs to, as far as it can be told: older ones have another version member. */
+function draftOf({ form, vconMember = CORE_VERSION }: VconFacts): string {
+  const readable = form === 'unsigned' || form === 'signed';
+  return readable && vconMember === CORE_VERSION ? DRAFT_VERSIONS.vcon_draft_version : UNKNOWN_DRAFT;
 }
 
 interface DeclaredTime {
@@ -77,9 +88,9 @@ function otherDigests({ innermostPayloadHash, jcs }: VconFacts): Record<string, 
 }
 
 /** Where this vCon comes from, so that one query tells the whole history of a conversation. */
-function lineage({ amended, redacted }: VconFacts, history: string): Record<string, string> {
+function lineage({ amended, redacted }: VconFacts, history: string | undefined): Record<string, string> {
   return {
-    vcon_history: `vcon://${history}`,
+    ...(history ? { vcon_history: `vcon://${history}` } : {}),
     ...(amended ? { vcon_amends: `vcon://${amended}` } : {}),
     ...(redacted ? { vcon_redacts: `vcon://${redacted}` } : {}),
   };
@@ -87,15 +98,14 @@ function lineage({ amended, redacted }: VconFacts, history: string): Record<stri
 
 /**
  * The event of an operation on a vCon of which these are the facts (template 0.3.0). Whatever the vCon was, it is evidence:
- * what is none is marked `malformed`, and gets a subject from its hash when it has no uuid. Nothing that a person said, and
- * no name, number or address, is in it.
+ * what is none is marked `malformed`, and what has no uuid is named by its hash. Nothing that a person said, and no name,
+ * number or address, is in it.
  */
 export function operationEvent(operation: Operation, vcon: VconFacts, capture: Capture): OperationEvent {
   const { payload } = vcon;
-  const uuid = subjectUuid(vcon);
   const observed = new Date(capture.observed.atMs).toISOString();
   const time = declaredTime(vcon, observed);
-  const subject = `vcon://${uuid}`;
+  const subject = subjectOf(vcon);
   const attributes: Record<string, string> = {
     arc_display_type: operation.name,
     ...(operation.linkType ? { conserver_link: operation.linkType } : {}),
@@ -110,13 +120,15 @@ export function operationEvent(operation: Operation, vcon: VconFacts, capture: C
     timestamp_observed: observed,
     vcon_operation: operation.name,
     ...(operation.reported ? { vcon_operation_reported: operation.reported } : {}),
+    ...(isListed(operation.name) ? {} : { vcon_operation_vocabulary: 'unlisted' }),
     ...DRAFT_VERSIONS,
+    vcon_draft_version: draftOf(vcon),
     ...(vcon.form ? { vcon_form: vcon.form } : {}),
     ...(vcon.vconMember && VERSION.test(vcon.vconMember) ? { vcon_version: vcon.vconMember } : {}),
     ...(vcon.uuid ? {} : { vcon_subject_source: 'payload_hash' }),
     ...(vcon.skimmed ? { vcon_inspection: 'top_level' } : {}),
     ...otherDigests(vcon),
-    ...lineage(vcon, capture.history ?? uuid),
+    ...lineage(vcon, capture.history ?? vcon.uuid),
     capture_method: capture.method,
     capture_sequence: capture.observed.sequence,
   };

@@ -15,6 +15,28 @@ const SAME_AS: Readonly<Record<string, string>> = {
   vcon_consent_given: 'vcon_consent_accepted',
 };
 
+/** What the lifecycle draft names, and what the plugin records of itself. */
+const LISTED: ReadonlySet<string> = new Set([
+  'vcon_created',
+  'vcon_enhanced',
+  'vcon_sent',
+  'vcon_received',
+  'vcon_consent_accepted',
+  'vcon_consent_revoked',
+  'vcon_party_redacted',
+  'vcon_deleted',
+  'vcon_expired',
+  'vcon_rcvr_purged',
+  'vcon_deletion_incomplete',
+  'vcon_capture_gap',
+  'vcon_capture_dropped',
+]);
+
+/** Whether a name is in the draft's vocabulary or ours. Any other is somebody's own, and is recorded as such. */
+export function isListed(name: string): boolean {
+  return LISTED.has(name);
+}
+
 /** The name of an operation with its prefix and without hyphens: what it was reported as. */
 export function reportedName(text: string): string {
   const name = text.toLowerCase().replaceAll('-', '_');

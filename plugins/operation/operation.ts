@@ -1,3 +1,4 @@
+import { looksPersonal } from './looks-personal.js';
 import { reportedName, vocabularyName } from './operation-vocabulary.js';
 
 /** A completed operation on a vCon, as the conserver's configuration names it. */
@@ -7,7 +8,7 @@ export interface Operation {
   /** As it was reported, where that is another word. */
   readonly reported?: string;
   readonly chain?: string;
-  /** Name of the link instance. */
+  /** Name of the link instance; this one, the chain and the type may be any text: see `withRecordedLabels`. */
   readonly link?: string;
   /** Type of the link. */
   readonly linkType?: string;
@@ -28,20 +29,21 @@ export class OperationError extends Error {
 }
 
 const ROUTE = /^(?:\/tenancies\/([^/]+))?(?:\/chains\/([^/]+))?(?:\/links\/([^/]+))?\/operations\/([^/]*)$/;
-/** No `@`, no `+`, no spaces: an address or a telephone number put here by mistake is refused, not recorded. */
+/** An operation's name is recorded as it is: no address and no telephone number has this form. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
-const LABEL = /^[A-Za-z0-9_.-]{1,64}$/;
-/** A label of digits alone, or nearly, is a telephone number that somebody has put there. A nonce is never recorded. */
-const TELEPHONE = /^[\d.-]{7,}$/;
+/** The name of a tenancy is looked up in a file. */
+const TENANCY = /^[A-Za-z0-9_.-]{1,64}$/;
+/** Beyond this nobody has named anything: a whole document, put there by mistake. */
+const MAX_LABEL_LENGTH = 4_096;
 
 function checkedLabel(name: string, values: readonly (string | null | undefined)[]): string | undefined {
   const given = [...new Set(values.filter((value) => value !== null && value !== undefined && value !== ''))];
   if (given.length > 1) throw new OperationError(`${name} is given twice, and differently`);
   const [value] = given;
   if (value === undefined || value === null) return undefined;
-  if (!LABEL.test(value)) throw new OperationError(`${name} must be 1 to 64 letters, digits, "_", "-" or "."`);
-  if (name !== 'nonce' && TELEPHONE.test(value)) throw new OperationError(`${name} must be a label, not a number`);
-  return value;
+  if (name === 'tenancy' && !TENANCY.test(value))
+    throw new OperationError('tenancy must be 1 to 64 letters, digits, "_", "-" or "."');
+  return value.slice(0, MAX_LABEL_LENGTH);
 }
 
 /**
@@ -50,6 +52,7 @@ function checkedLabel(name: string, values: readonly (string | null | undefined)
  */
 export function namedOperation(text: string, ...places: readonly OperationLabels[]): Operation {
   if (!NAME.test(text)) throw new OperationError('the operation must be 1 to 64 letters, digits, "_" or "-"');
+  if (looksPersonal(text)) throw new OperationError('the operation must be a name, not a number');
   const reported = reportedName(text);
   const name = vocabularyName(reported);
   const labels = (['chain', 'link', 'linkType', 'tenancy', 'nonce'] as const).flatMap((label) => {

@@ -2,6 +2,7 @@ import type { Clock } from '../../src/platform/clock.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { enqueueOperation } from '../capture/enqueue-operation.js';
 import { createCaptureSequence } from '../operation/capture-sequence.js';
+import { looksPersonal } from '../operation/looks-personal.js';
 import type { Operation } from '../operation/operation.js';
 import type { OperationEvent } from '../operation/operation-event.js';
 import type { OperationJob } from '../operation/operation-job.js';
@@ -13,8 +14,6 @@ export const DROP_OPERATION = 'vcon_capture_dropped';
 
 const MAX_REASON_LENGTH = 200;
 const CONTROL = /\p{Cc}/u;
-/** A reason stays in the log for ever: an address or a telephone number in it is refused as in an operation's name. */
-const PERSONAL = /@|\+\s?\d|\d{10}|\d{3}\)?[ .-]\d{3}[ .-]?\d{4}/;
 /** What the dropped event says of its vCon and of the place of its capture, and the record of its drop repeats. */
 const REPEATED = [
   'conserver_link',
@@ -43,7 +42,8 @@ function checkedReason(text: string): string {
   const reason = text.trim();
   if (reason === '' || [...reason].length > MAX_REASON_LENGTH || CONTROL.test(reason))
     throw new OperatorError(`the reason must be one line of 1 to ${MAX_REASON_LENGTH} characters`);
-  if (PERSONAL.test(reason))
+  // A reason stays in the log for ever.
+  if (looksPersonal(reason))
     throw new OperatorError('the reason stays in the log for ever and must name no address and no telephone number');
   return reason;
 }

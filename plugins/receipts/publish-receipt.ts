@@ -8,11 +8,14 @@ export interface ReceiptPlaces {
   readonly url?: string | undefined;
   /** A key with `{uuid}` and `{hash}` in it. */
   readonly key?: string | undefined;
+  /** After how many days the key expires. */
+  readonly days: number;
   /** The Redis of the key. */
   readonly redis?: Redis | undefined;
 }
 
 const TIMEOUT_MS = 15_000;
+const DAY_SECONDS = 86_400;
 
 async function post(url: string, job: ReceiptJob, bytes: Uint8Array): Promise<void> {
   const headers = {
@@ -31,10 +34,11 @@ async function post(url: string, job: ReceiptJob, bytes: Uint8Array): Promise<vo
 
 /** Hands a checked receipt on. Done twice it does the same. @throws {DeliverLater} when a place does not take it */
 export async function publishReceipt(places: ReceiptPlaces, job: ReceiptJob, bytes: Uint8Array): Promise<void> {
-  const { url, key, redis } = places;
+  const { url, key, days, redis } = places;
   if (key && redis) {
     const uuid = job.subject.slice('vcon://'.length);
-    await redis.set(key.replaceAll('{uuid}', uuid).replaceAll('{hash}', job.payload), Buffer.from(bytes));
+    const name = key.replaceAll('{uuid}', uuid).replaceAll('{hash}', job.payload);
+    await redis.set(name, Buffer.from(bytes), 'EX', days * DAY_SECONDS);
   }
   if (url) await post(url, job, bytes);
 }

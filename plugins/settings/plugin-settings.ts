@@ -11,6 +11,8 @@ type Optional = Pick<
   | 'receipts'
   | 'receiptUrl'
   | 'receiptKey'
+  | 'receiptDays'
+  | 'labelSecret'
   | 'conserverRedisUrl'
   | 'stream'
   | 'tapList'
@@ -63,11 +65,17 @@ export function checkPluginSettings(settings: PluginSettings): PluginSettings {
 export interface ClientCredentials {
   readonly clientId: string;
   readonly clientSecret: string;
+  /** Key of the hashes that are recorded in place of labels; the client secret when left out. */
+  readonly labelSecret?: string | undefined;
 }
 
 const tenanciesSchema = z.record(
   z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/),
-  z.object({ client_id: z.string().min(1), client_secret: z.string().min(1) }),
+  z.object({
+    client_id: z.string().min(1),
+    client_secret: z.string().min(1),
+    label_secret: z.string().min(16).optional(),
+  }),
 );
 
 /** The credentials of each tenancy by its label. @throws {PluginSettingsError} */
@@ -83,9 +91,9 @@ export async function readTenancies(file: string | undefined): Promise<ReadonlyM
   if (!parsed.success)
     throw new PluginSettingsError('ARCHIVIST_TENANCIES must hold {"<tenancy>": {"client_id", "client_secret"}}');
   return new Map(
-    Object.entries(parsed.data).map(([tenancy, { client_id, client_secret }]) => [
+    Object.entries(parsed.data).map(([tenancy, { client_id, client_secret, label_secret }]) => [
       tenancy,
-      { clientId: client_id, clientSecret: client_secret },
+      { clientId: client_id, clientSecret: client_secret, labelSecret: label_secret },
     ]),
   );
 }

@@ -8,7 +8,7 @@ import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { archivistClients } from '../archivist-client/archivist-clients.js';
 import type { RetryPace } from '../archivist-client/retry-delay.js';
 import { createOperationMetrics } from '../capture/capture-metrics.js';
-import { createCapture } from '../capture/capture-operation.js';
+import { type CaptureOperation, createCapture } from '../capture/capture-operation.js';
 import { captureOrSpool } from '../capture/capture-or-spool.js';
 import { openSpool } from '../capture/spool.js';
 import { spoolFolder, spoolState } from '../capture/spool-folder.js';
@@ -17,13 +17,13 @@ import { deliveryState, registerDeliveryMetrics } from '../delivery/delivery-met
 import { startDelivery } from '../delivery/delivery-worker.js';
 import { type MemoryPlace, openMemory, pluginFolder } from '../memory/open-memory.js';
 import { createCaptureSequence } from '../operation/capture-sequence.js';
-import { type Operation, OperationError } from '../operation/operation.js';
 import { vconFacts } from '../operation/vcon-facts.js';
 import type { ReceiptPlaces } from '../receipts/publish-receipt.js';
 import { startReceiptWorker } from '../receipts/receipt-worker.js';
 import type { BodyLimits } from '../receiver/read-body.js';
 import { type ReceiverTls, startReceiver } from '../receiver/receiver.js';
 import { checkPluginSettings, type PluginSettings, readTenancies } from '../settings/plugin-settings.js';
+import { admitOperations } from './admit-operation.js';
 import { type Closable, startCaptureMethods } from './start-capture-methods.js';
 
 export interface ConserverLinkParts {
@@ -53,10 +53,10 @@ const RANDOM_STEPS = 2 ** 32;
 /** Where receipts go, and the connection for it; undefined when none are fetched. */
 function receiptPlaces(settings: PluginSettings, logger: Logger): (ReceiptPlaces & Closable) | undefined {
   if (!settings.receipts) return undefined;
-  const { receiptUrl: url, receiptKey: key, conserverRedisUrl } = settings;
+  const { receiptUrl: url, receiptKey: key, receiptDays: days = 90, conserverRedisUrl } = settings;
   const redis = key && conserverRedisUrl ? new Redis(conserverRedisUrl, { maxRetriesPerRequest: 1 }) : undefined;
   redis?.on('error', (error) => logger.warn({ err: error }, 'the conserver’s Redis does not answer'));
-  return { url, key, redis, close: async () => redis?.disconnect() };
+  return { url, key, days, redis, close: async () => redis?.disconnect() };
 }
 
 async function readTls(tls: PluginSettings['tls']): Promise<ReceiverTls | undefined> {
@@ -99,6 +99,7 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
       doubled: metrics.doubled,
       tapped: settings.tapList !== undefined,
     });
+    const admit = (each: CaptureOperation) => admitOperations(each, settings, tenancies);
     const clients = archivistClients(settings, tenancies, clock);
     const common = { backend, clients, logger, random, metrics, clock, ...(pace ? { pace } : {}) };
     const places = receiptPlaces(settings, logger);
@@ -114,10 +115,10 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
     const eventsAbout = async (uuid: string) =>
       (await Promise.all(everyClient.map((client) => client.eventsAbout(`vcon://${uuid}`)))).flat();
     await startCaptureMethods(
-      { settings, backend, memory, capture, eventsAbout, metrics, clock, logger, observe },
+      { settings, backend, memory, capture: admit(capture), eventsAbout, metrics, clock, logger, observe },
       started,
     );
-    const keep = settings.failOpen ? captureOrSpool(capture, spool, logger) : capture;
+    const keep = admit(settings.failOpen ? captureOrSpool(capture, spool, logger) : capture);
     const receiver = await startReceiver({
       host: settings.host,
       port: settings.port,
@@ -126,7 +127,6 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
       registry,
       logger,
       async capture(operation, bytes, window) {
-        requireTenancy(operation, tenancies);
         const observed = observe();
         return keep({ operation, vcon: await vconFacts(bytes), method: 'receiver', observed }, window);
       },
@@ -140,10 +140,4 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
     await closeAll();
     throw error;
   }
-}
-
-/** What nobody can deliver is not kept. @throws {OperationError} */
-function requireTenancy({ tenancy }: Operation, tenancies: ReadonlyMap<string, unknown>): void {
-  if (tenancy !== undefined && !tenancies.has(tenancy))
-    throw new OperationError('the tenancy is none of ARCHIVIST_TENANCIES');
 }

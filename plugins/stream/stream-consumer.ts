@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import type { Logger } from '../../src/platform/logger.js';
 import type { CaptureOperation } from '../capture/capture-operation.js';
 import type { EndingFound } from '../operation/ending.js';
+import { OperationError } from '../operation/operation.js';
 import { RecordError, readEndingEntry, readStreamEntry } from './stream-record.js';
 
 /** The group of all plugins that read one stream. */
@@ -83,7 +84,7 @@ export async function startStreamConsumer(parts: StreamConsumerParts): Promise<S
         else await parts.capture(readStreamEntry(id, fields));
         return await done(id);
       } catch (error) {
-        if (error instanceof RecordError) return refuse(id, fields, error.message);
+        if (error instanceof RecordError || error instanceof OperationError) return refuse(id, fields, error.message);
         logger.warn({ err: error, id }, 'an entry of the stream could not be kept yet');
         await pause();
       }

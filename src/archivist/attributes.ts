@@ -13,7 +13,7 @@ export const attributesSchema = z.record(
 
 /**
  * Attributes as they will be stored, hashed and served: nulls dropped, nothing else changed. A name that starts with
- * `jit_` is refused; unknown `arc_` names are accepted (DESIGN 10).
+ * `jit_` is refused; unknown `arc_` names are accepted (docs/design/interface.md#assets).
  * @throws {ApiError} bad_request naming the offending attribute
  */
 export function readAttributes(value: unknown, field: string): Attributes {

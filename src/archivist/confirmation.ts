@@ -4,7 +4,7 @@ import { idtimestampHex } from '../core/massif/idtimestamp.js';
 import type { EntryCommit } from '../ledger/entry-proof.js';
 import { NOT_COMMITTED } from '../platform/timestamps.js';
 
-/** How far an entry has come, in order of trust; derived from the logs, never stored (DESIGN 2). */
+/** How far an entry has come, in order of trust; derived from the logs, never stored (docs/design/README.md#one-operation). */
 export const confirmationStatusSchema = z.enum(['STORED', 'COMMITTED', 'CONFIRMED', 'UNEQUIVOCAL']);
 export type ConfirmationStatus = z.infer<typeof confirmationStatusSchema>;
 
@@ -43,7 +43,7 @@ export function merklelogCommit(commit: EntryCommit): MerklelogCommit {
   return { index: commit.mmrIndex.toString(), idtimestamp: idtimestampHex(commit.idtimestamp) };
 }
 
-/** `merklelog_entry` of an asset event, with no member beyond those that strict clients know (client contract 1.5). */
+/** `merklelog_entry` of an asset event, with no member beyond those that strict clients know (docs/design/interface.md#existing-clients). */
 export function merklelogEntry(commit: EntryCommit | undefined): z.infer<typeof merklelogEntrySchema> {
   if (!commit) return { commit: null, confirm: null, unequivocal: null };
   const published = commit.published;
@@ -62,7 +62,7 @@ export function merklelogEntry(commit: EntryCommit | undefined): z.infer<typeof 
   };
 }
 
-/** The same progress, of an entry that stops at CONFIRMED for ever (DESIGN 2.6). */
+/** The same progress, of an entry that stops at CONFIRMED for ever (docs/design/README.md#one-operation). */
 export function neverWitnessed<Commit extends EntryCommit | undefined>(commit: Commit): Commit {
   return commit && { ...commit, witnessed: false };
 }

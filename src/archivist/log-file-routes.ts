@@ -36,7 +36,7 @@ export interface LogFileDeps {
 }
 
 /**
- * Massif and seal files as verifiers fetch them (client contract 1.5): whole or by range, with an ETag; and the search by
+ * Massif and seal files as verifiers fetch them (docs/design/interface.md#existing-clients): whole or by range, with an ETag; and the search by
  * tags with which they watch.
  */
 export function logFileRoutes(deps: LogFileDeps): Route[] {

@@ -37,7 +37,7 @@ function sinceOf(where: string): bigint {
 
 /**
  * The heads of all published logs as the answer to a search of blobs by tags, which is how the stock verifier watches
- * logs (client contract 1.5): XML with name and tags of each head massif and of its seal.
+ * logs (docs/design/interface.md#existing-clients): XML with name and tags of each head massif and of its seal.
  * @throws {ApiError} bad_request for any other filter
  */
 export async function searchLogTags(

@@ -1,8 +1,11 @@
 import { VerificationError } from '../core/errors.js';
 import type { CertificateTrust } from '../core/verify/trust.js';
 import { systemClock } from '../platform/clock.js';
-import { type Certificate, CertificateUnusable, readCertificate } from '../scitt/certificate.js';
+import { type Certificate, readCertificate } from '../platform/x509/certificate.js';
+import { assertAuthority } from '../platform/x509/certificate-path.js';
+import { CertificateUnusable } from '../platform/x509/certificate-unusable.js';
 import { AuthorityUnknown, authorityOfIssuer } from '../scitt/certificate-chain.js';
+import { issuerKey, KeyUnusable } from '../scitt/issuer-key.js';
 import { readInput, UsageError } from './evidence-file.js';
 
 const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -12,7 +15,7 @@ async function authoritiesIn(path: string): Promise<Certificate[]> {
   const pems = new TextDecoder().decode(bytes).match(CERTIFICATES);
   try {
     const certificates = pems ? pems.map(readCertificate) : [readCertificate(bytes)];
-    if (certificates.some(({ mayCertify }) => !mayCertify)) throw new CertificateUnusable('it may not certify others');
+    certificates.forEach(assertAuthority);
     return certificates;
   } catch (error) {
     if (error instanceof CertificateUnusable) throw new UsageError(`no authority in ${path}: ${error.message}`);
@@ -40,9 +43,9 @@ export async function certificateTrust(paths: readonly string[], at: string | un
       try {
         const certificates = chain.map((each) => readCertificate(each));
         authorityOfIssuer(certificates, authorities, issuer, atMs);
-        return certificates[0]!.key.jwk;
+        return issuerKey(certificates[0]!.x509.publicKey).jwk;
       } catch (error) {
-        if (!(error instanceof CertificateUnusable)) throw error;
+        if (!(error instanceof CertificateUnusable || error instanceof KeyUnusable)) throw error;
         const code = error instanceof AuthorityUnknown ? 'issuer_key_not_trusted' : 'certificate_invalid';
         throw new VerificationError(code, `x5chain: ${error.message} (${new Date(atMs).toISOString()})`);
       }

@@ -33,7 +33,7 @@ export const MAX_ATTRIBUTE_TESTS = 128;
 
 /**
  * The policy form of access and compliance policies: `[{or: [entry, …]}, …]`, each entry as in `parseAttributeEntry` with
- * `:` accepted for `=` (openapi facts: compliancepoliciesv1). An empty outer list holds for everything.
+ * `:` accepted for `=` (docs/design/interface.md#shapes). An empty outer list holds for everything.
  * @throws {FilterError} whose field is `<field>[i].or[j]`
  */
 export function parsePolicyFilter(filters: readonly Alternatives[], syntax: AttributeSyntax): AttributeFilter {
@@ -67,7 +67,7 @@ export function parseAttributeParameter(parameter: string, value: string, syntax
   return readTest(`${parameter}=${value}`, parameter.length, syntax);
 }
 
-/** The places a name can stand for: the literal key, and for a dotted name after it the nested one (DESIGN 10). */
+/** The places a name can stand for: the literal key, and for a dotted name after it the nested one (docs/design/interface.md#who-may-do-what-without-a-policy). */
 export function attributePaths(name: string): readonly (readonly string[])[] {
   return name.includes('.') ? [[name], name.split('.')] : [[name]];
 }

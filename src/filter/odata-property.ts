@@ -1,4 +1,4 @@
-/** What an events search can compare, besides trails (interface: Asset-free events). */
+/** What an events search can compare, besides trails (docs/design/interface.md#asset-free-events). */
 export const SEARCH_PROPERTIES = [
   'event_type',
   'origin_tenant',

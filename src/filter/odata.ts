@@ -38,7 +38,7 @@ interface Scope {
 }
 
 /**
- * Reads the filter of an events search (interface: Asset-free events), a subset of OData 4: `eq ne gt ge lt le` between a
+ * Reads the filter of an events search (docs/design/interface.md#asset-free-events), a subset of OData 4: `eq ne gt ge lt le` between a
  * property and a value, `and`, `or`, `not`, parentheses, and `trails/any(t: …)`. `not` binds before `and`, `and` before
  * `or`. Texts are quoted, a quote in one is doubled; integers and times may be.
  * @throws {FilterError} pointing at the character, and never anything else

@@ -27,7 +27,7 @@ const waitingEntry = (row: WaitingRow): WaitingEntry => ({
 
 /**
  * Puts entries before their logs, in the transaction that accepts them: from its commit on, each is in its log once or
- * still waiting to be (DESIGN 7.1). An entry that already waits is left as it is.
+ * still waiting to be (docs/design/README.md#promises). An entry that already waits is left as it is.
  */
 export async function insertIntake(tx: Tx, rows: readonly IntakeRow[]): Promise<void> {
   if (rows.length === 0) return;

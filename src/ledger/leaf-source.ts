@@ -23,7 +23,7 @@ export interface LeafEntry {
   readonly extraBytes?: Uint8Array;
 }
 
-/** The provenance side of a commit: declared here, implemented above, wired by the composition root (DESIGN 3). */
+/** The provenance side of a commit: declared here, implemented above, wired by the composition root (docs/design/README.md#layers). */
 export interface LeafSource {
   /** Leaves of entries of the kinds asset_event and asset_free_event, in any order, read in the given transaction. */
   leaves(tx: Tx, log: LogRef, entries: readonly WaitingEntry[]): Promise<LeafEntry[]>;

@@ -30,7 +30,7 @@ async function storeSeal(tx: Tx, context: LedgerContext, log: LogState, signed: 
 
 /**
  * Seals what was committed since the last seal, once that one is published. The new state must extend the last seal in
- * the database and the last one in the object store, or nothing is signed (DESIGN 2.5). Signing happens outside any
+ * the database and the last one in the object store, or nothing is signed (docs/design/README.md#one-operation). Signing happens outside any
  * transaction; the seal is then swapped in only if the log still stands where it was read. Resolves with the log as it
  * is then; unchanged when there is nothing to seal.
  * @throws {LeaseLost} when the log is no longer this holder's

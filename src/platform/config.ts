@@ -17,6 +17,7 @@ import {
   witnesses,
 } from './config-values.js';
 import type { Pkcs11Token } from './keys/pkcs11/pkcs11-uri.js';
+import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from './logger.js';
 import { type PayloadHashConfig, payloadHashConfig, payloadHashVariables } from './payload-hash-config.js';
 import { findPluginContradiction, type PluginConfig, pluginConfig, pluginVariables } from './plugin-config.js';
 import { DEFAULT_QUOTAS, type Quotas } from './quotas.js';
@@ -123,6 +124,8 @@ export interface Config {
   readonly massifHeight: number;
   /** `LOG_LEVEL`, default `warn`: trace, debug, info, warn, error, fatal or silent. */
   readonly logLevel: LogLevel;
+  /** `LOG_FORMAT`, default `json`; `pretty` writes readable lines for a terminal. */
+  readonly logFormat: LogFormat;
   /** `HASH_ENVELOPE_LABELS`, default `private`: headers of our statements; `registered` writes 258 to 260 (COSE hash envelope). Both are read. */
   readonly hashEnvelopeLabels: 'private' | 'registered';
   readonly payloadHash: PayloadHashConfig;
@@ -130,9 +133,6 @@ export interface Config {
   /** `ARCHIVIST_FAILPOINT`, for fault tests: kills the process at a named place, `name` or `name:n`. */
   readonly failpoint: string | undefined;
 }
-
-const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** The environment asks for something that cannot be; the message names the variable and never its value. */
 export class ConfigError extends Error {
@@ -201,12 +201,16 @@ const environmentSchema = z.object({
     .refine((height) => height >= 2 && height <= 20, 'must lie between 2 and 20')
     .default(14),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('warn'),
+  LOG_FORMAT: z.enum(LOG_FORMATS).default('json'),
   HASH_ENVELOPE_LABELS: z.enum(['private', 'registered']).default('private'),
   ...payloadHashVariables,
   ...pluginVariables,
   ARCHIVIST_FAILPOINT: z.string().optional(),
 });
 type Environment = z.output<typeof environmentSchema>;
+
+/** Names of all variables that `parseConfig` reads. */
+export const CONFIG_VARIABLES: readonly string[] = Object.keys(environmentSchema.shape);
 
 /**
  * Reads the configuration; an empty variable counts as unset. Folders become absolute.
@@ -274,6 +278,7 @@ function configOf(env: Environment): Config {
     privateIdentityProviders: env.PRIVATE_IDENTITY_PROVIDERS,
     massifHeight: env.MASSIF_HEIGHT,
     logLevel: env.LOG_LEVEL,
+    logFormat: env.LOG_FORMAT,
     hashEnvelopeLabels: env.HASH_ENVELOPE_LABELS,
     payloadHash: payloadHashConfig(env),
     plugin: pluginConfig(env),

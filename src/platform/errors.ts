@@ -40,7 +40,7 @@ export class ApiError extends Error {
 
 /**
  * A refusal for now. The seconds are told twice: clients of the interface read `Archivist-Rate-Limit-Reset`, where they may
- * be parts of one, all others `Retry-After` (client contract 1.1.1).
+ * be parts of one, all others `Retry-After` (docs/design/interface.md#existing-clients).
  */
 export function retryLater(
   code: 'rate_limited' | 'unavailable',

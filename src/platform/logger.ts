@@ -1,7 +1,12 @@
 import { type Logger as PinoLogger, pino } from 'pino';
-import type { LogLevel } from './config.js';
 
 export type Logger = PinoLogger;
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export const LOG_FORMATS = ['json', 'pretty'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
 
 const SECRETS = ['authorization', 'client_secret', 'clientSecret', 'access_token', 'secret', 'password', 'pepper'];
 /** Telephone numbers as vCons carry them: a tel URI, or a plus sign with at least seven digits. */
@@ -14,11 +19,16 @@ function withoutSecrets(line: string): string {
 }
 
 /**
- * Writes one JSON object a line to standard output. Members that hold secrets, bearer tokens, credentials in URLs and
- * telephone numbers are blotted out, wherever in a line they stand.
+ * Writes one JSON object a line to standard output, or readable lines for a terminal. Members that hold secrets, bearer
+ * tokens, credentials in URLs and telephone numbers are replaced wherever in a line they stand.
  */
-export function createLogger(level: LogLevel, destination?: { write(line: string): unknown }): Logger {
+export function createLogger(
+  level: LogLevel,
+  { format = 'json', destination }: { format?: LogFormat; destination?: { write(line: string): unknown } } = {},
+): Logger {
   const paths = SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
   const options = { level, base: null, redact: { paths, censor: '[secret]' }, hooks: { streamWrite: withoutSecrets } };
-  return destination ? pino(options, destination) : pino(options);
+  if (destination) return pino(options, destination);
+  // pino's own transport for terminals: it is loaded in a worker, and only here.
+  return format === 'pretty' ? pino(options, pino.transport({ target: 'pino-pretty' })) : pino(options);
 }

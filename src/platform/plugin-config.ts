@@ -28,20 +28,27 @@ export interface PluginConfig {
   readonly receiptUrl: string | undefined;
   /** `PLUGIN_RECEIPT_KEY`, such as `receipt:{uuid}:{hash}`: each one is set under this key of the conserver's Redis. */
   readonly receiptKey: string | undefined;
-  /** `CONSERVER_REDIS_URL`: where the wheel's link and tracer leave what they saw, and vCons end. Unset, only the receiver captures. */
+  /** `PLUGIN_RECEIPT_DAYS`, default 90: after how many days such a key expires. */
+  readonly receiptDays: number;
+  /**
+   * `PLUGIN_LABEL_SECRET`, at least 16 characters, default the client secret: the key of the hash that is recorded in place
+   * of a link or chain name which looks like a telephone number or an e-mail address.
+   */
+  readonly labelSecret: string | undefined;
+  /** `CONSERVER_REDIS_URL`: where the wheel leaves what it saw, and vCons end. Unset, only the receiver captures. */
   readonly conserverRedisUrl: string | undefined;
   /** `CONSERVER_STREAM`, default `vcon-evidence`: the stream of the link and the tracer. */
   readonly stream: string;
   /** `CONSERVER_TAP_LIST`: an egress list of every chain, for the plugin alone: it reports what left without an event. */
   readonly tapList: string | undefined;
-  /** `PLUGIN_ENDINGS`, default `on`: expired and deleted vCons are recorded where that Redis notifies of them. */
+  /** `PLUGIN_ENDINGS`, default `on`: when that Redis notifies that a vCon went, the wheel is asked whether it has ended. */
   readonly endings: boolean;
   /** `ARCHIVIST_URL`: where events are delivered; unset, the service beside it. */
   readonly archivistUrl: string | undefined;
   /** `ARCHIVIST_CLIENT_ID` and `ARCHIVIST_CLIENT_SECRET`; inside the service the first Owner application when unset. */
   readonly clientId: string | undefined;
   readonly clientSecret: string | undefined;
-  /** `ARCHIVIST_TENANCIES`: a JSON file, `{"<tenancy>": {"client_id", "client_secret"}}`, for operations that name a tenancy. */
+  /** `ARCHIVIST_TENANCIES`: a JSON file, `{"<tenancy>": {"client_id", "client_secret", "label_secret"?}}`, for operations that name a tenancy. */
   readonly tenanciesFile: string | undefined;
 }
 
@@ -71,6 +78,15 @@ export const pluginVariables = {
   PLUGIN_RECEIPT_URL: url(['http:', 'https:']).optional(),
   PLUGIN_RECEIPT_KEY: redisKey
     .refine((key) => key.includes('{uuid}') && key.includes('{hash}'), 'must have {uuid} and {hash} in it')
+    .optional(),
+  PLUGIN_RECEIPT_DAYS: z
+    .string()
+    .regex(/^[1-9]\d{0,4}$/, 'must be a number of days')
+    .transform(Number)
+    .default(90),
+  PLUGIN_LABEL_SECRET: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,}$/, 'must have at least 16 characters, of ASCII and without spaces')
     .optional(),
   PLUGIN_ENDINGS: onOff.default(true),
   CONSERVER_REDIS_URL: url(['redis:', 'rediss:']).optional(),
@@ -114,6 +130,8 @@ export function pluginConfig(env: PluginEnvironment & { readonly HOST: string })
     receipts: env.PLUGIN_RECEIPTS,
     receiptUrl: env.PLUGIN_RECEIPT_URL,
     receiptKey: env.PLUGIN_RECEIPT_KEY,
+    receiptDays: env.PLUGIN_RECEIPT_DAYS,
+    labelSecret: env.PLUGIN_LABEL_SECRET,
     conserverRedisUrl: env.CONSERVER_REDIS_URL,
     stream: env.CONSERVER_STREAM,
     tapList: env.CONSERVER_TAP_LIST,

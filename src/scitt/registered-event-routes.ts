@@ -25,7 +25,7 @@ interface Door {
 }
 
 /**
- * Registration as stock clients know it (client contract 1.2): a registered statement becomes an event, public or private,
+ * Registration as stock clients know it (docs/design/interface.md#existing-clients): a registered statement becomes an event, public or private,
  * and the receipt is the one of its tenancy log, in the map form. Answers are CBOR maps.
  */
 export function publicScittRoutes(deps: ScittDeps): Route[] {

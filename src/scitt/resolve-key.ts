@@ -3,10 +3,19 @@ import { Header } from '../core/cose/labels.js';
 import { signatureInput } from '../core/cose/sign1.js';
 import { certificateChain } from '../core/cose/x5chain.js';
 import { VerificationError } from '../core/errors.js';
-import { CertificateUnusable, readCertificate } from './certificate.js';
+import { readCertificate } from '../platform/x509/certificate.js';
+import { CertificateUnusable } from '../platform/x509/certificate-unusable.js';
 import { authorityOfIssuer } from './certificate-chain.js';
 import type { ExaminedStatement } from './examine-statement.js';
-import { algorithmOfCoseKey, fits, type IssuerKey, issuerKeyOfCoseKey, KeyUnusable, verifies } from './issuer-key.js';
+import {
+  algorithmOfCoseKey,
+  fits,
+  type IssuerKey,
+  issuerKey,
+  issuerKeyOfCoseKey,
+  KeyUnusable,
+  verifies,
+} from './issuer-key.js';
 import { isReservedIssuer } from './reserved-issuer.js';
 import { StatementRefused } from './statement-refused.js';
 import { anchorHasKid, anchorKey, type TrustAnchor } from './trust-anchor.js';
@@ -96,14 +105,15 @@ function keyOfChain(statement: ExaminedStatement, sources: KeySources): Found {
     const chain = certificateChain(statement.read.sign1).map(readCertificate);
     const authorities = sources.authorities.map((anchor) => readCertificate(anchor.material));
     const place = authorityOfIssuer(chain, authorities, statement.issuer, sources.nowMs);
-    const { key } = chain[0]!;
+    const key = issuerKey(chain[0]!.x509.publicKey);
     const trustAnchor = sources.authorities[place]!.anchorId;
     return {
       key,
       resolution: { method: 'x5chain', thumbprint: toBase64Url(key.thumbprint), trust_anchor: trustAnchor },
     };
   } catch (error) {
-    if (error instanceof CertificateUnusable) throw rejected(`x5chain (33): ${error.message}.`);
+    if (error instanceof CertificateUnusable || error instanceof KeyUnusable)
+      throw rejected(`x5chain (33): ${error.message}.`);
     if (error instanceof VerificationError) throw rejected(`${error.message}.`);
     throw error;
   }

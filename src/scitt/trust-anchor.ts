@@ -3,7 +3,9 @@ import { equalBytes, toBase64Url, utf8 } from '../core/bytes.js';
 import { ApiError } from '../platform/errors.js';
 import { plainText } from '../platform/plain-text.js';
 import { timestampOf, timestampSchema } from '../platform/timestamps.js';
-import { type Certificate, CertificateUnusable, readCertificate } from './certificate.js';
+import { type Certificate, readCertificate } from '../platform/x509/certificate.js';
+import { assertAuthority } from '../platform/x509/certificate-path.js';
+import { CertificateUnusable } from '../platform/x509/certificate-unusable.js';
 import { type IssuerKey, issuerKeyOfJwk, KeyUnusable } from './issuer-key.js';
 
 /** By what a tenancy knows who signs statements: the key of a registered issuer, or a certificate authority. */
@@ -67,7 +69,7 @@ export function readTrustAnchor(body: CreateTrustAnchorBody): Readable {
   const authority = readAuthority(certificate!);
   return {
     kind: 'certificate_authority',
-    displayName: body.display_name ?? authority.names[0] ?? 'certificate authority',
+    displayName: body.display_name ?? authority.subject.commonNames[0] ?? 'certificate authority',
     issuer: '',
     kid: new Uint8Array(),
     thumbprint: new Uint8Array(Buffer.from(authority.x509.fingerprint256.replaceAll(':', ''), 'hex')),
@@ -88,7 +90,7 @@ function readKey(jwk: Readonly<Record<string, unknown>>): IssuerKey {
 function readAuthority(pem: string): Certificate {
   try {
     const certificate = readCertificate(pem.replaceAll('\\n', '\n'));
-    if (!certificate.mayCertify) throw new CertificateUnusable('it may not certify others');
+    assertAuthority(certificate);
     return certificate;
   } catch (error) {
     if (error instanceof CertificateUnusable) throw new ApiError('bad_request', `certificate: ${error.message}`);

@@ -49,7 +49,7 @@ export interface Base {
 /** @throws {Error} with a message for a person; `closers` end what was begun */
 export async function openBase(config: Config, overrides: ServiceOverrides, closers: Closers): Promise<Base> {
   const clock = overrides.clock ?? systemClock;
-  const logger = overrides.logger ?? createLogger(config.logLevel);
+  const logger = overrides.logger ?? createLogger(config.logLevel, { format: config.logFormat });
   const ids = createIds(clock);
   await explained('DATA_DIR cannot be used', prepareFolder(config.dataDir));
   const database = await openDatabase(config, logger);
@@ -58,7 +58,6 @@ export async function openBase(config: Config, overrides: ServiceOverrides, clos
   closers.push(() => queues.close());
   const keys = await openKeyStore(config, logger);
   closers.push(() => keys.close());
-  const objectStore = fileObjectStore(config.objectStoreDir);
   const kill = () => process.kill(process.pid, 'SIGKILL');
   return {
     clock,
@@ -68,8 +67,8 @@ export async function openBase(config: Config, overrides: ServiceOverrides, clos
     failpoints: overrides.failpoints ?? killingFailpoints(config.failpoint, kill),
     database,
     queues,
-    objectStore,
-    open: await openDeployment({ config, database, clock, ids, keys, objectStore }),
+    objectStore: fileObjectStore(config.objectStoreDir),
+    open: await openDeployment({ config, database, clock, ids, keys }),
   };
 }
 
@@ -110,7 +109,7 @@ export async function startLedger(
   const base = await openBase(config, {}, closers);
   const ledger = createServiceLedger(config, base, metrics);
   const keys = watchKeys({ ...base, ...base.open });
-  closers.push(() => keys.close());
+  closers.push(async () => keys.close());
   await ledger.start();
   return {
     nudge(tenantId, logId) {

@@ -49,7 +49,7 @@ const read = async (path: string, query: string, headers: Record<string, string>
   expect([path, query, answer.status, answer.json['error']]).toEqual([path, query, 200, undefined]);
   return answer;
 };
-/** The list of members names its token so (interface, Members). */
+/** The list of members names its token so (docs/design/interface.md#members-and-invites). */
 const tokenOf = ({ json }: Answer) => String(json['next_page_token'] ?? json['page_token']);
 const entriesOf = ({ json }: Answer) => Object.values(json).find(Array.isArray) as Record<string, unknown>[];
 const nameOf = (entry: Record<string, unknown>) =>

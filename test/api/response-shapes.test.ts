@@ -24,7 +24,7 @@ const shapes = readdirSync(FOLDER).flatMap((file) =>
 
 /** Where clients, or the interface itself, need something else than the original's documents say, and why. */
 const DIFFERENT: Readonly<Record<string, string>> = {
-  // Decoders of the clients read numbers (client contract 1.5).
+  // Decoders of the clients read numbers (docs/design/interface.md#existing-clients).
   block_number: 'integer',
   transaction_index: 'integer',
 };
@@ -40,7 +40,7 @@ const OURS = new Set([
   'subject_string',
   '@context',
   'assertionMethod',
-  // The other spelling, of a list and of a field (interface: Members, TLS CA certificate).
+  // The other spelling, of a list and of a field (docs/design/interface.md#members-and-invites).
   'next_page_token',
   'certificate',
   'certificates',

@@ -30,7 +30,7 @@ function act(action: SecurityAct['action'], change: Partial<SecurityAct> = {}): 
 
 function record(acts: readonly SecurityAct[], after: () => void = () => undefined, lines: string[] = []) {
   const { database, clock, ids } = running.service.parts;
-  const logger = createLogger('warn', { write: (line) => lines.push(line) });
+  const logger = createLogger('warn', { destination: { write: (line) => lines.push(line) } });
   const tenantId = tenantOf(owner);
   return database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
     for (const each of acts) await recordSecurityEvent(tx, { clock, ids, logger }, each);

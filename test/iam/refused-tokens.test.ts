@@ -21,7 +21,9 @@ const settled = () => new Promise((resolve) => setTimeout(resolve, 50));
 describe('a refused access token', () => {
   it('is a line of the log with where it came from, and whose it was when it was revoked; the token is in none', async () => {
     const lines: string[] = [];
-    const tell = createTellRefusedToken({ logger: createLogger('warn', { write: (line) => lines.push(line) }) });
+    const tell = createTellRefusedToken({
+      logger: createLogger('warn', { destination: { write: (line) => lines.push(line) } }),
+    });
     tell(received);
     const revoked = { tenantId: 't', issuer: 'i', subject: 's', displayName: 'd', email: '', claims: {} };
     tell(received, revoked);
@@ -35,7 +37,9 @@ describe('a refused access token', () => {
 
   it('is told of ten times a minute at most for one address', async () => {
     const lines: string[] = [];
-    const tell = createTellRefusedToken({ logger: createLogger('warn', { write: (line) => lines.push(line) }) });
+    const tell = createTellRefusedToken({
+      logger: createLogger('warn', { destination: { write: (line) => lines.push(line) } }),
+    });
     for (let count = 0; count < 50; count += 1) {
       tell(received);
       await new Promise((resolve) => setImmediate(resolve));

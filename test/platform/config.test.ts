@@ -36,6 +36,7 @@ describe('the configuration', () => {
       bootstrapClientSecret: undefined,
       bootstrapPlugin: undefined,
       corsOrigins: [],
+      logFormat: 'json',
       smtpUrl: undefined,
       mailFrom: 'vcon-archivist@127.0.0.1',
       privateIdentityProviders: 'refuse',

@@ -3,7 +3,7 @@ import { createLogger } from '../../src/platform/logger.js';
 
 function logged(write: (logger: ReturnType<typeof createLogger>) => void): string {
   const lines: string[] = [];
-  write(createLogger('info', { write: (line) => lines.push(line) }));
+  write(createLogger('info', { destination: { write: (line) => lines.push(line) } }));
   return lines.join('');
 }
 

@@ -148,6 +148,43 @@ describe.skipIf(!redisUrl)('in a conserver’s chain', () => {
     },
   );
 
+  it('captures links whose names are dates, have spaces or are numbers, and lets out no number', async () => {
+    await start();
+    const named = (label: string) =>
+      conserver.webhook(`${rig.url}/links/${encodeURIComponent(label)}/operations/vcon_enhanced`, headers);
+    const labels = ['2026-11-20', 'my link', 'Ü/x', '+15550100123', 'a'.repeat(200)];
+    const chain = ownChain(labels.map(named));
+    await conserver.submit(chain, freshVcon());
+    expect(await conserver.step(chain)).toBe('completed');
+    const recorded = (await captured()).map(({ attributes }) => attributes['conserver_link_name']);
+    expect(recorded).toEqual([
+      ...['2026-11-20', 'my%20link', '%C3%9C%2Fx', expect.stringMatching(/^hmac-sha256:[0-9a-f]{64}$/)],
+      expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+    ]);
+  });
+
+  it('sets aside at once what the stream has of a tenancy that nobody delivers for', async () => {
+    await start();
+    const entry = { version: '1', method: 'link', operation: 'vcon_sent', hash: 'ab'.repeat(32) };
+    const uuids = [randomUUID(), randomUUID()];
+    for (const [place, uuid] of uuids.entries())
+      await conserver.redis.xadd(
+        names.stream,
+        '*',
+        ...Object.entries({
+          ...entry,
+          uuid,
+          ...(place === 0 ? { tenancy: 'south' } : { link: 'tag +1 555 010 0123' }),
+        }).flat(),
+      );
+    await eventually(async () => (await captured()).length === 1);
+    expect((await captured())[0]).toMatchObject({ subject: `vcon://${uuids[1]}` });
+    expect(JSON.stringify(await captured())).not.toContain('0123"');
+    const [[, fields]] = (await conserver.redis.xrange(`${names.stream}:refused`, '-', '+')) as [[string, string[]]];
+    expect(fields).toContain('the tenancy is none of ARCHIVIST_TENANCIES');
+    await conserver.redis.del(`${names.stream}:refused`);
+  });
+
   it('delivers what an earlier start left on this disk, also when it fails closed now', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'plugin-keeps-'));
     const keeps = { dataDir, redisUrl: ownRedisUrl('plugin') };

@@ -110,6 +110,18 @@ describe.each(ENGINES)('delivery, queue on %s', (engine) => {
     },
   );
 
+  it('keeps the whole reason of a dead letter, also one that is no JSON', async () => {
+    const description = `${'The attribute names are too long. '.repeat(40)}Send shorter ones.`;
+    rig.archivist.script('event', { status: 400, body: { error: 'invalid_argument', description } });
+    const first = await capture();
+    await inState(first.job, 'failed');
+    expect((await queue().getJob(first.job))!.failedReason).toBe(`event: 400 invalid_argument: ${description}`);
+    rig.archivist.script('event', { status: 413, raw: '<h1>413 from the proxy</h1>' });
+    const second = await capture();
+    await inState(second.job, 'failed');
+    expect((await queue().getJob(second.job))!.failedReason).toBe('event: 413 <h1>413 from the proxy</h1>');
+  });
+
   it('sends a dead letter again when its operation is captured again', async () => {
     rig.archivist.script('event', { status: 400 });
     const vcon = freshVcon();

@@ -1,5 +1,7 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -8,9 +10,11 @@ import { notifiesOfEndings, startKeyspaceEndings } from '../../plugins/endings/k
 import { isLooking, readLooker } from '../../plugins/endings/look-list.js';
 import { examineCaptureRedis } from '../../plugins/operator/examine-capture.js';
 import { ownRedisUrl } from '../support/own-redis.js';
-import { hasRedisPy, pythonPath, redisUrl } from '../support/prerequisites.js';
+import { hasRedisPy, pythonPath, redisJsonPath, redisServerPath, redisUrl } from '../support/prerequisites.js';
 import { eventually, silent } from './plugin-rig.js';
 import { driveWheel, type Step, startWheel } from './python-wheel.js';
+
+const UUID_REST = '-0000-4000-8000-000000000000';
 
 describe.skipIf(!redisUrl)('reasons to look for the end of a vCon', () => {
   let redis: Redis;
@@ -111,6 +115,58 @@ describe.skipIf(!redisUrl)('reasons to look for the end of a vCon', () => {
   it('need a Redis that notifies of events of keys, and of each of the three kinds', () => {
     const settings = ['Exgd', 'AE', 'KEA', 'Exg', 'Ex', 'Exd', '', 'Kxgd'];
     expect(settings.filter(notifiesOfEndings)).toEqual(['Exgd', 'AE', 'KEA']);
+  });
+});
+
+describe.skipIf(!redisServerPath || !redisJsonPath)('on the real RedisJSON', () => {
+  let server: ChildProcess;
+  let redis: Redis;
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'redisjson-'));
+    const socket = ['--port', '0', '--unixsocket', join(folder, 'redis.sock'), '--dir', folder, '--save', ''];
+    server = spawn(redisServerPath!, [...socket, '--loadmodule', redisJsonPath!], { stdio: 'ignore' });
+    await eventually(() => existsSync(join(folder, 'redis.sock')));
+    redis = new Redis(join(folder, 'redis.sock'));
+  });
+  afterEach(async () => {
+    redis.disconnect();
+    server.kill();
+    await once(server, 'close');
+    rmSync(folder, { recursive: true });
+  });
+
+  async function asked(setting: string): Promise<string[]> {
+    await redis.config('SET', 'notify-keyspace-events', setting);
+    const nothing = () => undefined;
+    const isKnown = async () => true;
+    const listener = startKeyspaceEndings({
+      ...{ url: join(folder, 'redis.sock'), stream: 's', logger: silent },
+      ...{ isKnown, unknown: nothing, unlooked: nothing },
+    });
+    await eventually(async () => ((await redis.pubsub('NUMSUB', '__keyevent@0__:del'))[1] as number) > 0);
+    const keys = ['path', 'whole', 'plain', 'expiring'].map(
+      (name, place) => [name, `${place}`.repeat(8) + UUID_REST] as const,
+    );
+    for (const [, uuid] of keys) await redis.call('JSON.SET', `vcon:${uuid}`, '.', '{"uuid":"x","analysis":[]}');
+    const [path, whole, plain, expiring] = keys.map(([, uuid]) => `vcon:${uuid}`);
+    await redis.call('JSON.DEL', path!, '.analysis');
+    await redis.call('JSON.DEL', whole!);
+    await redis.del(plain!);
+    await redis.pexpire(expiring!, 10);
+    await eventually(async () =>
+      (await redis.zrange('s:look', '0', '-1')).some((reason) => reason.startsWith('expired')),
+    );
+    await listener.close();
+    const reasons = await redis.zrange('s:look', '0', '-1');
+    return keys.filter(([, uuid]) => reasons.some((reason) => reason.endsWith(uuid))).map(([name]) => name);
+  }
+
+  it('hears of a deleted document with Exgd, and not of a path in it; with Exg it misses the deletion', async () => {
+    expect(await asked('Exgd')).toEqual(['whole', 'plain', 'expiring']);
+    await redis.flushall();
+    expect(await asked('Exg')).toEqual(['plain', 'expiring']);
   });
 });
 

@@ -1,11 +1,13 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DeliverLater, retryAfter } from '../../plugins/archivist-client/delivery-failure.js';
 import { retryDelay } from '../../plugins/archivist-client/retry-delay.js';
 import { OperationError, readOperation } from '../../plugins/operation/operation.js';
 import { operationEvent } from '../../plugins/operation/operation-event.js';
 import { operationJobId } from '../../plugins/operation/operation-job.js';
+import { recordedLabel } from '../../plugins/operation/recorded-labels.js';
 import { vconFacts } from '../../plugins/operation/vcon-facts.js';
 import { archivistBase, checkPluginSettings } from '../../plugins/settings/plugin-settings.js';
 import { readTemplate } from '../../src/core/statement/vcon-template.js';
@@ -66,14 +68,30 @@ describe('the event of an operation', () => {
     expect(await attributesOf(signed)).not.toHaveProperty('payload_jcs_sha256');
   });
 
-  it('derives the subject of a document without uuid from its hash: the same one each time, a UUIDv8', async () => {
-    const attributes = await attributesOf('not JSON');
+  it('invents no identity: bytes without a uuid are named by their hash, and marked', async () => {
+    // RFC 6920 section 8.1
+    const attributes = await attributesOf('Hello World!');
     expect(attributes).toMatchObject({ vcon_form: 'malformed', vcon_subject_source: 'payload_hash' });
-    expect(attributes['subject']).toMatch(
-      /^vcon:\/\/[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
-    );
-    expect((await attributesOf('not JSON'))['subject']).toBe(attributes['subject']);
-    expect((await attributesOf('not JSON '))['subject']).not.toBe(attributes['subject']);
+    expect(attributes['subject']).toBe('ni:///sha-256;f4OxZX_x_FO5LcGBSKHWXfwtSx-j1ncoSt3SABJtkGk');
+    for (const name of ['vcon_history', 'vcon_version']) expect(attributes).not.toHaveProperty(name);
+    for (const body of ['{}', '[]', '{"uuid": "x"}', '{"ciphertext": "AA", "recipients": []}'])
+      expect((await attributesOf(body))['subject']).toMatch(/^ni:\/\/\/sha-256;/);
+  });
+
+  it('names the draft that the document belongs to, as far as it can be told', async () => {
+    const draft = async (members: object) => (await vcon(members))['vcon_draft_version'];
+    expect([await draft({}), await draft({ vcon: '0.4.0' })]).toEqual(['core-02', 'core-02']);
+    expect([await draft({ vcon: '0.0.1' }), await draft({ parties: 'no list' })]).toEqual(['unknown', 'unknown']);
+    expect(await vcon({ vcon: '0.0.1' })).toMatchObject({ vcon_version: '0.0.1' });
+  });
+
+  it('marks an operation whose name is in no vocabulary', async () => {
+    const facts = await vconFacts(file('call'));
+    const marked = (name: string) =>
+      operationEvent(readOperation(`/operations/${name}`), facts, { method: 'receiver', observed: OBSERVED })
+        .attributes['vcon_operation_vocabulary'];
+    expect(['scored', 'vcon_x'].map(marked)).toEqual(['unlisted', 'unlisted']);
+    expect(['vcon_created', 'transcribed', 'rcvr-purged'].map(marked)).toEqual([undefined, undefined, undefined]);
   });
 
   it('says where the declared time comes from', async () => {
@@ -158,13 +176,80 @@ describe('the name of an operation', () => {
     const headers = { 'x-vcon-chain': 'main', 'x-vcon-link': 'l.1', 'x-vcon-tenancy': 'north' };
     expect(readOperation('/operations/sent?chain=main', headers)).toEqual(operation);
     expect(() => readOperation('/chains/other/operations/sent', headers)).toThrow('chain is given twice');
-    for (const number of ['+15550100123', '15550100123', '555-010-0123', 'anna@example.org'])
-      expect(() => readOperation(`/operations/sent?link=${encodeURIComponent(number)}`)).toThrow(OperationError);
+  });
+
+  it('is given its labels as they are, whatever they are', () => {
+    for (const label of [
+      '2026-11-20',
+      'my link',
+      'Überprüfung/2',
+      'x'.repeat(300),
+      '+15550100123',
+      'anna@example.org',
+    ]) {
+      const named = { name: 'vcon_sent', link: label };
+      expect(readOperation(`/operations/sent?link=${encodeURIComponent(label)}`)).toEqual(named);
+      expect(readOperation(`/links/${encodeURIComponent(label)}/operations/sent`)).toEqual(named);
+    }
   });
 
   it('is refused when it is none', () => {
-    for (const target of ['/operations/', '/operations/a.b', '/other/x', '/operations/x/y', '*'])
+    for (const target of [
+      '/operations/',
+      '/operations/15550100123',
+      '/operations/a.b',
+      '/other/x',
+      '/operations/x/y',
+      '*',
+    ])
       expect(() => readOperation(target)).toThrow(OperationError);
+  });
+});
+
+describe('a label', () => {
+  const recorded = (label: string, secret = 'a-secret') => recordedLabel(label, secret);
+
+  it('is recorded percent-encoded, and hashed only beyond 128 bytes', () => {
+    const plain = [
+      'evidence_created',
+      'l.1',
+      '2026-11-20',
+      '20261120',
+      '20.11.2026',
+      '2026-11-20T10:00',
+      'v1.2.3',
+      'a-1',
+    ];
+    for (const label of plain) expect(recorded(label)).toBe(encodeURIComponent(label));
+    expect(recorded('my link/2 é%')).toBe('my%20link%2F2%20%C3%A9%25');
+    expect(decodeURIComponent(recorded('tag (new) – 100%'))).toBe('tag (new) – 100%');
+    expect(recorded('x'.repeat(128))).toBe('x'.repeat(128));
+    const long = 'é'.repeat(64);
+    expect(recorded(long)).toBe(`sha256:${createHash('sha256').update(long).digest('hex')}`);
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (label) => {
+        expect(recorded(label)).toMatch(/^(?:[A-Za-z0-9_.~%-]{0,128}|(?:hmac-)?sha256:[0-9a-f]{64})$/);
+      }),
+    );
+  });
+
+  it('that looks like a telephone number or an e-mail address is hashed with the tenancy’s secret', () => {
+    const personal = [
+      ...['+15550100123', '15550100123', '555-010-0123', '(555) 010-0123', '+49 30 901820', 'call 555.010.0123 back'],
+      ...[
+        'anna@example.org',
+        'tel:110',
+        'link_4155550123',
+        'mailto:x',
+        'Anna <anna@example.org>',
+        '2026-11-20 5550100',
+      ],
+    ];
+    for (const label of personal) {
+      const keyed = `hmac-sha256:${createHmac('sha256', 'a-secret').update(label).digest('hex')}`;
+      expect([label, recorded(label)]).toEqual([label, keyed]);
+      expect(recorded(label, 'another')).not.toBe(keyed);
+    }
   });
 });
 

@@ -37,6 +37,8 @@ export async function openBackend(engine: (typeof ENGINES)[number]): Promise<Ope
   const database = engine === 'embedded' ? await openEmbedded(join(folder, 'embedded')) : undefined;
   const backend = database ? postgresQueues(database, silent) : await openRedisQueues(ownRedisUrl('plugin'), silent);
   const empty = () => backend.queue(OPERATION_QUEUE).obliterate({ force: true });
+  // Another test file may have left its jobs in the same Redis.
+  await empty();
   return {
     backend,
     folder,

@@ -166,6 +166,23 @@ describe.skipIf(!pythonPath)('the tracer of the wheel', () => {
     expect(said([put(uuid), traced(same, -1), ...changing], config)).toEqual([['vcon_enhanced', 'evidence', uuid]]);
   });
 
+  it('names the chain when only one chain has these links', () => {
+    const uuid = randomUUID();
+    const chainOf = (chains: object, own: object = {}) => {
+      const steps = [
+        put(uuid),
+        traced([uuid, uuid], -1),
+        put(uuid, { n: 1 }),
+        traced([uuid, uuid], 0, { options: own }),
+      ];
+      return driveWheel(steps, undefined, { chains }).entries[0]!.fields['chain'];
+    };
+    const other = { links: ['evidence'] };
+    expect(chainOf({ main: { links }, other, none: null })).toBe('main');
+    expect(chainOf({ main: { links }, again: { links } })).toBeUndefined();
+    expect(chainOf({ main: { links } }, { chain: 'own' })).toBe('own');
+  });
+
   it('follows a new vCon, whichever way round it is named, if it says what it comes from or the link is named', () => {
     for (const swapped of [true, false]) {
       const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()];

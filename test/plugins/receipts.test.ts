@@ -44,7 +44,9 @@ describe.each(redisUrl ? (['embedded', 'Redis'] as const) : (['embedded'] as con
       open = await openBackend(engine);
       await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
       const { clientId, clientSecret } = service.service.firstOwner!;
-      const key = redis.redisUrl ? { conserverRedisUrl: redis.redisUrl, receiptKey: 'receipt:{uuid}:{hash}' } : {};
+      const key = redis.redisUrl
+        ? { conserverRedisUrl: redis.redisUrl, receiptKey: 'receipt:{uuid}:{hash}', receiptDays: 7 }
+        : {};
       link = await startConserverLink({
         settings: {
           archivistUrl: service.url,
@@ -108,6 +110,8 @@ describe.each(redisUrl ? (['embedded', 'Redis'] as const) : (['embedded'] as con
         if (redis.redisUrl) {
           const client = new Redis(redis.redisUrl);
           const set = await client.getBuffer(`receipt:${subject.slice(7)}:${payload}`);
+          const left = await client.ttl(`receipt:${subject.slice(7)}:${payload}`);
+          expect([left > 6 * 86_400, left <= 7 * 86_400]).toEqual([true, true]);
           expect(Object.values(kept).map((each) => (JSON.parse(each) as KeptReceipt).statement)).toContain(
             set!.toString('base64'),
           );

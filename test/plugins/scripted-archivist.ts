@@ -11,7 +11,10 @@ export interface SeenRequest {
 }
 
 /** One answer out of the ordinary; `hang` never answers, `reset` drops the connection. */
-export type Fault = 'hang' | 'reset' | { status: number; headers?: Record<string, string>; body?: unknown };
+export type Fault =
+  | 'hang'
+  | 'reset'
+  | { status: number; headers?: Record<string, string>; body?: unknown; raw?: string };
 export type Endpoint = 'token' | 'asset look-up' | 'asset' | 'event' | 'event look-up';
 
 export interface ScriptedArchivist {
@@ -57,7 +60,7 @@ export async function startScriptedArchivist(): Promise<ScriptedArchivist> {
     if (fault === 'hang') return;
     if (fault === 'reset') return void request.socket.destroy();
     response.writeHead(fault?.status ?? 200, { 'content-type': 'application/json', ...fault?.headers });
-    response.end(JSON.stringify(fault ? (fault.body ?? {}) : healthy(endpoint, peer.expiresIn)));
+    response.end(fault?.raw ?? JSON.stringify(fault ? (fault.body ?? {}) : healthy(endpoint, peer.expiresIn)));
   }
 
   const server = createServer((request, response) => void handle(request, response).catch(() => undefined));

@@ -99,7 +99,7 @@ describe.skipIf(!redisUrl)('the stream of the link and the tracer', () => {
   it('keeps aside what is no record, with the reason, and goes on behind it', async () => {
     await append({ hash: 'none' });
     await append({ operation: 'call anna@example.org' });
-    await append({ link: '+15550100123' });
+    await append({ tenancy: 'a b' });
     await append({ version: '2' });
     await append({ method: 'storages', operation: 'vcon_created', key: randomUUID(), storages: '{}' });
     await append({ method: 'storages', operation: 'vcon_deleted', key: randomUUID(), storages: '{"s3":"perhaps"}' });

@@ -10,7 +10,9 @@ import {
   CERTIFICATE_SIGN,
   type CertificateParts,
   DIGITAL_SIGNATURE,
+  der,
   KEY_ENCIPHERMENT,
+  nameConstraints,
   type SampleCertificate,
   sampleCertificate,
 } from './sample-certificate.js';
@@ -192,7 +194,7 @@ describe('a chain of certificates', () => {
     expect(refusal(with_({ purposes: [1] }))).toMatch('not for signing');
     expect(refusal(with_({ uris: ['https://other.example'] }))).toMatch('none of the names');
     expect(refusal(with_({ authority: true, usages: [CERTIFICATE_SIGN] }))).toMatch("an authority's");
-    expect(refusal(with_({ strange: 30 }))).toMatch('not understood');
+    expect(refusal(with_({ strange: 36 }))).toMatch('not understood');
     const posing = with_({ subject: 'No authority', usages: [CERTIFICATE_SIGN] });
     expect(refusal(sampleCertificate({ ...SIGNS, issuedBy: posing }), posing)).toMatch('may not certify');
     const tooDeep = authority({ subject: 'Deeper', issuedBy: middle });
@@ -203,6 +205,22 @@ describe('a chain of certificates', () => {
     expect(resolved(signedBy(signer, new Array(9).fill(signer.der)), sources)).toMatch('must hold');
     const thief = with_({});
     expect(resolved(signedBy(thief, signer.der), sources)).toMatch('does not verify');
+  });
+
+  it('lets a common name speak unless an authority restricts names', () => {
+    const issuer = SIGNS.uris![0]!;
+    const named = { subject: issuer, usages: [DIGITAL_SIGNATURE] };
+    const free = sampleCertificate({ ...named, issuedBy: root });
+    expect(resolved(signedBy(free, [free.der]), { authorities: [trusted(root)] })).toBe('x5chain');
+    const permitted = nameConstraints([der(0x86, Buffer.from('elsewhere.example'))]);
+    const restricted = authority({ subject: 'Restricted', issuedBy: root, more: [permitted] });
+    const posing = sampleCertificate({ ...named, issuedBy: restricted });
+    const refusal = resolved(signedBy(posing, [posing.der, restricted.der]), { authorities: [trusted(root)] });
+    expect(refusal).toMatch('none of the names');
+    const uri = sampleCertificate({ ...SIGNS, issuedBy: restricted });
+    expect(resolved(signedBy(uri, [uri.der, restricted.der]), { authorities: [trusted(root)] })).toMatch(
+      'may not give',
+    );
   });
 
   it('does not fall back on the key that the statement brings', () => {

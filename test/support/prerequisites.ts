@@ -9,6 +9,8 @@ export const serverUrl = process.env['TEST_DATABASE_URL'];
 export const redisUrl = process.env['TEST_REDIS_URL'];
 /** Started by tests that need a Redis with settings of their own. */
 export const redisServerPath = ['/usr/bin/redis-server', '/usr/local/bin/redis-server'].find(existsSync);
+/** RedisJSON's module (rejson.so), with which a conserver's Redis holds vCons. */
+export const redisJsonPath = [process.env['TEST_REDISJSON']].find((path) => path !== undefined && existsSync(path));
 /** The ClamAV daemon (clamav-daemon), started by tests with a signature of their own. */
 export const clamdPath = ['/usr/sbin/clamd', '/usr/local/sbin/clamd', '/usr/bin/clamd'].find(existsSync);
 /** SoftHSM (softhsm2): a PKCS #11 module that keeps its keys in files, and what makes its tokens. */
@@ -48,6 +50,7 @@ export function notRun(): string[] {
     ...(serverUrl ? [] : ['tests on a PostgreSQL server: TEST_DATABASE_URL is not set']),
     ...(redisUrl ? [] : ['tests on Redis: TEST_REDIS_URL is not set']),
     ...(redisServerPath ? [] : ['tests of Redis settings: there is no redis-server']),
+    ...(redisJsonPath ? [] : ['tests on RedisJSON: TEST_REDISJSON does not name a rejson.so']),
     ...(clamdPath ? [] : ['tests on the ClamAV daemon: there is no clamd']),
     ...(softhsm ? [] : ['tests of keys in a PKCS #11 module: there is no SoftHSM (softhsm2)']),
     ...(p11kit ? [] : ['tests of a PKCS #11 module that goes away: there is no p11-kit (p11-kit, p11-kit-modules)']),

@@ -34,15 +34,26 @@ def _remember(vcon_uuid, vcon):
     _chain.hash = None if vcon is None else vcon.hash
 
 
-def _is_capture_link(link_name):
+def _config():
     try:
         from config import get_config
 
-        link = (get_config().get("links") or {}).get(link_name) or {}
+        return get_config() or {}
     except Exception:
-        logger.warning("the conserver's configuration does not tell which module link %s has", link_name)
-        return False
+        logger.warning("the conserver's configuration cannot be read", exc_info=True)
+        return {}
+
+
+def _is_capture_link(config, link_name):
+    link = (config.get("links") or {}).get(link_name) or {}
     return link.get("module") in CAPTURE_MODULES
+
+
+def _chain_name(config, links):
+    """The one chain that has these links; None when several have. The conserver does not tell a tracer."""
+    chains = config.get("chains") or {}
+    names = [name for name, chain in chains.items() if (chain or {}).get("links") == links]
+    return names[0] if len(names) == 1 else None
 
 
 def _follows(vcon, before):
@@ -61,7 +72,8 @@ def _was_changed(vcon_uuid, vcon, before_uuid, before_hash, named):
     return named or (before_uuid is not None and _follows(vcon, before_uuid))
 
 
-def _trace(vcon_uuid, link_name, opts):
+def _trace(vcon_uuid, links, link_index, opts):
+    link_name = links[link_index]
     before_uuid, before_hash = getattr(_chain, "vcon", None), getattr(_chain, "hash", None)
     vcon = read(vcon_uuid)
     _remember(vcon_uuid, vcon)
@@ -69,8 +81,12 @@ def _trace(vcon_uuid, link_name, opts):
     operation = operations.get(link_name, opts.get("vcon_operation") or DEFAULT_OPERATION)
     if not operation:
         return
-    if _was_changed(vcon_uuid, vcon, before_uuid, before_hash, link_name in operations) and not _is_capture_link(link_name):
-        record(vcon_uuid, vcon, operation, "tracer", link_name, opts)
+    if not _was_changed(vcon_uuid, vcon, before_uuid, before_hash, link_name in operations):
+        return
+    config = _config()
+    if not _is_capture_link(config, link_name):
+        chain = opts.get("chain") or _chain_name(config, links)
+        record(vcon_uuid, vcon, operation, "tracer", link_name, {**opts, "chain": chain})
 
 
 def run(in_vcon_uuid, out_vcon_uuid, tracer_name, links, link_index, opts=None):
@@ -85,7 +101,7 @@ def run(in_vcon_uuid, out_vcon_uuid, tracer_name, links, link_index, opts=None):
             _remember(in_vcon_uuid, read(in_vcon_uuid))
             return
         vcon_uuid = in_vcon_uuid if in_vcon_uuid == out_vcon_uuid else _after(in_vcon_uuid, out_vcon_uuid)
-        _trace(vcon_uuid, links[link_index], opts or {})
+        _trace(vcon_uuid, links, link_index, opts or {})
     except Exception:
         _chain.hash = None
         logger.exception("tracer %s does not know whether a link changed the vCon", tracer_name)

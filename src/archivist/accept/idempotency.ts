@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 
-/** What makes a create safe to send twice (DESIGN 5): who and where, and what the body was. */
+/** What makes a create safe to send twice (docs/design/README.md#data): who and where, and what the body was. */
 export interface IdempotencyClaim {
   readonly tenantId: string;
   /** SHA-256 over principal, method, path and key. */

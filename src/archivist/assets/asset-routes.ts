@@ -14,7 +14,7 @@ import { listOwnAssets, readAsset, requireAsset } from './read-assets.js';
 
 const byUuid = z.object({ uuid: uuidSchema });
 
-/** Assets (interface: Assets). Paths with a colon stand before the parameter that would swallow them. */
+/** Assets (docs/design/interface.md#assets). Paths with a colon stand before the parameter that would swallow them. */
 export function assetRoutes(deps: ProvenanceDeps): Route[] {
   return [
     route({

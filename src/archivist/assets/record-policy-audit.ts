@@ -26,7 +26,7 @@ export interface PolicyAuditDeps extends Omit<AcceptDeps, 'quotas'> {
 const EVENTS_AT_ONCE = 100;
 
 /**
- * Records the event of each new version of a policy on the assets that it matches (DESIGN 10), until none is left to be
+ * Records the event of each new version of a policy on the assets that it matches (docs/design/interface.md#assets), until none is left to be
  * recorded or `stopping` says so. The events of a step and how far it came are one transaction: a crash at any point
  * leaves each event recorded once or still to be recorded.
  */

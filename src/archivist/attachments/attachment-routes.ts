@@ -15,7 +15,7 @@ import {
 const BASE = '/archivist/v2/attachments';
 const ANYWHERE = { 'access-control-allow-origin': '*' };
 
-/** Attachments by the asset or the event that names them (interface: Attachments), private ones and public ones. */
+/** Attachments by the asset or the event that names them (docs/design/interface.md#attachments-and-blobs), private ones and public ones. */
 export function attachmentRoutes(deps: AttachmentDeps): Route[] {
   return [
     ...routesOf('token', 'assets', 'Attachments', deps),

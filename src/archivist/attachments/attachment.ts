@@ -2,7 +2,7 @@ import { ApiError } from '../../platform/errors.js';
 import type { Attributes } from '../attributes.js';
 import { type Blob, blobHash } from '../blobs/blob.js';
 
-/** A nested attribute with `arc_attribute_type` `arc_attachment` (interface: Attachment attribute), wherever it stands. */
+/** A nested attribute with `arc_attribute_type` `arc_attachment` (docs/design/interface.md#attachments-and-blobs), wherever it stands. */
 export interface Attachment {
   /** Names of attributes and places in lists that lead to it, joined by dots. */
   readonly path: string;
@@ -13,7 +13,7 @@ const IDENTITY = /^blobs\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 /**
  * Every attachment among attributes, nested ones included. A text that names a blob is none, nor is an object without the
- * type: such protect what is stored elsewhere (client contract 2, 27).
+ * type: such protect what is stored elsewhere (docs/design/interface.md#existing-clients).
  */
 export function attachmentsOf(attributes: Attributes, path: string): Attachment[] {
   const found: Attachment[] = [];

@@ -9,7 +9,7 @@ import { FILE_FIELD, uploadBlob } from './upload-blob.js';
 
 const byUuid = z.object({ uuid: uuidSchema });
 
-/** Blobs (interface: Blobs). */
+/** Blobs (docs/design/interface.md#attachments-and-blobs). */
 export function blobRoutes(deps: BlobDeps): Route[] {
   return [
     route({

@@ -52,7 +52,7 @@ export const blobSchema = z.strictObject({
 
 /**
  * A blob or attachment as the interface shows it. `anonymous` leaves out who uploaded it, as public forms do. The reason
- * of a bad scan stands under `scanned_reason` too, where the stock client looks for it (client contract 2, 19).
+ * of a bad scan stands under `scanned_reason` too, where the stock client looks for it (docs/design/interface.md#existing-clients).
  */
 export function blobResponse(blob: Blob, anonymous = false): Record<string, unknown> {
   return {

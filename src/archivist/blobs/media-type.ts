@@ -10,7 +10,7 @@ const TEXT_SAMPLE = 4096;
 const CONTROLS = /(?![\t\n\v\f\r])\p{Control}/u;
 
 /**
- * The media type of a file: what its uploader declared, else what its bytes are (client contract 2, 17; Office documents
+ * The media type of a file: what its uploader declared, else what its bytes are (docs/design/interface.md#existing-clients; Office documents
  * are told from other archives), else text/plain for what reads as UTF-8 text, else application/octet-stream.
  * @param open the beginning of the file, at most `LOOKED_AT` bytes; called only when it is needed
  */

@@ -13,7 +13,7 @@ const flag = z
   .optional();
 
 /**
- * What a download may ask for (client contract 2, 18). `strict`: only what was scanned and found good. `allow_insecure`:
+ * What a download may ask for (docs/design/interface.md#existing-clients). `strict`: only what was scanned and found good. `allow_insecure`:
  * even what was found bad.
  */
 export const downloadQuery = z.object({ strict: flag, allow_insecure: flag });

@@ -16,7 +16,7 @@ import { beginUpload, endUpload } from './blob-upload-store.js';
 import { LOOKED_AT, mediaType } from './media-type.js';
 import { findBlob } from './read-blob.js';
 
-/** The field of the form that holds the file (interface: Blobs). */
+/** The field of the form that holds the file (docs/design/interface.md#attachments-and-blobs). */
 export const FILE_FIELD = 'file';
 
 /** An upload as its route passes it on. */
@@ -150,7 +150,7 @@ async function storeFile(deps: BlobDeps, address: { tenantId: string; blobId: st
   return { size, sha256: new Uint8Array(digest.digest()), mimeType };
 }
 
-/** An empty file is what a client sends that repeats an upload from a file already read to its end (client contract 1.1.1). */
+/** An empty file is what a client sends that repeats an upload from a file already read to its end (docs/design/interface.md#existing-clients). */
 async function* hashed(
   content: AsyncIterable<Uint8Array>,
   update: (chunk: Uint8Array) => void,

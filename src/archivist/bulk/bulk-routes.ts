@@ -12,7 +12,7 @@ import { assetEventBulk } from './asset-event-bulk.js';
 import { assetFreeEventBulk } from './asset-free-event-bulk.js';
 import { bulkAnswerSchema, bulkSchema, MAX_BULK_BODY } from './bulk.js';
 
-/** Many asset events in one request (DESIGN 5); under `-` each names its asset. */
+/** Many asset events in one request (docs/design/README.md#data); under `-` each names its asset. */
 export function assetEventBulkRoutes(deps: ProvenanceDeps): Route[] {
   return [
     route({
@@ -45,7 +45,7 @@ export function assetEventBulkRoutes(deps: ProvenanceDeps): Route[] {
   ];
 }
 
-/** Many asset-free events in one request (DESIGN 5). */
+/** Many asset-free events in one request (docs/design/README.md#data). */
 export function assetFreeEventBulkRoutes(deps: ProvenanceDeps): Route[] {
   return [
     route({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.js';
 
-/** Most events of one bulk request, and most bytes of its body (DESIGN 5). */
+/** Most events of one bulk request, and most bytes of its body (docs/design/README.md#data). */
 export const MAX_BULK_EVENTS = 1000;
 export const MAX_BULK_BODY = 8 * 1024 * 1024;
 

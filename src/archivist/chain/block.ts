@@ -106,7 +106,7 @@ export function blockHash(
 
 const hex = z.string().meta({ description: 'Hex text that begins with 0x' });
 
-/** A block in an answer (interface: Archivist node). */
+/** A block in an answer (docs/design/interface.md#chain). */
 export const blockSchema = z.strictObject({
   difficulty: hex,
   extraData: hex,

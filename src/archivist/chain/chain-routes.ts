@@ -13,7 +13,7 @@ import {
   readNode,
 } from './read-chain.js';
 
-/** The node and its blocks (interface: Chain and system). */
+/** The node and its blocks (docs/design/interface.md#chain). */
 export function nodeRoutes(deps: ReadChainDeps): Route[] {
   return [
     route({
@@ -42,7 +42,7 @@ export function nodeRoutes(deps: ReadChainDeps): Route[] {
   ];
 }
 
-/** Transactions of asset events (interface: Chain and system). */
+/** Transactions of asset events (docs/design/interface.md#chain). */
 export function blockchainRoutes(deps: ReadChainDeps): Route[] {
   return [
     route({

@@ -4,7 +4,7 @@ import { timestampOf } from '../../platform/timestamps.js';
 import { type Block, headerFields } from './block.js';
 import { hexData } from './quantity.js';
 
-/** A validator's public key; the interface has a place for the private scalar, which is always empty (DESIGN 10). */
+/** A validator's public key; the interface has a place for the private scalar, which is always empty (docs/design/interface.md#chain). */
 const publicKeySchema = z.strictObject({
   kty: z.string(),
   crv: z.string(),
@@ -13,7 +13,7 @@ const publicKeySchema = z.strictObject({
   d: z.literal(''),
 });
 
-/** The report on a node (interface: Archivist node). */
+/** The report on a node (docs/design/interface.md#chain). */
 export const nodeSchema = z.strictObject({
   identity: z.string(),
   blockchain_nodes: z.array(

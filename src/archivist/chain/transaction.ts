@@ -41,7 +41,7 @@ export interface PlacedTransaction extends SignedTransaction {
   readonly transactionIndex: number;
 }
 
-/** A transaction in an answer, numbers as decimal text (interface: Archivist node). */
+/** A transaction in an answer, numbers as decimal text (docs/design/interface.md#chain). */
 export const transactionSchema = z.strictObject({
   hash: z.string(),
   nonce: z.string(),

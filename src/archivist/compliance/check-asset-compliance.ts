@@ -41,7 +41,7 @@ export interface AssetCompliance {
 
 /**
  * Checks an asset against the policies whose `asset_filter` it passes: policies as they are now, events accepted until
- * `compliant_at`, attributes as of then (DESIGN 10). Without `compliant_at` it is now, and the pages after the first one
+ * `compliant_at`, attributes as of then (docs/design/interface.md#compliance). Without `compliant_at` it is now, and the pages after the first one
  * keep the time of the first. An asset that no policy names is compliant.
  * @throws {ApiError} not_found for an asset that the principal may not see or that was not created at that time
  */

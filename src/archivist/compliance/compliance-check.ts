@@ -10,7 +10,7 @@ export interface ComplianceEvent {
   readonly acceptedAtMs: number;
 }
 
-/** What a policy is checked against (DESIGN 10: the clock is `compliant_at`). */
+/** What a policy is checked against (docs/design/interface.md#compliance). */
 export interface ComplianceInput {
   /** In any order. Those accepted after `compliantAtMs` are ignored. */
   readonly events: readonly ComplianceEvent[];
@@ -19,7 +19,7 @@ export interface ComplianceInput {
   readonly compliantAtMs: number;
   /**
    * True when the caller reads all events and attributes of this asset. Otherwise reasons hold nothing but the policy's
-   * own words (DESIGN 10: verdicts use all data, reasons name nothing that the caller cannot read).
+   * own words (docs/design/interface.md#compliance).
    */
   readonly readable?: boolean;
 }

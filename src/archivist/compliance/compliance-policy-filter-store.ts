@@ -10,7 +10,7 @@ const TEXTS: Readonly<Record<string, string>> = { display_name: 'display_name', 
 export const COMPLIANCE_POLICY_FILTERS = ['compliance_type', 'order_by', ...Object.keys(TEXTS)];
 
 /**
- * Conditions of a list of policies, from the query's filters (openapi facts: compliancepoliciesv1).
+ * Conditions of a list of policies, from the query's filters (docs/design/interface.md#shapes).
  * @throws {ApiError} bad_request for an unknown filter or value
  */
 export function policyConditions(filters: Filters): Condition[] {

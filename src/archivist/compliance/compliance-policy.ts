@@ -21,7 +21,7 @@ const MAX_DISPLAY_TYPE = 1024;
 const MAX_ENTRY = 8192;
 const MAX_ALTERNATIVES = 128;
 
-/** What the types need besides name, type and filter. Stock clients send no closing type with SINCE (openapi facts). */
+/** What the types need besides name, type and filter. Stock clients send no closing type with SINCE (docs/design/interface.md#shapes). */
 const REQUIRED = {
   COMPLIANCE_SINCE: ['event_display_type', 'time_period_seconds'],
   COMPLIANCE_CURRENT_OUTSTANDING: ['event_display_type', 'closing_event_display_type'],

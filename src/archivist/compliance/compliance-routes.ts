@@ -14,7 +14,7 @@ import { listCompliancePolicies, readCompliancePolicy } from './read-compliance-
 
 const byUuid = z.object({ uuid: uuidSchema });
 
-/** Compliance policies (interface: Compliance). */
+/** Compliance policies (docs/design/interface.md#compliance). */
 export function compliancePolicyRoutes(deps: ProvenanceDeps): Route[] {
   return [
     route({
@@ -78,7 +78,7 @@ export function compliancePolicyRoutes(deps: ProvenanceDeps): Route[] {
   ];
 }
 
-/** The compliance of assets (interface: Compliance). */
+/** The compliance of assets (docs/design/interface.md#compliance). */
 export function complianceAssetRoutes(deps: ProvenanceDeps): Route[] {
   return [
     route({

@@ -24,7 +24,7 @@ export async function createCompliancePolicy(
   return policyResponse(stored);
 }
 
-/** Only Owners write policies (DESIGN 10). @throws {ApiError} forbidden */
+/** Only Owners write policies (docs/design/interface.md#compliance). @throws {ApiError} forbidden */
 export function requireManager(principal: Principal): void {
   if (permits(principal, 'manage', { kind: 'compliance_policies', tenantId: principal.tenantId })) return;
   throw new ApiError('forbidden', 'Only Owners may create and delete compliance policies.');

@@ -5,7 +5,7 @@ import { requireManager } from './create-compliance-policy.js';
 import { noSuchPolicy, policyResponse } from './read-compliance-policies.js';
 
 /**
- * Deletes a policy and answers what it was (DESIGN 10: the one DELETE that does).
+ * Deletes a policy and answers what it was (docs/design/interface.md#compliance).
  * @throws {ApiError} forbidden for who is no Owner, not_found
  */
 export async function deleteCompliancePolicy(

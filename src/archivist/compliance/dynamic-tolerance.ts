@@ -4,7 +4,7 @@ import { pairEvents } from './pairing.js';
 
 /**
  * COMPLIANCE_DYNAMIC_TOLERANCE: of the pairs that were closed in the last `dynamic_window` seconds, its edge included, none
- * took longer than the mean plus `dynamic_variability` standard deviations of the population (DESIGN 10). No pair passes,
+ * took longer than the mean plus `dynamic_variability` standard deviations of the population (docs/design/interface.md#compliance). No pair passes,
  * one pair passes.
  */
 export function checkDynamicTolerance(policy: CompliancePolicy, input: ComplianceInput): Verdict {

@@ -16,7 +16,7 @@ import { listOwnAssetEvents, readAssetEvent, requireAssetEvent } from './read-as
 
 const byEvent = z.object({ asset_uuid: uuidSchema, uuid: uuidSchema });
 
-/** Asset events (interface: Asset events). */
+/** Asset events (docs/design/interface.md#asset-events). */
 export function assetEventRoutes(deps: ProvenanceDeps): Route[] {
   return [
     route({

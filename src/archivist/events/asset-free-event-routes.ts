@@ -9,7 +9,7 @@ import { EXAMPLE_OPERATION } from './example-operation.js';
 import { readAssetFreeEvent } from './read-asset-free-event.js';
 import { searchAssetFreeEvents, searchResultSchema, searchSchema } from './search-asset-free-events.js';
 
-/** Asset-free events (interface: Asset-free events, preview). */
+/** Asset-free events (docs/design/interface.md#asset-free-events). */
 export function assetFreeEventRoutes(deps: ProvenanceDeps): Route[] {
   return [
     route({

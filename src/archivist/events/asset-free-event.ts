@@ -53,7 +53,7 @@ export function assetFreeEventIdentity(event: { eventId: string }): string {
   return `events/${event.eventId}`;
 }
 
-/** An asset-free event as the interface shows it; index "0" and no idtimestamp until a log has it (client contract 3.3). */
+/** An asset-free event as the interface shows it; index "0" and no idtimestamp until a log has it (docs/design/interface.md#existing-clients). */
 export function assetFreeEventResponse(
   event: AssetFreeEvent,
   commit: EntryCommit | undefined,

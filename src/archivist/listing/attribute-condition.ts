@@ -19,7 +19,7 @@ export interface AttributeColumn {
 }
 
 /**
- * The condition of one filter on an attribute: `=value`, `!=value`, `=*` or `!=*` (interface: Assets). `!=value` holds
+ * The condition of one filter on an attribute: `=value`, `!=value`, `=*` or `!=*` (docs/design/interface.md#assets). `!=value` holds
  * where the attribute is missing, too.
  * @throws {ApiError} bad_request naming the parameter
  */

@@ -14,7 +14,7 @@ export interface EntryColumns {
   readonly simpleHash: string;
 }
 
-/** The condition `confirmation_status=<status>`. PENDING and FAILED are never set, so nothing meets them (DESIGN 10). */
+/** The condition `confirmation_status=<status>`. PENDING and FAILED are never set, so nothing meets them (docs/design/interface.md#lists). */
 export function statusCondition(entry: EntryColumns, status: string, parameter: string): Condition | undefined {
   if (status === 'CONFIRMATION_STATUS_UNSPECIFIED') return undefined;
   if (!STATUSES.includes(status)) throw unknownStatus(parameter);

@@ -11,7 +11,7 @@ const TEXTS: Readonly<Record<string, string>> = { display_name: 'l.display_name'
 export const LOCATION_FILTERS = ['order_by', ...Object.keys(TEXTS)];
 
 /**
- * Conditions of a list of locations, from the query's filters (openapi facts, locationsv2).
+ * Conditions of a list of locations, from the query's filters (docs/design/interface.md#shapes).
  * @throws {ApiError} bad_request for an unknown filter or value
  */
 export function locationConditions(filters: Filters): Condition[] {

@@ -19,7 +19,7 @@ const LOCATIONS = '/archivist/v2/locations';
 const byUuid = z.object({ uuid: uuidSchema });
 const shared = { access: 'token', success: 200 } as const;
 
-/** Locations and their permissions (interface: Locations). */
+/** Locations and their permissions (docs/design/interface.md#locations). */
 export function locationRoutes(deps: ProvenanceDeps): Route[] {
   return [...collectionRoutes(deps), ...itemRoutes(deps), ...permissionRoutes(deps)];
 }

@@ -45,8 +45,7 @@ export type ChangeLocationBody = z.output<typeof changeLocationSchema>;
 const subjects = z.object({ subject_identities: z.array(plainText(128).min(1)).max(1000) });
 
 /**
- * Body of `PATCH …/permissions`. The interface sends the whole record, the original's document (openapi facts,
- * locationsv2) its inner object alone: both are understood.
+ * Body of `PATCH …/permissions`. The interface sends the whole record, the original's document (docs/design/interface.md#shapes) its inner object alone: both are understood.
  */
 export const locationPermissionsSchema = z
   .union([z.object({ permissions: subjects }), subjects], 'must hold subject_identities, a list of texts')

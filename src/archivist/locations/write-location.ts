@@ -91,7 +91,7 @@ export async function setLocationPermissions(
   return permissionsResponse(locationId, unique);
 }
 
-/** Owners (DESIGN 10); who else may change a location is not for the permitted to decide. */
+/** Owners (docs/design/interface.md#who-may-do-what-without-a-policy); who else may change a location is not for the permitted to decide. */
 function requireManager(principal: Principal): void {
   if (permits(principal, 'manage', { kind: 'locations', tenantId: principal.tenantId })) return;
   throw new ApiError('forbidden', 'Only Owners may create locations and say who else may change them.');

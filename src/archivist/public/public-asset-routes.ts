@@ -11,7 +11,7 @@ import { listPublicAssetEvents, readPublicAssetEvent } from '../events/read-asse
 import type { ProvenanceDeps } from '../provenance-deps.js';
 import { publicReply } from './public-reply.js';
 
-/** Public assets, read without a token; also under the path without `v2` that older clients know (client contract 1.1.6). */
+/** Public assets, read without a token; also under the path without `v2` that older clients know (docs/design/interface.md#existing-clients). */
 export function publicAssetRoutes(deps: ProvenanceDeps): Route[] {
   return [
     ...publicAssetRoutesAt(deps, '/archivist/v2/publicassets', ''),

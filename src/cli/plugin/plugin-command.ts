@@ -61,7 +61,7 @@ function startLines(config: Config, settings: PluginSettings, url: string, engin
 
 async function runPlugin(config: Config, terminal: Terminal): Promise<void> {
   const settings = settingsOf(config);
-  const logger = createLogger(config.logLevel);
+  const logger = createLogger(config.logLevel, { format: config.logFormat });
   const ended = signalled();
   const queues = await openPluginQueue(config, logger);
   try {

@@ -9,7 +9,7 @@ const TEXTS: Readonly<Record<string, string>> = { display_name: 'p.display_name'
 export const ACCESS_POLICY_FILTERS = ['order_by', ...Object.keys(TEXTS)];
 
 /**
- * Conditions of a list of policies, from the query's filters (openapi facts: accesspoliciesv1).
+ * Conditions of a list of policies, from the query's filters (docs/design/interface.md#shapes).
  * @throws {ApiError} bad_request for an unknown filter or value
  */
 export function accessPolicyConditions(filters: Filters): Condition[] {

@@ -19,7 +19,7 @@ const filters = alternatives.superRefine((given, context) =>
 /** Attributes, kinds of events or behaviours by name; `*` stands for all of them. */
 const names = list(z.array(plainText(1024).min(1)).max(MAX_NAMES));
 
-/** One permission (interface: Access policy): who, and what of the matching assets. What is left out grants nothing. */
+/** One permission (docs/design/interface.md#access-policies): who, and what of the matching assets. What is left out grants nothing. */
 const permissionSchema = z.object({
   subjects: list(
     z

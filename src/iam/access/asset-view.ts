@@ -42,7 +42,7 @@ export interface AssetView {
 }
 
 /**
- * The one rule about assets and their events (DESIGN 7.4 and 10): everything to Owners and creators in their own tenancy,
+ * The one rule about assets and their events (docs/design/README.md#promises): everything to Owners and creators in their own tenancy,
  * what policies grant to others, and nothing else. Policies match no public asset, which anybody reads in its public form,
  * and let nobody of another tenancy write. `visibility-sql.ts` says the same of lists.
  */

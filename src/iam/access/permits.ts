@@ -26,7 +26,7 @@ export type Resource =
   | ({ readonly kind: 'asset_free_event' | 'blob' | 'registration'; readonly tenantId: string } & Created);
 
 /**
- * The one door of authorization: everything not granted here is denied (DESIGN 7.4, 10). Owners may do all in their own
+ * The one door of authorization: everything not granted here is denied (docs/design/README.md#promises). Owners may do all in their own
  * tenancy; any active identity may create assets, asset-free events and blobs, read what it created, record on its own
  * assets, and read locations, compliance policies and caps. A location is changed by its permitted subjects, too. Policies
  * give access to assets alone, by `grants`: what exactly, and to which events, an `AssetView` says.
@@ -73,7 +73,7 @@ function isKnownAmong({ knownAs = [], permittedSubjects }: Extract<Resource, { k
   return knownAs.some((subjectId) => permittedSubjects.includes(`subjects/${subjectId}`));
 }
 
-/** People are named by e-mail address, applications by client id or identity (openapi facts, locationsv2). */
+/** People are named by e-mail address, applications by client id or identity (docs/design/interface.md#shapes). */
 function isNamedAmong({ subject, email }: Principal, names: readonly string[]): boolean {
   const own = [subject, `applications/${subject}`, ...(email === '' ? [] : [email.toLowerCase()])];
   return names.some((name) => own.includes(name.includes('@') ? name.toLowerCase() : name));

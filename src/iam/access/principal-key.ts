@@ -1,7 +1,7 @@
 import type { Principal } from '../../platform/http/principal.js';
 
 /**
- * How a policy names people, applications and organisations (interface: Access policy): `email=<address>`,
+ * How a policy names people, applications and organisations (docs/design/interface.md#access-policies): `email=<address>`,
  * `subject=<client id>`, `jwt_<claim>=<value>`, `group:<name>`, and `subjects/<uuid>` for another organisation.
  */
 export type PrincipalKey = string;

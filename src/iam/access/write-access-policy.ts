@@ -29,7 +29,7 @@ export interface WritePolicyDeps extends AdministerDeps {
   policyChanged(): void;
 }
 
-/** Kind of the event that a policy leaves on each asset that it matches (DESIGN 10). */
+/** Kind of the event that a policy leaves on each asset that it matches (docs/design/interface.md#who-may-do-what-without-a-policy). */
 export const POLICY_EVENT_DISPLAY_TYPE = 'arc_access_policy';
 
 /** Adds a policy to the tenancy; it counts from the commit on. @throws {ApiError} forbidden, quota_reached */

@@ -23,7 +23,7 @@ export interface ApplicationRouteDeps extends ApplicationDeps {
   readonly pageTokens: PageTokens;
 }
 
-/** Applications (interface: Applications; openapi facts: appregistrationsv1). */
+/** Applications (docs/design/interface.md#applications; docs/design/interface.md#shapes). */
 export function applicationRoutes(deps: ApplicationRouteDeps): Route[] {
   return [...collectionRoutes(deps), ...itemRoutes(deps)];
 }

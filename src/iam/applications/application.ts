@@ -4,7 +4,7 @@ import { timestampOf, timestampSchema } from '../../platform/timestamps.js';
 import { OWNER_ROLE } from '../access/permits.js';
 import { customClaimsSchema } from './custom-claims.js';
 
-/** A machine identity of a tenancy. Its id is the client id of its tokens (interface: Application). */
+/** A machine identity of a tenancy. Its id is the client id of its tokens (docs/design/interface.md#applications). */
 export interface Application {
   readonly tenantId: string;
   readonly applicationId: string;
@@ -35,7 +35,7 @@ const roles = z
   .max(8)
   .transform((given) => [...new Set(given)].filter((role) => role !== 'ROLE_UNSPECIFIED'));
 
-/** Body of `POST /archivist/iam/v1/applications` (openapi facts: appregistrationsv1). */
+/** Body of `POST /archivist/iam/v1/applications` (docs/design/interface.md#shapes). */
 export const createApplicationSchema = z.object({
   display_name: displayName,
   custom_claims: customClaimsSchema.nullish(),
@@ -43,7 +43,7 @@ export const createApplicationSchema = z.object({
 });
 export type CreateApplicationBody = z.output<typeof createApplicationSchema>;
 
-/** Body of PATCH: what is missing or null stays; claims and roles are replaced as a whole (client contract 3.5). */
+/** Body of PATCH: what is missing or null stays; claims and roles are replaced as a whole (docs/design/interface.md#existing-clients). */
 export const changeApplicationSchema = z.object({
   display_name: displayName.nullish(),
   custom_claims: customClaimsSchema.nullish(),

@@ -33,7 +33,7 @@ const claimName = plainText(MAX_NAME)
     'is a reserved claim: names must not begin with jit_ or arc_ and must not be registered JWT claims',
   );
 
-/** `custom_claims` of an application (interface: Application). */
+/** `custom_claims` of an application (docs/design/interface.md#applications). */
 export const customClaimsSchema = z
   .record(claimName, plainText(MAX_VALUE))
   .refine((claims) => Object.keys(claims).length <= MAX_CLAIMS, `must hold at most ${MAX_CLAIMS} claims`);

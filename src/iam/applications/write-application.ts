@@ -74,8 +74,7 @@ export function changeApplication(
 }
 
 /**
- * Replaces the secret: the one before is void from the commit on. Tokens that were issued under it stay (interface:
- * Application). @throws {ApiError} forbidden, not_found
+ * Replaces the secret: the one before is void from the commit on. Tokens that were issued under it stay (docs/design/interface.md#existing-clients). @throws {ApiError} forbidden, not_found
  */
 export function regenerateSecret(
   deps: ApplicationDeps,

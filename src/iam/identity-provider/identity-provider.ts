@@ -36,7 +36,7 @@ export const STANDARD_CLAIMS: ClaimNames = {
 const claimName = plainText(128).min(1);
 const settingText = plainText(1024);
 
-/** `enterprise_sso_config` (openapi facts: tenanciesv1); `audience` and `claims` are ours. What is missing stays. */
+/** `enterprise_sso_config` (docs/design/interface.md#shapes); `audience` and `claims` are ours. What is missing stays. */
 export const enterpriseSsoSchema = z.object({
   config_url: settingText.nullish(),
   issuer: settingText.nullish(),

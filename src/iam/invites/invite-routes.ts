@@ -10,7 +10,7 @@ import { createInvite, deleteInvite, type WriteInviteDeps } from './write-invite
 type InviteDeps = ReadInviteDeps & WriteInviteDeps;
 const shared = { access: 'token', success: 200 } as const;
 
-/** Invites under one of their two paths (interface: Invites). @param name tells the operations of the two apart */
+/** Invites under one of their two paths (docs/design/interface.md#members-and-invites). @param name tells the operations of the two apart */
 export function inviteRoutes(
   deps: InviteDeps,
   path: '/archivist/v1/invites' | '/archivist/iam/v1/invites',

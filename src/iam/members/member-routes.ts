@@ -11,7 +11,7 @@ import { listMembers, type ReadMemberDeps } from './read-members.js';
 const MEMBERS = '/archivist/iam/v1/members';
 const shared = { access: 'token', success: 200 } as const;
 
-/** Members (interface: Members). */
+/** Members (docs/design/interface.md#members-and-invites). */
 export function memberRoutes(deps: ReadMemberDeps & AdministerDeps): Route[] {
   const params = z.object({ member_uuid: uuidSchema });
   const verb = (name: 'activate' | 'deactivate', work: typeof activateMember) =>
@@ -62,7 +62,7 @@ export function memberRoutes(deps: ReadMemberDeps & AdministerDeps): Route[] {
   ];
 }
 
-/** This list alone calls its token `page_token` (interface: Members); it bears the common name as well. */
+/** This list alone calls its token `page_token` (docs/design/interface.md#members-and-invites); it bears the common name as well. */
 function namedTwice(reply: Reply): Reply {
   const body = reply.body as { next_page_token: string };
   return { ...reply, body: { ...body, page_token: body.next_page_token } };

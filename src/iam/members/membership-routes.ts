@@ -16,7 +16,7 @@ const query = z.object({
 
 const membershipSchema = z.strictObject({ identity: z.string(), display_name: z.string(), tenant_id: z.string() });
 
-/** Tenancies that the caller is a member of (interface: Membership). */
+/** Tenancies that the caller is a member of (docs/design/interface.md#members-and-invites). */
 export function membershipRoutes(deps: { readonly database: Database }): Route[] {
   return [
     route({

@@ -40,7 +40,7 @@ export function listMembers(
   });
 }
 
-/** Tenancies that the caller is a member of (interface: Membership). An application is nobody's member. */
+/** Tenancies that the caller is a member of (docs/design/interface.md#members-and-invites). An application is nobody's member. */
 export async function listMemberships(
   deps: { readonly database: Database },
   principal: Principal,

@@ -9,7 +9,7 @@ const FILTERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Conditions of a list of subjects, from the query's filters (openapi facts, subjectsv1).
+ * Conditions of a list of subjects, from the query's filters (docs/design/interface.md#shapes).
  * @throws {ApiError} bad_request for an unknown filter or value
  */
 export function subjectConditions(filters: Filters): Condition[] {

@@ -11,7 +11,7 @@ import { changeSubject, createSubject, deleteSubject } from './write-subject.js'
 const SUBJECTS = '/archivist/iam/v1/subjects';
 const shared = { access: 'token', success: 200 } as const;
 
-/** Subjects: other organisations, and the tenancy's own keys (interface: Subjects). */
+/** Subjects: other organisations, and the tenancy's own keys (docs/design/interface.md#subjects). */
 export function subjectRoutes(deps: ReadSubjectDeps & AdministerDeps): Route[] {
   return [...collectionRoutes(deps), ...itemRoutes(deps)];
 }

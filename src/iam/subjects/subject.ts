@@ -71,7 +71,7 @@ export function readSubjectKeys(walletPubKeys: readonly string[], tesseraPubKeys
 
 const subjectStringSchema = z.object({ wallet_pub_key: keys, tessera_pub_key: keys.nullish() });
 
-/** The keys in a subject string: base64 of the exported subject as JSON (client contract 2, 16). @throws {ApiError} bad_request */
+/** The keys in a subject string: base64 of the exported subject as JSON (docs/design/interface.md#existing-clients). @throws {ApiError} bad_request */
 export function readSubjectString(text: string): SubjectKeys {
   const parsed = subjectStringSchema.safeParse(jsonOf(Buffer.from(text.trim(), 'base64').toString('utf8')));
   if (!parsed.success)

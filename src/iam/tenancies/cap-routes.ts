@@ -6,7 +6,7 @@ import { CAPPED_SERVICES, type CappedService, capsSchema, readCaps } from './cap
 
 const services = Object.keys(CAPPED_SERVICES) as CappedService[];
 
-/** Caps (client contract 3.5; openapi facts: capsv1). */
+/** Caps (docs/design/interface.md#existing-clients; docs/design/interface.md#shapes). */
 export function capRoutes(deps: { database: Database; quotas: Quotas }): Route[] {
   return [
     route({

@@ -6,7 +6,7 @@ import type { QuotaName, Quotas } from '../../platform/quotas.js';
 import { permits } from '../access/permits.js';
 import { roomLeft } from './quota.js';
 
-/** The original's services and ours (client contract 3.5), with the quotas that limit them. */
+/** The original's services and ours (docs/design/interface.md#existing-clients), with the quotas that limit them. */
 export const CAPPED_SERVICES = {
   access_policies: ['access_policies'],
   applications: ['applications'],

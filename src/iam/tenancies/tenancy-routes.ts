@@ -15,7 +15,7 @@ const uuid = z
   .toLowerCase()
   .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be a UUID');
 
-/** Tenancies (client contract 1.1.8 and 2, 9; openapi facts: tenanciesv1). */
+/** Tenancies (docs/design/interface.md#existing-clients; docs/design/interface.md#shapes). */
 export function tenancyRoutes(deps: TenancyDeps): Route[] {
   const self = { path: '/archivist/v1/tenancies/self', access: 'token', success: 200 } as const;
   return [

@@ -23,7 +23,7 @@ export interface TenancyDeps extends AdministerDeps {
   readonly publicUrl: string;
 }
 
-/** Body of `PATCH /archivist/v1/tenancies/self` (openapi facts: tenanciesv1): what is missing stays. */
+/** Body of `PATCH /archivist/v1/tenancies/self` (docs/design/interface.md#shapes): what is missing stays. */
 export const changeTenancySchema = z.object({
   display_name: plainText(128).min(1).optional(),
   enterprise_sso_enabled: z.boolean().optional(),

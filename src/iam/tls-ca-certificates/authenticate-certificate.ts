@@ -1,14 +1,18 @@
 import { createHash, type X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Database } from '../../platform/postgres/database.js';
+import { type Certificate, readCertificate } from '../../platform/x509/certificate.js';
 import { type ClientChain, readClientChain, vouchesFor } from './client-chain.js';
 import { nameHash, parsePem } from './tls-ca-certificate.js';
 import { findAuthorities } from './tls-ca-certificate-store.js';
 
+/** A client asks often with the same few certificates, and reading one costs more than the rest of the check. */
+const MAX_READ = 500;
 /** More authorities of one name than this are not looked at. */
 const MAX_AUTHORITIES = 50;
 
@@ -22,6 +26,12 @@ export function createAuthenticateCertificate(deps: {
   readonly database: Database;
   readonly clock: Clock;
 }): (request: IncomingMessage) => Promise<Principal | undefined> {
+  const known = new LRUCache<string, Certificate>({ max: MAX_READ });
+  const read = (x509: X509Certificate): Certificate => {
+    const certificate = known.get(x509.fingerprint256) ?? readCertificate(x509.raw);
+    known.set(x509.fingerprint256, certificate);
+    return certificate;
+  };
   return async ({ socket }) => {
     const leaf = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
     if (!leaf) return undefined;
@@ -31,7 +41,7 @@ export function createAuthenticateCertificate(deps: {
     const now = deps.clock.now();
     const vouching = candidates.flatMap(({ tenantId, pem }) => {
       const authority = parsePem(pem);
-      return authority && vouchesFor(authority, chain, now) ? [{ tenantId, authority }] : [];
+      return authority && vouchesFor(authority, chain, now, read) ? [{ tenantId, authority }] : [];
     });
     const [first] = vouching;
     if (!first) throw refused('No authority of a tenancy vouches for this client certificate.');

@@ -24,7 +24,7 @@ export interface TlsCaCertificateRouteDeps extends TlsCaCertificateDeps {
   readonly pageTokens: PageTokens;
 }
 
-/** TLS CA certificates (interface: TLS CA certificates). */
+/** TLS CA certificates (docs/design/interface.md#tls-ca-certificates). */
 export function tlsCaCertificateRoutes(deps: TlsCaCertificateRouteDeps): Route[] {
   return [...collectionRoutes(deps), ...itemRoutes(deps)];
 }

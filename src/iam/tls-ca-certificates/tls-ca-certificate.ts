@@ -2,6 +2,9 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.js';
 import { plainText } from '../../platform/plain-text.js';
+import { readCertificate } from '../../platform/x509/certificate.js';
+import { assertAuthority } from '../../platform/x509/certificate-path.js';
+import { CertificateUnusable } from '../../platform/x509/certificate-unusable.js';
 
 /** A certification authority whose client certificates speak for a tenancy. */
 export interface TlsCaCertificate {
@@ -15,7 +18,7 @@ export interface TlsCaCertificate {
 }
 
 const MAX_PEM = 16 * 1024;
-const MIN_RSA_BITS = 2048;
+const WEAK_KEY = 'it must have an RSA key of 2048 bits or more, or one of a common curve';
 const ONE_CERTIFICATE = /^\s*-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----\s*$/;
 
 const pem = plainText(MAX_PEM);
@@ -61,7 +64,7 @@ export function nameHash(name: string): Uint8Array {
   return new Uint8Array(createHash('sha256').update(name).digest());
 }
 
-/** The certificate of a PEM text whose line breaks may be written as backslash and n (interface: TLS CA certificate). */
+/** The certificate of a PEM text whose line breaks may be written as backslash and n (docs/design/interface.md#tls-ca-certificates). */
 export function parsePem(text: string): X509Certificate | undefined {
   const lines = text.replaceAll('\\r', '').replaceAll('\\n', '\n');
   if (!ONE_CERTIFICATE.test(lines)) return undefined;
@@ -95,11 +98,21 @@ export function readCaCertificate(
 function whyNoAuthority(certificate: X509Certificate, nowMs: number): string | undefined {
   if (!certificate.ca) return 'must be of a certification authority (basicConstraints CA:TRUE)';
   if (!certificate.subject) return 'must have a subject';
+  const unusable = whyUnusable(certificate);
+  if (unusable !== undefined) return `cannot be used: ${unusable}`;
   if (nowMs < Date.parse(certificate.validFrom)) return 'is not valid yet';
   if (nowMs >= Date.parse(certificate.validTo)) return 'has expired';
-  const { asymmetricKeyType, asymmetricKeyDetails } = certificate.publicKey;
-  const bits = asymmetricKeyDetails?.modulusLength ?? 0;
-  return asymmetricKeyType === 'rsa' && bits < MIN_RSA_BITS
-    ? `must have an RSA key of ${MIN_RSA_BITS} bits or more`
-    : undefined;
+  return undefined;
+}
+
+/** What would refuse every client of this authority. */
+function whyUnusable({ raw }: X509Certificate): string | undefined {
+  try {
+    const certificate = readCertificate(raw);
+    assertAuthority(certificate);
+    return certificate.hasStrongKey ? undefined : WEAK_KEY;
+  } catch (error) {
+    if (error instanceof CertificateUnusable) return error.message;
+    throw error;
+  }
 }

@@ -1,7 +1,7 @@
 import type { Application } from '../applications/application.js';
 import { isReservedClaim } from '../applications/custom-claims.js';
 
-/** Lifetime of every access token in seconds (interface: Limits). */
+/** Lifetime of every access token in seconds (docs/design/interface.md#limits). */
 export const TOKEN_LIFETIME_SECONDS = 3600;
 
 /** Who issues our tokens: `iss` of each, and `issuer` of the principals made from them. */
@@ -18,7 +18,7 @@ export function tokenAudience(publicUrl: string): string {
 export const EPOCH_CLAIM = 'jit_epoch';
 
 /**
- * Claims of an application's token (interface: Authentication 5). Roles are not among them: what an application may is asked
+ * Claims of an application's token (docs/design/interface.md#authentication). Roles are not among them: what an application may is asked
  * of the database at each request.
  */
 export function accessTokenClaims(

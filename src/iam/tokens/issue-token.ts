@@ -21,7 +21,7 @@ export interface IssueTokenDeps {
   readonly guard: GuessGuard;
 }
 
-/** The answer of the token endpoint (client contract 1.1.2, 1.2, 1.3 need all three members). */
+/** The answer of the token endpoint (docs/design/interface.md#existing-clients). */
 export interface IssuedToken {
   readonly access_token: string;
   readonly expires_in: number;

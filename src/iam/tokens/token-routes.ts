@@ -7,7 +7,7 @@ import { readTokenRequest } from './token-request.js';
 const MAX_FORM = 8 * 1024;
 const NOT_STORED = { 'cache-control': 'no-store', pragma: 'no-cache' };
 
-/** The token endpoint (interface: Authentication 2; RFC 6749 section 4.4, by form members or Basic). */
+/** The token endpoint (docs/design/interface.md#authentication; RFC 6749 section 4.4, by form members or Basic). */
 export function tokenRoutes(deps: IssueTokenDeps): Route[] {
   return [
     route({

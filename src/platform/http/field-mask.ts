@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.js';
 
-/** The query parameter of every PATCH (openapi facts): names of members, separated by commas. */
+/** The query parameter of every PATCH (docs/design/interface.md#shapes): names of members, separated by commas. */
 export const MASK = 'mask';
 
 /**

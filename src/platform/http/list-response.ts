@@ -14,7 +14,7 @@ export interface ListPage {
 }
 
 /**
- * The reply of a list (interface: Assets, 206): `x-total-count` whenever the total is known, and 206 with
+ * The reply of a list (docs/design/interface.md#lists): `x-total-count` whenever the total is known, and 206 with
  * `content-range` when it exceeds the result limit.
  */
 export function listReply(page: ListPage): Reply {

@@ -35,7 +35,7 @@ function namesPrototype(value: unknown): boolean {
 }
 
 /**
- * Reads JSON, whatever its content type says (client contract 2, 36).
+ * Reads JSON, whatever its content type says (docs/design/interface.md#existing-clients).
  * @throws {ApiError} bad_request when it is not UTF-8 or not JSON, too deep, or has a member named __proto__
  */
 export function readJson(body: Uint8Array): unknown {

@@ -20,7 +20,7 @@ export interface ListReader<Entry> {
   count(conditions: readonly Condition[], limit?: number): Promise<number>;
 }
 
-/** Reads one page by keyset. The total is exact when asked for, else it stops one past the result limit (DESIGN 10). */
+/** Reads one page by keyset. The total is exact when asked for, else it stops one past the result limit (docs/design/interface.md#lists). */
 export async function listPage<Entry>(
   reader: ListReader<Entry>,
   page: {

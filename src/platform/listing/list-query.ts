@@ -13,7 +13,7 @@ export interface ListQuery {
 }
 
 const DEFAULT_PAGE_SIZE = 100;
-/** The server's result limit (DESIGN 10): also the largest page. */
+/** The server's result limit (docs/design/interface.md#lists): also the largest page. */
 export const RESULT_LIMIT = 1000;
 const MAX_FILTERS = 32;
 const MAX_VALUE = 4096;

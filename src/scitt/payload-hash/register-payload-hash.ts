@@ -29,7 +29,7 @@ export interface PayloadHashDeps {
 
 /**
  * Registers a statement of a pinned issuer under the SHA-256 of its payload, which is what this log commits to in place of
- * the statement (client contract 1.4). Resolves to the entry's id; of the same statement always to the first one.
+ * the statement (docs/design/interface.md#existing-clients). Resolves to the entry's id; of the same statement always to the first one.
  * @throws {StatementRefused}
  */
 export async function registerPayloadHash(deps: PayloadHashDeps, submitted: Uint8Array): Promise<string> {

@@ -101,7 +101,6 @@ function depsThatDie({ database }: TestDatabase, lifetime: number): PolicyAuditD
       publicTenancy,
       publicStatementLog: randomUUID(),
       privateStatementLog: randomUUID(),
-      keysLog: randomUUID(),
     },
     nudge: () => undefined,
   };

@@ -25,7 +25,7 @@ describe.skipIf(!softhsm || !p11kit)('a module that reaches its token over a soc
     await startServer();
     keysDir = join(inject('runFolder'), 'p11-keys');
     const keyProvider = { ...tokens.token('archive'), modulePath: p11kit!.modulePath };
-    const logger = createLogger('warn', { write: (line) => logged.push(line) });
+    const logger = createLogger('warn', { destination: { write: (line) => logged.push(line) } });
     store = await openKeyStore({ keysDir, keyProvider }, logger);
   });
   afterAll(async () => {

@@ -1,0 +1,103 @@
+import { CertificateUnusable } from './certificate-unusable.js';
+import {
+  boolean,
+  type DerElement,
+  isBoolean,
+  isInteger,
+  objectIdentifier,
+  octetString,
+  readDer,
+  sequence,
+  setBits,
+  smallInteger,
+} from './der.js';
+import { type GeneralName, readGeneralNames } from './general-name.js';
+import { type NameConstraints, readNameConstraints } from './name-constraints.js';
+
+/** Object identifiers of extensions (RFC 5280 section 4.2.1). */
+export const ExtensionId = {
+  subjectKeyIdentifier: '2.5.29.14',
+  keyUsage: '2.5.29.15',
+  alternativeNames: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
+  nameConstraints: '2.5.29.30',
+  policies: '2.5.29.32',
+  authorityKeyIdentifier: '2.5.29.35',
+  purposes: '2.5.29.37',
+} as const;
+
+/**
+ * What a path needs of a certificate's extensions. Policies are understood in that every policy is accepted; a constraint
+ * on policies is not understood.
+ */
+export interface CertificateExtensions {
+  /** Object identifiers that stand in it, critical or not. */
+  readonly present: ReadonlySet<string>;
+  readonly critical: ReadonlySet<string>;
+  /** Undefined when the extension is absent. */
+  readonly basicConstraints: { readonly isAuthority: boolean; readonly pathLength: number | undefined } | undefined;
+  /** Bits of the key usage, from the left. */
+  readonly keyUsage: ReadonlySet<number> | undefined;
+  /** Object identifiers of the extended key usage. */
+  readonly purposes: ReadonlySet<string> | undefined;
+  readonly alternativeNames: readonly GeneralName[] | undefined;
+  readonly nameConstraints: NameConstraints | undefined;
+}
+
+interface Extension {
+  readonly critical: boolean;
+  readonly value: Uint8Array;
+}
+
+const UNDERSTOOD: ReadonlySet<string> = new Set(Object.values(ExtensionId));
+
+function readExtension(element: DerElement): [string, Extension] {
+  const [id, ...rest] = sequence(element);
+  const [first, second] = rest;
+  const marked = isBoolean(first);
+  if (rest.length !== (marked ? 2 : 1)) throw new CertificateUnusable('one of its extensions cannot be read');
+  return [objectIdentifier(id), { critical: marked && boolean(first), value: octetString(marked ? second : first) }];
+}
+
+function readBasicConstraints(element: DerElement) {
+  const members = sequence(element);
+  const [first, second] = members;
+  const marked = isBoolean(first);
+  const length = marked ? second : first;
+  if (members.length > (marked ? 1 : 0) + (isInteger(length) ? 1 : 0))
+    throw new CertificateUnusable('its basic constraints cannot be read');
+  return {
+    isAuthority: marked && boolean(first),
+    pathLength: length === undefined ? undefined : smallInteger(length),
+  };
+}
+
+/**
+ * Reads the extensions of a certificate.
+ * @param list the content of its extensions member; undefined when it has none
+ * @throws {CertificateUnusable} also for an extension that stands there twice, and for a critical one that is not understood
+ */
+export function readExtensions(list: DerElement | undefined): CertificateExtensions {
+  const extensions = new Map<string, Extension>();
+  for (const element of list ? sequence(list) : []) {
+    const [id, extension] = readExtension(element);
+    if (extensions.has(id)) throw new CertificateUnusable('it has one extension twice');
+    extensions.set(id, extension);
+  }
+  const critical = new Set([...extensions].flatMap(([id, extension]) => (extension.critical ? [id] : [])));
+  if ([...critical].some((id) => !UNDERSTOOD.has(id)))
+    throw new CertificateUnusable('it has a critical extension that is not understood');
+  const read = <Value>(id: string, as: (element: DerElement) => Value): Value | undefined => {
+    const extension = extensions.get(id);
+    return extension && as(readDer(extension.value));
+  };
+  return {
+    present: new Set(extensions.keys()),
+    critical,
+    basicConstraints: read(ExtensionId.basicConstraints, readBasicConstraints),
+    keyUsage: read(ExtensionId.keyUsage, setBits),
+    purposes: read(ExtensionId.purposes, (element) => new Set(sequence(element).map(objectIdentifier))),
+    alternativeNames: read(ExtensionId.alternativeNames, readGeneralNames),
+    nameConstraints: read(ExtensionId.nameConstraints, readNameConstraints),
+  };
+}

@@ -1,0 +1,125 @@
+import { type Certificate, isSelfIssued } from './certificate.js';
+import { ExtensionId } from './certificate-extensions.js';
+import { CertificateUnusable } from './certificate-unusable.js';
+import type { GeneralName } from './general-name.js';
+import { assertNamesAllowed } from './name-constraints.js';
+import { KeyUsage, type Purpose } from './purpose.js';
+
+/** A host name, as certificates without alternative names have it for a common name. */
+const HOST_NAME = /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)+\.?$/i;
+
+function isEmptyName({ subject }: Certificate): boolean {
+  return subject.parts.length === 0;
+}
+
+/** What RFC 5280 section 4.2.1 forbids in any certificate: whoever made it did not keep to the profile. */
+function assertProfile(certificate: Certificate): void {
+  const { issuer, extensions } = certificate;
+  const { basicConstraints, keyUsage, alternativeNames, critical } = extensions;
+  const isAuthority = basicConstraints?.isAuthority ?? false;
+  const wrong = [
+    issuer.parts.length === 0,
+    isEmptyName(certificate) && (isAuthority || !alternativeNames || !critical.has(ExtensionId.alternativeNames)),
+    alternativeNames?.length === 0,
+    !isAuthority && basicConstraints?.pathLength !== undefined,
+    !isAuthority && keyUsage?.has(KeyUsage.certificateSign),
+    critical.has(ExtensionId.authorityKeyIdentifier),
+    critical.has(ExtensionId.subjectKeyIdentifier),
+  ];
+  if (wrong.includes(true)) throw new CertificateUnusable('a certificate of the chain contradicts itself (RFC 5280)');
+}
+
+/**
+ * Checks that a certificate may issue others.
+ * @throws {CertificateUnusable}
+ */
+export function assertAuthority({ version, extensions }: Certificate): void {
+  const { basicConstraints, keyUsage } = extensions;
+  const mayCertify =
+    version === 3 && basicConstraints?.isAuthority && (keyUsage?.has(KeyUsage.certificateSign) ?? true);
+  if (!mayCertify) throw new CertificateUnusable('it may not certify others');
+}
+
+function isFor({ extensions: { purposes } }: Certificate, purpose: Purpose): boolean {
+  return !purposes || purpose.purposes.some((each) => purposes.has(each));
+}
+
+function assertSubscriber(certificate: Certificate, purpose: Purpose): void {
+  const { basicConstraints, keyUsage, purposes } = certificate.extensions;
+  if (basicConstraints?.isAuthority) throw new CertificateUnusable("the signer's certificate is an authority's");
+  const hasUsage = !keyUsage || purpose.keyUsages.some((bit) => keyUsage.has(bit));
+  if (!hasUsage || !isFor(certificate, purpose) || (purpose.purposeRequired && !purposes))
+    throw new CertificateUnusable(`the signer's certificate is not for ${purpose.use}`);
+}
+
+function assertIssuer(certificate: Certificate, below: readonly Certificate[], purpose: Purpose): void {
+  try {
+    assertAuthority(certificate);
+  } catch {
+    throw new CertificateUnusable('a certificate of the chain may not certify others');
+  }
+  if (!isFor(certificate, purpose))
+    throw new CertificateUnusable(`an authority of the chain is not for ${purpose.use}`);
+  const { pathLength } = certificate.extensions.basicConstraints!;
+  // A certificate that an authority issued to itself, to change its key, makes no path longer (RFC 5280 section 6.1.4).
+  if (pathLength !== undefined && below.filter((each) => !isSelfIssued(each)).length > pathLength)
+    throw new CertificateUnusable('the chain is longer than an authority allows');
+}
+
+/** Every name that a certificate gives its subject, the common name of one without DNS names included. */
+function namesOf(certificate: Certificate, isSubscriber: boolean): readonly GeneralName[] {
+  const { subject, extensions } = certificate;
+  const alternative = extensions.alternativeNames ?? [];
+  const hasDns = alternative.some(({ kind }) => kind === 'dns');
+  const hosts = isSubscriber && !hasDns ? subject.commonNames.filter((text) => HOST_NAME.test(text)) : [];
+  return [
+    ...alternative,
+    ...(isEmptyName(certificate) ? [] : [{ kind: 'directory', name: subject } as const]),
+    ...subject.mailAddresses.map((text) => ({ kind: 'mail', text }) as const),
+    ...hosts.map((text) => ({ kind: 'dns', text }) as const),
+  ];
+}
+
+function assertNames(path: readonly Certificate[]): void {
+  for (const [depth, certificate] of path.entries()) {
+    if (depth > 0 && isSelfIssued(certificate)) continue;
+    for (const { extensions } of path.slice(depth + 1))
+      if (extensions.nameConstraints) assertNamesAllowed(namesOf(certificate, depth === 0), extensions.nameConstraints);
+  }
+}
+
+/** Whether any authority of a path restricts the names below it. */
+export function hasNameConstraints(path: readonly Certificate[]): boolean {
+  return path.some(({ extensions }) => extensions.nameConstraints !== undefined);
+}
+
+/** Whether one certificate names the other as its issuer and has its signature. */
+export function isIssuedBy(certificate: Certificate, issuer: Certificate): boolean {
+  return certificate.x509.checkIssued(issuer.x509) && certificate.x509.verify(issuer.x509.publicKey);
+}
+
+/**
+ * Checks a path (RFC 5280 section 6.1): every certificate valid at this time, signed by the next with an algorithm that is
+ * still trusted, within the names, path length and purposes of all above it. The trust anchor is held to the same, except
+ * that nobody vouches for it. Every policy is accepted. Revocation is not checked: nothing is fetched on a stranger's word.
+ * @param path the subscriber's certificate first, the trust anchor last
+ * @throws {CertificateUnusable}
+ */
+export function assertPath(path: readonly Certificate[], purpose: Purpose, atMs: number): void {
+  for (const [depth, certificate] of path.entries()) {
+    if (atMs < certificate.notBeforeMs || atMs >= certificate.notAfterMs)
+      throw new CertificateUnusable('a certificate of the chain is not valid at this time');
+    if (!certificate.hasStrongKey)
+      throw new CertificateUnusable('a certificate of the chain has a key that is too weak');
+    if (depth === 0) assertSubscriber(certificate, purpose);
+    else assertIssuer(certificate, path.slice(1, depth), purpose);
+    assertProfile(certificate);
+  }
+  for (const [depth, certificate] of path.slice(0, -1).entries()) {
+    if (!isIssuedBy(certificate, path[depth + 1]!))
+      throw new CertificateUnusable('a certificate of the chain is not signed by the next');
+    if (!certificate.hasStrongSignature)
+      throw new CertificateUnusable('a certificate of the chain has a signature that is too weak');
+  }
+  assertNames(path);
+}

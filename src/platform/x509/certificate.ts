@@ -1,0 +1,82 @@
+import { X509Certificate } from 'node:crypto';
+import { equalBytes } from '../../core/bytes.js';
+import { type CertificateExtensions, readExtensions } from './certificate-extensions.js';
+import { CertificateUnusable } from './certificate-unusable.js';
+import { contextTag, type DerElement, inside, readDer, sequence, smallInteger } from './der.js';
+import { type DistinguishedName, isSameName, readName } from './distinguished-name.js';
+import { isStrongKey, isStrongSignature } from './strength.js';
+
+/** A certificate and what of it decides whether a path holds (RFC 5280). */
+export interface Certificate {
+  /** The same certificate as OpenSSL reads it: for its key, its signature and who issued it. */
+  readonly x509: X509Certificate;
+  readonly version: 1 | 2 | 3;
+  readonly subject: DistinguishedName;
+  readonly issuer: DistinguishedName;
+  /** It is valid from the first of these on, and no longer at the second. */
+  readonly notBeforeMs: number;
+  readonly notAfterMs: number;
+  readonly extensions: CertificateExtensions;
+  readonly hasStrongKey: boolean;
+  /** Its own signature has a hash that collisions are not known of. */
+  readonly hasStrongSignature: boolean;
+}
+
+/** Larger ones are not read: a certificate of ours has no pictures in it. */
+const MAX_BYTES = 64 * 1024;
+const VERSION = 0;
+const UNIQUE_IDS: readonly number[] = [1, 2];
+const EXTENSIONS = 3;
+
+/** Reads a certificate, DER or one in PEM. @throws {CertificateUnusable} */
+export function readCertificate(bytes: Uint8Array | string): Certificate {
+  if (bytes.length > MAX_BYTES) throw new CertificateUnusable('it is too large');
+  let x509: X509Certificate;
+  try {
+    x509 = new X509Certificate(bytes);
+  } catch {
+    throw new CertificateUnusable('it cannot be read');
+  }
+  const isDer = typeof bytes !== 'string' && bytes[0] === 0x30;
+  if (isDer && !equalBytes(x509.raw, bytes)) throw new CertificateUnusable('it cannot be read');
+  return describe(x509);
+}
+
+function describe(x509: X509Certificate): Certificate {
+  const [body, algorithm] = sequence(readDer(x509.raw));
+  const members = [...sequence(body)];
+  const version = contextTag(members[0]) === VERSION ? 1 + smallInteger(inside(members.shift()!)[0]) : 1;
+  const [, innerAlgorithm, issuer, , subject, publicKey, ...optional] = members;
+  if (version < 1 || version > 3) throw new CertificateUnusable('it is of an unknown version');
+  if (optional.some((member) => ![...UNIQUE_IDS, EXTENSIONS].includes(contextTag(member) ?? -1)))
+    throw new CertificateUnusable('it cannot be read');
+  if (!isSameElement(algorithm, innerAlgorithm))
+    throw new CertificateUnusable('it names two algorithms for its signature');
+  const extensions = optional.find((member) => contextTag(member) === EXTENSIONS);
+  if (extensions && version !== 3) throw new CertificateUnusable('it has extensions, and is not of version 3');
+  return {
+    x509,
+    version: version as Certificate['version'],
+    subject: readName(subject),
+    issuer: readName(issuer),
+    notBeforeMs: Date.parse(x509.validFrom),
+    notAfterMs: Date.parse(x509.validTo),
+    extensions: readExtensions(extensions && inside(extensions)[0]),
+    hasStrongKey: isStrongKey(x509.publicKey, publicKey),
+    hasStrongSignature: isStrongSignature(algorithm),
+  };
+}
+
+function isSameElement(left: DerElement | undefined, right: DerElement | undefined): boolean {
+  return !!left && !!right && equalBytes(new Uint8Array(left.toBER()), new Uint8Array(right.toBER()));
+}
+
+/** Whether a certificate names its own subject as its issuer: by its own key, or by an earlier one (RFC 5280 section 3.2). */
+export function isSelfIssued({ subject, issuer }: Certificate): boolean {
+  return isSameName(subject, issuer);
+}
+
+/** Whether two are the same certificate. */
+export function isSameCertificate(left: Certificate, right: Certificate): boolean {
+  return equalBytes(left.x509.raw, right.x509.raw);
+}

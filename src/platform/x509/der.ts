@@ -1,0 +1,117 @@
+// asn1js reads ASN.1: it is kept, it is what pkijs and @peculiar/x509 read with, it bounds depth, and it has no opinion on
+// certificates. The schema packages on top of it cost three times as much a certificate and say nothing about a chain.
+import {
+  type BaseBlock,
+  BitString,
+  Boolean as BooleanBlock,
+  Constructed,
+  fromBER,
+  Integer,
+  ObjectIdentifier,
+  OctetString,
+  Sequence,
+  Set as SetBlock,
+} from 'asn1js';
+import { CertificateUnusable } from './certificate-unusable.js';
+
+/** An element of DER as asn1js read it. */
+export type DerElement = BaseBlock;
+
+const CONTEXT_CLASS = 3;
+const SHORT_LENGTHS = 128;
+
+function unreadable(): CertificateUnusable {
+  return new CertificateUnusable('it cannot be read');
+}
+
+function membersOf(element: DerElement): readonly DerElement[] {
+  return element instanceof Constructed || element instanceof Sequence || element instanceof SetBlock
+    ? (element.valueBlock.value as DerElement[])
+    : [];
+}
+
+/** One value has one encoding (X.690 section 10): two readers of the same bytes see the same certificate. */
+function assertDer(element: DerElement): void {
+  const { isIndefiniteForm, longFormUsed, length } = element.lenBlock;
+  if (isIndefiniteForm || (longFormUsed && length < SHORT_LENGTHS)) throw unreadable();
+  if (element instanceof BooleanBlock && ![0, 0xff].includes(element.valueBlock.valueHexView[0] ?? 1))
+    throw unreadable();
+  for (const member of membersOf(element)) assertDer(member);
+}
+
+/** Reads one element that is all of these bytes. @throws {CertificateUnusable} */
+export function readDer(bytes: Uint8Array): DerElement {
+  // asn1js takes a view for its whole buffer unless it is given bytes of their own.
+  const { offset, result } = fromBER(bytes.slice());
+  if (offset !== bytes.length || result.error !== '') throw unreadable();
+  assertDer(result);
+  return result;
+}
+
+/** The members of a SEQUENCE. @throws {CertificateUnusable} */
+export function sequence(element: DerElement | undefined): readonly DerElement[] {
+  if (!(element instanceof Sequence)) throw unreadable();
+  return membersOf(element);
+}
+
+/** The members of a SET. @throws {CertificateUnusable} */
+export function set(element: DerElement | undefined): readonly DerElement[] {
+  if (!(element instanceof SetBlock)) throw unreadable();
+  return membersOf(element);
+}
+
+/** The number of a context-specific tag; undefined for an element of another class. */
+export function contextTag(element: DerElement | undefined): number | undefined {
+  return element?.idBlock.tagClass === CONTEXT_CLASS ? element.idBlock.tagNumber : undefined;
+}
+
+/** What stands inside a constructed element, explicitly tagged ones included. @throws {CertificateUnusable} */
+export function inside(element: DerElement): readonly DerElement[] {
+  if (!element.idBlock.isConstructed) throw unreadable();
+  return membersOf(element);
+}
+
+/** The content bytes of a primitive element. @throws {CertificateUnusable} */
+export function content(element: DerElement | undefined): Uint8Array {
+  const { valueHexView } = (element?.valueBlock ?? {}) as { valueHexView?: Uint8Array };
+  if (!element || element.idBlock.isConstructed || !valueHexView) throw unreadable();
+  return valueHexView;
+}
+
+/** An OBJECT IDENTIFIER as `1.2.3`. @throws {CertificateUnusable} */
+export function objectIdentifier(element: DerElement | undefined): string {
+  if (!(element instanceof ObjectIdentifier)) throw unreadable();
+  return element.getValue();
+}
+
+/** The bytes of an OCTET STRING. @throws {CertificateUnusable} */
+export function octetString(element: DerElement | undefined): Uint8Array {
+  if (!(element instanceof OctetString)) throw unreadable();
+  return content(element);
+}
+
+/** The positions of the bits that are set in a BIT STRING. @throws {CertificateUnusable} */
+export function setBits(element: DerElement | undefined): ReadonlySet<number> {
+  if (!(element instanceof BitString)) throw unreadable();
+  const bytes = element.valueBlock.valueHexView;
+  const places = Array.from({ length: bytes.length * 8 }, (_, place) => place);
+  return new Set(places.filter((place) => ((bytes[place >> 3]! >> (7 - (place & 7))) & 1) === 1));
+}
+
+/** A BOOLEAN. @throws {CertificateUnusable} */
+export function boolean(element: DerElement | undefined): boolean {
+  if (!(element instanceof BooleanBlock)) throw unreadable();
+  return element.getValue();
+}
+
+/** An INTEGER from 0 to 2^31 − 1. @throws {CertificateUnusable} */
+export function smallInteger(element: DerElement | undefined): number {
+  if (!(element instanceof Integer)) throw unreadable();
+  const { valueDec, isHexOnly } = element.valueBlock;
+  if (isHexOnly || valueDec < 0) throw unreadable();
+  return valueDec;
+}
+
+/** Whether an element is of this kind: to tell optional members apart. */
+export const isBoolean = (element: DerElement | undefined): boolean => element instanceof BooleanBlock;
+export const isInteger = (element: DerElement | undefined): boolean => element instanceof Integer;

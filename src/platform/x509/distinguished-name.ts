@@ -1,0 +1,62 @@
+import { BmpString, IA5String, PrintableString, TeletexString, UniversalString, Utf8String } from 'asn1js';
+import { type DerElement, objectIdentifier, sequence, set } from './der.js';
+
+/** A name of RFC 5280 section 4.1.2.4: each part is its attributes in one comparable text. */
+export interface DistinguishedName {
+  readonly parts: readonly string[];
+  /** Common names and mail addresses in it, as they are written. */
+  readonly commonNames: readonly string[];
+  readonly mailAddresses: readonly string[];
+}
+
+const COMMON_NAME = '2.5.4.3';
+const MAIL_ADDRESS = '1.2.840.113549.1.9.1';
+const TEXTS = [Utf8String, PrintableString, TeletexString, UniversalString, BmpString, IA5String];
+
+interface Attribute {
+  readonly type: string;
+  /** Undefined when it is no text. */
+  readonly text: string | undefined;
+  readonly comparable: string;
+}
+
+function textOf(element: DerElement | undefined): string | undefined {
+  if (!element || !TEXTS.some((kind) => element instanceof kind)) return undefined;
+  return (element as unknown as { getValue(): string }).getValue();
+}
+
+/** Texts are equal in any of their encodings, without regard to ASCII case and repeated spaces (as OpenSSL compares). */
+function comparableText(text: string): string {
+  const folded = text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+  return folded.replaceAll(/[ \t\n\v\f\r]+/g, ' ').replaceAll(/^ | $/g, '');
+}
+
+function readAttribute(element: DerElement): Attribute {
+  const [type, value] = sequence(element);
+  const text = textOf(value);
+  const bytes = Buffer.from(value?.toBER() ?? new ArrayBuffer()).toString('hex');
+  const comparable = text === undefined ? `#${bytes}` : `=${comparableText(text)}`;
+  return { type: objectIdentifier(type), text, comparable: `${objectIdentifier(type)}${comparable}` };
+}
+
+/** Reads a Name. @throws {CertificateUnusable} */
+export function readName(element: DerElement | undefined): DistinguishedName {
+  const parts = sequence(element).map((part) => set(part).map(readAttribute));
+  const texts = (wanted: string) =>
+    parts.flat().flatMap(({ type, text }) => (type === wanted && text !== undefined ? [text] : []));
+  return {
+    parts: parts.map((attributes) => JSON.stringify(attributes.map(({ comparable }) => comparable).sort())),
+    commonNames: texts(COMMON_NAME),
+    mailAddresses: texts(MAIL_ADDRESS),
+  };
+}
+
+/** Whether one name begins with the other, part by part. */
+export function isBelow(name: DistinguishedName, base: DistinguishedName): boolean {
+  return base.parts.every((part, place) => name.parts[place] === part);
+}
+
+/** Whether two names are the same. */
+export function isSameName(left: DistinguishedName, right: DistinguishedName): boolean {
+  return left.parts.length === right.parts.length && isBelow(left, right);
+}

@@ -1,0 +1,98 @@
+import { CertificateUnusable } from './certificate-unusable.js';
+import { contextTag, type DerElement, inside, sequence } from './der.js';
+import { isBelow } from './distinguished-name.js';
+import { type GeneralName, readGeneralName } from './general-name.js';
+
+/** The names that an authority may give to others (RFC 5280 section 4.2.1.10). */
+export interface NameConstraints {
+  readonly permitted: readonly GeneralName[];
+  readonly excluded: readonly GeneralName[];
+}
+
+const PERMITTED = 0;
+const EXCLUDED = 1;
+
+function readSubtrees(element: DerElement | undefined): readonly GeneralName[] {
+  return (element ? inside(element) : []).map((subtree) => {
+    const [base, ...distances] = sequence(subtree);
+    if (distances.length > 0) throw new CertificateUnusable('its name constraints have distances');
+    return readGeneralName(base);
+  });
+}
+
+/** Reads NameConstraints. @throws {CertificateUnusable} */
+export function readNameConstraints(element: DerElement): NameConstraints {
+  const members = sequence(element);
+  const list = (tag: number) => readSubtrees(members.find((member) => contextTag(member) === tag));
+  const constraints = { permitted: list(PERMITTED), excluded: list(EXCLUDED) };
+  if (constraints.permitted.length + constraints.excluded.length === 0)
+    throw new CertificateUnusable('its name constraints are empty');
+  return constraints;
+}
+
+/** A host within a domain: `example.com` has itself and what is below it, `.example.com` only what is below. */
+function isWithinDomain(host: string, domain: string): boolean {
+  const [name, base] = [host.toLowerCase(), domain.toLowerCase()];
+  if (base === '' || name === base) return true;
+  return name.endsWith(base.startsWith('.') ? base : `.${base}`);
+}
+
+/** Of mail addresses and URIs a host matches exactly; only a constraint with a leading dot has what is below it. */
+function isHost(host: string, base: string): boolean {
+  const [name, wanted] = [host.toLowerCase(), base.toLowerCase()];
+  return wanted.startsWith('.') ? name.length > wanted.length && name.endsWith(wanted) : name === wanted;
+}
+
+function isMail(address: string, base: string): boolean {
+  const at = address.lastIndexOf('@');
+  if (at < 0) throw new CertificateUnusable('a mail address in the chain cannot be compared with a name constraint');
+  if (!base.includes('@')) return isHost(address.slice(at + 1), base);
+  const baseAt = base.lastIndexOf('@');
+  // The part before the at sign may be told apart by case (RFC 5321).
+  const sameMailbox = baseAt === 0 || address.slice(0, at) === base.slice(0, baseAt);
+  return sameMailbox && isHost(address.slice(at + 1), base.slice(baseAt + 1));
+}
+
+/** RFC 5280 refuses what cannot be compared: a URI without a host, with an address, or with a host that readers differ in. */
+function hostOfUri(uri: string): string {
+  const [, host = ''] = /^[^:]*:\/\/(?:[^/?#@]*@)?([^/?#:]*)/.exec(uri) ?? [];
+  if (!/^[a-z0-9._-]+$/i.test(host))
+    throw new CertificateUnusable('a URI in the chain cannot be compared with a name constraint');
+  return host;
+}
+
+function isInNetwork(address: Uint8Array, network: Uint8Array): boolean {
+  const width = address.length;
+  if (width !== 4 && width !== 16)
+    throw new CertificateUnusable('an address in the chain cannot be compared with a name constraint');
+  if (network.length !== 2 * width) return false;
+  return address.every(
+    (byte, place) => (byte & network[width + place]!) === (network[place]! & network[width + place]!),
+  );
+}
+
+function matches(name: GeneralName, base: GeneralName): boolean {
+  if (name.kind === 'ip' && base.kind === 'ip') return isInNetwork(name.bytes, base.bytes);
+  if (name.kind === 'directory' && base.kind === 'directory') return isBelow(name.name, base.name);
+  if (name.kind === 'dns' && base.kind === 'dns') return isWithinDomain(name.text, base.text);
+  if (name.kind === 'mail' && base.kind === 'mail') return isMail(name.text, base.text);
+  if (name.kind === 'uri' && base.kind === 'uri') return isHost(hostOfUri(name.text), base.text);
+  throw new CertificateUnusable('a name constraint is of a kind that cannot be compared');
+}
+
+const isSameKind = (name: GeneralName, base: GeneralName): boolean =>
+  name.kind === base.kind && (name.kind !== 'other' || name.tag === (base as typeof name).tag);
+
+/**
+ * Checks that every name is within what is permitted for its kind, where anything is, and in nothing that is excluded.
+ * @throws {CertificateUnusable} also for a name that cannot be compared with a constraint of its kind
+ */
+export function assertNamesAllowed(names: readonly GeneralName[], constraints: NameConstraints): void {
+  for (const name of names) {
+    const permitted = constraints.permitted.filter((base) => isSameKind(name, base));
+    const excluded = constraints.excluded.filter((base) => isSameKind(name, base));
+    const isPermitted = permitted.length === 0 || permitted.some((base) => matches(name, base));
+    if (!isPermitted || excluded.some((base) => matches(name, base)))
+      throw new CertificateUnusable('a certificate of the chain has a name that an authority of it may not give');
+  }
+}
