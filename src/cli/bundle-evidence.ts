@@ -1,22 +1,34 @@
-import { createVerdict, type Verdict, verdictWithin } from '../core/verify/verdict.js';
-import {
-  examineTransparentStatement,
-  type TransparentStatementTrust,
-} from '../core/verify/verify-transparent-statement.js';
-import { openBundle } from './evidence-bundle.js';
-import type { EvidenceFile } from './evidence-file.js';
-import { type WitnessTrust, witnessFindings } from './witness-evidence.js';
+import { isBundle, verifyBundle } from '../core/bundle/verify-bundle.js';
+import { type Verdict, verdictWithin } from '../core/verify/verdict.js';
+import { nativeSha256 } from '../platform/native-sha256.js';
+import { openBundle, readBundleFolder } from './evidence-bundle.js';
+import { type EvidenceFile, kindOf, UsageError } from './evidence-file.js';
+import type { GivenTrust } from './given-trust.js';
 
-/** Checks every statement in a bundle, and what witnesses vouched for. @throws {UsageError} as `openBundle` */
-export async function bundleVerdict(
-  { path, bytes }: EvidenceFile,
-  trust: TransparentStatementTrust,
-  witnesses: WitnessTrust,
-): Promise<Verdict> {
-  const verdicts: Verdict[] = [];
-  for (const { name, bytes: statement, witness } of openBundle(bytes)) {
-    const seen = await witnessFindings(statement, witness, witnesses);
-    verdicts.push(verdictWithin(name, createVerdict(await examineTransparentStatement(statement, trust), seen)));
-  }
-  return verdictWithin(path, createVerdict(...verdicts));
+const STATEMENT = /(?:^|\/)transparent-statement\.cose$/;
+const NO_EVIDENCE: readonly string[] = ['document', 'keys'];
+
+/**
+ * Checks a bundle, which is a zip or the folder that it was unpacked into.
+ * @throws {UsageError} when it is no bundle or cannot be read, or when keys that it needs were not given
+ */
+export async function bundleVerdict({ path, bytes }: EvidenceFile, trust: GivenTrust): Promise<Verdict> {
+  const files = bytes.length === 0 ? await readBundleFolder(path) : openBundle(bytes);
+  if (!isBundle(files)) throw new UsageError(`${path} has no evidence in it: no index.json, and no operation's files`);
+  const { statementLog, tenancyLog, witnesses, quorum, witnessedLog } = trust;
+  // Events that are about no vCon have no statement, and need no issuer's keys.
+  const needsIssuers = trust.hasIssuers || Object.keys(files).some((name) => STATEMENT.test(name));
+  const verdict = await verifyBundle(files, {
+    logKeys: await trust.logKeys(),
+    ...(needsIssuers ? await trust.issuers() : { issuerKeys: [] }),
+    statementLog,
+    tenancyLog,
+    witnesses,
+    quorum,
+    witnessedLog,
+    // A bundle's log files are megabytes.
+    sha256: nativeSha256,
+    isEvidence: (content) => !NO_EVIDENCE.includes(kindOf(content)),
+  });
+  return verdictWithin(path, verdict);
 }

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { type Unzipped, unzipSync, zipSync } from 'fflate';
+import { zipSync } from 'fflate';
 import { type BundledOperation, INDEX_PATH } from '../core/bundle/bundle-index.js';
 import { TEXT_PATH } from '../core/bundle/bundle-layout.js';
 import { completeBundle } from '../core/bundle/complete-bundle.js';
@@ -8,6 +8,7 @@ import { equalBytes } from '../core/bytes.js';
 import { ConfigError, parseConfig } from '../platform/config.js';
 import { nativeSha256 } from '../platform/native-sha256.js';
 import { type ArchivistReader, openReader } from './archivist-reader.js';
+import { checkBundleLimits, openBundle } from './evidence-bundle.js';
 import { UsageError } from './evidence-file.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 
@@ -85,16 +86,18 @@ async function bundle(
   events: readonly FoundEvent[],
   progress: (done: string) => void,
 ): Promise<Uint8Array> {
-  const files: Record<string, Uint8Array> = {};
+  const all: Record<string, Uint8Array> = {};
   const operations: BundledOperation[] = [];
   for (const [place, { identity, operation }] of events.entries()) {
     const folder = `${String(place + 1).padStart(4, '0')}-${operation.replace(/[^\w-]+/g, '_').slice(0, 64)}`;
-    const zip: Unzipped = unzipSync(await reader.bytes(`/archivist/${identity}/evidence`));
-    for (const [name, bytes] of Object.entries(zip)) addFile(files, folder, name, bytes);
+    const files = openBundle(await reader.bytes(`/archivist/${identity}/evidence`));
+    for (const [name, bytes] of Object.entries(files)) addFile(all, folder, name, bytes);
     operations.push({ number: place + 1, folder, identity: identity.replace(/^v\d\//, '') });
     progress(`${place + 1} of ${events.length} events read`);
   }
-  return zipSync({ ...completeBundle(files, operations, nativeSha256) }, { level: 6, mtime: TIME });
+  const complete = completeBundle(all, operations, nativeSha256);
+  checkBundleLimits(complete);
+  return zipSync({ ...complete }, { level: 6, mtime: TIME });
 }
 
 /** Each event's bundle has a text and an index of its own, which the whole bundle's replace. */

@@ -7,6 +7,7 @@ export const REFUSAL_MEANINGS: Readonly<Partial<Record<VerificationCode, string>
   statement_signature_invalid: 'The statement was changed after its issuer signed it, or its issuer never signed it.',
   issuer_key_not_trusted: 'The statement is signed with a key that you did not give, or by another issuer.',
   certificate_invalid: 'The signer’s certificates are broken, name somebody else, or were not valid at that time.',
+  bundle_mismatch: 'A file of the bundle was lost or changed after the bundle was made.',
   inclusion_path_invalid: 'The receipt does not lead from this entry to any root of the log.',
   receipt_signature_invalid:
     'The log never signed a tree with this entry: the entry was changed, or the receipt is for another one.',

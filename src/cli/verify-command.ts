@@ -5,10 +5,11 @@ import type { IssuerTrust } from '../core/verify/trust.js';
 import { type Outcome, VERDICT_SCHEMA, verdictDocument } from '../core/verify/verdict.js';
 import { certificateTrust } from './certificate-trust.js';
 import { UsageError } from './evidence-file.js';
+import type { GivenTrust } from './given-trust.js';
 import { readKeyFiles } from './key-files.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 import { verdictText } from './verdict-text.js';
-import { type EvidenceVerdict, type GivenTrust, NotEvidence, verifyEvidence } from './verify-evidence.js';
+import { type EvidenceVerdict, NotEvidence, verifyEvidence } from './verify-evidence.js';
 
 interface VerifyOptions {
   readonly logKeys?: readonly string[];

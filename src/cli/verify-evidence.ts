@@ -1,8 +1,5 @@
-import type { PublicJwk } from '../core/cose/public-key.js';
 import { readTransparentStatement } from '../core/statement/transparent-statement.js';
-import type { NoteKey } from '../core/tlog/signed-note.js';
 import { documentFindings } from '../core/verify/match-document.js';
-import type { ExpectedLog, IssuerTrust } from '../core/verify/trust.js';
 import {
   checked,
   createVerdict,
@@ -14,32 +11,15 @@ import {
 } from '../core/verify/verdict.js';
 import { examineTransparentStatement } from '../core/verify/verify-transparent-statement.js';
 import { bundleVerdict } from './bundle-evidence.js';
+import { isBundleFolder } from './evidence-bundle.js';
 import { type EvidenceFile, type EvidenceKind, kindName, readEvidence, UsageError } from './evidence-file.js';
 import { eventVerdict, type GivenEvent, readGivenEvents } from './given-event.js';
+import type { GivenTrust } from './given-trust.js';
 import { checkLogFiles, checkReplica, type Progress } from './log-evidence.js';
 import { checkPublicAsset } from './public-asset-evidence.js';
 import { type GivenEntry, matchReceipts } from './receipt-evidence.js';
 import { findReplicas } from './replica-folder.js';
 import { readGivenStatements, statementVerdict } from './statement-evidence.js';
-
-/** The keys that the caller trusts; asked for only when a check needs them. */
-export interface GivenTrust {
-  /** @throws {UsageError} when none were given */
-  logKeys(): Promise<readonly PublicJwk[]>;
-  /** @throws {UsageError} when none were given */
-  issuers(): Promise<IssuerTrust>;
-  /** Whether the caller gave keys of issuers, or authorities. */
-  readonly hasIssuers: boolean;
-  readonly statementLog: ExpectedLog;
-  readonly tenancyLog: ExpectedLog;
-  readonly witnesses: readonly NoteKey[];
-  /** How many of the witnesses have to have cosigned. */
-  readonly quorum: number;
-  /** Origin of the checkpoints that witnesses cosign. */
-  readonly witnessedLog: string | undefined;
-  /** A statement is checked without its document. */
-  readonly statementOnly: boolean;
-}
 
 /** The verdict, and what each given file was taken for. */
 export interface EvidenceVerdict {
@@ -73,7 +53,7 @@ export async function verifyEvidence(
     const keys = { logKeys: await trust.logKeys(), log: trust.tenancyLog };
     return { verdict: createVerdict(await checkPublicAsset(url, keys, progress)), files: [{ file: url, kind: 'url' }] };
   }
-  const files = await Promise.all(paths.map(readEvidence));
+  const files = await Promise.all(paths.map(readGiven));
   const takenFor = files.map(({ path, takenFor: kind }) => ({ file: path, kind }));
   if (files.every(({ kind }) => kind === 'document' || kind === 'keys')) throw noEvidence(takenFor);
   try {
@@ -98,8 +78,7 @@ async function checkFiles(files: readonly EvidenceFile[], trust: GivenTrust, pro
   const carried = await carriedEntries(of('transparent_statement'));
   const found: Partial<Findings>[] = [...unread, ...plain.unread];
   for (const file of of('transparent_statement')) found.push(await transparentVerdict(file, trust));
-  for (const file of of('bundle'))
-    found.push(await bundleVerdict(file, await statementTrust(trust), { ...trust, tenancyLog: trust.tenancyLog }));
+  for (const file of of('bundle')) found.push(await bundleVerdict(file, trust));
   found.push(...(await logsOf(of('folder'), of('massif'), of('seal'), events, trust, progress)));
   if (of('receipt').length > 0) {
     const keys = { ...trust, logKeys: await trust.logKeys() };
@@ -114,6 +93,13 @@ async function checkFiles(files: readonly EvidenceFile[], trust: GivenTrust, pro
   for (const event of events) found.push(await eventVerdict(event, claims));
   for (const { path } of of('keys')) found.push(notCovered(path, 'explanation', 'keys are given with an option'));
   return withDocuments(createVerdict(...found), of('document'), trust);
+}
+
+/** A folder is an unpacked bundle, or the replica of logs. */
+async function readGiven(path: string): Promise<EvidenceFile> {
+  const file = await readEvidence(path);
+  const isBundle = file.kind === 'folder' && (await isBundleFolder(path));
+  return isBundle ? { ...file, kind: 'bundle', takenFor: 'bundle' } : file;
 }
 
 async function statementTrust(trust: GivenTrust) {

@@ -19,6 +19,7 @@ export type VerificationCode =
   | 'witness_quorum_missing'
   | 'massif_corrupt'
   | 'insufficient_data'
+  | 'bundle_mismatch'
   | 'algorithm_not_allowed'
   | 'critical_header_unknown'
   | 'signature_malformed'

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { unzipSync, type Zippable, zipSync } from 'fflate';
+import { unzipSync, zipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.js';
+import { bundleIndex, encodeBundleIndex, INDEX_PATH, readBundleIndex } from '../../src/core/bundle/bundle-index.js';
 import { utf8 } from '../../src/core/bytes.js';
 import { encodeVkey } from '../../src/core/tlog/signed-note.js';
 import { startTestService, type TestService, template } from './test-service.js';
@@ -81,11 +82,13 @@ async function verify(bundle: Uint8Array, by: readonly TestWitness[], ...more: s
   return { text: out.join('\n'), err: err.join('\n'), exitCode: terminal.exitCode };
 }
 
-/** The bundle with some files changed, or taken out. */
+/** The bundle with some files changed, or taken out, under an index that lists them as they are now. */
 function changed(bundle: Uint8Array, change: (files: Record<string, Uint8Array>) => void): Uint8Array {
   const opened: Record<string, Uint8Array> = unzipSync(bundle);
+  const { operations } = readBundleIndex(opened[INDEX_PATH]!);
+  delete opened[INDEX_PATH];
   change(opened);
-  return zipSync(opened as Zippable);
+  return zipSync({ ...opened, [INDEX_PATH]: encodeBundleIndex(bundleIndex(opened, operations)) });
 }
 const textOf = (files: Record<string, Uint8Array>, name: string) => new TextDecoder().decode(files[name]);
 const QUORUM = ['--witness-quorum', '2'];
@@ -95,17 +98,22 @@ describe('the bundle of an event that witnesses have vouched for', () => {
     for (const bundle of [...bundles, publicBundle]) {
       const checked = await verify(bundle, witnesses, ...QUORUM);
       expect(checked.text).toMatch(/^VERIFIED\b/);
-      expect(checked.text).toMatch(
-        /witnesses: witnessed by 2 of 3 \(w1\.example, w2\.example\); the seal is entry \d+ of/,
-      );
+      expect(checked.text).toMatch(/witnesses w1\.example, w2\.example: entry \d+ of \d+ in "/);
       expect(checked.exitCode).toBe(0);
     }
   });
 
-  it('has nothing checked of them without their keys, and says so', async () => {
+  it('is incomplete without their keys, and says where keys come from', async () => {
     const { text, exitCode } = await verify(bundles[0]!, []);
-    expect([exitCode, text]).toEqual([0, expect.stringContaining('not checked  event witnesses')]);
-    expect(text).toMatch(/^VERIFIED as far as checked\. Not checked: .*witnesses/);
+    expect([exitCode, text]).toEqual([3, expect.stringMatching(/^INCOMPLETE/)]);
+    expect(text).toMatch(/witness\/seal\.tlog-proof \(NOT PROVEN: .*--witness.*publish/);
+  });
+
+  it('has nothing false in it without their keys either', async () => {
+    const garbage = changed(bundles[0]!, (opened) => {
+      opened['witness/event-in-seal.json'] = unzipSync(bundles[1]!)['witness/event-in-seal.json']!;
+    });
+    expect((await verify(garbage, [])).exitCode).toBe(1);
   });
 
   it('is refused where all of them are asked for and one did not cosign', async () => {
@@ -224,13 +232,6 @@ describe('the bundle of an event that witnesses have vouched for', () => {
         opened['witness/seal.sth'] = utf8('seal');
       },
     ],
-    [
-      'nothing of witnesses',
-      'witness_quorum_missing',
-      (opened) => {
-        delete opened['witness/seal.sth'];
-      },
-    ],
   ])('is refused with %s', async (_, code, change) => {
     const other = unzipSync(bundles[1]!);
     const { text, exitCode } = await verify(
@@ -238,6 +239,23 @@ describe('the bundle of an event that witnesses have vouched for', () => {
       witnesses,
       ...QUORUM,
     );
-    expect([exitCode, text]).toEqual([1, expect.stringMatching(new RegExp(`witnesses: .*\\[(${code})\\]`))]);
+    expect([exitCode, text]).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`witness/seal\\.tlog-proof: .*\\[(${code})\\]`)),
+    ]);
+  });
+
+  it('is incomplete for a verifier who asks for witnesses where it has nothing of them', async () => {
+    const without = (gone: RegExp) =>
+      changed(bundles[0]!, (opened) => {
+        for (const path of Object.keys(opened)) if (gone.test(path)) delete opened[path];
+      });
+    for (const gone of [/^witness\//, /^witness\/seal\.sth$/]) {
+      const { text, exitCode } = await verify(without(gone), witnesses, ...QUORUM);
+      expect([exitCode, text]).toEqual([3, expect.stringMatching(/^INCOMPLETE/)]);
+    }
+    const lost = unzipSync(bundles[0]!);
+    delete lost['witness/seal.sth'];
+    expect((await verify(zipSync(lost), witnesses, ...QUORUM)).exitCode).toBe(1);
   });
 });

@@ -103,7 +103,7 @@ describe('an evidence bundle is not opened', async () => {
   const bundle = (files: readonly ZipFile[], saysFiles?: number) => verify(file('made.zip', zip(files, saysFiles)));
 
   it('unless it is a good one', async () => {
-    expect((await bundle([good, { name: 'how-to-check.txt', content: utf8('so') }])).exitCode).toBe(0);
+    expect((await bundle([good, { name: 'how-to-check.txt', content: utf8('so') }])).exitCode).toBe(3);
   });
 
   it.each<[string, ZipFile[], number?]>([

@@ -21,6 +21,11 @@ export type BundleFileKind =
   | 'explanation'
   | 'keys-copy';
 
+/** Whether a kind of file is no evidence: a text for people, or a copy of keys. */
+export function isExplanation(kind: string | undefined): boolean {
+  return kind === 'explanation' || kind === 'keys-copy';
+}
+
 /** Where a file of a bundle belongs. */
 export interface BundlePlace {
   readonly kind: BundleFileKind;

@@ -1,0 +1,22 @@
+import type { PublicJwk } from '../core/cose/public-key.js';
+import type { NoteKey } from '../core/tlog/signed-note.js';
+import type { ExpectedLog, IssuerTrust } from '../core/verify/trust.js';
+
+/** The keys that the caller trusts; asked for only when a check needs them. */
+export interface GivenTrust {
+  /** @throws {UsageError} when none were given */
+  logKeys(): Promise<readonly PublicJwk[]>;
+  /** @throws {UsageError} when none were given */
+  issuers(): Promise<IssuerTrust>;
+  /** Whether the caller gave keys of issuers, or authorities. */
+  readonly hasIssuers: boolean;
+  readonly statementLog: ExpectedLog;
+  readonly tenancyLog: ExpectedLog;
+  readonly witnesses: readonly NoteKey[];
+  /** How many of the witnesses have to have cosigned. */
+  readonly quorum: number;
+  /** Origin of the checkpoints that witnesses cosign. */
+  readonly witnessedLog: string | undefined;
+  /** A statement is checked without its document. */
+  readonly statementOnly: boolean;
+}

@@ -1,0 +1,78 @@
+import { toHex } from '../bytes.js';
+import { VerificationError } from '../errors.js';
+import { type Sha256, sha256 } from '../sha256.js';
+import { contradiction, type Findings, notCovered } from '../verify/verdict.js';
+import { type BundledFile, type BundleFiles, type BundleIndex, INDEX_PATH } from './bundle-index.js';
+import { isExplanation, placeOf } from './bundle-layout.js';
+
+type Finding = Partial<Findings>;
+
+/** The finding that a piece of a bundle is not what another piece says of it. */
+export function bundleMismatch(path: string, why: string): Finding {
+  return contradiction(path, new VerificationError('bundle_mismatch', why));
+}
+
+/** How a file compares with the index. */
+export type Listed = 'as listed' | 'changed' | 'lost' | 'not listed';
+
+/** Compares files with an index, each SHA-256 computed once. */
+export function listedAs(files: BundleFiles, index: BundleIndex | undefined, hash: Sha256 = sha256) {
+  const listed = new Map(index?.files.map((file) => [file.path, file.sha256]));
+  return (path: string): Listed => {
+    const expected = listed.get(path);
+    if (expected === undefined) return 'not listed';
+    if (!Object.hasOwn(files, path)) return 'lost';
+    return toHex(hash(files[path]!)) === expected ? 'as listed' : 'changed';
+  };
+}
+
+function checkListed({ path, kind, operation }: BundledFile, folder: string | undefined, is: Listed): Finding {
+  const place = placeOf(path);
+  if (!place) return notCovered(path, 'unproven', `this program knows no file of the kind ${kind} there: not checked`);
+  if (place.kind !== kind || place.folder !== folder)
+    return bundleMismatch(path, `${INDEX_PATH} says that it is ${kind}, of operation ${operation ?? 'none'}`);
+  if (isExplanation(kind) || is === 'as listed') return {};
+  return bundleMismatch(
+    path,
+    is === 'lost'
+      ? `${INDEX_PATH} lists it, and it is not in the bundle`
+      : `its SHA-256 is not the one that ${INDEX_PATH} lists`,
+  );
+}
+
+function checkOperations({ operations, files }: BundleIndex): Finding[] {
+  const withEvent = new Set(files.flatMap(({ kind, operation }) => (kind === 'event' ? [operation] : [])));
+  return operations
+    .filter(({ number }) => !withEvent.has(number))
+    .map(({ number }) => bundleMismatch(INDEX_PATH, `it lists no event of operation ${number}`));
+}
+
+/** Compares a bundle's files with its index: a listed piece of evidence that is lost or changed refuses the bundle. */
+export function checkListing(index: BundleIndex, is: (path: string) => Listed): Finding[] {
+  const folders = new Map<number | undefined, string>(index.operations.map(({ number, folder }) => [number, folder]));
+  const open = `the bundle was made with ${index.operations.length} operations, by this index. It is not signed: nothing here proves that the log has no other operation`;
+  return [
+    notCovered(INDEX_PATH, 'by_design', open, ['operation_count', 'operations', 'files']),
+    ...checkOperations(index),
+    ...index.files.map((file) => checkListed(file, folders.get(file.operation), is(file.path))),
+  ];
+}
+
+/**
+ * Names the files that nothing checks. One that an index should list, or that claims to be evidence by its content, is
+ * unproven; any other is no evidence.
+ */
+export function checkUnlisted(
+  files: BundleFiles,
+  hasIndex: boolean,
+  is: (path: string) => Listed,
+  isEvidence: (bytes: Uint8Array) => boolean,
+): Finding[] {
+  return Object.keys(files).flatMap((path) => {
+    const kind = placeOf(path)?.kind;
+    if (path === INDEX_PATH || is(path) !== 'not listed' || isExplanation(kind) || (kind && !hasIndex)) return [];
+    return kind !== undefined || isEvidence(files[path]!)
+      ? [notCovered(path, 'unproven', `${INDEX_PATH} does not list it: not checked`)]
+      : [notCovered(path, 'explanation', 'it is no evidence: not checked')];
+  });
+}

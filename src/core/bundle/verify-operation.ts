@@ -1,0 +1,231 @@
+import { equalBytes, utf8 } from '../bytes.js';
+import { VerificationError } from '../errors.js';
+import { mmrReceiptInForm } from '../receipt/mmr-receipt.js';
+import { type EventDocument, readEventDocument } from '../statement/event-document.js';
+import { type ReadTransparentStatement, readTransparentStatement } from '../statement/transparent-statement.js';
+import { parseUnambiguousJson } from '../statement/unambiguous-json.js';
+import { canonicalJson } from '../vcon/jcs.js';
+import { readJson } from '../vcon/json-document.js';
+import type { Claim, Proof } from '../verify/claim.js';
+import { OPEN_ASSET_FREE_MEMBERS, uncoveredMembers } from '../verify/event-facts.js';
+import type { ExpectedLog, IssuerTrust, LogTrust } from '../verify/trust.js';
+import { checked, createVerdict, type Findings, findingsOf, notCovered, verdictWithin } from '../verify/verdict.js';
+import { eventInProvenMassif } from '../verify/verify-event-in-log.js';
+import { verifyReceipt } from '../verify/verify-receipt.js';
+import { examineTransparentStatement } from '../verify/verify-transparent-statement.js';
+import type { BundleFileKind } from './bundle-layout.js';
+import { examineWitness, type GivenWitnesses } from './bundled-witness.js';
+import { bundleMismatch } from './check-listing.js';
+import type { OperationFiles, PlacedFile } from './operation-files.js';
+import type { BundledLogs } from './verify-bundled-logs.js';
+
+/** What an operation's evidence is checked with. */
+export interface OperationTrust extends LogTrust, IssuerTrust, GivenWitnesses {
+  readonly statementLog?: ExpectedLog | undefined;
+  readonly tenancyLog?: ExpectedLog | undefined;
+}
+
+/** What an operation's files prove. */
+export interface ExaminedOperation {
+  readonly findings: Partial<Findings>;
+  /** Identity in its event.json. */
+  readonly identity?: string | undefined;
+}
+
+type Finding = Partial<Findings>;
+
+/** Where pieces that a check names generically are in the bundle. */
+function placed({ claims, contradictions, notCovered: open, missing }: Findings, paths: Record<string, string>) {
+  const at = <Part extends { readonly piece: string }>(part: Part): Part => ({
+    ...part,
+    piece: paths[part.piece] ?? part.piece,
+  });
+  return createVerdict({
+    claims: claims.map(at),
+    contradictions: contradictions.map(at),
+    notCovered: open.map(at),
+    missing,
+  });
+}
+
+/** A file that repeats a part of the transparent statement has to be that part. */
+function sameAs(file: PlacedFile | undefined, part: Uint8Array | undefined): Finding {
+  if (!file) return {};
+  if (!part) return notCovered(file.path, 'unproven', 'the transparent statement has no such part: not checked');
+  return equalBytes(file.bytes, part)
+    ? {}
+    : bundleMismatch(file.path, 'it is not the one in transparent-statement.cose');
+}
+
+const REPEATED = ['signed-statement', 'statement-log-receipt'] as const satisfies readonly BundleFileKind[];
+
+interface ExaminedStatement {
+  readonly findings: readonly Finding[];
+  readonly parts?: ReadTransparentStatement | undefined;
+}
+
+async function examineStatement(files: OperationFiles, trust: OperationTrust): Promise<ExaminedStatement> {
+  const file = files.get('transparent-statement');
+  if (!file) {
+    const loose = REPEATED.flatMap((kind) => files.get(kind) ?? []);
+    const why = 'transparent-statement.cose is not here: not checked';
+    return { findings: loose.map(({ path }) => notCovered(path, 'unproven', why)) };
+  }
+  const verdict = verdictWithin(file.path, await examineTransparentStatement(file.bytes, trust));
+  // Bytes that cannot be taken apart are refused by that verdict.
+  const { proven: parts } = await checked(file.path, () => readTransparentStatement(file.bytes));
+  if (!parts) return { findings: [verdict] };
+  const findings = [
+    verdict,
+    sameAs(files.get('signed-statement'), parts.entry),
+    sameAs(files.get('statement-log-receipt'), parts.rfc9162Receipt),
+    ...(parts.mmrReceipt ? [sameAs(files.get('tenancy-log-receipt'), parts.mmrReceipt)] : []),
+  ];
+  return { findings, parts };
+}
+
+const canonical = (value: unknown): string => canonicalJson(readJson(utf8(JSON.stringify(value ?? null))).value).text;
+
+/** Every member that the frozen event has, and the other one too: both were read as events. */
+function sameEvent(path: string, event: EventDocument, frozen: EventDocument): Finding[] {
+  const [left, right] = [event, frozen] as unknown as [Record<string, unknown>, Record<string, unknown>];
+  return [...new Set([...Object.keys(left), ...Object.keys(right)])]
+    .filter((name) => canonical(left[name]) !== canonical(right[name]))
+    .map((name) => ({
+      contradictions: [
+        {
+          code: 'bundle_mismatch',
+          piece: path,
+          member: name,
+          detail: `${name} is not that of the event in transparent-statement.cose`,
+        },
+      ],
+    }));
+}
+
+interface ReadEvent {
+  readonly event: EventDocument;
+  readonly json: object;
+}
+
+/** @throws {VerificationError} `malformed` */
+function readEvent(bytes: Uint8Array): ReadEvent {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new VerificationError('malformed', 'it is not UTF-8');
+  }
+  const json = parseUnambiguousJson(text);
+  return { event: readEventDocument(json), json: json as object };
+}
+
+/** The receipts that lie beside an event, in both forms. */
+async function examineReceipts(event: EventDocument, eventPath: string, files: OperationFiles, trust: OperationTrust) {
+  const findings: Finding[] = [];
+  const [draft, map] = [files.get('tenancy-log-receipt'), files.get('tenancy-log-receipt-map')];
+  for (const receipt of [draft, map]) {
+    if (!receipt) continue;
+    const check = async () =>
+      placed(await verifyReceipt(receipt.bytes, { event }, { ...trust, log: trust.tenancyLog }), {
+        event: eventPath,
+        receipt: receipt.path,
+      });
+    findings.push(await findingsOf(receipt.path, check));
+  }
+  if (draft && map)
+    findings.push(
+      await findingsOf(map.path, () =>
+        equalBytes(mmrReceiptInForm(map.bytes, 'draft'), draft.bytes)
+          ? {}
+          : bundleMismatch(map.path, 'it is not tenancy-log-receipt.cose in the other form'),
+      ),
+    );
+  return findings;
+}
+
+async function examineEvent(
+  file: PlacedFile,
+  { event, json }: ReadEvent,
+  files: OperationFiles,
+  logs: BundledLogs,
+  trust: OperationTrust,
+): Promise<Finding[]> {
+  const massif = logs.massifOf(event);
+  const inLog = massif
+    ? await findingsOf(file.path, () => placed(createVerdict(eventInProvenMassif(event, massif)), { event: file.path }))
+    : {};
+  const proofs = [...(await examineReceipts(event, file.path, files, trust)), inLog];
+  const isProven = proofs.some(({ claims = [] }) => claims.length > 0);
+  return [
+    ...proofs,
+    isProven
+      ? placed(createVerdict(uncoveredMembers(event, json)), { event: file.path })
+      : notCovered(file.path, 'unproven', 'no receipt and no log file here proves that a log holds it'),
+    await examineWitness(event, file.path, files, trust),
+  ];
+}
+
+/** What the leaf leaves open of an asset-free event is proven where its statement states the whole record. */
+function withRecord(verdict: Findings, eventPath: string): Findings {
+  const isRecorded = verdict.claims.some(
+    ({ kind, facts }) => kind === 'event' && facts.event_kind === 'asset_free' && facts.identity !== undefined,
+  );
+  if (!isRecorded) return verdict;
+  const open: readonly string[] = OPEN_ASSET_FREE_MEMBERS;
+  const notCovered = verdict.notCovered.flatMap((each) => {
+    const members = each.members.filter((name) => !open.includes(name));
+    const isProven = each.piece === eventPath && each.why === 'by_design' && members.length < each.members.length;
+    return isProven ? (members.length === 0 ? [] : [{ ...each, members }]) : [each];
+  });
+  return { ...verdict, notCovered };
+}
+
+/** Whether one claim states nothing but what the other one states too. */
+function isWithin({ kind, facts }: Claim, other: Claim): boolean {
+  const [said, known] = [facts, other.facts] as unknown as [Record<string, unknown>, Record<string, unknown>];
+  return kind === other.kind && Object.keys(said).every((name) => canonical(said[name]) === canonical(known[name]));
+}
+
+/** Facts that are proven several times are one claim, with all of their proofs. */
+function merged({ claims = [], ...rest }: Findings): Findings {
+  const distinct: Claim[] = [];
+  for (const claim of claims) {
+    const at = distinct.findIndex((other) => isWithin(claim, other) || isWithin(other, claim));
+    const other = distinct[at];
+    if (other)
+      distinct[at] = { ...(isWithin(claim, other) ? other : claim), by: uniqueProofs([...other.by, ...claim.by]) };
+    else distinct.push(claim);
+  }
+  return { ...rest, claims: distinct };
+}
+
+function uniqueProofs(proofs: readonly Proof[]): Proof[] {
+  return [...new Map(proofs.map((proof) => [JSON.stringify(proof), proof])).values()];
+}
+
+/**
+ * Checks all files of one operation, each by its own proof and against the others: what is there twice has to be the same.
+ */
+export async function verifyOperation(
+  files: OperationFiles,
+  logs: BundledLogs,
+  trust: OperationTrust,
+): Promise<ExaminedOperation> {
+  const statement = await examineStatement(files, trust);
+  const file = files.get('event');
+  if (!file) {
+    const loose = [...files.values()].filter(({ path }) => path.endsWith('.cose') || path.includes('witness/'));
+    const open = loose.map(({ path }) => notCovered(path, 'unproven', 'the event.json beside it is not here'));
+    return { findings: createVerdict(...statement.findings, ...open) };
+  }
+  const { proven, failed } = await checked(file.path, () => readEvent(file.bytes));
+  if (!proven) return { findings: createVerdict(...statement.findings, failed) };
+  const frozen = statement.parts?.event;
+  const verdict = createVerdict(
+    ...statement.findings,
+    ...(await examineEvent(file, proven, files, logs, trust)),
+    ...(frozen ? sameEvent(file.path, proven.event, frozen) : []),
+  );
+  return { findings: merged(withRecord(verdict, file.path)), identity: proven.event.identity };
+}

@@ -1,0 +1,379 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { unzipSync, zipSync } from 'fflate';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { runCli } from '../../src/cli/run-cli.js';
+import { bundleIndex, encodeBundleIndex, INDEX_PATH, readBundleIndex } from '../../src/core/bundle/bundle-index.js';
+import { isExplanation, placeOf } from '../../src/core/bundle/bundle-layout.js';
+import { toHex, utf8 } from '../../src/core/bytes.js';
+import { sha256 } from '../../src/core/sha256.js';
+import type { Claim } from '../../src/core/verify/claim.js';
+import type { Contradiction, NotCovered, Outcome } from '../../src/core/verify/verdict.js';
+import { startTestService, type TestService } from '../api/test-service.js';
+
+const UUID = '0192e8f5-0000-7000-8000-0000000000b1';
+const VCON = `{"vcon": "0.3.0", "uuid": "${UUID}", "parties": [], "dialog": []}`;
+const PATIENCE = { timeout: 40_000, interval: 200 };
+const folder = mkdtempSync(join(tmpdir(), 'bundle-'));
+let running: TestService;
+let keys: string[];
+let vcon: string;
+/** The service's bundle of each event, by a name. */
+const bundles = new Map<string, Uint8Array>();
+/** What `export` wrote about the vCon: four operations, of every kind. */
+let whole: Uint8Array;
+let genuine: VerdictDocument;
+
+type Files = Record<string, Uint8Array>;
+
+interface VerdictDocument {
+  readonly outcome: Outcome;
+  readonly claims: readonly Claim[];
+  readonly contradictions: readonly Contradiction[];
+  readonly not_covered: readonly NotCovered[];
+  readonly exitCode: number;
+}
+
+function file(path: string, content: string | Uint8Array): string {
+  const place = join(folder, path);
+  mkdirSync(dirname(place), { recursive: true });
+  writeFileSync(place, content);
+  return place;
+}
+
+async function cli(...args: string[]): Promise<{ out: string; err: string; exitCode: number }> {
+  const [out, err]: [string[], string[]] = [[], []];
+  const terminal = { print: (text: string) => out.push(text), complain: (text: string) => err.push(text), exitCode: 0 };
+  await runCli(args, terminal);
+  return { out: out.join('\n'), err: err.join('\n'), exitCode: terminal.exitCode };
+}
+
+/** The verdict on a bundle, with the names that its pieces have inside of it. */
+async function verify(bundle: string, ...more: string[]): Promise<VerdictDocument> {
+  const { out, exitCode } = await cli('verify', '--json', ...keys, bundle, ...more);
+  const { files: _, ...verdict } = JSON.parse(out.replaceAll(`${bundle}/`, '')) as VerdictDocument & { files: unknown };
+  return { ...verdict, exitCode };
+}
+
+let made = 0;
+/** The verdict on these files as a zip; `unpacked` as a folder. */
+async function verdictOn(files: Files, { unpacked = false } = {}): Promise<VerdictDocument> {
+  made += 1;
+  if (!unpacked) return verify(file(`made-${made}.zip`, zipSync(files, { level: 0 })));
+  for (const [path, bytes] of Object.entries(files)) file(`made-${made}/${path}`, bytes);
+  return verify(join(folder, `made-${made}`));
+}
+
+/** The same files under an index that lists them as they are: it is not signed, and anybody can write it. */
+function indexedAgain({ [INDEX_PATH]: index, ...files }: Files, gone?: number): Files {
+  const operations = readBundleIndex(index!).operations.filter(({ number }) => number !== gone);
+  const renumbered = operations.map((operation, place) => ({ ...operation, number: place + 1 }));
+  return { ...files, [INDEX_PATH]: encodeBundleIndex(bundleIndex(files, renumbered)) };
+}
+
+beforeAll(async () => {
+  // Massifs of four leaves: a vCon's events lie in several.
+  running = await startTestService({ MASSIF_HEIGHT: '3' });
+  const post = async (path: string, body: object) => String((await running.owner.post(path, body)).json['identity']);
+  const asset = await post('/archivist/v2/assets', { public: true, attributes: { arc_display_type: 'vcon' } });
+  const about = (name: string, content: string) => ({
+    arc_display_type: name,
+    vcon_operation: name,
+    payload: toHex(sha256(utf8(content))),
+    payload_hash_alg: 'SHA-256',
+    subject: `vcon://${UUID}`,
+  });
+  const event = (attributes: object) =>
+    post(`/archivist/v2/${asset}/events`, {
+      operation: 'Record',
+      behaviour: 'RecordEvidence',
+      event_attributes: attributes,
+    });
+  const free = (attributes: object) =>
+    post('/archivist/v1/events', { attributes, trails: [`vcon://${UUID}`], event_type: 'note' });
+  const created = await event(about('vcon_created', '{}'));
+  const paths = {
+    created: `v2/${created}`,
+    transcribed: `v2/${await event(about('vcon_transcribed', VCON))}`,
+    note: `v2/${await event({ arc_display_type: 'note', subject: `vcon://${UUID}` })}`,
+    public: `v2/public${created}`,
+    free: `v1/${await free({ note: 'kept' })}`,
+    freeTemplate: `v1/${await free(about('vcon_stored', VCON))}`,
+  };
+  const [logKeys, issuerKeys] = [
+    file('log-keys.cbor', (await running.anonymous.get('/.well-known/scitt-keys')).bytes),
+    file('did.json', (await running.anonymous.get('/archivist/v1/didweb/did.json')).bytes),
+  ];
+  keys = ['--log-keys', logKeys, '--issuer-keys', issuerKeys];
+  vcon = file('call.vcon.json', VCON);
+  for (const [name, path] of Object.entries(paths))
+    await vi.waitFor(async () => {
+      const answer = await running.owner.get(`/archivist/${path}/evidence`);
+      expect(answer.status).toBe(200);
+      bundles.set(name, answer.bytes);
+    }, PATIENCE);
+  vi.stubEnv('ARCHIVIST_URL', running.url);
+  vi.stubEnv('ARCHIVIST_CLIENT_ID', running.owner.clientId);
+  vi.stubEnv('ARCHIVIST_CLIENT_SECRET', running.ownerSecret);
+  const out = join(folder, 'whole.zip');
+  expect((await cli('export', UUID, '--out', out)).err).toBe('');
+  vi.unstubAllEnvs();
+  whole = readFileSync(out);
+  genuine = await verdictOn(unzipSync(whole));
+}, 120_000);
+afterAll(async () => {
+  await running?.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** The claims on operations of which another verdict does not have every fact. */
+function newClaims({ claims }: VerdictDocument, known: VerdictDocument): Claim[] {
+  const entries = ({ facts }: Claim) => Object.entries(facts).map((fact) => JSON.stringify(fact));
+  return claims.filter((claim) => {
+    const same = known.claims.filter(({ kind }) => kind === claim.kind);
+    return claim.kind !== 'log' && !same.some((other) => entries(claim).every((fact) => entries(other).includes(fact)));
+  });
+}
+
+const refusals = ({ contradictions }: VerdictDocument) => contradictions.map(({ piece, code }) => `${piece} ${code}`);
+
+describe('a genuine bundle', () => {
+  it.each(['created', 'transcribed', 'note', 'public', 'free', 'freeTemplate'])(
+    'of one event (%s) verifies, as the zip that it is and unpacked',
+    async (name) => {
+      const files = unzipSync(bundles.get(name)!);
+      const verdict = await verdictOn(files);
+      expect([verdict.outcome, verdict.exitCode, verdict.contradictions]).toEqual(['verified', 0, []]);
+      expect(verdict.claims.map(({ kind }) => kind).sort()).toEqual(
+        'transparent-statement.cose' in files ? ['event', 'log', 'statement'] : ['event', 'log'],
+      );
+      expect(await verdictOn(files, { unpacked: true })).toEqual(verdict);
+    },
+  );
+
+  it('of all operations on a vCon verifies with it, and says that completeness is not proven', async () => {
+    const zip = file('all.zip', whole);
+    const verdict = await verify(zip, vcon);
+    expect([verdict.outcome, verdict.exitCode]).toEqual(['verified', 0]);
+    expect(verdict.claims.filter(({ kind }) => kind === 'event')).toHaveLength(5);
+    expect(verdict.claims.filter(({ kind }) => kind === 'document')).toHaveLength(1);
+    expect(verdict.not_covered).toContainEqual(
+      expect.objectContaining({
+        piece: INDEX_PATH,
+        why: 'by_design',
+        detail: expect.stringMatching(/made with 5 operations.*not signed.*no other operation/),
+      }),
+    );
+    const other = await verify(zip, file('other.json', '{"vcon":"x"}'));
+    expect([other.exitCode, refusals(other)]).toEqual([
+      1,
+      [expect.stringContaining('other.json payload_hash_mismatch')],
+    ]);
+  });
+
+  it('of an asset-free event proves the members of its record, and names only what no log covers', async () => {
+    const { claims, not_covered } = await verdictOn(unzipSync(bundles.get('free')!));
+    const event = claims.find(({ kind }) => kind === 'event');
+    expect(event?.facts).toMatchObject({ event_type: 'note', identity: expect.stringMatching(/^events\//) });
+    const open = not_covered.filter(({ piece }) => piece.endsWith('event.json')).flatMap(({ members }) => members);
+    expect(open).toContain('confirmation_status');
+    expect(open).not.toContain('identity');
+  });
+
+  it('proves an event by its receipts and by its log, in one claim', () => {
+    for (const claim of genuine.claims.filter(({ kind }) => kind === 'event'))
+      expect(claim.by.flatMap((proof) => ('signed' in proof ? [proof.signed] : []))).toEqual(
+        expect.arrayContaining(['peak', 'seal']),
+      );
+  });
+});
+
+/** What somebody can do to one file. */
+const EDITS: readonly (readonly [
+  string,
+  (bytes: Uint8Array, other: Uint8Array | undefined) => Uint8Array | undefined,
+])[] = [
+  ['overwritten with garbage', () => utf8('garbage, forty bytes of it, no evidence.')],
+  ['emptied', () => new Uint8Array()],
+  ['with its last bit turned', (bytes) => bytes.with(bytes.length - 2, bytes.at(-2)! ^ 1)],
+  ['with a byte in the middle changed', (bytes) => bytes.with(bytes.length >> 1, bytes[bytes.length >> 1]! ^ 4)],
+  ['exchanged for another operation’s', (_, other) => other],
+];
+
+function otherOperations(files: Files, path: string): Uint8Array | undefined {
+  const name = path.replace(/^[^/]+\//, '');
+  const [other] = Object.keys(files).filter(
+    (each) => each !== path && /^\d{4}-/.test(each) && each.endsWith(`/${name}`),
+  );
+  return other === undefined ? undefined : files[other];
+}
+
+describe('a file of a bundle', () => {
+  it.each(EDITS)(
+    '%s refuses it, or is named where it is no evidence',
+    async (_, edit) => {
+      const files = unzipSync(whole);
+      for (const path of Object.keys(files).filter((each) => each !== INDEX_PATH)) {
+        const bytes = edit(files[path]!, otherOperations(files, path));
+        if (!bytes) continue;
+        const verdict = await verdictOn({ ...files, [path]: bytes });
+        if (isExplanation(placeOf(path)!.kind)) {
+          expect([path, verdict.outcome]).toEqual([path, 'verified']);
+          const named = verdict.not_covered.find(({ piece, why }) => piece === path && why === 'explanation');
+          expect([path, named?.detail]).toEqual([path, expect.stringContaining('not the file that index.json lists')]);
+        } else expect([path, refusals(verdict)]).toEqual([path, expect.arrayContaining([`${path} bundle_mismatch`])]);
+      }
+    },
+    120_000,
+  );
+
+  it.each(EDITS)(
+    '%s is refused by the other evidence, where the index was written again',
+    async (_, edit) => {
+      const files = unzipSync(whole);
+      for (const path of Object.keys(files).filter((each) => each !== INDEX_PATH)) {
+        const bytes = edit(files[path]!, otherOperations(files, path));
+        if (!bytes || isExplanation(placeOf(path)!.kind)) continue;
+        // Not the members that no log covers: each of those has a case of its own.
+        if (path.endsWith('event.json') && bytes.length === files[path]!.length) continue;
+        const verdict = await verdictOn(indexedAgain({ ...files, [path]: bytes }));
+        expect([path, verdict.exitCode]).toEqual([path, 1]);
+      }
+    },
+    120_000,
+  );
+
+  it('removed refuses it; with the index written again too, nothing is claimed that was not', async () => {
+    const files = unzipSync(whole);
+    for (const path of Object.keys(files)) {
+      const { [path]: _, ...rest } = files;
+      const lost = await verdictOn(rest);
+      if (path === INDEX_PATH) expect(lost.exitCode).toBe(3);
+      else expect([path, lost.exitCode]).toEqual([path, isExplanation(placeOf(path)!.kind) ? 0 : 1]);
+      if (path === INDEX_PATH) continue;
+      const again = await verdictOn(indexedAgain(rest));
+      expect([path, newClaims(again, genuine)]).toEqual([path, []]);
+    }
+  }, 120_000);
+});
+
+describe('event.json with its index written again', () => {
+  const edits: readonly (readonly [string, (value: unknown) => unknown])[] = [
+    [
+      'changed',
+      (value) => (typeof value === 'string' ? `${value}0` : typeof value === 'number' ? value + 1 : { forged: 'yes' }),
+    ],
+    ['null', () => null],
+    ['removed', () => undefined],
+  ];
+
+  it.each(['created', 'note', 'public', 'free', 'freeTemplate'])(
+    'is refused or unproven, or names the member as not covered: %s',
+    async (name) => {
+      const files = unzipSync(bundles.get(name)!);
+      const event = JSON.parse(new TextDecoder().decode(files['event.json'])) as Record<string, unknown>;
+      for (const member of Object.keys(event))
+        for (const [edit, made] of edits) {
+          const changed = utf8(JSON.stringify({ ...event, [member]: made(event[member]) }));
+          const verdict = await verdictOn(indexedAgain({ ...files, 'event.json': changed }));
+          const open = verdict.not_covered
+            .filter(({ piece }) => piece === 'event.json')
+            .flatMap(({ members }) => members)
+            .some((each) => each === member || each.startsWith(`${member}.`));
+          expect([member, edit, verdict.outcome !== 'verified' || open || made(event[member]) === undefined]).toEqual([
+            member,
+            edit,
+            true,
+          ]);
+          expect(JSON.stringify(verdict.claims)).not.toContain('"confirmation_status"');
+        }
+    },
+    60_000,
+  );
+
+  it('with a member added or doubled is not verified, or names it', async () => {
+    const files = unzipSync(bundles.get('created')!);
+    const text = new TextDecoder().decode(files['event.json']);
+    const added = text.replace(/^\{/, '{"forged": "yes",');
+    const verdict = await verdictOn(indexedAgain({ ...files, 'event.json': utf8(added) }));
+    const named = verdict.not_covered.filter(({ piece }) => piece === 'event.json').flatMap(({ members }) => members);
+    expect(named).toContain('forged');
+    const doubled = text.replace(/^\{/, '{"operation": "Forged",');
+    expect((await verdictOn(indexedAgain({ ...files, 'event.json': utf8(doubled) }))).exitCode).toBe(1);
+  });
+});
+
+describe('a bundle that lost a whole operation', () => {
+  const without = (files: Files, from: string) =>
+    Object.fromEntries(Object.entries(files).filter(([path]) => !path.startsWith(from)));
+
+  it('is refused by its index', async () => {
+    const files = unzipSync(whole);
+    for (const { folder: lost } of readBundleIndex(files[INDEX_PATH]!).operations) {
+      const verdict = await verdictOn(without(files, `${lost}/`));
+      expect([lost, verdict.exitCode]).toEqual([lost, 1]);
+      expect(refusals(verdict)).toContain(`${lost}/event.json bundle_mismatch`);
+    }
+  });
+
+  it('is refused too when the index lists no file of it, and when it counts another number', async () => {
+    const files = unzipSync(whole);
+    const index = JSON.parse(new TextDecoder().decode(files[INDEX_PATH])) as Record<string, unknown>;
+    const listed = (index['files'] as { operation?: number }[]).filter(({ operation }) => operation !== 2);
+    const rewritten = (changes: object) => ({ ...files, [INDEX_PATH]: utf8(JSON.stringify({ ...index, ...changes })) });
+    expect((await verdictOn(without(rewritten({ files: listed }), '0002-'))).exitCode).toBe(1);
+    expect((await verdictOn(rewritten({ operation_count: 4 }))).exitCode).toBe(1);
+    expect((await verdictOn(rewritten({ version: 2 }))).exitCode).toBe(3);
+  });
+
+  it('is not called complete when the index was written again without it', async () => {
+    const files = unzipSync(whole);
+    const verdict = await verdictOn(indexedAgain(without(files, '0002-'), 2));
+    expect(verdict.claims.filter(({ kind }) => kind === 'event')).toHaveLength(4);
+    expect(verdict.not_covered.find(({ piece }) => piece === INDEX_PATH)?.detail).toContain('no other operation');
+  });
+
+  it('is unproven without any index', async () => {
+    const { [INDEX_PATH]: _, ...files } = unzipSync(whole);
+    const verdict = await verdictOn(without(files, '0002-'));
+    expect([verdict.exitCode, verdict.outcome]).toEqual([3, 'incomplete']);
+  });
+});
+
+describe('what a bundle has beside its evidence', () => {
+  it('is named as not checked, and is unproven where it claims to be evidence', async () => {
+    const files = unzipSync(bundles.get('created')!);
+    const statement = files['transparent-statement.cose']!;
+    const text = await verdictOn({ ...files, 'notes.txt': utf8('called back on Monday') });
+    expect(text.exitCode).toBe(0);
+    expect(text.not_covered).toContainEqual(expect.objectContaining({ piece: 'notes.txt', why: 'explanation' }));
+    for (const [path, bytes] of [
+      ['more/transparent-statement.cose', utf8('x')],
+      ['statement.bin', statement],
+      ['old.zip', bundles.get('note')!],
+    ] as const) {
+      const verdict = await verdictOn({ ...files, [path]: bytes });
+      expect([path, verdict.exitCode]).toEqual([path, 3]);
+      expect(verdict.not_covered).toContainEqual(expect.objectContaining({ piece: path, why: 'unproven' }));
+    }
+  });
+
+  it('says when its copies of keys are others than the given ones', async () => {
+    const files = unzipSync(bundles.get('created')!);
+    const stranger = { kty: 'EC', crv: 'P-256', ...pointOf(files['keys/did.json']!) };
+    const copy = utf8(JSON.stringify({ keys: [stranger] }));
+    const verdict = await verdictOn(indexedAgain({ ...files, 'keys/log-keys.cbor': copy }));
+    expect(verdict.exitCode).toBe(0);
+    const named = verdict.not_covered.find(({ piece }) => piece === 'keys/log-keys.cbor');
+    expect(named?.detail).toContain('1 of its 1 keys are not among the keys that you gave');
+    expect(genuine.not_covered.find(({ piece }) => piece === 'keys/log-keys.cbor')?.detail).not.toContain('not among');
+  });
+});
+
+/** A point of a key that is not the log's. */
+function pointOf(didDocument: Uint8Array): { x: string; y: string } {
+  const [method] = (JSON.parse(new TextDecoder().decode(didDocument)) as { verificationMethod: unknown[] })
+    .verificationMethod as [{ publicKeyJwk: { x: string; y: string } }];
+  return { x: method.publicKeyJwk.x, y: method.publicKeyJwk.y };
+}
