@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import type { Logger } from '../../src/platform/logger.js';
 import { type AnswerLimits, type AnswerWindow, answerWithin } from '../capture/answer-window.js';
@@ -27,6 +28,8 @@ export interface ReceiverParts {
   /** Counts the requests, by what became of them. */
   counted(outcome: 'captured' | 'refused'): void;
   readonly limits?: BodyLimits;
+  /** How long `close` reports itself as unhealthy before it takes no more connections; 0 when left out. */
+  readonly drainMs?: number;
 }
 
 export interface ReceiverTls {
@@ -37,7 +40,10 @@ export interface ReceiverTls {
 
 export interface Receiver {
   readonly url: string;
-  /** Takes no more connections, ends the requests under way, resolves when all are closed. */
+  /**
+   * Reports itself as unhealthy for the time to drain, then takes no more connections, ends the requests under way, and
+   * resolves when all are closed.
+   */
   close(): Promise<void>;
 }
 
@@ -58,6 +64,7 @@ const EXPECTED = [Refusal, OperationError, BodyError, TimeLimitError] as const;
 /** Listens for a conserver's `links.webhook`: `POST /operations/{vcon_operation}`, its labels as `readOperation` takes them. */
 export async function startReceiver(parts: ReceiverParts): Promise<Receiver> {
   const readBody = createBodyReader(parts.limits ?? BODY_LIMITS);
+  let draining = false;
 
   async function capture(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
@@ -79,14 +86,21 @@ export async function startReceiver(parts: ReceiverParts): Promise<Receiver> {
 
   const server = newServer(parts.tls, (request, response) => {
     if (request.method !== 'GET') void capture(request, response);
-    else if (request.url === '/healthz') void health(parts, response);
+    else if (request.url === '/healthz') void health(parts, draining, response);
     else if (request.url === '/metrics') void metrics(parts, response);
     else answer(response, 404, 'text/plain', 'not found\n');
   });
   server.maxConnections = MOST_CONNECTIONS;
   server.on('drop', () => parts.counted('refused'));
   await listen(server, parts);
-  return { url: urlOf(server, parts.tls ? 'https' : 'http'), close: () => closeServer(server) };
+  return {
+    url: urlOf(server, parts.tls ? 'https' : 'http'),
+    async close() {
+      draining = true;
+      if (parts.drainMs) await wait(parts.drainMs);
+      await closeServer(server);
+    },
+  };
 }
 
 function newServer(
@@ -111,7 +125,8 @@ function authorize(request: IncomingMessage, secret: string | undefined): void {
     throw new Refusal('the Authorization header does not carry PLUGIN_SECRET');
 }
 
-async function health(parts: ReceiverParts, response: ServerResponse): Promise<void> {
+async function health(parts: ReceiverParts, draining: boolean, response: ServerResponse): Promise<void> {
+  if (draining) return answer(response, 503, 'application/json', '{"status":"stopping"}');
   try {
     await within(LIMITS.answerMs, parts.ping(), 'the queue does not answer');
     answer(response, 200, 'application/json', '{"status":"ok"}');

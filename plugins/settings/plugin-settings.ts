@@ -7,6 +7,7 @@ type Optional = Pick<
   PluginConfig,
   | 'tls'
   | 'failOpen'
+  | 'drainSeconds'
   | 'bulk'
   | 'receipts'
   | 'receiptUrl'

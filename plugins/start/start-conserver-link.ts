@@ -132,6 +132,7 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
       },
       ping: () => backend.ping(),
       counted: metrics.reported,
+      drainMs: (settings.drainSeconds ?? 0) * 1_000,
       ...(bodyLimits ? { limits: bodyLimits } : {}),
     });
     started.push(receiver);

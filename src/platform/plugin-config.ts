@@ -20,6 +20,11 @@ export interface PluginConfig {
    * dead-letter list. `open`: it is kept in `DATA_DIR` until the queue is back, and the chain goes on.
    */
   readonly failOpen: boolean;
+  /**
+   * `PLUGIN_DRAIN_SECONDS`, 0 to 20, default 0: so long a plugin that stops reports itself as unhealthy and still takes
+   * requests, so that a load balancer turns to another one.
+   */
+  readonly drainSeconds: number;
   /** `PLUGIN_BULK`, default `on`: events are delivered many in one request where the service takes that. */
   readonly bulk: boolean;
   /** `PLUGIN_RECEIPTS`, default `on`: after delivery the receipt is fetched, checked and kept. */
@@ -73,6 +78,11 @@ export const pluginVariables = {
   PLUGIN_TLS_KEY: path.optional(),
   PLUGIN_TLS_CLIENT_CA: path.optional(),
   PLUGIN_FAIL: z.enum(['open', 'closed']).default('closed'),
+  PLUGIN_DRAIN_SECONDS: z
+    .string()
+    .regex(/^(?:1?\d|20)$/, 'must be 0 to 20 seconds')
+    .transform(Number)
+    .default(0),
   PLUGIN_BULK: onOff.default(true),
   PLUGIN_RECEIPTS: onOff.default(true),
   PLUGIN_RECEIPT_URL: url(['http:', 'https:']).optional(),
@@ -126,6 +136,7 @@ export function pluginConfig(env: PluginEnvironment & { readonly HOST: string })
     secret: env.PLUGIN_SECRET,
     tls: tlsOf(env),
     failOpen: env.PLUGIN_FAIL === 'open',
+    drainSeconds: env.PLUGIN_DRAIN_SECONDS,
     bulk: env.PLUGIN_BULK,
     receipts: env.PLUGIN_RECEIPTS,
     receiptUrl: env.PLUGIN_RECEIPT_URL,
