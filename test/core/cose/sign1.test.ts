@@ -1,3 +1,4 @@
+// cose-kit checks what we sign; why it does not sign is in docs/design/dependencies.md.
 import { coseVerify } from 'cose-kit';
 import fc from 'fast-check';
 import { importJWK } from 'jose';
