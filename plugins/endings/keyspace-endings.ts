@@ -24,7 +24,7 @@ export interface KeyspaceEndingsParts {
   readonly url: string;
   readonly stream: string;
   readonly logger: Logger;
-  /** Whether a vCon's end could be recorded: its hash is known. */
+  /** Whether a vCon's end could be recorded: its hash is known. The UUID is in lower case. */
   isKnown(uuid: string): Promise<boolean>;
   /** Counts keys that went, of vCons whose hash is not known. */
   unknown(): void;
@@ -57,7 +57,7 @@ export function startKeyspaceEndings(parts: KeyspaceEndingsParts): { close(): Pr
 
   async function ask(reason: ReasonToLook, key: string, uuid: string): Promise<void> {
     if ((await commands.exists(key)) > 0) return;
-    if (!(await parts.isKnown(uuid))) return parts.unknown();
+    if (!(await parts.isKnown(uuid.toLowerCase()))) return parts.unknown();
     const kept = await askToLook(commands, stream, reason, uuid);
     if (!kept) sayThatNobodyLooks('too many wait for the wheel to ask the storages');
     else if (!isLooking(await readLooker(commands, stream)))
@@ -75,9 +75,17 @@ export function startKeyspaceEndings(parts: KeyspaceEndingsParts): { close(): Pr
     }
   }
 
+  async function checkSetting(): Promise<void> {
+    // A server that tells no settings, as some hosted ones, may still notify.
+    const [, setting] = (await commands.config('GET', 'notify-keyspace-events').catch(() => [])) as string[];
+    if (setting !== undefined && !notifiesOfEndings(setting))
+      logger.warn(`the conserver’s Redis needs notify-keyspace-events ${NOTIFICATIONS}, and has "${setting}"`);
+  }
+
+  subscriber.on('ready', () => void checkSetting());
   subscriber.on('message', (channel: string, key: string) => {
     const reason = REASONS[CHANNEL.exec(channel)?.[1] ?? ''];
-    const uuid = KEY.exec(key)?.[1]?.toLowerCase();
+    const uuid = KEY.exec(key)?.[1];
     if (!reason || !uuid) return;
     const asked = keepAsking(reason, key, uuid).finally(() => under.delete(asked));
     under.add(asked);

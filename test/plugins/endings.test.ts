@@ -5,9 +5,10 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { notifiesOfEndings, startKeyspaceEndings } from '../../plugins/endings/keyspace-endings.js';
-import { isLooking, readLooker } from '../../plugins/endings/look-list.js';
+import { askToLook, isLooking, readLooker } from '../../plugins/endings/look-list.js';
 import { examineCaptureRedis } from '../../plugins/operator/examine-capture.js';
 import { ownRedisUrl } from '../support/own-redis.js';
 import { hasRedisPy, pythonPath, redisJsonPath, redisServerPath, redisUrl } from '../support/prerequisites.js';
@@ -70,6 +71,26 @@ describe.skipIf(!redisUrl)('reasons to look for the end of a vCon', () => {
     await eventually(async () => (await waiting()).length === 1);
     expect(await waiting()).toEqual([`deleted:${gone}`]);
     await redis.del(`vcon:${changed}`);
+  });
+
+  it('keep the UUID as the key spells it, which Redis and the storages know, and compare it in lower case', async () => {
+    const asked: string[] = [];
+    await listen(async (uuid) => asked.push(uuid) > 0);
+    const uuid = randomUUID().toUpperCase();
+    await redis.set(`vcon:${uuid}`, '{}', 'PX', 20);
+    await eventually(async () => (await waiting()).length === 1);
+    expect([await waiting(), asked]).toEqual([[`expired:${uuid}`], [uuid.toLowerCase()]]);
+  });
+
+  it('are asked for at the start, where Redis does not notify of all of them', async () => {
+    const warnings: string[] = [];
+    const logger = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) });
+    const parts = { url: ownRedisUrl('plugin'), stream, logger, isKnown: async () => true };
+    const nothing = { unknown: () => undefined, unlooked: () => undefined };
+    await redis.config('SET', 'notify-keyspace-events', 'Exg');
+    listener = startKeyspaceEndings({ ...parts, ...nothing });
+    await eventually(() => warnings.length > 0);
+    expect(warnings.join()).toContain('needs notify-keyspace-events Exgd, and has');
   });
 
   it('are counted and not kept of a vCon that was never captured', async () => {
@@ -374,9 +395,9 @@ describe.skipIf(!redisUrl || !pythonPath || !hasRedisPy)('the wheel that looks f
   it('looks again when a new reason comes during a look', async () => {
     const uuid = randomUUID();
     await ask('deleted', uuid);
-    const looking = startWheel([{ look: 1 }], ownRedisUrl('plugin'), config({ slow: rows({ slow: 1 }) }));
+    const looking = startWheel([{ look: 1 }], ownRedisUrl('plugin'), config({ slow: rows({ slow: 2 }) }));
     await eventually(async () => Number(await redis.zscore(`${stream}:look`, `deleted:${uuid}`)) > 1);
-    drive([{ hook: uuid }], {});
+    await askToLook(redis, stream, 'deleted', uuid);
     await looking.done;
     expect([await recorded(), await waitingFor()]).toEqual([[], [`deleted:${uuid}`]]);
   });

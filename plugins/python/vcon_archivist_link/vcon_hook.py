@@ -15,6 +15,6 @@ def on_vcon_created(vcon_id, vcon_dict, ingress_lists):
 def on_vcon_deleted(vcon_id):
     """Asks a worker to look. The conserver calls this also when a storage failed. Never raises."""
     try:
-        request(DELETED, str(vcon_id).lower())
+        request(DELETED, str(vcon_id))
     except Exception:
         logger.exception("the deletion of vCon %s is not looked at", vcon_id)
