@@ -1,8 +1,9 @@
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { enqueueOperation } from '../capture/enqueue-operation.js';
 import type { Memory } from '../memory/memory.js';
+import type { CaptureMethod } from '../operation/capture-sequence.js';
 import type { EndingFound, StorageAnswer } from '../operation/ending.js';
-import { operationEvent } from '../operation/operation-event.js';
+import { type EventAttributes, operationEvent } from '../operation/operation-event.js';
 
 /** Which attribute names the storages that gave which answers. */
 const ATTRIBUTES: Readonly<Record<string, readonly StorageAnswer[]>> = {
@@ -12,12 +13,16 @@ const ATTRIBUTES: Readonly<Record<string, readonly StorageAnswer[]>> = {
   storages_not_asked: ['not_asked'],
 };
 
-/** Names of storages in one text; what separates or could be misread is percent-encoded. */
-function attributesOf(storages: EndingFound['storages']): Record<string, string> {
+const INCOMPLETE = 'vcon_deletion_incomplete';
+/** Methods that saw the document. */
+const CAPTURES: ReadonlySet<string> = new Set(['receiver', 'link', 'tracer'] satisfies CaptureMethod[]);
+
+/** Names of storages in one text, each as a label is recorded, which has no space. */
+function attributesOf(storages: EndingFound['storages'], label: (name: string) => string): Record<string, string> {
   const of = (answers: readonly StorageAnswer[]): string =>
     [...storages]
       .filter(([, answer]) => answers.includes(answer))
-      .map(([name]) => encodeURIComponent(name))
+      .map(([name]) => label(name))
       .sort()
       .join(' ');
   const named = Object.entries(ATTRIBUTES).map(([attribute, answers]) => [attribute, of(answers)] as const);
@@ -27,25 +32,60 @@ function attributesOf(storages: EndingFound['storages']): Record<string, string>
 /** What became of a finding; `unknown`: no hash of the vCon is known, `ended before`: it has ended in another way. */
 export type EndingOutcome = 'recorded' | 'unknown' | 'ended before';
 
+export interface RecordEndingParts {
+  readonly backend: QueueBackend;
+  readonly memory: Memory;
+  /** A storage's name as it is recorded. */
+  label(name: string, tenancy: string | undefined): string;
+  /** Attributes of the events that the service has about a vCon, for one that the plugin has forgotten. */
+  lastEvents(uuid: string): Promise<readonly EventAttributes[]>;
+}
+
+/** What is known of a vCon's last capture, in the words of the plugin's memory. */
+type LastCapture = Readonly<Partial<Record<'payload' | 'sequence' | 'history' | 'tenancy' | 'ended', string>>>;
+
+/** The newest event that a method of ours captured, in the words of the memory. */
+function lastCaptureOf(events: readonly EventAttributes[]): LastCapture {
+  const newestFirst = events
+    .filter((event) => event['capture_sequence'] !== undefined)
+    .sort((a, b) => (a['capture_sequence']! < b['capture_sequence']! ? 1 : -1));
+  const last = newestFirst.find((event) => CAPTURES.has(event['capture_method'] ?? ''));
+  if (!last) return {};
+  const { payload, capture_sequence: sequence, vcon_history: history } = last;
+  const end = newestFirst
+    .slice(0, newestFirst.indexOf(last))
+    .find((event) => event['capture_method'] === 'storages' && event['vcon_operation'] !== INCOMPLETE);
+  return {
+    ...(payload ? { payload } : {}),
+    ...(sequence ? { sequence } : {}),
+    ...(history ? { history: history.replace(/^vcon:\/\//, '') } : {}),
+    ...(end ? { ended: `${sequence}:${end['vcon_operation']}` } : {}),
+  };
+}
+
 /**
- * Keeps the end of a vCon for delivery, with the last hash that is known: the document itself is gone. A finding that
- * arrives twice is one event; a vCon that was captured again since may end again.
- * @throws when the queue or the memory does not answer
+ * Keeps the end of a vCon for delivery, with the last hash that is known: the document itself is gone. A vCon that the
+ * plugin has forgotten is looked up at the service. A finding that arrives twice is one event; a vCon that was captured
+ * again since may end again.
+ * @throws when the queue or the memory does not answer, or the service about a vCon that is not remembered
  */
 export async function recordEnding(
-  parts: { readonly backend: QueueBackend; readonly memory: Memory },
+  parts: RecordEndingParts,
   { ending, uuid, storages, observed }: EndingFound,
 ): Promise<EndingOutcome> {
-  const { payload, sequence = '', history, tenancy, ended } = await parts.memory.read('vcons', uuid);
+  const { memory } = parts;
+  const remembered: LastCapture = await memory.read('vcons', uuid);
+  const known = remembered.payload ? remembered : lastCaptureOf(await parts.lastEvents(uuid));
+  const { payload, sequence = '', history, tenancy, ended } = known;
   if (!payload) return 'unknown';
-  const isEnd = ending !== 'vcon_deletion_incomplete';
+  const isEnd = ending !== INCOMPLETE;
   if (ended !== undefined && ended !== `${sequence}:${ending}` && ended.startsWith(`${sequence}:`))
     return 'ended before';
-  const told = attributesOf(storages);
+  const told = attributesOf(storages, (name) => parts.label(name, tenancy));
   const nonce = isEnd ? sequence : `${sequence}:${JSON.stringify(told)}`;
   const operation = { name: ending, nonce, ...(tenancy ? { tenancy } : {}) };
   const event = operationEvent(operation, { payload, uuid }, { method: 'storages', observed, history });
   await enqueueOperation(parts.backend, operation, { ...event, attributes: { ...event.attributes, ...told } });
-  if (isEnd) await parts.memory.write('vcons', uuid, { ended: `${sequence}:${ending}` });
+  if (isEnd) await memory.write('vcons', uuid, { ended: `${sequence}:${ending}` });
   return 'recorded';
 }

@@ -3,20 +3,24 @@ import { OperationError } from '../operation/operation.js';
 import { withRecordedLabels } from '../operation/recorded-labels.js';
 import type { ClientCredentials } from '../settings/plugin-settings.js';
 
+/** The secret with which labels of a tenancy are hashed; undefined for a tenancy that nobody can deliver for. */
+export type LabelSecret = (tenancy: string | undefined) => string | undefined;
+
+export function labelSecretOf(own: ClientCredentials, tenancies: ReadonlyMap<string, ClientCredentials>): LabelSecret {
+  return (tenancy) => {
+    const credentials = tenancy === undefined ? own : tenancies.get(tenancy);
+    return credentials && (credentials.labelSecret ?? credentials.clientSecret);
+  };
+}
+
 /**
  * Lets only operations of known tenancies in, with their labels as they are recorded. Every way of capture goes through it.
  * The capture rejects with {@link OperationError} for a tenancy that nobody can deliver for.
  */
-export function admitOperations(
-  capture: CaptureOperation,
-  own: ClientCredentials,
-  tenancies: ReadonlyMap<string, ClientCredentials>,
-): CaptureOperation {
+export function admitOperations(capture: CaptureOperation, labelSecret: LabelSecret): CaptureOperation {
   return async (ended, window) => {
-    const { tenancy } = ended.operation;
-    const credentials = tenancy === undefined ? own : tenancies.get(tenancy);
-    if (!credentials) throw new OperationError('the tenancy is none of ARCHIVIST_TENANCIES');
-    const secret = credentials.labelSecret ?? credentials.clientSecret;
+    const secret = labelSecret(ended.operation.tenancy);
+    if (secret === undefined) throw new OperationError('the tenancy is none of ARCHIVIST_TENANCIES');
     return capture({ ...ended, operation: withRecordedLabels(ended.operation, secret) }, window);
   };
 }

@@ -9,11 +9,14 @@ import { recordEnding } from '../endings/record-ending.js';
 import type { Memory } from '../memory/memory.js';
 import type { Observation } from '../operation/capture-sequence.js';
 import type { EndingFound } from '../operation/ending.js';
+import { recordedLabel } from '../operation/recorded-labels.js';
 import type { PluginSettings } from '../settings/plugin-settings.js';
 import { DEFAULT_STREAM, startStreamConsumer } from '../stream/stream-consumer.js';
+import { RecordError } from '../stream/stream-record.js';
 import type { EventsAbout } from '../tap/capture-gaps.js';
 import { startEgressTap } from '../tap/egress-tap.js';
 import { startGapReport } from '../tap/start-gap-report.js';
+import type { LabelSecret } from './admit-operation.js';
 
 /** What runs until it is closed. */
 export interface Closable {
@@ -31,6 +34,7 @@ export async function startCaptureMethods(
     readonly memory: Memory;
     readonly capture: CaptureOperation;
     readonly eventsAbout: EventsAbout;
+    readonly labelSecret: LabelSecret;
     readonly metrics: OperationMetrics;
     readonly clock: Clock;
     readonly logger: Logger;
@@ -38,13 +42,26 @@ export async function startCaptureMethods(
   },
   started: Closable[],
 ): Promise<void> {
-  const { settings, backend, memory, capture, eventsAbout, metrics, clock, logger, observe } = parts;
+  const { settings, backend, memory, capture, eventsAbout, labelSecret, metrics, clock, logger, observe } = parts;
   const { conserverRedisUrl: url, stream = DEFAULT_STREAM, tapList: list } = settings;
   if (url === undefined) return;
   const consumer = randomUUID();
   const refused = metrics.streamRefused;
+  const label = (name: string, tenancy: string | undefined): string =>
+    recordedLabel(name, labelSecret(tenancy) ?? settings.clientSecret);
+  const lastEvents: EventsAbout = async (uuid) => {
+    // With several tenancies, what the service has does not tell which of them the vCon belongs to.
+    if (settings.tenanciesFile !== undefined) return [];
+    try {
+      return await eventsAbout(uuid);
+    } catch (error) {
+      logger.warn({ err: error }, 'the service does not tell the last hash of a vCon that has ended');
+      // Set aside, because entries behind it must not wait for the service.
+      throw new RecordError('its last hash is not remembered here, and the service does not answer');
+    }
+  };
   const ended = async (found: EndingFound): Promise<void> => {
-    const outcome = await recordEnding({ backend, memory }, found);
+    const outcome = await recordEnding({ backend, memory, label, lastEvents }, found);
     if (outcome === 'recorded') metrics.captured(found.ending);
     else if (outcome === 'unknown') metrics.unknownEnding();
   };

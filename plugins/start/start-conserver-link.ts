@@ -23,7 +23,7 @@ import { startReceiptWorker } from '../receipts/receipt-worker.js';
 import type { BodyLimits } from '../receiver/read-body.js';
 import { type ReceiverTls, startReceiver } from '../receiver/receiver.js';
 import { checkPluginSettings, type PluginSettings, readTenancies } from '../settings/plugin-settings.js';
-import { admitOperations } from './admit-operation.js';
+import { admitOperations, labelSecretOf } from './admit-operation.js';
 import { type Closable, startCaptureMethods } from './start-capture-methods.js';
 
 export interface ConserverLinkParts {
@@ -99,7 +99,8 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
       doubled: metrics.doubled,
       tapped: settings.tapList !== undefined,
     });
-    const admit = (each: CaptureOperation) => admitOperations(each, settings, tenancies);
+    const labelSecret = labelSecretOf(settings, tenancies);
+    const admit = (each: CaptureOperation) => admitOperations(each, labelSecret);
     const clients = archivistClients(settings, tenancies, clock);
     const common = { backend, clients, logger, random, metrics, clock, ...(pace ? { pace } : {}) };
     const places = receiptPlaces(settings, logger);
@@ -115,7 +116,10 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
     const eventsAbout = async (uuid: string) =>
       (await Promise.all(everyClient.map((client) => client.eventsAbout(`vcon://${uuid}`)))).flat();
     await startCaptureMethods(
-      { settings, backend, memory, capture: admit(capture), eventsAbout, metrics, clock, logger, observe },
+      {
+        ...{ settings, backend, memory, capture: admit(capture), eventsAbout, labelSecret },
+        ...{ metrics, clock, logger, observe },
+      },
       started,
     );
     const keep = admit(settings.failOpen ? captureOrSpool(capture, spool, logger) : capture);

@@ -15,7 +15,9 @@ import { createCaptureSequence } from '../../plugins/operation/capture-sequence.
 import { consentChanges } from '../../plugins/operation/consent.js';
 import type { Ending, StorageAnswer } from '../../plugins/operation/ending.js';
 import { namedOperation } from '../../plugins/operation/operation.js';
+import type { EventAttributes } from '../../plugins/operation/operation-event.js';
 import { OPERATION_QUEUE, type OperationJob } from '../../plugins/operation/operation-job.js';
+import { recordedLabel } from '../../plugins/operation/recorded-labels.js';
 import { vconFacts } from '../../plugins/operation/vcon-facts.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { ownRedisUrl } from '../support/own-redis.js';
@@ -122,9 +124,10 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     });
   });
 
+  let served: EventAttributes[] = [];
   const end = (ending: Ending, uuid: string, storages: Record<string, StorageAnswer> = {}) =>
     recordEnding(
-      { backend: open.backend, memory },
+      { backend: open.backend, memory, label: (name) => recordedLabel(name, 'secret'), lastEvents: async () => served },
       { ending, uuid, storages: new Map(Object.entries(storages)), observed: observe() },
     );
 
@@ -170,6 +173,26 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
       'vcon_enhanced',
       'vcon_expired',
     ]);
+  });
+
+  it('asks the service for the last hash of a vCon that it has forgotten', async () => {
+    const uuid = randomUUID();
+    await see(freshVcon({ uuid }), 'vcon_created');
+    const last = await see(freshVcon({ uuid, n: 2 }), 'vcon_enhanced', 'tracer');
+    await memory.forget('vcons', uuid);
+    served = (await jobs()).map(({ attributes }) => attributes);
+    expect(await end('vcon_deletion_incomplete', uuid, { '+1 555 0100123': 'held' })).toBe('recorded');
+    served = (await jobs()).map(({ attributes }) => attributes);
+    expect(await end('vcon_deleted', uuid)).toBe('recorded');
+    served = (await jobs()).map(({ attributes }) => attributes);
+    expect([await end('vcon_deleted', uuid), await end('vcon_expired', uuid)]).toEqual(['recorded', 'ended before']);
+    const [, , incomplete, ended] = await jobs();
+    expect(await jobs()).toHaveLength(4);
+    expect([incomplete!.payload, ended!.payload]).toEqual([last.payload, last.payload]);
+    expect(incomplete!.attributes['storages_with_vcon']).toMatch(/^hmac-sha256:[0-9a-f]{64}$/);
+    served = [{ payload: last.payload, capture_sequence: '9' }, { capture_method: 'receiver' }];
+    expect(await end('vcon_deleted', randomUUID())).toBe('unknown');
+    served = [];
   });
 
   it('notices when a second method captures the same operation', async () => {
