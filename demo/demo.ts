@@ -14,6 +14,7 @@ const TOKEN_COMMANDS = [
   `read -r ID SECRET <<< $(node -p 'const c = require("./data/credentials.json"); c.client_id + " " + c.client_secret')`,
   `TOKEN=$(curl -s -d grant_type=client_credentials -d client_id=$ID -d client_secret=$SECRET ${YOURS}/archivist/iam/v1/appidp/token | node -p '${PRINT}.access_token')`,
 ];
+const ISSUER_COMMAND = `ISSUER=$(node -p '"did:web:127.0.0.1%3A8080:archivist:v1:didweb:" + require("./data/credentials.json").tenant_identity.slice(7)')`;
 const SEALED_WITHIN_MS = 60_000;
 
 interface EventPage {
@@ -30,6 +31,7 @@ async function demo(): Promise<void> {
   await mkdir(folder);
   say('1  A service with its conserver plugin starts in an empty folder.');
   const service = await withProgress('starting', startThrowAwayService(dataDir));
+  const { issuer } = service;
   const commands: string[] = [];
   try {
     say(`   service ${service.url}, plugin ${service.pluginUrl}`);
@@ -41,12 +43,16 @@ async function demo(): Promise<void> {
     await rm(dataDir, { recursive: true, force: true });
   }
   say('3  The service is stopped and its data deleted. What follows uses the saved files alone.');
-  for (const name of FILES) await verify(folder, `${name}.vcon.json`, name);
+  for (const name of FILES) await verify(folder, `${name}.vcon.json`, name, issuer);
   say('\n4  One byte of the first vCon is altered.');
   await alter(join(folder, `${FILES[0]}.vcon.json`), join(folder, 'altered.vcon.json'));
-  const refused = await verify(folder, 'altered.vcon.json', FILES[0]!);
+  const refused = await verify(folder, 'altered.vcon.json', FILES[0]!, issuer);
   say(`\nThe same steps as commands, against a service of yours (npm start in another terminal):\n`);
-  say([...commands, verifyCommand(folder, `${FILES[0]}.vcon.json`, FILES[0]!)].map((line) => `  ${line}`).join('\n'));
+  say(
+    [...commands, verifyCommand(folder, `${FILES[0]}.vcon.json`, FILES[0]!, '$ISSUER')]
+      .map((line) => `  ${line}`)
+      .join('\n'),
+  );
   if (refused !== 1) throw new Error('the altered vCon was not refused');
 }
 
@@ -92,27 +98,29 @@ async function saveKeys(service: ThrowAwayService, folder: string): Promise<stri
     const reply = await fetch(service.url + path);
     await writeFile(join(folder, file), new Uint8Array(await reply.arrayBuffer()));
   }
-  return files.map(([file, path]) => `curl -o ${shown(folder, file)} ${YOURS}${path}`);
+  return [...files.map(([file, path]) => `curl -o ${shown(folder, file)} ${YOURS}${path}`), ISSUER_COMMAND];
 }
 
 /** Runs the offline verifier and shows what it prints. Resolves to its exit status. */
-async function verify(folder: string, vcon: string, name: string): Promise<number> {
-  say(`\n   $ ${verifyCommand(folder, vcon, name)}`);
-  const { status, output } = await run(verifyArguments(folder, vcon, name));
+async function verify(folder: string, vcon: string, name: string, issuer: string): Promise<number> {
+  say(`\n   $ ${verifyCommand(folder, vcon, name, issuer)}`);
+  const { status, output } = await run(verifyArguments(folder, vcon, name, issuer));
   say(output.trimEnd().replace(/^/gm, '   '));
   if (vcon !== 'altered.vcon.json' && status !== 0) throw new Error(`${vcon} was not verified`);
   return status;
 }
 
-function verifyArguments(folder: string, vcon: string, name: string): string[] {
+function verifyArguments(folder: string, vcon: string, name: string, issuer: string): string[] {
   const keys = ['--log-keys', join(folder, 'log-keys.cbor'), '--issuer-keys', join(folder, 'issuer-keys.json')];
-  return ['verify', ...keys, join(folder, vcon), join(folder, `${name}.cose`)];
+  return ['verify', ...keys, '--issuer', issuer, join(folder, vcon), join(folder, `${name}.cose`)];
 }
 
-function verifyCommand(folder: string, vcon: string, name: string): string {
+function verifyCommand(folder: string, vcon: string, name: string, issuer: string): string {
   return [
     'npx vcon-archivist',
-    ...verifyArguments(folder, vcon, name).map((word) => (word.startsWith(folder) ? relative('.', word) : word)),
+    ...verifyArguments(folder, vcon, name, issuer).map((word) =>
+      word.startsWith(folder) ? relative('.', word) : word,
+    ),
   ].join(' ');
 }
 

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { issuerDid } from '../src/core/statement/issuer-did.js';
 
 const MAIN = fileURLToPath(new URL('../src/main.js', import.meta.url));
 const STARTED_WITHIN_MS = 90_000;
@@ -11,6 +12,8 @@ const STARTED_WITHIN_MS = 90_000;
 export interface ThrowAwayService {
   readonly url: string;
   readonly pluginUrl: string;
+  /** Issuer of the statements of the first tenancy. */
+  readonly issuer: string;
   /** Reads a path with the first Owner's token. */
   read(path: string): Promise<Response>;
   stop(): Promise<void>;
@@ -25,9 +28,11 @@ export async function startThrowAwayService(dataDir: string): Promise<ThrowAwayS
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   await started(child);
-  const token = await ownerToken(join(dataDir, 'credentials.json'));
+  const credentials = await readCredentials(join(dataDir, 'credentials.json'));
+  const token = await ownerToken(credentials);
   return {
     url,
+    issuer: issuerDid(url, credentials['tenant_identity']!.replace(/^tenant\//, '')),
     pluginUrl: `http://127.0.0.1:${pluginPort}`,
     read: (path) => fetch(url + path, { headers: { authorization: `Bearer ${token}` } }),
     stop: () => stopped(child),
@@ -67,8 +72,11 @@ function started(child: ChildProcess): Promise<void> {
   });
 }
 
-async function ownerToken(credentialsFile: string): Promise<string> {
-  const credentials = JSON.parse(await readFile(credentialsFile, 'utf8')) as Record<string, string>;
+async function readCredentials(file: string): Promise<Record<string, string>> {
+  return JSON.parse(await readFile(file, 'utf8')) as Record<string, string>;
+}
+
+async function ownerToken(credentials: Record<string, string>): Promise<string> {
   const reply = await fetch(credentials['token_endpoint']!, {
     method: 'POST',
     body: new URLSearchParams({

@@ -3,6 +3,9 @@ import { createAcceptWriter } from './archivist/accept/accept-writer.js';
 import type { FirstOwner } from './archivist/bootstrap-deployment.js';
 import type { Deployment } from './archivist/deployment.js';
 import { createFindLogFile } from './archivist/log-files.js';
+import type { KeyOperatorDeps } from './archivist/operator/manage-keys.js';
+import { keyThumbprint } from './core/cose/cose-key.js';
+import { rootFingerprint } from './core/keys/root-fingerprint.js';
 import { signInRoutes } from './iam/sign-in/sign-in-routes.js';
 import { forgetUnlimited } from './iam/tenancies/quota.js';
 import type { Ledger } from './ledger/round.js';
@@ -53,7 +56,10 @@ export interface RunningService {
     readonly clock: Clock;
     readonly ids: Ids;
     readonly createTenancyKeys: OpenDeployment['createTenancyKeys'];
+    readonly keys: KeyOperatorDeps;
   };
+  /** Of the root key: all that a verifier needs (docs/formats/key-manifest.md). */
+  readonly rootFingerprint: string;
   /** Ends gracefully: requests under way are answered, rounds under way are finished. */
   close(): Promise<void>;
 }
@@ -93,7 +99,7 @@ async function startParts(
   await startBackgroundJobs(config, { ...base, deployment, keyring, nudge }, (end) => closers.push(end));
   const witnessing = await runWitnesses(config, { ...base, ...open, nudge: ledger.nudge });
   if (witnessing) closers.push(() => witnessing.close());
-  const { server, tls } = await startServer(config, base, ledger, closers);
+  const { server, tls, identity } = await startServer(config, base, ledger, closers);
   const link =
     config.role === 'all' || config.role === 'worker'
       ? await runConserverLink({ config, ownPort: server.port, ...base })
@@ -113,7 +119,9 @@ async function startParts(
       clock,
       ids,
       createTenancyKeys: open.createTenancyKeys,
+      keys: identity.keys,
     },
+    rootFingerprint: rootFingerprint(keyThumbprint(open.manifests.current.manifest.root)),
     close,
   };
 }
@@ -159,12 +167,13 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
   const payloadHash = await openPayloadHash({ ...base, config, scitt, keyring, nudge, closers });
   const limiter = openLimiter(config, base, closers);
   if (servesInterface) await forgetUnlimited(database, quotas);
-  const identity = await openIdentity({ config, ...base });
-  closers.push(async () => identity.close());
+  const identity = await openIdentity({ config, ...base, nudge });
+  closers.push(() => identity.close());
   const policyChanged = policyAuditWaker({ backend: queues, logger });
   const status = statusRoutes({
     publicUrl,
-    health: () => serviceHealth({ database, queues, ledger }),
+    health: () => serviceHealth({ database, queues, ledger, keys: identity.keys }),
+    rootFingerprint: () => rootFingerprint(keyThumbprint(open.manifests.current.manifest.root)),
     metrics: async () => ({ text: await metrics.registry.metrics(), contentType: metrics.registry.contentType }),
   });
   const app = createApp(
@@ -208,7 +217,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
   closers.push(() => server.close());
   const tls = await listenTls(app, config);
   if (tls) closers.push(() => tls.close());
-  return { server, tls };
+  return { server, tls, identity };
 }
 
 function openLimiter(config: Config, { logger }: Base, closers: Closers): RateLimiter | undefined {

@@ -8,7 +8,7 @@ import type { Clock } from '../platform/clock.js';
 import type { Ids } from '../platform/ids.js';
 import { listSigningKeys } from '../platform/keys/signing-key-store.js';
 import type { Tx } from '../platform/postgres/database.js';
-import { type Deployment, tenancyLog } from './deployment.js';
+import { type Deployment, keysLog, tenancyLog } from './deployment.js';
 import { findDeployment, insertDeployment, lockBootstrap } from './deployment-store.js';
 
 const PLUGIN_NAME = 'Conserver plugin';
@@ -53,6 +53,7 @@ export async function bootstrapDeployment(
     publicTenancy: deps.ids.uuid(),
     publicStatementLog: deps.ids.uuid(),
     privateStatementLog: deps.ids.uuid(),
+    keysLog: deps.ids.uuid(),
   };
   await insertDeployment(tx, deployment, createdAt);
   await deps.createDeploymentKeys(tx, deployment.deploymentTenancy);
@@ -65,6 +66,7 @@ export async function bootstrapDeployment(
   const statementLogs = [
     { tenantId: deployment.publicTenancy, logId: deployment.publicStatementLog },
     { tenantId: deployment.deploymentTenancy, logId: deployment.privateStatementLog },
+    keysLog(deployment),
   ];
   for (const log of statementLogs) {
     const structure = 'RFC9162_SHA256' as const;

@@ -8,8 +8,9 @@ export async function findDeployment(tx: Tx): Promise<Deployment | undefined> {
     public_tenancy: string;
     public_statement_log: string;
     private_statement_log: string;
+    keys_log: string;
   }>(
-    'SELECT deployment_tenancy, public_tenancy, public_statement_log, private_statement_log FROM archivist.deployment',
+    'SELECT deployment_tenancy, public_tenancy, public_statement_log, private_statement_log, keys_log FROM archivist.deployment',
   );
   if (!row) return undefined;
   return {
@@ -17,19 +18,21 @@ export async function findDeployment(tx: Tx): Promise<Deployment | undefined> {
     publicTenancy: row.public_tenancy,
     publicStatementLog: row.public_statement_log,
     privateStatementLog: row.private_statement_log,
+    keysLog: row.keys_log,
   };
 }
 
 export async function insertDeployment(tx: Tx, deployment: Deployment, createdAt: Date): Promise<void> {
   await tx.execute(
     `INSERT INTO archivist.deployment
-       (deployment_tenancy, public_tenancy, public_statement_log, private_statement_log, created_at)
-     VALUES ($1, $2, $3, $4, $5)`,
+       (deployment_tenancy, public_tenancy, public_statement_log, private_statement_log, keys_log, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6)`,
     [
       deployment.deploymentTenancy,
       deployment.publicTenancy,
       deployment.publicStatementLog,
       deployment.privateStatementLog,
+      deployment.keysLog,
       createdAt,
     ],
   );

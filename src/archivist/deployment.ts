@@ -6,6 +6,8 @@ export interface Deployment {
   readonly publicTenancy: string;
   readonly publicStatementLog: string;
   readonly privateStatementLog: string;
+  /** Key manifests; owned by the deployment's tenancy. */
+  readonly keysLog: string;
 }
 
 /** The MMR log of a tenancy has the tenancy's own id: paths and events that carry the one name the other. */
@@ -18,4 +20,9 @@ export function statementLog(deployment: Deployment, isPublic: boolean): { tenan
   return isPublic
     ? { tenantId: deployment.publicTenancy, logId: deployment.publicStatementLog }
     : { tenantId: deployment.deploymentTenancy, logId: deployment.privateStatementLog };
+}
+
+/** The log whose entries are the key manifests. */
+export function keysLog(deployment: Deployment): { tenantId: string; logId: string } {
+  return { tenantId: deployment.deploymentTenancy, logId: deployment.keysLog };
 }

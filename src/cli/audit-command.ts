@@ -1,24 +1,31 @@
 import type { Command } from 'commander';
 import { pino } from 'pino';
+import type { KnownRoot } from '../archivist/audit/audit-keys.js';
 import type { Deployment } from '../archivist/deployment.js';
 import { findDeployment } from '../archivist/deployment-store.js';
 import { readKeyDocument } from '../core/cose/key-document.js';
 import type { PublicJwk } from '../core/cose/public-key.js';
+import { VerificationError } from '../core/errors.js';
+import type { KeyManifest } from '../core/keys/key-manifest.js';
+import { readKeyManifest } from '../core/keys/read-key-manifest.js';
 import type { AuditContext } from '../ledger/audit/audit-context.js';
 import { type Config, ConfigError, parseConfig } from '../platform/config.js';
 import { fileObjectStore } from '../platform/file-object-store.js';
 import type { PublishedKey } from '../platform/keys/keyring.js';
+import { listKeyManifests } from '../platform/keys/manifest/key-manifest-store.js';
+import { manifestFile } from '../platform/keys/manifest/manifest-file.js';
 import { nodeVerify } from '../platform/keys/node-verify.js';
-import { listSigningKeys } from '../platform/keys/signing-key-store.js';
 import type { Database } from '../platform/postgres/database.js';
 import { openDatabase } from '../platform/postgres/open-database.js';
 import { auditDeployment } from './audit-deployment.js';
 import { AUDITED_TABLES, coverageText } from './audited-columns.js';
 import { readInput, UsageError } from './evidence-file.js';
+import { rootThumbprint } from './root-option.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 
 interface AuditOptions {
   readonly logKeys?: readonly string[];
+  readonly root?: string;
   readonly json?: boolean;
 }
 
@@ -27,6 +34,8 @@ interface AuditReport {
   readonly logs: { name: string; leaves: string; seals: string; faults: number }[];
   readonly leavesPerSecond: number;
   readonly faults: string[];
+  /** Whether the root key was known from elsewhere than the database. */
+  readonly rootKnown: boolean;
   /** Which columns are covered, and which are not. */
   readonly coverage: typeof AUDITED_TABLES;
 }
@@ -44,6 +53,23 @@ async function deploymentOf(database: Database): Promise<Deployment> {
   return deployment;
 }
 
+/** The newest manifest that can be read; whether the root key signed it is for the audit to say. */
+function newestOf(manifests: readonly Uint8Array[]): Pick<KeyManifest, 'keys'> {
+  for (const bytes of manifests.toReversed())
+    try {
+      return readKeyManifest(bytes).manifest;
+    } catch (error) {
+      if (!(error instanceof VerificationError)) throw error;
+    }
+  return { keys: [] };
+}
+
+/** The root key as far as it is known: by its fingerprint, or by what KEYS_DIR remembers. */
+async function knownRoot(config: Config, deployment: Deployment, { root }: AuditOptions): Promise<KnownRoot> {
+  const remembered = await manifestFile(config.keysDir, deployment.deploymentTenancy).read();
+  return { remembered, thumbprint: root === undefined ? undefined : rootThumbprint(root) };
+}
+
 /** Keys from files where given: those of the database could have been changed together with what they sign. */
 async function keyringOf(
   database: Database,
@@ -52,15 +78,16 @@ async function keyringOf(
 ): Promise<AuditContext['keyring']> {
   const given: PublicJwk[] = [];
   for (const path of options.logKeys ?? []) given.push(...readKeyDocument(await readInput(path)));
-  const rows = await database.inTransaction('system', (tx) => listSigningKeys(tx, deploymentTenancy));
+  const stored = await database.inTransaction('system', (tx) => listKeyManifests(tx, deploymentTenancy, 1n));
+  const { keys } = newestOf(stored.map(({ manifest }) => manifest));
   const fromElsewhere = (role: string) => role === 'seal' || role === 'statement_receipt';
   return {
-    publicKeys: (roles) =>
+    everyKey: (roles) =>
       given.length > 0 && roles.every(fromElsewhere)
         ? given.map((jwk) => ({ jwk }) as PublishedKey)
-        : rows
+        : keys
             .filter(({ role }) => roles.some((wanted) => wanted === role))
-            .map((row) => ({ jwk: row.publicJwk as unknown as PublicJwk }) as PublishedKey),
+            .map(({ jwk }) => ({ jwk: jwk as unknown as PublicJwk }) as PublishedKey),
   };
 }
 
@@ -84,12 +111,14 @@ async function auditOpen(
 ): Promise<AuditReport> {
   const faults: { log: string; what: string }[] = [];
   const deployment = await deploymentOf(database);
+  const root = await knownRoot(config, deployment, options);
   const begun = performance.now();
   const audited = await auditDeployment({
     database,
     deployment,
     objectStore: fileObjectStore(config.objectStoreDir),
     verifySignature: nodeVerify,
+    root,
     keyring: await keyringOf(database, deployment, options),
     witnesses: config.witnesses.map(({ key }) => key),
     quorum: config.witnessQuorum,
@@ -108,19 +137,24 @@ async function auditOpen(
     logs,
     leavesPerSecond: Math.round(leaves / ((performance.now() - begun) / 1000)),
     faults: faults.map(({ log, what }) => `${log}: ${what}`),
+    rootKnown: root.remembered !== undefined || root.thumbprint !== undefined,
     coverage: AUDITED_TABLES,
   };
 }
 
-function reportText({ sound, logs, leavesPerSecond, faults }: AuditReport, options: AuditOptions): string {
+function reportText({ sound, logs, leavesPerSecond, faults, rootKnown }: AuditReport, options: AuditOptions): string {
   const lines = logs.map((log) => {
     const verdict = log.faults === 0 ? 'ok    ' : 'FAULTY';
     return `${verdict}  ${log.name}: ${log.leaves} leaves, ${log.seals} seals${log.faults > 0 ? `, ${log.faults} faults` : ''}`;
   });
   const shown = faults.slice(0, MOST_FAULTS);
-  const keys = options.logKeys
-    ? []
-    : ['', 'Log keys were taken from the database: give --log-keys to trust only what you obtained elsewhere.'];
+  const keys =
+    options.logKeys || rootKnown
+      ? []
+      : [
+          '',
+          'Keys were taken from the database: give --root with the fingerprint, or KEYS_DIR, to trust only what you obtained elsewhere.',
+        ];
   return [
     sound ? 'SOUND.' : `NOT SOUND: ${faults.length} faults.`,
     '',
@@ -146,6 +180,7 @@ export function addAuditCommand(program: Command, terminal: Terminal): void {
     .description(
       'make every log anew from its events and compare; reads DATABASE_URL, or DATA_DIR of a stopped service',
     )
+    .option('--root <fingerprint>', 'fingerprint of the root key; what KEYS_DIR remembers is used where it is there')
     .option('--log-keys <file>', 'keys of the logs from elsewhere than this database; repeatable', collect)
     .option('--json', 'print one JSON document')
     .action(async (options: AuditOptions) => {

@@ -1,7 +1,8 @@
 import { auditAnchors } from '../archivist/audit/audit-anchors.js';
 import { auditChain } from '../archivist/audit/audit-chain.js';
+import { auditKeys, type KnownRoot } from '../archivist/audit/audit-keys.js';
 import { auditRegistrations } from '../archivist/audit/audit-registrations.js';
-import type { Deployment } from '../archivist/deployment.js';
+import { type Deployment, keysLog } from '../archivist/deployment.js';
 import { leafSource } from '../archivist/leaf-source.js';
 import { statementSource } from '../archivist/statement-source.js';
 import { unloggedEvents } from '../archivist/unlogged-events-store.js';
@@ -18,6 +19,8 @@ export interface Audited extends Omit<AuditContext, 'leafSource' | 'statementSou
   readonly deployment: Deployment;
   readonly witnesses: readonly NoteKey[];
   readonly quorum: number;
+  /** What the auditor knows of the root key; without it, manifests are only held against each other. */
+  readonly root?: KnownRoot;
 }
 
 const MOST_STRAYS = 200;
@@ -34,14 +37,15 @@ export async function auditDeployment(audited: Audited): Promise<AuditedLog[]> {
   for (const ref of await database.inTransaction('system', allLogs))
     await readable(fault, `log ${ref.logId}`, async () => void logs.push(await auditLog(context, ref)));
   const publicLog = { tenantId: publicTenancy, logId: publicStatementLog };
-  for (const log of [publicLog, { tenantId: deploymentTenancy, logId: privateStatementLog }])
+  for (const log of [publicLog, { tenantId: deploymentTenancy, logId: privateStatementLog }, keysLog(deployment)])
     if (!logs.some(({ tenantId, logId }) => tenantId === log.tenantId && logId === log.logId))
       fault('logs', `statement log ${log.logId} is not there`);
   const strays = await database.inTransaction('system', (tx) => unloggedEvents(tx, MOST_STRAYS));
   for (const { tenantId, eventId } of strays) fault(`tenant/${tenantId}`, `event ${eventId} was never accepted`);
+  await readable(fault, 'keys', async () => void (await auditKeys(audited)));
   await readable(fault, 'registrations', () => auditRegistrations(audited));
   await readable(fault, 'payload-hash registrations', () => auditPayloadHash(audited));
-  await readable(fault, 'witnesses', () => auditWitnesses({ ...audited, publicLog }));
+  await readable(fault, 'witnesses', () => auditWitnesses({ ...audited, publicLog, keysLog: keysLog(deployment) }));
   await readable(fault, 'anchors', () => auditAnchors(audited));
   await readable(fault, 'chain', () => auditChain(audited));
   return logs;

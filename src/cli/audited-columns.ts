@@ -99,6 +99,25 @@ export const AUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
     ],
     open: {},
   },
+  signing_key: {
+    covered: [
+      'tenant_id',
+      'key_id',
+      'role',
+      'algorithm',
+      'public_jwk',
+      'state',
+      'valid_from',
+      'valid_until',
+      'certificate',
+    ],
+    open: {},
+  },
+  key_manifest: { covered: ['tenant_id', 'number', 'entry_id', 'manifest'], open: {} },
+  key_follower: {
+    covered: [],
+    open: { tenant_id: BOOKKEEPING, process_id: BOOKKEEPING, number: BOOKKEEPING, seen_at: BOOKKEEPING },
+  },
   node_page: { covered: ['tenant_id', 'log_id', 'page', 'nodes'], open: {} },
   peak_receipt: { covered: ['tenant_id', 'log_id', 'node_index', 'key_id', 'receipt'], open: {} },
   seal: {
@@ -156,6 +175,7 @@ export const AUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
 
 /** Where a covered column is not covered whole. */
 const LIMITS = [
+  'signing_key: of the row of the token pepper not key_id and valid_from; a start compares it with KEYS_DIR.',
   'leaf.idtimestamp of statement logs: the millisecond and the order alone; what is signed there has no time.',
   'seal.sealed_at_ms of statement logs: for the same reason.',
   'log.massif_height of statement logs: they have no massifs.',

@@ -1,49 +1,173 @@
+import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { toBase64 } from '../core/bytes.js';
+import { readInput, UsageError } from './evidence-file.js';
+import { readKeyFiles } from './key-files.js';
 import { answerAsOperator, type OperatorOptions } from './operator-answer.js';
 import type { OperatorClient } from './operator-client.js';
-import type { Terminal } from './terminal.js';
+import { signManifestFile } from './sign-manifest.js';
+import { EXIT_USAGE, type Terminal } from './terminal.js';
 
 type ShownKey = Readonly<
   Record<'key_id' | 'role' | 'algorithm' | 'state' | 'private_half' | 'valid_from' | 'valid_until', string>
 >;
+interface ShownManifest {
+  readonly number: number;
+  readonly issued_at: string;
+  readonly root_fingerprint: string;
+  readonly root_private_half: string;
+}
+interface StolenOption extends OperatorOptions {
+  readonly stolen?: boolean;
+}
+interface ProposeOptions extends StolenOption {
+  readonly rootKey?: string;
+  readonly output: string;
+}
 
 function line(key: ShownKey): string {
   const until = key.valid_until === '' ? '' : ` to ${key.valid_until}`;
   return `${key.state.padEnd(7)}  ${key.role.padEnd(17)}  ${key.algorithm.padEnd(6)}  ${(key.private_half || 'none').padEnd(6)}  ${key.key_id}  ${key.valid_from}${until}`;
 }
 
-async function list(client: OperatorClient) {
-  const document = (await client.get('/keys')) as { keys: ShownKey[] };
-  const ordered = document.keys.toSorted((left, right) => left.role.localeCompare(right.role));
-  return { document, text: ordered.map(line).join('\n') };
+function rootLines(manifest: ShownManifest): string[] {
+  const where = { file: 'in KEYS_DIR', module: 'in the module' }[manifest.root_private_half] ?? 'not here';
+  return [
+    `Root key (private half ${where}): ${manifest.root_fingerprint}`,
+    `Key manifest ${manifest.number} of ${manifest.issued_at}`,
+  ];
 }
 
-async function rotate(client: OperatorClient, role: string) {
-  const document = (await client.post(`/keys/${encodeURIComponent(role)}:rotate`)) as Record<string, ShownKey>;
-  const text = [
-    line(document['active']!),
-    line(document['retired']!),
-    'The retired key stays published: what it signed verifies for ever. Other processes follow within a minute.',
-  ];
+async function list(client: OperatorClient) {
+  const document = (await client.get('/keys')) as { keys: ShownKey[]; manifest: ShownManifest; faults: string[] };
+  const ordered = document.keys.toSorted((left, right) => left.role.localeCompare(right.role));
+  const faults = document.faults.map((fault) => `FAULT: ${fault}`);
+  return { document, text: [...rootLines(document.manifest), ...ordered.map(line), ...faults].join('\n') };
+}
+
+async function rotate(client: OperatorClient, role: string, stolen: boolean) {
+  if (role === 'root') {
+    const document = (await client.post('/root_key:rotate', {})) as unknown as ShownManifest;
+    const text = [
+      ...rootLines(document),
+      'Give every verifier the new fingerprint. Evidence carries the manifest that rotated the root, so the old one still works.',
+    ];
+    return { document, text: text.join('\n') };
+  }
+  const path = `/keys/${encodeURIComponent(role)}:rotate`;
+  const document = (await client.post(path, { stolen })) as unknown as Record<
+    'active' | 'retired' | 'pending',
+    ShownKey
+  > & {
+    waits_for?: string;
+  };
+  const { active, retired, pending, waits_for: reason } = document;
+  const text = retired
+    ? [
+        line(active),
+        line(retired),
+        stolen
+          ? 'The revoked key is published no more. What it signed counts only where a log proves that it is older.'
+          : 'The retired key stays published: what it signed verifies for ever.',
+      ]
+    : [line(active), line(pending), `The new key signs nothing yet: ${reason}. Run the same command again to go on.`];
   return { document, text: text.join('\n') };
 }
 
+async function revoke(client: OperatorClient, keyId: string) {
+  const document = (await client.post(`/keys/${encodeURIComponent(keyId)}:revoke`, {})) as ShownKey;
+  return { document, text: line(document) };
+}
+
+async function propose(client: OperatorClient, change: string, subject: string | undefined, options: ProposeOptions) {
+  const document = await client.post('/key_manifests:propose', await changeOf(change, subject, options));
+  await writeFile(options.output, Buffer.from(String(document['manifest']), 'base64'));
+  const text = `Key manifest ${document['number']}, without its signature, is in ${options.output}. Sign it where the root key is: vcon-archivist keys sign ${options.output} --root-key <pem> --output <signed>`;
+  return { document: { ...document, output: options.output }, text };
+}
+
+async function changeOf(change: string, subject: string | undefined, options: ProposeOptions): Promise<object> {
+  const named = (what: string): string => {
+    if (subject === undefined) throw new UsageError(`propose ${change} needs ${what}`);
+    return subject;
+  };
+  switch (change) {
+    case 'rotate':
+      return { change, role: named('a role') };
+    case 'activate':
+      return { change, role: named('a role'), stolen: options.stolen === true };
+    case 'revoke':
+      return { change, key_id: named('a key id') };
+    case 'root': {
+      const [root] = await readKeyFiles('--root-key', options.rootKey === undefined ? [] : [options.rootKey]);
+      return { change, root };
+    }
+    case 'renew':
+      return { change };
+    default:
+      throw new UsageError(`propose ${change}: the changes are rotate, activate, revoke, root and renew`);
+  }
+}
+
+async function publish(client: OperatorClient, file: string) {
+  const manifest = toBase64(await readInput(file));
+  const document = (await client.post('/key_manifests', { manifest })) as unknown as ShownManifest;
+  return { document, text: rootLines(document).join('\n') };
+}
+
 /**
- * `keys list|rotate`: the deployment's keys, through the running service. Needs read access to KEYS_DIR. Exit code 1 when
- * the service refuses, 2 when the command line or the configuration is at fault.
+ * `keys list|rotate|revoke|propose|sign|publish`: the deployment's keys. All but `sign` speak to the running service and need
+ * read access to KEYS_DIR; `sign` needs nothing but its files. Exit code 1 when the service refuses, 2 when the command line
+ * or the configuration is at fault.
  */
 export function addKeysCommand(program: Command, terminal: Terminal): void {
-  const keys = program.command('keys').description('list and rotate the service’s own keys, as the operator');
+  const keys = program.command('keys').description('list, rotate and revoke the service’s own keys, as the operator');
   const add = (usage: string, description: string): Command =>
     keys
       .command(usage)
       .description(description)
       .option('--url <url>', 'where the service is (PUBLIC_URL)')
       .option('--json', 'print one JSON document');
-  add('list', 'list the keys, retired ones too').action((options: OperatorOptions) =>
+  add('list', 'print the root’s fingerprint and the keys, retired ones too').action((options: OperatorOptions) =>
     answerAsOperator(terminal, options, list),
   );
-  add('rotate <role>', 'make a new key: issuer, statement_receipt, seal, note, token or chain').action(
-    (role: string, options: OperatorOptions) => answerAsOperator(terminal, options, (client) => rotate(client, role)),
+  add('rotate <role>', 'make a new key: issuer, statement_receipt, seal, note, token, chain or root')
+    .option('--stolen', 'revoke the key before, which somebody else has')
+    .action((role: string, options: StolenOption) =>
+      answerAsOperator(terminal, options, (client) => rotate(client, role, options.stolen === true)),
+    );
+  add('revoke <key-id>', 'revoke a retired key that was stolen').action((keyId: string, options: OperatorOptions) =>
+    answerAsOperator(terminal, options, (client) => revoke(client, keyId)),
   );
+  add(
+    'propose <change> [subject]',
+    'make the next manifest for a root key that is kept elsewhere: rotate <role>, activate <role>, revoke <key-id>, root, renew',
+  )
+    .requiredOption('--output <file>', 'where to write the manifest without its signature')
+    .option('--stolen', 'with activate: revoke the key before')
+    .option('--root-key <file>', 'with root: the public half of the new root key')
+    .action((change: string, subject: string | undefined, options: ProposeOptions) =>
+      answerAsOperator(terminal, options, (client) => propose(client, change, subject, options)),
+    );
+  add('publish <file>', 'bring back a manifest that the root key has signed').action(
+    (file: string, options: OperatorOptions) => answerAsOperator(terminal, options, (client) => publish(client, file)),
+  );
+  addSignCommand(keys, terminal);
+}
+
+function addSignCommand(keys: Command, terminal: Terminal): void {
+  keys
+    .command('sign <file>')
+    .description('sign a proposed manifest with a root key in a file; needs no service and no network')
+    .requiredOption('--root-key <pem>', 'the private half of the root key (PEM)')
+    .requiredOption('--output <file>', 'where to write the signed manifest')
+    .action(async (file: string, options: { rootKey: string; output: string }) => {
+      try {
+        terminal.print((await signManifestFile(file, options)).join('\n'));
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error;
+        terminal.complain(`error: ${error.message}`);
+        terminal.exitCode = EXIT_USAGE;
+      }
+    });
 }

@@ -2,8 +2,8 @@ import { VerificationError } from '../core/errors.js';
 import { tenancyOfLog } from '../core/receipt/log-claims.js';
 import { readSeal } from '../core/receipt/seal.js';
 import type { Claim } from '../core/verify/claim.js';
-import { sealedLeafProof, sealProof, type VerifiedSeal } from '../core/verify/proofs.js';
-import { checked, type Findings, findingsOf, notCovered } from '../core/verify/verdict.js';
+import { openHeader, sealedLeafProof, sealProof, type VerifiedSeal } from '../core/verify/proofs.js';
+import { checked, createVerdict, type Findings, findingsOf, notCovered } from '../core/verify/verdict.js';
 import { checkNotOlder } from '../core/verify/verify-consistency.js';
 import { checkEventLog, eventCommit, eventLeaf } from '../core/verify/verify-event.js';
 import { checkEventInMassif } from '../core/verify/verify-event-in-log.js';
@@ -91,7 +91,8 @@ function logFindings(piece: string, first: number, last: number, seals: readonly
     facts: { older_size: String(older.state.size), size },
     by,
   };
-  return { claims: seals.length > 1 ? [log, extension] : [log], ...openTrie(piece) };
+  const claims = seals.length > 1 ? [log, extension] : [log];
+  return createVerdict({ claims }, openTrie(piece), ...seals.map((seal) => openHeader(piece, seal)));
 }
 
 /**
@@ -130,8 +131,7 @@ export async function checkLogFiles(
     const sealed = massifs.filter((massif) => massif.firstNode < newest.state.size);
     for (const massif of sealed) for (const event of events) await findEvent(event, { massif, seal: newest });
     const open = sealed.length < massifs.length ? notCovered(piece, 'unproven', 'no seal reaches the last massif') : {};
-    const findings = logFindings(piece, sealed[0]!.index, sealed.at(-1)!.index, seals);
-    return { ...findings, notCovered: [...(findings.notCovered ?? []), ...(open.notCovered ?? [])] };
+    return createVerdict(logFindings(piece, sealed[0]!.index, sealed.at(-1)!.index, seals), open);
   });
 }
 

@@ -1,4 +1,5 @@
 import { ConfigError, parseConfig } from '../platform/config.js';
+import { UsageError } from './evidence-file.js';
 import { type OperatorClient, OperatorRefused, openOperatorClient } from './operator-client.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 
@@ -24,9 +25,10 @@ export async function answerAsOperator(
     const { document, text } = await work(await openOperatorClient((url ?? publicUrl).replace(/\/+$/, ''), keysDir));
     terminal.print(json ? JSON.stringify(document, null, 2) : text);
   } catch (error) {
-    if (!(error instanceof OperatorRefused || error instanceof ConfigError)) throw error;
+    const usage = error instanceof ConfigError || error instanceof UsageError;
+    if (!(usage || error instanceof OperatorRefused)) throw error;
     if (json) terminal.print(JSON.stringify({ error: error.message }, null, 2));
     else terminal.complain(`error: ${error.message}`);
-    terminal.exitCode = error instanceof ConfigError ? EXIT_USAGE : EXIT_NOT_DONE;
+    terminal.exitCode = usage ? EXIT_USAGE : EXIT_NOT_DONE;
   }
 }

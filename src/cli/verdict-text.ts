@@ -48,8 +48,7 @@ function factText(name: keyof Facts, value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-const keyText = ({ thumbprint, kid }: KeyId): string =>
-  `key ${thumbprint.slice(0, 16)}…${kid === undefined ? '' : ` (kid ${kid})`}`;
+const keyText = ({ thumbprint }: KeyId): string => `key ${thumbprint.slice(0, 16)}…`;
 
 function proofText(proof: Proof): string {
   switch (proof.type) {
@@ -108,9 +107,9 @@ function speakers(claims: readonly Claim[]): string {
   return ` This is what ${distinct.slice(0, MOST_SPEAKERS).join(' and ')}${more > 0 ? ` and ${more} others` : ''} recorded.`;
 }
 
-/** The first line: the outcome, who speaks, and that no issuer was pinned. */
-function headline({ outcome, claims, missing }: Verdict): string {
-  if (outcome === 'refused') return 'REFUSED.';
+/** The first line: the outcome, who speaks, and that no issuer was pinned; of a refusal, what it means. */
+function headline({ outcome, claims, contradictions: [refusal], missing }: Verdict): string {
+  if (refusal) return ['REFUSED.', REFUSAL_MEANINGS[refusal.code] ?? []].flat().join(' ');
   const pinned = missing.some(({ what }) => what === 'issuer') ? ' No issuer was pinned (--issuer).' : '';
   const found =
     outcome === 'verified' ? 'VERIFIED.' : 'INCOMPLETE. Nothing false was found, but not everything could be proven.';

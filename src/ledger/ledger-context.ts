@@ -12,7 +12,7 @@ import type { LeafSource, StatementSource } from './leaf-source.js';
 export interface LedgerContext {
   readonly database: Database;
   readonly objectStore: ObjectStore;
-  readonly keyring: Pick<Keyring, 'signer' | 'publicKeys'>;
+  readonly keyring: Pick<Keyring, 'signer' | 'everyKey'>;
   readonly verifySignature: VerifySignature;
   readonly clock: Clock;
   readonly logger: Logger;

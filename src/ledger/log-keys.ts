@@ -28,11 +28,11 @@ export function keyIdOf(signer: Signer): string {
  * may change, and what is signed already keeps the old one.
  */
 export function ownTrust(
-  context: { readonly keyring: Pick<LedgerContext['keyring'], 'publicKeys'> } & Pick<LedgerContext, 'verifySignature'>,
+  context: { readonly keyring: Pick<LedgerContext['keyring'], 'everyKey'> } & Pick<LedgerContext, 'verifySignature'>,
   log: LogState,
 ): ReceiptTrust {
   return {
-    logKeys: context.keyring.publicKeys([roleOf(log)]).map((key) => key.jwk),
+    logKeys: context.keyring.everyKey([roleOf(log)]).map((key) => key.jwk),
     verifySignature: context.verifySignature,
     sha256: nodeSha256,
     log: { subject: log.name },

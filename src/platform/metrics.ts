@@ -11,6 +11,8 @@ export interface Metrics {
   /** A sign, commit, seal and publish round of one log ended. */
   roundEnded(outcome: 'done' | 'failed', durationMs: number): void;
   batchCommitted(leaves: number): void;
+  /** How many copies of keys and manifests in the database differ from the newest manifest. */
+  keyFaults(count: number): void;
   lagged(lag: { readonly oldestWaitingMs: number; readonly haltedLogs: number }): void;
 }
 
@@ -62,9 +64,15 @@ export function createMetrics(): Metrics {
     help: 'Logs that were stopped because their history does not hold, and wait for an operator',
     registers,
   });
+  const keyFaults = new Gauge({
+    name: 'archivist_key_faults',
+    help: 'Rows of keys and key manifests that differ from the newest key manifest; they are not used, and somebody wrote them',
+    registers,
+  });
   return {
     registry,
     requests,
+    keyFaults: (count) => keyFaults.set(count),
     accepted: (kind) => accepted.inc({ kind }),
     batchAccepted: (size) => batches.observe(size),
     roundEnded: (outcome, durationMs) => rounds.observe({ outcome }, durationMs / 1000),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { VerificationError } from '../core/errors.js';
 import { encodeVkey } from '../core/tlog/signed-note.js';
 import { parseTilePath } from '../core/tlog/tile.js';
 import { checkpointNote, noteKey, publishedState, signedAlong } from '../ledger/checkpoint-note.js';
@@ -11,7 +12,7 @@ import type { Database, Tx } from '../platform/postgres/database.js';
 
 /** A statement log as others may follow it. */
 export interface FollowedLog extends LogRef {
-  readonly kind: 'public' | 'private';
+  readonly kind: 'public' | 'private' | 'keys';
 }
 
 export interface TlogDeps {
@@ -33,7 +34,7 @@ const common = { method: 'GET', access: 'public', extension: true, success: 200 
 
 /**
  * The statement logs as C2SP tlog-tiles, for existing clients, monitors and witnesses: a checkpoint, tiles of hashes, and
- * for the public log the entries. `<base>/<log uuid>` is a log's prefix.
+ * for the public log and the keys log the entries. `<base>/<log uuid>` is a log's prefix.
  */
 export function tlogRoutes(deps: TlogDeps): Route[] {
   return [logListRoute(deps), checkpointRoute(deps), vkeyRoute(deps), tileRoute(deps)];
@@ -52,7 +53,7 @@ function reading<Result>(deps: TlogDeps, log: LogRef, work: (tx: Tx) => Promise<
 function logListRoute(deps: TlogDeps): Route {
   const described = z.object({
     id: z.string(),
-    kind: z.enum(['public', 'private']),
+    kind: z.enum(['public', 'private', 'keys']),
     origin: z.string(),
     vkey: z.string(),
     url: z.string(),
@@ -99,7 +100,13 @@ function checkpointRoute(deps: TlogDeps): Route {
       const kept = await deps.cosignedCheckpoint(log);
       if (kept === undefined) return text(await checkpointNote(state, signers));
       const own = deps.keyring.publicKeys(['note']).map(({ jwk }) => noteKey(state.origin, { publicKey: jwk }));
-      return text(await signedAlong(kept, state.origin, signers, own));
+      return text(
+        // What was cosigned under a note key that is revoked since shows nothing: the log says again what it is.
+        await signedAlong(kept, state.origin, signers, own).catch((error: unknown) => {
+          if (error instanceof VerificationError) return checkpointNote(state, signers);
+          throw error;
+        }),
+      );
     },
   });
 }
@@ -129,7 +136,7 @@ function tileRoute(deps: TlogDeps): Route {
     ...common,
     path: `${BASE}/:log/tile/*tile`,
     operationId: 'Tlog_GetTile',
-    summary: 'A tile of hashes, or under entries/ a bundle of entries of the public log',
+    summary: 'A tile of hashes, or under entries/ a bundle of entries of the public log or the keys log',
     codes: [404],
     params: z.object({ log: z.string(), tile: z.string() }),
     rawResponse: 'application/octet-stream',

@@ -33,6 +33,7 @@ import type { Keyring } from '../platform/keys/keyring.js';
 import { configurationRoutes, keyByKidRoute } from '../scitt/discovery-routes.js';
 import { entryRoutes } from '../scitt/entry-routes.js';
 import { evidenceKeys, keyRoutes } from '../scitt/key-routes.js';
+import { createManifestFile, manifestRoutes } from '../scitt/manifest-routes.js';
 import type { ScittDeps } from '../scitt/register-statement.js';
 import { privateScittRoutes, publicScittRoutes } from '../scitt/registered-event-routes.js';
 import { type TlogDeps, tlogRoutes } from '../scitt/tlog-routes.js';
@@ -54,6 +55,9 @@ export function routeGroups(deps: {
   policyChanged(): void;
 }): RouteGroup[] {
   const { provenance, tokens } = deps;
+  const { manifests, deployment, database } = deps.identity.keys;
+  const keyManifests = { database, manifests, deploymentTenancy: deployment.deploymentTenancy };
+  const keyManifestFile = createManifestFile(keyManifests);
   const blobs = { ...provenance, ...deps.blobs };
   const chain = { ...provenance, keyring: deps.keyring };
   const attachments = attachmentRoutes(blobs);
@@ -135,6 +139,7 @@ export function routeGroups(deps: {
     { name: 'v1/tlscacertificates', title: 'TLS CA certificates', routes: tlsCaCertificateRoutes(provenance) },
     { name: 'v1/security_events', title: 'Security audit', routes: securityEventRoutes(provenance) },
     { name: 'v1/didweb', title: 'Keys', routes: [...keyRoutes(tokens), keyByKidRoute(tokens)] },
+    { name: 'v1/keymanifests', title: 'Key manifests', routes: manifestRoutes(keyManifests, keyManifestFile) },
     {
       name: 'v1/scrapi',
       title: 'Registration of statements (SCRAPI)',

@@ -58,6 +58,7 @@ export async function openBase(config: Config, overrides: ServiceOverrides, clos
   closers.push(() => queues.close());
   const keys = await openKeyStore(config, logger);
   closers.push(() => keys.close());
+  const objectStore = fileObjectStore(config.objectStoreDir);
   const kill = () => process.kill(process.pid, 'SIGKILL');
   return {
     clock,
@@ -67,8 +68,8 @@ export async function openBase(config: Config, overrides: ServiceOverrides, clos
     failpoints: overrides.failpoints ?? killingFailpoints(config.failpoint, kill),
     database,
     queues,
-    objectStore: fileObjectStore(config.objectStoreDir),
-    open: await openDeployment({ config, database, clock, ids, keys }),
+    objectStore,
+    open: await openDeployment({ config, database, clock, ids, keys, objectStore }),
   };
 }
 
@@ -109,7 +110,7 @@ export async function startLedger(
   const base = await openBase(config, {}, closers);
   const ledger = createServiceLedger(config, base, metrics);
   const keys = watchKeys({ ...base, ...base.open });
-  closers.push(async () => keys.close());
+  closers.push(() => keys.close());
   await ledger.start();
   return {
     nudge(tenantId, logId) {

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
+import { recertifyTenancyKeys } from '../archivist/keys/recertify-tenancy-keys.js';
 import type { KeyOperatorDeps } from '../archivist/operator/manage-keys.js';
 import type { OperatorDeps } from '../archivist/operator/manage-tenancies.js';
+import { serviceDid } from '../core/statement/issuer-did.js';
 import { claimedIssuer, createAuthenticateMember } from '../iam/identity-provider/authenticate-member.js';
 import { createProviderTokens } from '../iam/identity-provider/verify-provider-token.js';
 import type { WriteInviteDeps } from '../iam/invites/write-invite.js';
@@ -27,6 +29,7 @@ import { createSealedBox } from '../platform/keys/sealed-box.js';
 import { secretFiles } from '../platform/keys/secret-files.js';
 import type { Logger } from '../platform/logger.js';
 import { createSendMail } from '../platform/mail.js';
+import type { Metrics } from '../platform/metrics.js';
 import type { Database } from '../platform/postgres/database.js';
 import { createPageTokens, type PageTokens } from '../platform/postgres/page-token.js';
 import type { OpenDeployment } from './open-deployment.js';
@@ -39,6 +42,8 @@ interface IdentityParts {
   readonly ids: Ids;
   readonly logger: Logger;
   readonly open: OpenDeployment;
+  readonly metrics: Metrics;
+  nudge(tenantId: string, logId: string): void;
 }
 
 /** What the routes of people are given. */
@@ -52,7 +57,7 @@ export interface Identity {
   readonly keys: KeyOperatorDeps;
   readonly people: PeopleDeps;
   readonly tokens: IssueTokenDeps;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /**
@@ -66,7 +71,9 @@ export async function openIdentity(parts: IdentityParts): Promise<Identity> {
   const secret = await secretFiles(config.keysDir).secret(OPERATOR_TOKEN, (count) => ids.randomBytes(count));
   const disabled = await watchDisabledTenancies({ database, logger });
   const standingOf = createCallerStanding(database);
-  const keys = watchKeys({ database, keyring, deployment, clock, logger });
+  const { manifests } = open;
+  const found = (faults: number) => parts.metrics.keyFaults(faults);
+  const keys = watchKeys({ database, keyring, manifests, deployment, clock, ids, logger, found });
   const tellRefused = createTellRefusedToken({ logger });
   const refreshKeys = keys.refresh;
   const ofApplication = createAuthenticate({ keyring, clock, publicUrl, standingOf, refreshKeys, tellRefused });
@@ -88,14 +95,19 @@ export async function openIdentity(parts: IdentityParts): Promise<Identity> {
       ids,
       logger,
       keys: open.keys,
-      deploymentTenancy: deployment.deploymentTenancy,
-      refreshKeys: keys.adoptNow,
+      manifests,
+      deployment,
+      issuer: serviceDid(publicUrl),
+      faults: keys.faults,
+      adoptNow: keys.adoptNow,
+      recertify: (tx) => recertifyTenancyKeys(tx, open),
+      nudge: (tenantId, logId) => parts.nudge(tenantId, logId),
     },
     people,
-    close() {
+    async close() {
       disabled.close();
       guard.close();
-      keys.close();
+      await keys.close();
     },
   };
 }

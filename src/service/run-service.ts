@@ -56,6 +56,7 @@ function startLines(config: Config, service: RunningService): string[] {
     `Data: ${config.dataDir}`,
     credentials,
     `Engines: ${service.engines.database} database, ${service.engines.queue} queue, ${scanner}`,
+    `Root key: ${service.rootFingerprint}`,
     ...loopbackWarning(config),
     'Stop with Ctrl-C or SIGTERM',
   ];

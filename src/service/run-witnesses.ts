@@ -1,4 +1,4 @@
-import { type Deployment, statementLog } from '../archivist/deployment.js';
+import { type Deployment, keysLog, statementLog } from '../archivist/deployment.js';
 import { checkpointNote, publishedState } from '../ledger/checkpoint-note.js';
 import { settleCheckpoint, shownCheckpoint } from '../ledger/witnesses/shown-checkpoint.js';
 import type { Clock } from '../platform/clock.js';
@@ -29,21 +29,24 @@ export function followedLogs(deployment: Deployment): FollowedLog[] {
   return [
     { ...statementLog(deployment, true), kind: 'public' },
     { ...statementLog(deployment, false), kind: 'private' },
+    { ...keysLog(deployment), kind: 'keys' },
   ];
 }
 
-/** With witnesses, the public log shows what they have cosigned, and nothing newer; never less than it has shown before. */
+/** With witnesses, the public log and the keys log show what they have cosigned, and nothing newer; never less than before. */
 export async function cosignedCheckpoints(
   { witnesses }: Config,
   { database, keyring, deployment }: Pick<WitnessParts, 'database' | 'keyring' | 'deployment'>,
 ): Promise<TlogDeps['cosignedCheckpoint']> {
-  const publicLog = statementLog(deployment, true);
+  const cosigned = [statementLog(deployment, true), keysLog(deployment)];
   const witnessed = witnesses.length > 0;
-  await settleCheckpoint(database, publicLog, {
-    witnessed,
-    plain: async (tx) => checkpointNote((await publishedState(tx, publicLog))!, keyring.noteSigners()),
-  });
-  return async (log) => (witnessed && log.logId === publicLog.logId ? shownCheckpoint(database, log) : undefined);
+  for (const log of cosigned)
+    await settleCheckpoint(database, log, {
+      witnessed,
+      plain: async (tx) => checkpointNote((await publishedState(tx, log))!, keyring.noteSigners()),
+    });
+  return async (log) =>
+    witnessed && cosigned.some(({ logId }) => logId === log.logId) ? shownCheckpoint(database, log) : undefined;
 }
 
 /** Asks witnesses in the roles that keep the logs; undefined where none are configured. */
@@ -58,5 +61,6 @@ export async function runWitnesses(config: Config, parts: WitnessParts): Promise
     verifySignature: nodeVerify,
     noteSigners: () => parts.keyring.noteSigners(),
     publicLog: statementLog(parts.deployment, true),
+    keysLog: keysLog(parts.deployment),
   });
 }

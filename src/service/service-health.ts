@@ -1,3 +1,4 @@
+import type { KeyOperatorDeps } from '../archivist/operator/manage-keys.js';
 import type { Ledger } from '../ledger/round.js';
 import type { Database } from '../platform/postgres/database.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
@@ -15,6 +16,7 @@ export async function serviceHealth(parts: {
   database: Database;
   queues: QueueBackend;
   ledger: Ledger;
+  keys: Pick<KeyOperatorDeps, 'manifests' | 'faults'>;
 }): Promise<ServiceHealth> {
   const [database, queue, sequencers] = await Promise.all([
     probe(() => parts.database.ping()),
@@ -30,8 +32,17 @@ export async function serviceHealth(parts: {
       database: `${parts.database.engine}: ${database}`,
       queue: `${parts.queues.engine}: ${queue}`,
       sequencers,
+      keys: keyState(parts.keys),
     },
   };
+}
+
+/** Faults are told and never make the service unready: whoever can write rows could stop it. */
+function keyState({ manifests, faults }: Pick<KeyOperatorDeps, 'manifests' | 'faults'>): string {
+  const { number, issuedAtMs } = manifests.current.manifest;
+  const count = faults().length;
+  const state = count === 0 ? 'ok' : `${count} FAULTS: see "keys list"`;
+  return `manifest ${number} of ${new Date(issuedAtMs).toISOString()}: ${state}`;
 }
 
 async function probe(ask: () => Promise<unknown>): Promise<string> {

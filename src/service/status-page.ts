@@ -1,7 +1,7 @@
 import type { ServiceHealth } from './service-health.js';
 
 /** The page at `/`: what this is, whether it is well, where to go on. No script, no asset from elsewhere. */
-export function statusPage(health: ServiceHealth, publicUrl: string): string {
+export function statusPage(health: ServiceHealth, publicUrl: string, rootFingerprint: string): string {
   const state = health.ready ? 'ready' : 'not ready';
   const rows = Object.entries(health.checks)
     .map(([name, check]) => `<tr><th scope="row">${escaped(name)}</th><td>${escaped(check)}</td></tr>`)
@@ -24,6 +24,7 @@ th { text-align: left; padding-right: 2rem; font-weight: normal; color: #555; }
 <table>
 ${rows}
 </table>
+<p>Fingerprint of the root key, for <code>verify --root</code>:<br><code>${escaped(rootFingerprint)}</code></p>
 <ul>
 <li><a href="/docs">API reference</a>, from <a href="/openapi.json">openapi.json</a>; base URL <code>${escaped(publicUrl)}</code></li>
 <li>State: <a href="/readyz">readyz</a>, <a href="/healthz">healthz</a>, <a href="/metrics">metrics</a></li>

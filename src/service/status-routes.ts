@@ -8,6 +8,8 @@ export interface StatusSource {
   /** Prometheus text format. */
   metrics(): Promise<{ text: string; contentType: string }>;
   readonly publicUrl: string;
+  /** All that a verifier needs to know of this deployment. */
+  rootFingerprint(): string;
 }
 
 /** Liveness, readiness, metrics and the page at `/`. None needs a token, none tells of a tenancy. */
@@ -53,7 +55,7 @@ export function statusRoutes(source: StatusSource): Route[] {
       codes: [],
       rawResponse: 'text/html',
       handle: async () => {
-        const page = statusPage(await source.health(), source.publicUrl);
+        const page = statusPage(await source.health(), source.publicUrl, source.rootFingerprint());
         return {
           bytes: new TextEncoder().encode(page),
           contentType: 'text/html; charset=utf-8',

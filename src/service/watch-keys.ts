@@ -1,32 +1,94 @@
 import type { Deployment } from '../archivist/deployment.js';
 import type { Clock } from '../platform/clock.js';
+import type { Ids } from '../platform/ids.js';
+import { putKeyFollower, removeKeyFollower } from '../platform/keys/manifest/key-manifest-store.js';
+import type { KeyManifests } from '../platform/keys/manifest/key-manifests.js';
+import { manifestRowFaults, manifestRows } from '../platform/keys/manifest/manifest-rows.js';
 import type { OpenKeyring } from '../platform/keys/open-keyring.js';
 import { listSigningKeys } from '../platform/keys/signing-key-store.js';
 import type { Logger } from '../platform/logger.js';
 import type { Database } from '../platform/postgres/database.js';
 
-const EVERY_MS = 60_000;
+const EVERY_MS = 2_000;
 /** Whoever sends tokens of keys that do not exist makes us look no more often than this. */
 const AT_MOST_EVERY_MS = 1_000;
+/** How many looks lie between two at what changes less: rows, object store, and the sign that this process lives. */
+const THOROUGH_EVERY = 10;
+
+/** Keeps the keys of this process at the newest key manifest. */
+export interface KeyWatch {
+  /** Looks no more often than once a second. */
+  refresh(): Promise<void>;
+  /** Looks now. */
+  adoptNow(): Promise<void>;
+  /** What is wrong with the stored copies of the keys, in sentences: rows that no manifest lists, manifests set back. */
+  faults(): readonly string[];
+  close(): Promise<void>;
+}
 
 /**
- * Keeps the keyring of this process at what the database says, whichever process rotated a key. `refresh` looks no more
- * often than once a second, `adoptNow` always.
+ * Keeps the keyring of this process at the newest manifest, whichever process made it, and tells the others which one it has:
+ * a new key becomes active only when all have it. Compares the database's copies with it and says loudly what differs.
+ * @param found told how many faults there are
  */
 export function watchKeys(deps: {
   readonly database: Database;
   readonly keyring: OpenKeyring;
+  readonly manifests: KeyManifests;
   readonly deployment: Deployment;
   readonly clock: Clock;
+  readonly ids: Ids;
   readonly logger: Logger;
-}): { refresh(): Promise<void>; adoptNow(): Promise<void>; close(): void } {
+  readonly found?: (faults: number) => void;
+}): KeyWatch {
+  const { database, manifests, keyring, logger } = deps;
+  const { deploymentTenancy } = deps.deployment;
+  const processId = deps.ids.uuid();
   let lookedAt = 0;
+  let looks = 0;
   let looking: Promise<void> | undefined;
+  let rowFaults: readonly string[] = [];
+  let told = '';
+
+  const faults = () => [...manifests.faults, ...rowFaults];
+
+  async function compare(): Promise<void> {
+    const rows = await database.inTransaction('system', async (tx) => {
+      await putKeyFollower(tx, deploymentTenancy, processId, BigInt(manifests.current.manifest.number));
+      return listSigningKeys(tx, deploymentTenancy);
+    });
+    rowFaults = manifestRowFaults(manifests.current.manifest, rows);
+  }
+
+  function tell(): void {
+    const all = faults();
+    deps.found?.(all.length);
+    const text = all.join('; ');
+    if (text !== '' && text !== told) logger.error({ faults: all }, 'the database and the key manifest disagree');
+    told = text;
+  }
 
   async function look(): Promise<void> {
-    const { deploymentTenancy } = deps.deployment;
-    const rows = await deps.database.inTransaction('system', (tx) => listSigningKeys(tx, deploymentTenancy));
-    await deps.keyring.adopt(rows);
+    const thorough = looks % THOROUGH_EVERY === 0;
+    looks += 1;
+    const changed = await manifests.refresh(thorough);
+    if (changed) await keyring.adopt(manifestRows(manifests.current.manifest));
+    // After the keyring has it: what this process says here, others rely on.
+    if (changed || thorough) await compare();
+    tell();
+  }
+
+  async function lookAfter(before: Promise<void> | undefined): Promise<void> {
+    await before?.catch(() => undefined);
+    await look();
+  }
+
+  function begin(): Promise<void> {
+    const begun = lookAfter(looking).finally(() => {
+      if (looking === begun) looking = undefined;
+    });
+    looking = begun;
+    return begun;
   }
 
   function refresh(): Promise<void> {
@@ -34,15 +96,21 @@ export function watchKeys(deps: {
     const now = deps.clock.now();
     if (Math.abs(now - lookedAt) < AT_MOST_EVERY_MS) return Promise.resolve();
     lookedAt = now;
-    looking = look().finally(() => {
-      looking = undefined;
-    });
-    return looking;
+    return begin();
   }
 
-  const timer = setInterval(() => {
-    refresh().catch((error: unknown) => deps.logger.warn({ err: error }, 'the keys could not be looked up'));
-  }, EVERY_MS);
+  const failed = (error: unknown) => logger.warn({ err: error }, 'the keys could not be looked up');
+  const timer = setInterval(() => begin().catch(failed), EVERY_MS);
   timer.unref();
-  return { refresh, adoptNow: look, close: () => clearInterval(timer) };
+  begin().catch(failed);
+  return {
+    refresh,
+    adoptNow: begin,
+    faults,
+    async close() {
+      clearInterval(timer);
+      await looking?.catch(() => undefined);
+      await database.inTransaction('system', (tx) => removeKeyFollower(tx, deploymentTenancy, processId)).catch(failed);
+    },
+  };
 }

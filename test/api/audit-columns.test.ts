@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { rotateDeploymentKey } from '../../src/archivist/operator/manage-keys.js';
 import { auditDeployment } from '../../src/cli/audit-deployment.js';
 import { AUDITED_TABLES } from '../../src/cli/audited-columns.js';
 import { runCli } from '../../src/cli/run-cli.js';
@@ -38,7 +39,6 @@ const OTHER_TABLES = [
   'member_session',
   'registration_settings',
   'schema_migration',
-  'signing_key',
   'subject',
   'subject_wallet',
   'tenancy',
@@ -84,7 +84,8 @@ beforeAll(async () => {
   };
   running = await startTestService(environment);
   const tlog = (await running.anonymous.get('/verifiabledata/tlog')).json as { logs: { kind: string; vkey: string }[] };
-  for (const each of witnesses) each.knownLogs.push(tlog.logs.find(({ kind }) => kind === 'public')!.vkey);
+  for (const each of witnesses)
+    each.knownLogs.push(...tlog.logs.filter(({ kind }) => kind !== 'private').map(({ vkey }) => vkey));
   const identities = await fill(conserver);
   await vi.waitFor(async () => {
     for (const [identity, status] of identities)
@@ -132,6 +133,7 @@ async function fill(conserver: ReturnType<typeof sampleIssuer>): Promise<[string
     expect((await sendCose(running.url, client, path, sampleStatement(sampleIssuer()))).status).toBe(200);
   const linked = sampleStatement(conserver, { issuer: 'conserver', confirmation: false });
   expect((await sendCose(running.url, running.anonymous, '/payload-hash/entries', linked)).status).toBe(201);
+  await rotateDeploymentKey(running.service.parts.keys, 'seal');
   const anchored = await madeBy(owner, { proof_mechanism: 'SIMPLE_HASH' }, { note: 'anchored' });
   return [
     [own, 'UNEQUIVOCAL'],
@@ -195,6 +197,7 @@ async function audit(): Promise<string[]> {
 }
 
 const SWAPPED: Readonly<Record<string, readonly [string, string]>> = {
+  'signing_key.state': ['retired', 'revoked'],
   'log.structure': ['MMR_SHA256', 'RFC9162_SHA256'],
   'chain_transaction.kind': ['SIMPLE_HASH', 'MERKLE_LOG'],
 };
@@ -204,6 +207,9 @@ const SHOWN: Readonly<Record<string, string>> = {
   'log.massif_height': `structure = 'MMR_SHA256' AND leaves >= 4`,
   'log.witnessed_leaves': 'witnessed_leaves > 0',
   'seal.sealed_at_ms': 'log_id = tenant_id',
+  'signing_key.state': `state = 'retired'`,
+  'signing_key.valid_from': `role = 'seal'`,
+  'signing_key.key_id': `role = 'seal'`,
 };
 const DEFAULTS: Readonly<Record<string, string>> = { log: 'leaves > 0', anchor_window: 'anchors > 0' };
 

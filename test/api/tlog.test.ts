@@ -71,7 +71,7 @@ function rootOf(leaves: readonly Uint8Array[]): Uint8Array {
 
 describe('a statement log as tlog-tiles', () => {
   it('is listed with its origin, its verifier key and its address', () => {
-    expect(logs.map(({ kind }) => kind).sort()).toEqual(['private', 'public']);
+    expect(logs.map(({ kind }) => kind).sort()).toEqual(['keys', 'private', 'public']);
     for (const log of logs) {
       expect(log.origin).toBe(`log/${log.id}`);
       expect(log.url).toBe(`${running.url}/verifiabledata/tlog/${log.id}`);

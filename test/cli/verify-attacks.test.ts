@@ -137,8 +137,27 @@ describe('a statement', () => {
     const keys = file('both.json', keySet(sampleSigners.stranger, issuer));
     const check = (...more: string[]) => verify('--issuer-keys', keys, '--statement-only', statement, ...more);
     expect((await check('--issuer', SAMPLE_ISSUER)).exitCode).toBe(0);
+    const pinned = await check('--issuer', SAMPLE_ISSUER);
+    expect(pinned.out).toMatch(new RegExp(`^VERIFIED\\. This is what tenancy ${SAMPLE_TENANCY} recorded\\.\\n`));
     const { out, exitCode } = await check('--issuer', 'did:web:another.example');
     expect([exitCode, out.includes('[issuer_key_not_trusted]')]).toEqual([1, true]);
+  });
+});
+
+describe('a statement of another tenancy about the same vCon, signed with the deployment’s key', () => {
+  it('is told as that tenancy’s in the first line, and refused where the expected issuer is pinned', async () => {
+    const theirs = SAMPLE_ISSUER.replace(SAMPLE_TENANCY, OTHER_TENANCY);
+    const bytes = await sampleStatement(sampleAttributes(SAMPLE_VCON), issuer, theirs);
+    const rfc9162Receipt = await statementLogReceipt(bytes);
+    const statement = file('theirs.cose', assembleTransparentStatement(bytes, { rfc9162Receipt }));
+    const vcon = file('call.json', SAMPLE_VCON);
+    const open = await verify(vcon, statement);
+    expect([open.exitCode, open.out.split('\n')[0]]).toEqual([
+      0,
+      `VERIFIED. This is what tenancy ${OTHER_TENANCY} recorded. No issuer was pinned (--issuer).`,
+    ]);
+    expect((await verify('--issuer', theirs, vcon, statement)).exitCode).toBe(0);
+    expect((await verify('--issuer', SAMPLE_ISSUER, vcon, statement)).exitCode).toBe(1);
   });
 });
 

@@ -25,6 +25,8 @@ function findsPackage(name: string, wanted: string): boolean {
 
 /** Packages of the configured index in a folder of their own, and the Python that sees them. */
 export interface PythonEnvironment {
+  /** Path of the Python that sees them. */
+  readonly python: string;
   /** Runs Python beside this process, which goes on answering; resolves when it has ended. */
   run(...arguments_: string[]): Promise<Finished>;
   /** Runs a program that a package installs, by its name. */
@@ -45,6 +47,7 @@ export async function installPackages(...packages: string[]): Promise<PythonEnvi
     throw error;
   }
   return {
+    python: inside,
     run: (...arguments_) => finished(inside, arguments_),
     runProgram: (name, arguments_, options) => finished(join(folder, 'bin', name), arguments_, options),
     remove,

@@ -34,7 +34,7 @@ export function createTestKeyring(): TestKeyring {
   const jwks = (role: string): PublicJwk[] => of(role).map((signer) => signer.publicKey);
   return {
     signer: (role) => of(role).at(-1)!,
-    publicKeys: (roles) => roles.flatMap((role) => jwks(role).map((jwk) => ({ jwk }))) as never,
+    everyKey: (roles) => roles.flatMap((role) => jwks(role).map((jwk) => ({ jwk }))) as never,
     rotate: (role) => of(role).push(newSigner()),
     jwks,
   };

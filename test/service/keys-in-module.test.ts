@@ -158,6 +158,7 @@ describe.skipIf(!softhsm)('a service with its keys in a module', { timeout: 240_
     await expectOpensslVerifies(url, statement);
     expect((await listed(url)).map((key) => key['private_half'])).toEqual(Array(6).fill('module'));
     expect((await readdir(environment['KEYS_DIR']!)).sort()).toEqual([
+      expect.stringMatching(/^key-manifest-[0-9a-f-]{36}\.cose$/),
       'operator-token',
       'page-token-key',
       'token-pepper',

@@ -186,7 +186,7 @@ describe.each(engines())('a second start on the data of the first, on %s', (engi
     await stop(first);
 
     const second = await start(environment);
-    expect(second.program.written.out).toMatch(/^First Owner: made at an earlier start/m);
+    expect(second.program.written.out).toMatch(/^First Owner: created at an earlier start/m);
     expect(await readCredentials()).toBe(credentials);
     const same = clientWith(second.url, early.token);
     expect(await proofs(same)).toEqual(before);

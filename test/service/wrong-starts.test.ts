@@ -88,7 +88,10 @@ describe('a wrong start ends with one line that says what to change:', { timeout
     await Promise.all(keyFiles.map((file) => rm(file)));
     await expectRefused(service({ DATA_DIR }), /active key \S+ is missing: restore \S+\.pem, or set KEYS_DIR/);
     await rm(keys, { recursive: true });
-    await expectRefused(service({ DATA_DIR }), /KEYS_DIR has another token-pepper than this deployment/);
+    await expectRefused(
+      service({ DATA_DIR }),
+      /KEYS_DIR has no key manifest of this deployment: restore \S+\.cose from the backup/,
+    );
     await rm(DATA_DIR, { recursive: true });
   });
 

@@ -2,21 +2,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCli } from '../../src/cli/run-cli.js';
+import type { ShownClaim } from '../core/verify/verdict-facts.js';
 import type { GenuineEvidence } from './evidence-sets.js';
 import type { GivenFiles } from './matrix-rows.js';
 import type { PythonAnswer, PythonVerifier } from './python-verifier.js';
 
-/** Facts, and what proves them. */
-export interface AnsweredClaim {
-  readonly kind: string;
-  readonly facts: Readonly<Record<string, unknown>> & { readonly members?: object };
-  readonly by: readonly (Readonly<Record<string, unknown>> & { readonly type: string })[];
-}
-
 /** What `verify --json` answers (docs/formats/verdict.md), as far as the matrix reads it. */
 export interface OurAnswer {
   readonly outcome: 'verified' | 'refused' | 'incomplete' | 'unreadable';
-  readonly claims: readonly AnsweredClaim[];
+  readonly claims: readonly ShownClaim[];
   readonly contradictions: readonly { readonly code: string; readonly piece: string; readonly detail: string }[];
   readonly not_covered: readonly {
     readonly piece: string;

@@ -196,32 +196,37 @@ export interface MatrixPlan {
   readonly sets: readonly EvidenceSet[];
   /** Of exchanged members. */
   readonly donors: readonly EvidenceSet[];
-  /** Also of each JSON member and CBOR item of bundles' files. */
-  readonly bundleMembers: boolean;
+  /** Whose parts are exchanged for those of a set. */
+  readonly partners: readonly EvidenceSet[];
+  /** Of bundles each file, or also each JSON member and CBOR item in it. */
+  readonly bundles: 'none' | 'files' | 'members';
 }
 
 /** What each kind of check is given of a set when nothing was changed. */
-export function genuineRows(sets: readonly EvidenceSet[]): Row[] {
+export function genuineRows(sets: readonly EvidenceSet[], bundles: MatrixPlan['bundles']): Row[] {
   return sets.flatMap((set) => [
     ...CASES.flatMap((each) => {
       const files = each.files(set);
       return files ? [{ case: each.name, set, what: 'as it is', files }] : [];
     }),
-    { case: 'bundle', set, what: 'as it is', files: { 'evidence.zip': zipOf(set.bundle) } },
+    ...(bundles === 'none'
+      ? []
+      : [{ case: 'bundle', set, what: 'as it is', files: { 'evidence.zip': zipOf(set.bundle) } }]),
   ]);
 }
 
 /** Every row of a plan; mixtures that give the evidence of one set again are left out. */
-export function* matrixRows({ sets, donors, bundleMembers }: MatrixPlan): Generator<Row> {
-  const genuine = genuineRows(sets);
+export function* matrixRows({ sets, donors, partners, bundles }: MatrixPlan): Generator<Row> {
+  const genuine = genuineRows([...new Set([...sets, ...partners])], bundles);
   const isGenuine = (row: Row) => genuine.some((each) => each.case === row.case && same(each.files, row.files));
   for (const set of sets) {
     const others = donors.filter((donor) => donor !== set);
     for (const given of CASES) {
       if (!given.files(set)) continue;
       for (const row of rowsOfMember(given, set, others)) if (!isGenuine(row)) yield row;
-      for (const row of rowsOfMixtures(given, set, sets)) if (!isGenuine(row)) yield row;
+      for (const row of rowsOfMixtures(given, set, partners)) if (!isGenuine(row)) yield row;
     }
-    for (const row of rowsOfBundle(set, others, bundleMembers)) if (!isGenuine(row)) yield row;
+    if (bundles === 'none') continue;
+    for (const row of rowsOfBundle(set, others, bundles === 'members')) if (!isGenuine(row)) yield row;
   }
 }

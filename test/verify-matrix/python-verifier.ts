@@ -1,8 +1,8 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { ShownClaim } from '../core/verify/verdict-facts.js';
 import { pythonPath } from '../support/prerequisites.js';
-import type { AnsweredClaim } from './judge-row.js';
 
 const PROGRAM = fileURLToPath(new URL('../interop/python-verifier', import.meta.url));
 
@@ -17,7 +17,7 @@ export interface PythonTrust {
 export interface PythonAnswer {
   readonly outcome: 'verified' | 'refused' | 'incomplete' | 'unreadable' | 'fault';
   readonly detail?: string;
-  readonly claims?: readonly AnsweredClaim[];
+  readonly claims?: readonly ShownClaim[];
   readonly contradictions?: readonly { readonly code: string; readonly piece?: string; readonly detail: string }[];
   readonly not_covered?: readonly {
     readonly piece: string;

@@ -1,37 +1,55 @@
+import { toBase64Url } from '../../core/bytes.js';
+import { keyThumbprint } from '../../core/cose/cose-key.js';
+import type { ManifestKeyState } from '../../core/keys/key-manifest.js';
+import { rootFingerprint } from '../../core/keys/root-fingerprint.js';
 import { recordSecurityEvent, type SecurityDeps } from '../../iam/security/record-security-event.js';
 import { OPERATOR } from '../../iam/security/security-event.js';
 import { listOrganisationIds } from '../../iam/tenancies/tenancy-store.js';
-import { DEPLOYMENT_ROLES, type KeyRole } from '../../platform/keys/key-role.js';
-import type { KeyStore, PrivateKey } from '../../platform/keys/key-store.js';
-import { rotateKey } from '../../platform/keys/rotate-key.js';
-import { listSigningKeys, type SigningKeyRow } from '../../platform/keys/signing-key-store.js';
-import type { Database, Tx } from '../../platform/postgres/database.js';
+import { ApiError } from '../../platform/errors.js';
+import { DEPLOYMENT_ROLES } from '../../platform/keys/key-role.js';
+import type { PrivateKey } from '../../platform/keys/key-store.js';
+import { manifestRows } from '../../platform/keys/manifest/manifest-rows.js';
+import type { SigningKeyRow } from '../../platform/keys/signing-key-store.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import { untilKnownEverywhere } from '../keys/activate-keys.js';
+import { type IssueDeps, issueManifest } from '../keys/issue-manifest.js';
+import { withPendingActive, withPendingKey, withRevokedKey } from '../keys/next-manifest.js';
+import { createRootKey, openRootKey } from '../keys/root-key.js';
 
-export interface KeyOperatorDeps extends SecurityDeps {
-  readonly database: Database;
-  readonly keys: KeyStore;
-  readonly deploymentTenancy: string;
-  /** Lets this process go over to a new key at once; others follow within a minute. */
-  readonly refreshKeys: () => Promise<void>;
+export interface KeyOperatorDeps extends SecurityDeps, IssueDeps {
+  /** What is wrong with the stored copies of the keys, in sentences. */
+  readonly faults: () => readonly string[];
+  /** Certifies the keys of tenancies again, whose certificates a revoked issuer key signed. */
+  readonly recertify: (tx: Tx) => Promise<unknown>;
 }
 
 /** Roles whose keys an operator may rotate. */
 export const ROTATABLE_ROLES = DEPLOYMENT_ROLES;
+type RotatableRole = (typeof DEPLOYMENT_ROLES)[number];
 
 /** A key as the operator sees it. */
 export interface ShownKey {
   readonly key_id: string;
   readonly role: string;
   readonly algorithm: string;
-  readonly state: SigningKeyRow['state'];
+  readonly state: ManifestKeyState;
   /** Where it lies, empty when this process cannot use it. */
   readonly private_half: PrivateKey['place'] | '';
   readonly valid_from: string;
   readonly valid_until: string;
 }
 
-async function shown(keys: KeyStore, row: RotatableRow): Promise<ShownKey> {
-  const key = await keys.open(row).catch(() => undefined);
+/** The newest manifest as the operator sees it. */
+export interface ShownManifest {
+  readonly number: number;
+  readonly issued_at: string;
+  readonly root_fingerprint: string;
+  readonly root_private_half: PrivateKey['place'] | '';
+  readonly keys_log: string;
+}
+
+async function shown({ keys }: KeyOperatorDeps, row: SigningKeyRow): Promise<ShownKey> {
+  const key = await keys.open({ ...row, role: row.role as RotatableRole }).catch(() => undefined);
   return {
     key_id: row.keyId,
     role: row.role,
@@ -43,39 +61,126 @@ async function shown(keys: KeyStore, row: RotatableRow): Promise<ShownKey> {
   };
 }
 
-type RotatableRow = SigningKeyRow & { readonly role: (typeof ROTATABLE_ROLES)[number] };
-
-function isRotatable(row: SigningKeyRow): row is RotatableRow {
-  return ROTATABLE_ROLES.some((each) => each === row.role);
+/** The deployment's keys as the newest manifest lists them, retired and revoked ones too, without anything secret. */
+export function listKeys(deps: KeyOperatorDeps): Promise<ShownKey[]> {
+  return Promise.all(manifestRows(deps.manifests.current.manifest).map((row) => shown(deps, row)));
 }
 
-/** The deployment's keys, retired ones too, without anything secret. */
-export async function listKeys({ database, keys, deploymentTenancy }: KeyOperatorDeps): Promise<ShownKey[]> {
-  const rows = await database.inTransaction('system', (tx) => listSigningKeys(tx, deploymentTenancy));
-  return Promise.all(rows.filter(isRotatable).map((row) => shown(keys, row)));
+/** Which manifest counts now, and the fingerprint that a verifier needs. */
+export async function shownManifest({ manifests, keys }: KeyOperatorDeps): Promise<ShownManifest> {
+  const { number, issuedAtMs, root, subject } = manifests.current.manifest;
+  const jwk = root as unknown as Record<string, string>;
+  const keyId = toBase64Url(keyThumbprint(root));
+  const held = await keys.open({ role: 'root', keyId, publicJwk: jwk }).catch(() => undefined);
+  return {
+    number,
+    issued_at: new Date(issuedAtMs).toISOString(),
+    root_fingerprint: rootFingerprint(keyThumbprint(root)),
+    root_private_half: held?.place ?? '',
+    keys_log: subject,
+  };
+}
+
+function keyIn(deps: KeyOperatorDeps, role: string, ...states: ManifestKeyState[]): SigningKeyRow | undefined {
+  const rows = manifestRows(deps.manifests.current.manifest).filter((row) => row.role === role);
+  return rows.find(({ state }) => states.includes(state));
+}
+
+/** Makes the pending key of a role, in a manifest of its own; one that is pending already is kept. */
+async function makePending(deps: KeyOperatorDeps, role: RotatableRole): Promise<void> {
+  if (keyIn(deps, role, 'pending')) return;
+  if (!(await openRootKey(deps.keys, deps.manifests.current.manifest.root)))
+    return void (await issueManifest(deps, {}));
+  const { publicJwk } = await deps.keys.generate(role);
+  await issueManifest(deps, {
+    keys: withPendingKey(deps.manifests.current.manifest, role, publicJwk, deps.clock.now()),
+  });
+}
+
+export interface Rotated {
+  readonly active: ShownKey;
+  /** The key before; absent while the new one is pending. */
+  readonly retired?: ShownKey;
+  readonly pending?: ShownKey;
+  /** What the pending key waits for. */
+  readonly waits_for?: string;
 }
 
 /**
- * Gives a role a new key and retires the one before, which stays published with its interval: what it signed verifies for
- * ever. Resolves with both. The act is logged, and told to every organisation in its security audit, with key ids and
- * nothing else.
+ * Gives a role a new key. It is published as pending; when its manifest is sealed and every live process has it, a second
+ * manifest makes it active and retires the one before, or revokes it where it was stolen. Resolves with both, or after 20
+ * seconds with what the new key waits for: the same call goes on from there. The act is logged, and told to every organisation
+ * in its security audit, with key ids and nothing else.
+ * @throws {ApiError} conflict when the root key is not here
  */
 export async function rotateDeploymentKey(
   deps: KeyOperatorDeps,
-  role: (typeof DEPLOYMENT_ROLES)[number],
-): Promise<{ active: ShownKey; retired: ShownKey }> {
-  const { database, clock, keys, deploymentTenancy, logger } = deps;
-  const answer = await database.inTransaction('system', async (tx) => {
-    await rotateKey(tx, keys, deploymentTenancy, role, new Date(clock.now()));
-    const rows = await listSigningKeys(tx, deploymentTenancy);
-    const active = newestOf(rows, role, 'active');
-    const retired = newestOf(rows, role, 'retired');
-    await tellOrganisations(tx, deps, { role, active_key_id: active.keyId, retired_key_id: retired.keyId });
-    return { active: await shown(keys, active), retired: await shown(keys, retired) };
-  });
-  await deps.refreshKeys();
-  logger.warn({ role, active: answer.active.key_id, retired: answer.retired.key_id }, 'a key was rotated');
-  return answer;
+  role: RotatableRole,
+  stolen = false,
+): Promise<Rotated> {
+  await deps.adoptNow();
+  await makePending(deps, role);
+  const reason = await untilKnownEverywhere(deps);
+  const before = keyIn(deps, role, 'active')!;
+  if (reason !== undefined) {
+    const pending = keyIn(deps, role, 'pending')!;
+    return { active: await shown(deps, before), pending: await shown(deps, pending), waits_for: reason };
+  }
+  return activatePending(deps, role, stolen);
+}
+
+async function activatePending(deps: KeyOperatorDeps, role: RotatableRole, stolen: boolean): Promise<Rotated> {
+  const { logger, clock, manifests } = deps;
+  const before = keyIn(deps, role, 'active')!;
+  const fresh = keyIn(deps, role, 'pending')!;
+  const details = { role, active_key_id: fresh.keyId, retired_key_id: before.keyId };
+  await issueManifest(
+    deps,
+    { keys: withPendingActive(manifests.current.manifest, role, clock.now(), stolen) },
+    async (tx) => {
+      await tellOrganisations(tx, deps, details);
+    },
+  );
+  if (stolen && role === 'issuer') await deps.database.inTransaction('system', deps.recertify);
+  const rows = manifestRows(manifests.current.manifest);
+  const [active, retired] = [fresh, before].map(({ keyId }) => rows.find((row) => row.keyId === keyId)!);
+  logger.warn({ role, active: fresh.keyId, retired: before.keyId, stolen }, 'a key was rotated');
+  return { active: await shown(deps, active!), retired: await shown(deps, retired!) };
+}
+
+/**
+ * Revokes a retired key that was stolen.
+ * @throws {ApiError} not_found, conflict
+ */
+export async function revokeKey(deps: KeyOperatorDeps, keyId: string): Promise<ShownKey> {
+  await deps.adoptNow();
+  const { manifest } = deps.manifests.current;
+  const key = manifest.keys.find((each) => each.keyId === keyId);
+  if (!key) throw new ApiError('not_found', 'There is no key of this id: list the keys.');
+  if (key.state !== 'retired')
+    throw new ApiError(
+      'conflict',
+      `The key is ${key.state}: only a retired key can be revoked. To replace an active key that was stolen, rotate its role as stolen.`,
+    );
+  await issueManifest(deps, { keys: withRevokedKey(manifest, keyId) });
+  if (key.role === 'issuer') await deps.database.inTransaction('system', deps.recertify);
+  deps.logger.warn({ role: key.role, revoked: keyId }, 'a key was revoked');
+  return shown(deps, manifestRows(deps.manifests.current.manifest).find((row) => row.keyId === keyId)!);
+}
+
+/**
+ * Makes another root key. The old one signs the manifest that names it, and it signs the next one itself, so that it is known
+ * to be usable. Resolves with its fingerprint, which every verifier has to be given.
+ * @throws {ApiError} conflict when the root key is not here
+ */
+export async function rotateRoot(deps: KeyOperatorDeps): Promise<ShownManifest> {
+  await deps.adoptNow();
+  if (!(await openRootKey(deps.keys, deps.manifests.current.manifest.root))) await issueManifest(deps, {});
+  await issueManifest(deps, { root: await createRootKey(deps.keys) });
+  await issueManifest(deps, {});
+  const made = await shownManifest(deps);
+  deps.logger.warn({ fingerprint: made.root_fingerprint }, 'the root key was rotated');
+  return made;
 }
 
 /** The deployment's keys vouch for every tenancy's evidence: each has the entry in its own log, where its Owners read it. */
@@ -86,10 +191,4 @@ async function tellOrganisations(
 ): Promise<void> {
   const act = { actor: OPERATOR, action: 'keys.rotate', resource: `keys/${details.role}`, details } as const;
   for (const tenantId of await listOrganisationIds(tx)) await recordSecurityEvent(tx, deps, { ...act, tenantId });
-}
-
-function newestOf(rows: readonly SigningKeyRow[], role: KeyRole, state: SigningKeyRow['state']): RotatableRow {
-  const found = rows.filter(isRotatable).find((row) => row.role === role && row.state === state);
-  if (!found) throw new TypeError(`a rotated role has no ${state} key`);
-  return found;
 }

@@ -1,19 +1,14 @@
-import { equalBytes } from '../bytes.js';
-import { type CborMap, type CborValue, decodeCbor, encodeCbor } from '../cose/cbor.js';
-import { coseKeyFromJwk, jwkFromCoseKey, keyThumbprint } from '../cose/cose-key.js';
+import { type CborMap, type CborValue, encodeCbor } from '../cose/cbor.js';
+import { coseKeyFromJwk, keyThumbprint } from '../cose/cose-key.js';
 import { Claim, CONFIRMATION_KEY, Header } from '../cose/labels.js';
 import type { PublicJwk } from '../cose/public-key.js';
-import { createSign1, decodeSign1, encodeSign1, type Sign1 } from '../cose/sign1.js';
+import { encodeSign1 } from '../cose/sign1.js';
 import type { Signer } from '../cose/signature.js';
-import { VerificationError } from '../errors.js';
-import { readLogClaims } from '../receipt/log-claims.js';
-import { decodeNamedKey, encodeNamedKey, type NamedKey } from './manifest-key.js';
+import { encodeNamedKey, type NamedKey } from './manifest-key.js';
 
 /** Header 3 of a key manifest. */
 export const MANIFEST_TYPE = 'application/vcon-archivist.key-manifest+cbor';
-const VERSION = 1;
-const HASH_BYTES = 32;
-const MOST_BYTES = 1024 * 1024;
+export const MANIFEST_VERSION = 1;
 
 /**
  * - `pending`: published, and signs nothing yet.
@@ -33,13 +28,15 @@ export interface ManifestKey extends NamedKey {
   readonly validUntilMs?: number;
   /** The number of the manifest that listed it first. */
   readonly since: number;
+  /** Of a revoked key: the size of each statement log, by its name, when it was revoked. Entries below are older. */
+  readonly revokedAt?: Readonly<Record<string, bigint>>;
 }
 
 /** A statement log of the deployment, and its newest published state when the manifest was made. */
 export interface ManifestLog {
   /** Its name in receipts and checkpoints. */
   readonly name: string;
-  readonly kind: 'public_statement' | 'private_statement' | 'keys';
+  readonly kind: (typeof MANIFEST_LOG_KINDS)[number];
   readonly size: bigint;
   readonly root: Uint8Array;
   /** Its size when the first manifest was made: entries below are older than any manifest. */
@@ -66,24 +63,11 @@ export interface KeyManifest {
   readonly subject: string;
 }
 
-/** A manifest as it was read; its signature is not checked yet. */
-export interface ReadKeyManifest {
-  readonly manifest: KeyManifest;
-  /** The key that it says it is signed with. */
-  readonly signer: PublicJwk;
-  readonly sign1: Sign1;
-  /** As the keys log holds it, with an empty unprotected header. */
-  readonly bytes: Uint8Array;
-}
-
-const Member = { version: 1, number: 2, issued: 3, first: 4, previous: 5, root: 6, keys: 7, logs: 8 } as const;
-const KeyMember = { role: 1, key: 2, state: 3, from: 4, until: 5, since: 6 } as const;
-const LogMember = { name: 1, kind: 2, size: 3, root: 4, firstSize: 5 } as const;
-const LOG_KINDS = ['public_statement', 'private_statement', 'keys'] as const;
-
-function bad(reason: string): VerificationError {
-  return new VerificationError('malformed', `not a key manifest: ${reason}`);
-}
+/** Labels of the payload's maps. */
+export const Member = { version: 1, number: 2, issued: 3, first: 4, previous: 5, root: 6, keys: 7, logs: 8 } as const;
+export const KeyMember = { role: 1, key: 2, state: 3, from: 4, until: 5, since: 6, revokedAt: 7 } as const;
+export const LogMember = { name: 1, kind: 2, size: 3, root: 4, firstSize: 5 } as const;
+export const MANIFEST_LOG_KINDS = ['public_statement', 'private_statement', 'keys'] as const;
 
 function byPlace(left: ManifestKey, right: ManifestKey): number {
   const text = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
@@ -98,12 +82,17 @@ function encodeKey(key: ManifestKey): CborMap {
     [KeyMember.from, key.validFromMs],
     ...(key.validUntilMs === undefined ? [] : [[KeyMember.until, key.validUntilMs] as [number, CborValue]]),
     [KeyMember.since, key.since],
+    ...(key.revokedAt ? [[KeyMember.revokedAt, encodeSizes(key.revokedAt)] as [number, CborValue]] : []),
   ]);
 }
 
 /** A size is a number wherever CBOR would read it as one. */
 function sizeValue(size: bigint): CborValue {
   return size <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(size) : size;
+}
+
+function encodeSizes(sizes: Readonly<Record<string, bigint>>): CborMap {
+  return new Map(Object.entries(sizes).map(([name, value]) => [name, sizeValue(value)]));
 }
 
 function encodeLog(log: ManifestLog): CborMap {
@@ -120,7 +109,7 @@ function encodeLog(log: ManifestLog): CborMap {
 export function encodeManifestPayload(manifest: Omit<KeyManifest, 'issuer' | 'subject'>): Uint8Array {
   return encodeCbor(
     new Map<number, CborValue>([
-      [Member.version, VERSION],
+      [Member.version, MANIFEST_VERSION],
       [Member.number, manifest.number],
       [Member.issued, manifest.issuedAtMs],
       [Member.first, manifest.firstIssuedAtMs],
@@ -132,148 +121,30 @@ export function encodeManifestPayload(manifest: Omit<KeyManifest, 'issuer' | 'su
   );
 }
 
-/** Signs a manifest with a root key. Resolves with the tagged COSE_Sign1, as the keys log holds it. */
-export async function signKeyManifest(manifest: KeyManifest, signer: Signer): Promise<Uint8Array> {
-  const payload = encodeManifestPayload(manifest);
-  const key = coseKeyFromJwk(signer.publicKey, signer.kid);
+/**
+ * Returns a manifest whose signature is still empty: what a root key that lies elsewhere is asked to sign. It reads as a
+ * manifest, and verifies with no key.
+ * @param root the key that is to sign it, and the number of its algorithm
+ */
+export function unsignedKeyManifest(manifest: KeyManifest, root: Pick<Signer, 'alg' | 'publicKey'>): Uint8Array {
+  const kid = keyThumbprint(root.publicKey);
   const header: CborMap = new Map<number, CborValue>([
-    [Header.alg, signer.alg],
+    [Header.alg, root.alg],
     [Header.contentType, MANIFEST_TYPE],
-    [Header.kid, signer.kid],
+    [Header.kid, kid],
     [
       Header.claims,
       new Map<number, CborValue>([
         [Claim.issuer, manifest.issuer],
         [Claim.subject, manifest.subject],
-        [Claim.confirmation, new Map([[CONFIRMATION_KEY, key]])],
+        [Claim.confirmation, new Map([[CONFIRMATION_KEY, coseKeyFromJwk(root.publicKey, kid)]])],
       ]),
     ],
   ]);
-  return encodeSign1(await createSign1(header, payload, signer));
-}
-
-function whole(value: CborValue | undefined, what: string, least = 0): number {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least) throw bad(`${what} is not a number`);
-  return value;
-}
-
-function size(value: CborValue | undefined): bigint {
-  if ((typeof value !== 'number' && typeof value !== 'bigint') || value < 0) throw bad('a log has no size');
-  return BigInt(value);
-}
-
-function text<Value extends string>(value: CborValue | undefined, what: string, known?: readonly Value[]): Value {
-  if (typeof value !== 'string' || value === '' || value.length > 1024) throw bad(`${what} is not text`);
-  if (known && !known.includes(value as Value)) throw bad(`${what} is ${JSON.stringify(value)}, which is not known`);
-  return value as Value;
-}
-
-function hash(value: CborValue | undefined, what: string): Uint8Array {
-  if (!(value instanceof Uint8Array) || value.length !== HASH_BYTES) throw bad(`${what} is not 32 bytes`);
-  return value;
-}
-
-function decodeKey(value: CborValue, number: number): ManifestKey {
-  if (!(value instanceof Map)) throw bad('a key is not a map');
-  const state = text(value.get(KeyMember.state), 'a state', MANIFEST_KEY_STATES);
-  const validFromMs = whole(value.get(KeyMember.from), 'a time');
-  const ended = state === 'retired' || state === 'revoked';
-  if (ended !== value.has(KeyMember.until)) throw bad(`a ${state} key has ${ended ? 'no end' : 'an end'}`);
-  const since = whole(value.get(KeyMember.since), 'a manifest number', 1);
-  if (since > number) throw bad('a key was first listed by a later manifest');
-  return {
-    role: text(value.get(KeyMember.role), 'a role'),
-    ...decodeNamedKey(value.get(KeyMember.key)),
-    state,
-    validFromMs,
-    ...(ended ? { validUntilMs: whole(value.get(KeyMember.until), 'a time', validFromMs) } : {}),
-    since,
-  };
-}
-
-function decodeLog(value: CborValue): ManifestLog {
-  if (!(value instanceof Map)) throw bad('a log is not a map');
-  const log = {
-    name: text(value.get(LogMember.name), 'a log’s name'),
-    kind: text(value.get(LogMember.kind), 'a log’s kind', LOG_KINDS),
-    size: size(value.get(LogMember.size)),
-    root: hash(value.get(LogMember.root), 'a log’s root'),
-    firstSize: size(value.get(LogMember.firstSize)),
-  };
-  if (log.firstSize > log.size) throw bad('a log was larger before the first manifest');
-  return log;
-}
-
-function rejectDoubles(manifest: Pick<KeyManifest, 'keys' | 'logs'>): void {
-  const distinct = (values: readonly string[], what: string) => {
-    if (new Set(values).size !== values.length) throw bad(`${what} stands in it twice`);
-  };
-  const active = manifest.keys.filter(({ state }) => state === 'active').map(({ role }) => role);
-  distinct(
-    manifest.keys.map(({ keyId }) => keyId),
-    'a key',
-  );
-  distinct(active, 'an active key of one role');
-  distinct(
-    manifest.logs.map(({ name }) => name),
-    'a log',
-  );
-  for (const { role } of manifest.keys) if (!active.includes(role)) throw bad(`the role ${role} has no active key`);
-}
-
-function decodePayload(payload: Uint8Array): Omit<KeyManifest, 'issuer' | 'subject'> {
-  const map = decodeCbor(payload, { maxBytes: MOST_BYTES });
-  if (!(map instanceof Map)) throw bad('its payload is not a map');
-  if (map.get(Member.version) !== VERSION)
-    throw new VerificationError('unsupported', 'a key manifest of another version');
-  const number = whole(map.get(Member.number), 'its number', 1);
-  const [keys, logs] = [map.get(Member.keys), map.get(Member.logs)];
-  if (!Array.isArray(keys) || !Array.isArray(logs)) throw bad('it has no keys or no logs');
-  const previous = map.get(Member.previous);
-  if ((previous === null) !== (number === 1)) throw bad('only the first manifest has none before it');
-  const issuedAtMs = whole(map.get(Member.issued), 'its time');
-  const root = jwkFromCoseKey(map.get(Member.root) ?? null);
-  if (root.kty === 'RSA') throw new VerificationError('unsupported', 'a root key is an EC or Ed25519 key');
-  const { kid: _kid, alg: _alg, ...members } = root;
-  const manifest = {
-    number,
-    issuedAtMs,
-    firstIssuedAtMs: whole(map.get(Member.first), 'its time'),
-    previous: previous === null ? undefined : hash(previous, 'the hash of the manifest before'),
-    root: members as PublicJwk,
-    keys: keys.map((key) => decodeKey(key, number)),
-    logs: logs.map(decodeLog),
-  };
-  if (manifest.firstIssuedAtMs > issuedAtMs) throw bad('it is older than the first');
-  rejectDoubles(manifest);
-  if (!equalBytes(encodeManifestPayload(manifest), payload)) throw bad('its payload is not in its one form');
-  return manifest;
-}
-
-function signerOf(sign1: Sign1): PublicJwk {
-  const { claimedKey } = readLogClaims(sign1.protectedHeader);
-  const { kid: _kid, alg: _alg, ...members } = jwkFromCoseKey(claimedKey ?? null);
-  const signer = members as PublicJwk;
-  const kid = sign1.protectedHeader.get(Header.kid);
-  if (!(kid instanceof Uint8Array) || !equalBytes(kid, keyThumbprint(signer))) throw bad('its kid is another key’s');
-  return signer;
-}
-
-/**
- * Reads a key manifest: a tagged COSE_Sign1, whose unprotected header may hold receipts. Every member is checked, and that
- * there is no other way to write it. The signature is not: `verifyKeyManifests` does that.
- * @throws {VerificationError} `malformed`, `unsupported`, `key_invalid`
- */
-export function readKeyManifest(message: Uint8Array): ReadKeyManifest {
-  const sign1 = decodeSign1(message, { maxBytes: MOST_BYTES });
-  if (sign1.protectedHeader.get(Header.contentType) !== MANIFEST_TYPE) throw bad('it has another content type');
-  if (sign1.payload === null) throw bad('it has no payload');
-  const { issuer, subject } = readLogClaims(sign1.protectedHeader);
-  const manifest = {
-    ...decodePayload(sign1.payload),
-    issuer: text(issuer, 'its issuer'),
-    subject: text(subject, 'its subject'),
-  };
-  const bytes = encodeSign1({ ...sign1, unprotectedHeader: new Map() });
-  return { manifest, signer: signerOf(sign1), sign1, bytes };
+  return encodeSign1({
+    protectedBytes: encodeCbor(header),
+    unprotectedHeader: new Map(),
+    payload: encodeManifestPayload(manifest),
+    signature: new Uint8Array(),
+  });
 }

@@ -7,7 +7,8 @@ import type { VerifySignature } from '../cose/signature.js';
 import { verifySign1 } from '../cose/verify-sign1.js';
 import { VerificationError } from '../errors.js';
 import { sha256 } from '../sha256.js';
-import { type KeyManifest, type ReadKeyManifest, readKeyManifest } from './key-manifest.js';
+import type { KeyManifest } from './key-manifest.js';
+import { type ReadKeyManifest, readKeyManifest } from './read-key-manifest.js';
 
 const MOST_MANIFESTS = 1000;
 const MOST_BYTES = 16 * 1024 * 1024;

@@ -78,7 +78,7 @@ function readInclusion(proof: CborValue): Pick<MmrReceipt, 'index' | 'path' | 'f
   if (proof instanceof Map) {
     // The Go encoder writes an empty path as null.
     const path = proof.get(MAP_PATH);
-    if (path === undefined) throw malformedReceipt('its proof has no path');
+    if (path === undefined || proof.size !== 2) throw malformedReceipt('its proof is not {1: index, 2: path}');
     return { index: proofInteger(proof.get(MAP_INDEX)), path: proofPath(path ?? []), form: 'map' };
   }
   const draft = proof instanceof Uint8Array ? decodeCbor(proof) : undefined;

@@ -102,3 +102,10 @@ export function openPlace(piece: string, { vds, leaf_index }: InclusionProof): P
       ])
     : notCovered(piece, 'by_design', 'a path without a hash does not prove the index', ['index']);
 }
+
+/** The finding that a seal carries an unprotected header, such as the receipts of its peaks: its signature does not cover one. */
+export function openHeader(piece: string, { sign1 }: Seal): Partial<Findings> {
+  const members = [...sign1.unprotectedHeader.keys()].map((label) => `header ${label}`);
+  const detail = 'the signature of a seal does not cover its unprotected header';
+  return members.length === 0 ? {} : notCovered(piece, 'by_design', detail, members);
+}

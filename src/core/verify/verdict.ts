@@ -43,7 +43,11 @@ export type MissingKind =
   | 'statement_log_receipt'
   | 'tenancy_log_receipt'
   | 'event'
-  | 'witnesses';
+  | 'witnesses'
+  /** Which keys counted when an entry was made that is older than the first key manifest. */
+  | 'key_history'
+  /** Key manifests after the one that was used. */
+  | 'later_manifests';
 
 /** Something that was not given. By itself it changes no outcome. */
 export interface Missing {

@@ -27,6 +27,8 @@ type VerificationKey = Awaited<ReturnType<typeof importJWK>>;
 
 /** What a verified token says for its whole life. */
 interface VerifiedToken {
+  /** Of the key that signed it: a key that is revoked ends its tokens at once, verified ones too. */
+  readonly kid: string;
   readonly principal: Omit<Principal, 'roles'>;
   readonly epoch: number;
   readonly expiresAtMs: number;
@@ -49,6 +51,8 @@ export function createAuthenticate(deps: {
 }): Authenticate {
   const verified = new LRUCache<string, VerifiedToken>({ max: REMEMBERED_TOKENS });
   const keys = new Map<string, Promise<VerificationKey>>();
+
+  const countsNow = (kid: string) => deps.keyring.publicKeys(['token']).some(({ keyId }) => keyId === kid);
 
   /** A name that is not known may be of a key that came after this process started. */
   async function publishedKey(kid: string): Promise<PublishedKey> {
@@ -93,14 +97,14 @@ export function createAuthenticate(deps: {
     const hash = createHash('sha256').update(token).digest('base64');
     const known = verified.get(hash);
     if (known) {
-      if (deps.clock.now() < known.expiresAtMs) return known;
+      if (deps.clock.now() < known.expiresAtMs && countsNow(known.kid)) return known;
       verified.delete(hash);
       throw refused();
     }
     const payload = await verify(token).catch(() => {
       throw refused();
     });
-    const fresh = verifiedToken(payload);
+    const fresh = verifiedToken(payload, decodeProtectedHeader(token).kid!);
     verified.set(hash, fresh);
     return fresh;
   }
@@ -125,7 +129,7 @@ function bearerToken(authorization: string | undefined): string {
   return token;
 }
 
-function verifiedToken(payload: JWTPayload): VerifiedToken {
+function verifiedToken(payload: JWTPayload, kid: string): VerifiedToken {
   const tenantId = text(payload['jit_tenant_id']).match(TENANT)?.[1];
   const subject = text(payload.sub).match(UUID)?.[0];
   const epoch = payload[EPOCH_CLAIM] ?? 0;
@@ -142,7 +146,7 @@ function verifiedToken(payload: JWTPayload): VerifiedToken {
     email: '',
     claims: Object.fromEntries(custom),
   };
-  return { principal, epoch, expiresAtMs: (payload.exp! + CLOCK_SKEW_SECONDS) * 1000 };
+  return { kid, principal, epoch, expiresAtMs: (payload.exp! + CLOCK_SKEW_SECONDS) * 1000 };
 }
 
 function text(claim: unknown): string {

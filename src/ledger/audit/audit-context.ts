@@ -5,7 +5,7 @@ export type AuditContext = Pick<
   LedgerContext,
   'database' | 'objectStore' | 'verifySignature' | 'leafSource' | 'statementSource'
 > & {
-  readonly keyring: Pick<LedgerContext['keyring'], 'publicKeys'>;
+  readonly keyring: Pick<LedgerContext['keyring'], 'everyKey'>;
   /** Told of each fault that is found. */
   fault(log: string, what: string): void;
   /** Told how far the audit of a log has come. */

@@ -55,7 +55,7 @@ async function auditStatements(tx: Tx, context: AuditContext, log: LogState, row
     statements.map((row) => ({ tenantId: row.entryTenantId, eventId: row.entryId })),
   );
   const bytes = new Map(stored.map(({ eventId, entry }) => [eventId, entry]));
-  const issuerKeys = context.keyring.publicKeys(['issuer']).map((key) => key.jwk);
+  const issuerKeys = context.keyring.everyKey(['issuer']).map((key) => key.jwk);
   for (const { entryId, content } of contents) {
     const entry = bytes.get(entryId);
     if (!entry) continue;

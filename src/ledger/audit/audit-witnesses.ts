@@ -23,6 +23,7 @@ const EMPTY_ROOT = sha256(new Uint8Array());
 /** Whose cosignatures count, as far as the auditor knows them: without keys their bytes are not checked. */
 export interface WitnessAudit extends Pick<AuditContext, 'database' | 'keyring' | 'verifySignature' | 'fault'> {
   readonly publicLog: LogRef;
+  readonly keysLog: LogRef;
   readonly witnesses: readonly NoteKey[];
   readonly quorum: number;
 }
@@ -33,10 +34,13 @@ export interface WitnessAudit extends Pick<AuditContext, 'database' | 'keyring' 
  * witnessed than they cover.
  */
 export async function auditWitnesses(audit: WitnessAudit): Promise<void> {
-  const { database, fault, publicLog } = audit;
+  const { database, fault, publicLog, keysLog } = audit;
   await auditRegisteredSeals(audit);
-  const { name, cosigned, plain, wrong } = await database.inTransaction('system', async (tx) => ({
-    name: (await findLog(tx, publicLog))?.name,
+  const { names, cosigned, plain, wrong } = await database.inTransaction('system', async (tx) => ({
+    names: new Map([
+      [publicLog.logId, (await findLog(tx, publicLog))?.name],
+      [keysLog.logId, (await findLog(tx, keysLog))?.name],
+    ]),
     cosigned: await keptCheckpoints(tx),
     plain: await plainCheckpoints(tx),
     wrong: await wronglyWitnessed(tx, publicLog),
@@ -45,8 +49,10 @@ export async function auditWitnesses(audit: WitnessAudit): Promise<void> {
     fault(log, `its row says that ${said} leaves are witnessed, ${covered} are`);
   for (const { tenant_id: tenantId, log_id: logId, size, note, root } of cosigned) {
     const what = `the cosigned checkpoint over ${size} entries`;
-    if (tenantId !== publicLog.tenantId || logId !== publicLog.logId) fault(NAME, `${what} is of another log`);
-    else await checkNote(audit, what, { note, origin: name, root: root ?? undefined, size, cosigned: true });
+    const ours = [publicLog, keysLog].some((log) => tenantId === log.tenantId && logId === log.logId);
+    if (!ours) fault(NAME, `${what} is of another log`);
+    else
+      await checkNote(audit, what, { note, origin: names.get(logId), root: root ?? undefined, size, cosigned: true });
   }
   for (const { tenant_id: tenantId, log_id: logId, plain_checkpoint: note } of plain) {
     const log = { tenantId, logId };
@@ -108,7 +114,7 @@ interface Expected {
 async function checkNote(audit: WitnessAudit, what: string, expected: Expected): Promise<void> {
   const { note, origin, root, size, cosigned } = expected;
   try {
-    const keys = audit.keyring.publicKeys(['note']).flatMap(({ jwk }): NoteKey[] => {
+    const keys = audit.keyring.everyKey(['note']).flatMap(({ jwk }): NoteKey[] => {
       const named = jwk.kty === 'OKP' && origin !== undefined;
       return named ? [{ name: origin, type: NoteKeyType.ed25519, publicKey: fromBase64(jwk.x) }] : [];
     });

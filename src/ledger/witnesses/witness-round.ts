@@ -3,7 +3,7 @@ import { rfc9162ConsistencyNodes, rfc9162ConsistencyPath } from '../../core/rfc9
 import type { Clock } from '../../platform/clock.js';
 import type { Ids } from '../../platform/ids.js';
 import type { Logger } from '../../platform/logger.js';
-import type { Database } from '../../platform/postgres/database.js';
+import type { Database, Tx } from '../../platform/postgres/database.js';
 import { checkpointNote, publishedState } from '../checkpoint-note.js';
 import type { LogRef } from '../log.js';
 import { readNodes } from '../node-page-store.js';
@@ -22,6 +22,8 @@ export interface WitnessDeps {
   /** How many of them have to cosign. */
   readonly quorum: number;
   readonly publicLog: LogRef;
+  /** Cosigned too: its entries are the manifests of the keys. */
+  readonly keysLog: LogRef;
   nudge(tenantId: string, logId: string): void;
 }
 
@@ -38,11 +40,11 @@ interface Asked {
   readonly line?: string;
 }
 
-async function submissionOf(deps: WitnessDeps): Promise<CheckpointSubmission | undefined> {
-  const { database, publicLog } = deps;
+async function submissionOf(deps: WitnessDeps, log: LogRef): Promise<CheckpointSubmission | undefined> {
+  const { database } = deps;
   const { state, done } = await database.inTransaction('system', async (tx) => ({
-    state: await publishedState(tx, publicLog),
-    done: (await newestCosigned(tx, publicLog))?.size ?? 0n,
+    state: await publishedState(tx, log),
+    done: (await newestCosigned(tx, log))?.size ?? 0n,
   }));
   if (!state || state.size === 0n || state.size === done) return undefined;
   const { size } = state;
@@ -51,14 +53,14 @@ async function submissionOf(deps: WitnessDeps): Promise<CheckpointSubmission | u
     size,
     proofFrom: (oldSize) =>
       database.inTransaction('system', async (tx) =>
-        rfc9162ConsistencyPath(oldSize, size, await readNodes(tx, publicLog, rfc9162ConsistencyNodes(oldSize, size))),
+        rfc9162ConsistencyPath(oldSize, size, await readNodes(tx, log, rfc9162ConsistencyNodes(oldSize, size))),
       ),
   };
 }
 
-async function askAll(deps: WitnessDeps, submission: CheckpointSubmission): Promise<Asked[]> {
-  const { database, publicLog, verifySignature, clock, logger } = deps;
-  const sizes = await database.inTransaction('system', (tx) => witnessSizes(tx, publicLog));
+async function askAll(deps: WitnessDeps, log: LogRef, submission: CheckpointSubmission): Promise<Asked[]> {
+  const { database, verifySignature, clock, logger } = deps;
+  const sizes = await database.inTransaction('system', (tx) => witnessSizes(tx, log));
   return Promise.all(
     deps.witnesses.map(async (witness): Promise<Asked> => {
       const { name } = witness.key;
@@ -67,7 +69,7 @@ async function askAll(deps: WitnessDeps, submission: CheckpointSubmission): Prom
         return { witness: name, line: await askWitness(call, submission) };
       } catch (error) {
         if (!(error instanceof WitnessRefused)) throw error;
-        logger.warn({ witness: name, reason: error.message }, 'a witness did not cosign');
+        logger.warn({ witness: name, logId: log.logId, reason: error.message }, 'a witness did not cosign');
         return { witness: name };
       }
     }),
@@ -80,20 +82,31 @@ async function askAll(deps: WitnessDeps, submission: CheckpointSubmission): Prom
  * storing leaves witnesses that are ahead, and they say so at the next round.
  */
 export async function runWitnessRound(deps: WitnessDeps): Promise<WitnessRound> {
-  const { database, publicLog } = deps;
+  const { publicLog, keysLog } = deps;
   const registered = await registerSeals(deps, publicLog);
   if (registered > 0) deps.nudge(publicLog.tenantId, publicLog.logId);
-  const submission = await submissionOf(deps);
-  if (!submission) return { registered, cosignatures: 0 };
-  const cosigned = (await askAll(deps, submission)).filter(({ line }) => line !== undefined);
-  const reached = cosigned.length >= deps.quorum;
-  await database.inTransaction('system', async (tx) => {
+  const cosigned = await cosignLog(deps, publicLog, (tx, size) => advanceWitnessed(tx, publicLog, size));
+  await cosignLog(deps, keysLog);
+  return { registered, ...cosigned };
+}
+
+/** Has the newest checkpoint of a log cosigned, unless that is done. `reached` is run where a quorum did. */
+async function cosignLog(
+  deps: WitnessDeps,
+  log: LogRef,
+  reached: (tx: Tx, size: bigint) => Promise<unknown> = async () => undefined,
+): Promise<Omit<WitnessRound, 'registered'>> {
+  const submission = await submissionOf(deps, log);
+  if (!submission) return { cosignatures: 0 };
+  const { size } = submission;
+  const cosigned = (await askAll(deps, log, submission)).filter(({ line }) => line !== undefined);
+  const quorum = cosigned.length >= deps.quorum;
+  await deps.database.inTransaction('system', async (tx) => {
     const names = cosigned.map(({ witness }) => witness);
-    await putWitnessSizes(tx, publicLog, names, submission.size);
-    if (!reached) return;
-    const note = submission.note + cosigned.map(({ line }) => line).join('');
-    await insertCosigned(tx, publicLog, submission.size, note);
-    await advanceWitnessed(tx, publicLog, submission.size);
+    await putWitnessSizes(tx, log, names, size);
+    if (!quorum) return;
+    await insertCosigned(tx, log, size, submission.note + cosigned.map(({ line }) => line).join(''));
+    await reached(tx, size);
   });
-  return { registered, cosignatures: cosigned.length, ...(reached ? { cosigned: submission.size } : {}) };
+  return { cosignatures: cosigned.length, ...(quorum ? { cosigned: size } : {}) };
 }

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { concatBytes, fromBase64 } from '../../core/bytes.js';
+import { namedKey } from '../../core/keys/manifest-key.js';
+import type { TenancyKey } from '../../core/keys/tenancy-key-certificate.js';
 import type { Tx } from '../postgres/database.js';
 import { DEPLOYMENT_ROLES, KEY_KINDS, type KeyRole, PEPPER_ROLE, TOKEN_PEPPER } from './key-role.js';
 import type { KeyStore } from './key-store.js';
@@ -31,23 +33,34 @@ export async function createDeploymentKeys(
   });
 }
 
-/** Makes a tenancy's wallet and tessera key. Resolves to the wallet's address (EIP-55). */
-export async function createTenancyKeys(tx: Tx, store: KeyStore, tenantId: string, validFrom: Date): Promise<string> {
-  await createKey(tx, store, tenantId, 'tessera', validFrom);
-  const { x, y } = await createKey(tx, store, tenantId, 'wallet', validFrom);
+/** Has the issuer key certify a tenancy's key. */
+export type CertifyTenancyKey = (key: TenancyKey) => Promise<Uint8Array>;
+
+/** Makes a tenancy's wallet and tessera key, certified. Resolves to the wallet's address (EIP-55). */
+export async function createTenancyKeys(
+  tx: Tx,
+  store: KeyStore,
+  tenantId: string,
+  validFrom: Date,
+  certify: CertifyTenancyKey,
+): Promise<string> {
+  await createKey(tx, store, tenantId, 'tessera', validFrom, certify);
+  const { x, y } = await createKey(tx, store, tenantId, 'wallet', validFrom, certify);
   return walletAddress(concatBytes(fromBase64(x!), fromBase64(y!)));
 }
 
 /** Makes the active key of a role, which must have none. Resolves to its public half. */
-export async function createKey(
+async function createKey(
   tx: Tx,
   store: KeyStore,
   tenantId: string,
   role: KeyRole,
   validFrom: Date,
+  certify?: CertifyTenancyKey,
 ): Promise<Record<string, string>> {
   const { keyId, publicJwk } = await store.generate(role);
   const { algorithm } = KEY_KINDS[role];
+  const certificate = await certify?.({ tenantId, role, validFromMs: validFrom.getTime(), ...namedKey(publicJwk) });
   await insertSigningKey(tx, tenantId, {
     keyId,
     role,
@@ -56,6 +69,7 @@ export async function createKey(
     state: 'active',
     validFrom,
     validUntil: null,
+    certificate: certificate ?? null,
   });
   return publicJwk;
 }

@@ -1,5 +1,17 @@
-/** What a key is for; each role has its own key. `wallet` and `tessera` exist once per tenancy. */
-export type KeyRole = 'issuer' | 'statement_receipt' | 'seal' | 'note' | 'token' | 'chain' | 'wallet' | 'tessera';
+/**
+ * What a key is for; each role has its own key. `root` signs the list of the others (core/keys/key-manifest.ts); `wallet` and
+ * `tessera` exist once per tenancy.
+ */
+export type KeyRole =
+  | 'root'
+  | 'issuer'
+  | 'statement_receipt'
+  | 'seal'
+  | 'note'
+  | 'token'
+  | 'chain'
+  | 'wallet'
+  | 'tessera';
 
 interface KeyKind {
   readonly algorithm: string;
@@ -10,6 +22,7 @@ const ES256: KeyKind = { algorithm: 'ES256', generate: { type: 'ec', curve: 'pri
 const ES256K: KeyKind = { algorithm: 'ES256K', generate: { type: 'ec', curve: 'secp256k1' } };
 
 export const KEY_KINDS: Readonly<Record<KeyRole, KeyKind>> = {
+  root: ES256,
   issuer: ES256,
   statement_receipt: ES256,
   seal: ES256,
@@ -20,7 +33,7 @@ export const KEY_KINDS: Readonly<Record<KeyRole, KeyKind>> = {
   tessera: ES256,
 };
 
-/** The service's own keys; made by bootstrap. */
+/** The service's own keys, which a manifest lists; made by bootstrap. */
 export const DEPLOYMENT_ROLES = [
   'issuer',
   'statement_receipt',

@@ -1,5 +1,6 @@
 import type { PublicJwk } from '../../core/cose/public-key.js';
 import type { Signer } from '../../core/cose/signature.js';
+import type { ManifestKeyState } from '../../core/keys/key-manifest.js';
 import type { ChainKey } from './chain-key.js';
 import type { KeyRole } from './key-role.js';
 
@@ -12,7 +13,7 @@ export interface PublishedKey {
   readonly algorithm: string;
   /** For every role but `token` and the secp256k1 ones, whose keys no COSE verifier of ours takes. */
   readonly jwk: PublicJwk;
-  readonly state: 'active' | 'retired';
+  readonly state: ManifestKeyState;
   readonly validFrom: Date;
   readonly validUntil: Date | undefined;
 }
@@ -26,8 +27,13 @@ export interface Keyring {
    * whoever follows a log by an older verifier key has time to take the new one.
    */
   noteSigners(): readonly Signer[];
-  /** Keys of these roles, active ones first. */
+  /**
+   * Keys of these roles that count, active ones first, then those that will be; never one that was revoked, and of token
+   * keys only those whose private half is here.
+   */
   publicKeys(roles: readonly KeyRole[]): readonly PublishedKey[];
+  /** The same with revoked keys, last: what checks our own records must still know them. */
+  everyKey(roles: readonly KeyRole[]): readonly PublishedKey[];
   /** A compact JWS of the claims under the active token key, RS256, with its kid. */
   signToken(claims: Readonly<Record<string, unknown>>, header: { readonly typ: string }): Promise<string>;
   /** The active key of the chain. */

@@ -24,6 +24,10 @@ function published(row: SigningKeyRow & { readonly role: KeyRole }): PublishedKe
   };
 }
 
+function counts({ state, role, keyId }: SigningKeyRow, heldTokens: ReadonlySet<string>): boolean {
+  return state !== 'revoked' && (role !== 'token' || heldTokens.has(keyId));
+}
+
 function isOf(row: SigningKeyRow, roles: readonly KeyRole[]): row is SigningKeyRow & { readonly role: KeyRole } {
   return roles.some((role) => role === row.role);
 }
@@ -42,6 +46,8 @@ interface Keys {
   readonly rows: readonly SigningKeyRow[];
   readonly active: ReadonlyMap<KeyRole, ActiveKey>;
   readonly signers: ReadonlyMap<KeyRole, Signer>;
+  /** Ids of token keys whose private half is here: a token of any other key is nobody's. */
+  readonly heldTokens: ReadonlySet<string>;
   /** Of retired note keys, the youngest first. */
   readonly formerNotes: ReadonlyMap<string, Signer>;
   readonly chain: ChainKey;
@@ -85,7 +91,12 @@ export async function openKeyring(
     },
     signer: (role) => keys.signers.get(role)!,
     noteSigners: () => [keys.signers.get('note')!, ...keys.formerNotes.values()],
-    publicKeys: (roles) => keys.rows.filter((row) => isOf(row, roles)).map(published),
+    publicKeys: (roles) =>
+      keys.rows
+        .filter((row) => isOf(row, roles))
+        .filter((row) => counts(row, keys.heldTokens))
+        .map(published),
+    everyKey: (roles) => keys.rows.filter((row) => isOf(row, roles)).map(published),
     signToken: (claims, { typ }) => signCompact(keys.active.get('token')!, { alg: 'RS256', typ }, claims),
     async adopt(next) {
       keys = await loadKeys(next, store, keys);
@@ -119,9 +130,21 @@ async function loadKeys(rows: readonly SigningKeyRow[], store: KeyStore, before?
     rows,
     active,
     signers: new Map(signers),
+    heldTokens: await openTokens(rows, store, active.get('token')!.keyId),
     formerNotes,
     chain: heldChain ?? chainKey(chain.publicJwk, chain.key),
   };
+}
+
+/** An operator ends a token key's use by taking its private half away; a key that somebody wrote into a list never had one. */
+async function openTokens(rows: readonly SigningKeyRow[], store: KeyStore, active: string): Promise<Set<string>> {
+  const held = new Set([active]);
+  for (const row of rows) {
+    if (row.role !== 'token' || row.state === 'active' || row.state === 'revoked') continue;
+    const key = await store.open({ ...row, role: 'token' }).catch(() => undefined);
+    if (key && (await fits(row.publicJwk, key))) held.add(row.keyId);
+  }
+  return held;
 }
 
 /** A retired key whose private half was taken away, to end its use, signs no more; nothing else depends on it. */

@@ -1,3 +1,4 @@
+import type { ManifestKeyState } from '../../core/keys/key-manifest.js';
 import type { Tx } from '../postgres/database.js';
 import type { KeyRole, PEPPER_ROLE } from './key-role.js';
 
@@ -6,15 +7,17 @@ export interface SigningKeyRow {
   readonly role: KeyRole | typeof PEPPER_ROLE;
   readonly algorithm: string;
   readonly publicJwk: Record<string, string>;
-  readonly state: 'active' | 'retired';
+  readonly state: ManifestKeyState;
   readonly validFrom: Date;
   readonly validUntil: Date | null;
+  /** Of a tenancy's key: the issuer key's certificate. */
+  readonly certificate?: Uint8Array | null;
 }
 
 export async function insertSigningKey(tx: Tx, tenantId: string, key: SigningKeyRow): Promise<void> {
   await tx.execute(
-    `INSERT INTO archivist.signing_key (tenant_id, key_id, role, algorithm, public_jwk, state, valid_from, valid_until)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    `INSERT INTO archivist.signing_key (tenant_id, key_id, role, algorithm, public_jwk, state, valid_from, valid_until, certificate)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     [
       tenantId,
       key.keyId,
@@ -24,6 +27,7 @@ export async function insertSigningKey(tx: Tx, tenantId: string, key: SigningKey
       key.state,
       key.validFrom,
       key.validUntil,
+      key.certificate ?? null,
     ],
   );
 }
@@ -31,23 +35,46 @@ export async function insertSigningKey(tx: Tx, tenantId: string, key: SigningKey
 /** A tenancy's keys, active ones first, of each the youngest first. */
 export function listSigningKeys(tx: Tx, tenantId: string): Promise<SigningKeyRow[]> {
   return tx.query<SigningKeyRow>(
-    `SELECT key_id AS "keyId", role, algorithm, public_jwk AS "publicJwk", state, valid_from AS "validFrom", valid_until AS "validUntil"
+    `SELECT key_id AS "keyId", role, algorithm, public_jwk AS "publicJwk", state, valid_from AS "validFrom", valid_until AS "validUntil", certificate
      FROM archivist.signing_key WHERE tenant_id = $1 ORDER BY state, valid_from DESC`,
     [tenantId],
   );
 }
 
-/** Retires the active key of a role and answers its id. */
-export async function retireActiveKey(
-  tx: Tx,
-  tenantId: string,
-  role: KeyRole,
-  validUntil: Date,
-): Promise<string | undefined> {
-  const [row] = await tx.query<{ keyId: string }>(
-    `UPDATE archivist.signing_key SET state = 'retired', valid_until = $3
-      WHERE tenant_id = $1 AND role = $2 AND state = 'active' RETURNING key_id AS "keyId"`,
-    [tenantId, role, validUntil],
+/** Brings the row of a deployment's key to what a manifest says of it; a row that is not there is made. */
+export async function putSigningKey(tx: Tx, tenantId: string, key: SigningKeyRow): Promise<void> {
+  const touched = await tx.execute(
+    `UPDATE archivist.signing_key SET state = $3, valid_until = $4 WHERE tenant_id = $1 AND key_id = $2`,
+    [tenantId, key.keyId, key.state, key.validUntil],
   );
-  return row?.keyId;
+  if (touched === 0) await insertSigningKey(tx, tenantId, key);
+}
+
+/** A key of a tenancy, with the tenancy that it is of. */
+export interface TenancyKeyRow extends SigningKeyRow {
+  readonly tenantId: string;
+}
+
+/** Keys of tenancies after a place, in order. */
+export function listTenancyKeys(
+  tx: Tx,
+  roles: readonly KeyRole[],
+  after: { readonly tenantId: string; readonly keyId: string },
+  limit: number,
+): Promise<TenancyKeyRow[]> {
+  return tx.query<TenancyKeyRow>(
+    `SELECT tenant_id AS "tenantId", key_id AS "keyId", role, algorithm, public_jwk AS "publicJwk", state,
+            valid_from AS "validFrom", valid_until AS "validUntil", certificate
+       FROM archivist.signing_key
+      WHERE role = ANY ($1::text[]) AND (tenant_id, key_id) > ($2::uuid, $3) ORDER BY tenant_id, key_id LIMIT $4`,
+    [roles, after.tenantId, after.keyId, limit],
+  );
+}
+
+export async function putCertificate(tx: Tx, key: TenancyKeyRow, certificate: Uint8Array): Promise<void> {
+  await tx.execute('UPDATE archivist.signing_key SET certificate = $3 WHERE tenant_id = $1 AND key_id = $2', [
+    key.tenantId,
+    key.keyId,
+    certificate,
+  ]);
 }

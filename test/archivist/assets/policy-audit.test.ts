@@ -101,6 +101,7 @@ function depsThatDie({ database }: TestDatabase, lifetime: number): PolicyAuditD
       publicTenancy,
       publicStatementLog: randomUUID(),
       privateStatementLog: randomUUID(),
+      keysLog: randomUUID(),
     },
     nudge: () => undefined,
   };

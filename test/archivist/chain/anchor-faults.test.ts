@@ -7,10 +7,7 @@ import { closeWindow, holdWindowsOpen, readyWindow } from '../../../src/archivis
 import { blockOf, headerFields } from '../../../src/archivist/chain/block.js';
 import { findHead, insertBlock } from '../../../src/archivist/chain/chain-store.js';
 import { hexData, numberOf } from '../../../src/archivist/chain/quantity.js';
-import { keyFiles } from '../../../src/platform/keys/key-files.js';
-import type { OpenKeyring } from '../../../src/platform/keys/open-keyring.js';
-import { rotateKey } from '../../../src/platform/keys/rotate-key.js';
-import { listSigningKeys } from '../../../src/platform/keys/signing-key-store.js';
+import { rotateDeploymentKey } from '../../../src/archivist/operator/manage-keys.js';
 import { type Client, startTestService, type TestService, until } from '../../api/test-service.js';
 import { anchorRig, Crash, crashAt, readAll } from './anchor-rig.js';
 
@@ -156,11 +153,7 @@ describe('a chain key that is rotated', () => {
     const { keyring } = running.service.parts;
     const { deploymentTenancy: chain } = rig.deployment;
     const before = keyring.chain.address;
-    const rows = await rig.database.inTransaction('system', async (tx) => {
-      await rotateKey(tx, keyFiles(keysDir), chain, 'chain', new Date());
-      return listSigningKeys(tx, chain);
-    });
-    await (keyring as OpenKeyring).adopt(rows);
+    await rotateDeploymentKey(running.service.parts.keys, 'chain');
     expect(keyring.chain.address).not.toBe(before);
     await confirmed();
     await anchoredAll();

@@ -7,8 +7,10 @@ import { fromHex, toBase64Url, toHex } from '../../../src/core/bytes.js';
 import { keyThumbprint } from '../../../src/core/cose/cose-key.js';
 import { encodeSign1 } from '../../../src/core/cose/sign1.js';
 import { VerificationError } from '../../../src/core/errors.js';
-import { type KeyManifest, readKeyManifest, signKeyManifest } from '../../../src/core/keys/key-manifest.js';
+import type { KeyManifest } from '../../../src/core/keys/key-manifest.js';
 import { namedKey } from '../../../src/core/keys/manifest-key.js';
+import { readKeyManifest } from '../../../src/core/keys/read-key-manifest.js';
+import { signKeyManifest } from '../../../src/core/keys/sign-key-manifest.js';
 import { certifyTenancyKey, verifyTenancyKey } from '../../../src/core/keys/tenancy-key-certificate.js';
 import {
   decodeKeyManifests,

@@ -77,10 +77,11 @@ export function firstManifest(root: PublicJwk): KeyManifest {
 /** The one after it: the issuer key stolen and replaced, another root key for what follows. */
 export function nextManifest(before: KeyManifest, previous: Uint8Array, root: PublicJwk): KeyManifest {
   const issuedAtMs = before.issuedAtMs + 3_600_000;
+  const sizes = Object.fromEntries(before.logs.map(({ name, size }) => [name, size]));
   const ended = before.keys.map(
     (each): ManifestKey =>
       each.role === 'issuer' && each.state === 'active'
-        ? { ...each, state: 'revoked', validUntilMs: issuedAtMs }
+        ? { ...each, state: 'revoked', validUntilMs: issuedAtMs, revokedAt: sizes }
         : each,
   );
   const fresh = key('issuer', EC(20 + before.number), { validFromMs: issuedAtMs, since: before.number + 1 });

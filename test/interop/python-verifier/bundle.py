@@ -196,8 +196,7 @@ def _check_event(findings, operation, event, logs, trust):
     if len(given) == 2:
         findings.attempt(operation.path(MAP), lambda: _check_same_receipt(*(operation.files[name] for name in given)))
     for massif in logs:
-        own = (receipt.tenancy_of(massif.seal.log) == event.tenancy) != event.is_public
-        if own and massif.holds(event.index):
+        if massif.is_log_of(event) and massif.holds(event.index):
             proof = findings.attempt(path, lambda: massif.prove(event))
             found += [proof] if proof else []
             break

@@ -115,7 +115,7 @@ def _check_log(findings, massifs, seals, events, trust):
         return
     log_files.claim_log(findings, "log", log)
     for given in events:
-        holder = next((each for each in log if each.holds(given.value.index)), None)
+        holder = next((each for each in log if each.holds(given.value.index) and each.is_log_of(given.value)), None)
         if holder is None:
             continue
         proof = findings.attempt(given.piece, lambda: holder.prove(given.value))

@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+import record
 from statement import HASHES
 
 EPOCH_START_MS = 2**40 - 1
@@ -27,20 +28,29 @@ def of_statement(statement):
     """What a statement says, once its signature is checked."""
     meta = {name: value for name, value in statement.meta.items() if isinstance(name, str) and isinstance(value, str)}
     operation, declared, jcs = (meta.pop(name, None) for name in ("vcon_operation", "timestamp_declared", "payload_jcs_sha256"))
-    has_digest = statement.hash_alg is not None and statement.payload is not None
+    is_record, stated = record.is_record_statement(statement), record.stated(statement)
+    has_digest = statement.hash_alg is not None and statement.payload is not None and not is_record
+    alg = None if statement.hash_alg is None or is_record else HASH_NAMES.get(statement.hash_alg, str(statement.hash_alg))
     return {
         "issuer": statement.issuer, "tenancy": statement.tenancy, "operation": operation,
         "subject": statement.subject, "vcon": vcon_of(statement.subject),
         "payload_hash": statement.payload.hex() if has_digest else None,
-        "payload_hash_alg": None if statement.hash_alg is None else HASH_NAMES.get(statement.hash_alg, str(statement.hash_alg)),
+        "payload_hash_alg": alg, "record_hash": None if stated is None else stated.hex(),
         "payload_jcs_sha256": jcs,
         "payload_content_type": None if statement.content_type is None else str(statement.content_type),
         "payload_location": statement.location, "declared": declared, "members": meta or None,
     }
 
 
-def of_event(event):
-    """What a leaf covers of an event, once a log is proven to hold that leaf."""
+def of_record(event):
+    """What a record covers of an asset-free event that its leaf does not."""
+    members = event.members
+    return {"identity": event.identity, "uuid": event.identity.split("/")[-1], "event_type": members["event_type"],
+            "created_by": members["created_by"], "accepted": rfc3339(int(members["created_at"]))}
+
+
+def of_event(event, is_recorded=False):
+    """What a leaf, and perhaps a record, covers of an event, once a log is proven to hold that leaf."""
     attributes, members = event.attributes, event.members
     texts = {fact: attributes[name] for fact, name in TEMPLATE.items() if isinstance(attributes.get(name), str)}
     common = {
@@ -49,7 +59,8 @@ def of_event(event):
     }
     if event.is_free:
         declared = attributes.get("timestamp_declared")
-        return {"event_kind": "asset_free", **common, "declared": declared if isinstance(declared, str) else None,
+        recorded = of_record(event) if is_recorded else {}
+        return {"event_kind": "asset_free", **recorded, **common, "declared": declared if isinstance(declared, str) else None,
                 "members": {"attributes": attributes, "trails": members["trails"]}}
     others = ("operation", "behaviour", "event_attributes", "asset_attributes", "principal_declared", "timestamp_committed")
     return {

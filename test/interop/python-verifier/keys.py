@@ -26,6 +26,7 @@ CURVES = {
     ),
     "Ed25519": (6, 32, -8, "EdDSA", None),
 }
+ABSENT = object()
 RSA_ALGORITHMS = {"PS256": -37, "PS384": -38, "PS512": -39}
 _HASHES = {-7: hashes.SHA256, -35: hashes.SHA384, -36: hashes.SHA512,
            -37: hashes.SHA256, -38: hashes.SHA384, -39: hashes.SHA512}
@@ -143,10 +144,10 @@ def from_cose(key):
     kid = key.get(2)
     kid = base64.urlsafe_b64encode(kid).rstrip(b"=").decode() if isinstance(kid, bytes) else kid
     kid = kid if isinstance(kid, str) else None
-    kty, alg = key.get(1), key.get(3)
+    kty, alg = key.get(1), key.get(3, ABSENT)
     if kty in (3, "RSA"):
         names = [name for name, number in RSA_ALGORITHMS.items() if alg in (name, number)]
-        if alg is not None and not names:
+        if alg is not ABSENT and not names:
             raise UnsupportedKey
         good = isinstance(key.get(-1), bytes) and isinstance(key.get(-2), bytes)
         require(good, "key_invalid", "an RSA key has no modulus or no exponent")
@@ -155,7 +156,7 @@ def from_cose(key):
         if key.get(-1) in (name, number) and not isinstance(key.get(-1), bool):
             if kty not in ((1, "OKP") if name == "Ed25519" else (2, "EC", "EC2")):
                 break
-            if alg is not None and alg not in (algorithm, jose):
+            if alg is not ABSENT and alg not in (algorithm, jose):
                 break
             if isinstance(key.get(-3), bool):
                 break
@@ -167,14 +168,14 @@ def from_jwk(jwk):
     """A JWK (RFC 7517)."""
     require(isinstance(jwk, dict), "key_invalid", "a key is not an object")
     kid = jwk["kid"] if isinstance(jwk.get("kid"), str) else None
-    alg = jwk.get("alg")
+    alg = jwk.get("alg", ABSENT)
     if jwk.get("kty") == "RSA":
-        if alg is not None and alg not in RSA_ALGORITHMS:
+        if alg is not ABSENT and alg not in RSA_ALGORITHMS:
             raise UnsupportedKey
-        return _rsa_key(kid, b64(jwk.get("n")), b64(jwk.get("e")), alg)
+        return _rsa_key(kid, b64(jwk.get("n")), b64(jwk.get("e")), None if alg is ABSENT else alg)
     curve = CURVES.get(jwk.get("crv"))
     kty = "OKP" if jwk.get("crv") == "Ed25519" else "EC"
-    if curve is None or jwk.get("kty") != kty or (alg is not None and alg not in (curve[3], jwk["crv"])):
+    if curve is None or jwk.get("kty") != kty or (alg is not ABSENT and alg not in (curve[3], jwk["crv"])):
         raise UnsupportedKey
     width = curve[1]
     x, y = b64(jwk.get("x")), None if kty == "OKP" else b64(jwk.get("y"))

@@ -3,7 +3,7 @@
 import proofs
 import receipt
 from massif import Massif, Seal, verify_sealed
-from refusal import require
+from refusal import Refused, require
 
 
 class SealedMassif:
@@ -14,6 +14,14 @@ class SealedMassif:
 
     def holds(self, index):
         return self.massif.first <= index < min(self.massif.size, self.seal.size)
+
+    def is_log_of(self, event):
+        """Whether the event belongs into this log."""
+        try:
+            receipt.check_event_log(self.seal.log, event)
+            return True
+        except Refused:
+            return False
 
     def prove(self, event):
         """The proof that the event's leaf stands at the place that it names."""
@@ -46,3 +54,6 @@ def claim_log(findings, piece, proven):
     first, last = proven[0].massif.number, proven[-1].massif.number
     facts = {"first_massif": str(first), "last_massif": str(last), "size": str(proven[-1].seal.size)}
     findings.claim("log", piece, facts, [proofs.of_seal(proven[-1].seal, proven[-1].key)])
+    headers = {f"header {label}" for each in proven for label in each.seal.message.unprotected}
+    if headers:
+        findings.uncovered(piece, "by_design", headers)

@@ -141,12 +141,16 @@ def service_did(url):
 
 
 def check_agreement(event, statement, log_issuer=None):
-    """Refuses an event and a statement that are not about the same operation. `log_issuer` signs for the event's log."""
+    """Whether the statement states the event's record. Refuses two that are not about the same operation.
+
+    `log_issuer` signs for the event's log.
+    """
     attributes = event.attributes
-    record.check(event, statement)
+    is_recorded = record.check(event, statement)
+    if is_recorded:
+        _differs(statement.tenancy is not None and statement.tenancy == event.tenancy, "the tenancy")
     if record.is_record_statement(statement):
-        _differs(statement.tenancy == event.tenancy, "the tenancy")
-        return
+        return is_recorded
     is_registered = "signed_statement" in attributes
     if is_registered:
         carried = attributes["signed_statement"]
@@ -163,6 +167,7 @@ def check_agreement(event, statement, log_issuer=None):
     if not is_registered or of_service:
         _differs(statement.tenancy is not None and statement.tenancy == event.tenancy, "the tenancy")
     (_check_registered_meta if is_registered else _check_meta)(attributes, statement)
+    return is_recorded
 
 
 def _check_envelope(attributes, statement, optional):

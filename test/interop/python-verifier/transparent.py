@@ -18,6 +18,7 @@ ASSET_COMMIT, FREE_COMMIT = ("merklelog_entry", "commit"), ("merklelog_commit",)
 COVERED_ASSET = {"identity", "operation", "behaviour", "tenant_identity", "timestamp_declared", "timestamp_accepted",
                  "timestamp_committed", "asset_attributes", "event_attributes", "principal_accepted", "principal_declared"}
 COVERED_FREE = {"attributes", "trails", "origin_tenant"}
+COVERED_BY_RECORD = {"identity", "event_type", "created_by", "created_at"}
 
 
 def prove_event(event, given, trust):
@@ -36,9 +37,11 @@ def prove_entry(entry, given, trust):
     return proofs.of_receipt(given, leaf, key)
 
 
-def uncovered_members(event):
-    """Dotted names of an event's members that its leaf does not cover."""
+def uncovered_members(event, is_recorded):
+    """Dotted names of an event's members that its leaf, or its record, does not cover."""
     covered, commit = (COVERED_FREE, FREE_COMMIT) if event.is_free else (COVERED_ASSET, ASSET_COMMIT)
+    if is_recorded:
+        covered = covered | COVERED_BY_RECORD
     names, value, prefix = [], event.served, ""
     for step in commit:
         names += [prefix + name for name in value if name != step and (prefix or name not in covered)]
@@ -46,10 +49,10 @@ def uncovered_members(event):
     return names + [prefix + name for name in value if name not in ("index", "idtimestamp")]
 
 
-def claim_event(findings, piece, event, by):
-    """Claims what the leaf of a proven event covers, and names what it does not."""
-    findings.claim("event", piece, facts.of_event(event), by)
-    members = uncovered_members(event)
+def claim_event(findings, piece, event, by, is_recorded=False):
+    """Claims what the proofs of an event cover, and names what they do not."""
+    findings.claim("event", piece, facts.of_event(event, is_recorded), by)
+    members = uncovered_members(event, is_recorded)
     if members:
         findings.uncovered(piece, "by_design", members)
 
@@ -115,13 +118,15 @@ def examine(data, trust):
         logged = [proof] if proof else []
     if signed:
         claim_statement(findings, "statement", signed, logged)
-    _examine_event(findings, parts, trust)
+    by_statement = findings.claims[-1]["by"] if signed else None
+    _examine_event(findings, parts, by_statement, trust)
     if parts.other_headers:
         findings.uncovered("statement", "by_design", [f"header {label}" for label in parts.other_headers])
     return findings, parts, signed and signed[0]
 
 
-def _examine_event(findings, parts, trust):
+def _examine_event(findings, parts, by_statement, trust):
+    """`by_statement` proves the statement, and with it the record that it states."""
     event, message = parts.event, parts.receipts.get(TENANCY_LOG)
     if event is None:
         findings.lacks("event")
@@ -133,10 +138,10 @@ def _examine_event(findings, parts, trust):
         work = lambda: prove_event(event, Receipt(message, TENANCY_LOG), trust)  # noqa: E731
         proof = findings.attempt("tenancy_log_receipt", work)
     log_issuer = proof["log"].get("issuer") if proof else None
-    agrees = findings.attempt(
-        "event", lambda: check_agreement(event, Statement(parts.message), log_issuer) is None)
-    if proof and agrees:
-        claim_event(findings, "event", event, [proof])
+    states_record = findings.attempt("event", lambda: check_agreement(event, Statement(parts.message), log_issuer))
+    if proof and states_record is not None:
+        is_recorded = states_record and by_statement is not None
+        claim_event(findings, "event", event, [proof, *(by_statement if is_recorded else [])], is_recorded)
         proofs.open_place(findings, "tenancy_log_receipt", proof)
     elif message is None:
         findings.lacks("tenancy_log_receipt")

@@ -131,7 +131,9 @@ describe.each(engines())('the keyring on %s', (engine) => {
 
   it('gives each tenancy a wallet and a tessera key', async () => {
     const files = keyFiles(folder);
-    const address = await opened.database.inTransaction('system', (tx) => createTenancyKeys(tx, files, TENANT, AT));
+    const address = await opened.database.inTransaction('system', (tx) =>
+      createTenancyKeys(tx, files, TENANT, AT, async () => Uint8Array.of(1)),
+    );
     const rows = await opened.database.inTransaction({ read: [TENANT], write: [] }, (tx) =>
       listSigningKeys(tx, TENANT),
     );

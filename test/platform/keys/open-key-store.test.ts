@@ -11,9 +11,13 @@ import { DEPLOYMENT_ROLES, TOKEN_PEPPER } from '../../../src/platform/keys/key-r
 import type { KeyStore, PrivateKey } from '../../../src/platform/keys/key-store.js';
 import { openKeyStore } from '../../../src/platform/keys/open-key-store.js';
 import { openKeyring } from '../../../src/platform/keys/open-keyring.js';
-import { rotateKey } from '../../../src/platform/keys/rotate-key.js';
 import { secretFiles } from '../../../src/platform/keys/secret-files.js';
-import { listSigningKeys, type SigningKeyRow } from '../../../src/platform/keys/signing-key-store.js';
+import {
+  insertSigningKey,
+  listSigningKeys,
+  putSigningKey,
+  type SigningKeyRow,
+} from '../../../src/platform/keys/signing-key-store.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
 import { softhsm } from '../../support/prerequisites.js';
 import { makeSofthsmTokens, type SofthsmTokens } from '../../support/softhsm-tokens.js';
@@ -62,12 +66,21 @@ describe.skipIf(!softhsm)('a deployment of key files that is given a module', ()
   }
   const everywhere = (place: PrivateKey['place']) => Object.fromEntries(DEPLOYMENT_ROLES.map((role) => [role, place]));
 
+  async function replaceKey(role: (typeof DEPLOYMENT_ROLES)[number]): Promise<void> {
+    const before = (await rows()).find((row) => row.role === role && row.state === 'active')!;
+    const made = await store.generate(role);
+    await opened.database.inTransaction('system', async (tx) => {
+      await putSigningKey(tx, DEPLOYMENT, { ...before, state: 'retired', validUntil: AT });
+      await insertSigningKey(tx, DEPLOYMENT, { ...before, ...made });
+    });
+  }
+
   it('signs on with the files, and goes over to the module role by role, as each is rotated', async () => {
     const before = await pems();
     expect(await places()).toEqual(everywhere('file'));
     const keyring = await openWith(store);
     for (const role of DEPLOYMENT_ROLES) {
-      await opened.database.inTransaction('system', (tx) => rotateKey(tx, store, DEPLOYMENT, role, AT));
+      await replaceKey(role);
       expect((await places())[role]).toBe('module');
     }
     expect(await places()).toEqual(everywhere('module'));

@@ -1,0 +1,93 @@
+import { keyAlgorithms } from '../../core/cose/public-key.js';
+import { type KeyManifest, unsignedKeyManifest } from '../../core/keys/key-manifest.js';
+import { completeKeyManifest } from '../../core/keys/sign-key-manifest.js';
+import { type TrustedKeyManifest, verifyNextKeyManifest } from '../../core/keys/verify-key-manifests.js';
+import { enterKeyManifest } from '../../ledger/keys-log/enter-key-manifest.js';
+import type { Clock } from '../../platform/clock.js';
+import { ApiError } from '../../platform/errors.js';
+import type { Ids } from '../../platform/ids.js';
+import type { KeyStore } from '../../platform/keys/key-store.js';
+import { lockKeyManifests } from '../../platform/keys/manifest/key-manifest-store.js';
+import type { KeyManifests } from '../../platform/keys/manifest/key-manifests.js';
+import { manifestRows } from '../../platform/keys/manifest/manifest-rows.js';
+import { nodeVerify } from '../../platform/keys/node-verify.js';
+import { putSigningKey } from '../../platform/keys/signing-key-store.js';
+import type { Database, Tx } from '../../platform/postgres/database.js';
+import { type Deployment, keysLog } from '../deployment.js';
+import { manifestLogs } from './manifest-logs.js';
+import { type ManifestChange, nextManifest } from './next-manifest.js';
+import { openRootKey } from './root-key.js';
+
+/** What making a manifest stands on. */
+export interface IssueDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly keys: KeyStore;
+  readonly manifests: KeyManifests;
+  readonly deployment: Deployment;
+  /** The DID of the service. */
+  readonly issuer: string;
+  /** Lets this process go over to the newest manifest at once; others follow within seconds. */
+  readonly adoptNow: () => Promise<void>;
+  nudge(tenantId: string, logId: string): void;
+}
+
+/** Returns the next manifest without its signature, for a root key that lies elsewhere. */
+export async function draftManifest(deps: IssueDeps, change: ManifestChange): Promise<Uint8Array> {
+  const logs = await deps.database.inTransaction('system', (tx) => manifestLogs(tx, deps.deployment));
+  const { current } = deps.manifests;
+  const { root } = current.manifest;
+  const manifest = nextManifest(current, change, { atMs: deps.clock.now(), logs, issuer: deps.issuer });
+  return unsignedKeyManifest(manifest, { publicKey: root, alg: keyAlgorithms(root)[0]! });
+}
+
+/**
+ * Makes the next manifest with the root key that is here: stored, before the keys log, and adopted by this process when it
+ * resolves. Until then nothing has changed.
+ * @param also what is stored in the same transaction
+ * @throws {ApiError} conflict when the root key is not here, or another manifest was made at the same time
+ */
+export async function issueManifest(
+  deps: IssueDeps,
+  change: ManifestChange,
+  also: (tx: Tx, manifest: KeyManifest) => Promise<void> = async () => undefined,
+): Promise<TrustedKeyManifest> {
+  const signer = await openRootKey(deps.keys, deps.manifests.current.manifest.root);
+  if (!signer)
+    throw new ApiError(
+      'conflict',
+      'The root key is not here: make a request with "keys propose", sign it with "keys sign" where the root key is, and bring it back with "keys publish".',
+    );
+  return enterManifest(deps, await completeKeyManifest(await draftManifest(deps, change), signer), also);
+}
+
+/**
+ * Stores a signed manifest that follows the current one, and lets this process adopt it.
+ * @throws {VerificationError} when it does not follow, or the root key did not sign it
+ * @throws {ApiError} conflict when another manifest was made at the same time
+ */
+export async function enterManifest(
+  deps: IssueDeps,
+  bytes: Uint8Array,
+  also: (tx: Tx, manifest: KeyManifest) => Promise<void> = async () => undefined,
+): Promise<TrustedKeyManifest> {
+  const log = keysLog(deps.deployment);
+  const next = await verifyNextKeyManifest(deps.manifests.current, bytes, nodeVerify);
+  const { manifest } = next;
+  await deps.database.inTransaction('system', async (tx) => {
+    await lockKeyManifests(tx);
+    const row = { number: BigInt(manifest.number), entryId: deps.ids.uuid(), manifest: bytes };
+    if (!(await enterKeyManifest(tx, log, row)))
+      throw new ApiError(
+        'conflict',
+        `There is a key manifest ${manifest.number} already: list the keys, and try again.`,
+      );
+    // Pending rows first make room for, then retired ones: a role has one active row.
+    for (const key of manifestRows(manifest).toReversed()) await putSigningKey(tx, log.tenantId, key);
+    await also(tx, manifest);
+  });
+  await deps.adoptNow();
+  deps.nudge(log.tenantId, log.logId);
+  return next;
+}

@@ -1,0 +1,68 @@
+import type { PublicJwk } from '../../core/cose/public-key.js';
+import type { KeyManifest, ManifestKey, ManifestLog } from '../../core/keys/key-manifest.js';
+import { namedKey } from '../../core/keys/manifest-key.js';
+import type { TrustedKeyManifest } from '../../core/keys/verify-key-manifests.js';
+
+/** What the next manifest says that the one before does not. */
+export interface ManifestChange {
+  readonly keys?: readonly ManifestKey[];
+  readonly root?: PublicJwk;
+}
+
+/** What a manifest says of the moment in which it is made. */
+export interface ManifestMoment {
+  readonly atMs: number;
+  readonly logs: readonly ManifestLog[];
+  readonly issuer: string;
+}
+
+/** Returns the manifest after another one. Its time never goes back, nor does a log's size. */
+export function nextManifest(before: TrustedKeyManifest, change: ManifestChange, moment: ManifestMoment): KeyManifest {
+  const { manifest, hash } = before;
+  const heads = new Map(moment.logs.map((log) => [log.name, log]));
+  const logs = manifest.logs.map((log) => {
+    const head = heads.get(log.name);
+    return head && head.size > log.size ? { ...log, size: head.size, root: head.root } : log;
+  });
+  return {
+    ...manifest,
+    number: manifest.number + 1,
+    issuedAtMs: Math.max(moment.atMs, manifest.issuedAtMs),
+    previous: hash,
+    issuer: moment.issuer,
+    keys: (change.keys ?? manifest.keys).map((key) => withRevocation(key, logs)),
+    root: change.root ?? manifest.root,
+    logs,
+  };
+}
+
+/** A key that is revoked now is revoked at the sizes that the logs have now. */
+function withRevocation(key: ManifestKey, logs: readonly ManifestLog[]): ManifestKey {
+  if (key.state !== 'revoked' || key.revokedAt) return key;
+  return { ...key, revokedAt: Object.fromEntries(logs.map(({ name, size }) => [name, size])) };
+}
+
+/** Returns the keys with a new one, which signs nothing yet. */
+export function withPendingKey(
+  { keys, number }: KeyManifest,
+  role: string,
+  jwk: Readonly<Record<string, string>>,
+  atMs: number,
+): ManifestKey[] {
+  return [...keys, { role, ...namedKey(jwk), state: 'pending', validFromMs: atMs, since: number + 1 }];
+}
+
+/** Returns the keys with a role's pending one active, and the one before retired or, where it was stolen, revoked. */
+export function withPendingActive({ keys }: KeyManifest, role: string, atMs: number, stolen: boolean): ManifestKey[] {
+  return keys.map((key) => {
+    if (key.role !== role) return key;
+    if (key.state === 'pending') return { ...key, state: 'active' };
+    if (key.state !== 'active') return key;
+    return { ...key, state: stolen ? 'revoked' : 'retired', validUntilMs: Math.max(atMs, key.validFromMs) };
+  });
+}
+
+/** Returns the keys with a retired one revoked; its end stays. */
+export function withRevokedKey({ keys }: KeyManifest, keyId: string): ManifestKey[] {
+  return keys.map((key) => (key.keyId === keyId && key.state === 'retired' ? { ...key, state: 'revoked' } : key));
+}

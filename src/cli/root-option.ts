@@ -1,0 +1,12 @@
+import { FingerprintError, parseRootFingerprint } from '../core/keys/root-fingerprint.js';
+import { UsageError } from './evidence-file.js';
+
+/** The thumbprint of the root key that `--root` names. @throws {UsageError} */
+export function rootThumbprint(fingerprint: string): Uint8Array {
+  try {
+    return parseRootFingerprint(fingerprint);
+  } catch (error) {
+    if (error instanceof FingerprintError) throw new UsageError(`--root: ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,57 @@
+import { createPrivateKey } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { toBase64Url } from '../core/bytes.js';
+import { keyThumbprint } from '../core/cose/cose-key.js';
+import { VerificationError } from '../core/errors.js';
+import type { KeyManifest } from '../core/keys/key-manifest.js';
+import { readKeyManifest } from '../core/keys/read-key-manifest.js';
+import { rootFingerprint } from '../core/keys/root-fingerprint.js';
+import { completeKeyManifest } from '../core/keys/sign-key-manifest.js';
+import { nodeSigner } from '../platform/keys/evidence-signer.js';
+import { readInput, UsageError } from './evidence-file.js';
+
+/**
+ * Signs a proposed manifest with a root key in a file, and writes it. Resolves with what was signed, in lines for the person
+ * who signs: every key, its state and its interval.
+ * @throws {UsageError} when a file cannot be used, or the manifest asks for the signature of another root key
+ */
+export async function signManifestFile(
+  file: string,
+  { rootKey, output }: { readonly rootKey: string; readonly output: string },
+): Promise<string[]> {
+  const pem = await readFile(rootKey).catch(() => {
+    throw new UsageError(`--root-key: ${rootKey} cannot be read`);
+  });
+  const signer = signerOf(pem, rootKey);
+  try {
+    const unsigned = await readInput(file);
+    const { manifest } = readKeyManifest(unsigned);
+    await writeFile(output, await completeKeyManifest(unsigned, signer));
+    return signedLines(manifest, output);
+  } catch (error) {
+    if (error instanceof VerificationError) throw new UsageError(`${file}: ${error.message}`);
+    throw error;
+  }
+}
+
+function signerOf(pem: Buffer, path: string) {
+  try {
+    return nodeSigner(createPrivateKey(pem));
+  } catch {
+    throw new UsageError(`--root-key: ${path} is no private key in PEM, of P-256 or Ed25519`);
+  }
+}
+
+function signedLines({ number, keys, root, subject, issuer }: KeyManifest, output: string): string[] {
+  const time = (ms: number) => new Date(ms).toISOString();
+  const shown = keys.map(({ state, role, keyId, validFromMs, validUntilMs }) => {
+    const until = validUntilMs === undefined ? '' : ` to ${time(validUntilMs)}`;
+    return `${state.padEnd(7)}  ${role.padEnd(17)}  ${keyId}  ${time(validFromMs)}${until}`;
+  });
+  return [
+    `Signed key manifest ${number} of ${issuer} (${subject}):`,
+    ...shown,
+    `The next manifest is signed by the root key ${toBase64Url(keyThumbprint(root))}: ${rootFingerprint(keyThumbprint(root))}`,
+    `It is in ${output}. Bring it back: vcon-archivist keys publish ${output}`,
+  ];
+}

@@ -1,0 +1,17 @@
+import { insertKeyManifest, type KeyManifestRow } from '../../platform/keys/manifest/key-manifest-store.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import { insertIntake, intakeRow } from '../intake-store.js';
+import type { LogRef } from '../log.js';
+import { insertStatements } from '../statement-store.js';
+
+/**
+ * Stores a manifest and puts it before the keys log, whose entries are manifests in the order of their numbers: the next one
+ * is made only when this one is stored, and entry ids rise. Answers whether it was stored; not, when its number is taken.
+ */
+export async function enterKeyManifest(tx: Tx, keysLog: LogRef, row: KeyManifestRow): Promise<boolean> {
+  const { tenantId } = keysLog;
+  if (!(await insertKeyManifest(tx, tenantId, row))) return false;
+  await insertStatements(tx, [{ tenantId, eventId: row.entryId, entry: row.manifest }]);
+  await insertIntake(tx, [intakeRow(keysLog, row.entryId, 'statement', tenantId)]);
+  return true;
+}

@@ -1,0 +1,129 @@
+import { equalBytes } from '../../../core/bytes.js';
+import type { VerifySignature } from '../../../core/cose/signature.js';
+import { VerificationError } from '../../../core/errors.js';
+import {
+  type TrustedKeyManifest,
+  verifyKeptKeyManifest,
+  verifyNextKeyManifest,
+} from '../../../core/keys/verify-key-manifests.js';
+import type { ObjectStore } from '../../object-store.js';
+import type { Database } from '../../postgres/database.js';
+import { type KeyManifestRow, listKeyManifests } from './key-manifest-store.js';
+import type { ManifestFile } from './manifest-file.js';
+import { keepManifest, keptManifest } from './manifest-objects.js';
+
+export interface ManifestDeps {
+  readonly database: Database;
+  readonly objectStore: ObjectStore;
+  readonly file: ManifestFile;
+  readonly verifySignature: VerifySignature;
+  /** Uuid of the deployment's own tenancy. */
+  readonly deploymentTenancy: string;
+}
+
+/** The newest key manifest of this deployment, as this process has it. */
+export interface KeyManifests {
+  readonly current: TrustedKeyManifest;
+  /** What the database has wrong about manifests, in sentences; as of the last look. */
+  readonly faults: readonly string[];
+  /**
+   * Goes over to newer manifests of the database and, where `thorough`, of the object store. Never to an older one, or one
+   * that the root key did not sign: such a one is a fault. Resolves with whether there was a newer one.
+   */
+  refresh(thorough?: boolean): Promise<boolean>;
+}
+
+/** What one look found. */
+interface Found {
+  readonly newest: TrustedKeyManifest;
+  readonly faults: readonly string[];
+}
+
+async function following(deps: ManifestDeps, before: TrustedKeyManifest, bytes: Uint8Array) {
+  try {
+    return await verifyNextKeyManifest(before, bytes, deps.verifySignature);
+  } catch (error) {
+    if (error instanceof VerificationError) return error.message;
+    throw error;
+  }
+}
+
+function storedFault(rows: readonly KeyManifestRow[], { manifest, bytes }: TrustedKeyManifest): string | undefined {
+  const row = rows.find(({ number }) => number === BigInt(manifest.number));
+  if (!row) return `key manifest ${manifest.number} is not in the database: it was set back, or the row was deleted`;
+  if (!equalBytes(row.manifest, bytes)) return `key manifest ${manifest.number} is another one in the database`;
+  return undefined;
+}
+
+async function look(deps: ManifestDeps, current: TrustedKeyManifest, thorough: boolean): Promise<Found> {
+  const { database, deploymentTenancy, objectStore } = deps;
+  const from = BigInt(current.manifest.number);
+  const rows = await database.inTransaction('system', (tx) => listKeyManifests(tx, deploymentTenancy, from));
+  const fault = storedFault(rows, current);
+  const faults = fault === undefined ? [] : [fault];
+  let newest = current;
+  for (const row of rows.filter(({ number }) => number > from)) {
+    const next = await following(deps, newest, row.manifest);
+    if (typeof next === 'string') {
+      faults.push(`a key manifest in the database is not accepted: ${next}`);
+      break;
+    }
+    newest = next;
+  }
+  for (let more = thorough; more; ) {
+    const { subject, number } = newest.manifest;
+    const kept = await keptManifest(objectStore, subject, number + 1);
+    const next = kept && (await following(deps, newest, kept));
+    more = next !== undefined && typeof next !== 'string';
+    if (typeof next === 'string') faults.push(`a key manifest in the object store is not accepted: ${next}`);
+    else if (next) {
+      faults.push(
+        `key manifest ${number + 1} is in the object store and not in the database: the database was set back`,
+      );
+      newest = next;
+    }
+  }
+  return { newest, faults };
+}
+
+/** From here on no process of this deployment accepts an older manifest. */
+async function keep(deps: ManifestDeps, { manifest, bytes }: TrustedKeyManifest): Promise<void> {
+  await keepManifest(deps.objectStore, manifest, bytes);
+  await deps.file.replace(bytes);
+}
+
+/**
+ * Opens the newest manifest, beginning with the one that `KEYS_DIR` remembers.
+ * @param first the deployment's first manifest when it was made just now; otherwise it must be in `KEYS_DIR`
+ * @throws {Error} for a person when `KEYS_DIR` has none, or the object store has another one of its number
+ */
+export async function openKeyManifests(deps: ManifestDeps, first?: Uint8Array): Promise<KeyManifests> {
+  const remembered = first ?? (await deps.file.read());
+  if (!remembered)
+    throw new Error(
+      `KEYS_DIR has no key manifest of this deployment: restore ${deps.file.path} from the backup of KEYS_DIR`,
+    );
+  const start = await verifyKeptKeyManifest(remembered, deps.verifySignature).catch((error: unknown) => {
+    if (error instanceof VerificationError) throw new Error(`${deps.file.path} cannot be used: ${error.message}`);
+    throw error;
+  });
+  let { newest: current, faults } = await look(deps, start, true);
+  await keep(deps, current);
+  return {
+    get current() {
+      return current;
+    },
+    get faults() {
+      return faults;
+    },
+    async refresh(thorough = false) {
+      const before = current;
+      const found = await look(deps, before, thorough);
+      faults = found.faults;
+      if (found.newest === before || found.newest.manifest.number <= current.manifest.number) return false;
+      await keep(deps, found.newest);
+      current = found.newest;
+      return true;
+    },
+  };
+}

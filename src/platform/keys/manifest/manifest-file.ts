@@ -1,0 +1,41 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { replaceFile } from '../../durable-file.js';
+
+const MODE = 0o600;
+const PREFIX = 'key-manifest-';
+
+/**
+ * The newest manifest that this deployment's processes have adopted, in `KEYS_DIR`: what is trusted, whatever a database
+ * says. It names the root key, so a database cannot name another one, and a number below which none is accepted.
+ */
+export interface ManifestFile {
+  read(): Promise<Uint8Array | undefined>;
+  replace(manifest: Uint8Array): Promise<void>;
+  /** Whether the folder has such a file of another deployment. */
+  ofAnother(): Promise<boolean>;
+  /** For a person. */
+  readonly path: string;
+}
+
+/** @param deployment uuid of the deployment's own tenancy */
+export function manifestFile(keysDir: string, deployment: string): ManifestFile {
+  const name = `${PREFIX}${deployment}.cose`;
+  const path = join(keysDir, name);
+  return {
+    path,
+    async read() {
+      try {
+        return new Uint8Array(await readFile(path));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+        throw error;
+      }
+    },
+    replace: (manifest) => replaceFile(path, manifest, MODE),
+    async ofAnother() {
+      const names = await readdir(keysDir).catch(() => []);
+      return names.some((each) => each.startsWith(PREFIX) && each !== name);
+    },
+  };
+}

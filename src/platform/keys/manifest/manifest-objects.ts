@@ -1,0 +1,26 @@
+import type { ObjectStore } from '../../object-store.js';
+
+/**
+ * Where the object store keeps a manifest by its number. Create-only, as numbered seals are: a database that was set back
+ * to an older manifest is found out by the next number.
+ * @param subject the keys log's name
+ */
+function objectKey(subject: string, number: number): string {
+  return `key-manifests/${subject.replace(/^log\//, '')}/${number.toString().padStart(16, '0')}`;
+}
+
+export function keptManifest(store: ObjectStore, subject: string, number: number): Promise<Uint8Array | undefined> {
+  return store.get(objectKey(subject, number));
+}
+
+/** @throws {Error} when another manifest has this number there */
+export async function keepManifest(
+  store: ObjectStore,
+  { subject, number }: { readonly subject: string; readonly number: number },
+  bytes: Uint8Array,
+): Promise<void> {
+  if ((await store.putNew(objectKey(subject, number), bytes)) !== 'different') return;
+  throw new Error(
+    `the object store has another key manifest ${number}: the root key has signed two, or one of both is forged`,
+  );
+}

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { equalBytes } from '../core/bytes.js';
+import { keyThumbprint } from '../core/cose/cose-key.js';
+import { readKeyManifest } from '../core/keys/read-key-manifest.js';
+import { encodeKeyManifests } from '../core/keys/verify-key-manifests.js';
+import { ApiError } from '../platform/errors.js';
+import { type Route, route } from '../platform/http/route.js';
+import { listKeyManifests } from '../platform/keys/manifest/key-manifest-store.js';
+import type { KeyManifests } from '../platform/keys/manifest/key-manifests.js';
+import type { Database } from '../platform/postgres/database.js';
+
+export interface ManifestRouteDeps {
+  readonly database: Database;
+  readonly manifests: Pick<KeyManifests, 'current'>;
+  readonly deploymentTenancy: string;
+}
+
+const ANYWHERE = { 'access-control-allow-origin': '*' };
+/** Keys change rarely, and a verifier must learn of a new one soon. */
+const NEWEST = { ...ANYWHERE, 'cache-control': 'public, max-age=300' };
+const FOREVER = { ...ANYWHERE, 'cache-control': 'public, max-age=31536000, immutable' };
+const CBOR = 'application/cbor';
+const PAGE = 1000;
+
+/** Returns the file that evidence carries: the newest manifest, after those that rotated the root key. */
+export function createManifestFile(deps: ManifestRouteDeps): () => Promise<Uint8Array> {
+  let made: { readonly of: Uint8Array; readonly file: Uint8Array } | undefined;
+  return async () => {
+    const { bytes } = deps.manifests.current;
+    if (made?.of !== bytes) made = { of: bytes, file: encodeKeyManifests([...(await rotations(deps)), bytes]) };
+    return made.file;
+  };
+}
+
+/** Stored manifests before the newest that name another root than their signer. */
+async function rotations({ database, manifests, deploymentTenancy }: ManifestRouteDeps): Promise<Uint8Array[]> {
+  const newest = BigInt(manifests.current.manifest.number);
+  const found: Uint8Array[] = [];
+  for (let from = 1n; from < newest; from += BigInt(PAGE)) {
+    const rows = await database.inTransaction({ read: [deploymentTenancy], write: [] }, (tx) =>
+      listKeyManifests(tx, deploymentTenancy, from, PAGE),
+    );
+    const before = rows.filter(({ number }) => number < newest && number < from + BigInt(PAGE));
+    found.push(...before.map(({ manifest }) => manifest).filter(rotatesRoot));
+  }
+  return found;
+}
+
+/** Whoever wrote other bytes into a row has not made a manifest: it is left out, and the audit names it. */
+function rotatesRoot(bytes: Uint8Array): boolean {
+  try {
+    const { manifest, signer } = readKeyManifest(bytes);
+    return !equalBytes(keyThumbprint(manifest.root), keyThumbprint(signer));
+  } catch {
+    return false;
+  }
+}
+
+/** The key manifests, from which a verifier that knows the root's fingerprint takes every other key. */
+export function manifestRoutes(deps: ManifestRouteDeps, file: () => Promise<Uint8Array>): Route[] {
+  const common = { method: 'GET', access: 'public', extension: true, success: 200, rawResponse: CBOR } as const;
+  return [
+    route({
+      ...common,
+      path: '/verifiabledata/keys/manifest',
+      operationId: 'KeyManifests_GetNewest',
+      summary: 'The newest key manifest, after those that rotated the root key, as a CBOR array',
+      codes: [],
+      handle: async () => ({ bytes: await file(), contentType: CBOR, headers: NEWEST }),
+    }),
+    route({
+      ...common,
+      path: '/verifiabledata/keys/manifests/:number',
+      operationId: 'KeyManifests_GetOne',
+      summary: 'One key manifest by its number',
+      codes: [400, 404],
+      params: z.object({ number: z.string().regex(/^[1-9]\d{0,15}$/, 'must be a number from 1') }),
+      handle: async ({ params }) => {
+        const number = BigInt(params.number);
+        const { deploymentTenancy, manifests } = deps;
+        const scope = { read: [deploymentTenancy], write: [] };
+        const [row] = await deps.database.inTransaction(scope, (tx) =>
+          listKeyManifests(tx, deploymentTenancy, number, 1),
+        );
+        if (row?.number !== number || number > BigInt(manifests.current.manifest.number))
+          throw new ApiError('not_found', 'There is no key manifest of this number.');
+        return { bytes: row.manifest, contentType: CBOR, headers: FOREVER };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,32 @@
+import { type Rotated, rotateDeploymentKey } from '../../src/archivist/operator/manage-keys.js';
+import { parseConfig } from '../../src/platform/config.js';
+import { fileObjectStore } from '../../src/platform/file-object-store.js';
+import { openKeyManifests } from '../../src/platform/keys/manifest/key-manifests.js';
+import { manifestFile } from '../../src/platform/keys/manifest/manifest-file.js';
+import { nodeVerify } from '../../src/platform/keys/node-verify.js';
+import type { TestService } from './test-service.js';
+
+/** Manifests as another process has them: what it does, the running service learns from the database. */
+export function manifestsElsewhere(running: TestService) {
+  const { keysDir, objectStoreDir } = parseConfig(running.environment);
+  const { database, deployment } = running.service.parts;
+  const { deploymentTenancy } = deployment;
+  return openKeyManifests({
+    database,
+    deploymentTenancy,
+    objectStore: fileObjectStore(objectStoreDir),
+    file: manifestFile(keysDir, deploymentTenancy),
+    verifySignature: nodeVerify,
+  });
+}
+
+/** Rotates a key as another process would. */
+export async function rotateElsewhere(
+  running: TestService,
+  role: Parameters<typeof rotateDeploymentKey>[1],
+  stolen = false,
+): Promise<Rotated> {
+  const manifests = await manifestsElsewhere(running);
+  const adoptNow = async () => void (await manifests.refresh());
+  return rotateDeploymentKey({ ...running.service.parts.keys, manifests, adoptNow }, role, stolen);
+}

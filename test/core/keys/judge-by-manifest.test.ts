@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { fromBase64, toHex } from '../../../src/core/bytes.js';
+import { judgeByManifest } from '../../../src/core/keys/judge-by-manifest.js';
+import type { KeyManifest } from '../../../src/core/keys/key-manifest.js';
+import type { Claim, Proof } from '../../../src/core/verify/claim.js';
+import { createVerdict } from '../../../src/core/verify/verdict.js';
+import { firstManifest, nextManifest, sampleRoot } from './sample-manifests.js';
+
+const root = sampleRoot(1).publicKey;
+const LOG = 'log/0199c2d0-0000-7000-8000-000000000002';
+/** The issuer key is revoked when the private statement log has seven entries. */
+const manifest = nextManifest(firstManifest(root), new Uint8Array(32), root);
+const keyOf = (role: string, state: string, from: KeyManifest = manifest) => {
+  const key = from.keys.find((each) => each.role === role && each.state === state)!;
+  return { thumbprint: toHex(fromBase64(key.keyId)) };
+};
+const revoked = keyOf('issuer', 'revoked');
+const receipts = keyOf('statement_receipt', 'active');
+
+const signature = (key = revoked): Proof => ({ type: 'signature', issuer_pinned: true, key });
+const inclusion = (more: object = {}, key = receipts): Proof => ({
+  type: 'inclusion',
+  log: { subject: LOG },
+  vds: 1,
+  signed: 'root',
+  leaf: '00',
+  leaf_index: '6',
+  tree_size: '7',
+  key,
+  ...more,
+});
+const judge = (by: readonly Proof[], from: KeyManifest = manifest, facts: Claim['facts'] = { operation: 'x' }) =>
+  judgeByManifest(createVerdict({ claims: [{ kind: 'statement', piece: 'statement', facts, by }] }), from);
+const kinds = (verdict: ReturnType<typeof judge>) => verdict.missing.map(({ what }) => what);
+
+describe('a verdict under a key manifest', () => {
+  it('counts what a key signed that is active, pending or retired, and names the manifest', () => {
+    const verdict = judge([signature(keyOf('issuer', 'active')), inclusion()]);
+    expect(verdict.outcome).toBe('verified');
+    expect(verdict.missing.at(-1)!.detail).toBe(
+      `keys are those of key manifest 2 of ${new Date(manifest.issuedAtMs).toISOString()}: later revocations are not known`,
+    );
+  });
+
+  it('counts what a revoked key signed only under a receipt over a tree that is no larger than at the revocation', () => {
+    expect(judge([signature(), inclusion()]).outcome).toBe('verified');
+    for (const by of [
+      [signature()],
+      [signature(), inclusion({ tree_size: '8' })],
+      [signature(), inclusion({ tree_size: undefined })],
+      [signature(), inclusion({ vds: 3 })],
+      [signature(), inclusion({ log: { subject: 'log/another' } })],
+      [signature(), inclusion({ log: {} })],
+      [signature(), inclusion({}, { thumbprint: '00'.repeat(32) })],
+      [signature(), inclusion({}, revoked)],
+    ]) {
+      const verdict = judge(by);
+      expect([verdict.outcome, verdict.claims]).toEqual(['incomplete', []]);
+      expect(verdict.notCovered[0]).toMatchObject({ piece: 'statement', why: 'unproven' });
+      expect(verdict.notCovered[0]!.detail).toContain('nothing that was given proves that it was signed before');
+    }
+  });
+
+  it('does not let a stolen receipt key say when something was', () => {
+    const { keys } = manifest;
+    const stolen: KeyManifest = {
+      ...manifest,
+      keys: keys.map((key) =>
+        key.role === 'statement_receipt'
+          ? { ...key, state: 'revoked', validUntilMs: manifest.issuedAtMs, revokedAt: { [LOG]: 7n } }
+          : key,
+      ),
+    };
+    expect(judge([signature(), inclusion()], stolen).outcome).toBe('incomplete');
+    expect(judge([signature(keyOf('issuer', 'active')), inclusion()], stolen).outcome).toBe('incomplete');
+  });
+
+  it('says of what is older than the first manifest that it is, by its place in the log or by its time', () => {
+    const own = keyOf('issuer', 'active');
+    expect(kinds(judge([signature(own), inclusion()]))).toContain('key_history');
+    expect(kinds(judge([signature(own), inclusion({ leaf_index: '7', tree_size: '9' })]))).not.toContain('key_history');
+    const at = (ms: number) => kinds(judge([signature(own)], manifest, { committed: new Date(ms).toISOString() }));
+    expect(at(manifest.firstIssuedAtMs - 1)).toContain('key_history');
+    expect(at(manifest.firstIssuedAtMs)).not.toContain('key_history');
+  });
+
+  it('keeps a contradiction, and what keys from elsewhere prove', () => {
+    const refused = createVerdict({ contradictions: [{ code: 'malformed', piece: 'x', detail: 'x' }] });
+    expect(judgeByManifest(refused, manifest).outcome).toBe('refused');
+    expect(judge([signature({ thumbprint: '11'.repeat(32) })]).outcome).toBe('verified');
+  });
+});
