@@ -3,6 +3,8 @@ import { decodeCoseKeySet } from '../core/cose/cose-key.js';
 import { EVENT_HEADER, Header } from '../core/cose/labels.js';
 import { decodeSign1 } from '../core/cose/sign1.js';
 import { VerificationError } from '../core/errors.js';
+import { MANIFEST_TYPE } from '../core/keys/key-manifest.js';
+import { decodeKeyManifests } from '../core/keys/verify-key-manifests.js';
 import { decodeMassifStart } from '../core/massif/massif-start.js';
 
 /** What a file was taken for, by its content. A name or an ending says nothing. */
@@ -17,6 +19,7 @@ export type EvidenceKind =
   | 'bundle'
   | 'folder'
   | 'keys'
+  | 'key_manifest'
   | 'document';
 
 export interface EvidenceFile {
@@ -59,12 +62,13 @@ export function kindOf(bytes: Uint8Array): EvidenceKind {
   if (bytes[0] === TAGGED_SIGN1) return coseKind(bytes);
   if (ZIP.every((byte, at) => bytes[at] === byte)) return 'bundle';
   if (isMassif(bytes)) return 'massif';
-  return jsonKind(jsonOf(bytes)) ?? (isCoseKeySet(bytes) ? 'keys' : 'document');
+  return jsonKind(jsonOf(bytes)) ?? (isCoseKeySet(bytes) ? 'keys' : areManifests(bytes) ? 'key_manifest' : 'document');
 }
 
 function coseKind(bytes: Uint8Array): EvidenceKind {
   try {
     const { protectedHeader, unprotectedHeader } = decodeSign1(bytes);
+    if (protectedHeader.get(Header.contentType) === MANIFEST_TYPE) return 'key_manifest';
     if (protectedHeader.has(Header.verifiableDataStructure)) return 'receipt';
     if (unprotectedHeader.has(Header.peakReceipts)) return 'seal';
     const carries = unprotectedHeader.has(Header.receipts) || unprotectedHeader.has(EVENT_HEADER);
@@ -88,6 +92,15 @@ function isMassif(bytes: Uint8Array): boolean {
 function isCoseKeySet(bytes: Uint8Array): boolean {
   try {
     return decodeCoseKeySet(bytes).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** The newest manifest, after those that rotated the root key. */
+function areManifests(bytes: Uint8Array): boolean {
+  try {
+    return decodeKeyManifests(bytes).length > 0;
   } catch {
     return false;
   }

@@ -1,12 +1,16 @@
 import type { Command } from 'commander';
+import type { PublicJwk } from '../core/cose/public-key.js';
 import { VerificationError } from '../core/errors.js';
+import { judgeByManifest } from '../core/keys/judge-by-manifest.js';
 import { decodeVkey, NoteKeyType } from '../core/tlog/signed-note.js';
 import type { IssuerTrust } from '../core/verify/trust.js';
-import { type Outcome, VERDICT_SCHEMA, verdictDocument } from '../core/verify/verdict.js';
+import { contradiction, createVerdict, type Outcome, VERDICT_SCHEMA, verdictDocument } from '../core/verify/verdict.js';
 import { certificateTrust } from './certificate-trust.js';
 import { UsageError } from './evidence-file.js';
 import type { GivenTrust } from './given-trust.js';
 import { readKeyFiles } from './key-files.js';
+import { manifestSources } from './manifest-sources.js';
+import { type RootTrust, readRootTrust } from './root-trust.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 import { verdictText } from './verdict-text.js';
 import { type EvidenceVerdict, NotEvidence, verifyEvidence } from './verify-evidence.js';
@@ -23,6 +27,9 @@ interface VerifyOptions {
   readonly witness?: readonly string[];
   readonly witnessQuorum?: string;
   readonly witnessedLog?: string;
+  readonly root?: string;
+  readonly manifest?: readonly string[];
+  readonly state?: string;
   readonly statementOnly?: boolean;
   readonly json?: boolean;
 }
@@ -34,10 +41,18 @@ function pin(issuer: string | undefined, subject: string | undefined) {
 }
 
 /** Who may sign statements: keys, certificate authorities, or both. */
-async function issuers({ issuerKeys, issuer, ca, at }: VerifyOptions): Promise<IssuerTrust> {
+async function issuers(options: VerifyOptions, root: RootTrust | undefined): Promise<IssuerTrust> {
+  const { issuerKeys, issuer, ca, at } = options;
   const certificates = ca && (await certificateTrust(ca, at));
-  const keys = ca && !issuerKeys ? [] : await readKeyFiles('--issuer-keys or --ca', issuerKeys);
-  return { issuerKeys: keys, certificates, issuer };
+  const isEnough = (ca ?? root) !== undefined && !issuerKeys;
+  const keys = isEnough ? [] : await readKeyFiles('--root, --issuer-keys or --ca', issuerKeys);
+  return { issuerKeys: [...(root?.issuerKeys ?? []), ...keys], certificates, issuer };
+}
+
+/** Keys of the logs: from files, and from the manifest that the root key vouches for. */
+async function logKeys(options: VerifyOptions, root: RootTrust | undefined): Promise<PublicJwk[]> {
+  const given = root && !options.logKeys ? [] : await readKeyFiles('--root or --log-keys', options.logKeys);
+  return [...(root?.logKeys ?? []), ...given];
 }
 
 /** Distinct keys, so that nobody counts twice; all of them have to have cosigned unless fewer are asked for. */
@@ -60,10 +75,32 @@ function witnessesOf({ witness = [], witnessQuorum }: VerifyOptions): Pick<Given
 }
 
 async function verify(files: readonly string[], options: VerifyOptions, terminal: Terminal): Promise<EvidenceVerdict> {
+  if (options.root === undefined) {
+    if (options.manifest)
+      throw new UsageError('--manifest needs --root: without the fingerprint a manifest proves nothing');
+    return verifyWith(files, options, undefined, terminal);
+  }
+  const sources = await manifestSources(files, options.manifest);
+  try {
+    const root = await readRootTrust(options.root, sources, options.state);
+    const { verdict, files: takenFor } = await verifyWith(files, options, root, terminal);
+    return { verdict: judgeByManifest(verdict, root.manifest), files: takenFor };
+  } catch (error) {
+    if (!(error instanceof VerificationError)) throw error;
+    return { verdict: createVerdict(contradiction('key manifest', error)), files: [] };
+  }
+}
+
+async function verifyWith(
+  files: readonly string[],
+  options: VerifyOptions,
+  root: RootTrust | undefined,
+  terminal: Terminal,
+): Promise<EvidenceVerdict> {
   const trust: GivenTrust = {
-    logKeys: () => readKeyFiles('--log-keys', options.logKeys),
-    issuers: () => issuers(options),
-    hasIssuers: options.issuerKeys !== undefined || options.ca !== undefined,
+    logKeys: () => logKeys(options, root),
+    issuers: () => issuers(options, root),
+    hasIssuers: (options.issuerKeys ?? options.ca ?? root) !== undefined,
     statementLog: pin(options.logIssuer, options.statementLog),
     tenancyLog: pin(options.logIssuer, options.tenancyLog),
     ...witnessesOf(options),
@@ -97,6 +134,12 @@ export function addVerifyCommand(program: Command, terminal: Terminal): void {
       '<files...>',
       'any files that belong together, in any order: a vCon; transparent statements, evidence bundles, signed statements, receipts, events; log files (massifs and seals) or a replica folder. Or the URL of a public asset',
     )
+    .option(
+      '--root <fingerprint>',
+      'trust the keys of the key manifest that the root key of this fingerprint signed; no other key option is needed',
+    )
+    .option('--manifest <file>', 'a key manifest, where the evidence has none; repeatable', collect)
+    .option('--state <folder>', 'remember the newest key manifest there, and refuse an older one')
     .option('--log-keys <file>', 'keys of the logs: COSE key set, JWK set or did.json; repeatable', collect)
     .option('--issuer-keys <file>', 'keys of the statement’s issuer, in the same forms or as PEM; repeatable', collect)
     .option('--issuer <name>', 'accept only statements of this issuer, which the given keys do not say by themselves')

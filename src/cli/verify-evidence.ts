@@ -55,13 +55,16 @@ export async function verifyEvidence(
   }
   const files = await Promise.all(paths.map(readGiven));
   const takenFor = files.map(({ path, takenFor: kind }) => ({ file: path, kind }));
-  if (files.every(({ kind }) => kind === 'document' || kind === 'keys')) throw noEvidence(takenFor);
+  if (files.every(({ kind }) => NO_EVIDENCE.includes(kind))) throw noEvidence(takenFor);
   try {
     return { verdict: await checkFiles(files, trust, progress), files: takenFor };
   } catch (error) {
     throw error instanceof UsageError ? new NotEvidence(error.message, takenFor) : error;
   }
 }
+
+/** Kinds of files that only help to check others. */
+const NO_EVIDENCE: readonly EvidenceKind[] = ['document', 'keys', 'key_manifest'];
 
 function noEvidence(files: readonly TakenFor[]): NotEvidence {
   const list = files.map(({ file, kind }) => `${file} is taken for ${kindName(kind)}`).join(', ');
@@ -91,6 +94,8 @@ async function checkFiles(files: readonly EvidenceFile[], trust: GivenTrust, pro
   const issuers = checksIssuers ? await trust.issuers() : undefined;
   for (const statement of plain.statements) found.push(await statementVerdict(statement, claims, issuers));
   for (const event of events) found.push(await eventVerdict(event, claims));
+  for (const { path } of of('key_manifest'))
+    found.push(notCovered(path, 'explanation', 'it lists keys, and is used only with --root, which checks it'));
   for (const { path } of of('keys')) found.push(notCovered(path, 'explanation', 'keys are given with an option'));
   return withDocuments(createVerdict(...found), of('document'), trust);
 }

@@ -37,7 +37,8 @@ export const TEXT_PATH = 'README.txt';
 const LOG = 'log/';
 const LOG_ROOT = 'v1/mmrs/';
 /** Copies of keys of several times, or of several issuers, are numbered. */
-const KEYS_COPY = /^keys\/(?:log-keys(?:-\d+)?\.cbor|did(?:-\d+)?\.json)$/;
+export const MANIFEST_PATH = 'keys/key-manifest.cbor';
+const KEYS_COPY = /^keys\/(?:log-keys(?:-\d+)?\.cbor|did(?:-\d+)?\.json|key-manifest\.cbor)$/;
 
 /** Returns what belongs at a path of a bundle; undefined when nothing does. */
 export function placeOf(path: string): BundlePlace | undefined {

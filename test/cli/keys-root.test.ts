@@ -1,0 +1,248 @@
+import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { runCli } from '../../src/cli/run-cli.js';
+import { toBase64Url, toHex } from '../../src/core/bytes.js';
+import { keyThumbprint } from '../../src/core/cose/cose-key.js';
+import { readKeyManifest } from '../../src/core/keys/read-key-manifest.js';
+import { decodeKeyManifests } from '../../src/core/keys/verify-key-manifests.js';
+import { sha256 } from '../../src/core/sha256.js';
+import { readTransparentStatement } from '../../src/core/statement/transparent-statement.js';
+import type { Verdict } from '../../src/core/verify/verdict.js';
+import { startTestService, type TestService, template } from '../api/test-service.js';
+
+const PATIENCE = { timeout: 60_000, interval: 200 };
+const LONG = 120_000;
+let running: TestService;
+let keysDir: string;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'keys-root-'));
+  keysDir = join(folder, 'keys');
+  running = await startTestService({ KEYS_DIR: keysDir });
+}, LONG);
+afterAll(async () => {
+  await running?.close();
+  await rm(folder, { recursive: true });
+});
+
+async function cli(...args: string[]): Promise<{ out: string; err: string; exitCode: number }> {
+  const [out, err]: [string[], string[]] = [[], []];
+  const terminal = { print: (text: string) => out.push(text), complain: (text: string) => err.push(text), exitCode: 0 };
+  const before = process.env;
+  process.env = { ...before, KEYS_DIR: keysDir, PUBLIC_URL: running.url };
+  await runCli(args, terminal).finally(() => {
+    process.env = before;
+  });
+  return { out: out.join('\n'), err: err.join('\n'), exitCode: terminal.exitCode };
+}
+
+const file = (name: string) => join(folder, name);
+const keys = (...args: string[]) => cli('keys', ...args);
+const current = () => running.service.parts.keys.manifests.current.manifest;
+const fingerprint = async () => /Root key \(.*\): (\S+)/.exec((await keys('list')).out)![1]!;
+
+async function fetched(name: string): Promise<string> {
+  // Kept for five minutes by others; the service itself always answers the newest.
+  await writeFile(file(name), (await running.anonymous.get('/verifiabledata/keys/manifest')).bytes);
+  return file(name);
+}
+
+/** A new event's transparent statement, in a file. */
+async function statement(name: string): Promise<string> {
+  const asset = await running.owner.post('/archivist/v2/assets', { attributes: {} });
+  const event = await running.owner.post(`/archivist/v2/${asset.json['identity']}/events`, {
+    operation: 'Record',
+    behaviour: 'RecordEvidence',
+    event_attributes: template('vcon://0190a8c0-0000-7000-8000-0000000000aa'),
+  });
+  await vi.waitFor(async () => {
+    const answer = await running.owner.get(`/archivist/v2/${event.json['identity']}/transparent-statement`);
+    expect(answer.status).toBe(200);
+    await writeFile(file(name), answer.bytes);
+  }, PATIENCE);
+  return file(name);
+}
+
+async function verify(root: string, ...args: string[]) {
+  const { out, exitCode } = await cli('verify', '--root', root, '--statement-only', '--json', ...args);
+  const document = JSON.parse(out) as Verdict & { not_covered: Verdict['notCovered'] };
+  return { exitCode, ...document };
+}
+
+describe('the fingerprint of the root key', { timeout: LONG }, () => {
+  it('is printed by keys list, the status page and the start, and is that of the signer', async () => {
+    const shown = await fingerprint();
+    expect(shown).toBe(running.service.rootFingerprint);
+    const { bytes } = await running.anonymous.get('/');
+    expect(new TextDecoder().decode(bytes)).toContain(shown);
+  });
+
+  it('is all that verify needs: the manifest may lie beside the evidence, or be named', async () => {
+    const [root, manifest, evidence] = [await fingerprint(), await fetched('m.cbor'), await statement('s.cose')];
+    for (const args of [
+      [evidence, manifest],
+      [manifest, evidence],
+      [evidence, '--manifest', manifest],
+    ]) {
+      const verdict = await verify(root.toLowerCase().replaceAll('-', ' '), ...args);
+      expect([verdict.outcome, verdict.exitCode]).toEqual(['verified', 0]);
+      const later = verdict.missing.find(({ what }) => what === 'later_manifests');
+      expect(later?.detail).toContain(`key manifest ${current().number} of`);
+    }
+  });
+
+  it('refuses a manifest of another root, and a fingerprint that is mistyped', async () => {
+    const [manifest, evidence] = [await fetched('m.cbor'), file('s.cose')];
+    const another = 'CSGJ-XIOO-3ZKK-3FM5-UZAF-OPDV-3RL3-RRYU-AAHN-SCHE-XKRS-Y7JL-EOA4-4GW4';
+    const refused = await verify(another, evidence, manifest);
+    expect([refused.exitCode, refused.contradictions[0]!.code]).toEqual([1, 'root_not_trusted']);
+    const mistyped = await cli('verify', '--root', `${another.slice(0, -1)}5`, '--statement-only', evidence, manifest);
+    expect([mistyped.exitCode, mistyped.err]).toEqual([2, expect.stringContaining('checksum')]);
+    const nothing = await cli('verify', '--root', await fingerprint(), '--statement-only', evidence);
+    expect([nothing.exitCode, nothing.err]).toEqual([2, expect.stringContaining('/verifiabledata/keys/manifest')]);
+  });
+
+  it('remembers the newest manifest, and refuses an older one', async () => {
+    const [root, old, state] = [await fingerprint(), await fetched('old.cbor'), file('state')];
+    expect((await verify(root, file('s.cose'), old, '--state', state)).exitCode).toBe(0);
+    expect((await keys('rotate', 'chain')).exitCode).toBe(0);
+    expect((await verify(root, file('s.cose'), await fetched('new.cbor'), '--state', state)).exitCode).toBe(0);
+    const refused = await verify(root, file('s.cose'), old, '--state', state);
+    expect([refused.exitCode, refused.contradictions[0]!.code]).toEqual([1, 'manifest_older']);
+  });
+});
+
+describe('a stolen key', { timeout: LONG }, () => {
+  it('is published no more; what it signed counts only where a log proves that it is older', async () => {
+    const before = await statement('before.cose');
+    const old = current().keys.find(({ role, state }) => role === 'issuer' && state === 'active')!;
+    expect((await keys('rotate', 'issuer', '--stolen')).exitCode).toBe(0);
+    const { json } = await running.anonymous.get('/archivist/v1/didweb/did.json');
+    expect(JSON.stringify(json)).not.toContain(old.keyId);
+    const [root, manifest] = [await fingerprint(), await fetched('revoked.cbor')];
+    expect(await verify(root, before, manifest)).toMatchObject({ exitCode: 0 });
+    const { entry } = readTransparentStatement(new Uint8Array(await readFile(before)));
+    await writeFile(file('alone.cose'), entry);
+    const alone = await verify(root, file('alone.cose'), manifest);
+    expect([alone.exitCode, alone.claims]).toEqual([3, []]);
+    const unproven = alone.not_covered.filter(({ why }) => why === 'unproven').map(({ detail }) => detail);
+    expect(unproven.join()).toContain('was stolen and revoked at');
+    expect(await verify(root, await statement('after.cose'), manifest)).toMatchObject({ exitCode: 0 });
+  });
+
+  it('may be retired when that is found out', async () => {
+    const chain = current().keys.find(({ role, state }) => role === 'chain' && state === 'retired')!;
+    expect((await keys('revoke', chain.keyId)).exitCode).toBe(0);
+    expect(current().keys.find(({ keyId }) => keyId === chain.keyId)).toMatchObject({ state: 'revoked' });
+    expect((await keys('revoke', chain.keyId)).err).toContain('only a retired key');
+  });
+});
+
+describe('a database that somebody else writes to', { timeout: LONG }, () => {
+  const faults = async () => (await keys('list')).out.split('\n').filter((line) => line.startsWith('FAULT'));
+  const scitt = async () => toHex((await running.anonymous.get('/.well-known/scitt-keys')).bytes);
+
+  it('changes no key, whatever its rows say, and each row is a fault', async () => {
+    const before = await scitt();
+    expect(await faults()).toEqual([]);
+    await running.asOwner(
+      `INSERT INTO archivist.signing_key (tenant_id, key_id, role, algorithm, public_jwk, state, valid_from)
+       SELECT tenant_id, 'stranger', role, algorithm, public_jwk || '{"x": "AAAA"}', 'retired', valid_from
+         FROM archivist.signing_key WHERE role = 'seal' AND state = 'active'`,
+    );
+    await running.asOwner(
+      `UPDATE archivist.signing_key SET valid_from = valid_from - interval '1 day' WHERE role = 'note'`,
+    );
+    await vi.waitFor(async () => expect(await faults()).toHaveLength(2), PATIENCE);
+    expect(await scitt()).toBe(before);
+    await running.asOwner(`DELETE FROM archivist.signing_key WHERE key_id = 'stranger'`);
+    await running.asOwner(
+      `UPDATE archivist.signing_key SET valid_from = valid_from + interval '1 day' WHERE role = 'note'`,
+    );
+  });
+
+  it('cannot set the manifests back, nor add one that the root key did not sign', async () => {
+    const { number } = current();
+    const before = await scitt();
+    await running.asOwner('CREATE TABLE public.kept AS SELECT * FROM archivist.key_manifest');
+    await running.asOwner(`DELETE FROM archivist.key_manifest WHERE number > 1`);
+    await vi.waitFor(async () => expect((await faults()).join()).toContain('was set back'), PATIENCE);
+    await running.asOwner(
+      `INSERT INTO archivist.key_manifest SELECT tenant_id, ${number + 1}, gen_random_uuid(), manifest FROM public.kept WHERE number = 1`,
+    );
+    await vi.waitFor(async () => expect((await faults()).join()).toContain('is not accepted'), PATIENCE);
+    expect([current().number, await scitt()]).toEqual([number, before]);
+    await running.asOwner('DELETE FROM archivist.key_manifest');
+    await running.asOwner('INSERT INTO archivist.key_manifest SELECT * FROM public.kept');
+    await vi.waitFor(async () => expect(await faults()).toEqual([]), PATIENCE);
+  });
+});
+
+describe('the root key', { timeout: LONG }, () => {
+  it('is rotated by the old one: both fingerprints verify the evidence', async () => {
+    const before = await fingerprint();
+    expect((await keys('rotate', 'root')).exitCode).toBe(0);
+    const [after, manifest] = [await fingerprint(), await fetched('rotated.cbor')];
+    expect(after).not.toBe(before);
+    expect(decodeKeyManifests(new Uint8Array(await readFile(manifest)))).toHaveLength(2);
+    for (const root of [before, after]) expect((await verify(root, file('after.cose'), manifest)).exitCode).toBe(0);
+  });
+
+  it('may be kept elsewhere: what it signs is carried there and back', async () => {
+    const rootFile = join(keysDir, `${toBase64Url(keyThumbprint(current().root))}.pem`);
+    const away = file('root.pem');
+    await rename(rootFile, away);
+    expect((await keys('list')).out).toContain('not here');
+    const refused = await keys('rotate', 'seal');
+    expect([refused.exitCode, refused.err]).toEqual([1, expect.stringContaining('keys propose')]);
+    const before = current().keys.find(({ role, state }) => role === 'seal' && state === 'active')!;
+    for (const change of ['rotate', 'activate']) {
+      const proposed = await vi.waitFor(async () => {
+        const made = await keys('propose', change, 'seal', '--output', file('request.cose'));
+        expect(made.err).toBe('');
+        return made;
+      }, PATIENCE);
+      expect(proposed.exitCode).toBe(0);
+      expect((await keys('publish', file('request.cose'))).exitCode).toBe(1);
+      const other = (await readdir(keysDir)).find((name) => name.endsWith('.pem'))!;
+      const sign = (pem: string) =>
+        keys('sign', file('request.cose'), '--root-key', pem, '--output', file('signed.cose'));
+      expect((await sign(join(keysDir, other))).exitCode).toBe(2);
+      const signed = await sign(away);
+      expect([signed.exitCode, signed.out]).toEqual([0, expect.stringContaining(before.keyId)]);
+      expect((await keys('publish', file('signed.cose'))).exitCode).toBe(0);
+      expect((await keys('publish', file('signed.cose'))).exitCode).toBe(1);
+    }
+    expect(current().keys.find(({ keyId }) => keyId === before.keyId)).toMatchObject({ state: 'retired' });
+    await rename(away, rootFile);
+  });
+});
+
+describe('the keys log', { timeout: LONG }, () => {
+  it('has every manifest, the first as entry 0, in the order of their numbers', async () => {
+    const { json } = await running.anonymous.get('/verifiabledata/tlog');
+    const log = (json['logs'] as { kind: string; url: string; origin: string }[]).find(({ kind }) => kind === 'keys')!;
+    expect(log.origin).toBe(current().subject);
+    const { number } = current();
+    const path = new URL(log.url).pathname;
+    await vi.waitFor(async () => {
+      const { bytes } = await running.anonymous.get(`${path}/checkpoint`);
+      expect(new TextDecoder().decode(bytes).split('\n')[1]).toBe(String(number));
+    }, PATIENCE);
+    const { bytes } = await running.anonymous.get(`${path}/tile/entries/000.p/${number}`);
+    const entries: Uint8Array[] = [];
+    for (let at = 0; at < bytes.length; ) {
+      const end = at + 2 + ((bytes[at]! << 8) | bytes[at + 1]!);
+      entries.push(bytes.slice(at + 2, end));
+      at = end;
+    }
+    expect(entries.map((entry) => readKeyManifest(entry).manifest.number)).toEqual(
+      Array.from({ length: number }, (_, place) => place + 1),
+    );
+    const one = await running.anonymous.get('/verifiabledata/keys/manifests/1');
+    expect(toHex(sha256(one.bytes))).toBe(toHex(sha256(entries[0]!)));
+    expect((await running.anonymous.get(`/verifiabledata/keys/manifests/${number + 1}`)).status).toBe(404);
+  });
+});
