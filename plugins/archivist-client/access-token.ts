@@ -17,12 +17,16 @@ interface Kept {
   readonly untilMs: number;
 }
 
-/** @param send posts a form and resolves with the answer; may reject */
+/**
+ * @param send posts a form and resolves with the answer; may reject
+ * @param secretExpires is told with each token when the client secret expires, where the service says so
+ */
 export function createAccessToken(parts: {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly clock: Clock;
   send(form: URLSearchParams): Promise<Response>;
+  secretExpires?(atMs: number): void;
 }): AccessToken {
   let kept: Kept | undefined;
   let asking: Promise<string> | undefined;
@@ -40,10 +44,14 @@ export function createAccessToken(parts: {
       const wait = retryAfter(response.headers.get('retry-after'), askedMs);
       throw new DeliverLater(`no token: the service answers ${response.status} to the credentials`, wait);
     }
-    const body = (await response.json()) as { access_token?: unknown; expires_in?: unknown };
+    const body = (await response.json()) as Partial<
+      Record<'access_token' | 'expires_in' | 'client_secret_expires_at', unknown>
+    >;
     if (typeof body.access_token !== 'string') throw new DeliverLater('no token: the answer has none');
     const seconds = Number(body.expires_in) || UNKNOWN_LIFETIME_SECONDS;
     kept = { token: body.access_token, untilMs: askedMs + seconds * 1000 - RENEW_BEFORE_MS };
+    const expires = body.client_secret_expires_at;
+    if (typeof expires === 'number' && expires > 0) parts.secretExpires?.(expires * 1000);
     return kept.token;
   }
 

@@ -52,6 +52,8 @@ export interface ArchivistClientOptions {
   readonly clientSecret: string;
   readonly clock: Clock;
   readonly timeoutMs?: number;
+  /** Told with each token when the client secret expires. */
+  readonly secretExpires?: (clientId: string, atMs: number) => void;
 }
 
 const TIMEOUT_MS = 15_000;
@@ -83,6 +85,7 @@ export function createArchivistClient(options: ArchivistClientOptions): Archivis
     clientId: options.clientId,
     clientSecret: options.clientSecret,
     clock,
+    secretExpires: (atMs) => options.secretExpires?.(options.clientId, atMs),
     send: (form) => send('token', '/archivist/iam/v1/appidp/token', { method: 'POST', body: form }),
   });
 

@@ -12,9 +12,10 @@ export function archivistClients(
   settings: Pick<PluginSettings, 'archivistUrl' | 'clientId' | 'clientSecret' | 'bulk'>,
   tenancies: ReadonlyMap<string, ClientCredentials>,
   clock: Clock,
+  secretExpires: (clientId: string, atMs: number) => void = () => {},
 ): ArchivistClients {
   const clientOf = ({ clientId, clientSecret }: ClientCredentials): ArchivistClient => {
-    const client = createArchivistClient({ url: settings.archivistUrl, clientId, clientSecret, clock });
+    const client = createArchivistClient({ url: settings.archivistUrl, clientId, clientSecret, clock, secretExpires });
     return settings.bulk ? bulkRecorder(client) : client;
   };
   const own = clientOf(settings);

@@ -2,6 +2,7 @@ import type { Clock } from '../../src/platform/clock.js';
 import { failureReason } from '../../src/platform/explain-failure.js';
 import { createAccessToken } from '../archivist-client/access-token.js';
 import { DeliverLater } from '../archivist-client/delivery-failure.js';
+import { WARN_BEFORE_MS } from '../archivist-client/secret-expiry.js';
 import { operationEvent } from '../operation/operation-event.js';
 import { broken, type Finding, ok, shouldChange } from './finding.js';
 
@@ -33,6 +34,12 @@ function clockFinding(dateHeader: string | null, askedMs: number, answeredMs: nu
   if (Math.abs(apartMs) <= TOLERATED_MS + (answeredMs - askedMs) / 2) return ok('clock', 'agrees with the service’s');
   const change = 'let both machines keep time by NTP';
   return Math.abs(apartMs) > MISLEADING_MS ? broken('clock', found, change) : shouldChange('clock', found, change);
+}
+
+function expiryFinding(expiresMs: number, nowMs: number): Finding {
+  if (expiresMs - nowMs > WARN_BEFORE_MS) return ok('token', 'the service gives one');
+  const what = `the client secret expires on ${new Date(expiresMs).toISOString().slice(0, 10)}`;
+  return shouldChange('token', what, 'let an Owner regenerate it, and set ARCHIVIST_CLIENT_SECRET to the new one');
 }
 
 function readFinding(status: number): Finding {
@@ -99,7 +106,11 @@ export async function examineService(access: ServiceAccess, clock: Clock): Promi
       ];
     }
     const post = (body: URLSearchParams) => timed(TOKEN_PATH, { method: 'POST', body });
-    const token = createAccessToken({ clientId, clientSecret, clock, send: post });
+    let expiresMs = Number.POSITIVE_INFINITY;
+    const secretExpires = (atMs: number) => {
+      expiresMs = atMs;
+    };
+    const token = createAccessToken({ clientId, clientSecret, clock, send: post, secretExpires });
     const bearer = await token.get().catch((error: unknown) => {
       if (findings.length === 0) throw error;
       const change = 'check ARCHIVIST_CLIENT_ID and ARCHIVIST_CLIENT_SECRET: expired, revoked, or of another service';
@@ -112,7 +123,8 @@ export async function examineService(access: ServiceAccess, clock: Clock): Promi
     const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
     const event = await send(EVENT_PATH, { method: 'POST', headers, body: dryRunEvent(clock.now()) });
     await event.body?.cancel();
-    return [ok('token', 'the service gives one'), readFinding(read.status), eventFinding(event.status), ...findings];
+    const given = expiryFinding(expiresMs, clock.now());
+    return [given, readFinding(read.status), eventFinding(event.status), ...findings];
   } catch (error) {
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
     return [broken('service', `no answer: ${failureReason(cause)}`, 'start it, or correct ARCHIVIST_URL'), ...findings];

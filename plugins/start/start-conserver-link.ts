@@ -7,6 +7,7 @@ import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { archivistClients } from '../archivist-client/archivist-clients.js';
 import type { RetryPace } from '../archivist-client/retry-delay.js';
+import { watchSecretExpiry } from '../archivist-client/secret-expiry.js';
 import { createOperationMetrics } from '../capture/capture-metrics.js';
 import { type CaptureOperation, createCapture } from '../capture/capture-operation.js';
 import { captureOrSpool } from '../capture/capture-or-spool.js';
@@ -101,7 +102,7 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
     });
     const labelSecret = labelSecretOf(settings, tenancies);
     const admit = (each: CaptureOperation) => admitOperations(each, labelSecret);
-    const clients = archivistClients(settings, tenancies, clock);
+    const clients = archivistClients(settings, tenancies, clock, watchSecretExpiry({ registry, clock, logger }));
     const common = { backend, clients, logger, random, metrics, clock, ...(pace ? { pace } : {}) };
     const places = receiptPlaces(settings, logger);
     if (places) started.push(places, startReceiptWorker({ ...common, memory, places }));

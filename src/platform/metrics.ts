@@ -13,6 +13,8 @@ export interface Metrics {
   batchCommitted(leaves: number): void;
   /** How many copies of keys and manifests in the database differ from the newest manifest. */
   keyFaults(count: number): void;
+  /** Applications whose last secret expires within thirty days. */
+  expiringSecrets(applications: number): void;
   lagged(lag: { readonly oldestWaitingMs: number; readonly haltedLogs: number }): void;
 }
 
@@ -69,6 +71,11 @@ export function createMetrics(): Metrics {
     help: 'Rows of keys and key manifests that differ from the newest key manifest; they are not used, and somebody wrote them',
     registers,
   });
+  const expiring = new Gauge({
+    name: 'archivist_expiring_credentials',
+    help: 'Applications whose last credential expires within thirty days, as counted once a day',
+    registers,
+  });
   return {
     registry,
     requests,
@@ -77,6 +84,7 @@ export function createMetrics(): Metrics {
     batchAccepted: (size) => batches.observe(size),
     roundEnded: (outcome, durationMs) => rounds.observe({ outcome }, durationMs / 1000),
     batchCommitted: (leaves) => committedLeaves.inc(leaves),
+    expiringSecrets: (applications) => expiring.set(applications),
     lagged(now) {
       lag.set(now.oldestWaitingMs / 1000);
       haltedLogs.set(now.haltedLogs);

@@ -4,9 +4,11 @@ import type { Config } from '../platform/config.js';
 import type { Ids } from '../platform/ids.js';
 import type { Keyring } from '../platform/keys/keyring.js';
 import type { Logger } from '../platform/logger.js';
+import type { Metrics } from '../platform/metrics.js';
 import type { ObjectStore } from '../platform/object-store.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import { startAnchorJob } from '../workers/anchor-job.js';
+import { startExpiringSecretsJob } from '../workers/expiring-secrets-job.js';
 import { startPolicyAuditJob } from '../workers/policy-audit-job.js';
 import { startPurgeIdempotencyJob } from '../workers/purge-idempotency-job.js';
 import { startScanBlobsJob } from '../workers/scan-blobs-job.js';
@@ -18,6 +20,7 @@ export interface BackgroundDeps extends Omit<PolicyAuditDeps, 'wallets'> {
   readonly objectStore: ObjectStore;
   readonly queues: QueueBackend;
   readonly keyring: Keyring;
+  readonly metrics: Metrics;
 }
 
 /** Starts the work that no request waits for, as far as this process's role does it. `begun` is told each part's end. */
@@ -32,6 +35,7 @@ export async function startBackgroundJobs(
     const jobs = [
       await startPurgeIdempotencyJob({ ...deps, backend }),
       await startSweepUploadsJob({ ...deps, backend }),
+      await startExpiringSecretsJob({ ...deps, backend }),
       await startAnchorJob({ ...deps, backend, pattern: config.anchorSchedule }),
     ];
     for (const job of jobs) begun(() => job.close());

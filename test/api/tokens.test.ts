@@ -81,7 +81,15 @@ describe('the token endpoint', () => {
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
     const answer = await requestToken(running.url, form);
     expect(answer.status).toBe(200);
-    expect(answer.json).toEqual({ access_token: expect.any(String), expires_in: 3600, token_type: 'Bearer' });
+    expect(answer.json).toEqual({
+      access_token: expect.any(String),
+      expires_in: 3600,
+      token_type: 'Bearer',
+      client_secret_expires_at: expect.any(Number),
+    });
+    const days = (Number(answer.json['client_secret_expires_at']) - Date.now() / 1000) / 86_400;
+    expect(days).toBeGreaterThan(364);
+    expect(days).toBeLessThan(367);
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 });

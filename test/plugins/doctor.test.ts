@@ -190,6 +190,16 @@ describe('what is found of the service', () => {
     expect((await found())['clock']).toBe(state);
   });
 
+  it('warns thirty days before the client secret expires', async () => {
+    const inDays = (days: number) => Math.floor(Date.now() / 1000) + days * 86_400;
+    const tokenWith = (expires: number) =>
+      archivist.script('token', { status: 200, body: { access_token: SECRETS[2], client_secret_expires_at: expires } });
+    tokenWith(inDays(29));
+    expect((await found())['token']).toBe('change');
+    tokenWith(inDays(31));
+    expect((await found())['token']).toBe('ok');
+  });
+
   it('an answer that is no JSON, which it does not quote', async () => {
     const server = createHttpServer((_request, response) => response.end(SECRETS[2])).listen(0, '127.0.0.1');
     await once(server, 'listening');

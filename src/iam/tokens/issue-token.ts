@@ -26,6 +26,8 @@ export interface IssuedToken {
   readonly access_token: string;
   readonly expires_in: number;
   readonly token_type: 'Bearer';
+  /** When the secret that was used expires, in Unix seconds (the name is RFC 7591's); ours, for clients to warn in time. */
+  readonly client_secret_expires_at: number;
 }
 
 const NO_APPLICATION = '00000000-0000-0000-0000-000000000000';
@@ -47,7 +49,8 @@ export async function issueToken(
   const now = deps.clock.now();
   const found = await deps.database.inTransaction('system', (tx) => findApplicationForToken(tx, clientId));
   const offered = hashClientSecret(deps.keyring.pepper, clientId, request.clientSecret);
-  if (!secretHolds(offered, found?.credentials ?? [], now) || !found) {
+  const used = matchingSecret(offered, found?.credentials ?? [], now);
+  if (!used || !found) {
     await countGuess(deps, { clientId, address: request.address }, found?.application.tenantId);
     return undefined;
   }
@@ -55,6 +58,7 @@ export async function issueToken(
     access_token: await signedToken(deps, found, now),
     expires_in: TOKEN_LIFETIME_SECONDS,
     token_type: 'Bearer',
+    client_secret_expires_at: Math.floor(used.validUntil.getTime() / 1000),
   };
 }
 
@@ -80,15 +84,20 @@ async function countGuess(
     .catch((error: unknown) => deps.logger.error({ err: error }, 'a lock-out is missing in the security audit'));
 }
 
-function secretHolds(offered: Uint8Array, credentials: readonly Credential[], nowMs: number): boolean {
-  let holds = false;
+/** Compares with every credential, so that the time tells nothing. */
+function matchingSecret(
+  offered: Uint8Array,
+  credentials: readonly Credential[],
+  nowMs: number,
+): Credential | undefined {
+  let matching: Credential | undefined;
   if (credentials.length === 0) sameSecretHash(offered, NO_HASH);
   for (const credential of credentials) {
     const same = sameSecretHash(offered, credential.secretHmac);
     const inTime = credential.validFrom.getTime() <= nowMs && nowMs < credential.validUntil.getTime();
-    holds = holds || (same && inTime);
+    if (same && inTime) matching = credential;
   }
-  return holds;
+  return matching;
 }
 
 function signedToken(

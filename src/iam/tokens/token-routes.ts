@@ -26,7 +26,12 @@ export function tokenRoutes(deps: IssueTokenDeps): Route[] {
         client_id: z.uuid().optional(),
         client_secret: z.string().optional(),
       }),
-      response: z.object({ access_token: z.string(), expires_in: z.number(), token_type: z.literal('Bearer') }),
+      response: z.object({
+        access_token: z.string(),
+        expires_in: z.number(),
+        token_type: z.literal('Bearer'),
+        client_secret_expires_at: z.int(),
+      }),
       handle: async ({ rawBody, headers, address }) => {
         const asked = readTokenRequest(rawBody, headers['authorization']);
         if ('error' in asked) return refusal(400, asked.error, asked.description);

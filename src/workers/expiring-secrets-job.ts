@@ -1,0 +1,14 @@
+import { type ExpiryDeps, warnExpiringSecrets } from '../iam/applications/warn-expiring-secrets.js';
+import type { QueueBackend } from '../platform/queue/queue-backend.js';
+import { type ScheduledJob, startScheduledJob } from './scheduled-job.js';
+
+const ONCE_A_DAY = '23 5 * * *';
+
+/** Warns once a day of applications whose credentials expire soon. */
+export function startExpiringSecretsJob(deps: ExpiryDeps & { readonly backend: QueueBackend }): Promise<ScheduledJob> {
+  return startScheduledJob(deps, {
+    name: 'credential-expiry',
+    pattern: ONCE_A_DAY,
+    run: async () => ({ expiring: await warnExpiringSecrets(deps) }),
+  });
+}
