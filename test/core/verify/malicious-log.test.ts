@@ -320,10 +320,11 @@ describe('a public asset', () => {
       identity: `${ASSET}/events/0192e8f5-2222-7000-8000-00000000000${leaf}`,
       operation: leaf === 0 ? 'NewAsset' : 'Record',
       timestamp_accepted: `2025-01-16T16:12:3${leaf}Z`,
-      asset_attributes: leaf === 0 ? { colour: 'red', weight: '1' } : leaf === 2 ? { colour: 'blue' } : {},
+      asset_attributes:
+        leaf === 0 ? { colour: 'red', weight: '1', box: { width: '2' } } : leaf === 2 ? { colour: 'blue' } : {},
     }),
   });
-  const asset = { identity: ASSET, attributes: { colour: 'blue', weight: '1' } };
+  const asset = { identity: ASSET, attributes: { colour: 'blue', weight: '1', box: { width: '2' } } };
   const history = () =>
     Promise.all(made.events.map(async (event, leaf) => ({ event, receipt: await made.receipt(leaf) })));
 
@@ -335,8 +336,12 @@ describe('a public asset', () => {
 
   it('is refused with a null in its attributes, which bencode would not show', async () => {
     const events = await history();
-    const nulled = { ...asset, attributes: { ...asset.attributes, forged: null } };
-    await expect(verifyPublicAsset(nulled, events, trust)).rejects.toMatchObject({ code: 'event_mismatch' });
+    const { attributes } = asset;
+    for (const forged of [null, { forged: null }, [null]])
+      for (const place of [{ forged }, { box: { ...attributes.box, forged } }]) {
+        const nulled = { ...asset, attributes: { ...attributes, ...place } };
+        await expect(verifyPublicAsset(nulled, events, trust)).rejects.toMatchObject({ code: 'event_mismatch' });
+      }
   });
 
   it('is refused when its events are in the log of the tenancy that made it: they are private there', async () => {
@@ -348,11 +353,11 @@ describe('a public asset', () => {
   });
 
   it('is refused with attributes that no event gave it', async () => {
-    const repainted = { ...asset, attributes: { colour: 'red', weight: '1' } };
+    const repainted = { ...asset, attributes: { ...asset.attributes, colour: 'red' } };
     await expect(verifyPublicAsset(repainted, await history(), trust)).rejects.toMatchObject({
       code: 'event_mismatch',
     });
-    const numbered = { ...asset, attributes: { colour: 'blue', weight: 1 } };
+    const numbered = { ...asset, attributes: { ...asset.attributes, weight: 1 } };
     await expect(verifyPublicAsset(numbered, await history(), trust)).rejects.toMatchObject({ code: 'event_mismatch' });
   });
 
