@@ -9,7 +9,7 @@ import { type PythonAnswer, type PythonVerifier, startPythonVerifier } from './p
 
 /** `SPLICE_MATRIX=full` runs every set with every donor, and the members of bundles' files. */
 const IS_FULL = process.env['SPLICE_MATRIX'] === 'full';
-const BUNDLES: MatrixPlan['bundles'] = 'none';
+const BUNDLES: MatrixPlan['bundles'] = IS_FULL ? 'members' : 'files';
 /** A file for every false verdict and every difference between the verifiers. */
 const REPORT = process.env['SPLICE_MATRIX_REPORT'];
 /** One of each kind: other sets stand for the same code. */
