@@ -50,7 +50,7 @@ async function rotate(client: OperatorClient, role: string, stolen: boolean) {
     const document = (await client.post('/root_key:rotate', {})) as unknown as ShownManifest;
     const text = [
       ...rootLines(document),
-      'Give every verifier the new fingerprint. Evidence carries the manifest that rotated the root, so the old one still works.',
+      'Give every verifier the new fingerprint. The published manifest file has the one that rotated the root, so the old one still works.',
     ];
     return { document, text: text.join('\n') };
   }
