@@ -64,7 +64,7 @@ export function manifestRoutes(deps: ManifestRouteDeps, file: () => Promise<Uint
       ...common,
       path: '/verifiabledata/keys/manifest',
       operationId: 'KeyManifests_GetNewest',
-      summary: 'The newest key manifest, after those that rotated the root key, as a CBOR array',
+      summary: 'Get the newest key manifest and every root rotation before it (CBOR array)',
       codes: [],
       handle: async () => ({ bytes: await file(), contentType: CBOR, headers: NEWEST }),
     }),
@@ -72,7 +72,7 @@ export function manifestRoutes(deps: ManifestRouteDeps, file: () => Promise<Uint
       ...common,
       path: '/verifiabledata/keys/manifests/:number',
       operationId: 'KeyManifests_GetOne',
-      summary: 'One key manifest by its number',
+      summary: 'Get a key manifest by number',
       codes: [400, 404],
       params: z.object({ number: z.string().regex(/^[1-9]\d{0,15}$/, 'must be a number from 1') }),
       handle: async ({ params }) => {

@@ -46,7 +46,7 @@ function doorRoutes(deps: ScittDeps, door: Door): Route[] {
       method: 'POST',
       path: `${door.path}/entries`,
       operationId: `${door.name}_RegisterSignedStatement`,
-      summary: 'Register a signed statement, sent as it is; answers the operation to ask for',
+      summary: 'Register a signed statement; returns an operation to poll',
       codes: [400, 401, 402, 403, 413, 429],
       rawBody: true,
       bodyLimit: STATEMENT_LIMITS.maxBytes,
@@ -67,7 +67,7 @@ function operationRoute(deps: ScittDeps, door: Door): Route {
     method: 'GET',
     path: `${door.path}/operations/:operationID`,
     operationId: `${door.name}_RetrieveOperationStatus`,
-    summary: 'How far a registration has come; waits a little for its end',
+    summary: 'Poll a registration; waits briefly for it to finish',
     codes: [202, 400, 401, 403, 404, 429],
     params: z.object({ operationID: z.string() }),
     handle: async ({ principal, params }) => {

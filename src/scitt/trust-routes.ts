@@ -30,7 +30,7 @@ function policyRoutes(deps: ScittDeps): Route[] {
       method: 'GET',
       path: POLICY,
       operationId: 'SCITT_GetRegistrationPolicy',
-      summary: 'The registration policy of the tenancy as it is now',
+      summary: 'Read the current registration policy of the tenancy',
       codes: [401, 429],
       response: policySchema,
       handle: async ({ principal }) => ({ body: await policyOf(deps, principal) }),
@@ -40,7 +40,7 @@ function policyRoutes(deps: ScittDeps): Route[] {
       method: 'PATCH',
       path: POLICY,
       operationId: 'SCITT_UpdateRegistrationPolicy',
-      summary: 'Allow or refuse statements whose signers are known by nothing but their own key',
+      summary: 'Allow or reject statements of unregistered issuers that carry their own key',
       codes: [400, 401, 403, 413, 429],
       body: z.object({ self_asserted: z.boolean() }),
       response: policySchema,
@@ -66,7 +66,7 @@ function collectionRoutes(deps: ScittDeps): Route[] {
       method: 'GET',
       path: ANCHORS,
       operationId: 'SCITT_ListTrustAnchors',
-      summary: 'Registered issuers and certificate authorities, the oldest first; at most 1,000',
+      summary: 'List registered issuers and certificate authorities, oldest first (at most 1,000)',
       codes: [401, 403, 429],
       response: z.object({ trust_anchors: z.array(trustAnchorSchema) }),
       handle: async ({ principal }) => ({
@@ -78,7 +78,7 @@ function collectionRoutes(deps: ScittDeps): Route[] {
       method: 'POST',
       path: ANCHORS,
       operationId: 'SCITT_CreateTrustAnchor',
-      summary: "Register an issuer's key, or a certificate authority",
+      summary: 'Register an issuer key or a certificate authority',
       codes: [400, 401, 402, 403, 409, 413, 429],
       body: createTrustAnchorSchema,
       response: trustAnchorSchema,
@@ -96,7 +96,7 @@ function itemRoutes(deps: ScittDeps): Route[] {
       ...item,
       method: 'GET',
       operationId: 'SCITT_GetTrustAnchor',
-      summary: 'A registered issuer or certificate authority',
+      summary: 'Read a registered issuer or certificate authority',
       codes: [400, 401, 403, 404, 429],
       response: trustAnchorSchema,
       handle: async ({ principal, params }) => ({
@@ -107,7 +107,7 @@ function itemRoutes(deps: ScittDeps): Route[] {
       ...item,
       method: 'DELETE',
       operationId: 'SCITT_DeleteTrustAnchor',
-      summary: 'Trust it no longer; what was registered stays',
+      summary: 'Remove an issuer or certificate authority; existing registrations stay',
       codes: [400, 401, 403, 404, 429],
       handle: async ({ principal, params }) => {
         await deleteTrustAnchor(deps, principal, params.uuid);

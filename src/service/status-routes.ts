@@ -20,7 +20,7 @@ export function statusRoutes(source: StatusSource): Route[] {
       ...shared,
       path: '/healthz',
       operationId: 'Status_Health',
-      summary: 'The process answers',
+      summary: 'Liveness: the process responds',
       codes: [],
       handle: async () => ({ body: { status: 'ok' } }),
     }),
@@ -28,7 +28,7 @@ export function statusRoutes(source: StatusSource): Route[] {
       ...shared,
       path: '/readyz',
       operationId: 'Status_Ready',
-      summary: 'Database and queue answer; the sequencers are reported',
+      summary: 'Readiness: database, queue and sequencers',
       codes: [503],
       handle: async () => {
         const health = await source.health();
@@ -39,7 +39,7 @@ export function statusRoutes(source: StatusSource): Route[] {
       ...shared,
       path: '/metrics',
       operationId: 'Status_Metrics',
-      summary: 'Metrics in the Prometheus text format',
+      summary: 'Get metrics (Prometheus text format)',
       codes: [],
       rawResponse: 'text/plain',
       handle: async () => {
@@ -51,7 +51,7 @@ export function statusRoutes(source: StatusSource): Route[] {
       ...shared,
       path: '/',
       operationId: 'Status_Page',
-      summary: 'Status page',
+      summary: 'Show the status page',
       codes: [],
       rawResponse: 'text/html',
       handle: async () => {

@@ -19,7 +19,7 @@ export function assetEventBulkRoutes(deps: ProvenanceDeps): Route[] {
       method: 'POST',
       path: '/archivist/v2/assets/:uuid/events\\:bulk',
       operationId: 'Events_CreateBulk',
-      summary: 'Record up to 1,000 events on one asset, or on several (-), each answered for itself',
+      summary: 'Record up to 1,000 events on one asset, or on several (-), each with its own result',
       example: {
         events: [
           {
@@ -52,7 +52,7 @@ export function assetFreeEventBulkRoutes(deps: ProvenanceDeps): Route[] {
       method: 'POST',
       path: '/archivist/v1/events\\:bulk',
       operationId: 'Events_CreateEventBulk',
-      summary: 'Record up to 1,000 events without an asset, each answered for itself',
+      summary: 'Record up to 1,000 asset-free events, each with its own result',
       example: { events: [{ idempotency_key: '01928e10-free', attributes: EXAMPLE_OPERATION }] },
       access: 'token',
       extension: true,

@@ -13,7 +13,7 @@ export function securityEventRoutes(deps: ProvenanceDeps): Route[] {
       method: 'GET',
       path: '/archivist/v1/security_events',
       operationId: 'SecurityEvents_ListSecurityEvents',
-      summary: 'Who did what to applications, members, policies and keys, newest first',
+      summary: 'List security events (changes to applications, members, policies and keys), newest first',
       access: 'token',
       extension: true,
       success: 200,
