@@ -5,15 +5,15 @@ import { ApiError } from '../platform/errors.js';
 /** Free key/value data of assets and events after `readAttributes`: strings, objects and lists only. */
 export type Attributes = Readonly<Record<string, unknown>>;
 
-/** As answers show them. */
+/** Attributes in responses. */
 export const attributesSchema = z.record(
   z.string(),
   z.union([z.string(), z.record(z.string(), z.unknown()), z.array(z.unknown())]),
 );
 
 /**
- * Attributes as they will be stored, hashed and served: nulls dropped, nothing else changed. A name that starts with
- * `jit_` is refused; unknown `arc_` names are accepted (docs/design/interface.md#assets).
+ * Returns attributes as they will be stored, hashed and served: nulls are dropped, nothing else is changed. Names that
+ * start with `jit_` are refused; unknown `arc_` names are accepted (docs/design/interface.md#assets).
  * @throws {ApiError} bad_request naming the offending attribute
  */
 export function readAttributes(value: unknown, field: string): Attributes {

@@ -13,7 +13,7 @@ import { findDeployment, insertDeployment, lockBootstrap } from './deployment-st
 
 const PLUGIN_NAME = 'Conserver plugin';
 
-/** The identity with which a new deployment can be used: shown once, kept nowhere else. */
+/** The credentials of the first Owner of a new deployment: shown once, stored nowhere else. */
 export interface FirstOwner {
   readonly clientId: string;
   readonly clientSecret: string;
@@ -25,20 +25,21 @@ export interface BootstrapDeps {
   readonly ids: Ids;
   readonly pepper: Uint8Array;
   readonly massifHeight: number;
-  /** Makes the service's own keys. */
+  /** Creates the service's own keys. */
   createDeploymentKeys(tx: Tx, deploymentTenancy: string): Promise<void>;
-  /** Makes a tenancy's keys and answers its wallet's address. */
+  /** Creates a tenancy's keys and resolves with its wallet's address. */
   createTenancyKeys(tx: Tx, tenantId: string): Promise<string>;
   /** Credentials to use instead of new ones. */
   readonly clientId?: string | undefined;
   readonly clientSecret?: string | undefined;
-  /** Credentials of a second application, without roles, that a conserver plugin uses. */
+  /** Credentials of a second application, without roles, for a conserver plugin. */
   readonly plugin?: { readonly clientId: string; readonly clientSecret: string } | undefined;
 }
 
 /**
- * Makes, once per database whoever else starts at the same time, what every deployment starts with: its own and the public
- * tenancy, their logs, a first organisation and its Owner application. A database that has it is left as it is.
+ * Creates what every deployment starts with, exactly once per database even if several processes start together: its
+ * own and the public tenancy, their logs, a first organisation and its Owner application. An existing deployment is
+ * left unchanged.
  */
 export async function bootstrapDeployment(
   tx: Tx,
@@ -86,7 +87,10 @@ export async function bootstrapDeployment(
   return { deployment, firstOwner: { clientId: application.applicationId, clientSecret: secret, tenantId } };
 }
 
-/** A tenancy with its wallet, which Self holds, and, unless it is the deployment's own, its MMR log. */
+/**
+ * Creates a tenancy, its wallet (held by the subject Self) and its MMR log. The deployment's own tenancy gets no MMR
+ * log.
+ */
 export async function createTenancy(
   tx: Tx,
   deps: Pick<BootstrapDeps, 'clock' | 'massifHeight' | 'createTenancyKeys'>,

@@ -1,12 +1,12 @@
-/** The bytes that a Range header asks for, first and last included. */
+/** The bytes that a Range header requests; both ends are included. */
 export interface ByteRange {
   readonly first: number;
   readonly last: number;
 }
 
 /**
- * Reads a Range header with one range (RFC 9110 section 14.2). Undefined means the whole; so does a form that is not
- * understood, as the RFC asks. 'unsatisfiable' means that the range lies behind the end.
+ * Reads a Range header with one range (RFC 9110 section 14.2). Undefined means the whole content, also for a form that
+ * is not supported, as the RFC requires. 'unsatisfiable' means that the range starts after the end.
  */
 export function byteRange(header: string | undefined, length: number): ByteRange | 'unsatisfiable' | undefined {
   const match = header?.match(/^bytes=(\d*)-(\d*)$/i);

@@ -33,22 +33,23 @@ export interface AcceptDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly quotas: Quotas;
-  /** Wallet addresses never change: remembered by tenancy. */
+  /** Wallet addresses never change, so they are cached by tenancy. */
   readonly wallets: Map<string, string>;
 }
 
-/** What became of one submission: accepted, or refused with the reason. */
+/** The outcome of one submission: accepted, or refused with the reason. */
 export type Outcome = { readonly accepted: Accepted } | { readonly refused: ApiError };
 
-/** A batch's outcomes in the order of its submissions, and the logs that have something to do now. */
+/** A batch's outcomes in the order of its submissions, and the logs that now have work to do. */
 export interface BatchResult {
   readonly outcomes: Outcome[];
   readonly logs: { tenantId: string; logId: string }[];
 }
 
 /**
- * Writes a batch of submissions inside one transaction with a handful of statements, whatever their number. A refused
- * submission writes nothing and leaves its mates alone. Two submissions with one idempotency key make one thing.
+ * Writes a batch of submissions in one transaction, with a fixed small number of SQL statements.
+ * A refused submission writes nothing and does not affect the others. Two submissions with the same idempotency key
+ * create one resource.
  */
 export async function acceptBatch(tx: Tx, deps: AcceptDeps, submissions: readonly Submission[]): Promise<BatchResult> {
   const { context, made } = await planContext(tx, deps, submissions);
@@ -77,7 +78,7 @@ export async function acceptBatch(tx: Tx, deps: AcceptDeps, submissions: readonl
   return { outcomes, logs: logsOf(plans) };
 }
 
-/** What two submissions that make one thing have in common. */
+/** The key that two submissions share when they must create one resource. */
 function sameAs(submission: Submission): string | undefined {
   if (submission.kind === 'registration') {
     const owner = submission.public ? 'public' : submission.principal.tenantId;
@@ -93,7 +94,7 @@ interface Draft {
   readonly followers: { index: number; submission: Submission }[];
 }
 
-/** What planning looks at, and what is made before anything else: assets for statements that no asset is there for. */
+/** What planning reads. Assets for statements are created here first, where they are missing. */
 async function planContext(
   tx: Tx,
   deps: AcceptDeps,
@@ -117,7 +118,7 @@ async function planContext(
   const found = await findAssets(tx, [...wanted.values(), ...statementAssets.filter((each) => !each.fresh)]);
   const assets = new Map(found.map((asset) => [`${asset.tenantId}/${asset.assetId}`, asset]));
   const anchored = tenanciesWithAnchors(submissions, found, deps.deployment);
-  // No event comes into a window that is closed: one of a node whose clock is behind counts as accepted a little later.
+  // No event enters a closed window: if this node's clock is behind, the event is dated a little later.
   const openSince = anchored.length === 0 ? 0 : (await holdWindowsOpen(tx, anchored)).getTime();
   const batch: BatchContext = {
     deployment: deps.deployment,
@@ -141,7 +142,7 @@ async function planContext(
 
 const refKey = (ref: StatementAssetRef) => `${ref.tenantId}/${ref.public}`;
 
-/** In one order everywhere, so that two batches do not wait for each other. */
+/** Sorted, so that two concurrent batches cannot deadlock. */
 function statementAssetRefs(submissions: readonly Submission[]): StatementAssetRef[] {
   const refs = submissions.flatMap((submission) =>
     submission.kind === 'registration' ? [{ tenantId: submission.principal.tenantId, public: submission.public }] : [],
@@ -166,7 +167,10 @@ function tenanciesWithAnchors(
   return [...new Set(tenancies)];
 }
 
-/** Takes the idempotency keys and fills in every outcome; what is left to be written is returned. */
+/**
+ * Claims the idempotency keys and fills in the outcomes of repeated requests; returns the drafts that still have to be
+ * written.
+ */
 async function settleClaims(tx: Tx, drafts: readonly Draft[], outcomes: Outcome[], now: Date): Promise<Draft[]> {
   const claiming = drafts.filter((draft) => draft.submission.idempotency);
   const claims = claiming.map((draft) => ({ ...draft.submission.idempotency!, resource: draft.plan.id }));
@@ -192,7 +196,7 @@ async function settleClaims(tx: Tx, drafts: readonly Draft[], outcomes: Outcome[
   return fresh;
 }
 
-/** Takes the statements to register; what was registered before is answered with its first entry. */
+/** Claims the statements to register. A statement that is already registered is answered with its first entry. */
 async function settleRegistrations(tx: Tx, drafts: readonly Draft[]): Promise<Map<Draft, RegisteredEntry>> {
   const registering = drafts.flatMap((draft) =>
     draft.plan.registration ? [{ draft, ...draft.plan.registration }] : [],
@@ -204,7 +208,7 @@ async function settleRegistrations(tx: Tx, drafts: readonly Draft[]): Promise<Ma
   return new Map(registering.flatMap(({ draft }, place) => (earlier[place] ? [[draft, earlier[place]] as const] : [])));
 }
 
-/** The plans that every quota has room for; another one is refused and gives its idempotency key back. */
+/** Returns the plans that fit every quota. The others are refused and their idempotency keys released. */
 async function withinQuotas(
   tx: Tx,
   quotas: Quotas,
@@ -238,7 +242,7 @@ async function withinQuotas(
   return drafts.filter((draft) => !refused.has(draft)).map((draft) => draft.plan);
 }
 
-/** Public forms are the public tenancy's, and not counted. */
+/** Public forms belong to the public tenancy and are not counted. */
 function amountsOf(plan: Plan, tenantId: string): Amounts {
   const own = (rows: readonly { readonly tenantId: string }[]) =>
     rows.filter((row) => row.tenantId === tenantId).length;
@@ -276,7 +280,7 @@ async function writePlans(tx: Tx, plans: readonly Plan[]): Promise<void> {
   await changeAssets(tx, mergeChanges(plans.flatMap((each) => each.changes)));
 }
 
-/** One change per asset, later ones over earlier ones, in one order everywhere so that two batches rarely deadlock. */
+/** Merges to one change per asset, where later changes win. Sorted, so that concurrent batches rarely deadlock. */
 function mergeChanges(changes: readonly AssetChange[]): AssetChange[] {
   const merged = new Map<string, AssetChange>();
   for (const change of changes) {

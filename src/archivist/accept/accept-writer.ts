@@ -8,33 +8,36 @@ export interface AcceptWriterDeps extends AcceptDeps {
   readonly database: Database;
   readonly failpoints: Failpoints;
   readonly metrics: AcceptMetrics;
-  /** Called after the commit for each log that has something to do. Must not throw. */
+  /** Called after the commit for each log that has work to do. Must not throw. */
   nudge(tenantId: string, logId: string): void;
 }
 
-/** Where accepts are counted, after their commit. */
+/** Counts accepts, after their commit. */
 export interface AcceptMetrics {
   accepted(kind: Accepted['kind']): void;
-  /** How many requests one transaction answered. */
+  /** The number of requests that one transaction answered. */
   batchAccepted(size: number): void;
 }
 
-/** What became of one of the submissions that were handed in together; `failed` is a fault that is not the submission's. */
+/** The outcome of one submission of a group. `failed` is a fault that the submission did not cause. */
 export type Settled = Outcome | { readonly failed: unknown };
 
-/** The one way in for creates. From the moment a promise resolves, PostgreSQL holds the rows of what was accepted. */
+/** The only write path for creates. When a promise resolves, PostgreSQL has committed the rows of what was accepted. */
 export interface AcceptWriter {
   accept(submission: Submission): Promise<Accepted>;
-  /** Writes these in one transaction, unless a row of them spoils it; answers in their order. */
+  /**
+   * Writes these in one transaction, unless one of their rows makes it fail; outcomes are in the order of the
+   * submissions.
+   */
   acceptTogether(submissions: readonly Submission[]): Promise<Settled[]>;
-  /** Resolves when everything handed in so far is decided. */
+  /** Resolves when everything submitted so far has an outcome. */
   drain(): Promise<void>;
 }
 
-/** A transaction takes so many submissions, or one group that is larger. */
+/** Most submissions of one transaction; a larger group still gets a transaction of its own. */
 const MAX_BATCH = 200;
 const MAX_WAITING = 5_000;
-/** Transactions at once, at most, where the database takes more than one. */
+/** Most concurrent transactions, where the database allows more than one. */
 const MAX_RUNS = 2;
 
 interface Waiting {
@@ -43,9 +46,10 @@ interface Waiting {
 }
 
 /**
- * Collects submissions while earlier transactions run, or for one turn of the event loop when none does, and writes
- * them together: one commit for many requests. A batch that the data of one row can have spoilt is tried again in halves,
- * down to that row, so that only the submission that cannot be written fails.
+ * Collects submissions while earlier transactions run, or for one turn of the event loop when none is running, and
+ * writes them together: one commit for many requests.
+ * If the data of one row makes a batch fail, the batch is split in halves and retried, down to that row. Only the
+ * submission that cannot be written fails.
  */
 export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
   const waiting: Waiting[] = [];
@@ -53,14 +57,17 @@ export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
   const runs = new Set<Promise<void>>();
   const mostRuns = Math.min(MAX_RUNS, deps.database.connections);
 
-  /** Another transaction at the same time is for a whole batch: measured, small ones only became smaller and dearer. */
+  /**
+   * A second transaction starts only for a whole batch: in measurements, small ones only made batches smaller and
+   * dearer.
+   */
   const enoughWaits = (others: number): boolean => submissionsWaiting >= (others > 0 ? MAX_BATCH : 1);
 
   function startRun(): void {
     if (runs.size >= mostRuns || !enoughWaits(runs.size)) return;
     const run: Promise<void> = writeWaiting(() => {
       const goesOn = enoughWaits(runs.size - 1);
-      // In the same breath as the look: a submission that comes now starts a run of its own.
+      // No await between this check and the count: a submission that arrives now starts a run of its own.
       if (!goesOn) runs.delete(run);
       return goesOn;
     });
@@ -78,7 +85,7 @@ export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
     return batch;
   }
 
-  /** One turn of the event loop lets what arrives together be written together. */
+  /** Waits for one turn of the event loop, so that requests that arrive together are written together. */
   async function writeWaiting(goesOn: () => boolean): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     while (goesOn()) {
@@ -111,7 +118,7 @@ export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
   };
 }
 
-/** What becomes of each submission of these groups, in their order. A group is split only when it is alone and spoilt. */
+/** The outcome of each submission of these groups, in their order. A group is split only when it fails by itself. */
 async function writeOrSplit(deps: AcceptWriterDeps, groups: readonly (readonly Submission[])[]): Promise<Settled[]> {
   const submissions = groups.flat();
   try {
@@ -130,7 +137,7 @@ function halves<Member>(members: readonly Member[]): (readonly Member[])[] {
   return [members.slice(0, middle), members.slice(middle)];
 }
 
-/** One transaction; its outcomes are told only after the commit. */
+/** One transaction. Its outcomes are reported only after the commit. */
 async function writeBatch(deps: AcceptWriterDeps, batch: readonly Submission[]): Promise<Outcome[]> {
   const { deployment } = deps;
   const tenants = new Set(batch.map(({ principal }) => principal.tenantId));
@@ -144,7 +151,7 @@ async function writeBatch(deps: AcceptWriterDeps, batch: readonly Submission[]):
   return result.outcomes;
 }
 
-/** True for an error that a single row can cause: data and constraint errors, or a fault in our own planning. */
+/** True for an error that a single row can cause: data and constraint errors, or a bug in our own planning. */
 function mayBeOneRow(error: unknown): boolean {
   const code = (error as { code?: unknown }).code;
   if (typeof code === 'string') return /^(2[23]|54|P0)/.test(code);

@@ -5,10 +5,10 @@ import type { Blob } from '../blobs/blob.js';
 import { findBlobs } from '../blobs/blob-store.js';
 import type { Submission } from './submission.js';
 
-/** A blob of the tenancy that was looked up for this batch. */
+/** A blob of the tenancy, among those that were looked up for this batch. */
 export type FindBlob = (tenantId: string, blobId: string) => Blob | undefined;
 
-/** Looks up every blob that these submissions attach, in one statement; none when they attach none. */
+/** Looks up every blob that these submissions attach, in one statement. Runs no query when they attach nothing. */
 export async function attachedBlobs(tx: Tx, submissions: readonly Submission[]): Promise<FindBlob> {
   const wanted = submissions.flatMap((submission) =>
     attachmentsOfSubmission(submission).flatMap((attachment) => {
@@ -23,8 +23,8 @@ export async function attachedBlobs(tx: Tx, submissions: readonly Submission[]):
 }
 
 /**
- * Requires every attachment to carry the hash of a blob that the principal may read: who attaches a blob hands it on to
- * whoever reads the asset.
+ * Requires every attachment to carry the hash of a blob that the principal may read, because attaching a blob shares it
+ * with every reader of the asset.
  * @throws {ApiError} bad_request naming the field
  */
 export function checkAttachments(submission: Submission, find: FindBlob): void {

@@ -7,8 +7,8 @@ import type { Asset } from '../assets/asset.js';
 import type { Submission } from './submission.js';
 
 /**
- * Reads, in the transaction that records, what policies give to those who record on assets that are not theirs. A batch in
- * which everybody records on his own asks for nothing.
+ * Reads, in the recording transaction, what policies grant to principals that record on assets they did not create.
+ * Runs no query when every principal of the batch records on its own assets.
  * @param assets by `<tenancy>/<asset>`
  */
 export async function grantsForBatch(

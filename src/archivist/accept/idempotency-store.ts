@@ -1,15 +1,16 @@
 import type { Tx } from '../../platform/postgres/database.js';
 import type { IdempotencyClaim } from './idempotency.js';
 
-/** What an earlier request under the same key made. */
+/** What an earlier request with the same key created. */
 export interface EarlierResult {
   readonly bodyHash: Uint8Array;
   readonly resource: string;
 }
 
 /**
- * Takes each claim for its resource. A claim that somebody holds already is answered with what they made: one made by a
- * transaction still running is waited for. Claims must be distinct. The answer stands in the order of the claims.
+ * Takes each claim for its resource. A claim that is already taken resolves with what its holder created; a claim of a
+ * transaction that is still running is waited for.
+ * Claims must be distinct. Results are in the order of the claims.
  */
 export async function takeClaims(
   tx: Tx,
@@ -34,11 +35,11 @@ export async function takeClaims(
   );
   if (taken === claims.length) return claims.map(() => undefined);
   const held = await findClaims(tx, claims);
-  // A row with the resource that was only now thought of is the one just written.
+  // A row with the resource id that was generated just now is the one that this statement wrote.
   return claims.map(({ resource }, place) => (held[place]?.resource === resource ? undefined : held[place]));
 }
 
-/** What earlier requests made under these claims' keys, in their order. */
+/** What earlier requests created under these claims' keys, in their order. */
 export async function findClaims(
   tx: Tx,
   claims: readonly Pick<IdempotencyClaim, 'tenantId' | 'scope'>[],
@@ -56,7 +57,7 @@ export async function findClaims(
   });
 }
 
-/** Gives up claims that this transaction has taken. */
+/** Releases claims that this transaction has taken. */
 export async function releaseClaims(tx: Tx, claims: readonly IdempotencyClaim[]): Promise<void> {
   if (claims.length === 0) return;
   await tx.execute(
@@ -66,9 +67,9 @@ export async function releaseClaims(tx: Tx, claims: readonly IdempotencyClaim[])
   );
 }
 
-/** Deletes claims of any tenancy that were taken before a time, at most so many. Answers how many. */
+/** Deletes at most `limit` claims of any tenancy that were taken before a time. Resolves with their number. */
 export function deleteClaims(tx: Tx, before: Date, limit: number): Promise<number> {
-  // By tenancy, because every index begins with it.
+  // By tenancy, because every index begins with the tenancy.
   return tx.execute(
     `DELETE FROM archivist.idempotency i
       USING (SELECT old.tenant_id, old.scope FROM archivist.tenancy t CROSS JOIN LATERAL (

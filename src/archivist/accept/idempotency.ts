@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 
-/** What makes a create safe to send twice (docs/design/README.md#data): who and where, and what the body was. */
+/** Makes a create safe to repeat (docs/design/README.md#data): the caller, the request and a digest of its body. */
 export interface IdempotencyClaim {
   readonly tenantId: string;
   /** SHA-256 over principal, method, path and key. */
@@ -13,7 +13,7 @@ export interface IdempotencyClaim {
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * The claim of a request that carries the header Idempotency-Key; undefined without one.
+ * Returns the claim of a request with an Idempotency-Key header; undefined without one.
  * @throws {ApiError} bad_request when the key is not 1 to 255 visible ASCII characters
  */
 export function idempotencyClaim(
@@ -33,7 +33,7 @@ export function idempotencyClaim(
   };
 }
 
-/** The refusal of a key that was used with another body. */
+/** The error for a key that was already used with another body. */
 export function keyReused(): ApiError {
   return new ApiError('unprocessable', 'Idempotency-Key: this key was used before with another body');
 }

@@ -19,10 +19,10 @@ import type { StatementAsset, StatementAssetRef } from '../registrations/stateme
 import { checkAttachments, type FindBlob } from './check-attachments.js';
 import type { Accepted, Submission } from './submission.js';
 
-/** Every row that one submission writes, all or none. */
+/** Every row that one submission writes: all of them or none. */
 export interface Plan {
   readonly accepted: Accepted;
-  /** Id of what is made: the answer to a repeated request. */
+  /** Id of the created resource: the answer to a repeated request. */
   readonly id: string;
   readonly assets: readonly Asset[];
   readonly assetEvents: readonly AssetEvent[];
@@ -30,7 +30,7 @@ export interface Plan {
   readonly changes: readonly AssetChange[];
   readonly intake: readonly IntakeRow[];
   readonly simpleHashEvents: readonly SimpleHashEvent[];
-  /** What makes the event a registered statement's. */
+  /** Present when the event is made from a registered statement. */
   readonly registration?: {
     readonly row: Registration;
     readonly statement: StoredStatement;
@@ -38,7 +38,7 @@ export interface Plan {
   };
 }
 
-/** What planning may look at. */
+/** What planning may read. */
 export interface PlanContext extends BatchContext {
   /** The asset under which a tenancy's registered statements are events. */
   statementAsset(ref: StatementAssetRef): Asset;
@@ -51,19 +51,19 @@ export interface BatchContext {
   uuid(): string;
   /** The tenancy's wallet address: owner of its assets, `from` of its events. */
   wallet(tenantId: string): string;
-  /** An asset of the tenancy that was looked up for this batch. */
+  /** An asset of the tenancy, among those that were looked up for this batch. */
   asset(tenantId: string, assetId: string): Asset | undefined;
   readonly blob: FindBlob;
-  /** What policies give to who records on an asset in this batch; nothing to who needs none. */
+  /** What policies grant to a principal that records in this batch; empty for one that needs no grant. */
   grants(principal: Principal): readonly Grant[];
 }
 
 type Of<Kind extends Submission['kind']> = Extract<Submission, { kind: Kind }>;
 
 /**
- * Decides what a submission writes.
- * @throws {ApiError} not_found for an asset that the principal cannot see, forbidden for what it may not do, bad_request
- *   for an attachment that is not the blob that it names, or a document that is not public
+ * Decides which rows a submission writes.
+ * @throws {ApiError} not_found for an asset that the principal cannot see; forbidden for what it may not do;
+ *   bad_request for an attachment that does not match its blob, or a document that is not public
  */
 export function plan(submission: Submission, context: PlanContext): Plan {
   const planned = planOf(submission, context);
@@ -137,7 +137,7 @@ function planAssetEvent(submission: Of<'asset_event'>, context: PlanContext): Pl
   return planOfEvent(asset, event, context);
 }
 
-/** Who makes assets for statements: nobody's token has an empty issuer, so nobody else is their creator. */
+/** The creator of assets for statements. No token has an empty issuer, so no caller can pass for it. */
 const INTERNAL = {
   issuer: '',
   subject: 'Archivist Internal',
@@ -146,7 +146,7 @@ const INTERNAL = {
   claims: {},
 };
 
-/** The making of the asset for a tenancy's registered statements. */
+/** Plans the asset for a tenancy's registered statements. */
 export function planStatementAsset(asset: StatementAsset, context: BatchContext): Plan & { asset: Asset } {
   const submission = {
     kind: 'asset',
@@ -167,7 +167,7 @@ export function planStatementAsset(asset: StatementAsset, context: BatchContext)
 function planRegistration(submission: Of<'registration'>, context: PlanContext): Plan {
   const { principal, statement } = submission;
   if (!permits(principal, 'create', { kind: 'assets', tenantId: principal.tenantId })) throw forbidden();
-  // A tenancy that is not there has no wallet, and no asset for statements.
+  // A tenancy that does not exist has no wallet and no asset for statements.
   context.wallet(principal.tenantId);
   const asset = context.statementAsset({ tenantId: principal.tenantId, public: submission.public });
   const event = acceptedEvent(asset, submission, context, {
@@ -201,7 +201,10 @@ function planRegistration(submission: Of<'registration'>, context: PlanContext):
   };
 }
 
-/** @param registered the event is made from a statement, which is there already and is not signed again */
+/**
+ * @param registered set when the event is made from a registered statement, which exists already and is not signed
+ *   again
+ */
 function planOfEvent(asset: Asset, event: AssetEvent, context: BatchContext, registered = false): Plan {
   const { deployment } = context;
   const intake = [intakeRow(tenancyLog(event.tenantId), event.eventId, 'asset_event', event.tenantId)];
@@ -277,7 +280,8 @@ function planAssetFreeEvent(submission: Of<'asset_free_event'>, context: PlanCon
   };
   const intake = [
     intakeRow(tenancyLog(tenantId), event.eventId, 'asset_free_event', tenantId),
-    // The leaf does not cover the whole record, so each event has a statement that does, with a template or without.
+    // The leaf does not cover the whole record, so each event also gets a statement that does, with or without a
+    // template.
     intakeRow(statementLog(context.deployment, false), event.eventId, 'statement', tenantId),
   ];
   return {

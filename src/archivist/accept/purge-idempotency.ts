@@ -8,12 +8,12 @@ export interface PurgeDeps {
 }
 
 const KEPT_MS = 30 * 24 * 3_600_000;
-/** Small, so that an accept that waits for the same connection or row does not wait long. */
+/** Small, so that an accept that needs the same connection or row waits only briefly. */
 const BATCH = 500;
 
 /**
- * Forgets the idempotency keys that are older than 30 days, in transactions of a bounded size. Answers how many. What is
- * left when it is stopped is left to the next time.
+ * Deletes idempotency keys that are older than 30 days, in transactions of bounded size. Resolves with their number.
+ * Keys that remain when it is stopped are deleted in the next run.
  */
 export async function purgeIdempotency(
   { database, clock }: PurgeDeps,

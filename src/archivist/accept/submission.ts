@@ -7,7 +7,7 @@ import type { AssetFreeEvent } from '../events/asset-free-event.js';
 import type { PrincipalRecord } from '../principal-record.js';
 import type { IdempotencyClaim } from './idempotency.js';
 
-/** A validated create request on its way into the database. */
+/** A validated create request that is about to be written. */
 export type Submission = {
   readonly principal: Principal;
   readonly idempotency?: IdempotencyClaim | undefined;
@@ -45,7 +45,7 @@ export type Submission = {
 
 /** A statement that passed the registration policy. */
 export interface StatementToRegister {
-  /** Byte for byte as it came. */
+  /** Byte for byte as it was received. */
   readonly submitted: Uint8Array;
   /** What the statement log commits to, and its SHA-256. */
   readonly entry: Uint8Array;
@@ -55,7 +55,7 @@ export interface StatementToRegister {
   readonly keyResolution: Readonly<Record<string, string>>;
 }
 
-/** What was accepted: the new row, or the id of what an earlier request with the same key made. */
+/** What was accepted: the new row, or the id of what an earlier request with the same key created. */
 export type Accepted =
   | { readonly kind: 'asset'; readonly asset: Asset }
   | { readonly kind: 'asset_event'; readonly event: AssetEvent }

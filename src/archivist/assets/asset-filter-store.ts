@@ -15,7 +15,7 @@ const NEW_ASSET = {
   simpleHash: "(a.proof_mechanism = 'SIMPLE_HASH')",
 };
 
-/** Which assets are tracked has an index together with their attributes, and none that leads to them alone. */
+/** An index covers tracking together with the attributes; no index covers tracking by itself. */
 const tracked = (text: string, sql: string) =>
   meaning({ kind: 'term', place: 'asset', name: 'tracked', text, hot: true, whole: true }, condition(sql));
 const TRACKED = tracked('true', 'a.tracked');
@@ -48,10 +48,10 @@ const FILTERS: Readonly<Record<string, Reader>> = {
 /** The values that `proof_mechanism` accepts. */
 export const PROOF_MECHANISM_FILTERS = ['PROOF_MECHANISM_UNSPECIFIED', 'RESERVED1', 'SIMPLE_HASH', 'MERKLE_LOG'];
 
-/** Names of the list's parameters beside attributes. */
+/** Names of the list's parameters, apart from attributes. */
 export const ASSET_FILTERS = ['order_by', ...Object.keys(FILTERS)];
 
-/** Of these parameters, what the descriptions of the interface tell. */
+/** The parameters that the OpenAPI documents describe. */
 export const ASSET_LIST: ListDescription = {
   attributes: [ATTRIBUTES.prefix],
   values: {
@@ -63,8 +63,9 @@ export const ASSET_LIST: ListDescription = {
 };
 
 /**
- * Conditions of a list of assets, from the query's filters. Untracked assets are left out unless `tracked` says otherwise.
- * @param attributes of the asset, as far as they count
+ * Returns the conditions of a list of assets from the query's filters. Untracked assets are left out unless `tracked`
+ * says otherwise.
+ * @param attributes of the asset, limited to those that this caller may filter by
  * @throws {ApiError} bad_request for an unknown filter or value
  */
 export function assetConditions(

@@ -14,7 +14,10 @@ import { listOwnAssets, readAsset, requireAsset } from './read-assets.js';
 
 const byUuid = z.object({ uuid: uuidSchema });
 
-/** Assets (docs/design/interface.md#assets). Paths with a colon stand before the parameter that would swallow them. */
+/**
+ * Assets (docs/design/interface.md#assets). Paths with a colon come before the path whose parameter would match them
+ * too.
+ */
 export function assetRoutes(deps: ProvenanceDeps): Route[] {
   return [
     route({

@@ -57,7 +57,7 @@ export async function insertAssets(tx: Tx, assets: readonly Asset[]): Promise<vo
   );
 }
 
-/** The named assets that exist and that the transaction may read, in no order. */
+/** The listed assets that exist and that the transaction may read, in no particular order. */
 export async function findAssets(tx: Tx, wanted: readonly { tenantId: string; assetId: string }[]): Promise<Asset[]> {
   if (wanted.length === 0) return [];
   const rows = await tx.query<AssetRow>(
@@ -68,7 +68,7 @@ export async function findAssets(tx: Tx, wanted: readonly { tenantId: string; as
   return rows.map(assetOf);
 }
 
-/** `conditions` speak of the asset as `a`. */
+/** Lists assets; `conditions` refer to the asset as `a`. */
 export async function listAssets(
   tx: Tx,
   conditions: readonly Condition[],
@@ -83,7 +83,7 @@ export async function listAssets(
   return rows.map(assetOf);
 }
 
-/** How many assets meet the conditions, counted no further than `limit` when one is given. */
+/** Counts the assets that meet the conditions, up to `limit` if one is given. */
 export async function countAssets(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
   const counted = await countByTerms(tx, TERMS, conditions, limit);
   if (counted !== undefined) return counted;
@@ -104,7 +104,10 @@ export interface AssetChange {
   readonly tracked?: boolean;
 }
 
-/** Merges attributes key by key and sets tracking. Each asset may stand in `changes` once. Locks the rows it changes. */
+/**
+ * Merges attributes key by key and sets tracking. Each asset may occur in `changes` once. Locks the rows that it
+ * changes.
+ */
 export async function changeAssets(tx: Tx, changes: readonly AssetChange[]): Promise<void> {
   if (changes.length === 0) return;
   await tx.execute(
@@ -138,7 +141,7 @@ function assetOf(row: AssetRow): Asset {
   };
 }
 
-/** Which of these assets are proven by SIMPLE_HASH. */
+/** Returns those of these assets whose proof mechanism is SIMPLE_HASH. */
 export async function simpleHashAssets(tx: Tx, tenantId: string, assetIds: readonly string[]): Promise<Set<string>> {
   const rows = await tx.query<{ asset_id: string }>(
     `SELECT asset_id FROM archivist.asset

@@ -7,7 +7,7 @@ import { isOwner } from '../../iam/access/owner-and-creator.js';
 import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
 import type { Tx } from '../../platform/postgres/database.js';
 
-/** Columns of an asset's attributes that have an index. Texts beyond so many bytes are not in them. */
+/** Attribute columns of an asset that have an index. Longer texts than this many bytes are not indexed. */
 export const INDEXED_ATTRIBUTES = { subject: 'a.subject', arc_display_type: 'a.display_type' } as const;
 const INDEXED_BYTES = 1024;
 
@@ -16,7 +16,7 @@ export function seesAll({ principal }: Access, tenantId: string): boolean {
   return principal.tenantId === tenantId && isOwner(principal);
 }
 
-/** Which assets of a tenancy a list may show: `AssetView.visible` in SQL, of the asset as `a`. */
+/** The assets of a tenancy that a list may show: `AssetView.visible` in SQL, with the asset as `a`. */
 export function visibleAssets(access: Access, tenantId: string): Condition[] {
   const own = meaning({ kind: 'tenancy', tenantId }, condition('a.tenant_id = ?', tenantId));
   if (seesAll(access, tenantId)) return [own];
@@ -26,8 +26,8 @@ export function visibleAssets(access: Access, tenantId: string): Condition[] {
 }
 
 /**
- * The attributes of the asset `a` as they count in a filter: null for a key that this access does not read, so that a
- * filter cannot tell it from one that is not there.
+ * The attributes of the asset `a` that this access may filter by. A key that it may not read is null, so that a filter
+ * cannot tell it from a missing key.
  */
 export function readableAttributes(
   access: Access,
@@ -41,8 +41,8 @@ export function readableAttributes(
 }
 
 /**
- * True for assets that the principal created and for those that one of the wanted grants reaches; never null.
- * @param also what else must hold for a grant
+ * True for assets that the principal created and for those that one of the given grants reaches; never null.
+ * @param also a further condition on each grant
  */
 export function reachedAssetsSql(
   { principal, grants }: Access,
@@ -64,16 +64,16 @@ export function reachedAssetsSql(
   return parts.length === 0 ? 'false' : `(${parts.map((part) => `(${part})`).join(' OR ')})`;
 }
 
-/** True for the assets `a` that the filters of a policy match; never null. Policies match no public asset. */
+/** True for the assets `a` that the filters of a policy match; never null. Policies never match public assets. */
 export function policyReachSql(filter: AttributeFilter, bound: BoundValues): string {
   const target = { column: 'a.attributes', indexed: isShort(filter) ? INDEXED_ATTRIBUTES : {} };
   return `NOT a.public AND ${writeAttributeFilter(filter, target, bound)}`;
 }
 
 /**
- * A coarser condition that indexes can answer, where each part of `visibleAssets` has a text that an index knows: only
- * operators that cannot leak a row use an index under row-level security. None where a part matches too many assets: then
- * rows read in their order soon make a page.
+ * Returns a wider condition that an index can answer, if every part of `visibleAssets` tests a text that is indexed.
+ * Under row-level security only leakproof operators can use an index.
+ * Returns no condition when a part matches too many assets: then a scan in list order fills a page soon.
  */
 export async function narrowedAssets(tx: Tx, access: Access, tenantId: string): Promise<Condition[]> {
   const { principal, grants } = access;
@@ -89,7 +89,9 @@ export async function narrowedAssets(tx: Tx, access: Access, tenantId: string): 
   return [condition(sql, ...parts.flatMap((part) => part.values))];
 }
 
-/** Alternatives that are all texts of attributes with an index of their own. */
+/**
+ * The first list of alternatives that tests only texts of attributes with an index of their own; undefined without one.
+ */
 function hotPart(filter: AttributeFilter): Condition | undefined {
   const member = filter
     .map(textsOf)
@@ -103,7 +105,7 @@ function hotPart(filter: AttributeFilter): Condition | undefined {
   );
 }
 
-/** The assets that have every text of which the filter leaves no choice, when the index of terms finds few. */
+/** The assets that have every text that the filter requires, if the index of terms finds few of them. */
 async function foundByTerms(tx: Tx, tenantId: string, filter: AttributeFilter): Promise<Condition | undefined> {
   const texts = filter.flatMap((alternatives) => (alternatives.length === 1 ? (textsOf(alternatives) ?? []) : []));
   if (texts.length === 0) return undefined;
@@ -114,7 +116,7 @@ async function foundByTerms(tx: Tx, tenantId: string, filter: AttributeFilter): 
   return row?.ids ? condition('a.asset_id = ANY (?::uuid[])', row.ids) : undefined;
 }
 
-/** The texts that these alternatives ask for at the top level; undefined when one asks for something else. */
+/** The top-level texts that these alternatives test; undefined when one of them tests something else. */
 function textsOf(alternatives: AttributeFilter[number]): { name: string; value: string }[] | undefined {
   const texts: { name: string; value: string }[] = [];
   for (const test of alternatives) {

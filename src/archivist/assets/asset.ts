@@ -23,7 +23,7 @@ export interface Asset {
 
 export type ProofMechanism = 'MERKLE_LOG' | 'SIMPLE_HASH';
 
-/** Names the chain in every asset: the letters VCON read as a number. It never changes and is never taken from a caller. */
+/** The chain id in every asset: the letters VCON read as a number. It never changes and callers cannot set it. */
 export const CHAIN_ID = String(0x56434f4e);
 
 /** Body of `POST /archivist/v2/assets`. Attributes are checked by `readAttributes`. */
@@ -36,7 +36,7 @@ export const createAssetSchema = z.object({
 });
 export type CreateAssetBody = z.infer<typeof createAssetSchema>;
 
-/** An asset in an answer. */
+/** An asset in a response. */
 export const assetSchema = z.strictObject({
   identity: z.string(),
   behaviours: z.array(z.string()),
@@ -57,7 +57,7 @@ export function assetIdentity(asset: { assetId: string }, form: 'assets' | 'publ
   return `${form}/${asset.assetId}`;
 }
 
-/** An asset as the interface shows it. `atTime` is the time the data is from. */
+/** An asset as the interface shows it. `atTime` is the time that the data is from. */
 export function assetResponse(
   asset: Asset,
   shown: { status: ConfirmationStatus; atTime: string; form?: 'assets' | 'publicassets' },

@@ -7,7 +7,7 @@ import type { ProvenanceDeps } from '../provenance-deps.js';
 import { assetResponse, type CreateAssetBody } from './asset.js';
 import { readAsset } from './read-assets.js';
 
-/** Creates an asset and its NewAsset event; with a repeated Idempotency-Key, answers with the asset of the first request. */
+/** Creates an asset and its NewAsset event. With a repeated Idempotency-Key, returns the asset of the first request. */
 export async function createAsset(
   deps: ProvenanceDeps,
   request: CreateRequest<CreateAssetBody>,

@@ -11,7 +11,7 @@ import { listAssetsOfPolicy, listPoliciesOfAsset } from './policy-assets.js';
 
 const byUuid = z.object({ uuid: uuidSchema });
 
-/** Which assets a policy matches (docs/design/interface.md#access-policies). */
+/** Assets that a policy matches (docs/design/interface.md#access-policies). */
 export function policyAssetRoutes(deps: ProvenanceDeps): Route[] {
   return [
     route({
@@ -33,7 +33,7 @@ export function policyAssetRoutes(deps: ProvenanceDeps): Route[] {
   ];
 }
 
-/** Which policies match an asset (docs/design/interface.md#access-policies). */
+/** Policies that match an asset (docs/design/interface.md#access-policies). */
 export function assetPolicyRoutes(deps: ProvenanceDeps): Route[] {
   return [
     route({

@@ -19,10 +19,12 @@ import { policyReachSql } from './asset-visibility-store.js';
 import { allShown, assetAt } from './read-assets.js';
 import { noSuchAsset } from './see-asset.js';
 
-/** Policies of one query. */
+/** Policies that one query reads. */
 const POLICIES_AT_ONCE = 500;
 
-/** A page of the assets that a policy of the caller's tenancy matches, for Owners. @throws {ApiError} forbidden, not_found */
+/**
+ * Lists, for Owners, the assets that a policy of the caller's tenancy matches. @throws {ApiError} forbidden, not_found
+ */
 export function listAssetsOfPolicy(
   deps: ProvenanceDeps,
   principal: Principal,
@@ -55,7 +57,7 @@ export function listAssetsOfPolicy(
   });
 }
 
-/** The assets `a` that a policy with these filters matches; public ones never. */
+/** The condition for assets `a` that a policy with these filters matches; never public ones. */
 export function assetsOfPolicy(policy: Pick<AccessPolicy, 'filters'>): Condition {
   const bound = boundValues(() => '?');
   const sql = policyReachSql(parsePolicyFilter(policy.filters, POLICY_FILTER), bound);
@@ -63,8 +65,8 @@ export function assetsOfPolicy(policy: Pick<AccessPolicy, 'filters'>): Condition
 }
 
 /**
- * The policies of the caller's tenancy that match one of its assets, for Owners, newest first.
- * @param atTime matches the asset as it was then with today's policies
+ * Lists, for Owners, the policies of the caller's tenancy that match one of its assets, newest first.
+ * @param atTime matches today's policies against the asset as it was then
  * @throws {ApiError} forbidden, not_found
  */
 export function listPoliciesOfAsset(

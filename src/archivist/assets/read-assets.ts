@@ -22,8 +22,8 @@ import { narrowedAssets, readableAttributes, visibleAssets } from './asset-visib
 import { noSuchAsset, seeAsset, shownAsset } from './see-asset.js';
 
 /**
- * An asset as this principal sees it: attributes that it may not read are left out.
- * @throws {ApiError} not_found for one that it may not see, or that is not there
+ * Returns an asset as this principal sees it, without the attributes that it may not read.
+ * @throws {ApiError} not_found for an asset that it may not see or that does not exist
  */
 export async function requireAsset(tx: Tx, principal: Principal, assetId: string): Promise<Asset> {
   return shownAsset(await seeAsset(tx, await openAccess(tx, principal), assetId));
@@ -36,7 +36,7 @@ export async function requirePublicAsset(tx: Tx, publicTenancy: string, assetId:
   return asset;
 }
 
-/** One asset as it is, or as it was at a time. */
+/** Reads one asset, now or as it was at a time. */
 export function readAsset(
   deps: ProvenanceDeps,
   principal: Principal,
@@ -49,7 +49,7 @@ export function readAsset(
   });
 }
 
-/** One public asset as anybody sees it, as it is or as it was at a time. */
+/** Reads one public asset as an anonymous reader sees it, now or as it was at a time. */
 export function readPublicAsset(
   deps: ProvenanceDeps,
   assetId: string,
@@ -61,7 +61,10 @@ export function readPublicAsset(
   );
 }
 
-/** What `view` lets see, all of it without one: today's policies over today's attributes decide of the past, too. */
+/**
+ * Limits the asset to what `view` shows; without a view, shows all of it. Today's policies over today's attributes also
+ * decide about the past.
+ */
 async function shownAt(
   tx: Tx,
   deps: ProvenanceDeps,
@@ -76,7 +79,7 @@ async function shownAt(
   return shown(tx, seen(await assetAt(tx, asset, new Date(at.unixMs))), at.text, form);
 }
 
-/** A page of the assets that the principal may see, newest first. */
+/** Lists a page of the assets that the principal may see, newest first. */
 export function listOwnAssets(
   deps: ProvenanceDeps,
   principal: Principal,
@@ -114,7 +117,7 @@ export function listOwnAssets(
   });
 }
 
-/** Assets in their order, each with how far the log of its own tenancy has come with it. */
+/** Assets in their order, each with its progress in the log of its own tenancy. */
 export async function allShown(tx: Tx, assets: readonly Asset[], atTime: string): Promise<Record<string, unknown>[]> {
   const known = await commitsOf(
     tx,
@@ -136,7 +139,7 @@ function statusOf(asset: Asset, known: ReadonlyMap<string, EntryCommit>): Confir
   return confirmationStatus(asset.proofMechanism === 'SIMPLE_HASH' ? neverWitnessed(commit) : commit);
 }
 
-/** Attributes and tracking as the events accepted until then left them. @throws {ApiError} not_found before it was created */
+/** Attributes and tracking after the events accepted until then. @throws {ApiError} not_found before it was created */
 export async function assetAt(tx: Tx, asset: Asset, until: Date): Promise<Asset> {
   const history = await assetHistory(tx, asset, until);
   if (history.length === 0) throw new ApiError('not_found', 'The asset did not exist at that time.');

@@ -18,7 +18,7 @@ import { assetsOfPolicy } from './policy-assets.js';
 export interface PolicyAuditDeps extends Omit<AcceptDeps, 'quotas'> {
   readonly database: Database;
   readonly failpoints: Failpoints;
-  /** Called after a commit for each log that has something to do. Must not throw. */
+  /** Called after a commit for each log that has work to do. Must not throw. */
   nudge(tenantId: string, logId: string): void;
 }
 
@@ -26,9 +26,10 @@ export interface PolicyAuditDeps extends Omit<AcceptDeps, 'quotas'> {
 const EVENTS_AT_ONCE = 100;
 
 /**
- * Records the event of each new version of a policy on the assets that it matches (docs/design/interface.md#assets), until none is left to be
- * recorded or `stopping` says so. The events of a step and how far it came are one transaction: a crash at any point
- * leaves each event recorded once or still to be recorded.
+ * Records the event of each new policy version on the assets that it matches (docs/design/interface.md#assets), until
+ * all are recorded or `stopping` returns true.
+ * The events of a step and the position that it reached are one transaction. After a crash each event is either
+ * recorded once or still to be recorded.
  */
 export async function recordPolicyAudit(
   deps: PolicyAuditDeps,
@@ -53,7 +54,7 @@ async function recordSome(
   const audit = await takePolicyAudit(tx);
   if (!audit) return undefined;
   const assets = await nextAssets(tx, audit);
-  // No quota counts what the service itself records.
+  // Events that the service itself records count against no quota.
   const { outcomes, logs } = await acceptBatch(
     tx,
     { ...deps, quotas: {} },
@@ -89,7 +90,7 @@ function auditEvent(audit: PolicyAudit, asset: Asset): Submission {
   };
 }
 
-/** Who records what the service itself has to say. Nobody's token has an empty issuer. */
+/** The principal of events that the service itself records. No token has an empty issuer. */
 function archivistInternal(tenantId: string): Principal {
   const name = 'Archivist Internal';
   return { tenantId, issuer: '', subject: name, displayName: name, email: '', roles: [OWNER_ROLE], claims: {} };

@@ -6,20 +6,23 @@ import type { Attributes } from '../attributes.js';
 import type { Asset } from './asset.js';
 import { findAssets } from './asset-store.js';
 
-/** An asset with all that it holds, and what the caller sees of it: nothing that is shown leaves out the view. */
+/** An asset in full, and the caller's view of it. Responses must always pass through the view. */
 export interface SeenAsset {
   readonly asset: Asset;
   readonly view: AssetView;
 }
 
-/** An asset that this access sees, of whatever tenancy. @throws {ApiError} not_found for one that it does not, or that is not there */
+/** Returns an asset of any tenancy that this access sees. @throws {ApiError} not_found for any other asset */
 export async function seeAsset(tx: Tx, access: Access, assetId: string): Promise<SeenAsset> {
   const seen = await lookAtAsset(tx, access, assetId);
   if (!seen?.view.visible) throw noSuchAsset();
   return seen;
 }
 
-/** An asset, seen or not; of several tenancies' the caller's own. */
+/**
+ * Returns an asset with the caller's view of it, even if the view shows nothing. If several tenancies have the asset,
+ * the caller's own row is used.
+ */
 export async function lookAtAsset(tx: Tx, access: Access, assetId: string): Promise<SeenAsset | undefined> {
   const { principal, grants } = access;
   const tenancies = visibleTenancies(access);
@@ -41,7 +44,7 @@ export function shownAsset({ asset, view }: SeenAsset): Asset {
   };
 }
 
-/** Those of an asset's attributes, or of an event's changes to them, that the view reads. */
+/** The attributes of an asset, or of an event's changes to them, that the view lets the caller read. */
 export function readableOf(attributes: Attributes, view: AssetView): Attributes {
   if (view.whole) return attributes;
   return Object.fromEntries(Object.entries(attributes).filter(([name]) => view.readsAttribute(name)));

@@ -15,7 +15,10 @@ import {
 const BASE = '/archivist/v2/attachments';
 const ANYWHERE = { 'access-control-allow-origin': '*' };
 
-/** Attachments by the asset or the event that names them (docs/design/interface.md#attachments-and-blobs), private ones and public ones. */
+/**
+ * Attachments, private and public, by the asset or event that names them
+ * (docs/design/interface.md#attachments-and-blobs).
+ */
 export function attachmentRoutes(deps: AttachmentDeps): Route[] {
   return [
     ...routesOf('token', 'assets', 'Attachments', deps),

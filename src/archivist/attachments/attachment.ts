@@ -2,9 +2,12 @@ import { ApiError } from '../../platform/errors.js';
 import type { Attributes } from '../attributes.js';
 import { type Blob, blobHash } from '../blobs/blob.js';
 
-/** A nested attribute with `arc_attribute_type` `arc_attachment` (docs/design/interface.md#attachments-and-blobs), wherever it stands. */
+/**
+ * A nested attribute with `arc_attribute_type` `arc_attachment` (docs/design/interface.md#attachments-and-blobs), at
+ * any depth.
+ */
 export interface Attachment {
-  /** Names of attributes and places in lists that lead to it, joined by dots. */
+  /** The attribute names and list indexes that lead to it, joined by dots. */
   readonly path: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }
@@ -12,8 +15,9 @@ export interface Attachment {
 const IDENTITY = /^blobs\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 /**
- * Every attachment among attributes, nested ones included. A text that names a blob is none, nor is an object without the
- * type: such protect what is stored elsewhere (docs/design/interface.md#existing-clients).
+ * Returns every attachment among attributes, nested ones included. A text that names a blob is not an attachment, nor
+ * is an object without the type: these protect content that is stored elsewhere
+ * (docs/design/interface.md#existing-clients).
  */
 export function attachmentsOf(attributes: Attributes, path: string): Attachment[] {
   const found: Attachment[] = [];
@@ -29,7 +33,7 @@ function collect(fields: Readonly<Record<string, unknown>>, path: string, found:
   }
 }
 
-/** The blob that an attachment names; undefined when it names none as it should. */
+/** The blob that an attachment names; undefined when the identity is missing or malformed. */
 export function attachedBlobId({ fields }: Attachment): string | undefined {
   return IDENTITY.exec(String(fields['arc_blob_identity']))?.[1];
 }
@@ -40,7 +44,7 @@ export function attachmentNaming(attachments: readonly Attachment[], blobId: str
 }
 
 /**
- * Holds an attachment against the blob that it names; undefined when it names none that the caller may read.
+ * Checks an attachment against the blob that it names; `blob` is undefined when the caller may read no such blob.
  * @throws {ApiError} bad_request naming the field
  */
 export function checkAttachment({ path, fields }: Attachment, blob: Blob | undefined): void {

@@ -14,7 +14,7 @@ export interface AttachmentDeps extends BlobDeps {
   readonly deployment: Deployment;
 }
 
-/** A blob as an asset names it now, or as one of its events does. */
+/** A blob as named by an asset now, or by one of its events. */
 export interface AttachmentAddress {
   readonly assetId: string;
   readonly eventId?: string;
@@ -27,13 +27,13 @@ export interface AttachedBlob {
   readonly attachment: Attachment;
 }
 
-/** What names the blob: attributes that the caller was shown, and the tenancy whose blob it is. */
+/** Where the blob is named: the attributes that the caller may read, and the tenancy that owns the blob. */
 interface Naming {
   readonly attachments: readonly Attachment[];
   readonly tenantId: string;
 }
 
-/** An attachment of an asset or event that the principal may read. @throws {ApiError} not_found */
+/** Returns an attachment of an asset or event that the principal may read. @throws {ApiError} not_found */
 export function readAttachment(
   deps: AttachmentDeps,
   principal: Principal,
@@ -47,7 +47,7 @@ export function readAttachment(
   );
 }
 
-/** An attachment of a public asset or its event, for anybody. @throws {ApiError} not_found */
+/** Returns an attachment of a public asset or of its event, without a token. @throws {ApiError} not_found */
 export function readPublicAttachment(deps: AttachmentDeps, address: AttachmentAddress): Promise<AttachedBlob> {
   const { publicTenancy } = deps.deployment;
   const { assetId, eventId } = address;

@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/postgres/database.js';
 
-/** An event whose columns contradict each other, or the tenancy that it is of. */
+/** Events whose columns contradict each other or their tenancy. */
 export async function contradictoryEvents(tx: Tx, limit: number): Promise<{ event_id: string; what: string }[]> {
   return tx.query<{ event_id: string; what: string }>(
     `SELECT event_id, CASE WHEN dated THEN 'from_address is not the wallet of its tenancy'
@@ -15,7 +15,10 @@ export async function contradictoryEvents(tx: Tx, limit: number): Promise<{ even
   );
 }
 
-/** Events of SIMPLE_HASH assets that do not wait for their anchor as they were accepted, and what waits for no event. */
+/**
+ * Events of SIMPLE_HASH assets that are not queued for their anchor as they were accepted, and queue rows without an
+ * event.
+ */
 export async function misplacedSimpleHashEvents(tx: Tx, limit: number): Promise<string[]> {
   const rows = await tx.query<{ event_id: string }>(
     `SELECT coalesce(e.event_id, h.event_id) AS event_id
@@ -30,15 +33,15 @@ export async function misplacedSimpleHashEvents(tx: Tx, limit: number): Promise<
   return rows.map((row) => row.event_id);
 }
 
-/** How far the windows of a tenancy have come. */
+/** The state of a tenancy's windows. */
 export interface WindowRow {
   readonly tenant_id: string;
   readonly anchored_until: Date;
   readonly closed_until: Date;
   readonly anchors: bigint;
-  /** Stored, whatever the row says. */
+  /** The number of anchors that are stored, which the row may misstate. */
   readonly anchor_rows: bigint;
-  /** Without an anchor and yet accepted before the last one's end. */
+  /** Events without an anchor that were accepted before the end of the last anchored window. */
   readonly late: bigint;
 }
 
@@ -54,7 +57,7 @@ export async function windowRows(tx: Tx): Promise<WindowRow[]> {
   );
 }
 
-/** Events that an anchor covers, in the order in which they are hashed, after the one named. */
+/** Events that an anchor covers, in the order in which they are hashed, after the given one. */
 export async function anchoredEventIds(
   tx: Tx,
   anchor: { readonly tenantId: string; readonly number: bigint },

@@ -18,7 +18,7 @@ const NAME = 'anchors';
 const BEGINNING = new Date(0);
 
 /**
- * Makes the hash of every anchor anew from the events that it covers, and checks that the windows of a tenancy follow each
+ * Recomputes the hash of every anchor from the events that it covers. Checks that the windows of a tenancy follow each
  * other without a gap and hold every event of its SIMPLE_HASH assets.
  */
 export async function auditAnchors(audit: DeploymentAudit): Promise<void> {

@@ -19,7 +19,7 @@ import type { DeploymentAudit } from './deployment-audit.js';
 
 const PAGE = 100;
 
-/** What of the chain has been walked. */
+/** The part of the chain that has been walked. */
 interface Walked {
   readonly number: bigint;
   readonly hash: Uint8Array;
@@ -27,8 +27,8 @@ interface Walked {
 }
 
 /**
- * Makes the chain anew from its transactions: every block's hash, its parent and the root over its transactions, and of
- * every transaction what it says of its anchor or seal. The object store's copy of each header has to be the same.
+ * Recomputes the chain from its transactions: every block's hash, its parent and its transaction root, and what every
+ * transaction says about its anchor or seal. The object store's copy of each header must be identical.
  */
 export async function auditChain(audit: DeploymentAudit): Promise<void> {
   const chain = audit.deployment.deploymentTenancy;

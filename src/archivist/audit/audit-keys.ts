@@ -29,11 +29,11 @@ import {
 
 const NAME = 'keys';
 
-/** What an auditor knows of the root key from elsewhere than the database. */
+/** What an auditor knows of the root key from outside the database. */
 export interface KnownRoot {
   /** Thumbprint of the root key, 32 bytes. */
   readonly thumbprint?: Uint8Array | undefined;
-  /** The newest manifest that `KEYS_DIR` remembers. */
+  /** The newest manifest that `KEYS_DIR` holds. */
   readonly remembered?: Uint8Array | undefined;
 }
 
@@ -43,9 +43,12 @@ export interface KeysAudit extends DeploymentAudit {
 }
 
 /**
- * Checks the keys of a deployment: that its manifests follow each other from the first on, each signed by the root key of its
- * time and an entry of the keys log at its place, also in the object store; that every row of a key is what the newest says;
- * that every key of a tenancy has its certificate. Resolves with the newest manifest that holds.
+ * Checks the keys of a deployment:
+ * - the manifests follow each other from the first one, each is signed by the root key of its time, and each is an
+ *   entry of the keys log at its place, also in the object store;
+ * - every row of a key agrees with the newest manifest;
+ * - every key of a tenancy has its certificate.
+ * Resolves with the newest valid manifest.
  */
 export async function auditKeys(audit: KeysAudit): Promise<TrustedKeyManifest | undefined> {
   const { database, deployment } = audit;

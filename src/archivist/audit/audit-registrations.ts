@@ -15,8 +15,8 @@ const NOTHING = '00000000-0000-0000-0000-000000000000';
 const NAME = 'registrations';
 
 /**
- * Checks every registration against what the logs hold of it: what was submitted is the statement of the entry and stands in
- * the event, the policy is the one that is named, and the event names both.
+ * Checks every registration against the logs: the submitted bytes are the statement of the entry and are in the event,
+ * the policy is the one that is named, and the event names both.
  */
 export async function auditRegistrations(audit: DeploymentAudit): Promise<void> {
   const { database, deployment, fault } = audit;
@@ -52,7 +52,7 @@ function faultsOf(row: RegistrationEvidence): string[] {
     ['it names another registrant than the event', row.creator_issuer === issuer && row.creator_subject === subject],
     ['it has another time than the event', row.registered_at.getTime() === row.accepted_at?.getTime()],
     ['its policy is gone or changed', !!row.policy && equalBytes(sha256(utf8(row.policy)), row.policy_digest)],
-    // Events from before this attribute do not say it.
+    // Events from before this attribute existed do not have it.
     ['policy or key are not what the event names', recorded === undefined || recorded === record],
   ];
   return holds.filter(([, held]) => !held).map(([what]) => what);

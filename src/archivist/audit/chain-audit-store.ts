@@ -17,7 +17,7 @@ export async function blockRows(tx: Tx, chain: string, from: bigint, limit: numb
   );
 }
 
-/** A transaction with what it is about; what is null is not there. */
+/** A transaction with its anchor or seal; null columns mean that it does not exist. */
 export interface TransactionRow {
   readonly tenant_id: string;
   readonly kind: TransactionKind;
@@ -46,7 +46,7 @@ export async function transactionRows(tx: Tx, from: bigint, to: bigint): Promise
   );
 }
 
-/** Transactions that stand in no block of the chain. */
+/** Transactions that are in no block of the chain. */
 export async function looseTransactions(tx: Tx, chain: string): Promise<bigint> {
   const [row] = await tx.query<{ loose: bigint }>(
     `SELECT count(*) AS loose FROM archivist.chain_transaction t WHERE NOT EXISTS

@@ -1,7 +1,7 @@
 import type { AuditContext } from '../../ledger/audit/audit-context.js';
 import type { Deployment } from '../deployment.js';
 
-/** What the audit of a deployment reads beside its logs. */
+/** What the audit of a deployment reads, apart from its logs. */
 export type DeploymentAudit = Pick<AuditContext, 'database' | 'objectStore' | 'fault'> & {
   readonly deployment: Deployment;
 };

@@ -1,11 +1,11 @@
 import type { LogRef } from '../../ledger/log.js';
 import type { Tx } from '../../platform/postgres/database.js';
 
-/** A stored manifest and what stands for it in the keys log. */
+/** A stored manifest with its entry in the keys log. */
 export interface ManifestAuditRow {
   readonly number: bigint;
   readonly manifest: Uint8Array;
-  /** The place of its entry in the keys log; null while it waits, and when it was never entered. */
+  /** The index of its entry in the keys log; null while it is queued, and if it was never queued. */
   readonly leaf_index: bigint | null;
   readonly entry: Uint8Array | null;
   readonly waits: boolean;
@@ -23,7 +23,7 @@ export function manifestAuditRows(tx: Tx, log: LogRef): Promise<ManifestAuditRow
   );
 }
 
-/** Entries of the keys log that are no stored manifest, and manifests of a tenancy that has no keys log. */
+/** Entries of the keys log that match no stored manifest, and manifests of a tenancy without a keys log. */
 export async function strayManifests(tx: Tx, log: LogRef): Promise<{ entries: bigint; manifests: bigint }> {
   const [row] = await tx.query<{ entries: bigint; manifests: bigint }>(
     `SELECT (SELECT count(*) FROM archivist.leaf l WHERE l.tenant_id = $1 AND l.log_id = $2 AND NOT EXISTS (
@@ -34,7 +34,7 @@ export async function strayManifests(tx: Tx, log: LogRef): Promise<{ entries: bi
   return row!;
 }
 
-/** Tenancies that lack a wallet or tessera key, or have another wallet than their key. */
+/** Tenancies without exactly one wallet and one tessera key, or whose wallet differs from that of their key. */
 export function walletRows(
   tx: Tx,
 ): Promise<{ tenant_id: string; wallet_address: string; wallets: Record<string, string>[]; tesseras: bigint }[]> {
@@ -47,7 +47,7 @@ export function walletRows(
   );
 }
 
-/** Rows of roles that nobody has, and of deployment roles in other tenancies than the deployment's. */
+/** Rows with unknown roles, and deployment roles in tenancies other than the deployment's. */
 export function strangeKeyRows(
   tx: Tx,
   deploymentTenancy: string,

@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/postgres/database.js';
 
-/** A registration with all that has to agree with it; what is null is not there. */
+/** A registration with everything that must agree with it; null columns mean that it does not exist. */
 export interface RegistrationEvidence {
   readonly tenant_id: string;
   readonly event_id: string;
@@ -16,14 +16,14 @@ export interface RegistrationEvidence {
   readonly event_asset_id: string | null;
   readonly event_attributes: Record<string, unknown> | null;
   readonly accepted_at: Date | null;
-  /** Of the registrant's own event: its public form names nobody. */
+  /** From the registrant's own event: its public form has no principal. */
   readonly principal_accepted: Record<string, unknown> | null;
   readonly policy: string | null;
   /** The registrant's asset for statements of this kind. */
   readonly statement_asset_id: string | null;
 }
 
-/** Registrations in the order of their keys, after the one named. */
+/** Registrations in key order, after the given one. */
 export async function registrationEvidence(
   tx: Tx,
   publicTenancy: string,
@@ -46,7 +46,7 @@ export async function registrationEvidence(
   );
 }
 
-/** Events among registered statements that no registration stands behind. */
+/** Events among registered statements that have no registration. */
 export async function unregisteredStatementEvents(tx: Tx, publicTenancy: string, limit: number): Promise<string[]> {
   const rows = await tx.query<{ event_id: string }>(
     `SELECT e.event_id FROM archivist.statement_asset a

@@ -4,7 +4,7 @@ import type { ObjectStore } from '../../platform/object-store.js';
 import type { Database } from '../../platform/postgres/database.js';
 import type { Quotas } from '../../platform/quotas.js';
 
-/** What blobs and attachments are given. */
+/** What blobs and attachments depend on. */
 export interface BlobDeps {
   readonly database: Database;
   readonly objectStore: ObjectStore;

@@ -23,7 +23,7 @@ export interface BlobAddress {
   readonly blobId: string;
 }
 
-/** Inserts a blob that was not scanned yet. */
+/** Inserts a blob that has not been scanned yet. */
 export async function insertBlob(tx: Tx, blob: Blob): Promise<void> {
   await tx.execute(
     `INSERT INTO archivist.blob (tenant_id, blob_id, creator_issuer, creator_subject, mime_type, size, sha256, accepted_at)
@@ -41,7 +41,7 @@ export async function insertBlob(tx: Tx, blob: Blob): Promise<void> {
   );
 }
 
-/** The named blobs that exist and that the transaction may read, in no order. */
+/** The listed blobs that exist and that the transaction may read, in no particular order. */
 export async function findBlobs(tx: Tx, wanted: readonly BlobAddress[]): Promise<Blob[]> {
   if (wanted.length === 0) return [];
   const rows = await tx.query<BlobRow>(
@@ -52,7 +52,7 @@ export async function findBlobs(tx: Tx, wanted: readonly BlobAddress[]): Promise
   return rows.map(blobOf);
 }
 
-/** The next blobs that no scan has judged, in the order of the primary key, behind `after`. */
+/** The next unscanned blobs in primary key order, after `after`. */
 export async function listNotScanned(tx: Tx, after: BlobAddress | undefined, limit: number): Promise<Blob[]> {
   const behind = after ? 'AND (b.tenant_id, b.blob_id) > ($1::uuid, $2::uuid)' : '';
   const rows = await tx.query<BlobRow>(
@@ -63,7 +63,7 @@ export async function listNotScanned(tx: Tx, after: BlobAddress | undefined, lim
   return rows.map(blobOf);
 }
 
-/** Writes down what a scan found; the first verdict stays. */
+/** Stores the result of a scan; the first result is final. */
 export async function setScanned(
   tx: Tx,
   blob: BlobAddress,

@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/postgres/database.js';
 import type { BlobAddress } from './blob-store.js';
 
-/** Says that bytes of a blob may be stored from now on. */
+/** Records that bytes of a blob may be stored from now on. */
 export async function beginUpload(tx: Tx, { tenantId, blobId }: BlobAddress, now: Date): Promise<void> {
   await tx.execute('INSERT INTO archivist.blob_upload (tenant_id, blob_id, begun_at) VALUES ($1, $2, $3)', [
     tenantId,
@@ -10,7 +10,10 @@ export async function beginUpload(tx: Tx, { tenantId, blobId }: BlobAddress, now
   ]);
 }
 
-/** Ends an upload. False when it was given up already, and its bytes with it; one who is at it is waited for. */
+/**
+ * Ends an upload. Resolves with false when the sweep has already removed it and its bytes; waits for a sweep that is
+ * running.
+ */
 export async function endUpload(tx: Tx, { tenantId, blobId }: BlobAddress): Promise<boolean> {
   const ended = await tx.execute('DELETE FROM archivist.blob_upload WHERE tenant_id = $1 AND blob_id = $2', [
     tenantId,
@@ -19,7 +22,10 @@ export async function endUpload(tx: Tx, { tenantId, blobId }: BlobAddress): Prom
   return ended > 0;
 }
 
-/** Uploads of any tenancy that began before a time, nobody else's until the transaction ends; at most so many. */
+/**
+ * Locks, until the transaction ends, at most `limit` uploads of any tenancy that began before a time and that nobody
+ * else has locked.
+ */
 export async function lockUploads(tx: Tx, before: Date, limit: number): Promise<BlobAddress[]> {
   const rows = await tx.query<{ tenant_id: string; blob_id: string }>(
     `SELECT tenant_id, blob_id FROM archivist.blob_upload WHERE begun_at < $1 ORDER BY begun_at LIMIT $2

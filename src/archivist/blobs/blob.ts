@@ -4,7 +4,7 @@ import { timestampOf } from '../../platform/timestamps.js';
 
 export type ScannedStatus = 'NOT_SCANNED' | 'SCANNED_OK' | 'SCANNED_BAD';
 
-/** What is known of a stored file. */
+/** The metadata of a stored file. */
 export interface Blob {
   readonly tenantId: string;
   readonly blobId: string;
@@ -24,7 +24,7 @@ export function blobIdentity(blob: { blobId: string }): string {
   return `blobs/${blob.blobId}`;
 }
 
-/** Where the bytes of a blob lie in the object store. */
+/** The object store key of a blob's bytes. */
 export function blobObjectKey(blob: { tenantId: string; blobId: string }): string {
   return `blobs/${blob.tenantId}/${blob.blobId}`;
 }
@@ -34,7 +34,7 @@ export function blobHash(blob: Blob): string {
   return toHex(blob.sha256);
 }
 
-/** A blob or attachment in an answer. */
+/** A blob or attachment in a response. */
 export const blobSchema = z.strictObject({
   identity: z.string(),
   hash: z.strictObject({ alg: z.string(), value: z.string() }),
@@ -51,8 +51,9 @@ export const blobSchema = z.strictObject({
 });
 
 /**
- * A blob or attachment as the interface shows it. `anonymous` leaves out who uploaded it, as public forms do. The reason
- * of a bad scan stands under `scanned_reason` too, where the stock client looks for it (docs/design/interface.md#existing-clients).
+ * A blob or attachment as the interface shows it. `anonymous` omits the uploader, as public forms do.
+ * The reason for a bad scan is also in `scanned_reason`, where the stock client reads it
+ * (docs/design/interface.md#existing-clients).
  */
 export function blobResponse(blob: Blob, anonymous = false): Record<string, unknown> {
   return {

@@ -1,18 +1,19 @@
 import type { Readable } from 'node:stream';
 import { fileTypeFromStream } from 'file-type';
 
-/** Declarations that say nothing: the one for any bytes, and the one that a form's part has when it has none. */
+/** Declared types that mean nothing: the generic type for bytes, and the default type of a form part. */
 const SAYS_NOTHING = new Set(['application/octet-stream', 'text/plain']);
 const LONGEST = 127;
-/** So much of a file is looked at; an Office document keeps the list of its parts within it, or at its end. */
+/** Only this many bytes of a file are examined; an Office document has its list of parts within them, or at its end. */
 export const LOOKED_AT = 16 * 1024 * 1024;
 const TEXT_SAMPLE = 4096;
 const CONTROLS = /(?![\t\n\v\f\r])\p{Control}/u;
 
 /**
- * The media type of a file: what its uploader declared, else what its bytes are (docs/design/interface.md#existing-clients; Office documents
- * are told from other archives), else text/plain for what reads as UTF-8 text, else application/octet-stream.
- * @param open the beginning of the file, at most `LOOKED_AT` bytes; called only when it is needed
+ * Returns the media type of a file: the declared type; else the type detected from its content, where Office documents
+ * are told from other archives (docs/design/interface.md#existing-clients); else text/plain for valid UTF-8 text; else
+ * application/octet-stream.
+ * @param open the beginning of the file, at most `LOOKED_AT` bytes; called only if needed
  */
 export async function mediaType(declared: string, open: () => Promise<Readable>): Promise<string> {
   if (!SAYS_NOTHING.has(declared) && declared.length <= LONGEST) return declared;

@@ -6,7 +6,8 @@ import type { BlobDeps } from './blob-deps.js';
 import { type BlobAddress, findBlobs } from './blob-store.js';
 
 /**
- * A blob for the one who uploaded it and for Owners; everybody else comes by an attachment that they can read.
+ * Returns a blob to its uploader and to Owners. Everybody else reads it as an attachment of something that they can
+ * read.
  * @throws {ApiError} not_found
  */
 export async function readOwnBlob(deps: BlobDeps, principal: Principal, blobId: string): Promise<Blob> {
@@ -15,7 +16,7 @@ export async function readOwnBlob(deps: BlobDeps, principal: Principal, blobId: 
   return blob;
 }
 
-/** A blob, whoever asks: what allows to read it was settled before. */
+/** Returns a blob without an access check; the caller has already checked. */
 export async function findBlob(deps: BlobDeps, address: BlobAddress): Promise<Blob | undefined> {
   const scope = { read: [address.tenantId], write: [] };
   const [blob] = await deps.database.inTransaction(scope, (tx) => findBlobs(tx, [address]));

@@ -14,15 +14,15 @@ export interface ScanDeps {
   readonly logger: Logger;
 }
 
-/** How many blobs of a run were found how. */
+/** The number of blobs of a run by scan result. */
 export type ScanCounts = Record<Verdict['status'], number>;
 
 const PAGE = 100;
 
 /**
- * Scans every blob that no scan has judged, one after the other. One that the scanner could not look at as a whole stays
- * NOT_SCANNED and is tried again in the next run. Each verdict is written at once: a crash repeats at most one scan.
- * @param stopping asked before each blob: true ends the run early
+ * Scans every unscanned blob, one after the other. A blob that the scanner cannot read in full stays NOT_SCANNED and is
+ * retried in the next run. Each result is stored at once, so a crash repeats one scan at most.
+ * @param stopping called before each blob; true ends the run early
  * @throws when the scanner cannot be reached
  */
 export async function scanBlobs(deps: ScanDeps, stopping: () => boolean = () => false): Promise<ScanCounts> {

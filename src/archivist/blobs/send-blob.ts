@@ -13,23 +13,27 @@ const flag = z
   .optional();
 
 /**
- * What a download may ask for (docs/design/interface.md#existing-clients). `strict`: only what was scanned and found good. `allow_insecure`:
- * even what was found bad.
+ * Query parameters of a download (docs/design/interface.md#existing-clients). `strict` serves only blobs that were
+ * scanned and found good. `allow_insecure` also serves blobs that were found bad.
  */
 export const downloadQuery = z.object({ strict: flag, allow_insecure: flag });
 
 export interface Download {
   readonly query: z.output<typeof downloadQuery>;
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** What the caller's disk should call it. */
+  /** The file name that the download suggests. */
   readonly fileName: string;
-  /** Read without a token: any cache may keep it, any origin may ask, and nothing found bad is ever handed out. */
+  /**
+   * Read without a token: any cache may store it, any origin may read it, and a blob that was found bad is never
+   * served.
+   */
   readonly anonymous: boolean;
 }
 
 /**
- * A blob, or the range of it that was asked for (RFC 9110 section 14), to be saved and never shown in place.
- * @throws {ApiError} bad_request for a blob that its scan forbids
+ * Sends a blob, or the requested range of it (RFC 9110 section 14), always as a download and never for display in
+ * place.
+ * @throws {ApiError} bad_request for a blob that its scan result forbids
  */
 export async function sendBlob(objectStore: ObjectStore, blob: Blob, download: Download): Promise<Reply> {
   requireSafe(blob, download);
@@ -68,7 +72,7 @@ function commonHeaders({ fileName, anonymous }: Download, etag: string): Record<
     'accept-ranges': 'bytes',
     'content-disposition': `attachment; ${dispositionName(fileName)}`,
     'x-content-type-options': 'nosniff',
-    // Asked anew each time: a scan may have found it bad since.
+    // Revalidated on every use, because a scan may have found it bad since.
     'cache-control': `${anonymous ? 'public' : 'private'}, no-cache, no-transform`,
     ...(anonymous
       ? {
@@ -79,9 +83,9 @@ function commonHeaders({ fileName, anonymous }: Download, etag: string): Record<
   };
 }
 
-/** `filename` in ASCII for old readers, and `filename*` in full when it needs more (RFC 6266, RFC 8187). */
+/** `filename` in ASCII for old clients, and the full name in `filename*` where it differs (RFC 6266, RFC 8187). */
 function dispositionName(name: string): string {
-  // By code points: half a surrogate pair could not be encoded.
+  // By code points: half a surrogate pair cannot be encoded.
   const base = [...name.replace(/^.*[\\/]/s, '')].slice(0, 255).join('') || 'file';
   const ascii = base.replace(/[^\x20-\x7e]/g, '_').replace(/["\\]/g, '_');
   if (ascii === base) return `filename="${base}"`;

@@ -10,13 +10,14 @@ export interface SweepDeps {
   readonly clock: Clock;
 }
 
-/** Twice what a request may take (platform/http/http-server.ts). */
+/** Twice the longest duration of a request (platform/http/http-server.ts). */
 const GIVEN_UP_MS = 2 * 3_600_000;
 const BATCH = 50;
 
 /**
- * Removes what uploads left that never became blobs: broken off, refused by a quota, repeated, or cut short by a crash.
- * Answers how many. A crash between the bytes and the row repeats a removal, which does no harm.
+ * Removes the bytes of uploads that never became blobs: aborted, over quota, repeated, or interrupted by a crash.
+ * Resolves with their number. A crash after the bytes are removed and before the row is repeats the removal, which is
+ * harmless.
  */
 export async function sweepUploads(deps: SweepDeps, stopping: () => boolean = () => false): Promise<number> {
   const before = new Date(deps.clock.now() - GIVEN_UP_MS);

@@ -16,7 +16,7 @@ import { beginUpload, endUpload } from './blob-upload-store.js';
 import { LOOKED_AT, mediaType } from './media-type.js';
 import { findBlob } from './read-blob.js';
 
-/** The field of the form that holds the file (docs/design/interface.md#attachments-and-blobs). */
+/** The form field that holds the file (docs/design/interface.md#attachments-and-blobs). */
 export const FILE_FIELD = 'file';
 
 /** An upload as its route passes it on. */
@@ -27,8 +27,9 @@ export interface UploadRequest {
 }
 
 /**
- * Stores the file of a form and what is known of it; with a repeated Idempotency-Key and the same file, answers with the
- * blob of the first request. The bytes are durable before the row: what a crash between leaves is swept.
+ * Stores the file of a form with its metadata. With a repeated Idempotency-Key and the same file, returns the blob of
+ * the first request.
+ * The bytes are durable before the row; after a crash between the two, the sweep removes them.
  */
 export async function uploadBlob(deps: BlobDeps, upload: UploadRequest): Promise<Record<string, unknown>> {
   const { principal } = upload;
@@ -59,7 +60,7 @@ function scopeOf(tenantId: string) {
   return { read: [tenantId], write: [tenantId] };
 }
 
-/** Writes the row, unless a request with the same key was faster: then the blob is its blob. */
+/** Writes the row, unless a request with the same key came first: then its blob is returned. */
 async function keepBlob(deps: BlobDeps, upload: UploadRequest, blob: Blob): Promise<Blob> {
   const { tenantId } = blob;
   const claim = claimOf(upload, blob.sha256);
@@ -76,7 +77,7 @@ async function keepBlob(deps: BlobDeps, upload: UploadRequest, blob: Blob): Prom
   return earlier ? sameBlob(deps, tenantId, earlier, claim!) : blob;
 }
 
-/** What an earlier upload under the same key made, if one did. */
+/** What an earlier upload with the same key created, if there was one. */
 async function earlierUpload(deps: BlobDeps, upload: UploadRequest): Promise<EarlierResult | undefined> {
   const claim = claimOf(upload, new Uint8Array());
   if (!claim) return undefined;
@@ -84,7 +85,7 @@ async function earlierUpload(deps: BlobDeps, upload: UploadRequest): Promise<Ear
   return held;
 }
 
-/** Reads the file again, to tell whether it is the same one, and keeps nothing of it. */
+/** Reads the file again to compare it with the first one, and stores nothing. */
 async function answerAgain(
   deps: BlobDeps,
   upload: UploadRequest,
@@ -109,14 +110,14 @@ async function sameBlob(
   return (await findBlob(deps, { tenantId, blobId: earlier.resource }))!;
 }
 
-/** The same file in another form is the same upload: only its bytes count. */
+/** Only the file's bytes are compared: the same file in a form that differs elsewhere is the same upload. */
 function claimOf({ principal, idempotencyKey }: UploadRequest, sha256: Uint8Array): IdempotencyClaim | undefined {
   return idempotencyClaim(idempotencyKey, { principal, method: 'POST', path: '/archivist/v1/blobs', rawBody: sha256 });
 }
 
 /**
- * Reads the file no further than the tenancy has room for, so that what a quota refuses is rarely stored first: only when
- * two uploads race for the last room does one of them leave an object to be swept.
+ * Stops reading the file when the tenancy's quota is exhausted, so that a refused file is rarely stored first. Only if
+ * two uploads race for the last space does one of them leave an object to sweep.
  */
 async function readWithinQuota<Stored>(
   deps: BlobDeps,
@@ -150,7 +151,10 @@ async function storeFile(deps: BlobDeps, address: { tenantId: string; blobId: st
   return { size, sha256: new Uint8Array(digest.digest()), mimeType };
 }
 
-/** An empty file is what a client sends that repeats an upload from a file already read to its end (docs/design/interface.md#existing-clients). */
+/**
+ * A client sends an empty file when it retries an upload from a file that it has already read to the end
+ * (docs/design/interface.md#existing-clients).
+ */
 async function* hashed(
   content: AsyncIterable<Uint8Array>,
   update: (chunk: Uint8Array) => void,

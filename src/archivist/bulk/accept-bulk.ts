@@ -6,21 +6,22 @@ import type { Settled } from '../accept/accept-writer.js';
 import type { Accepted, Submission } from '../accept/submission.js';
 import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
 
-/** How one kind of event goes through a bulk request. */
+/** How a bulk request handles one kind of event. */
 export interface BulkKind {
-  /** @throws {ZodError} or {ApiError} naming the field of an event that is wrong */
+  /** @throws {ZodError} or {ApiError} naming the invalid field of an event */
   submission(principal: Principal, item: unknown): Submission;
   shown(accepted: Accepted): Record<string, unknown>;
-  /** What earlier requests made, by id, as far as the principal may read it. */
+  /** What earlier requests created, by id, as far as the principal may read it. */
   earlier(tx: Tx, principal: Principal, ids: readonly string[]): Promise<Map<string, Record<string, unknown>>>;
 }
 
-/** The answer for one event: its status, and the event or the refusal. */
+/** The result of one event: its status, and the event or the error. */
 export type BulkAnswer = { readonly status: number } & Record<string, unknown>;
 
 /**
- * Accepts the valid events of a bulk request in one transaction and answers each in its place, as its own request would be.
- * @throws what keeps every event from being accepted, such as a database that is down
+ * Accepts the valid events of a bulk request in one transaction. Results are in the order of the events, each as a
+ * request of its own would have returned it.
+ * @throws an error that affects every event, such as a database outage
  */
 export async function acceptBulk(
   deps: ProvenanceDeps,

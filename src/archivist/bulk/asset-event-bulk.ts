@@ -11,8 +11,8 @@ import { readBulkItem } from './bulk.js';
 const MAX_EVENT_BODY = 1024 * 1024;
 
 /**
- * Asset events in bulk. An `idempotency_key` is the same key as the header of the event's own create request would carry.
- * @param assetId the asset of every event; undefined when each names its own as `asset_identity`
+ * Asset events in bulk. An `idempotency_key` equals the Idempotency-Key header of a separate create request.
+ * @param assetId the asset of every event; undefined when each event names its own in `asset_identity`
  */
 export function assetEventBulk(assetId: string | undefined): BulkKind {
   return {

@@ -7,7 +7,7 @@ import { assetFreeEventSubmission } from '../events/create-asset-free-event.js';
 import type { BulkKind } from './accept-bulk.js';
 import { readBulkItem } from './bulk.js';
 
-/** Asset-free events in bulk. An `idempotency_key` is the same key as the header of the event's own create request. */
+/** Asset-free events in bulk. An `idempotency_key` equals the Idempotency-Key header of a separate create request. */
 export const assetFreeEventBulk: BulkKind = {
   submission(principal, value) {
     const item = readBulkItem(value, MAX_ASSET_FREE_BODY);

@@ -12,7 +12,7 @@ import { assetEventBulk } from './asset-event-bulk.js';
 import { assetFreeEventBulk } from './asset-free-event-bulk.js';
 import { bulkAnswerSchema, bulkSchema, MAX_BULK_BODY } from './bulk.js';
 
-/** Many asset events in one request (docs/design/README.md#data); under `-` each names its asset. */
+/** Many asset events in one request (docs/design/README.md#data); under `-` each event names its asset. */
 export function assetEventBulkRoutes(deps: ProvenanceDeps): Route[] {
   return [
     route({
@@ -74,7 +74,7 @@ interface BulkContext {
 }
 
 async function bulkReply(deps: ProvenanceDeps, context: BulkContext, kind: BulkKind): Promise<Reply> {
-  // A header that did nothing would let a client believe that sending twice is harmless.
+  // Ignoring the header would let a client believe that a retry is safe.
   if (context.headers['idempotency-key'] !== undefined) {
     throw new ApiError('bad_request', 'Idempotency-Key: give each event its own as idempotency_key');
   }

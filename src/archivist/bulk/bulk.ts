@@ -5,10 +5,13 @@ import { ApiError } from '../../platform/errors.js';
 export const MAX_BULK_EVENTS = 1000;
 export const MAX_BULK_BODY = 8 * 1024 * 1024;
 
-/** Body of a bulk create. What is wrong with one event is said of that event, so they are read one by one. */
+/** Body of a bulk create. Events are validated one by one, so that an invalid event affects only its own result. */
 export const bulkSchema = z.object({ events: z.array(z.unknown()).min(1).max(MAX_BULK_EVENTS) });
 
-/** Answer of a bulk create: each event in its place, or why it was refused, under the status of its own create request. */
+/**
+ * Response of a bulk create: for each event in order, the event or its error, with the status of a separate create
+ * request.
+ */
 export function bulkAnswerSchema(event: z.ZodType) {
   const refusal = { error: z.string().optional(), description: z.string().optional() };
   return z.strictObject({
@@ -27,17 +30,17 @@ const envelopeSchema = z.object({
 /** One event of a bulk request. */
 export interface BulkItem {
   readonly idempotencyKey: string | undefined;
-  /** Of which asset, where the path does not say. */
+  /** Names the asset, if the path does not. */
   readonly assetIdentity: string | undefined;
-  /** What its own create request would have as body. */
+  /** The body of a separate create request. */
   readonly body: unknown;
   /** That body as JSON without spaces. */
   readonly rawBody: string;
 }
 
 /**
- * Takes one event of a bulk request apart.
- * @param limit most bytes that its own create request may have
+ * Reads one event of a bulk request.
+ * @param limit most bytes of a separate create request
  * @throws {ZodError} or {ApiError} naming the field
  */
 export function readBulkItem(value: unknown, limit: number): BulkItem {

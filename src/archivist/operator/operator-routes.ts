@@ -51,7 +51,8 @@ export function operatorRoutes(deps: OperatorDeps): Route[] {
         method: 'POST',
         path: `${TENANCIES}/:uuid\\:${verb}`,
         operationId: verb === 'disable' ? 'Operator_DisableTenancy' : 'Operator_EnableTenancy',
-        summary: verb === 'disable' ? 'Disable a tenancy: reject its tokens' : 'Enable a tenancy: accept its tokens again',
+        summary:
+          verb === 'disable' ? 'Disable a tenancy: reject its tokens' : 'Enable a tenancy: accept its tokens again',
         codes: [400, 401, 404],
         params: byUuid,
         handle: async ({ params }) => ({ body: await shutTenancy(deps, params.uuid, verb === 'disable') }),
