@@ -201,10 +201,7 @@ function planRegistration(submission: Of<'registration'>, context: PlanContext):
   };
 }
 
-/**
- * @param registered set when the event is made from a registered statement, which exists already and is not signed
- *   again
- */
+/** @param registered set when the event is made from a registered statement, which is not signed again */
 function planOfEvent(asset: Asset, event: AssetEvent, context: BatchContext, registered = false): Plan {
   const { deployment } = context;
   const intake = [intakeRow(tenancyLog(event.tenantId), event.eventId, 'asset_event', event.tenantId)];
@@ -280,8 +277,7 @@ function planAssetFreeEvent(submission: Of<'asset_free_event'>, context: PlanCon
   };
   const intake = [
     intakeRow(tenancyLog(tenantId), event.eventId, 'asset_free_event', tenantId),
-    // The leaf does not cover the whole record, so each event also gets a statement that does, with or without a
-    // template.
+    // The leaf does not cover the whole record, so each event also gets a statement that does.
     intakeRow(statementLog(context.deployment, false), event.eventId, 'statement', tenantId),
   ];
   return {
