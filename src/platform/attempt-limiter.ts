@@ -2,21 +2,21 @@ import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limite
 import { connectLimiterRedis } from './limiter-redis.js';
 import type { Logger } from './logger.js';
 
-/** Counts attempts under keys, in windows that begin with the first one. */
+/** Counts attempts per key, in windows that begin with the first attempt. */
 export interface AttemptLimiter {
-  /** Milliseconds until the key's window ends when it is full, else undefined. */
+  /** Milliseconds until the key's window ends if the window is full, else undefined. */
   shutFor(key: string): Promise<number | undefined>;
-  /** Counts one attempt. True for the one that fills the window. */
+  /** Counts one attempt. True for the attempt that fills the window. */
   count(key: string): Promise<boolean>;
   close(): void;
 }
 
 /**
- * At most so many attempts in a window, counted by Redis for all processes together, or without one in this process. While
- * Redis does not answer each process counts by itself.
+ * Allows a fixed number of attempts in a window. Redis counts for all processes together; without Redis, or while it
+ * does not answer, each process counts its own.
  */
 export function openAttemptLimiter(options: {
-  /** Tells limiters of one Redis apart. */
+  /** Separates limiters that share one Redis. */
   readonly name: string;
   readonly attempts: number;
   readonly seconds: number;

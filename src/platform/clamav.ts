@@ -2,25 +2,25 @@ import { connect, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-/** What a scanner says of some content. */
+/** What a scanner found in some content. */
 export type Verdict =
   | { readonly status: 'clean' }
   | { readonly status: 'bad'; readonly signature: string }
-  /** It could not look at all of it. */
+  /** The scanner could not read all of it. */
   | { readonly status: 'unknown'; readonly reason: string };
 
 export interface Scanner {
-  /** Reads content to its end, or destroys it. @throws when the scanner cannot be reached */
+  /** Reads the content to its end, or destroys it. @throws when the scanner cannot be reached */
   scan(content: Readable): Promise<Verdict>;
 }
 
-/** A large file is looked at without a word. */
+/** While a large file is scanned, the daemon sends nothing. */
 const SILENT_MS = 600_000;
 const LONGEST_REPLY = 4096;
 
 /**
- * A ClamAV daemon, asked by the INSTREAM command of its protocol (clamd(8)): chunks that a 32-bit length precedes, a
- * length of zero at the end, one line in return.
+ * A scanner that uses the INSTREAM command of a ClamAV daemon (clamd(8)): chunks, each preceded by its 32-bit length,
+ * then a length of zero; the daemon answers with one line.
  * @param url `tcp://host:port`, or the path of a socket
  */
 export function clamavScanner(url: string): Scanner {
@@ -52,7 +52,10 @@ function connected(socket: Socket): Promise<void> {
   });
 }
 
-/** A daemon that has heard enough answers and hangs up while we still speak: its answer counts, not our broken sentence. */
+/**
+ * A daemon that has read enough answers and closes the connection while we still write. Its answer counts, not our
+ * write error.
+ */
 async function ask(socket: Socket, content: Readable): Promise<Verdict> {
   let reply = '';
   const hungUp = new Promise<void>((resolve) => {
@@ -95,11 +98,11 @@ async function* framed(content: Readable, failed: (error: unknown) => void): Asy
   yield Buffer.alloc(4);
 }
 
-/** What lies beyond the daemon's limits was not looked at, whatever word it has for that. */
+/** Content beyond the daemon's limits was not scanned, however the daemon reports that. */
 function verdictOf(reply: string): Verdict {
   if (reply === 'stream: OK') return { status: 'clean' };
   const signature = /^stream: (.+) FOUND$/.exec(reply)?.[1];
   if (signature !== undefined && !signature.startsWith('Heuristics.Limits.Exceeded'))
     return { status: 'bad', signature };
-  return { status: 'unknown', reason: reply === '' ? 'the scanner hung up' : reply };
+  return { status: 'unknown', reason: reply === '' ? 'the scanner closed the connection' : reply };
 }

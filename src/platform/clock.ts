@@ -1,4 +1,4 @@
-/** Time is passed in, so that a test can turn it. */
+/** Time is passed in, so that a test can set it. */
 export interface Clock {
   /** Unix time in milliseconds. */
   now(): number;

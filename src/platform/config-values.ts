@@ -7,10 +7,10 @@ import { parseQuotas } from './quotas.js';
 /** A UUID in lower case. */
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** A witness as the operator names it. */
+/** A witness as configured by the operator. */
 export interface WitnessAddress {
   readonly key: NoteKey;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
 }
 
@@ -32,7 +32,7 @@ export function url(schemes: readonly string[]) {
     );
 }
 
-/** A base URL without a slash at its end, so that paths can be appended. */
+/** A base URL without a trailing slash, so that paths can be appended. */
 export const baseUrl = url(['http:', 'https:'])
   .refine((text) => !/[?#@]/.test(text), 'must have no query, fragment or user')
   .transform((text) => text.replace(/\/+$/, ''));
@@ -46,7 +46,7 @@ export const origins = z
     'must be origins such as https://app.example, separated by commas',
   );
 
-/** Verifier keys of witnesses with their URLs. */
+/** Verifier keys and URLs of witnesses. */
 export const witnesses = z.string().transform((text, context): readonly WitnessAddress[] =>
   text.split(',').map((each) => {
     const [vkey, address, ...more] = each.trim().split(/\s+/);
@@ -55,14 +55,19 @@ export const witnesses = z.string().transform((text, context): readonly WitnessA
       const key = decodeVkey(vkey ?? '');
       if (parsed.success && more.length === 0 && key.type === NoteKeyType.cosignature) return { key, url: parsed.data };
     } catch {
-      // Said below, in the operator's words.
+      // Reported below, with a message for the operator.
     }
-    context.addIssue('must be verifier key and URL of each witness, with a space between, separated by commas');
+    context.addIssue(
+      'must be the verifier key and the URL of each witness, with a space between them; separate witnesses by commas',
+    );
     return z.NEVER;
   }),
 );
 
-/** Whether two witnesses are one: asked twice it would make a quorum by itself. Sizes are remembered by name. */
+/**
+ * Whether a witness is listed twice: it would be asked twice and count twice towards the quorum. Sizes are remembered
+ * by name.
+ */
 export function hasTwins(given: readonly WitnessAddress[]): boolean {
   const names = new Set(given.map(({ key }) => key.name));
   const keys = new Set(given.map(({ key }) => key.publicKey.join()));
@@ -85,7 +90,7 @@ export const clamavUrl = z.string().refine((text) => {
   return protocol === 'tcp:' ? hostname !== '' && port !== '' : protocol === 'unix:' && pathname.length > 1;
 }, 'must be tcp://host:port or the path of a socket');
 
-/** A token in a PKCS #11 module. The reason for a refusal never has the text: somebody may have put a PIN into it. */
+/** A token in a PKCS #11 module. The error never quotes the value, because it may contain a PIN. */
 export const keyProvider = z.string().transform((text, context) => {
   try {
     return parsePkcs11Uri(text);
@@ -95,7 +100,7 @@ export const keyProvider = z.string().transform((text, context) => {
   }
 });
 
-/** Limits of a tenancy by name. */
+/** Limits per tenancy, by name. */
 export const quotas = z.string().transform((text, context) => {
   const parsed = parseQuotas(text);
   if (parsed) return parsed;
@@ -106,7 +111,7 @@ export const quotas = z.string().transform((text, context) => {
 /** When a job runs. */
 export const cronPattern = z.string().regex(/^\S+( \S+){4,5}$/, 'must be a cron pattern of five or six fields');
 
-/** One address, without a name. */
+/** One address, without a display name. */
 export const emailAddress = z
   .string()
   .max(254)

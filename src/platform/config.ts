@@ -25,70 +25,78 @@ import { DEFAULT_QUOTAS, type Quotas } from './quotas.js';
 /** Which part of the program this process plays. */
 export type Role = 'all' | 'api' | 'ledger' | 'worker';
 
-/** Everything that the operator decides, read once from the environment. A comment beside a field is its manual. */
+/** All settings of the operator, read once from the environment. The comment of each field is its manual. */
 export interface Config {
   /**
-   * `ROLE`, default `all`. `api`, `ledger` or `worker` play one part each; they need `DATABASE_URL`, share `KEYS_DIR` and
-   * `OBJECT_STORE_URL`, and should be given one `PUBLIC_URL`: receipts and tokens are issued in its name.
+   * `ROLE`, default `all`. `api`, `ledger` or `worker` runs only that part. Such processes need `DATABASE_URL`, share
+   * `KEYS_DIR` and `OBJECT_STORE_URL`, and should have the same `PUBLIC_URL`, because receipts and tokens are issued
+   * under it.
    */
   readonly role: Role;
   /** `HOST`, default 127.0.0.1: the address to listen on. */
   readonly host: string;
-  /** `PORT`, default 8080; 0 takes any free port and needs `PUBLIC_URL`. */
+  /** `PORT`, default 8080; 0 takes any free port and requires `PUBLIC_URL`. */
   readonly port: number;
   /**
-   * `TRUST_PROXY`, default none: whose forwarding headers are believed. A number of proxies, or addresses and subnets as
-   * Express understands them, separated by commas (`loopback`, `10.0.0.0/8`).
+   * `TRUST_PROXY`, default none: trusted proxies, whose forwarding headers are used. A number of proxies, or addresses
+   * and subnets in the syntax of Express, separated by commas (`loopback`, `10.0.0.0/8`).
    */
   readonly trustProxy: number | string | undefined;
   /**
-   * `TLS_CERTIFICATE_FILE` and `TLS_KEY_FILE`, paths of PEM files: listen with TLS on `TLS_PORT` (default 8443) as well,
-   * where clients can show certificates of their tenancy's authorities.
+   * `TLS_CERTIFICATE_FILE` and `TLS_KEY_FILE`, paths of PEM files: also listen with TLS, on `TLS_PORT` (default 8443).
+   * There, clients can authenticate with certificates of their tenancy's authorities.
    */
   readonly tls: { readonly certificateFile: string; readonly keyFile: string; readonly port: number } | undefined;
-  /** `PUBLIC_URL`, default `http://127.0.0.1:<PORT>`: base of every URL, issuer and audience that we print; no slash at its end. */
+  /**
+   * `PUBLIC_URL`, default `http://127.0.0.1:<PORT>`: base of every URL, issuer and audience that the service writes; no
+   * trailing slash.
+   */
   readonly publicUrl: string;
-  /** `CORS_ORIGINS`, such as `https://app.example,https://desk.example`: origins whose pages may send tokens. Default: none. */
+  /**
+   * `CORS_ORIGINS`, such as `https://app.example,https://desk.example`: origins whose pages may send tokens. Default:
+   * none.
+   */
   readonly corsOrigins: readonly string[];
   /** `DATA_DIR`, default `./data`: embedded state and first credentials. */
   readonly dataDir: string;
-  /** `KEYS_DIR`, default `DATA_DIR/keys`: private keys; one folder for all processes of a deployment. */
+  /** `KEYS_DIR`, default `DATA_DIR/keys`: private keys; all processes of a deployment use the same folder. */
   readonly keysDir: string;
   /**
    * `KEY_PROVIDER`, a PKCS #11 URI such as
-   * `pkcs11:token=archive?module-path=/usr/lib/softhsm/libsofthsm2.so&pin-source=/run/secrets/pin`: keys are made in that
-   * module's token and sign there. Unset, they are files in `KEYS_DIR`, where secrets that sign nothing are in any case.
+   * `pkcs11:token=archive?module-path=/usr/lib/softhsm/libsofthsm2.so&pin-source=/run/secrets/pin`: signing keys are
+   * created in that token and sign there. Unset, they are files in `KEYS_DIR`. Secrets that do not sign are always
+   * files in `KEYS_DIR`.
    */
   readonly keyProvider: Pkcs11Token | undefined;
   /** `DATABASE_URL`, `postgres://…`; unset, an embedded PostgreSQL in `DATA_DIR`. */
   readonly databaseUrl: string | undefined;
   /** `REDIS_URL`, `redis://…` or `rediss://…`; unset, queues live in the database. */
   readonly redisUrl: string | undefined;
-  /** `OBJECT_STORE_URL`, `file:///…`; unset, `DATA_DIR/objects`. Given as a folder. */
+  /** `OBJECT_STORE_URL`, `file:///…`; unset, `DATA_DIR/objects`. Parsed to the path of the folder. */
   readonly objectStoreDir: string;
-  /** `BLOB_LIMIT`, default 536870912 (512 MiB): most bytes of a blob. */
+  /** `BLOB_LIMIT`, default 536870912 (512 MiB): maximum size of a blob in bytes. */
   readonly blobLimit: number;
   /**
    * `CLAMAV_URL`, the socket of a ClamAV daemon that scans blobs: `tcp://host:port`, or its path. Unset, blobs stay
-   * NOT_SCANNED. The daemon's StreamMaxLength, MaxFileSize and MaxScanSize should reach BLOB_LIMIT, with AlertExceedsMax
-   * on: it passes what lies beyond its limits as clean otherwise.
+   * NOT_SCANNED. Set the daemon's StreamMaxLength, MaxFileSize and MaxScanSize to at least BLOB_LIMIT and turn
+   * AlertExceedsMax on; otherwise it reports content beyond its limits as clean.
    */
   readonly clamavUrl: string | undefined;
   /** `BLOB_SCAN_SCHEDULE`, default `0 3 * * *`: when blobs are scanned, as a cron pattern in UTC. */
   readonly blobScanSchedule: string;
   /**
-   * `ANCHOR_SCHEDULE`, default every ten seconds: when SIMPLE_HASH events are anchored, and anchors and seals written into
-   * the chain, as a cron pattern in UTC; six fields begin with seconds.
+   * `ANCHOR_SCHEDULE`, default every ten seconds: when SIMPLE_HASH events are anchored, and when anchors and seals are
+   * written to the chain, as a cron pattern in UTC; six fields begin with seconds.
    */
   readonly anchorSchedule: string;
   /**
-   * `QUOTAS`, such as `locations=50,assets=1000000,applications=unlimited`: the most that each tenancy may have; the names
-   * and their defaults stand in quotas.ts. The same for all processes of a deployment.
+   * `QUOTAS`, such as `locations=50,assets=1000000,applications=unlimited`: maximum per tenancy; the names and their
+   * defaults are in quotas.ts. Must be the same for all processes of a deployment.
    */
   readonly quotas: Quotas;
   /**
    * `LOG_FILES`, default `public`: who may read massifs and seals, which show how many events a tenancy has, and when.
-   * `members` asks for a token and shows the caller's own log and the public one.
+   * `members` requires a token and shows the caller's own log and the public log.
    */
   readonly logFiles: 'public' | 'members';
   /**
@@ -96,45 +104,56 @@ export interface Config {
    * C2SP witness that cosigns the public statement log. Unset, events stop at CONFIRMED.
    */
   readonly witnesses: readonly WitnessAddress[];
-  /** `WITNESS_QUORUM`, default all of them: how many have to cosign before an event is UNEQUIVOCAL. */
+  /** `WITNESS_QUORUM`, default all of them: how many witnesses must cosign before an event is UNEQUIVOCAL. */
   readonly witnessQuorum: number;
-  /** `WITNESS_SECONDS`, 1 to 59, default 10: how often they are asked. */
+  /** `WITNESS_SECONDS`, 1 to 59, default 10: seconds between requests to the witnesses. */
   readonly witnessSeconds: number;
-  /** `RATE_LIMIT`: most requests of each tenancy in a second, over all processes with `REDIS_URL`, else in each; unset, no limit. */
+  /**
+   * `RATE_LIMIT`: maximum requests per second of each tenancy; unset, no limit. With `REDIS_URL` the limit covers all
+   * processes together, without it each process separately.
+   */
   readonly rateLimit: number | undefined;
-  /** `BOOTSTRAP_CLIENT_ID`, a UUID: the first Owner application's id; used at first start only, drawn when unset. */
+  /**
+   * `BOOTSTRAP_CLIENT_ID`, a UUID: id of the first Owner application; random if unset. Used only at the first start.
+   */
   readonly bootstrapClientId: string | undefined;
-  /** `BOOTSTRAP_CLIENT_SECRET`, at least 32 characters: its secret, likewise. */
+  /** `BOOTSTRAP_CLIENT_SECRET`, at least 32 characters: its secret; random if unset. Used only at the first start. */
   readonly bootstrapClientSecret: string | undefined;
   /**
    * `BOOTSTRAP_PLUGIN_CLIENT_ID` and `BOOTSTRAP_PLUGIN_CLIENT_SECRET`: the first start also creates this application,
-   * without roles, for a conserver plugin that runs by itself. Used at the first start only.
+   * without roles, for a conserver plugin that runs as its own process. Used only at the first start.
    */
   readonly bootstrapPlugin: { readonly clientId: string; readonly clientSecret: string } | undefined;
-  /** `SMTP_URL`, `smtp://…` or `smtps://…`: who sends our e-mails; unset, they become `.eml` files in `DATA_DIR/mail`. */
+  /**
+   * `SMTP_URL`, `smtp://…` or `smtps://…`: the server that sends our e-mails. Unset, they are written to
+   * `DATA_DIR/mail` as `.eml` files.
+   */
   readonly smtpUrl: string | undefined;
-  /** `MAIL_FROM`, default `vcon-archivist@` and the host of `PUBLIC_URL`: the sender of our e-mails, one address. */
+  /** `MAIL_FROM`, one address, default `vcon-archivist@` and the host of `PUBLIC_URL`: the sender of our e-mails. */
   readonly mailFrom: string;
   /**
-   * `PRIVATE_IDENTITY_PROVIDERS`, default `refuse`: whether a tenancy's identity provider may lie in a private network and
-   * speak plain http; `allow` it where the Owners of tenancies are trusted to name addresses in your network.
+   * `PRIVATE_IDENTITY_PROVIDERS`, default `refuse`: whether a tenancy's identity provider may be in a private network
+   * and use plain http. Set `allow` only if you trust the Owners of tenancies to name addresses in your network.
    */
   readonly privateIdentityProviders: 'refuse' | 'allow';
-  /** `MASSIF_HEIGHT`, default 14: 2^(height−1) leaves a massif. Fixed for a log when it is made. */
+  /** `MASSIF_HEIGHT`, default 14: 2^(height−1) leaves per massif. Fixed when a log is created. */
   readonly massifHeight: number;
   /** `LOG_LEVEL`, default `warn`: trace, debug, info, warn, error, fatal or silent. */
   readonly logLevel: LogLevel;
   /** `LOG_FORMAT`, default `json`; `pretty` writes readable lines for a terminal. */
   readonly logFormat: LogFormat;
-  /** `HASH_ENVELOPE_LABELS`, default `private`: headers of our statements; `registered` writes 258 to 260 (COSE hash envelope). Both are read. */
+  /**
+   * `HASH_ENVELOPE_LABELS`, default `private`: header labels in our statements; `registered` writes 258 to 260 (COSE
+   * hash envelope). Both are read.
+   */
   readonly hashEnvelopeLabels: 'private' | 'registered';
   readonly payloadHash: PayloadHashConfig;
   readonly plugin: PluginConfig;
-  /** `ARCHIVIST_FAILPOINT`, for fault tests: kills the process at a named place, `name` or `name:n`. */
+  /** `ARCHIVIST_FAILPOINT`, for fault tests: kills the process at a named point, `name` or `name:n`. */
   readonly failpoint: string | undefined;
 }
 
-/** The environment asks for something that cannot be; the message names the variable and never its value. */
+/** The environment has an invalid setting; the message names the variable and never its value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -198,7 +217,7 @@ const environmentSchema = z.object({
     .string()
     .regex(/^\d{1,2}$/, 'must be a number')
     .transform(Number)
-    .refine((height) => height >= 2 && height <= 20, 'must lie between 2 and 20')
+    .refine((height) => height >= 2 && height <= 20, 'must be between 2 and 20')
     .default(14),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('warn'),
   LOG_FORMAT: z.enum(LOG_FORMATS).default('json'),
@@ -214,7 +233,7 @@ export const CONFIG_VARIABLES: readonly string[] = Object.keys(environmentSchema
 
 /**
  * Reads the configuration; an empty variable counts as unset. Folders become absolute.
- * @throws {ConfigError} naming every variable that is wrong
+ * @throws {ConfigError} naming every invalid variable
  */
 export function parseConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
@@ -232,14 +251,14 @@ function findContradiction(env: Environment): string | undefined {
   if (env.ROLE !== 'all' && env.DATABASE_URL === undefined)
     return `ROLE: ${env.ROLE} shares its database with other processes and needs DATABASE_URL`;
   if (env.PORT === 0 && env.PUBLIC_URL === undefined)
-    return 'PORT: 0 takes another port at each start, while PUBLIC_URL must stay the same and be set';
+    return 'PORT: 0 takes a different port at each start; set PUBLIC_URL, which must stay the same';
   if ((env.TLS_CERTIFICATE_FILE === undefined) !== (env.TLS_KEY_FILE === undefined))
     return 'TLS_CERTIFICATE_FILE: must be set together with TLS_KEY_FILE';
   if ((env.BOOTSTRAP_PLUGIN_CLIENT_ID === undefined) !== (env.BOOTSTRAP_PLUGIN_CLIENT_SECRET === undefined))
     return 'BOOTSTRAP_PLUGIN_CLIENT_ID: must be set together with BOOTSTRAP_PLUGIN_CLIENT_SECRET';
   if (env.WITNESS_QUORUM !== undefined && env.WITNESS_QUORUM > env.WITNESSES.length)
-    return `WITNESS_QUORUM: there are ${env.WITNESSES.length} WITNESSES`;
-  if (hasTwins(env.WITNESSES)) return 'WITNESSES: two have the same name or the same key';
+    return `WITNESS_QUORUM: is larger than the number of WITNESSES, ${env.WITNESSES.length}`;
+  if (hasTwins(env.WITNESSES)) return 'WITNESSES: two entries have the same name or the same key';
   return findPluginContradiction(env);
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readdir, rename, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** A file that a crash left unfinished has a name that begins so; nobody reads it. */
+/** Prefix of the names of files that a crash left unfinished; they are never read. */
 export const UNFINISHED = '.unfinished-';
 
 /** Waits until a file's content is on disk. */
@@ -15,15 +15,16 @@ export async function syncFile(path: string): Promise<void> {
   }
 }
 
-/** Waits until a folder's names are on disk. */
+/** Waits until a folder's entries are on disk. */
 export const syncFolder = syncFile;
 
-/** The bytes of a file, at once or as they come. */
+/** The bytes of a file, in memory or as a stream. */
 export type Content = Uint8Array | AsyncIterable<Uint8Array>;
 
 /**
- * Creates a file with all of its bytes, or leaves what has the name already; answers whether it created it. Of two writers
- * one creates, nobody ever sees a part, and it is on disk when this resolves. When the content fails there is no file.
+ * Creates a file with all of its bytes, or leaves an existing file of that name unchanged; returns whether it created
+ * the file. Of two writers, one creates it. No reader sees a partial file, and the file is on disk when this resolves.
+ * If reading the content fails, no file is created.
  */
 export async function createFile(path: string, bytes: Content, mode: number): Promise<boolean> {
   const unfinished = await writeBeside(path, bytes, mode);
@@ -39,13 +40,16 @@ export async function createFile(path: string, bytes: Content, mode: number): Pr
   return true;
 }
 
-/** Creates or replaces a file: a reader sees the old bytes or the new, whole. It is on disk when this resolves. */
+/**
+ * Creates or replaces a file: a reader sees either the old bytes or the new ones. The file is on disk when this
+ * resolves.
+ */
 export async function replaceFile(path: string, bytes: Uint8Array, mode: number): Promise<void> {
   await rename(await writeBeside(path, bytes, mode), path);
   await syncFolder(dirname(path));
 }
 
-/** Removes a file and what crashes left of it unfinished. Not while one writes it. */
+/** Removes a file and its unfinished remains of crashes. Not safe while another caller writes the file. */
 export async function removeFile(path: string): Promise<void> {
   const folder = dirname(path);
   const unfinished = unfinishedName(path);
@@ -75,7 +79,7 @@ async function writeBeside(path: string, bytes: Content, mode: number): Promise<
   return unfinished;
 }
 
-/** A new folder is on disk only when the one that names it is. */
+/** A new folder is on disk only when its parent folder is. */
 async function makeFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (first === undefined) return;

@@ -1,4 +1,4 @@
-/** Every refusal that a caller can see, with its HTTP status. Nothing else leaves the service as an error. */
+/** Every refusal that a caller can see, with its HTTP status. The service returns no other errors. */
 const STATUS = {
   bad_request: 400,
   unauthorized: 401,
@@ -20,7 +20,7 @@ export type ErrorCode = keyof typeof STATUS;
 
 export const ERROR_CODES = Object.keys(STATUS) as readonly ErrorCode[];
 
-/** A refusal that the caller is told: `{"error": code, "description": description}` under the code's status. */
+/** A refusal that is sent to the caller: `{"error": code, "description": description}` with the code's status. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;
@@ -39,8 +39,8 @@ export class ApiError extends Error {
 }
 
 /**
- * A refusal for now. The seconds are told twice: clients of the interface read `Archivist-Rate-Limit-Reset`, where they may
- * be parts of one, all others `Retry-After` (docs/design/interface.md#existing-clients).
+ * A temporary refusal. The delay is sent twice: clients of the interface read `Archivist-Rate-Limit-Reset`, where
+ * fractions of a second are allowed; others read `Retry-After` (docs/design/interface.md#existing-clients).
  */
 export function retryLater(
   code: 'rate_limited' | 'unavailable',
@@ -48,7 +48,7 @@ export function retryLater(
   seconds: number,
   headers: Readonly<Record<string, string>> = {},
 ): ApiError {
-  // Zero would tell those clients not to try again.
+  // Zero would tell those clients not to retry.
   const milliseconds = Math.max(1, Math.ceil(seconds * 1000));
   return new ApiError(code, description, {
     ...headers,

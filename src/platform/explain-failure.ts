@@ -1,11 +1,11 @@
-/** What the system's codes mean to somebody who starts a service. */
+/** What the system's error codes mean, for a person who starts a service. */
 const MEANINGS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
   ENOTDIR: 'a part of the path is not a folder',
-  EEXIST: 'there is a file of that name',
+  EEXIST: 'a file of that name exists',
   EADDRINUSE: 'another process listens there already',
   EADDRNOTAVAIL: 'this machine has no such address',
   ECONNREFUSED: 'nothing listens there',
@@ -16,9 +16,9 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'the host name cannot be looked up',
 };
 
-/** Why something failed: one line for a person, without a stack. */
+/** Returns why something failed: one line for a person, without a stack. */
 export function failureReason(error: unknown): string {
-  // A host with several addresses fails once for each, under a message of its own that is empty.
+  // A host with several addresses fails once per address, and the message of the aggregate error is empty.
   if (error instanceof AggregateError && error.errors.length > 0) return failureReason(error.errors[0]);
   const { code, path, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
   const meaning = MEANINGS[code ?? ''];
@@ -30,7 +30,10 @@ export function failureReason(error: unknown): string {
   return message.replace(/\s*\n\s*/g, ' ').trim() || code || 'unknown';
 }
 
-/** Lets work fail with a line that begins with what could not be done. @throws {Error} with the failure as its cause */
+/**
+ * Runs the work; if it fails, throws an error whose message begins with what could not be done. @throws {Error} with
+ * the failure as its cause
+ */
 export async function explained<T>(what: string, work: Promise<T>): Promise<T> {
   try {
     return await work;

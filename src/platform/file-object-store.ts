@@ -7,7 +7,7 @@ import type { ObjectStore } from './object-store.js';
 const KEY = /^[a-z0-9][a-z0-9._-]*(\/[a-z0-9][a-z0-9._-]*)*$/;
 const MODE = 0o644;
 
-/** An object store in a folder: an object is a file, its key the path. */
+/** An object store in a folder: each object is a file, and its key is the path. */
 export function fileObjectStore(folder: string): ObjectStore {
   const place = (key: string): string => {
     if (!KEY.test(key)) throw new TypeError('not an object key');
@@ -32,7 +32,7 @@ export function fileObjectStore(folder: string): ObjectStore {
     },
     put: async (key, bytes) => replaceFile(place(key), bytes, MODE),
     async putStream(key, content) {
-      if (!(await createFile(place(key), content, MODE))) throw new Error('there is an object of this key');
+      if (!(await createFile(place(key), content, MODE))) throw new Error('an object with this key already exists');
       return { size: (await stat(place(key))).size };
     },
     async open(key, range) {

@@ -1,31 +1,32 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from './clock.js';
 
-/** Where identities and randomness come from. */
+/** Source of ids and random bytes. */
 export interface Ids {
-  /** A UUIDv7 in lower case (RFC 9562 section 5.7), strictly above every earlier one of this process. */
+  /** A UUIDv7 in lower case (RFC 9562 section 5.7), strictly greater than every earlier one of this process. */
   uuid(): string;
-  /** Bytes of the system's cryptographic generator. */
+  /** Bytes from the system's cryptographic generator. */
   randomBytes(count: number): Uint8Array;
 }
 
-/** Bits after the time that count within a millisecond; the other 32 random bits are drawn anew each time. */
+/** Bits after the time that count within a millisecond; the other 32 random bits are new in each id. */
 const COUNTER_BITS = 42n;
 const COUNTER_MASK = (1n << COUNTER_BITS) - 1n;
-/** A millisecond starts in the lower quarter of the counter, so that it never runs over. */
+/** A millisecond starts in the lower quarter of the counter, so that the counter never overflows. */
 const COUNTER_START_BYTES = 5;
-/** Random bytes of ids are drawn so many at a time: asking for them costs more than they do. */
+/** Random bytes of ids are requested in blocks of this size: the call costs more than the bytes. */
 const DRAWN_BYTES = 1024;
 
 /**
- * Ids in order: 48 bits of time, 42 bits of counter that starts anywhere in its lower quarter, 32 random bits (RFC 9562
- * section 6.2, methods 1 and 3). While the clock stands still or steps back, the last time is kept and the counter goes on.
+ * Ids in ascending order: 48 bits of time, a 42-bit counter that starts at random in its lower quarter, 32 random bits
+ * (RFC 9562 section 6.2, methods 1 and 3). While the clock stands still or steps back, ids keep the last time and the
+ * counter goes on.
  */
 export function createIds(clock: Clock): Ids {
   let last = 0n;
   let drawn = randomBytes(DRAWN_BYTES);
 
-  /** Hex of bytes that are used once. */
+  /** Hex digits of random bytes, each used once. */
   function randomHex(count: number): string {
     if (drawn.length < count) drawn = randomBytes(DRAWN_BYTES);
     const hex = drawn.toString('hex', 0, count);

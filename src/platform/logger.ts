@@ -19,8 +19,8 @@ function withoutSecrets(line: string): string {
 }
 
 /**
- * Writes one JSON object a line to standard output, or readable lines for a terminal. Members that hold secrets, bearer
- * tokens, credentials in URLs and telephone numbers are replaced wherever in a line they stand.
+ * Writes one JSON object per line to standard output, or readable lines for a terminal. Members that hold secrets,
+ * bearer tokens, credentials in URLs and telephone numbers are redacted wherever they occur in a line.
  */
 export function createLogger(
   level: LogLevel,

@@ -13,12 +13,12 @@ export interface Mail {
   readonly text: string;
 }
 
-/** Hands e-mails over. @throws when the server does not take it */
+/** Hands an e-mail over to the server. @throws when the server does not accept it */
 export type SendMail = (mail: Mail) => Promise<void>;
 
 /**
- * Sends through the SMTP server of `smtpUrl`. Without one an e-mail becomes an `.eml` file in the folder, for its owner
- * alone, and the log says where.
+ * Sends through the SMTP server at `smtpUrl`. Without one, writes each e-mail to the folder as an `.eml` file that only
+ * the owner of the process can read, and logs its path.
  */
 export function createSendMail(deps: {
   readonly smtpUrl: string | undefined;
@@ -28,7 +28,7 @@ export function createSendMail(deps: {
   readonly logger: Logger;
 }): SendMail {
   const { smtpUrl, from, folder, ids, logger } = deps;
-  // An address is given as such and never as a line to be parsed: it cannot name a second one.
+  // Addresses are passed as structured values, never as a line to be parsed: one cannot smuggle in a second recipient.
   const envelope = ({ to, subject, text }: Mail) => ({
     from,
     to: { name: '', address: to },

@@ -1,19 +1,19 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Where the parts of the service tell what they did. Every metric is listed in this file. */
+/** Where the parts of the service report what they did. Every metric is declared in this file. */
 export interface Metrics {
-  /** All of it in the Prometheus text format, with its content type. */
+  /** All metrics in the Prometheus text format, with its content type. */
   readonly registry: Registry;
   readonly requests: Histogram<'operation' | 'status'>;
-  /** A create request was answered for: `earlier` is one that repeated an idempotency key. */
+  /** A create request was answered: `earlier` is one that repeated an idempotency key. */
   accepted(kind: 'asset' | 'asset_event' | 'asset_free_event' | 'earlier'): void;
   batchAccepted(size: number): void;
   /** A sign, commit, seal and publish round of one log ended. */
   roundEnded(outcome: 'done' | 'failed', durationMs: number): void;
   batchCommitted(leaves: number): void;
-  /** How many copies of keys and manifests in the database differ from the newest manifest. */
+  /** Number of stored copies of keys and manifests that differ from the newest manifest. */
   keyFaults(count: number): void;
-  /** Applications whose last secret expires within thirty days. */
+  /** Number of applications whose last secret expires within thirty days. */
   expiringSecrets(applications: number): void;
   lagged(lag: { readonly oldestWaitingMs: number; readonly haltedLogs: number }): void;
 }
@@ -34,13 +34,13 @@ export function createMetrics(): Metrics {
   });
   const accepted = new Counter({
     name: 'archivist_accepted_total',
-    help: 'Create requests whose rows are committed, by what they made; earlier: a repeated idempotency key',
+    help: 'Create requests whose rows are committed, by what they created; earlier: a repeated idempotency key',
     labelNames: ['kind'],
     registers,
   });
   const batches = new Histogram({
     name: 'archivist_accept_batch_size',
-    help: 'Create requests that one transaction answered',
+    help: 'Create requests that were committed in one transaction',
     buckets: BATCH_SIZES,
     registers,
   });
@@ -63,12 +63,12 @@ export function createMetrics(): Metrics {
   });
   const haltedLogs = new Gauge({
     name: 'archivist_halted_logs',
-    help: 'Logs that were stopped because their history does not hold, and wait for an operator',
+    help: 'Logs that were stopped because their history is inconsistent, and wait for an operator',
     registers,
   });
   const keyFaults = new Gauge({
     name: 'archivist_key_faults',
-    help: 'Rows of keys and key manifests that differ from the newest key manifest; they are not used, and somebody wrote them',
+    help: 'Rows of keys and key manifests that differ from the newest key manifest; they are not used, and somebody has changed them',
     registers,
   });
   const expiring = new Gauge({

@@ -1,13 +1,19 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 
-/** The payload-hash profile, for the conserver's stock SCITT link. What that link sends holds telephone numbers. */
+/**
+ * The payload-hash profile, for the conserver's stock SCITT link. The data which that link sends contains telephone
+ * numbers.
+ */
 export interface PayloadHashConfig {
-  /** `PAYLOAD_HASH_ISSUERS`: JSON file of the issuers whose keys are pinned (pinned-issuers.ts); unset, no profile. */
+  /**
+   * `PAYLOAD_HASH_ISSUERS`: JSON file of the issuers whose keys are pinned (pinned-issuers.ts); unset, the profile is
+   * off.
+   */
   readonly issuersFile: string | undefined;
-  /** `PAYLOAD_HASH_PATH`, default `/payload-hash`: under which it is served. */
+  /** `PAYLOAD_HASH_PATH`, default `/payload-hash`: the path that it is served under. */
   readonly path: string;
-  /** `PAYLOAD_HASH_RATE`, default 20: most requests of one network address in a second. */
+  /** `PAYLOAD_HASH_RATE`, default 20: maximum requests per second of one network address. */
   readonly perSecond: number;
 }
 

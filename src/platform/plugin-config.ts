@@ -2,55 +2,67 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { baseUrl, port, UUID, url } from './config-values.js';
 
-/** The conserver plugin: inside the service or alone. */
+/** The conserver plugin: inside the service or as its own process. */
 export interface PluginConfig {
-  /** Not a variable: `HOST` when there is a secret or client certificates are asked for, else loopback, whatever `HOST` says. */
+  /** Not a variable: `HOST` if there is a secret or client certificates are required; otherwise always loopback. */
   readonly host: string;
   /** `PLUGIN_PORT`, default 8081; 0 runs no plugin inside the service. */
   readonly port: number;
-  /** `PLUGIN_SECRET`, at least 16 characters: what the conserver sends as a bearer token. */
+  /** `PLUGIN_SECRET`, at least 16 characters: the bearer token that the conserver sends. */
   readonly secret: string | undefined;
   /**
-   * `PLUGIN_TLS_CERT` and `PLUGIN_TLS_KEY`, paths of PEM files: listen with TLS. `PLUGIN_TLS_CLIENT_CA` beside them: only
-   * callers with a certificate of this authority are let in.
+   * `PLUGIN_TLS_CERT` and `PLUGIN_TLS_KEY`, paths of PEM files: listen with TLS. With `PLUGIN_TLS_CLIENT_CA`, callers
+   * must also present a certificate of this authority.
    */
   readonly tls: PluginTls | undefined;
   /**
-   * `PLUGIN_FAIL`, default `closed`: what cannot be put on the queue is refused, and the conserver has it in its
-   * dead-letter list. `open`: it is kept in `DATA_DIR` until the queue is back, and the chain goes on.
+   * `PLUGIN_FAIL`, default `closed`: a request that cannot be queued is refused, and the conserver puts the vCon in its
+   * dead-letter list. `open`: it is stored in `DATA_DIR` until the queue is back, and the chain goes on.
    */
   readonly failOpen: boolean;
   /**
-   * `PLUGIN_DRAIN_SECONDS`, 0 to 20, default 0: so long a plugin that stops reports itself as unhealthy and still takes
-   * requests, so that a load balancer turns to another one.
+   * `PLUGIN_DRAIN_SECONDS`, 0 to 20, default 0: how long a stopping plugin reports itself as unhealthy and still
+   * accepts requests, so that a load balancer can switch to another one.
    */
   readonly drainSeconds: number;
-  /** `PLUGIN_BULK`, default `on`: events are delivered many in one request where the service takes that. */
+  /** `PLUGIN_BULK`, default `on`: send many events in one request if the service supports that. */
   readonly bulk: boolean;
-  /** `PLUGIN_RECEIPTS`, default `on`: after delivery the receipt is fetched, checked and kept. */
+  /** `PLUGIN_RECEIPTS`, default `on`: after delivery, fetch, check and store the receipt. */
   readonly receipts: boolean;
-  /** `PLUGIN_RECEIPT_URL`: each receipt that came home is posted there. */
+  /** `PLUGIN_RECEIPT_URL`: URL to which each receipt is posted. */
   readonly receiptUrl: string | undefined;
-  /** `PLUGIN_RECEIPT_KEY`, such as `receipt:{uuid}:{hash}`: each one is set under this key of the conserver's Redis. */
+  /**
+   * `PLUGIN_RECEIPT_KEY`, such as `receipt:{uuid}:{hash}`: key in the conserver's Redis under which each receipt is
+   * stored.
+   */
   readonly receiptKey: string | undefined;
-  /** `PLUGIN_RECEIPT_DAYS`, default 90: after how many days such a key expires. */
+  /** `PLUGIN_RECEIPT_DAYS`, default 90: days after which such a key expires. */
   readonly receiptDays: number;
   /**
-   * `PLUGIN_LABEL_SECRET`, at least 16 characters, default the client secret: the key of the hash that is recorded in place
-   * of a link or chain name which looks like a telephone number or an e-mail address.
+   * `PLUGIN_LABEL_SECRET`, at least 16 characters, default the client secret: key of the hash that replaces a link or
+   * chain name if the name looks like a telephone number or an e-mail address.
    */
   readonly labelSecret: string | undefined;
-  /** `CONSERVER_REDIS_URL`: where the wheel leaves what it saw, and vCons end. Unset, only the receiver captures. */
+  /**
+   * `CONSERVER_REDIS_URL`: the Redis where the wheel writes what it saw, and where vCons expire. Unset, only the
+   * receiver captures.
+   */
   readonly conserverRedisUrl: string | undefined;
-  /** `CONSERVER_STREAM`, default `vcon-evidence`: the stream of the link and the tracer. */
+  /** `CONSERVER_STREAM`, default `vcon-evidence`: the stream that the link and the tracer write to. */
   readonly stream: string;
-  /** `CONSERVER_TAP_LIST`: an egress list of every chain, for the plugin alone: it reports what left without an event. */
+  /**
+   * `CONSERVER_TAP_LIST`: an egress list of every chain, read only by the plugin: it reports vCons that left without an
+   * event.
+   */
   readonly tapList: string | undefined;
-  /** `PLUGIN_ENDINGS`, default `on`: when that Redis notifies that a vCon went, the wheel is asked whether it has ended. */
+  /**
+   * `PLUGIN_ENDINGS`, default `on`: when that Redis reports that a vCon was removed, the plugin asks the wheel whether
+   * the vCon has ended.
+   */
   readonly endings: boolean;
-  /** `ARCHIVIST_URL`: where events are delivered; unset, the service beside it. */
+  /** `ARCHIVIST_URL`: the service that events are delivered to; unset, the service in the same process. */
   readonly archivistUrl: string | undefined;
-  /** `ARCHIVIST_CLIENT_ID` and `ARCHIVIST_CLIENT_SECRET`; inside the service the first Owner application when unset. */
+  /** `ARCHIVIST_CLIENT_ID` and `ARCHIVIST_CLIENT_SECRET`; if unset inside the service, the first Owner application. */
   readonly clientId: string | undefined;
   readonly clientSecret: string | undefined;
   /** `ARCHIVIST_TENANCIES`: a JSON file, `{"<tenancy>": {"client_id", "client_secret", "label_secret"?}}`, for operations that name a tenancy. */
@@ -87,7 +99,7 @@ export const pluginVariables = {
   PLUGIN_RECEIPTS: onOff.default(true),
   PLUGIN_RECEIPT_URL: url(['http:', 'https:']).optional(),
   PLUGIN_RECEIPT_KEY: redisKey
-    .refine((key) => key.includes('{uuid}') && key.includes('{hash}'), 'must have {uuid} and {hash} in it')
+    .refine((key) => key.includes('{uuid}') && key.includes('{hash}'), 'must contain {uuid} and {hash}')
     .optional(),
   PLUGIN_RECEIPT_DAYS: z
     .string()
@@ -110,7 +122,7 @@ export const pluginVariables = {
 const pluginSchema = z.object(pluginVariables);
 type PluginEnvironment = z.output<typeof pluginSchema>;
 
-/** What in it cannot be together. */
+/** Returns what is wrong with a combination of variables. */
 export function findPluginContradiction(env: PluginEnvironment): string | undefined {
   if ((env.ARCHIVIST_CLIENT_ID === undefined) !== (env.ARCHIVIST_CLIENT_SECRET === undefined))
     return 'ARCHIVIST_CLIENT_ID: must be set together with ARCHIVIST_CLIENT_SECRET';

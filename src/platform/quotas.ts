@@ -1,4 +1,4 @@
-/** What a tenancy can have only so much of. Bytes for `blob_bytes`, a number of things for the others. */
+/** What a tenancy has a limit for: bytes for `blob_bytes`, a count for the others. */
 export const QUOTA_NAMES = [
   'applications',
   'tls_ca_certificates',
@@ -13,10 +13,10 @@ export const QUOTA_NAMES = [
 ] as const;
 export type QuotaName = (typeof QUOTA_NAMES)[number];
 
-/** The most of each that a tenancy may have; a name that is missing has no limit. */
+/** The limit of each for a tenancy; a name that is missing has no limit. */
 export type Quotas = Readonly<Partial<Record<QuotaName, number>>>;
 
-/** What is deleted again has a limit far above what people set up by hand; what grows with the work has none. */
+/** What users can delete has a limit far above what people set up by hand; what grows with use has no limit. */
 export const DEFAULT_QUOTAS: Quotas = {
   applications: 1_000,
   tls_ca_certificates: 1_000,
@@ -25,7 +25,9 @@ export const DEFAULT_QUOTAS: Quotas = {
   locations: 100_000,
 };
 
-/** `name=number` or `name=unlimited`, separated by commas, over the defaults; undefined when it cannot be read. */
+/**
+ * Parses `name=number` or `name=unlimited`, separated by commas, over the defaults; undefined when it cannot be parsed.
+ */
 export function parseQuotas(text: string): Quotas | undefined {
   const quotas: Partial<Record<QuotaName, number>> = { ...DEFAULT_QUOTAS };
   for (const part of text.split(',')) {

@@ -6,24 +6,24 @@ import type { Logger } from './logger.js';
 /** Counts the requests of each tenancy, or of each network address. */
 export interface RateLimiter {
   /**
-   * Counts so many requests, one unless it is said. More than a second allows take a whole second and keep the tenancy
-   * waiting for the others.
+   * Counts this many requests, by default one. A count above the limit uses a whole second, and the tenancy waits for
+   * the rest.
    * @returns headers that tell how much is left (draft-ietf-httpapi-ratelimit-headers)
-   * @throws {ApiError} rate_limited with the time until there is room
+   * @throws {ApiError} rate_limited with the time until the next request is allowed
    */
   admit(tenantId: string, requests?: number): Promise<Readonly<Record<string, string>>>;
   close(): void;
 }
 
 /**
- * At most so many requests of a tenancy in a second, counted by Redis for all processes together, or without one in this
- * process. While Redis does not answer each process counts by itself: a limiter that is down must not stop the service.
+ * Allows a fixed number of requests per second for each tenancy. Redis counts for all processes together; without
+ * Redis, or while it does not answer, each process counts its own: a limiter that is down must not stop the service.
  */
 export function openRateLimiter(options: {
   readonly requestsPerSecond: number;
   readonly redisUrl: string | undefined;
   readonly logger: Logger;
-  /** Whose requests are counted; of a tenancy's unless it is said. */
+  /** Whose requests are counted; by default a tenancy's. */
   readonly of?: 'tenancy' | 'address';
 }): RateLimiter {
   const { requestsPerSecond, redisUrl, logger, of = 'tenancy' } = options;
@@ -40,13 +40,13 @@ export function openRateLimiter(options: {
         storeClient: redis,
         rejectIfRedisNotReady: true,
         insuranceLimiter: ownCount,
-        // A tenancy over its limit is refused without asking Redis again.
+        // A tenancy over its limit is refused without another request to Redis.
         inMemoryBlockOnConsumed: requestsPerSecond + 1,
       })
     : ownCount;
   return {
     async admit(tenantId, requests = 1) {
-      // One less than the limit: whoever asks for many has been counted as one already.
+      // One less than the limit: one request of the batch was counted before its body was read.
       const atOnce = Math.max(1, Math.min(requests, requestsPerSecond - 1));
       try {
         const left = await limiter.consume(tenantId, atOnce);
@@ -54,7 +54,7 @@ export function openRateLimiter(options: {
         return rateHeaders(of, requestsPerSecond, left);
       } catch (refused) {
         if (!(refused instanceof RateLimiterRes)) throw refused;
-        const description = `This ${of} may make ${requestsPerSecond} requests in a second.`;
+        const description = `This ${of} may send ${requestsPerSecond} requests per second.`;
         const headers = rateHeaders(of, requestsPerSecond, refused);
         throw retryLater('rate_limited', description, refused.msBeforeNext / 1000, headers);
       }

@@ -3,7 +3,7 @@ import { ApiError } from './errors.js';
 
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
 
-/** A time in an answer: RFC 3339. */
+/** A time in a response: RFC 3339. */
 export const timestampSchema = z.string().meta({ format: 'date-time' });
 
 /** `2026-11-21T09:30:00.123Z`: UTC with exactly three decimals, the form of every time that the service sets. */
@@ -15,7 +15,7 @@ export function timestampOf(unixMs: number): string {
 export const NOT_COMMITTED = '1970-01-01T00:00:00Z';
 
 /**
- * A caller's RFC 3339 time as UTC text. One already in UTC stays as it was written; another is converted.
+ * A caller's RFC 3339 time as UTC text. A time in UTC stays as it was written; others are converted.
  * @throws {ApiError} bad_request naming the field
  */
 export function readTimestamp(value: string, field: string): { text: string; unixMs: number } {
@@ -27,12 +27,12 @@ export function readTimestamp(value: string, field: string): { text: string; uni
   return { text: match[8] === 'Z' && value[10] === 'T' ? value : timestampOf(unixMs), unixMs };
 }
 
-/** Years that both JavaScript and PostgreSQL read from text. */
+/** Years that both JavaScript and PostgreSQL can parse. */
 function inYears(time: Date): boolean {
   return time.getUTCFullYear() >= 1 && time.getUTCFullYear() <= 9999;
 }
 
-/** JavaScript reads the 30th of February as a day of March; PostgreSQL refuses it. */
+/** JavaScript parses the 30th of February as a day of March; PostgreSQL refuses it. */
 function isDay(day: string): boolean {
   const midnight = new Date(`${day}T00:00:00Z`);
   return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day);

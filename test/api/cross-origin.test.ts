@@ -54,6 +54,9 @@ describe('a member of a body that nobody knows', () => {
 
   it('is refused by name on a route of ours', async () => {
     const answer = await running.owner.post('/archivist/v1/events:bulk', { events: [{}], event: [] });
-    expect([answer.status, answer.json['description']]).toEqual([400, 'event: is no member of this body']);
+    expect([answer.status, answer.json['description']]).toEqual([
+      400,
+      'event: is not a member of this body; remove it or correct its name',
+    ]);
   });
 });

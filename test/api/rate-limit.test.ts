@@ -27,7 +27,7 @@ describe('requests of a tenancy', () => {
     const [refused] = refusedOf(await burst(owner));
     expect(refused?.json).toEqual({
       error: 'rate_limited',
-      description: `This tenancy may make ${LIMIT} requests in a second.`,
+      description: `This tenancy may send ${LIMIT} requests per second.`,
     });
     const reset = Number(refused?.headers.get('archivist-rate-limit-reset'));
     expect(reset).toBeGreaterThan(0);

@@ -108,7 +108,7 @@ describe('the configuration', () => {
     ['OBJECT_STORE_URL', '/srv/objects', 'OBJECT_STORE_URL: must be a URL'],
     ['BOOTSTRAP_CLIENT_ID', 'me', 'BOOTSTRAP_CLIENT_ID: must be a UUID'],
     ['BOOTSTRAP_CLIENT_SECRET', 'short', 'BOOTSTRAP_CLIENT_SECRET: must have at least 32'],
-    ['MASSIF_HEIGHT', '1', 'MASSIF_HEIGHT: must lie between 2 and 20'],
+    ['MASSIF_HEIGHT', '1', 'MASSIF_HEIGHT: must be between 2 and 20'],
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL: '],
     ['PLUGIN_SECRET', 'short', 'PLUGIN_SECRET: must have at least 16'],
     ['PLUGIN_SECRET', 'no bearer token has spaces', 'PLUGIN_SECRET: must have at least 16 characters, of ASCII and'],

@@ -1,4 +1,7 @@
-/** Value of a cookie of a request; undefined when it has none of this name. @param header the Cookie header */
+/**
+ * Returns the value of a request's cookie; undefined if there is no cookie of this name. @param header the Cookie
+ * header
+ */
 export function readCookie(header: string | undefined, name: string): string | undefined {
   for (const part of header?.split(';') ?? []) {
     const equals = part.indexOf('=');
@@ -7,12 +10,12 @@ export function readCookie(header: string | undefined, name: string): string | u
   return undefined;
 }
 
-/** A cookie that no script reads and no other site sends with anything but a plain link. */
+/** A cookie that no script can read and that other sites send only with a plain link. */
 export interface CookieSettings {
   readonly path: string;
-  /** Sent over https alone. */
+  /** Sent only over https. */
   readonly secure: boolean;
-  /** How long the browser keeps it; 0 takes it away. */
+  /** How long the browser keeps it; 0 removes it. */
   readonly seconds: number;
 }
 

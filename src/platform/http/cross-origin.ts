@@ -1,4 +1,6 @@
-/** What readers of public things send, those of log files as the Azure clients that they were written for. */
+/**
+ * Headers that readers of public resources send; for log files, those of the Azure clients that they were written for.
+ */
 const PUBLIC_HEADERS =
   'if-match, if-none-match, if-range, range, x-ms-client-request-id, x-ms-date, x-ms-range, x-ms-version, x-request-total-count';
 const TOKEN_HEADERS = `authorization, content-type, idempotency-key, archivist-tenancy, prefer, ${PUBLIC_HEADERS}`;
@@ -8,7 +10,7 @@ const A_DAY = '86400';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The answer to a preflight request (Fetch standard, CORS protocol); no headers where the origin may not ask. */
+/** The answer to a preflight request (Fetch standard, CORS protocol); no headers if the origin is not allowed. */
 export function preflightHeaders(
   resource: { readonly open: boolean; readonly allow: string },
   origin: string | undefined,
@@ -31,7 +33,7 @@ export function preflightHeaders(
   };
 }
 
-/** Lets a page of a configured origin read an answer to a caller with a token. Cookies are never allowed. */
+/** Lets a page of a configured origin read a response to a caller with a token. Cookies are never allowed. */
 export function crossOriginHeaders(origin: string | undefined, origins: readonly string[]): Headers {
   if (origins.length === 0) return {};
   if (origin === undefined || !origins.includes(origin)) return { vary: 'origin' };

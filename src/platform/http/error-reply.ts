@@ -6,8 +6,8 @@ import { isDatabaseUnavailable, isRefusedValue } from '../postgres/transient-err
 const RETRY_SECONDS = 2;
 
 /**
- * The refusal that an error becomes, or undefined for one that is our fault. A schema's complaint names the field; what
- * Express refuses by itself, such as a path that does not decode, is a bad request.
+ * The refusal for an error, or undefined if the error is a fault of the service. A schema error names the field; an
+ * error of Express, such as a path that cannot be decoded, is a bad request.
  */
 export function refusalOf(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error;
@@ -15,13 +15,13 @@ export function refusalOf(error: unknown): ApiError | undefined {
     const issue = error.issues[0];
     return new ApiError(
       'bad_request',
-      `${issue?.path.join('.') || 'body'}: ${issue ? complaint(issue) : 'is refused'}`,
+      `${issue?.path.join('.') || 'body'}: ${issue ? complaint(issue) : 'is invalid'}`,
     );
   }
   if (isDatabaseUnavailable(error))
-    return retryLater('unavailable', 'The database does not answer now; try again shortly.', RETRY_SECONDS);
+    return retryLater('unavailable', 'The database does not answer; try again shortly.', RETRY_SECONDS);
   if (error instanceof KeyModuleError)
-    return retryLater('unavailable', 'The module that signs does not answer now; try again shortly.', RETRY_SECONDS);
+    return retryLater('unavailable', 'The signing module does not answer; try again shortly.', RETRY_SECONDS);
   if (isRefusedValue(error)) return new ApiError('bad_request', refusedValue(error));
   const status = (error as { status?: unknown } | null)?.status;
   if (typeof status === 'number' && status >= 400 && status < 500)
@@ -29,7 +29,7 @@ export function refusalOf(error: unknown): ApiError | undefined {
   return undefined;
 }
 
-/** What to change; the schema's own words where they say it. */
+/** What to change; the schema's own message if it has one. */
 function complaint({ code, message, ...issue }: ZodError['issues'][number]): string {
   if (code !== 'invalid_type') return message;
   if (message.endsWith('received undefined')) return 'is missing';
@@ -37,7 +37,7 @@ function complaint({ code, message, ...issue }: ZodError['issues'][number]): str
   return expected === undefined ? message : `must be of type ${expected}`;
 }
 
-/** The database's own class of what it refuses, in words; its message may quote the value and is not repeated. */
+/** The class of a PostgreSQL error, in words; its message may quote the value and is not repeated. */
 function refusedValue(error: unknown): string {
   const { code, column } = error as { code?: string; column?: string };
   const where = column === undefined ? 'A value of the request' : column;

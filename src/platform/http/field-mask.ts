@@ -4,7 +4,7 @@ import { ApiError } from '../errors.js';
 export const MASK = 'mask';
 
 /**
- * The members of a PATCH body that its mask names; all of them without one.
+ * The members of a PATCH body that its mask names; without a mask, all of them.
  * @throws {ApiError} bad_request for a mask that names a member which the body does not have
  */
 export function maskedBody(mask: unknown, body: unknown): unknown {

@@ -4,35 +4,35 @@ import { pipeline } from 'node:stream/promises';
 import busboy, { type Busboy } from 'busboy';
 import { ApiError } from '../errors.js';
 
-/** A file on its way in a multipart form. */
+/** A file of a multipart form that is being received. */
 export interface FormFile {
   /**
-   * The media type that the part declares, lower case and without parameters. A part that declares none counts as
+   * The media type that the part declares, in lower case and without parameters. A part without one counts as
    * text/plain (RFC 7578 section 4.4).
    */
   readonly declaredType: string;
-  /** Ends only when the whole form has arrived as it should; throws an ApiError otherwise. */
+  /** Ends only when the whole form has arrived intact; otherwise throws an ApiError. */
   readonly content: AsyncIterable<Uint8Array>;
 }
 
-/** Which file is wanted: its field, and the most bytes that it may have. */
+/** The file to read: its field, and its maximum size in bytes. */
 interface Expected {
   readonly field: string;
   readonly limit: number;
 }
 
-/** What a form may carry beside the file. */
+/** Maximum size of the rest of the form, in bytes. */
 const BESIDE = 1024 * 1024;
-/** So much of a refused form is read and dropped: a client that is still sending would not hear the refusal. */
+/** How much of a refused form is read and dropped: a client that is still sending would miss the refusal. */
 const DROPPED = 4 * 1024 * 1024;
 const STALLED_MS = 60_000;
 
 /**
- * Reads the one file of a multipart form (RFC 7578) while it arrives: only a few chunks are ever in memory. Other fields
- * are dropped.
- * @param consume is given the file once and reads its content to the end; has ended when this resolves or throws
+ * Reads the one file of a multipart form (RFC 7578) while it arrives: only a few chunks are in memory at a time. Other
+ * fields are dropped.
+ * @param consume receives the file once and reads its content to the end; has ended when this resolves or throws
  * @throws {ApiError} bad_request for another body or a form without the file, quota_reached for a file over the limit;
- *   whatever `consume` throws
+ * every error of `consume`
  */
 export async function readFormFile<Result>(
   request: IncomingMessage,
@@ -50,7 +50,7 @@ export async function readFormFile<Result>(
   arrived.catch(() => undefined);
   const refused = new Promise<never>((_, reject) => {
     parser.on('file', (name, part, { mimeType }) => {
-      // Whoever reads the part hears of its error there.
+      // The reader of the part receives the error.
       part.on('error', () => undefined);
       if (name !== expected.field) part.resume();
       else if (consumed) reject(new ApiError('bad_request', `${expected.field}: must be sent once`));
@@ -63,7 +63,7 @@ export async function readFormFile<Result>(
   });
   try {
     await Promise.race([arrived, refused]);
-    if (!consumed) throw new ApiError('bad_request', `${expected.field}: a file in a field of this name is needed`);
+    if (!consumed) throw new ApiError('bad_request', `${expected.field}: the form must have a file in this field`);
     return await consumed;
   } finally {
     parser.destroy();
@@ -76,7 +76,7 @@ function openParser(request: IncomingMessage, limit: number): Busboy {
   if (!/^multipart\/form-data\s*;/i.test(request.headers['content-type'] ?? ''))
     throw new ApiError('bad_request', 'content-type: must be multipart/form-data with a boundary');
   try {
-    // The parser counts a file of exactly its limit as one that is too large.
+    // The parser reports a file of exactly its limit as too large.
     const limits = { fileSize: limit + 1, fieldSize: 64 * 1024, parts: 20, headerPairs: 50 };
     return busboy({ headers: request.headers, limits });
   } catch {
@@ -84,7 +84,7 @@ function openParser(request: IncomingMessage, limit: number): Busboy {
   }
 }
 
-/** The body, as far as it may go. Who stops reading leaves the connection open for the answer. */
+/** The body, up to its limit. A consumer that stops reading leaves the connection open for the response. */
 async function* bounded(request: Readable, expected: Expected): AsyncGenerator<Uint8Array> {
   let length = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
@@ -118,11 +118,11 @@ function dropRest(request: IncomingMessage): void {
   request.resume();
 }
 
-/** 402, which the interface has for a blob whose size exceeds the allocation. */
+/** 402, the status that the interface has for a blob above the quota. */
 function tooLarge({ field, limit }: Expected, headers: Record<string, string> = {}): ApiError {
-  return new ApiError('quota_reached', `${field}: may have ${limit} bytes at most`, headers);
+  return new ApiError('quota_reached', `${field}: may have at most ${limit} bytes`, headers);
 }
 
 function brokenOff(): ApiError {
-  return new ApiError('bad_request', 'The form breaks off or is malformed.');
+  return new ApiError('bad_request', 'The form is cut off or malformed.');
 }

@@ -10,13 +10,13 @@ export interface HttpServer {
   /** Base URL of the address listened on. */
   readonly url: string;
   readonly port: number;
-  /** Refuses new connections, ends idle ones, and resolves when the requests under way are answered. */
+  /** Refuses new connections, ends idle ones, and resolves when the requests in progress are answered. */
   close(): Promise<void>;
 }
 
 /**
- * How long a client may take to say what it wants, and how much it may say before the body. An upload has the whole of
- * `requestTimeout`; every other body is given up sooner (read-body.ts).
+ * Time for a client to send its headers, and their maximum size. Only an upload may use all of `requestTimeout`; other
+ * bodies time out sooner (read-body.ts).
  */
 const BOUNDS = {
   headersTimeout: 10_000,
@@ -30,7 +30,7 @@ const TLS = {
   minVersion: 'TLSv1.2',
   handshakeTimeout: 10_000,
   requestCert: true,
-  // Which authorities count is a tenancy's business, and is asked at each request.
+  // Trusted authorities differ between tenancies and are checked on each request.
   rejectUnauthorized: false,
 } as const;
 
@@ -41,9 +41,9 @@ export interface ServerCertificate {
 }
 
 /**
- * Listens, with bounds on a client's time and headers. With a certificate it speaks TLS and asks clients for theirs: who has
- * none, or one that nobody knows, comes in all the same, and is whoever his token says.
- * @throws when the address is taken, or the certificate does not fit its key
+ * Listens, with limits on a client's time and headers. With a certificate it uses TLS and requests a client
+ * certificate. A client with no certificate, or with an unknown one, is still accepted and identified by its token.
+ * @throws when the address is in use, or the certificate does not match its key
  */
 export async function listen(
   handler: RequestListener,
@@ -77,14 +77,14 @@ export async function listen(
   };
 }
 
-/** What is not HTTP never comes to a route; it is refused in the same words. */
+/** Input that is not HTTP never reaches a route; it is refused with the same body. */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
   const status = UNREADABLE[error.code ?? ''] ?? '400 Bad Request';
-  const body = JSON.stringify(errorBody(new ApiError('bad_request', 'The request is not HTTP that can be read.')));
+  const body = JSON.stringify(errorBody(new ApiError('bad_request', 'The request is not valid HTTP.')));
   const head = `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: application/json\r\n`;
   socket.end(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }

@@ -1,21 +1,21 @@
 import type { Reply } from './route.js';
 
-/** One page of a collection as a list route answers it. */
+/** One page of a collection, as a list route returns it. */
 export interface ListPage {
   /** The member of the body that holds the items. */
   readonly key: string;
   readonly items: readonly unknown[];
-  /** Empty when no further page exists. */
+  /** Empty on the last page. */
   readonly nextPageToken: string;
-  /** How many the whole list has, as far as that was counted. */
+  /** Number of entries in the whole list, as far as it was counted. */
   readonly total?: number | undefined;
-  /** The server's result limit: a longer list is answered as partial content. */
+  /** The server's result limit: a longer list is returned as partial content. */
   readonly limit?: number | undefined;
 }
 
 /**
- * The reply of a list (docs/design/interface.md#lists): `x-total-count` whenever the total is known, and 206 with
- * `content-range` when it exceeds the result limit.
+ * The reply of a list (docs/design/interface.md#lists): `x-total-count` if the total is known, and 206 with
+ * `content-range` if it exceeds the result limit.
  */
 export function listReply(page: ListPage): Reply {
   const body = { [page.key]: page.items, next_page_token: page.nextPageToken };

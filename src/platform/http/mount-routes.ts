@@ -16,55 +16,56 @@ import { unknownMembers } from './unknown-members.js';
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
 const NO_BODY = new Uint8Array();
-/** Names of ignored members that an answer lists. */
+/** Maximum number of ignored members that a response lists. */
 const MAX_NAMED = 16;
 export interface PipelineDeps {
   readonly authenticate: Authenticate;
-  /** Lets the operator pass, by the Authorization header. @throws {ApiError} unauthorized */
+  /** Authenticates the operator by the Authorization header. @throws {ApiError} unauthorized */
   readonly authenticateOperator: (authorization: string | undefined) => void;
-  /** Counts what callers with a token ask for, in requests; returns headers for the answer. @throws {ApiError} rate_limited */
+  /** Counts a caller's requests; returns headers for the response. @throws {ApiError} rate_limited */
   readonly admit?: (principal: Principal, requests: number) => Promise<Readonly<Record<string, string>>>;
   /** Origins whose pages may send a token. */
   readonly corsOrigins: readonly string[];
   readonly logger: Logger;
-  /** Told of every answer of a route. */
+  /** Called after every response of a route. */
   readonly answered: (operationId: string, status: number, seconds: number) => void;
-  /** Seconds that only grow. */
+  /** A monotonic clock in seconds. */
   readonly seconds: () => number;
 }
 
-/** What one path answers to. */
+/** The methods of one path. */
 interface Resource {
   readonly methods: Map<string, Route>;
   readonly allow: string;
-  /** Every route is public: a page of another origin may ask. */
+  /** Every route is public: a page of another origin may send requests. */
   readonly open: boolean;
 }
 
 /**
- * Mounts routes behind the one pipeline: authenticate, admit, read, validate, handle, reply. A known path with another method is
- * 405, any other path 404. Whatever is wrong with a request is a 4xx that says what; a 5xx is always our own fault.
+ * Mounts routes behind one pipeline: authenticate, admit, read, validate, handle, reply. A known path with another
+ * method is 405, any other path 404. Every fault in a request is a 4xx that says what is wrong; a 5xx is always a fault
+ * of the service.
  */
 export function mountRoutes(app: Express, routes: readonly Route[], deps: PipelineDeps): void {
-  // In any other environment Express shows a stack to the caller when even the refusal fails.
+  // In any other environment, Express sends a stack trace to the caller if sending the refusal fails too.
   app.set('env', 'production');
   for (const [path, resource] of resourcesOf(routes))
     app.all(path, (request, response) => dispatch(resource, deps, request, response));
   app.use((request: Request, response: Response) => {
-    sendError(response, new ApiError('not_found', 'There is nothing at this path.'), nearestRoute(routes, request));
+    sendError(response, new ApiError('not_found', 'No resource has this path.'), nearestRoute(routes, request));
   });
-  // Express counts the parameters: with four it is what errors come to, such as those of a path that does not decode.
+  // Express counts the parameters: a function with four handles errors, such as a path that cannot be decoded.
   app.use((error: unknown, request: Request, response: Response, _next: unknown) => {
     fail(response, deps.logger, error, 'pipeline', nearestRoute(routes, request));
   });
 }
 
-/** The route under whose resource a path lies that is none: its refusal is told as the ones of its neighbours. */
+/** The route whose resource is nearest to a path that does not exist: its refusal has the form of its neighbours'. */
 function nearestRoute(routes: readonly Route[], { path }: Request): Route | undefined {
   return routes.find((route) => route.refusal?.form && path.startsWith(`${route.path.split('/:')[0]}/`));
 }
 
-/** A path with an escaped colon also matches the parameter of its shorter sibling, so it stands before it. */
+/** A path with an escaped colon also matches the parameter of its shorter sibling, so it is mounted first. */
 function resourcesOf(routes: readonly Route[]): [path: string, resource: Resource][] {
   const byPath = new Map<string, Map<string, Route>>();
   for (const route of routes) {
@@ -85,7 +86,7 @@ async function dispatch(resource: Resource, deps: PipelineDeps, request: Request
   else if (request.method === 'OPTIONS') sendOptions(resource, deps, request, response);
   else {
     const { allow } = resource;
-    const refusal = new ApiError('method_not_allowed', `This path takes ${allow}.`, { allow });
+    const refusal = new ApiError('method_not_allowed', `This path accepts ${allow}.`, { allow });
     sendError(response, refusal, [...resource.methods.values()][0]);
   }
 }
@@ -114,7 +115,7 @@ async function serve(route: Route, deps: PipelineDeps, request: Request, respons
   deps.answered(route.operationId, response.statusCode, deps.seconds() - begun);
 }
 
-/** @param tell sets headers that the answer has whether it is refused or not */
+/** @param tell sets headers that the response has whether or not the request is refused */
 async function answer(
   route: Route,
   deps: PipelineDeps,
@@ -131,21 +132,21 @@ async function answer(
     query: route.query?.parse(request.query),
     body: route.body && readMembers(route, route.body, bodyOf(route, request, rawBody), tell),
     rawBody,
-    // Of the headers that Node keeps as lists, set-cookie alone is one, and no request has it.
+    // Of the headers that Node keeps as lists, only set-cookie is an array, and no request has it.
     headers: request.headers as Record<string, string | undefined>,
     principal,
     address: networkOf(request.ip),
     request,
   };
-  // Known only by the body; one was counted before it was read.
+  // Known only from the body; one request was counted before the body was read.
   const weight = route.weight?.(context.body) ?? 1;
   if (principal && weight > 1 && deps.admit) tell(await deps.admit(principal, weight - 1));
   return route.handle(context);
 }
 
 /**
- * A member that a route of the interface does not know is ignored, as stock clients need it, and named in a header; a route
- * of ours refuses it. Either way a typing error is found.
+ * A route of the original interface ignores an unknown member, as stock clients need it, and names it in a header; an
+ * extension route refuses it. Both reveal a typing error.
  */
 function readMembers(
   route: Route,
@@ -156,7 +157,8 @@ function readMembers(
   const read = schema.parse(body);
   const unknown = unknownMembers(schema, body);
   if (unknown.length === 0) return read;
-  if (route.extension) throw new ApiError('bad_request', `${unknown[0]}: is no member of this body`);
+  if (route.extension)
+    throw new ApiError('bad_request', `${unknown[0]}: is not a member of this body; remove it or correct its name`);
   tell({ 'x-ignored-members': unknown.slice(0, MAX_NAMED).map(encodeURIComponent).join(', ') });
   return read;
 }
@@ -166,7 +168,7 @@ function bodyOf(route: Route, request: Request, rawBody: Uint8Array): unknown {
   return route.method === 'PATCH' ? maskedBody(request.query[MASK], body) : body;
 }
 
-/** A wildcard's segments as the one text that they are in the path. */
+/** The segments of a wildcard, joined as they are in the path. */
 function pathParameters(request: Request): Record<string, string> {
   const parameters = Object.entries(request.params as Record<string, string | string[]>);
   return Object.fromEntries(parameters.map(([name, value]) => [name, Array.isArray(value) ? value.join('/') : value]));
@@ -183,22 +185,22 @@ function send(response: Response, reply: Reply, success: number): void {
   response.end(bytes);
 }
 
-/** Our own fault is told in the log, under a number that the caller gets too, and nothing else. */
+/** Logs a fault of the service under a number. The caller gets only that number. */
 function fail(response: Response, logger: Logger, error: unknown, operation: string, route?: Route): void {
   if (response.headersSent) {
-    logger.error({ err: error, operation }, 'an answer broke off');
+    logger.error({ err: error, operation }, 'a response was cut off');
     response.destroy();
     return;
   }
   const refusal = refusalOf(error);
   if (refusal) {
-    if (refusal.status >= 500) logger.warn({ err: error, operation }, 'a request was put off');
+    if (refusal.status >= 500) logger.warn({ err: error, operation }, 'a request was refused for now');
     sendError(response, refusal, route);
     return;
   }
   const incident = randomUUID();
   logger.error({ err: error, operation, incident }, 'a request failed');
-  sendError(response, new ApiError('internal', `The service failed; its log tells why under ${incident}.`), route);
+  sendError(response, new ApiError('internal', `The service failed. Its log has the reason under ${incident}.`), route);
 }
 
 function sendError(response: Response, error: ApiError, route?: Route): void {

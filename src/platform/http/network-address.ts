@@ -1,6 +1,9 @@
 import ipaddr from 'ipaddr.js';
 
-/** Of an IPv6 address its /64 network: whoever has one has them all. Of an IPv4 address, also one in IPv6, itself. */
+/**
+ * For an IPv6 address its /64 network, because one caller usually has all of it. For an IPv4 address, also one inside
+ * IPv6, the address itself.
+ */
 export function networkOf(address: string | undefined): string {
   if (address === undefined || !ipaddr.isValid(address)) return 'unknown';
   const parsed = ipaddr.process(address);

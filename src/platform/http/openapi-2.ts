@@ -5,16 +5,16 @@ import type { AnswerHeader, Route } from './route.js';
 
 type Json = Record<string, unknown>;
 
-/** What a header of an answer tells. */
+/** What each response header means. */
 const HEADERS: Readonly<Record<AnswerHeader, Json>> = {
-  location: { type: 'string', description: 'Absolute URL to ask at' },
-  'retry-after': { type: 'integer', description: 'Seconds to wait before asking again' },
+  location: { type: 'string', description: 'Absolute URL to request' },
+  'retry-after': { type: 'integer', description: 'Seconds to wait before the next request' },
 };
 
-/** Any route may come to these; only where refusals have a form of their own is that worth a word. */
+/** Any route may return these; they are described only where refusals have a form of their own. */
 const OUR_FAULTS = [500, 503] as const;
 
-/** An OpenAPI 2.0 document of these routes, from the schemas that validate their requests. */
+/** Returns an OpenAPI 2.0 document of these routes, from the schemas that validate their requests. */
 export function openApiDocument(
   routes: readonly Route[],
   about: { title: string; version: string; publicUrl: string },
@@ -67,7 +67,7 @@ function response(route: Route, status: number): Json {
   return { description, ...content(route, status), ...(names.length > 0 ? { headers } : {}) };
 }
 
-/** The schema of an answer's body, and its type where OpenAPI 2.0 has no place to tell it for one status alone. */
+/** The schema of a response body, and its type, because OpenAPI 2.0 cannot give a type to one status only. */
 function content(route: Route, status: number): Json {
   const { rawResponse } = route;
   const form = route.refusal?.form;
@@ -83,7 +83,7 @@ function content(route: Route, status: number): Json {
   return route.response ? { schema: schemaOf(route.response, 'output') } : {};
 }
 
-/** Every name in the path is a parameter, whether a schema speaks of it or not. */
+/** Every name in the path is a parameter, with or without a schema. */
 function pathParameters(route: Route): Json[] {
   const described = new Map(fields(route.params, 'path').map((parameter) => [parameter['name'], parameter]));
   const names = [...documentPath(route.path).matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
@@ -130,8 +130,8 @@ function schemaOf(schema: ZodType, io: 'input' | 'output'): Json {
 }
 
 /**
- * OpenAPI 2.0 has neither null nor choices: what may be null is marked `x-nullable`, and a choice between several shapes
- * says nothing of them.
+ * OpenAPI 2.0 has neither null nor unions: nullable members are marked `x-nullable`, and a union of several shapes is
+ * left open.
  */
 function nullableAsExtension(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(nullableAsExtension);

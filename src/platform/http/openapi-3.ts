@@ -6,7 +6,7 @@ import type { AnswerHeader, RequestHeader, Route } from './route.js';
 
 type Json = Record<string, unknown>;
 
-/** Routes that stand under one tag. */
+/** Routes under one tag. */
 export interface TaggedRoutes {
   /** Short and stable: the part of the path after `/archivist/`. */
   readonly name: string;
@@ -19,24 +19,25 @@ export interface DescribedApi {
   readonly description: string;
   readonly version: string;
   readonly publicUrl: string;
-  /** Where tokens are issued, relative to the base URL. */
+  /** The token endpoint, relative to the base URL. */
   readonly tokenPath: string;
-  /** Schemas that get a name of their own in the document, wherever an answer holds them. */
+  /** Schemas that get a name of their own in the document, in every response that contains them. */
   readonly schemas: Readonly<Record<string, ZodType>>;
 }
 
 const ANSWER_HEADERS: Readonly<Record<AnswerHeader, Json>> = {
-  location: { description: 'Absolute URL to ask at', schema: { type: 'string', format: 'uri' } },
+  location: { description: 'Absolute URL to request', schema: { type: 'string', format: 'uri' } },
   'retry-after': { description: 'Seconds to wait before the next attempt', schema: { type: 'integer' } },
 };
 const TOTAL_COUNT: Json = {
-  description: 'Number of entries in the whole list, at most one more than the server limit unless asked for exactly',
+  description:
+    'Number of entries in the whole list; at most one more than the server limit unless an exact count was requested',
   schema: { type: 'integer' },
 };
 
 const REQUEST_HEADERS: Readonly<Record<RequestHeader, Json>> = {
   'idempotency-key': {
-    description: 'Makes a retry harmless: the same key and body give the same answer',
+    description: 'Makes a retry idempotent: the same key and body return the same response',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
   'x-request-total-count': {
@@ -44,7 +45,7 @@ const REQUEST_HEADERS: Readonly<Record<RequestHeader, Json>> = {
     schema: { type: 'string', enum: ['true', 'false'] },
   },
   prefer: {
-    description: '`respond-async`: answer at once; `wait=<seconds>`: wait that long for the receipt (RFC 7240)',
+    description: '`respond-async`: respond at once; `wait=<seconds>`: wait that long for the receipt (RFC 7240)',
     schema: { type: 'string' },
   },
 };
@@ -119,7 +120,7 @@ function operation(route: Route, tag: string, describe: SchemaWriter): Json {
   };
 }
 
-/** Every name in the path is a parameter, with the schema that checks it where there is one. */
+/** Every name in the path is a parameter, with the schema that checks it if there is one. */
 function pathParameters(route: Route, describe: SchemaWriter): Json[] {
   const { properties = {} } = route.params ? describe.of(route.params, 'input') : {};
   const names = [...documentPath(route.path).matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
@@ -141,13 +142,13 @@ function queryParameters(route: Route, describe: SchemaWriter): Json[] {
   return [...named, ...prefixes.map(attributeFilter), ...(takesMask(route) ? [MASK_PARAMETER] : [])];
 }
 
-/** Free names under a prefix: each member of the object is a parameter of its own (style form, exploded). */
+/** Free names with a prefix: each member of the object is a parameter of its own (style form, exploded). */
 function attributeFilter(prefix: string): Json {
   return {
     name: `${prefix}*`,
     in: 'query',
     required: false,
-    description: `Filters by attribute: \`${prefix}<name>=<value>\`, any number of them. \`*\` is any value.`,
+    description: `Filters by attribute: \`${prefix}<name>=<value>\`, any number of them. \`*\` matches any value.`,
     style: 'form',
     explode: true,
     schema: {
@@ -197,7 +198,7 @@ function requestBody(route: Route, describe: SchemaWriter): Json | undefined {
   return { required: true, content: { [type]: { schema, ...examples } } };
 }
 
-/** OpenAPI 3.1 describes bytes by their media type; the format is for readers that know 3.0 only. */
+/** OpenAPI 3.1 describes bytes by their media type; the format is only for readers that know just 3.0. */
 const BINARY: Json = { type: 'string', format: 'binary' };
 
 function responses(route: Route, describe: SchemaWriter): Json {
@@ -251,7 +252,7 @@ function schemaWriter(schemas: Readonly<Record<string, ZodType>>): SchemaWriter 
     const json = z.toJSONSchema(schema, {
       unrepresentable: 'any',
       io,
-      // A name stands for the form of an answer; a request may leave out what an answer always has.
+      // A name stands for the response form; a request may leave out members that a response always has.
       ...(io === 'output' ? { metadata: withGlobal(registry) } : {}),
     }) as Json;
     const { $schema: _, $defs = {}, id: __, $id: ___, ...rest } = json;
@@ -275,7 +276,7 @@ function withGlobal(registry: { get(schema: ZodType): { id: string } | undefined
   return both as unknown as typeof z.globalRegistry;
 }
 
-/** References that are local to one schema, as references into the document. */
+/** References that are local to one schema, rewritten as references into the document. */
 function pointing(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(pointing);
   if (typeof node !== 'object' || node === null) return node;

@@ -14,42 +14,42 @@ export interface OutboundRequest {
   readonly body?: string | undefined;
 }
 
-/** Asks a server whose address somebody has typed into a setting. @throws {OutboundRefused} */
+/** Sends a request to a server whose address a user has entered. @throws {OutboundRefused} */
 export type OutboundFetch = (url: string, request?: OutboundRequest) => Promise<Response>;
 
-/** The address may not be asked, or gave no usable answer; the message is for whoever set it. */
+/** The address may not be used, or gave no usable response; the message is for the user that entered it. */
 export class OutboundRefused extends Error {
   override readonly name = 'OutboundRefused';
 }
 
-/** True for a host that is an address of no public network, or a name of this machine. */
+/** True for a host that is an address outside public networks, or a name of this machine. */
 export function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '');
   if (ipaddr.isValid(host)) return !isPublic(host);
   return /(^|\.)localhost\.?$/i.test(host);
 }
 
-/** An address that everybody's packets reach: nothing private, local, mapped, translated or reserved. */
+/** An address that is routed on the public internet: not private, local, mapped, translated or reserved. */
 function isPublic(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
 }
 
 /**
- * Fetches from a server that an Owner named, under rules that keep it out of our own network (perf-reliability 3.1): https
- * alone, every address that the name resolves to is public, the connection goes to one of these very addresses, no redirect
- * is followed, 5 s and 512 KiB at most. With `allowPrivate`, for a provider on the premises, plain http and any address.
+ * Fetches from a server that an Owner named, under rules that keep it out of our own network: only https, every
+ * resolved address is public, the connection goes to one of these addresses, redirects are not followed, at most 5 s
+ * and 512 KiB. With `allowPrivate`, for a provider on the premises, plain http and any address are allowed.
  */
 export function createOutboundFetch(rules: { readonly allowPrivate: boolean }): OutboundFetch {
   return async (text, request = {}) => {
     const url = new URL(text);
     if (url.protocol !== 'https:' && !(rules.allowPrivate && url.protocol === 'http:'))
-      throw new OutboundRefused('only https addresses are asked');
+      throw new OutboundRefused('only https URLs are supported');
     if (!rules.allowPrivate && isPrivateHost(url.hostname)) throw privateAddress();
     const answer = await ask(url, request, rules.allowPrivate ? undefined : publicLookup);
     const status = answer.statusCode ?? 0;
     if (status >= 300 && status < 400) {
       answer.destroy();
-      throw new OutboundRefused('the server sends elsewhere, where nobody follows');
+      throw new OutboundRefused('the server redirects, and redirects are not followed');
     }
     const headers = Object.entries(answer.headers).filter(
       (entry): entry is [string, string] => typeof entry[1] === 'string',
@@ -59,7 +59,7 @@ export function createOutboundFetch(rules: { readonly allowPrivate: boolean }): 
   };
 }
 
-/** The connection is made to the addresses that were looked at here: no second look-up can say something else. */
+/** Connects only to addresses that were checked here: a second look-up cannot return others. */
 const publicLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error) return callback(error, '', 0);
@@ -87,7 +87,7 @@ function ask(url: URL, request: OutboundRequest, resolve: LookupFunction | undef
     );
     sent.once('error', (error) => {
       failed(
-        error instanceof OutboundRefused ? error : new OutboundRefused('the server does not answer', { cause: error }),
+        error instanceof OutboundRefused ? error : new OutboundRefused('the server did not answer', { cause: error }),
       );
     });
     sent.end(request.body);
@@ -100,16 +100,16 @@ async function bodyOf(answer: IncomingMessage): Promise<Buffer> {
   try {
     for await (const chunk of answer as AsyncIterable<Buffer>) {
       length += chunk.length;
-      if (length > MAX_BYTES) throw new OutboundRefused('the answer is too long');
+      if (length > MAX_BYTES) throw new OutboundRefused('the response is too long');
       chunks.push(chunk);
     }
   } catch (error) {
     answer.destroy();
-    throw error instanceof OutboundRefused ? error : new OutboundRefused('the answer broke off', { cause: error });
+    throw error instanceof OutboundRefused ? error : new OutboundRefused('the response was cut off', { cause: error });
   }
   return Buffer.concat(chunks);
 }
 
 function privateAddress(): OutboundRefused {
-  return new OutboundRefused('the address lies in a private network');
+  return new OutboundRefused('the address is in a private network');
 }

@@ -1,21 +1,21 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Who makes a request, as the verified token says. */
+/** The identity that makes a request, from a verified token. */
 export interface Principal {
   readonly tenantId: string;
   readonly issuer: string;
   readonly subject: string;
   readonly displayName: string;
-  /** Empty unless it is verified. */
+  /** Empty unless verified. */
   readonly email: string;
   readonly roles: readonly string[];
-  /** What it is an identity of, where something depends on that. */
+  /** What kind of identity it is, for code that depends on it. */
   readonly kind?: 'application' | 'member' | 'certificate';
-  /** Groups that the organisation's identity provider says it is in; none for applications. */
+  /** Groups of the person according to the organisation's identity provider; empty for applications. */
   readonly groups?: readonly string[];
   /** The custom claims of the token. */
   readonly claims: Readonly<Record<string, string>>;
 }
 
-/** Finds out who makes a request, by its headers and its connection. @throws {ApiError} unauthorized */
+/** Identifies the caller of a request by its headers and its connection. @throws {ApiError} unauthorized */
 export type Authenticate = (request: IncomingMessage) => Promise<Principal>;

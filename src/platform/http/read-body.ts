@@ -2,20 +2,20 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../errors.js';
 
 const EMPTY = new Uint8Array();
-/** So much of a body that is too large is read and dropped: a client that is still sending would not hear the refusal. */
+/** How much of a body that is too large is read and dropped: a client that is still sending would miss the refusal. */
 const DROPPED = 4 * 1024 * 1024;
 const WITHIN_MS = 60_000;
 
 /**
- * The whole body of a request.
- * @throws {ApiError} payload_too_large, unsupported_media_type for a compressed body, bad_request when it breaks off
+ * Returns the whole body of a request.
+ * @throws {ApiError} payload_too_large, unsupported_media_type for a compressed body, bad_request when it is cut off
  */
 export function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array> {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
     throw new ApiError(
       'unsupported_media_type',
-      'Content-Encoding: send the body as it is; no encoding is understood.',
+      'Content-Encoding: send the body without an encoding; none is supported.',
     );
   if (Number(request.headers['content-length'] ?? 0) > limit + DROPPED) throw tooLarge(limit, { connection: 'close' });
   return new Promise((resolve, reject) => {
@@ -39,10 +39,10 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Uint8
       if (length > limit) reject(tooLarge(limit));
       else resolve(chunks.length === 0 ? EMPTY : chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
     });
-    request.on('error', () => reject(new ApiError('bad_request', 'The body broke off.')));
+    request.on('error', () => reject(new ApiError('bad_request', 'The body was cut off.')));
   });
 }
 
 function tooLarge(limit: number, headers: Record<string, string> = {}): ApiError {
-  return new ApiError('payload_too_large', `The body may have ${limit} bytes at most.`, headers);
+  return new ApiError('payload_too_large', `The body may have at most ${limit} bytes.`, headers);
 }

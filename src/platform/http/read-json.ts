@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.js';
 
-/** Deeper than any event, far from what a recursive reader fails at. */
+/** Deeper than any event, and far below the depth at which a recursive reader fails. */
 const MAX_DEPTH = 64;
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -28,23 +28,23 @@ function depthOf(json: Uint8Array): number {
   return deepest;
 }
 
-/** True when an object in it has a member that would be its prototype wherever somebody copies members by assignment. */
+/** True when an object in it has a member that would set a prototype if a program copied the members by assignment. */
 function namesPrototype(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return Object.hasOwn(value, '__proto__') || Object.values(value).some(namesPrototype);
 }
 
 /**
- * Reads JSON, whatever its content type says (docs/design/interface.md#existing-clients).
+ * Parses JSON and ignores the content type (docs/design/interface.md#existing-clients).
  * @throws {ApiError} bad_request when it is not UTF-8 or not JSON, too deep, or has a member named __proto__
  */
 export function readJson(body: Uint8Array): unknown {
-  if (depthOf(body) > MAX_DEPTH) throw new ApiError('bad_request', `body: is nested more than ${MAX_DEPTH} deep`);
+  if (depthOf(body) > MAX_DEPTH) throw new ApiError('bad_request', `body: is nested deeper than ${MAX_DEPTH} levels`);
   const text = decode(body);
   const value = parse(text);
-  // The name can also be spelled by escapes.
+  // The name can also be written with escapes.
   if ((text.includes('__proto__') || text.includes('\\u00')) && namesPrototype(value))
-    throw new ApiError('bad_request', 'body: the name __proto__ is not accepted');
+    throw new ApiError('bad_request', 'body: must not have a member named __proto__');
   return value;
 }
 

@@ -11,33 +11,38 @@ export type RequestHeader = 'idempotency-key' | 'x-request-total-count' | 'prefe
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * Who may call: anybody, whoever brings a valid token, or the operator of the deployment. What the token's bearer may do is
- * the handler's business.
+ * Who may call: anybody, a caller with a valid token, or the operator of the deployment. The handler checks what the
+ * token permits.
  */
 export type Access = 'public' | 'token' | 'operator';
 
-/** What a handler is given of a request, checked against the route's schemas. */
+/** What a handler receives of a request, checked against the route's schemas. */
 export interface RequestContext<Params, Query, Body, Caller> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  /** The body's bytes as they came; empty without a body. */
+  /** The body's bytes as received; empty without a body. */
   readonly rawBody: Uint8Array;
   /** By lower-case name; the values of a repeated header are joined by a comma. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly principal: Caller;
-  /** Network address of the caller, as far as proxies are trusted: of IPv6 the /64 network, which one caller has alone. */
+  /**
+   * Network address of the caller, behind trusted proxies only; for IPv6 the /64 network, which belongs to one caller.
+   */
   readonly address: string;
   /** For a route with `formFile`: its body has not been read. */
   readonly request: IncomingMessage;
 }
 
-/** An answer: `body` as JSON, or `bytes` or a `stream` under their content type. The status is the route's success when not given. */
+/**
+ * A response: `body` as JSON, or `bytes` or a `stream` with their content type. Without a status, the route's success
+ * status is sent.
+ */
 export interface Reply {
   readonly status?: number;
   readonly body?: unknown;
   readonly bytes?: Uint8Array;
-  /** Read to its end, or destroyed; `length` in bytes. */
+  /** The receiver reads it to its end or destroys it; `length` in bytes. */
   readonly stream?: { readonly content: Readable; readonly length: number };
   readonly contentType?: string;
   /** Names in lower case. */
@@ -46,9 +51,9 @@ export interface Reply {
   readonly cookies?: readonly string[];
 }
 
-/** How refusals are told where the JSON body of all others is not the custom; the status stays the refusal's. */
+/** How refusals are sent if callers of this route do not expect the usual JSON body; the status stays the same. */
 export interface Refusal {
-  /** The body, when it is another than that of all others: its type, and its name and schema in the OpenAPI document. */
+  /** The body, if it differs from the usual one: its type, and its name and schema in the OpenAPI document. */
   readonly form?: {
     readonly contentType: string;
     readonly name: string;
@@ -57,7 +62,7 @@ export interface Refusal {
   tell(error: ApiError): Reply;
 }
 
-/** One endpoint as a plain record: what it is, who may call it, what it takes and answers, and what it does. */
+/** One endpoint as a plain record: its name, who may call it, its inputs and responses, and its handler. */
 export interface RouteDefinition<
   Caller extends Access,
   Params extends z.ZodType,
@@ -65,39 +70,41 @@ export interface RouteDefinition<
   Body extends z.ZodType,
 > {
   readonly method: Method;
-  /** Express 5 syntax; a literal colon is escaped. Paths with one stand before the parameter that would swallow them. */
+  /**
+   * Express 5 syntax; a literal colon is escaped. Such paths are mounted before the parameter that would match them.
+   */
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
   readonly access: Caller;
-  /** Ours and not of the interface; said so in the OpenAPI document. */
+  /** An extension of the original interface; marked so in the OpenAPI document. */
   readonly extension?: true;
   readonly success: number;
-  /** Every other status that it may answer. */
+  /** Every other status that it may return. */
   readonly codes: readonly number[];
   readonly params?: Params;
   readonly query?: Query;
-  /** JSON, whatever the content type says. Without it a body is refused only when it is too long. */
+  /** Parsed as JSON; the content type is ignored. Without a schema, a body is refused only when it is too long. */
   readonly body?: Body;
-  /** Leaves the body alone: the handler reads `rawBody`. */
+  /** The body is not parsed: the handler reads `rawBody`. */
   readonly rawBody?: true;
-  /** Content type of a raw body, and what it holds where a schema can say it. */
+  /** Content type of a raw body, and its schema if there is one. */
   readonly requestType?: string;
   readonly rawBodySchema?: z.ZodType;
   /** A body that the documents show; a test sends it. */
   readonly example?: unknown;
   /** Headers that change what the route does, for its description. */
   readonly requestHeaders?: readonly RequestHeader[];
-  /** The field of the file in a multipart form, which the handler reads from the request as it comes. */
+  /** The field of the file in a multipart form; the handler reads it as a stream from the request. */
   readonly formFile?: string;
   /** Largest body in bytes. */
   readonly bodyLimit?: number;
-  /** How many requests of the rate limit this one is, by its body; one when not given. */
+  /** How many requests this one counts as in the rate limit, by its body; default one. */
   readonly weight?: (body: z.output<Body>) => number;
   readonly response?: z.ZodType;
-  /** Content type of an answer that is not JSON alone; of several, the first is the usual one. */
+  /** Content types of a response that is not only JSON; the first of several is the usual one. */
   readonly rawResponse?: string | readonly [string, ...string[]];
-  /** Headers that tell something, by the status that they come with; names in lower case. */
+  /** Headers with information, by the status they are sent with; names in lower case. */
   readonly answerHeaders?: Readonly<Record<number, readonly AnswerHeader[]>>;
   readonly refusal?: Refusal;
   handle(
@@ -110,19 +117,19 @@ export interface RouteDefinition<
   ): Promise<Reply>;
 }
 
-/** A route whose own types are forgotten: what lists of routes hold. */
+/** A route without its type parameters, as lists of routes hold it. */
 export interface Route extends Omit<RouteDefinition<Access, z.ZodType, z.ZodType, z.ZodType>, 'handle' | 'weight'> {
   weight?(body: unknown): number;
   handle(context: RequestContext<unknown, unknown, unknown, Principal | undefined>): Promise<Reply>;
 }
 
-/** Types a handler by the schemas beside it. A missing schema types its part as undefined. */
+/** Types a handler by the schemas of its route. A missing schema makes its part undefined. */
 export function route<
   const Caller extends Access,
   Params extends z.ZodType = z.ZodUndefined,
   Query extends z.ZodType = z.ZodUndefined,
   Body extends z.ZodType = z.ZodUndefined,
 >(definition: RouteDefinition<Caller, Params, Query, Body>): Route {
-  // The pipeline hands each handler only what these very schemas have passed.
+  // The pipeline passes each handler only values that these schemas have accepted.
   return definition as unknown as Route;
 }

@@ -2,12 +2,12 @@ import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import type { Reply } from './route.js';
 
-/** A client that takes nothing for so long is given up. */
+/** A client that reads nothing for this long is disconnected. */
 const STALLED_MS = 60_000;
 
 /**
- * Sends the stream of a reply; resolves when it is sent, or when the client has left.
- * @throws what the stream throws, {Error} when it is shorter than it should be: the answer is then broken off
+ * Sends the stream of a reply; resolves when it is sent, or when the client has disconnected.
+ * @throws what the stream throws, {Error} when it is shorter than its declared length: the response is then cut off
  */
 export async function sendStream(response: Response, reply: Reply, success: number): Promise<void> {
   const { content, length } = reply.stream!;
@@ -28,12 +28,12 @@ export async function sendStream(response: Response, reply: Reply, success: numb
   }
 }
 
-/** A client that was promised more would wait for it. */
+/** A client would wait for bytes that were announced and never come. */
 async function* exactly(length: number, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let sent = 0;
   for await (const chunk of chunks) {
     sent += chunk.length;
     yield chunk;
   }
-  if (sent !== length) throw new Error(`a stream of ${length} bytes had ${sent}`);
+  if (sent !== length) throw new Error(`a stream that should have ${length} bytes had ${sent}`);
 }

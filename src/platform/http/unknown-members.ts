@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Members of a body that its schema does not know, as dotted paths in the body's order. A schema that accepts any member
- * (records, loose objects, unions) knows them all.
+ * Returns members of a body that its schema does not know, as dotted paths in the body's order. A schema that accepts
+ * any member (records, loose objects, unions) knows them all.
  */
 export function unknownMembers(schema: z.ZodType, value: unknown, path: readonly string[] = []): string[] {
   const plain = unwrapped(schema);

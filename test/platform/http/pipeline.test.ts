@@ -173,11 +173,11 @@ describe('the request pipeline', () => {
     ['trailing bytes', '{"name":"x"} x', 'body: is not JSON'],
     ['another shape', '[]', 'body: '],
     ['a wrong member', '{"name":1}', 'name: '],
-    ['deep lists', `{"name":"x","tree":${'['.repeat(300)}${']'.repeat(300)}}`, 'body: is nested more than 64 deep'],
+    ['deep lists', `{"name":"x","tree":${'['.repeat(300)}${']'.repeat(300)}}`, 'body: is nested deeper than 64 levels'],
     [
       'deep objects',
       `{"name":"x","tree":${'{"a":'.repeat(90)}1${'}'.repeat(90)}}`,
-      'body: is nested more than 64 deep',
+      'body: is nested deeper than 64 levels',
     ],
     ['unclosed brackets', '['.repeat(900), 'body: is nested'],
     ['a prototype', '{"name":"x","__proto__":{"a":1}}', 'body: the name __proto__'],
