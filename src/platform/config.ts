@@ -29,8 +29,7 @@ export type Role = 'all' | 'api' | 'ledger' | 'worker';
 export interface Config {
   /**
    * `ROLE`, default `all`. `api`, `ledger` or `worker` runs only that part. Such processes need `DATABASE_URL`, share
-   * `KEYS_DIR` and `OBJECT_STORE_URL`, and should have the same `PUBLIC_URL`, because receipts and tokens are issued
-   * under it.
+   * `KEYS_DIR` and `OBJECT_STORE_URL`, and should have the same `PUBLIC_URL`, the issuer of receipts and tokens.
    */
   readonly role: Role;
   /** `HOST`, default 127.0.0.1: the address to listen on. */
@@ -47,15 +46,9 @@ export interface Config {
    * There, clients can authenticate with certificates of their tenancy's authorities.
    */
   readonly tls: { readonly certificateFile: string; readonly keyFile: string; readonly port: number } | undefined;
-  /**
-   * `PUBLIC_URL`, default `http://127.0.0.1:<PORT>`: base of every URL, issuer and audience that the service writes; no
-   * trailing slash.
-   */
+  /** `PUBLIC_URL`, default `http://127.0.0.1:<PORT>`: base of every URL, issuer and audience; no trailing slash. */
   readonly publicUrl: string;
-  /**
-   * `CORS_ORIGINS`, such as `https://app.example,https://desk.example`: origins whose pages may send tokens. Default:
-   * none.
-   */
+  /** `CORS_ORIGINS`, such as `https://app.example,https://desk.example`, default none: pages that may send tokens. */
   readonly corsOrigins: readonly string[];
   /** `DATA_DIR`, default `./data`: embedded state and first credentials. */
   readonly dataDir: string;
@@ -64,8 +57,7 @@ export interface Config {
   /**
    * `KEY_PROVIDER`, a PKCS #11 URI such as
    * `pkcs11:token=archive?module-path=/usr/lib/softhsm/libsofthsm2.so&pin-source=/run/secrets/pin`: signing keys are
-   * created in that token and sign there. Unset, they are files in `KEYS_DIR`. Secrets that do not sign are always
-   * files in `KEYS_DIR`.
+   * created in that token and sign there. Unset, they are files in `KEYS_DIR`. Other secrets are always files there.
    */
   readonly keyProvider: Pkcs11Token | undefined;
   /** `DATABASE_URL`, `postgres://…`; unset, an embedded PostgreSQL in `DATA_DIR`. */
@@ -108,26 +100,18 @@ export interface Config {
   readonly witnessQuorum: number;
   /** `WITNESS_SECONDS`, 1 to 59, default 10: seconds between requests to the witnesses. */
   readonly witnessSeconds: number;
-  /**
-   * `RATE_LIMIT`: maximum requests per second of each tenancy; unset, no limit. With `REDIS_URL` the limit covers all
-   * processes together, without it each process separately.
-   */
+  /** `RATE_LIMIT`, default none: requests per second of each tenancy; counted per process if `REDIS_URL` is unset. */
   readonly rateLimit: number | undefined;
-  /**
-   * `BOOTSTRAP_CLIENT_ID`, a UUID: id of the first Owner application; random if unset. Used only at the first start.
-   */
+  /** `BOOTSTRAP_CLIENT_ID`, a UUID: id of the first Owner application; first start only, random if unset. */
   readonly bootstrapClientId: string | undefined;
-  /** `BOOTSTRAP_CLIENT_SECRET`, at least 32 characters: its secret; random if unset. Used only at the first start. */
+  /** `BOOTSTRAP_CLIENT_SECRET`, at least 32 characters: its secret; first start only, random if unset. */
   readonly bootstrapClientSecret: string | undefined;
   /**
    * `BOOTSTRAP_PLUGIN_CLIENT_ID` and `BOOTSTRAP_PLUGIN_CLIENT_SECRET`: the first start also creates this application,
    * without roles, for a conserver plugin that runs as its own process. Used only at the first start.
    */
   readonly bootstrapPlugin: { readonly clientId: string; readonly clientSecret: string } | undefined;
-  /**
-   * `SMTP_URL`, `smtp://…` or `smtps://…`: the server that sends our e-mails. Unset, they are written to
-   * `DATA_DIR/mail` as `.eml` files.
-   */
+  /** `SMTP_URL`, `smtp://…` or `smtps://…`: sends our e-mails; unset, they become `.eml` files in `DATA_DIR/mail`. */
   readonly smtpUrl: string | undefined;
   /** `MAIL_FROM`, one address, default `vcon-archivist@` and the host of `PUBLIC_URL`: the sender of our e-mails. */
   readonly mailFrom: string;
@@ -142,10 +126,7 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** `LOG_FORMAT`, default `json`; `pretty` writes readable lines for a terminal. */
   readonly logFormat: LogFormat;
-  /**
-   * `HASH_ENVELOPE_LABELS`, default `private`: header labels in our statements; `registered` writes 258 to 260 (COSE
-   * hash envelope). Both are read.
-   */
+  /** `HASH_ENVELOPE_LABELS`, default `private`: `registered` writes 258 to 260 (COSE hash envelope). Both are read. */
   readonly hashEnvelopeLabels: 'private' | 'registered';
   readonly payloadHash: PayloadHashConfig;
   readonly plugin: PluginConfig;

@@ -50,10 +50,12 @@ describe('the configuration', () => {
         secret: undefined,
         tls: undefined,
         failOpen: false,
+        drainSeconds: 0,
         bulk: true,
         receipts: true,
         receiptUrl: undefined,
         receiptKey: undefined,
+        receiptDays: 90,
         conserverRedisUrl: undefined,
         stream: 'vcon-evidence',
         tapList: undefined,
@@ -134,7 +136,7 @@ describe('the configuration', () => {
   });
 
   it('takes any free port only under a public URL that stays', () => {
-    expect(() => parseConfig({ PORT: '0' })).toThrow('PUBLIC_URL must stay the same');
+    expect(() => parseConfig({ PORT: '0' })).toThrow('set PUBLIC_URL, which must stay the same');
     expect(parseConfig({ PORT: '0', PUBLIC_URL: 'http://a.example' }).publicUrl).toBe('http://a.example');
   });
 

@@ -120,7 +120,7 @@ describe('a wrong start ends with one line that says what to change:', { timeout
 
   it('a PORT or a role that does not go with the rest', async () => {
     const DATA_DIR = join(folder, 'unused');
-    await expectRefused(service({ DATA_DIR, PUBLIC_URL: '' }), /PORT: 0 takes another port at each start/, 2);
+    await expectRefused(service({ DATA_DIR, PUBLIC_URL: '' }), /PORT: 0 takes a different port at each start/, 2);
     await expectRefused(service({ DATA_DIR, ROLE: 'api' }), /ROLE: api .* needs DATABASE_URL/, 2);
   });
 });

@@ -180,9 +180,13 @@ describe('the request pipeline', () => {
       'body: is nested deeper than 64 levels',
     ],
     ['unclosed brackets', '['.repeat(900), 'body: is nested'],
-    ['a prototype', '{"name":"x","__proto__":{"a":1}}', 'body: the name __proto__'],
-    ['a deep prototype', '{"name":"x","tree":[{"__proto__":null}]}', 'body: the name __proto__'],
-    ['a prototype in escapes', '{"name":"x","tree":{"\\u005f_proto__":{}}}', 'body: the name __proto__'],
+    ['a prototype', '{"name":"x","__proto__":{"a":1}}', 'body: must not have a member named __proto__'],
+    ['a deep prototype', '{"name":"x","tree":[{"__proto__":null}]}', 'body: must not have a member named __proto__'],
+    [
+      'a prototype in escapes',
+      '{"name":"x","tree":{"\\u005f_proto__":{}}}',
+      'body: must not have a member named __proto__',
+    ],
   ])('answers a body of %s with a 400 that says so', async (_what, body, description) => {
     expect(await refused(await post(body), 400, 'bad_request')).toContain(description);
   });
@@ -278,7 +282,7 @@ describe('the request pipeline', () => {
   it('tells of its own fault nothing but a number', async () => {
     for (const how of ['bug', 'nothing']) {
       const description = await refused(await fetch(`${server.url}/fails/${how}`), 500, 'internal');
-      const incident = description.match(/log tells why under ([0-9a-f-]{36})\.$/)?.[1];
+      const incident = description.match(/log has the reason under ([0-9a-f-]{36})\.$/)?.[1];
       expect(errors.at(-1)).toContain(`"incident":"${incident}"`);
     }
     expect(errors.join('')).toContain('secret detail');
