@@ -84,8 +84,8 @@ beforeAll(async () => {
   };
   running = await startTestService(environment);
   const tlog = (await running.anonymous.get('/verifiabledata/tlog')).json as { logs: { kind: string; vkey: string }[] };
-  for (const each of witnesses)
-    each.knownLogs.push(...tlog.logs.filter(({ kind }) => kind !== 'private').map(({ vkey }) => vkey));
+  const vkeyOf = (wanted: string) => tlog.logs.find(({ kind }) => kind === wanted)!.vkey;
+  for (const each of witnesses) each.knownLogs.push(vkeyOf('public'), vkeyOf('keys'));
   const identities = await fill(conserver);
   await vi.waitFor(async () => {
     for (const [identity, status] of identities)

@@ -22,8 +22,10 @@ export interface TestWitness {
   readonly key: NoteKey;
   /** As `WITNESSES` names it. */
   readonly address: string;
-  /** What it has cosigned last. */
+  /** What it has cosigned last of the first log that it knows. */
   state: { size: bigint; root: Uint8Array };
+  /** The same of other logs, by their origins. */
+  readonly others: Map<string, TestWitness['state']>;
   misbehaviour: Misbehaviour;
   readonly submissions: string[];
   /** The log's verifier keys that it knows. */
@@ -41,6 +43,7 @@ export async function startTestWitness(name: string): Promise<TestWitness> {
   const witness: Omit<TestWitness, 'address' | 'close'> = {
     key,
     state: { size: 0n, root: new Uint8Array(32) },
+    others: new Map(),
     misbehaviour: 'none',
     submissions: [],
     knownLogs: [],
@@ -76,11 +79,14 @@ async function answer(witness: TestWitness, privateKey: KeyObject, body: string)
   if (witness.misbehaviour === 'refuses') return { status: 403, body: 'no' };
   const text = await verifyNote(note, witness.knownLogs.map(decodeVkey)).catch(() => undefined);
   if (text === undefined) return { status: 403, body: 'unknown log' };
-  const { size, root } = decodeCheckpoint(text);
+  const { origin, size, root } = decodeCheckpoint(text);
+  const isFirst = decodeVkey(witness.knownLogs[0]!).name === origin;
+  const state = isFirst ? witness.state : (witness.others.get(origin) ?? { size: 0n, root: new Uint8Array(32) });
   if (old > size) return { status: 400, body: 'old size' };
-  if (old !== witness.state.size) return { status: 409, body: `${witness.state.size}\n` };
-  if (!isExtension(witness.state, { size, root }, proof)) return { status: 422, body: 'bad proof' };
-  witness.state = { size, root };
+  if (old !== state.size) return { status: 409, body: `${state.size}\n` };
+  if (!isExtension(state, { size, root }, proof)) return { status: 422, body: 'bad proof' };
+  if (isFirst) witness.state = { size, root };
+  else witness.others.set(origin, { size, root });
   const time = BigInt(Math.floor(Date.now() / 1000)) - (witness.misbehaviour === 'yesterday' ? 86_400n : 0n);
   const signed = witness.misbehaviour === 'lies' ? text.replace(/\n\d+\n/, `\n${size + 1n}\n`) : text;
   const key = witness.misbehaviour === 'wrong key' ? generateKeyPairSync('ed25519').privateKey : privateKey;
