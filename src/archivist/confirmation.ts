@@ -4,7 +4,10 @@ import { idtimestampHex } from '../core/massif/idtimestamp.js';
 import type { EntryCommit } from '../ledger/entry-proof.js';
 import { NOT_COMMITTED } from '../platform/timestamps.js';
 
-/** How far an entry has come, in order of trust; derived from the logs, never stored (docs/design/README.md#one-operation). */
+/**
+ * The progress of an entry, in order of trust; derived from the logs, never stored
+ * (docs/design/README.md#one-operation).
+ */
 export const confirmationStatusSchema = z.enum(['STORED', 'COMMITTED', 'CONFIRMED', 'UNEQUIVOCAL']);
 export type ConfirmationStatus = z.infer<typeof confirmationStatusSchema>;
 
@@ -23,7 +26,7 @@ const base64 = z.string().meta({ format: 'byte' });
 export const merklelogCommitSchema = z.strictObject({ index: uint64, idtimestamp: z.string() });
 export type MerklelogCommit = Readonly<z.infer<typeof merklelogCommitSchema>>;
 
-/** `merklelog_entry` of an asset event: each part is null until a log has come so far. */
+/** `merklelog_entry` of an asset event: each part is null until the log has reached that stage. */
 export const merklelogEntrySchema = z.strictObject({
   commit: merklelogCommitSchema.nullable(),
   confirm: z
@@ -43,7 +46,10 @@ export function merklelogCommit(commit: EntryCommit): MerklelogCommit {
   return { index: commit.mmrIndex.toString(), idtimestamp: idtimestampHex(commit.idtimestamp) };
 }
 
-/** `merklelog_entry` of an asset event, with no member beyond those that strict clients know (docs/design/interface.md#existing-clients). */
+/**
+ * `merklelog_entry` of an asset event, with only the members that strict clients accept
+ * (docs/design/interface.md#existing-clients).
+ */
 export function merklelogEntry(commit: EntryCommit | undefined): z.infer<typeof merklelogEntrySchema> {
   if (!commit) return { commit: null, confirm: null, unequivocal: null };
   const published = commit.published;
@@ -62,7 +68,7 @@ export function merklelogEntry(commit: EntryCommit | undefined): z.infer<typeof 
   };
 }
 
-/** The same progress, of an entry that stops at CONFIRMED for ever (docs/design/README.md#one-operation). */
+/** The same progress, for an entry that never goes beyond CONFIRMED (docs/design/README.md#one-operation). */
 export function neverWitnessed<Commit extends EntryCommit | undefined>(commit: Commit): Commit {
   return commit && { ...commit, witnessed: false };
 }

@@ -4,14 +4,14 @@ import type { Principal } from '../platform/http/principal.js';
 export interface CreateRequest<Body> {
   readonly principal: Principal;
   readonly body: Body;
-  /** The body's bytes, over which a repeated Idempotency-Key is compared. */
+  /** The bytes of the body; a repeated Idempotency-Key must have the same. */
   readonly rawBody: Uint8Array | string;
   readonly idempotencyKey: string | undefined;
   readonly method: string;
   readonly path: string;
 }
 
-/** The create request of a route at this path; two paths never share an Idempotency-Key. */
+/** The create request of a route at this path. Two paths never share an Idempotency-Key. */
 export function createRequest<Body>(
   context: {
     principal: Principal;

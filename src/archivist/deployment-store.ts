@@ -38,10 +38,10 @@ export async function insertDeployment(tx: Tx, deployment: Deployment, createdAt
   );
 }
 
-/** Any number; every start of every node asks for the same one. */
+/** An arbitrary number that every process uses at start. */
 const BOOTSTRAP_LOCK = 7_364_921;
 
-/** Waits until no other transaction is in bootstrap; the lock ends with the transaction. */
+/** Waits until no other transaction runs the bootstrap. The lock is released with the transaction. */
 export async function lockBootstrap(tx: Tx): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [BOOTSTRAP_LOCK]);
 }

@@ -1,4 +1,4 @@
-/** The fixed points of one database: made by bootstrap, never changed. */
+/** The fixed identifiers of one database: created by the bootstrap, never changed. */
 export interface Deployment {
   /** Owns the service's keys and the private statement log. */
   readonly deploymentTenancy: string;
@@ -10,12 +10,12 @@ export interface Deployment {
   readonly keysLog: string;
 }
 
-/** The MMR log of a tenancy has the tenancy's own id: paths and events that carry the one name the other. */
+/** The MMR log of a tenancy has the tenancy's own id, so paths and events that carry one name the other too. */
 export function tenancyLog(tenantId: string): { tenantId: string; logId: string } {
   return { tenantId, logId: tenantId };
 }
 
-/** The statement log that an event's statement goes to: the public one for events of public assets. */
+/** The statement log of an event's statement: the public one for events of public assets. */
 export function statementLog(deployment: Deployment, isPublic: boolean): { tenantId: string; logId: string } {
   return isPublic
     ? { tenantId: deployment.publicTenancy, logId: deployment.publicStatementLog }

@@ -12,7 +12,7 @@ import { assetFreeEventIdentity, saltedFields } from './events/asset-free-event.
 import { findAssetFreeEvents } from './events/asset-free-event-store.js';
 
 /**
- * Leaves of asset events (log-format 4) and asset-free events (5), each of the row that its log serves: a public log
+ * Leaves of asset events (log-format 4) and asset-free events (5), each from the row that its log serves: a public log
  * commits to public forms.
  */
 export const leafSource: LeafSource = {

@@ -15,7 +15,7 @@ const ANYWHERE = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'accept-ranges, content-range, etag, x-ms-error-code',
 };
-/** What Azure calls refusals: the stock verifier's client looks at these names, not at our bodies. */
+/** Azure's names of errors: the stock verifier's client reads these, not our error bodies. */
 const AZURE_CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
   bad_request: 'InvalidQueryParameterValue',
   unauthorized: 'NoAuthenticationInformation',
@@ -27,17 +27,17 @@ const AZURE_CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
   internal: 'InternalError',
 };
 
-/** What log files are served from. */
+/** What serving log files depends on. */
 export interface LogFileDeps {
   readonly database: Database;
   readonly find: FindLogFile;
-  /** Without it anybody may read them; with it the caller's own log and this public one alone. */
+  /** If unset, everybody may read them. If set, a caller may read only its own log and this public one. */
   readonly onlyMembersAnd?: string | undefined;
 }
 
 /**
- * Massif and seal files as verifiers fetch them (docs/design/interface.md#existing-clients): whole or by range, with an ETag; and the search by
- * tags with which they watch.
+ * Massif and seal files for verifiers (docs/design/interface.md#existing-clients): whole or by range, with an ETag.
+ * Also the search by tags that watchers poll.
  */
 export function logFileRoutes(deps: LogFileDeps): Route[] {
   return [
@@ -47,7 +47,7 @@ export function logFileRoutes(deps: LogFileDeps): Route[] {
   ];
 }
 
-/** Massifs show how many events there are, and when: a deployment may keep that to its members. */
+/** Massifs reveal how many events there are, and when: a deployment may restrict them to its members. */
 function visibleTo({ onlyMembersAnd }: LogFileDeps, principal: Principal | undefined): (tenantId: string) => boolean {
   return (tenantId) => onlyMembersAnd === undefined || tenantId === onlyMembersAnd || tenantId === principal?.tenantId;
 }
@@ -116,7 +116,7 @@ function fileReply(file: LogFile, headers: Readonly<Record<string, string | unde
   const empty = { bytes: new Uint8Array(), contentType };
   const condition = conditionOf(headers, file.etag);
   if (condition === 'unchanged') return { ...empty, status: 304, headers: common };
-  // Who reads a growing file in pieces must not get the end of another state of it.
+  // A client that reads a growing file in pieces must not get parts of two different states.
   if (condition === 'changed')
     return { ...empty, status: 412, headers: { ...common, 'x-ms-error-code': 'ConditionNotMet' } };
   const wanted = rangeHolds(headers, file.etag) ? (headers['range'] ?? headers['x-ms-range']) : undefined;
@@ -131,7 +131,7 @@ function fileReply(file: LogFile, headers: Readonly<Record<string, string | unde
   return { status: 206, bytes, contentType, headers: { ...common, ...contentRange } };
 }
 
-/** Azure's way to say so: the stock verifier stops its scan at this header. */
+/** Azure's form of this error: the stock verifier stops its scan at this header. */
 function blobNotFound(): never {
   throw new ApiError('not_found', 'There is no such log file.');
 }

@@ -17,7 +17,7 @@ import type { ObjectStore } from '../platform/object-store.js';
 import type { Database } from '../platform/postgres/database.js';
 import { tenancyLog } from './deployment.js';
 
-/** A massif or seal file as it is now. */
+/** The current state of a massif or seal file. */
 export interface LogFile {
   readonly bytes: Uint8Array;
   readonly etag: string;
@@ -35,8 +35,8 @@ export type FindLogFile = (tenantId: string, kind: LogFileKind, massif: number) 
 const REMEMBERED_FILES = 8;
 
 /**
- * Full massifs come from the object store, the growing one from the database as of the newest published seal. A file is
- * put together once for each published state, however often it is asked for.
+ * Serves full massifs from the object store, and the growing one from the database as of the newest published seal.
+ * Each published state of a file is built once and cached.
  */
 export function createFindLogFile(deps: { database: Database; objectStore: ObjectStore }): FindLogFile {
   const remembered = new LRUCache<string, Promise<LogFile | undefined>>({ max: REMEMBERED_FILES });
@@ -55,7 +55,7 @@ export function createFindLogFile(deps: { database: Database; objectStore: Objec
   };
 }
 
-/** A seal's last file may be younger in the database than in the object store; a full massif is the same in both. */
+/** The newest seal may be newer in the database than in the object store; a full massif is the same in both. */
 async function readFile(
   deps: { database: Database; objectStore: ObjectStore },
   log: LogState,

@@ -6,19 +6,22 @@ import { ApiError } from '../platform/errors.js';
 import type { Database, Tx } from '../platform/postgres/database.js';
 import { uuidSchema } from '../platform/uuid-schema.js';
 
-/** How many logs one answer tells of; the rest follow under the marker. */
+/** Logs in one answer; the rest follow with the marker. */
 const PAGE = 500;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 const CONTAINER = 'merklelogs';
 const LAST_ID = /^"lastid"\s*>=\s*'([0-9a-f]{18})'$/;
 
-/** What a watcher asks: logs with a leaf that is not older than this, from a marker on. */
+/** A watcher's query: logs with a leaf that is not older than this, starting at a marker. */
 export interface TagSearch {
   readonly where: string;
   readonly marker?: string | undefined;
 }
 
-/** Reads the one filter that watchers send, beside conditions that hold anyway. @throws {ApiError} bad_request */
+/**
+ * Parses the one filter that watchers send; conditions that always hold are accepted beside it. @throws {ApiError}
+ * bad_request
+ */
 function sinceOf(where: string): bigint {
   let since = 0n;
   for (const term of where.split(/\s+AND\s+/i).map((each) => each.trim())) {
@@ -36,8 +39,8 @@ function sinceOf(where: string): bigint {
 }
 
 /**
- * The heads of all published logs as the answer to a search of blobs by tags, which is how the stock verifier watches
- * logs (docs/design/interface.md#existing-clients): XML with name and tags of each head massif and of its seal.
+ * Returns the heads of all published logs as the answer to a search of blobs by tags, which is how the stock verifier
+ * watches logs (docs/design/interface.md#existing-clients): XML with name and tags of each newest massif and its seal.
  * @throws {ApiError} bad_request for any other filter
  */
 export async function searchLogTags(

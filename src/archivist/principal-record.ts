@@ -15,7 +15,7 @@ const text = plainText(1024).default('');
 /** A caller's `principal_declared`; missing members are empty. */
 export const principalRecordSchema = z.object({ issuer: text, subject: text, display_name: text, email: text });
 
-/** In an answer. */
+/** A principal in a response. */
 export const shownPrincipalSchema = z.strictObject({
   issuer: z.string(),
   subject: z.string(),
@@ -32,5 +32,5 @@ export function principalRecord(principal: Principal): PrincipalRecord {
   };
 }
 
-/** What the public form of an event carries in place of its principals. */
+/** The public form of an event has this in place of its principals. */
 export const BLANK_PRINCIPAL: PrincipalRecord = { issuer: '', subject: '', display_name: '', email: '' };

@@ -7,7 +7,7 @@ import type { Quotas } from '../platform/quotas.js';
 import type { AcceptWriter } from './accept/accept-writer.js';
 import type { Deployment } from './deployment.js';
 
-/** What the provenance resources are given. */
+/** What the provenance resources depend on. */
 export interface ProvenanceDeps {
   readonly database: Database;
   readonly deployment: Deployment;
@@ -20,7 +20,7 @@ export interface ProvenanceDeps {
   readonly quotas: Quotas;
 }
 
-/** The scope of one tenancy's reads: its own rows, and public forms with their statements. */
+/** What one tenancy may read: its own rows, and public forms with their statements. */
 export function readScope(deployment: Deployment, tenantId: string) {
   return { read: [tenantId, deployment.publicTenancy, deployment.deploymentTenancy], write: [] };
 }

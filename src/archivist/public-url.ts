@@ -1,4 +1,4 @@
 import { z } from 'zod';
 
-/** Where anybody can read something public, in an answer. */
+/** The public URL of a resource, in a response. */
 export const publicUrlSchema = z.strictObject({ publicurl: z.string() });

@@ -8,8 +8,8 @@ import { type AssetFreeEvent, assetFreeEventIdentity, assetFreeRecord } from './
 import { findAssetFreeEvents } from './events/asset-free-event-store.js';
 
 /**
- * What to sign for each waiting statement: an asset event's vCon template; an asset-free event's record, with its template
- * where it carries one.
+ * Returns what to sign for each waiting statement: an asset event's vCon template; an asset-free event's record, with
+ * its template if it has one.
  */
 export const statementSource: StatementSource = {
   async contents(tx, entries) {

@@ -1,6 +1,6 @@
 import type { Tx } from '../platform/postgres/database.js';
 
-/** An event row that no log holds and that does not wait for one: nobody accepted it. */
+/** An event row that is neither in a log nor in its intake: it was never accepted. */
 export interface UnloggedEvent {
   readonly tenantId: string;
   readonly eventId: string;

@@ -85,7 +85,7 @@ describe('a security event', () => {
     const forged = { attributes: { action: 'thing.forge' }, event_type: 'arc_security_event' };
     expect((await owner.post('/archivist/v1/events', forged)).status).toBe(400);
     const bulk = await owner.post('/archivist/v1/events:bulk', { events: [forged] });
-    expect(JSON.stringify(bulk.json)).toContain('arc_security_event is written by the service alone');
+    expect(JSON.stringify(bulk.json)).toContain('arc_security_event is reserved for the service');
     await record([act('thing.hide')]);
     const { json } = await owner.post('/archivist/v1/events/search', { filter: '' });
     expect(JSON.stringify(json)).not.toContain('arc_security_event');

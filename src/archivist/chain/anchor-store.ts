@@ -1,14 +1,14 @@
 import type { Tx } from '../../platform/postgres/database.js';
 import type { Anchor } from './anchor.js';
 
-/** What the anchors need to know of an accepted event of a SIMPLE_HASH asset. */
+/** An accepted event of a SIMPLE_HASH asset, as far as its anchor needs it. */
 export interface SimpleHashEvent {
   readonly tenantId: string;
   readonly eventId: string;
   readonly acceptedAt: Date;
 }
 
-/** A window that nothing can be accepted into any more, and whose anchor is still missing. */
+/** A window that accepts no more events and has no anchor yet. */
 export interface ClosedWindow {
   readonly tenantId: string;
   readonly start: Date;
@@ -16,8 +16,8 @@ export interface ClosedWindow {
 }
 
 /**
- * Keeps the windows of these tenancies from being closed until the transaction ends. Resolves with the time before which
- * nothing may be accepted: the latest end of a window that is closed.
+ * Keeps the windows of these tenancies open until the transaction ends. Resolves with the latest end of a closed
+ * window; no event may be dated earlier.
  */
 export async function holdWindowsOpen(tx: Tx, tenantIds: readonly string[]): Promise<Date> {
   const held = await heldWindows(tx, tenantIds);
@@ -42,7 +42,7 @@ function latest(times: readonly Date[]): Date {
   return new Date(Math.max(...times.map((time) => time.getTime())));
 }
 
-/** Inserts what waits for an anchor, in the transaction of the events themselves. */
+/** Inserts the events that wait for an anchor, in the transaction that accepts them. */
 export async function insertSimpleHashEvents(tx: Tx, events: readonly SimpleHashEvent[]): Promise<void> {
   if (events.length === 0) return;
   await tx.execute(
@@ -56,7 +56,7 @@ export async function insertSimpleHashEvents(tx: Tx, events: readonly SimpleHash
   );
 }
 
-/** The tenancies in which an event waits for its anchor. */
+/** The tenancies with events that wait for their anchor. */
 export async function waitingTenancies(tx: Tx): Promise<string[]> {
   const rows = await tx.query<{ tenant_id: string }>(
     `SELECT tenant_id FROM archivist.anchor_window w WHERE EXISTS
@@ -66,8 +66,9 @@ export async function waitingTenancies(tx: Tx): Promise<string[]> {
 }
 
 /**
- * Closes the window of a tenancy, some seconds behind the database's clock, if an event waits in it and no closed window
- * before it waits for its anchor. Waits for the accepts that are open now, at most half a second, for they hold it.
+ * Closes the window of a tenancy, some seconds behind the database's clock, if an event waits in it and no earlier
+ * closed window still waits for its anchor. Waits at most half a second for running accepts, because they hold the
+ * window open.
  */
 export async function closeWindow(tx: Tx, tenantId: string, marginSeconds: number): Promise<void> {
   await tx.query(`SELECT set_config('lock_timeout', '500ms', true)`);
@@ -81,7 +82,10 @@ export async function closeWindow(tx: Tx, tenantId: string, marginSeconds: numbe
   );
 }
 
-/** The closed window of a tenancy when every event in it is in a published seal of the tenancy log; undefined before. */
+/**
+ * Returns the closed window of a tenancy when a published seal of the tenancy log covers every event in it; undefined
+ * before.
+ */
 export async function readyWindow(tx: Tx, tenantId: string): Promise<ClosedWindow | undefined> {
   const [row] = await tx.query<{ anchored_until: Date; closed_until: Date }>(
     `SELECT w.anchored_until, w.closed_until FROM archivist.anchor_window w
@@ -97,7 +101,7 @@ export async function readyWindow(tx: Tx, tenantId: string): Promise<ClosedWindo
   return row && { tenantId, start: row.anchored_until, end: row.closed_until };
 }
 
-/** Events of a closed window in the order of the list, after the one named. */
+/** Events of a closed window in list order, after the given one. */
 export async function eventsOfWindow(
   tx: Tx,
   window: ClosedWindow,
@@ -113,9 +117,9 @@ export async function eventsOfWindow(
 }
 
 /**
- * Stores the anchor of a closed window, once: undefined when another process has done so since. Its events are those
- * that were hashed, for nothing else can have come into the window.
- * @throws {Error} when it covers another number of events; the transaction must keep nothing then
+ * Stores the anchor of a closed window once; undefined when another process has stored it. It covers exactly the events
+ * that were hashed, because a closed window accepts no others.
+ * @throws {Error} when the number of events differs; the transaction must then be rolled back
  */
 export async function insertAnchor(
   tx: Tx,

@@ -10,7 +10,7 @@ import { closeWindow, eventsOfWindow, insertAnchor, readyWindow, waitingTenancie
 import { createSimpleHash } from './simple-hash.js';
 
 const PAGE = 500;
-/** An accept holds the window: it is closed the next time. */
+/** A running accept holds the window open; the next run closes it. */
 const LOCK_NOT_AVAILABLE = '55P03';
 
 export interface AnchorDeps {
@@ -18,14 +18,18 @@ export interface AnchorDeps {
   readonly deployment: Deployment;
   readonly failpoints: Failpoints;
   readonly logger: Logger;
-  /** A window is closed so far back, so that a node whose clock is behind rarely has to date an event later. */
+  /**
+   * A window closes this many seconds in the past, so that a node whose clock is behind rarely has to date an event
+   * later.
+   */
   readonly marginSeconds: number;
 }
 
 /**
- * Makes the anchors that are due: closes the window of each tenancy in which an event waits, and anchors it once every
- * event in it is CONFIRMED. A crash anywhere leaves a closed window without its anchor, which the next run makes, or
- * nothing. One tenancy's trouble does not keep the others waiting. Resolves with how many were made.
+ * Makes the anchors that are due: closes the window of each tenancy in which an event waits, and anchors it as soon as
+ * every event in it is CONFIRMED.
+ * A crash leaves nothing, or a closed window whose anchor the next run makes. A failure in one tenancy does not delay
+ * the others. Resolves with the number of anchors made.
  */
 export async function anchorWindows(deps: AnchorDeps, stopping: () => boolean): Promise<number> {
   let made = 0;
@@ -68,7 +72,9 @@ async function anchorWindow(deps: AnchorDeps, tenantId: string): Promise<boolean
   });
 }
 
-/** Events of a tenancy just as they are served, in the order of their ids as given. @throws {Error} when one is gone */
+/**
+ * Events of a tenancy exactly as they are served, in the order of the given ids. @throws {Error} when one is missing
+ */
 export async function servedEvents(
   tx: Tx,
   tenantId: string,

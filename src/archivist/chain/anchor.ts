@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { toHex } from '../../core/bytes.js';
 import { timestampOf } from '../../platform/timestamps.js';
 
-/** How the events of a window are hashed: version 2 takes identities as they are served (simple hash, schema 2). */
+/** How the events of a window are hashed: version 2 uses identities as they are served (simple hash, schema 2). */
 export const HASH_SCHEMA_VERSION = 2;
 
 /** The hash over the SIMPLE_HASH events that a tenancy accepted from `start` until before `end`. */
@@ -17,10 +17,10 @@ export interface Anchor {
   readonly eventCount: bigint;
 }
 
-/** Where an anchor's events are listed: the tenancy's own events for its Owners, or public forms for anybody. */
+/** Where an anchor's events are listed: the tenancy's own events for its Owners, or public forms for everybody. */
 export type AnchorView = { readonly publicUrl: string; readonly form: 'assets' | 'publicassets' };
 
-/** The query whose answer hashes to the anchor; the stock verifier adds its page size. */
+/** The query whose result hashes to the anchor; the stock verifier adds its page size. */
 export function anchorQuery(anchor: Anchor, { publicUrl, form }: AnchorView): string {
   const filters = [
     `order_by=SIMPLEHASHV${anchor.hashSchemaVersion}`,
@@ -31,7 +31,7 @@ export function anchorQuery(anchor: Anchor, { publicUrl, form }: AnchorView): st
   return `${publicUrl}/archivist/v2/${form}/-/events?${filters.join('&')}`;
 }
 
-/** What the anchor's transaction says: RLP of kind, schema version, start and end as RFC 3339, count and hash. */
+/** The input of the anchor's transaction: RLP of kind, schema version, start and end as RFC 3339, count and hash. */
 export function anchorInput(anchor: Anchor): Uint8Array {
   return RLP.encode([
     'SIMPLE_HASH',

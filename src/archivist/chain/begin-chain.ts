@@ -6,7 +6,9 @@ import { blockOf, NO_PARENT } from './block.js';
 import { findHead, insertBlock } from './chain-store.js';
 import { dataOf } from './quantity.js';
 
-/** Puts the first block into the deployment's chain unless there is one: it names the deployment and carries nothing. */
+/**
+ * Creates the first block of the deployment's chain if it has none. It names the deployment and has no transactions.
+ */
 export async function beginChain(deps: {
   readonly database: Database;
   readonly deployment: Deployment;

@@ -6,7 +6,7 @@ import { listRoot, trieRoot } from './trie-root.js';
 
 /** Keccak-256 of the RLP of an empty list: this chain has no uncles. */
 const NO_UNCLES = keccak_256(RLP.encode([]));
-/** This chain keeps no accounts: every state is the empty trie. */
+/** This chain has no accounts: every state is the empty trie. */
 export const EMPTY_STATE = trieRoot([]);
 const NO_LOGS = new Uint8Array(256);
 const NO_HASH = new Uint8Array(32);
@@ -15,11 +15,11 @@ const NOTHING = new Uint8Array();
 /** Status 1, no gas, no logs. */
 const RECEIPT = RLP.encode([1, 0, NO_LOGS, []]);
 
-/** What differs from block to block. */
+/** The fields that differ between blocks. */
 export interface BlockContent {
   readonly number: bigint;
   readonly parentHash: Uint8Array;
-  /** Address of the key that made the block, 20 bytes. */
+  /** Address of the key that signed the block, 20 bytes. */
   readonly miner: Uint8Array;
   /** RLP of its signed transactions, in order. */
   readonly transactions: readonly Uint8Array[];
@@ -39,8 +39,8 @@ export interface Block {
 export const NO_PARENT = NO_HASH;
 
 /**
- * Makes a block: the legacy header of fifteen fields in RLP (Ethereum Yellow Paper, section 4.4), with difficulty, gas,
- * nonce and mixHash zero: nobody mines here.
+ * Makes a block: the legacy header of fifteen fields in RLP (Ethereum Yellow Paper, section 4.4). Difficulty, gas,
+ * nonce and mixHash are zero, because there is no mining.
  */
 export function blockOf(content: BlockContent): Block {
   const header = RLP.encode([
@@ -63,7 +63,7 @@ export function blockOf(content: BlockContent): Block {
   return { number: content.number, hash: keccak_256(header), header };
 }
 
-/** Which form of text a field of the header has. */
+/** The text form of each field of the header. */
 const FIELDS = [
   ['parentHash', hexData],
   ['sha3Uncles', hexData],
@@ -93,7 +93,7 @@ export function headerFields(header: Uint8Array): Record<Field, string> {
   return Object.fromEntries(FIELDS.map(([name, text], place) => [name, text(values[place]!)])) as Record<Field, string>;
 }
 
-/** The hash of a block from its fields as hex text; a field without mixHash has the zero one. */
+/** Computes the hash of a block from its fields as hex text; a missing mixHash counts as zero. */
 export function blockHash(
   fields: Readonly<Record<Exclude<Field, 'mixHash'>, string> & { mixHash?: string }>,
 ): Uint8Array {
@@ -106,7 +106,7 @@ export function blockHash(
 
 const hex = z.string().meta({ description: 'Hex text that begins with 0x' });
 
-/** A block in an answer (docs/design/interface.md#chain). */
+/** A block in a response (docs/design/interface.md#chain). */
 export const blockSchema = z.strictObject({
   difficulty: hex,
   extraData: hex,
@@ -126,7 +126,7 @@ export const blockSchema = z.strictObject({
   transactionRoot: hex,
 });
 
-/** The interface knows no mixHash, which is zero, and a private state, of which there is none here. */
+/** The interface has no mixHash, which is zero here; it has a private state, which this chain does not. */
 export function blockResponse(block: Block): z.infer<typeof blockSchema> {
   const { mixHash: _, ...shown } = headerFields(block.header);
   return { ...shown, hash: hexData(block.hash), privateStateRoot: hexData(EMPTY_STATE) };

@@ -2,7 +2,7 @@ import type { Tx } from '../../platform/postgres/database.js';
 import type { Block } from './block.js';
 import type { PlacedTransaction } from './transaction.js';
 
-/** What a transaction was made for: `number` is the anchor's, or the seal's in the tenancy log. */
+/** What a transaction records: `number` is that of the anchor, or of the seal in the tenancy log. */
 export type TransactionKind = 'SIMPLE_HASH' | 'MERKLE_LOG';
 
 export interface TransactionSubject {
@@ -18,9 +18,9 @@ interface BlockRow {
   next_nonce: bigint;
 }
 
-/** The block that the next one is put upon. */
+/** The newest block, which the next one extends. */
 export interface Head extends Block {
-  /** Of the next transaction: one count for the whole chain, whichever key signs. */
+  /** The nonce of the next transaction: one counter for the whole chain, whichever key signs. */
   readonly nextNonce: bigint;
 }
 
@@ -54,7 +54,7 @@ export async function findBlockByHash(tx: Tx, chain: string, hash: Uint8Array): 
   return row && headOf(row);
 }
 
-/** Puts a block into the chain; false when its number is taken. */
+/** Appends a block to the chain; false when its number is taken. */
 export async function insertBlock(tx: Tx, chain: string, head: Head): Promise<boolean> {
   const inserted = await tx.execute(
     `INSERT INTO archivist.chain_block (tenant_id, ${BLOCK}) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
@@ -139,13 +139,13 @@ export async function sealsWithoutTransaction(tx: Tx, limit: number): Promise<Pu
   return rows.map((row) => ({ tenantId: row.tenant_id, number: row.seal_number, size: row.size, root: row.root }));
 }
 
-/** Which transaction an event came into the chain by. */
+/** The event whose transaction is looked up. */
 export interface EventSubject {
   readonly kind: TransactionKind;
   readonly number: bigint;
 }
 
-/** Where an event is in the chain. */
+/** The position of an event in the chain. */
 export interface EventTransaction extends EventSubject {
   readonly hash: Uint8Array;
   readonly blockNumber: bigint;
@@ -153,8 +153,8 @@ export interface EventTransaction extends EventSubject {
 }
 
 /**
- * The transactions of these events of one tenancy, by event id: of its anchor for an event of a SIMPLE_HASH asset, for
- * another one of the first published seal that covers it.
+ * Returns the chain transactions of these events of one tenancy, by event id: for an event of a SIMPLE_HASH asset, that
+ * of its anchor; for any other event, that of the first published seal that covers it.
  * @param seals the number of that seal
  */
 export async function transactionsOfEvents(

@@ -22,7 +22,7 @@ import { isBlockKept, keepBlock } from './kept-blocks.js';
 import { dataOf } from './quantity.js';
 import { signTransaction } from './transaction.js';
 
-/** Signing holds up everything else that the process does. */
+/** A limit, because signing blocks everything else that the process does. */
 const MOST_TRANSACTIONS = 25;
 
 export interface ChainDeps {
@@ -34,17 +34,18 @@ export interface ChainDeps {
   readonly failpoints: Failpoints;
 }
 
-/** What has no transaction yet, with all that its transaction will say. */
+/** An anchor or seal without a transaction, with everything that its transaction will say. */
 interface Waiting extends TransactionSubject {
   readonly to: string;
   readonly input: Uint8Array;
 }
 
 /**
- * Writes every anchor and every published seal of a tenancy log that the chain does not have yet into new blocks, one
- * transaction each. Two processes may do so at once: a block is stored with its transactions or not at all, and only the
- * first one upon its parent is. Resolves with how many transactions were written.
- * @throws {Error} when the chain has no first block, or the object store has seen another chain than the database holds
+ * Writes every anchor and every published seal of a tenancy log that is not in the chain yet into new blocks, one
+ * transaction each.
+ * Two processes may run this concurrently: a block is stored with all its transactions or not at all, and only the
+ * first block on a parent is accepted. Resolves with the number of transactions written.
+ * @throws {Error} when the chain has no first block, or the object store holds a different chain than the database
  */
 export async function extendChain(deps: ChainDeps, stopping: () => boolean): Promise<number> {
   let written = 0;
@@ -58,7 +59,10 @@ export async function extendChain(deps: ChainDeps, stopping: () => boolean): Pro
   return written;
 }
 
-/** A block after the head is kept: another process has put it there just now, or the database is older than its chain. */
+/**
+ * If the object store has a block after the head, either another process has just added it, or the database is older
+ * than its chain.
+ */
 async function requireNewest({ database, deployment, objectStore }: ChainDeps, head: Head): Promise<void> {
   const chain = deployment.deploymentTenancy;
   if (!(await isBlockKept(objectStore, chain, head.number + 1n))) return;
@@ -67,7 +71,10 @@ async function requireNewest({ database, deployment, objectStore }: ChainDeps, h
     throw new Error(`the database is older than block ${head.number + 1n}, which is kept: the chain is not extended`);
 }
 
-/** The head first: what is read after it can only be in a block above it, and then the head has moved on. */
+/**
+ * Reads the head first: if another process adds a block in the meantime, the head no longer matches and inserting
+ * fails.
+ */
 async function readWaiting(tx: Tx, deployment: Deployment): Promise<{ head: Head; waiting: Waiting[] }> {
   const head = await findHead(tx, deployment.deploymentTenancy);
   if (!head) throw new Error('the chain has no first block');
@@ -88,7 +95,7 @@ async function readWaiting(tx: Tx, deployment: Deployment): Promise<{ head: Head
   return { head, waiting };
 }
 
-/** What a seal's transaction says: RLP of kind, log, number of the seal, size of the log and its bagged root. */
+/** The input of a seal's transaction: RLP of kind, log, number of the seal, size of the log and its bagged root. */
 export function sealInput(seal: PublishedSeal): Uint8Array {
   return RLP.encode(['MERKLE_LOG', seal.tenantId, seal.number, seal.size, seal.root]);
 }
@@ -106,7 +113,7 @@ async function putBlock(deps: ChainDeps, head: Head, waiting: readonly Waiting[]
     parentHash: head.hash,
     miner: dataOf(key.address),
     transactions: signed.map((each) => each.signed),
-    // A clock that stepped back gives no block an earlier time than its parent has.
+    // If the clock stepped back, a block still gets no earlier time than its parent.
     timestamp: now > BigInt(parent.timestamp) ? now : BigInt(parent.timestamp),
     extraData: new Uint8Array(),
   });

@@ -4,7 +4,10 @@ import { timestampOf } from '../../platform/timestamps.js';
 import { type Block, headerFields } from './block.js';
 import { hexData } from './quantity.js';
 
-/** A validator's public key; the interface has a place for the private scalar, which is always empty (docs/design/interface.md#chain). */
+/**
+ * A validator's public key. The interface has a field for the private scalar, which is always empty
+ * (docs/design/interface.md#chain).
+ */
 const publicKeySchema = z.strictObject({
   kty: z.string(),
   crv: z.string(),
@@ -32,8 +35,8 @@ export const nodeSchema = z.strictObject({
 });
 
 /**
- * The truth about this deployment's chain: one maker of blocks, no peers, nothing to catch up with.
- * `timestamp_created` is the first block's time and `timestamp_committed` the newest one's.
+ * The real state of this deployment's chain: one block producer, no peers, nothing to sync.
+ * `timestamp_created` is the time of the first block, `timestamp_committed` that of the newest.
  */
 export function nodeResponse(
   chain: string,

@@ -10,12 +10,12 @@ export function hexData(bytes: Uint8Array): string {
   return `0x${toHex(bytes)}`;
 }
 
-/** The number of big-endian bytes; none are zero. */
+/** The number in big-endian bytes; an empty array is zero. */
 export function numberOf(bytes: Uint8Array): bigint {
   return bytes.length === 0 ? 0n : BigInt(hexData(bytes));
 }
 
-/** Bytes of text that begins with `0x`. @throws {TypeError} when it is not hex */
+/** The bytes of hex text that begins with `0x`. @throws {TypeError} when it is not hex */
 export function dataOf(hex: string): Uint8Array {
   return fromHex(hex.replace(/^0x/, ''));
 }

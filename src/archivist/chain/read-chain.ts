@@ -28,7 +28,7 @@ export interface ReadChainDeps extends ProvenanceDeps {
   readonly keyring: Pick<Keyring, 'chain'>;
 }
 
-/** How a block is chosen: exactly one of its hash, and its number as decimal or hex text. */
+/** How a block is selected: by exactly one of its hash and its number (decimal or hex text). */
 export const blockQuerySchema = z.strictObject({
   hash: z
     .string()
@@ -52,7 +52,7 @@ export function readNode(deps: ReadChainDeps, principal: Principal): Promise<Ret
   });
 }
 
-/** @throws {ApiError} bad_request unless one of hash and number is given, not_found, forbidden */
+/** @throws {ApiError} bad_request unless exactly one of hash and number is given, not_found, forbidden */
 export function readBlock(
   deps: ReadChainDeps,
   principal: Principal,
@@ -77,7 +77,7 @@ function requireReader(principal: Principal): void {
     throw new ApiError('forbidden', 'This identity may not read the chain.');
 }
 
-/** Ours: what a seal's transaction has of the event, its commit and the seal. */
+/** Our extension: what a seal's transaction says about the event, its commit and the seal. */
 const merkleLogDetailsSchema = z.strictObject({
   log_id: z.string(),
   commit: merklelogCommitSchema,
@@ -86,7 +86,7 @@ const merkleLogDetailsSchema = z.strictObject({
   root: z.string(),
 });
 
-/** Transactions of an event in an answer; with none the event is not anchored yet. */
+/** Transactions of an event in a response; empty while the event is not anchored yet. */
 export const eventTransactionsSchema = z.strictObject({
   transactions: z.array(
     z.strictObject({
@@ -101,8 +101,9 @@ export const eventTransactionsSchema = z.strictObject({
 type EventTransactions = z.infer<typeof eventTransactionsSchema>;
 
 /**
- * The transactions that an event came into the chain by: of its anchor for an event of a SIMPLE_HASH asset, for another
- * one of the seal that covers its commit. Who can only read the public form is told of the public form.
+ * Returns the chain transactions of an event: for an event of a SIMPLE_HASH asset, that of its anchor; for any other
+ * event, that of the seal that covers its commit. A caller that can read only the public form gets those of the public
+ * form.
  * @throws {ApiError} not_found
  */
 export function readEventTransactions(

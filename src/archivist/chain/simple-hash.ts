@@ -19,7 +19,7 @@ const FIELDS = [
   'tenant_identity',
 ] as const;
 
-/** A hash over events in the order in which they are listed. */
+/** A hash over events in list order. */
 export interface SimpleHash {
   /** @throws {TypeError} for an event that cannot be hashed */
   add(event: Readonly<Record<string, unknown>>): void;

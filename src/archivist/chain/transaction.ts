@@ -7,10 +7,10 @@ import { dataOf, hexData, numberOf, quantity } from './quantity.js';
 
 const NOTHING = new Uint8Array();
 
-/** What an unsigned transaction says. It moves no value and costs no gas. */
+/** The content of an unsigned transaction. It moves no value and costs no gas. */
 export interface TransactionContent {
   readonly nonce: bigint;
-  /** Address of the tenancy that it is about. */
+  /** Address of the tenancy that the transaction concerns. */
   readonly to: string;
   readonly input: Uint8Array;
 }
@@ -21,7 +21,7 @@ export interface SignedTransaction {
   readonly signed: Uint8Array;
 }
 
-/** A legacy transaction, signed for this chain alone (EIP-155): its chain id is the one of every asset. */
+/** A legacy transaction, signed only for this chain (EIP-155): its chain id is the one in every asset. */
 export async function signTransaction(
   content: TransactionContent,
   key: Pick<ChainKey, 'sign'>,
@@ -33,7 +33,7 @@ export async function signTransaction(
   return { hash: keccak_256(signed), signed };
 }
 
-/** A transaction in its block. */
+/** A transaction with its position in a block. */
 export interface PlacedTransaction extends SignedTransaction {
   readonly sender: string;
   readonly blockNumber: bigint;
@@ -41,7 +41,7 @@ export interface PlacedTransaction extends SignedTransaction {
   readonly transactionIndex: number;
 }
 
-/** A transaction in an answer, numbers as decimal text (docs/design/interface.md#chain). */
+/** A transaction in a response, with numbers as decimal text (docs/design/interface.md#chain). */
 export const transactionSchema = z.strictObject({
   hash: z.string(),
   nonce: z.string(),
@@ -59,7 +59,7 @@ export const transactionSchema = z.strictObject({
   input: z.string(),
 });
 
-/** @param to the tenancy's address with its checksum */
+/** @param to the tenancy's address in checksum form */
 export function transactionResponse(placed: PlacedTransaction, to: string): z.infer<typeof transactionSchema> {
   const [nonce, gasPrice, gas, , value, input, v, r, s] = RLP.decode(placed.signed) as Uint8Array[];
   return {

@@ -12,8 +12,8 @@ const EMPTY: Uint8Array = new Uint8Array();
 const HASH_BYTES = 32;
 
 /**
- * The root of a Merkle Patricia trie (Ethereum Yellow Paper, appendix D): 32 bytes.
- * @param entries keys that differ, and values that are not empty
+ * Returns the root of a Merkle Patricia trie (Ethereum Yellow Paper, appendix D), 32 bytes.
+ * @param entries distinct keys with non-empty values
  */
 export function trieRoot(entries: readonly (readonly [Uint8Array, Uint8Array])[]): Uint8Array {
   return keccak_256(
@@ -26,7 +26,7 @@ export function trieRoot(entries: readonly (readonly [Uint8Array, Uint8Array])[]
   );
 }
 
-/** The root over a list, each item under the RLP of its place: a block's transactions, or their receipts. */
+/** The root over a list, with each item keyed by the RLP of its index: a block's transactions, or their receipts. */
 export function listRoot(items: readonly Uint8Array[]): Uint8Array {
   return trieRoot(items.map((item, place) => [RLP.encode(place), item] as const));
 }
@@ -49,7 +49,7 @@ function nodeOf(entries: readonly Entry[], depth: number): Node {
   return [...children, entries.find(({ path }) => path.length === depth)?.value ?? EMPTY];
 }
 
-/** A node stands in its parent by its hash, a short one by itself. */
+/** A parent refers to a node by its hash, or includes it directly if it is short. */
 function reference(node: Node): Node {
   const encoded = RLP.encode(node);
   return encoded.length < HASH_BYTES ? node : keccak_256(encoded);

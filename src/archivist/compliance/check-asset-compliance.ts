@@ -19,7 +19,7 @@ import { complianceEvents } from './compliance-event-store.js';
 import { compliancePolicyRows, type StoredPolicy } from './compliance-policy-store.js';
 import { policyIdentity } from './read-compliance-policies.js';
 
-/** The check of an asset in an answer. */
+/** The compliance of an asset in a response. */
 export const assetComplianceSchema = z.strictObject({
   compliant: z.boolean(),
   compliant_at: timestampSchema,
@@ -29,10 +29,10 @@ export const assetComplianceSchema = z.strictObject({
   next_page_token: z.string(),
 });
 
-/** What the check of one asset answers: a page of the statements, and the verdict over all of them. */
+/** The result of checking one asset: a page of the statements, and the verdict over all of them. */
 export interface AssetCompliance {
   readonly compliant: boolean;
-  /** The clock of the check, RFC 3339. */
+  /** The time that the check applies to, RFC 3339. */
   readonly compliantAt: string;
   readonly statements: readonly Record<string, unknown>[];
   readonly nextPageToken: string;
@@ -40,10 +40,11 @@ export interface AssetCompliance {
 }
 
 /**
- * Checks an asset against the policies whose `asset_filter` it passes: policies as they are now, events accepted until
- * `compliant_at`, attributes as of then (docs/design/interface.md#compliance). Without `compliant_at` it is now, and the pages after the first one
- * keep the time of the first. An asset that no policy names is compliant.
- * @throws {ApiError} not_found for an asset that the principal may not see or that was not created at that time
+ * Checks an asset against the policies whose `asset_filter` it passes: current policies, events accepted until
+ * `compliant_at`, attributes as of that time (docs/design/interface.md#compliance).
+ * Without `compliant_at` the check applies to now; later pages keep the time of the first. An asset that no policy
+ * applies to is compliant.
+ * @throws {ApiError} not_found for an asset that the principal may not see or that did not exist at that time
  */
 export function checkAssetCompliance(
   deps: ProvenanceDeps,
@@ -81,7 +82,7 @@ export function checkAssetCompliance(
   });
 }
 
-/** @throws {ApiError} bad_request for anything else that the query asks for */
+/** @throws {ApiError} bad_request for any other query parameter */
 function compliantAt(query: ListQuery): string | undefined {
   let found: string | undefined;
   for (const [parameter, value] of query.filters) {
@@ -107,7 +108,7 @@ async function applicablePolicies(tx: Tx, tenantId: string, attributes: Attribut
   }
 }
 
-/** Policies of one query. */
+/** Policies that one query reads. */
 const POLICIES_AT_ONCE = 500;
 
 function applies(filter: StoredPolicy['policy']['asset_filter'], attributes: Attributes): boolean {
@@ -133,7 +134,7 @@ async function inputOf(
   };
 }
 
-/** Where the page begins and ends among the policies, which go from the largest id down. */
+/** Where the page begins and ends among the policies, which are ordered from the largest id down. */
 function pageOf(policies: readonly StoredPolicy[], query: ListQuery): { first: number; end: number } {
   const { after } = query;
   const found = after === undefined ? 0 : policies.findIndex(({ policyId }) => policyId < after);

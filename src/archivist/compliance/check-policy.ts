@@ -6,7 +6,7 @@ import { checkPeriodOutstanding } from './period-outstanding.js';
 import { checkRichness } from './richness.js';
 import { checkSince } from './since.js';
 
-/** Checks one policy of any type. Whether the policy applies to the asset at all, its `asset_filter` says. */
+/** Checks one policy of any type. The caller has already checked that its `asset_filter` matches the asset. */
 export function checkPolicy(policy: CompliancePolicy, input: ComplianceInput): Verdict {
   switch (policy.compliance_type) {
     case 'COMPLIANCE_SINCE':

@@ -1,6 +1,6 @@
 import type { Attributes } from '../attributes.js';
 
-/** An event of the asset, as compliance sees it. */
+/** The fields of an asset's event that compliance uses. */
 export interface ComplianceEvent {
   /** `arc_display_type` of the event attributes. */
   readonly displayType: string | undefined;
@@ -18,19 +18,19 @@ export interface ComplianceInput {
   readonly assetAttributes: Attributes;
   readonly compliantAtMs: number;
   /**
-   * True when the caller reads all events and attributes of this asset. Otherwise reasons hold nothing but the policy's
-   * own words (docs/design/interface.md#compliance).
+   * True when the caller may read all events and attributes of this asset. Otherwise reasons contain only the policy's
+   * own values (docs/design/interface.md#compliance).
    */
   readonly readable?: boolean;
 }
 
 export interface Verdict {
   readonly compliant: boolean;
-  /** For a person; at most 1,024 characters, the interface's limit. */
+  /** Readable text of at most 1,024 characters, the interface's limit. */
   readonly reason: string;
 }
 
-/** An asset event's part in compliance. What is not a text, or an empty one, counts as missing. */
+/** Reads the fields that compliance uses. A value that is not a text, or is empty, counts as missing. */
 export function complianceEvent(eventAttributes: Attributes, acceptedAtMs: number): ComplianceEvent {
   return {
     displayType: text(eventAttributes['arc_display_type']),
@@ -39,7 +39,7 @@ export function complianceEvent(eventAttributes: Attributes, acceptedAtMs: numbe
   };
 }
 
-/** A name or value in a reason: in quotes, and cut where it would crowd out the rest. */
+/** Quotes a name or value for a reason, and truncates it if it is long. */
 export function quoted(value: string): string {
   const characters = [...value];
   return `"${characters.length > 100 ? `${characters.slice(0, 99).join('')}…` : value}"`;

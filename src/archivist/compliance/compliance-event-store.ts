@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/postgres/database.js';
 import { type ComplianceEvent, complianceEvent } from './compliance-check.js';
 
-/** Rows of one query: a long one would block the embedded engine. */
+/** Rows of one query: a larger one would block the embedded engine. */
 const CHUNK = 5_000;
 
 interface EventRow {
@@ -11,7 +11,7 @@ interface EventRow {
   accepted_at: Date;
 }
 
-/** The events of an asset that have one of these display types and were accepted until then, in order of acceptance. */
+/** The events of an asset with one of these display types that were accepted until then, in order of acceptance. */
 export async function complianceEvents(
   tx: Tx,
   asset: { readonly tenantId: string; readonly assetId: string },
@@ -20,7 +20,7 @@ export async function complianceEvents(
 ): Promise<ComplianceEvent[]> {
   const events: ComplianceEvent[] = [];
   if (displayTypes.length === 0) return events;
-  // Not the generated column: it leaves out long display types, and a policy may name one.
+  // Not the generated column: it omits long display types, which a policy may name.
   const text = `SELECT e.event_id, e.event_attributes ->> 'arc_display_type' AS display_type,
        e.event_attributes ->> 'arc_correlation_value' AS correlation_value, e.accepted_at
      FROM archivist.asset_event e

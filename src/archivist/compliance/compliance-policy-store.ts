@@ -2,7 +2,7 @@ import { rowList } from '../../platform/listing/row-list-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { CompliancePolicy } from './compliance-policy.js';
 
-/** A policy of one tenancy; never changed. */
+/** A policy of one tenancy; immutable. */
 export interface StoredPolicy {
   readonly tenantId: string;
   readonly policyId: string;
@@ -35,7 +35,7 @@ export async function findPolicy(tx: Tx, tenantId: string, policyId: string): Pr
   return row && storedPolicyOf(row);
 }
 
-/** Deletes the policy and answers what it was; undefined when it is not there, or no longer. */
+/** Deletes the policy and resolves with it; undefined when it does not exist or was already deleted. */
 export async function deletePolicy(tx: Tx, tenantId: string, policyId: string): Promise<StoredPolicy | undefined> {
   const [row] = await tx.query<PolicyRow>(
     `DELETE FROM archivist.compliance_policy p WHERE p.tenant_id = $1 AND p.policy_id = $2 RETURNING ${COLUMNS}`,
@@ -44,7 +44,7 @@ export async function deletePolicy(tx: Tx, tenantId: string, policyId: string): 
   return row && storedPolicyOf(row);
 }
 
-/** Conditions speak of a row as `p`. */
+/** Conditions refer to a row as `p`. */
 export const compliancePolicyRows = rowList<PolicyRow, StoredPolicy>({
   from: 'archivist.compliance_policy p',
   columns: COLUMNS,

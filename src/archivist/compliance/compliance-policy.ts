@@ -4,7 +4,7 @@ import { FilterError } from '../../filter/filter-error.js';
 import { plainText } from '../../platform/plain-text.js';
 import { parseRichnessAssertions } from './richness-assertion.js';
 
-/** The interface's types (Compliance policy). `COMPLIANCE_TYPE_UNDEFINED` is no type of a policy. */
+/** The interface's policy types. `COMPLIANCE_TYPE_UNDEFINED` is not a valid type. */
 export const COMPLIANCE_TYPES = [
   'COMPLIANCE_SINCE',
   'COMPLIANCE_CURRENT_OUTSTANDING',
@@ -14,14 +14,17 @@ export const COMPLIANCE_TYPES = [
 ] as const;
 export type ComplianceType = (typeof COMPLIANCE_TYPES)[number];
 
-/** A century: longer periods and windows are mistakes, and milliseconds stay exact in a number. */
+/** A century. Longer periods and windows are mistakes, and milliseconds stay exact in a number. */
 export const MAX_SECONDS = 100 * 366 * 86_400;
 const MAX_VARIABILITY = 1_000_000;
 const MAX_DISPLAY_TYPE = 1024;
 const MAX_ENTRY = 8192;
 const MAX_ALTERNATIVES = 128;
 
-/** What the types need besides name, type and filter. Stock clients send no closing type with SINCE (docs/design/interface.md#shapes). */
+/**
+ * The fields that each type requires besides name, type and filter. Stock clients send no closing type with SINCE
+ * (docs/design/interface.md#shapes).
+ */
 const REQUIRED = {
   COMPLIANCE_SINCE: ['event_display_type', 'time_period_seconds'],
   COMPLIANCE_CURRENT_OUTSTANDING: ['event_display_type', 'closing_event_display_type'],
@@ -40,8 +43,9 @@ const alternatives = z
   .max(MAX_ALTERNATIVES);
 
 /**
- * Body of `POST /archivist/v1/compliance_policies`, and with an identity the policy itself: every field is there, the unset
- * ones as `""`, `"0"`, 0 or `[]`, as stock clients send them and expect them back. Numbers may come as text or as number.
+ * Body of `POST /archivist/v1/compliance_policies` and, with an identity, the policy itself. Every field is present;
+ * unset ones are `""`, `"0"`, 0 or `[]`, as stock clients send them and expect them back. Numbers may be sent as text
+ * or as numbers.
  */
 export const compliancePolicySchema = z
   .object({
@@ -76,7 +80,7 @@ export const compliancePolicySchema = z
 
 const shownFilter = z.array(z.strictObject({ or: z.array(z.string()) }));
 
-/** A policy in an answer. */
+/** A policy in a response. */
 export const shownPolicySchema = z.strictObject({
   identity: z.string(),
   compliance_type: z.enum(COMPLIANCE_TYPES),
@@ -128,7 +132,7 @@ function variability() {
     .transform(Number);
 }
 
-/** A filter's own complaint as the schema's: the path of the entry, then the reason and the character. */
+/** Reports a filter error as the schema's: the path of the entry, then the reason and the character. */
 function refuseUnreadable(context: z.RefinementCtx, read: () => unknown): void {
   try {
     read();

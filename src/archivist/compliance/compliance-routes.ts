@@ -98,7 +98,7 @@ export function complianceAssetRoutes(deps: ProvenanceDeps): Route[] {
   ];
 }
 
-/** As every list, with the verdict beside it. */
+/** The reply of a list, plus the verdict. */
 function complianceReply(checked: AssetCompliance): Reply {
   const { compliant, compliantAt, statements, nextPageToken, total } = checked;
   const reply = listReply({ key: 'compliance', items: statements, nextPageToken, total, limit: RESULT_LIMIT });

@@ -7,7 +7,7 @@ import type { CompliancePolicy } from './compliance-policy.js';
 import { insertPolicy, type StoredPolicy } from './compliance-policy-store.js';
 import { policyResponse } from './read-compliance-policies.js';
 
-/** Adds a policy to the tenancy. @throws {ApiError} forbidden for who is no Owner, quota_reached */
+/** Adds a policy to the tenancy. @throws {ApiError} forbidden unless the caller is an Owner, quota_reached */
 export async function createCompliancePolicy(
   deps: ProvenanceDeps,
   principal: Principal,

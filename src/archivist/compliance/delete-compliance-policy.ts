@@ -5,8 +5,8 @@ import { requireManager } from './create-compliance-policy.js';
 import { noSuchPolicy, policyResponse } from './read-compliance-policies.js';
 
 /**
- * Deletes a policy and answers what it was (docs/design/interface.md#compliance).
- * @throws {ApiError} forbidden for who is no Owner, not_found
+ * Deletes a policy and resolves with it (docs/design/interface.md#compliance).
+ * @throws {ApiError} forbidden unless the caller is an Owner, not_found
  */
 export async function deleteCompliancePolicy(
   deps: ProvenanceDeps,

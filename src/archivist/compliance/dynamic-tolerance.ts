@@ -3,9 +3,9 @@ import type { CompliancePolicy } from './compliance-policy.js';
 import { pairEvents } from './pairing.js';
 
 /**
- * COMPLIANCE_DYNAMIC_TOLERANCE: of the pairs that were closed in the last `dynamic_window` seconds, its edge included, none
- * took longer than the mean plus `dynamic_variability` standard deviations of the population (docs/design/interface.md#compliance). No pair passes,
- * one pair passes.
+ * COMPLIANCE_DYNAMIC_TOLERANCE: passes when no pair that closed in the last `dynamic_window` seconds (inclusive) took
+ * longer than the mean plus `dynamic_variability` population standard deviations (docs/design/interface.md#compliance).
+ * Passes with no pair and with one pair.
  */
 export function checkDynamicTolerance(policy: CompliancePolicy, input: ComplianceInput): Verdict {
   const windowMs = Number(policy.dynamic_window) * 1000;
@@ -26,8 +26,8 @@ export function checkDynamicTolerance(policy: CompliancePolicy, input: Complianc
 }
 
 /**
- * `duration − mean > variability · σ`, both sides times the number of durations. Sums are exact integers, so that equal
- * durations have no deviation and a duration that lies on the bound does not exceed it.
+ * `duration − mean > variability · σ`, both sides multiplied by the number of durations. Sums are exact integers, so
+ * equal durations have no deviation and a duration exactly on the bound does not exceed it.
  */
 function exceeds(durationMs: number, durations: readonly number[], variability: number): boolean {
   const count = BigInt(durations.length);

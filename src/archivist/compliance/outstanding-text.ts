@@ -1,6 +1,6 @@
 import { type ComplianceEvent, quoted } from './compliance-check.js';
 
-/** Says to a person which events wait for their closing event: how many, and the oldest by its correlation value. */
+/** Describes the events that wait for their closing event: their number, and the oldest by its correlation value. */
 export function outstandingText(outstanding: readonly ComplianceEvent[]): string {
   const oldest = outstanding[0]!;
   const named =

@@ -10,15 +10,17 @@ export interface ClosedPair {
 export interface Pairing {
   /** In order of closing. */
   readonly closed: readonly ClosedPair[];
-  /** Opening events that nothing has closed, oldest first. */
+  /** Opening events without a closing event, oldest first. */
   readonly outstanding: readonly ComplianceEvent[];
 }
 
 /**
- * Pairs opening with closing events of equal correlation value, in order of acceptance, ignoring what was accepted after
- * `compliantAtMs`. A closing event closes one: the oldest that is still open, so that a reused value makes one pair after
- * the other. In one millisecond openings come first: nothing tells their order, and a pair may take no time. An opening
- * event without a correlation value cannot be closed; a closing event that finds nothing open is ignored.
+ * Pairs opening with closing events of equal correlation value, in order of acceptance, ignoring events accepted after
+ * `compliantAtMs`.
+ * - A closing event closes the oldest event that is still open, so a reused value makes one pair after the other.
+ * - Within one millisecond openings come first: their order is unknown, and a pair may take no time.
+ * - An opening event without a correlation value cannot be closed.
+ * - A closing event that finds nothing open is ignored.
  */
 export function pairEvents(
   policy: Pick<CompliancePolicy, 'event_display_type' | 'closing_event_display_type'>,

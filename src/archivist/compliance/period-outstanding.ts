@@ -4,8 +4,8 @@ import { outstandingText } from './outstanding-text.js';
 import { pairEvents } from './pairing.js';
 
 /**
- * COMPLIANCE_PERIOD_OUTSTANDING: passes when no pair took longer than `time_period_seconds`. An event that has been waiting
- * longer than that fails too: whenever it is closed, its pair will have taken too long.
+ * COMPLIANCE_PERIOD_OUTSTANDING: passes when no pair took longer than `time_period_seconds`. An event that has already
+ * waited longer than that also fails, because its pair would take too long.
  */
 export function checkPeriodOutstanding(policy: CompliancePolicy, input: ComplianceInput): Verdict {
   const { closed, outstanding } = pairEvents(policy, input);

@@ -11,8 +11,8 @@ export interface RichnessAssertion {
 }
 
 /**
- * The assertions of a RICHNESS policy, `<attribute><operator><value>`: all outer members, any inner one. The name ends at
- * the first operator; spaces around name and value are not part of them.
+ * Parses the assertions of a RICHNESS policy, `<attribute><operator><value>`: all outer lists must hold, by any of
+ * their members. The name ends at the first operator; spaces around name and value are ignored.
  * @throws {FilterError} whose field is `<field>[i].or[j]`
  */
 export function parseRichnessAssertions(assertions: readonly Alternatives[], field: string): RichnessAssertion[][] {

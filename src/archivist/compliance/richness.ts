@@ -8,9 +8,9 @@ import { parseRichnessAssertions, type RichnessAssertion, type RichnessOperator 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 
 /**
- * COMPLIANCE_RICHNESS: passes when of every list at least one assertion holds. Two numbers compare as floats, exactly; two
- * other texts by code point. An assertion on an attribute that is missing or no text fails, whatever its operator, and so
- * does an order between a number and a text.
+ * COMPLIANCE_RICHNESS: passes when at least one assertion of every list holds. Two numbers are compared as floats,
+ * exactly; two other texts by code point. An assertion fails, whatever its operator, if the attribute is missing or not
+ * a text. Ordering a number against a text also fails.
  */
 export function checkRichness(policy: CompliancePolicy, input: ComplianceInput): Verdict {
   const lists = parseRichnessAssertions(policy.richness_assertions, 'richness_assertions');

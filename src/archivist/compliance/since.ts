@@ -3,7 +3,7 @@ import { type CompliancePolicy, timePeriodMs } from './compliance-policy.js';
 
 /**
  * COMPLIANCE_SINCE: passes when the last event of the type was accepted no more than `time_period_seconds` before
- * `compliantAtMs`, and fails when there is none.
+ * `compliantAtMs`; fails without such an event.
  */
 export function checkSince(policy: CompliancePolicy, input: ComplianceInput): Verdict {
   const type = quoted(policy.event_display_type);

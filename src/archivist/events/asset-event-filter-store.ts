@@ -29,13 +29,13 @@ const EVENT_ATTRIBUTES = {
 const CHANGED = { prefix: 'asset_attributes.', indexed: {}, place: 'asset_attributes' };
 const OF_ASSET = { prefix: 'asset.attributes.', indexed: INDEXED_ATTRIBUTES };
 
-/** Attributes of the asset `a`, and changes to them in the event `e`, as far as they count for a caller. */
+/** The attributes of the asset `a`, and the changes to them in the event `e`, that a caller may filter by. */
 export interface CountedAttributes {
   readonly ofAsset: AttributeColumn['column'];
   readonly changed: AttributeColumn['column'];
 }
 
-/** For who reads them all. */
+/** For a caller that may read all of them. */
 export const EVERY_ATTRIBUTE: CountedAttributes = { ofAsset: 'a.attributes', changed: 'e.asset_attributes' };
 
 type Reader = (value: string, parameter: string) => Condition | undefined;
@@ -64,7 +64,7 @@ const FILTERS: Readonly<Record<string, Reader>> = {
   minimum_trust: (value, parameter) => minimumTrustCondition(ENTRY, value, parameter),
   mmr_index: (value, parameter) => mmrIndexCondition(value, parameter),
   proof_mechanism: (value, parameter) => {
-    // What verifiers of anchors ask: from the few events that have anchors, not from all of the tenancy.
+    // Verifiers of anchors send this: start from the few events that have anchors, not from all events of the tenancy.
     if (value === 'SIMPLE_HASH') return condition(`EXISTS (SELECT ${ITS_ANCHORING})`);
     const wanted = proofMechanismCondition('a.proof_mechanism', value, parameter);
     return wanted && condition(`${ITS_ASSET} ${wanted.sql})`);
@@ -85,10 +85,10 @@ const FILTERS: Readonly<Record<string, Reader>> = {
   ),
 };
 
-/** Names of the list's parameters beside attributes. */
+/** Names of the list's parameters, apart from attributes. */
 export const ASSET_EVENT_FILTERS = ['order_by', ...Object.keys(FILTERS)];
 
-/** Of these parameters, what the descriptions of the interface tell. */
+/** The parameters that the OpenAPI documents describe. */
 export const ASSET_EVENT_LIST: ListDescription = {
   attributes: [EVENT_ATTRIBUTES.prefix, CHANGED.prefix, OF_ASSET.prefix],
   values: {
@@ -99,7 +99,8 @@ export const ASSET_EVENT_LIST: ListDescription = {
 };
 
 /**
- * Conditions of a list of asset events, from the query's filters; `since` includes its moment, `before` does not.
+ * Returns the conditions of a list of asset events from the query's filters; `since` is inclusive, `before` is
+ * exclusive.
  * @throws {ApiError} bad_request for an unknown filter or value
  */
 export function assetEventConditions(
@@ -126,7 +127,9 @@ function filterCondition(
   return reader(value, parameter);
 }
 
-/** Events that came into the chain by this transaction: those of its anchor, or those that its seal was the first to cover. */
+/**
+ * Events that this transaction put into the chain: those of its anchor, or those that its seal was the first to cover.
+ */
 function transactionCondition(value: string, parameter: string): Condition | undefined {
   requirePlain(value, parameter);
   if (value === '') return undefined;

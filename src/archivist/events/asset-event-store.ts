@@ -35,7 +35,7 @@ const TERMS = {
 /** Inserts accepted events in one statement. */
 export async function insertAssetEvents(tx: Tx, events: readonly AssetEvent[]): Promise<void> {
   if (events.length === 0) return;
-  // One document: measured, arrays by column cost the sender three times as much.
+  // One JSON document: in measurements, one array for each column cost the sender three times as much.
   await tx.execute(
     `INSERT INTO archivist.asset_event (tenant_id, event_id, asset_id, origin_tenant_id, operation, behaviour,
        event_attributes, asset_attributes, principal_declared, principal_accepted, timestamp_declared, timestamp_accepted,
@@ -48,7 +48,7 @@ export async function insertAssetEvents(tx: Tx, events: readonly AssetEvent[]): 
   );
 }
 
-/** The named events that exist and that the transaction may read, in no order. */
+/** The listed events that exist and that the transaction may read, in no particular order. */
 export async function findAssetEvents(
   tx: Tx,
   wanted: readonly { tenantId: string; eventId: string }[],
@@ -62,7 +62,7 @@ export async function findAssetEvents(
   return rows.map(assetEventOf);
 }
 
-/** Nothing but the event attributes of the named events, for whoever signs them: measured, half the cost of the whole. */
+/** Only the event attributes of the listed events, for signing: in measurements, half the cost of whole rows. */
 export async function findEventAttributes(
   tx: Tx,
   wanted: readonly { tenantId: string; eventId: string }[],
@@ -75,7 +75,7 @@ export async function findEventAttributes(
   );
 }
 
-/** `conditions` speak of the event as `e`. */
+/** Lists events; `conditions` refer to the event as `e`. */
 export async function listAssetEvents(
   tx: Tx,
   conditions: readonly Condition[],
@@ -91,7 +91,7 @@ export async function listAssetEvents(
   return rows.map(assetEventOf);
 }
 
-/** How many events meet the conditions, counted no further than `limit` when one is given. */
+/** Counts the events that meet the conditions, up to `limit` if one is given. */
 export async function countAssetEvents(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
   const counted = await countByTerms(tx, TERMS, conditions, limit);
   if (counted !== undefined) return counted;
@@ -104,7 +104,7 @@ export async function countAssetEvents(tx: Tx, conditions: readonly Condition[],
   return Number(row?.total ?? 0);
 }
 
-/** What each event of an asset changed on it, in the order of acceptance, up to and including a time. */
+/** The changes of each event to its asset, in the order of acceptance, up to and including a time. */
 export async function assetHistory(
   tx: Tx,
   asset: { tenantId: string; assetId: string },

@@ -6,11 +6,11 @@ import type { Tx } from '../../platform/postgres/database.js';
 import { listAssets } from '../assets/asset-store.js';
 import { narrowedAssets, reachedAssetsSql, seesAll, visibleAssets } from '../assets/asset-visibility-store.js';
 
-/** The asset `a` of the event `e`, and what must hold of it. */
+/** The asset `a` of the event `e`, and a condition on it. */
 export const ITS_ASSET =
   'EXISTS (SELECT FROM archivist.asset a WHERE a.tenant_id = e.tenant_id AND a.asset_id = e.asset_id AND';
 
-/** Which events of a tenancy a list may show: `AssetView.readsEvent` in SQL, of the event as `e`. */
+/** The events of a tenancy that a list may show: `AssetView.readsEvent` in SQL, with the event as `e`. */
 export function visibleAssetEvents(access: Access, tenantId: string): Condition[] {
   const own = assetEventsOf(tenantId);
   if (seesAll(access, tenantId)) return own;
@@ -21,12 +21,12 @@ export function visibleAssetEvents(access: Access, tenantId: string): Condition[
   return [...own, condition(`${recorded} OR ${ITS_ASSET} ${reached})`, ...bound.values)];
 }
 
-/** Policies that give more assets than this have so many events that rows read in their order soon make a page. */
+/** With more visible assets than this, a scan in list order fills a page soon. */
 const FEW_ASSETS = 500;
 
 /**
- * A coarser condition that indexes can answer, when what is visible is little: events that the principal recorded, and
- * those of the few assets that it sees. None otherwise.
+ * Returns a wider condition that indexes can answer if few events are visible: those that the principal recorded, and
+ * those of the few assets that it sees. Otherwise returns no condition.
  */
 export async function narrowedAssetEvents(tx: Tx, access: Access, tenantId: string): Promise<Condition[]> {
   if (seesAll(access, tenantId)) return [];
@@ -40,7 +40,7 @@ export async function narrowedAssetEvents(tx: Tx, access: Access, tenantId: stri
   return [condition('e.asset_id = ANY (?::uuid[]) OR e.event_id = ANY (?::uuid[])', ids, recorded)];
 }
 
-/** Ids of what the principal recorded, when the index of terms finds few. */
+/** Ids of the events that the principal recorded, if the index of terms finds few of them. */
 async function recordedEvents(tx: Tx, { principal }: Access): Promise<string[] | undefined> {
   const [row] = await tx.query<{ ids: string[] | null }>(
     `SELECT archivist.find_asset_events($1, ARRAY['principal_accepted'], ARRAY['subject'], ARRAY[$2::text], NULL, true,
@@ -55,7 +55,7 @@ export function assetEventsOf(tenantId: string): Condition[] {
   return [meaning({ kind: 'tenancy', tenantId }, condition('e.tenant_id = ?', tenantId))];
 }
 
-/** What events changed on their assets as it counts in a filter: null for a key that this access does not read. */
+/** The changes to assets that this access may filter by: a key that it may not read is null. */
 export function readableChanges(
   access: Access,
   tenantId: string,

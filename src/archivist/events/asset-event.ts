@@ -17,7 +17,7 @@ import {
 } from '../confirmation.js';
 import { type PrincipalRecord, principalRecordSchema, shownPrincipalSchema } from '../principal-record.js';
 
-/** One event of an asset in one tenancy; never changed. An event of a public asset has a second row, its public form. */
+/** One event of an asset in one tenancy; immutable. An event of a public asset has a second row, its public form. */
 export interface AssetEvent {
   readonly tenantId: string;
   readonly eventId: string;
@@ -33,7 +33,7 @@ export interface AssetEvent {
   readonly timestampAccepted: string;
   readonly acceptedAt: Date;
   readonly fromAddress: string;
-  /** Only where a caller does not see all that it changed on the asset: nothing that was signed can be shown then. */
+  /** Set only if the caller may not see all changes to the asset: then no signed evidence can be shown. */
   readonly redacted?: true;
 }
 
@@ -50,7 +50,7 @@ export const createAssetEventSchema = z.object({
 });
 export type CreateAssetEventBody = z.infer<typeof createAssetEventSchema>;
 
-/** An asset event in an answer. */
+/** An asset event in a response. */
 export const assetEventSchema = z.strictObject({
   identity: z.string(),
   asset_identity: z.string(),
@@ -72,7 +72,7 @@ export const assetEventSchema = z.strictObject({
   merklelog_entry: merklelogEntrySchema,
 });
 
-/** Operations that a caller may send, each with the behaviour that goes with it. */
+/** Operations that a caller may send, each with its behaviour. */
 export const OPERATIONS: ReadonlyMap<string, string> = new Map([
   ['Record', 'RecordEvidence'],
   ['StartTracking', 'Builtin'],
@@ -83,7 +83,7 @@ export function assetEventIdentity(event: { assetId: string; eventId: string }, 
   return `${form}/${event.assetId}/events/${event.eventId}`;
 }
 
-/** The eleven hashed fields as they are served in this form; `timestampCommitted` is the log's. */
+/** The eleven hashed fields as they are served in this form; the log supplies `timestampCommitted`. */
 export function v3EventOf(event: AssetEvent, committed: string, form: AssetForm = 'assets'): V3Event {
   return {
     identity: assetEventIdentity(event, form),
@@ -100,14 +100,18 @@ export function v3EventOf(event: AssetEvent, committed: string, form: AssetForm 
   } as V3Event;
 }
 
-/** An asset event as the interface shows it: what is hashed is exactly what is served. Without a transaction it is in no block yet. */
+/**
+ * An asset event as the interface shows it: the hashed fields are exactly those served. Without a transaction it is in
+ * no block yet.
+ */
 export function assetEventResponse(
   event: AssetEvent,
   commit: EntryCommit | undefined,
   form: AssetForm = 'assets',
   transaction?: EventTransaction,
 ): Record<string, unknown> {
-  // Member by member: measured, spreading the hashed fields into it cost three times as much as all the rest.
+  // Member by member: in measurements, spreading the hashed fields into it cost three times as much as the rest of the
+  // function.
   return {
     identity: assetEventIdentity(event, form),
     asset_identity: `${form}/${event.assetId}`,
@@ -130,7 +134,7 @@ export function assetEventResponse(
   };
 }
 
-/** The frozen event that a transparent statement carries. */
+/** The immutable event inside a transparent statement. */
 export function assetEventDocument(
   event: AssetEvent,
   commit: EntryCommit,

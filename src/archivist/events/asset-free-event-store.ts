@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/postgres/database.js';
 import type { AssetFreeEvent } from './asset-free-event.js';
 
-/** Inserts accepted events and the trails by which a search finds them. */
+/** Inserts accepted events and the trails that searches find them by. */
 export async function insertAssetFreeEvents(tx: Tx, events: readonly AssetFreeEvent[]): Promise<void> {
   if (events.length === 0) return;
   await tx.execute(
@@ -35,7 +35,7 @@ export async function insertAssetFreeEvents(tx: Tx, events: readonly AssetFreeEv
   );
 }
 
-/** The named events that exist and that the transaction may read, in no order. */
+/** The listed events that exist and that the transaction may read, in no particular order. */
 export async function findAssetFreeEvents(
   tx: Tx,
   wanted: readonly { tenantId: string; eventId: string }[],

@@ -12,7 +12,7 @@ import {
   neverWitnessed,
 } from '../confirmation.js';
 
-/** An event that belongs to trails instead of an asset; never changed. */
+/** An event that belongs to trails instead of an asset; immutable. */
 export interface AssetFreeEvent {
   readonly tenantId: string;
   readonly eventId: string;
@@ -20,7 +20,7 @@ export interface AssetFreeEvent {
   readonly trails: readonly string[];
   readonly eventType: string;
   readonly creatorIssuer: string;
-  /** Subject of the identity that created it. */
+  /** Subject of the principal that created it. */
   readonly createdBy: string;
   readonly createdAtMs: bigint;
 }
@@ -36,7 +36,7 @@ export const createAssetFreeEventSchema = z.object({
 });
 export type CreateAssetFreeEventBody = z.infer<typeof createAssetFreeEventSchema>;
 
-/** An asset-free event in an answer. */
+/** An asset-free event in a response. */
 export const assetFreeEventSchema = z.strictObject({
   identity: z.string(),
   attributes: attributesSchema,
@@ -53,7 +53,10 @@ export function assetFreeEventIdentity(event: { eventId: string }): string {
   return `events/${event.eventId}`;
 }
 
-/** An asset-free event as the interface shows it; index "0" and no idtimestamp until a log has it (docs/design/interface.md#existing-clients). */
+/**
+ * An asset-free event as the interface shows it: index "0" and no idtimestamp until it is in a log
+ * (docs/design/interface.md#existing-clients).
+ */
 export function assetFreeEventResponse(
   event: AssetFreeEvent,
   commit: EntryCommit | undefined,
@@ -71,7 +74,7 @@ export function assetFreeEventResponse(
   };
 }
 
-/** The frozen event that a transparent statement carries. */
+/** The immutable event inside a transparent statement. */
 export function assetFreeEventDocument(event: AssetFreeEvent, commit: EntryCommit): AssetFreeEventDocument {
   return { ...assetFreeRecord(event), merklelog_commit: merklelogCommit(commit) };
 }
@@ -86,7 +89,7 @@ export function assetFreeRecord(event: AssetFreeEvent) {
   } satisfies AssetFreeRecord;
 }
 
-/** The fields that the leaf covers through its salt, as texts. */
+/** The fields that the leaf covers through its salt, as text. */
 export function saltedFields(event: AssetFreeEvent) {
   return {
     origin_tenant: `tenant/${event.tenantId}`,

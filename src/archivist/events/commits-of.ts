@@ -2,7 +2,10 @@ import { commits, type EntryCommit } from '../../ledger/entry-proof.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { tenancyLog } from '../deployment.js';
 
-/** Where the logs of their own tenancies have these events, by event; one that no log has is left out. */
+/**
+ * The positions of these events in the logs of their own tenancies, by event; events that are in no log yet are left
+ * out.
+ */
 export async function commitsOf(
   tx: Tx,
   events: readonly { readonly tenantId: string; readonly eventId: string }[],

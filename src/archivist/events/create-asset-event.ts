@@ -8,7 +8,7 @@ import type { ProvenanceDeps } from '../provenance-deps.js';
 import { assetEventResponse, type CreateAssetEventBody, OPERATIONS } from './asset-event.js';
 import { readAssetEvent } from './read-asset-events.js';
 
-/** Records an event on an asset; with a repeated Idempotency-Key, answers with the event of the first request. */
+/** Records an event on an asset. With a repeated Idempotency-Key, returns the event of the first request. */
 export async function createAssetEvent(
   deps: ProvenanceDeps,
   assetId: string,
@@ -20,7 +20,7 @@ export async function createAssetEvent(
   return assetEventResponse(accepted.event, undefined);
 }
 
-/** What a create request hands in. @throws {ApiError} bad_request naming the field */
+/** The submission of a create request. @throws {ApiError} bad_request naming the field */
 export function assetEventSubmission(assetId: string, request: CreateRequest<CreateAssetEventBody>): Submission {
   const { body, principal } = request;
   const behaviour = OPERATIONS.get(body.operation);

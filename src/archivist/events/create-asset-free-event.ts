@@ -8,7 +8,7 @@ import type { ProvenanceDeps } from '../provenance-deps.js';
 import { assetFreeEventResponse, type CreateAssetFreeEventBody } from './asset-free-event.js';
 import { readAssetFreeEvent } from './read-asset-free-event.js';
 
-/** Records an asset-free event; with a repeated Idempotency-Key, answers with the event of the first request. */
+/** Records an asset-free event. With a repeated Idempotency-Key, returns the event of the first request. */
 export async function createAssetFreeEvent(
   deps: ProvenanceDeps,
   request: CreateRequest<CreateAssetFreeEventBody>,
@@ -19,11 +19,11 @@ export async function createAssetFreeEvent(
   return assetFreeEventResponse(accepted.event, undefined);
 }
 
-/** What a create request hands in. @throws {ApiError} bad_request naming the field */
+/** The submission of a create request. @throws {ApiError} bad_request naming the field */
 export function assetFreeEventSubmission(request: CreateRequest<CreateAssetFreeEventBody>): Submission {
   const { body, principal } = request;
   if (body.event_type === SECURITY_EVENT_TYPE)
-    throw new ApiError('bad_request', `event_type: ${SECURITY_EVENT_TYPE} is written by the service alone`);
+    throw new ApiError('bad_request', `event_type: ${SECURITY_EVENT_TYPE} is reserved for the service`);
   return {
     kind: 'asset_free_event',
     principal,

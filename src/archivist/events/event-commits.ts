@@ -4,7 +4,7 @@ import { simpleHashAssets } from '../assets/asset-store.js';
 import { neverWitnessed } from '../confirmation.js';
 import { tenancyLog } from '../deployment.js';
 
-/** How far events of assets have come in their tenancy's log, by event id. Those of SIMPLE_HASH assets stop at CONFIRMED. */
+/** The progress of asset events in their tenancy's log, by event id. Events of SIMPLE_HASH assets stop at CONFIRMED. */
 export async function eventCommits(
   tx: Tx,
   tenantId: string,

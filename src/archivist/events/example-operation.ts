@@ -1,4 +1,4 @@
-/** Attributes of a completed vCon operation, as the documents show them (vCon event template 0.3.0). */
+/** Attributes of a completed vCon operation, as shown in the API reference (vCon event template 0.3.0). */
 export const EXAMPLE_OPERATION = {
   arc_display_type: 'vcon_created',
   vcon_operation: 'vcon_created',

@@ -33,8 +33,8 @@ export interface EventAddress {
 }
 
 /**
- * An event as this principal sees it: one that it recorded, or of a kind that it reads on that asset. What it may not read
- * of the changes to the asset is left out, and the event says so by `redacted`.
+ * Returns an event as this principal sees it: one that it recorded, or of a kind that it may read on that asset.
+ * Changes to the asset that it may not read are left out, and `redacted` says so.
  * @throws {ApiError} not_found
  */
 export async function requireAssetEvent(tx: Tx, principal: Principal, address: EventAddress): Promise<AssetEvent> {
@@ -46,7 +46,7 @@ export async function requireAssetEvent(tx: Tx, principal: Principal, address: E
   return shownAssetEvent(event, seen.view);
 }
 
-/** The events among these that this principal reads, as it sees them. */
+/** Returns those of these events that this principal may read, as it sees them. */
 export async function readableEvents(tx: Tx, access: Access, events: readonly AssetEvent[]): Promise<AssetEvent[]> {
   const assets = await findAssets(tx, events);
   const views = new Map(assets.map((asset) => [asset.assetId, assetView(access.principal, asset, access.grants)]));
@@ -68,12 +68,12 @@ export async function requirePublicEvent(tx: Tx, publicTenancy: string, address:
   return event;
 }
 
-/** Where the log of the event's own tenancy has it. */
+/** The position of the event in the log of its own tenancy. */
 export async function commitOf(tx: Tx, event: { tenantId: string; eventId: string }): Promise<EntryCommit | undefined> {
   return (await commits(tx, tenancyLog(event.tenantId), [event.eventId])).get(event.eventId);
 }
 
-/** Events of whatever tenancies as the interface shows them, in their order. */
+/** Events of any tenancies as the interface shows them, in their order. */
 export async function shownEvents(
   tx: Tx,
   events: readonly AssetEvent[],
@@ -117,12 +117,12 @@ export function readPublicAssetEvent(deps: ProvenanceDeps, address: EventAddress
 
 export interface EventListRequest {
   readonly query: Readonly<Record<string, unknown>>;
-  /** Events of this asset; of all assets when undefined. */
+  /** Events of this asset; of all assets if undefined. */
   readonly assetId: string | undefined;
   readonly exactTotal: boolean;
 }
 
-/** A page of the events that the principal may see. */
+/** Lists a page of the events that the principal may see. */
 export function listOwnAssetEvents(
   deps: ProvenanceDeps,
   principal: Principal,
@@ -133,13 +133,13 @@ export function listOwnAssetEvents(
   return deps.database.inTransaction(readScope(deps.deployment, tenantId), async (tx) => {
     const access = await openAccess(tx, principal);
     if (request.assetId !== undefined) {
-      // Who may only record on an asset still sees there what it has recorded.
+      // A principal that may only record on an asset still sees what it has recorded there.
       const seen = await lookAtAsset(tx, access, request.assetId);
       if (!seen?.view.visible && !seen?.view.records) throw noSuchAsset();
     }
     const branches: Branch[] = [];
     for (const each of visibleTenancies(access)) {
-      // The events of one asset have an index of their own.
+      // The events of one asset have an index of their own, which needs no narrowing.
       const narrowed = request.assetId === undefined ? await narrowedAssetEvents(tx, access, each) : [];
       branches.push({
         visible: [...visibleAssetEvents(access, each), ...narrowed],
@@ -150,7 +150,7 @@ export function listOwnAssetEvents(
   });
 }
 
-/** A page of public events. */
+/** Lists a page of public events. */
 export function listPublicAssetEvents(
   deps: ProvenanceDeps,
   request: EventListRequest,
@@ -169,7 +169,7 @@ export function listPublicAssetEvents(
   });
 }
 
-/** What a list shows of one tenancy. */
+/** The part of a list that comes from one tenancy. */
 interface Branch {
   readonly visible: readonly Condition[];
   readonly attributes: CountedAttributes;
@@ -183,7 +183,7 @@ async function eventPage(
     readonly list: string;
     /** The caller's own tenancy first. */
     readonly branches: readonly Branch[];
-    /** What the caller sees of the events that were found. */
+    /** Limits the events that were found to what the caller may see of them. */
     shown?(events: AssetEvent[]): Promise<AssetEvent[]>;
   },
   form: AssetForm = 'assets',
@@ -191,7 +191,7 @@ async function eventPage(
   const query = readListQuery(request.query, from.list, deps.pageTokens);
   const order = listOrder(query.filters);
   const ofAsset = request.assetId === undefined ? [] : [condition('e.asset_id = ?', request.assetId)];
-  // The simple-hash orders are the anchors', which cover a tenancy's own events: it is the first of the branches.
+  // The simple-hash orders are those of anchors, which cover a tenancy's own events: the first branch.
   const asked = order === 'oldest' ? from.branches.slice(0, 1) : from.branches;
   const branches = asked.map(({ visible, attributes }) => [
     ...visible,

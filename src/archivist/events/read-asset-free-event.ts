@@ -7,7 +7,7 @@ import { type AssetFreeEvent, assetFreeEventResponse } from './asset-free-event.
 import { findAssetFreeEvents } from './asset-free-event-store.js';
 import { commitOf } from './read-asset-events.js';
 
-/** An asset-free event that this principal may read. @throws {ApiError} not_found */
+/** Returns an asset-free event that this principal may read. @throws {ApiError} not_found */
 export async function requireAssetFreeEvent(tx: Tx, principal: Principal, eventId: string): Promise<AssetFreeEvent> {
   const { tenantId } = principal;
   const [event] = await findAssetFreeEvents(tx, [{ tenantId, eventId }]);

@@ -10,7 +10,7 @@ import { assetFreeEventResponse, assetFreeEventSchema } from './asset-free-event
 import { findAssetFreeEvents } from './asset-free-event-store.js';
 import { countPlaces, type LedgerPlace, searchPlaces } from './search-store.js';
 
-/** The interface's limit of `top`; more asks for that many. */
+/** The interface's maximum of `top`; larger values are reduced to it. */
 const MAX_TOP = 50;
 const MAX_SKIP = 1_000_000;
 
@@ -21,7 +21,7 @@ export const searchSchema = z.object({
   skip: z.number().int().min(0).max(MAX_SKIP).nullish(),
 });
 
-/** A page of a search in an answer: events with where their log has them. */
+/** A page of a search in a response: events with their positions in the log. */
 export const searchResultSchema = z.strictObject({
   events: z.array(
     assetFreeEventSchema.extend({
@@ -36,7 +36,10 @@ export const searchResultSchema = z.strictObject({
   ),
 });
 
-/** One page of a search and the number of all hits. @throws {ApiError} bad_request pointing at the filter's character */
+/**
+ * Returns one page of a search and the total number of hits. @throws {ApiError} bad_request with the position in the
+ * filter
+ */
 export function searchAssetFreeEvents(
   deps: ProvenanceDeps,
   principal: Principal,

@@ -4,15 +4,15 @@ import { type Condition, condition } from '../../platform/listing/condition.js';
 
 type Comparison = Extract<SearchFilter, { kind: 'compare' }>;
 
-/** Longer texts are in no index. */
+/** Longer texts are not indexed. */
 const INDEXED_BYTES = 1024;
 const IDTIMESTAMP = /^01[0-9a-f]{16}$/;
 const CONTENT_HASH = /^[0-9a-f]{64}$/;
 const NOT_STRICT = { eq: '=', gt: '>=', ge: '>=', lt: '<=', le: '<=' } as const;
 
 /**
- * Conditions that every hit of a search meets and that have an index. The filter itself decides; these only keep it from
- * looking at everything. They speak of the event as `e` and of its leaf as `leaf`.
+ * Returns indexable conditions that every hit of a search meets. The filter itself decides; these conditions only avoid
+ * a full scan. They refer to the event as `e` and to its leaf as `leaf`.
  */
 export function narrowSearch(filter: SearchFilter, tenantId: string): Condition[] {
   if (filter.kind === 'and') return filter.parts.flatMap((part) => narrowSearch(part, tenantId));
@@ -63,13 +63,13 @@ function indexed(text: string): boolean {
   return Buffer.byteLength(text) <= INDEXED_BYTES;
 }
 
-/** The leaf at a node index, or the last one before it. */
+/** The number of the leaf at a node index, or of the last leaf before it. */
 function leavesBefore(value: Comparison['value']): string {
   const index = BigInt(value);
   return index < 0n ? '0' : leafCount(index).toString();
 }
 
-/** Named with the whole key, so that a search can start at the leaf. */
+/** Gives the whole key, so that a search can start at the leaf. */
 function ofLeaf(sql: string, tenantId: string, value: string): Condition {
   return condition(`leaf.tenant_id = ? AND leaf.log_id = ? AND ${sql}`, tenantId, tenantId, value);
 }

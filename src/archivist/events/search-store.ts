@@ -6,7 +6,7 @@ import { type Condition, condition, renderWhere } from '../../platform/listing/c
 import type { Tx } from '../../platform/postgres/database.js';
 import { narrowSearch } from './search-narrowing.js';
 
-/** Where an event stands in its tenancy's log, as far as it is committed. */
+/** The position of an event in its tenancy's log; null until it is committed. */
 export interface LedgerPlace {
   readonly eventId: string;
   readonly mmrIndex: bigint | null;
@@ -39,15 +39,15 @@ const PLACE_OF_E = `
     ON page.tenant_id = e.tenant_id AND page.log_id = e.tenant_id AND page.page = ${MMR_INDEX} / 32`;
 const FROM = `archivist.asset_free_event e ${PLACE_OF_E}`;
 
-/** What a search looks for. */
+/** The parameters of a search. */
 export interface EventSearch {
   readonly tenantId: string;
   readonly visibility: Visibility;
-  /** OData text; every event when empty. */
+  /** OData text; empty for every event. */
   readonly filter: string;
 }
 
-/** @throws {FilterError} pointing at the character */
+/** @throws {FilterError} with the position of the character */
 function conditionsOf(search: EventSearch): Condition[] {
   const { visibility, filter } = search;
   // The security audit has a list of its own.
@@ -75,7 +75,7 @@ export async function searchPlaces(
   );
 }
 
-/** How many events a search finds in all. */
+/** The total number of events that a search finds. */
 export async function countPlaces(tx: Tx, search: EventSearch): Promise<number> {
   const where = renderWhere(conditionsOf(search));
   const [row] = await tx.query<{ count: bigint }>(

@@ -5,10 +5,10 @@ import { keysLog } from '../deployment.js';
 import type { IssueDeps } from './issue-manifest.js';
 
 const LOOK_EVERY_MS = 100;
-/** After so many the operator is answered that the key is still pending. */
+/** After this many attempts, the operator is told that the key is still pending. */
 const LOOKS = 200;
 
-/** What pending keys wait for; undefined when they may become active. */
+/** What pending keys still wait for; undefined when they may become active. */
 export async function pendingReason(deps: IssueDeps): Promise<string | undefined> {
   const log = keysLog(deps.deployment);
   const number = BigInt(deps.manifests.current.manifest.number);
@@ -22,8 +22,8 @@ export async function pendingReason(deps: IssueDeps): Promise<string | undefined
 }
 
 /**
- * Waits until the newest manifest is sealed and every live process has it: only then may its pending keys sign. Resolves with
- * what they still wait for after 20 seconds, else with undefined.
+ * Waits until the newest manifest is sealed and every live process has adopted it; only then may its pending keys sign.
+ * Resolves with undefined, or after 20 seconds with what they still wait for.
  */
 export async function untilKnownEverywhere(deps: IssueDeps): Promise<string | undefined> {
   for (let look = 1; ; look += 1) {

@@ -27,10 +27,11 @@ export interface FirstManifestDeps {
 }
 
 /**
- * Makes the first manifest of a deployment that has none: of one that is made in this transaction, or that an earlier
- * version made. It lists the keys that the database has, with their intervals. Resolves with undefined when there is one.
+ * Makes the first manifest of a deployment that has none: a new deployment, or one made by an earlier version. It lists
+ * the keys in the database with their intervals. Resolves with undefined when a manifest exists.
  * @param fresh whether the deployment is made in this transaction
- * @throws {Error} for a person when `KEYS_DIR` lacks the manifest that it had, or is another deployment's
+ * @throws {Error} with a readable message when the manifest is missing from `KEYS_DIR`, or belongs to another
+ *   deployment
  */
 export async function makeFirstManifest(
   tx: Tx,
@@ -82,8 +83,8 @@ function listed(row: SigningKeyRow): ManifestKey {
 }
 
 /**
- * A crash after the transaction and before `KEYS_DIR` has the manifest leaves one that only the database has. It counts if
- * its root key is here: nobody else can have signed with that.
+ * A crash after the transaction and before the manifest is written to `KEYS_DIR` leaves it only in the database. It is
+ * accepted if its root key is in this key store, because only this key store can have signed with it.
  */
 async function recovered(manifest: Uint8Array, { keys, file }: FirstManifestDeps): Promise<Uint8Array> {
   const { signer } = readKeyManifest(manifest);
@@ -91,7 +92,7 @@ async function recovered(manifest: Uint8Array, { keys, file }: FirstManifestDeps
   throw new Error(`KEYS_DIR has no key manifest of this deployment: restore ${file.path} from the backup of KEYS_DIR`);
 }
 
-/** Keys of tenancies that an earlier version made. */
+/** Certifies the tenancy keys that an earlier version made. */
 async function certifyEarlierKeys(tx: Tx, certify: CertifyTenancyKey): Promise<void> {
   for await (const row of tenancyKeys(tx)) if (!row.certificate) await certifyRow(tx, row, certify);
 }

@@ -18,7 +18,7 @@ import { manifestLogs } from './manifest-logs.js';
 import { type ManifestChange, nextManifest } from './next-manifest.js';
 import { openRootKey } from './root-key.js';
 
-/** What making a manifest stands on. */
+/** What making a manifest depends on. */
 export interface IssueDeps {
   readonly database: Database;
   readonly clock: Clock;
@@ -28,12 +28,12 @@ export interface IssueDeps {
   readonly deployment: Deployment;
   /** The DID of the service. */
   readonly issuer: string;
-  /** Lets this process go over to the newest manifest at once; others follow within seconds. */
+  /** Lets this process adopt the newest manifest at once; others follow within seconds. */
   readonly adoptNow: () => Promise<void>;
   nudge(tenantId: string, logId: string): void;
 }
 
-/** Returns the next manifest without its signature, for a root key that lies elsewhere. */
+/** Returns the next manifest unsigned, for an offline root key. */
 export async function draftManifest(deps: IssueDeps, change: ManifestChange): Promise<Uint8Array> {
   const logs = await deps.database.inTransaction('system', (tx) => manifestLogs(tx, deps.deployment));
   const { current } = deps.manifests;
@@ -43,9 +43,9 @@ export async function draftManifest(deps: IssueDeps, change: ManifestChange): Pr
 }
 
 /**
- * Makes the next manifest with the root key that is here: stored, before the keys log, and adopted by this process when it
- * resolves. Until then nothing has changed.
- * @param also what is stored in the same transaction
+ * Makes the next manifest with the local root key. When it resolves, the manifest is stored, queued for the keys log,
+ * and adopted by this process. If it rejects, nothing has changed.
+ * @param also writes that belong to the same transaction
  * @throws {ApiError} conflict when the root key is not here, or another manifest was made at the same time
  */
 export async function issueManifest(
@@ -64,7 +64,7 @@ export async function issueManifest(
 
 /**
  * Stores a signed manifest that follows the current one, and lets this process adopt it.
- * @throws {VerificationError} when it does not follow, or the root key did not sign it
+ * @throws {VerificationError} when it does not follow, or is not signed by the root key
  * @throws {ApiError} conflict when another manifest was made at the same time
  */
 export async function enterManifest(
@@ -83,7 +83,7 @@ export async function enterManifest(
         'conflict',
         `There is a key manifest ${manifest.number} already: list the keys, and try again.`,
       );
-    // Pending rows first make room for, then retired ones: a role has one active row.
+    // Pending rows are updated first, then retired ones: a role has only one active row.
     for (const key of manifestRows(manifest).toReversed()) await putSigningKey(tx, log.tenantId, key);
     await also(tx, manifest);
   });

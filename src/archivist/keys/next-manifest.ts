@@ -3,20 +3,20 @@ import type { KeyManifest, ManifestKey, ManifestLog } from '../../core/keys/key-
 import { namedKey } from '../../core/keys/manifest-key.js';
 import type { TrustedKeyManifest } from '../../core/keys/verify-key-manifests.js';
 
-/** What the next manifest says that the one before does not. */
+/** The differences between the next manifest and the one before. */
 export interface ManifestChange {
   readonly keys?: readonly ManifestKey[];
   readonly root?: PublicJwk;
 }
 
-/** What a manifest says of the moment in which it is made. */
+/** The state at the moment when a manifest is made. */
 export interface ManifestMoment {
   readonly atMs: number;
   readonly logs: readonly ManifestLog[];
   readonly issuer: string;
 }
 
-/** Returns the manifest after another one. Its time never goes back, nor does a log's size. */
+/** Returns the manifest that follows another one. Its time and the sizes of the logs never decrease. */
 export function nextManifest(before: TrustedKeyManifest, change: ManifestChange, moment: ManifestMoment): KeyManifest {
   const { manifest, hash } = before;
   const heads = new Map(moment.logs.map((log) => [log.name, log]));
@@ -36,13 +36,13 @@ export function nextManifest(before: TrustedKeyManifest, change: ManifestChange,
   };
 }
 
-/** A key that is revoked now is revoked at the sizes that the logs have now. */
+/** A key that is revoked now is revoked at the current sizes of the logs. */
 function withRevocation(key: ManifestKey, logs: readonly ManifestLog[]): ManifestKey {
   if (key.state !== 'revoked' || key.revokedAt) return key;
   return { ...key, revokedAt: Object.fromEntries(logs.map(({ name, size }) => [name, size])) };
 }
 
-/** Returns the keys with a new one, which signs nothing yet. */
+/** Returns the keys with a new one, which does not sign yet. */
 export function withPendingKey(
   { keys, number }: KeyManifest,
   role: string,
@@ -52,7 +52,9 @@ export function withPendingKey(
   return [...keys, { role, ...namedKey(jwk), state: 'pending', validFromMs: atMs, since: number + 1 }];
 }
 
-/** Returns the keys with a role's pending one active, and the one before retired or, where it was stolen, revoked. */
+/**
+ * Returns the keys with the pending key of a role active, and the previous one retired or, if it was stolen, revoked.
+ */
 export function withPendingActive({ keys }: KeyManifest, role: string, atMs: number, stolen: boolean): ManifestKey[] {
   return keys.map((key) => {
     if (key.role !== role) return key;
@@ -62,7 +64,7 @@ export function withPendingActive({ keys }: KeyManifest, role: string, atMs: num
   });
 }
 
-/** Returns the keys with a retired one revoked; its end stays. */
+/** Returns the keys with a retired one revoked; its end is unchanged. */
 export function withRevokedKey({ keys }: KeyManifest, keyId: string): ManifestKey[] {
   return keys.map((key) => (key.keyId === keyId && key.state === 'retired' ? { ...key, state: 'revoked' } : key));
 }

@@ -29,8 +29,9 @@ export async function certifyRow(tx: Tx, row: TenancyKeyRow, certify: CertifyTen
 }
 
 /**
- * Certifies the keys of tenancies again, after an issuer key was stolen. Whoever had that key could certify rows of their
- * own: only keys whose private half is here are certified. The others lose nothing that counts; the audit names them.
+ * Certifies the keys of tenancies again after an issuer key was stolen. The thief could have certified rows of its own,
+ * so only keys whose private half is here are certified. The others are left without a valid certificate, and the audit
+ * lists them.
  */
 export async function recertifyTenancyKeys(
   tx: Tx,

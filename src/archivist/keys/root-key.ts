@@ -6,13 +6,13 @@ import { evidenceSigner } from '../../platform/keys/evidence-signer.js';
 import { fits } from '../../platform/keys/key-fit.js';
 import type { KeyStore } from '../../platform/keys/key-store.js';
 
-/** A new root key, kept where the deployment's other private halves are made. */
+/** Creates a root key where the deployment's other private keys are kept. */
 export async function createRootKey(keys: KeyStore): Promise<PublicJwk> {
   const { publicJwk: jwk } = await keys.generate('root');
   return publicJwk(jwk);
 }
 
-/** The root key as a signer; undefined when its private half is not here, which is where it is safest. */
+/** Returns the root key as a signer; undefined when its private half is kept elsewhere, which is safest. */
 export async function openRootKey(keys: KeyStore, root: PublicJwk): Promise<Signer | undefined> {
   const jwk = root as unknown as Record<string, string>;
   const key = await keys.open({ role: 'root', keyId: toBase64Url(keyThumbprint(root)), publicJwk: jwk });

@@ -8,19 +8,19 @@ const INDEXED_BYTES = 1024;
 
 /** Attributes that a list can be filtered by. */
 export interface AttributeColumn {
-  /** What a parameter on them starts with. */
+  /** The prefix of their parameters. */
   readonly prefix: string;
-  /** The jsonb column, or what of it counts for a key. */
+  /** The jsonb column, or the part of it that a caller may filter by. */
   readonly column: AttributeTarget['column'];
   /** Generated columns with an index of their own, by attribute. */
   readonly indexed: Readonly<Record<string, string>>;
-  /** Where the index of terms has these attributes, if it does. */
+  /** The name of these attributes in the index of terms, if they are in it. */
   readonly place?: string;
 }
 
 /**
- * The condition of one filter on an attribute: `=value`, `!=value`, `=*` or `!=*` (docs/design/interface.md#assets). `!=value` holds
- * where the attribute is missing, too.
+ * Returns the condition of one filter on an attribute: `=value`, `!=value`, `=*` or `!=*`
+ * (docs/design/interface.md#assets). `!=value` also matches where the attribute is missing.
  * @throws {ApiError} bad_request naming the parameter
  */
 export function attributeCondition(where: AttributeColumn, parameter: string, value: string): Condition {
@@ -29,10 +29,10 @@ export function attributeCondition(where: AttributeColumn, parameter: string, va
   const indexed = Buffer.byteLength(value) <= INDEXED_BYTES ? where.indexed : {};
   const { where: sql, values } = attributeFilterSql([[test]], { column: where.column, indexed }, () => '?');
   const found = condition(sql, ...values);
-  // The index holds what stands at the top level: a dotted name may stand below it.
+  // The index covers only the top level, but a dotted name may refer to a nested attribute.
   if (!where.place || test.kind !== 'equals' || test.negated || test.name.includes('.')) return found;
   const hot = Object.hasOwn(indexed, test.name);
-  // Of a column with keys that do not count for everybody, the index knows more than the condition.
+  // If some keys of a column are hidden from this caller, the index would match more than the condition may.
   const whole = typeof where.column === 'string';
   return meaning({ kind: 'term', place: where.place, name: test.name, text: test.value, hot, whole }, found);
 }

@@ -2,9 +2,9 @@ import type { Condition } from '../../platform/listing/condition.js';
 import type { ListReader } from '../../platform/listing/list-page.js';
 
 /**
- * Reads a list that has a part in each of several tenancies as one: every part is a range of its own index, and what they
- * find is merged by id.
- * @param branches conditions of each part; parts have no row in common
+ * Reads a list whose parts are in several tenancies as one list: each part is an index range, and the results are
+ * merged by id.
+ * @param branches conditions of each part; no row belongs to two parts
  */
 export function branchedReader<Entry>(
   reader: ListReader<Entry>,

@@ -6,15 +6,18 @@ const STATUSES = ['PENDING', 'FAILED', 'STORED', 'COMMITTED', 'CONFIRMED', 'UNEQ
 /** The values that `confirmation_status` and `minimum_trust` accept. */
 export const CONFIRMATION_FILTERS: readonly string[] = ['CONFIRMATION_STATUS_UNSPECIFIED', ...STATUSES];
 
-/** SQL expressions of the event whose progress is asked for. The log is the row's own tenancy log. */
+/** SQL expressions of the event whose progress is filtered. Its log is that of the row's own tenancy. */
 export interface EntryColumns {
   readonly tenantId: string;
   readonly eventId: string;
-  /** True of an event that stops at CONFIRMED for ever. */
+  /** True for an event that never goes beyond CONFIRMED. */
   readonly simpleHash: string;
 }
 
-/** The condition `confirmation_status=<status>`. PENDING and FAILED are never set, so nothing meets them (docs/design/interface.md#lists). */
+/**
+ * The condition `confirmation_status=<status>`. PENDING and FAILED are never set, so they match nothing
+ * (docs/design/interface.md#lists).
+ */
 export function statusCondition(entry: EntryColumns, status: string, parameter: string): Condition | undefined {
   if (status === 'CONFIRMATION_STATUS_UNSPECIFIED') return undefined;
   if (!STATUSES.includes(status)) throw unknownStatus(parameter);
@@ -35,7 +38,7 @@ export function minimumTrustCondition(entry: EntryColumns, status: string, param
   return condition('false');
 }
 
-/** An accepted entry is in the intake of its log until the log has committed it. */
+/** An accepted entry stays in the intake of its log until it is committed. */
 function waiting(entry: EntryColumns): string {
   return `EXISTS (SELECT FROM archivist.intake i
     WHERE i.tenant_id = ${entry.tenantId} AND i.log_id = ${entry.tenantId} AND i.entry_id = ${entry.eventId})`;

@@ -2,8 +2,8 @@ import { FilterError } from '../../filter/filter-error.js';
 import { ApiError } from '../../platform/errors.js';
 
 /**
- * What `read` makes of a caller's filter.
- * @throws {ApiError} bad_request for a filter that cannot be read, naming its field and the character
+ * Returns what `read` parses from a caller's filter.
+ * @throws {ApiError} bad_request for an invalid filter, with its field and the position of the error
  */
 export function readFilter<Filter>(read: () => Filter): Filter {
   try {

@@ -7,11 +7,11 @@ import { attributeCondition } from '../listing/attribute-condition.js';
 const ATTRIBUTES = { prefix: 'attributes.', column: 'l.attributes', indexed: {} };
 const TEXTS: Readonly<Record<string, string>> = { display_name: 'l.display_name', description: 'l.description' };
 
-/** Names of the list's parameters beside attributes. */
+/** Names of the list's parameters, apart from attributes. */
 export const LOCATION_FILTERS = ['order_by', ...Object.keys(TEXTS)];
 
 /**
- * Conditions of a list of locations, from the query's filters (docs/design/interface.md#shapes).
+ * Returns the conditions of a list of locations from the query's filters (docs/design/interface.md#shapes).
  * @throws {ApiError} bad_request for an unknown filter or value
  */
 export function locationConditions(filters: Filters): Condition[] {

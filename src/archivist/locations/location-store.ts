@@ -47,7 +47,7 @@ export async function findLocation(tx: Tx, address: LocationAddress): Promise<Lo
   return row && locationOf(row);
 }
 
-/** What of a location may change; what is undefined stays. */
+/** The fields of a location that may change; undefined ones are unchanged. */
 export interface LocationChange {
   readonly displayName: string | undefined;
   readonly description: string | undefined;
@@ -56,7 +56,7 @@ export interface LocationChange {
   readonly attributes: Attributes | undefined;
 }
 
-/** Changes a location and answers what it is then; undefined when it is not there. */
+/** Changes a location and resolves with the result; undefined when it does not exist. */
 export async function updateLocation(
   tx: Tx,
   address: LocationAddress,
@@ -80,7 +80,7 @@ export async function updateLocation(
   return row && locationOf(row);
 }
 
-/** True when it was there. */
+/** Deletes a location; false when it does not exist. */
 export async function deleteLocationRow(tx: Tx, address: LocationAddress): Promise<boolean> {
   const deleted = await tx.execute('DELETE FROM archivist.location WHERE tenant_id = $1 AND location_id = $2', [
     address.tenantId,
@@ -89,7 +89,7 @@ export async function deleteLocationRow(tx: Tx, address: LocationAddress): Promi
   return deleted > 0;
 }
 
-/** Who beside the Owners may change the location; undefined when it is not there. */
+/** The subjects besides the Owners that may change the location; undefined when it does not exist. */
 export async function permittedSubjects(tx: Tx, address: LocationAddress): Promise<string[] | undefined> {
   const [row] = await tx.query<{ subject_identities: string[] }>(
     'SELECT subject_identities FROM archivist.location WHERE tenant_id = $1 AND location_id = $2',
@@ -98,7 +98,7 @@ export async function permittedSubjects(tx: Tx, address: LocationAddress): Promi
   return row?.subject_identities;
 }
 
-/** True when the location is there. */
+/** False when the location does not exist. */
 export async function setPermittedSubjects(
   tx: Tx,
   address: LocationAddress,
@@ -111,7 +111,7 @@ export async function setPermittedSubjects(
   return changed > 0;
 }
 
-/** Conditions speak of a row as `l`. */
+/** Conditions refer to a row as `l`. */
 export const locationRows = rowList<LocationRow, Location>({
   from: 'archivist.location l',
   columns: COLUMNS,

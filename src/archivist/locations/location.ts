@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { plainText } from '../../platform/plain-text.js';
 import { type Attributes, attributesSchema } from '../attributes.js';
 
-/** A place of one tenancy. */
+/** A geographic place, owned by one tenancy. */
 export interface Location {
   readonly tenantId: string;
   readonly locationId: string;
@@ -15,7 +15,7 @@ export interface Location {
   readonly createdAt: Date;
 }
 
-/** Limits: openapi facts, locationsv2. */
+/** The interface's limits of locationsv2. */
 const displayName = plainText(128).min(1);
 const description = plainText(8096);
 const latitude = z.number().min(-90).max(90);
@@ -32,7 +32,10 @@ export const createLocationSchema = z.object({
 });
 export type CreateLocationBody = z.output<typeof createLocationSchema>;
 
-/** Body of `PATCH /archivist/v2/locations/{uuid}`: what is missing or null stays; attributes are replaced as a whole. */
+/**
+ * Body of `PATCH /archivist/v2/locations/{uuid}`: missing and null fields stay unchanged; attributes are replaced as a
+ * whole.
+ */
 export const changeLocationSchema = z.object({
   display_name: displayName.nullish(),
   description: description.nullish(),
@@ -45,13 +48,14 @@ export type ChangeLocationBody = z.output<typeof changeLocationSchema>;
 const subjects = z.object({ subject_identities: z.array(plainText(128).min(1)).max(1000) });
 
 /**
- * Body of `PATCH …/permissions`. The interface sends the whole record, the original's document (docs/design/interface.md#shapes) its inner object alone: both are understood.
+ * Body of `PATCH …/permissions`. The interface sends the whole record, the original's documentation only its inner
+ * object (docs/design/interface.md#shapes); both are accepted.
  */
 export const locationPermissionsSchema = z
   .union([z.object({ permissions: subjects }), subjects], 'must hold subject_identities, a list of texts')
   .transform((body) => ('permissions' in body ? body.permissions : body));
 
-/** A location in an answer. */
+/** A location in a response. */
 export const locationSchema = z.strictObject({
   identity: z.string(),
   display_name: z.string(),
@@ -63,7 +67,7 @@ export const locationSchema = z.strictObject({
   tenant: z.string(),
 });
 
-/** Who beside the Owners may change a location, in an answer. */
+/** The subjects besides the Owners that may change a location, in a response. */
 export const shownPermissionsSchema = z.strictObject({
   location_identity: z.string(),
   permissions: z.strictObject({ subject_identities: z.array(z.string()) }),

@@ -12,7 +12,9 @@ import { locationIdentity, locationResponse } from './location.js';
 import { locationConditions } from './location-filter-store.js';
 import { findLocation, locationRows, permittedSubjects } from './location-store.js';
 
-/** One location, for every identity of its tenancy and for permitted organisations. @throws {ApiError} not_found */
+/**
+ * Returns one location, to every identity of its tenancy and to permitted organisations. @throws {ApiError} not_found
+ */
 export function readLocation(
   deps: ProvenanceDeps,
   principal: Principal,
@@ -29,8 +31,8 @@ export function readLocation(
 }
 
 /**
- * Whose location it is: the principal's own tenancy's, or one's that permits the principal's organisation to change it.
- * The own tenancy when there is no such location.
+ * The tenancy of a location: the principal's own, or one that permits the principal's organisation to change it.
+ * The principal's own if there is no such location.
  */
 export async function locationTenancy(
   { database }: ProvenanceDeps,
@@ -51,7 +53,7 @@ export async function locationTenancy(
   return own;
 }
 
-/** Who beside the Owners may change a location. @throws {ApiError} not_found */
+/** Returns the subjects besides the Owners that may change a location. @throws {ApiError} not_found */
 export async function readLocationPermissions(
   deps: ProvenanceDeps,
   principal: Principal,
@@ -70,7 +72,7 @@ export function permissionsResponse(locationId: string, subjects: readonly strin
   return { location_identity: locationIdentity(locationId), permissions: { subject_identities: subjects } };
 }
 
-/** A page of the tenancy's locations. */
+/** Lists a page of the tenancy's locations. */
 export function listLocations(
   deps: ProvenanceDeps,
   principal: Principal,
@@ -90,7 +92,7 @@ export function listLocations(
   });
 }
 
-/** The tenancy's wallet address: it owns every location of the tenancy. */
+/** The tenancy's wallet address, which is the owner of every location of the tenancy. */
 export async function ownerOf(tx: Tx, tenantId: string): Promise<string> {
   const owner = (await walletAddresses(tx, [tenantId])).get(tenantId);
   if (owner === undefined) throw new ApiError('unauthorized', 'The tenancy of this token does not exist.');

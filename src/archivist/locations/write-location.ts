@@ -16,7 +16,7 @@ import {
 } from './location-store.js';
 import { locationTenancy, noSuchLocation, ownerOf, permissionsResponse } from './read-locations.js';
 
-/** Adds a location to the tenancy. @throws {ApiError} forbidden for who is no Owner, quota_reached */
+/** Adds a location to the tenancy. @throws {ApiError} forbidden unless the caller is an Owner, quota_reached */
 export function createLocation(
   deps: ProvenanceDeps,
   principal: Principal,
@@ -41,7 +41,10 @@ export function createLocation(
   });
 }
 
-/** Changes what the body names. @throws {ApiError} forbidden for who is neither Owner nor permitted, not_found */
+/**
+ * Changes the fields that the body names. @throws {ApiError} forbidden unless the caller is an Owner or permitted,
+ * not_found
+ */
 export async function changeLocation(
   deps: ProvenanceDeps,
   principal: Principal,
@@ -65,7 +68,7 @@ export async function changeLocation(
   });
 }
 
-/** @throws {ApiError} forbidden for who is neither Owner nor permitted, not_found */
+/** @throws {ApiError} forbidden unless the caller is an Owner or permitted, not_found */
 export async function deleteLocation(deps: ProvenanceDeps, principal: Principal, locationId: string): Promise<void> {
   const tenantId = await locationTenancy(deps, principal, locationId);
   return deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
@@ -74,7 +77,10 @@ export async function deleteLocation(deps: ProvenanceDeps, principal: Principal,
   });
 }
 
-/** Replaces who beside the Owners may change the location. @throws {ApiError} forbidden for who is no Owner, not_found */
+/**
+ * Sets the subjects besides the Owners that may change the location. @throws {ApiError} forbidden unless the caller is
+ * an Owner, not_found
+ */
 export async function setLocationPermissions(
   deps: ProvenanceDeps,
   principal: Principal,
@@ -91,13 +97,13 @@ export async function setLocationPermissions(
   return permissionsResponse(locationId, unique);
 }
 
-/** Owners (docs/design/interface.md#who-may-do-what-without-a-policy); who else may change a location is not for the permitted to decide. */
+/** Only Owners (docs/design/interface.md#who-may-do-what-without-a-policy): permitted subjects cannot permit others. */
 function requireManager(principal: Principal): void {
   if (permits(principal, 'manage', { kind: 'locations', tenantId: principal.tenantId })) return;
   throw new ApiError('forbidden', 'Only Owners may create locations and say who else may change them.');
 }
 
-/** Owners and the location's permitted subjects; another tenancy was looked up because it permits the principal's. */
+/** Owners and the location's permitted subjects. Another tenancy was found only because it permits the principal's. */
 async function requirePermitted(tx: Tx, principal: Principal, address: LocationAddress): Promise<void> {
   const subjects = await permittedSubjects(tx, address);
   if (!subjects) throw noSuchLocation();

@@ -40,7 +40,9 @@ const change = z.strictObject({
   root: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** What the operator of a deployment does to its keys; ours. The command line `vcon-archivist keys` speaks to these. */
+/**
+ * What the operator of a deployment does with its keys: an extension of the interface, used by `vcon-archivist keys`.
+ */
 export function keyOperatorRoutes(deps: KeyOperatorDeps): Route[] {
   return [...keyRoutes(deps), ...rootRoutes(deps)];
 }

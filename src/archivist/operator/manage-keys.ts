@@ -17,9 +17,9 @@ import { withPendingActive, withPendingKey, withRevokedKey } from '../keys/next-
 import { createRootKey, openRootKey } from '../keys/root-key.js';
 
 export interface KeyOperatorDeps extends SecurityDeps, IssueDeps {
-  /** What is wrong with the stored copies of the keys, in sentences. */
+  /** Problems with the stored copies of the keys, as sentences. */
   readonly faults: () => readonly string[];
-  /** Certifies the keys of tenancies again, whose certificates a revoked issuer key signed. */
+  /** Certifies the keys of tenancies again, if a revoked issuer key signed their certificates. */
   readonly recertify: (tx: Tx) => Promise<unknown>;
 }
 
@@ -33,7 +33,7 @@ export interface ShownKey {
   readonly role: string;
   readonly algorithm: string;
   readonly state: ManifestKeyState;
-  /** Where it lies, empty when this process cannot use it. */
+  /** Where the private key is; empty when this process cannot use it. */
   readonly private_half: PrivateKey['place'] | '';
   readonly valid_from: string;
   readonly valid_until: string;
@@ -61,12 +61,12 @@ async function shown({ keys }: KeyOperatorDeps, row: SigningKeyRow): Promise<Sho
   };
 }
 
-/** The deployment's keys as the newest manifest lists them, retired and revoked ones too, without anything secret. */
+/** Lists the deployment's keys from the newest manifest, including retired and revoked ones, without secrets. */
 export function listKeys(deps: KeyOperatorDeps): Promise<ShownKey[]> {
   return Promise.all(manifestRows(deps.manifests.current.manifest).map((row) => shown(deps, row)));
 }
 
-/** Which manifest counts now, and the fingerprint that a verifier needs. */
+/** The manifest in force, and the fingerprint that a verifier needs. */
 export async function shownManifest({ manifests, keys }: KeyOperatorDeps): Promise<ShownManifest> {
   const { number, issuedAtMs, root, subject } = manifests.current.manifest;
   const jwk = root as unknown as Record<string, string>;
@@ -86,7 +86,7 @@ function keyIn(deps: KeyOperatorDeps, role: string, ...states: ManifestKeyState[
   return rows.find(({ state }) => states.includes(state));
 }
 
-/** Makes the pending key of a role, in a manifest of its own; one that is pending already is kept. */
+/** Makes the pending key of a role, in a manifest of its own; keeps one that is already pending. */
 async function makePending(deps: KeyOperatorDeps, role: RotatableRole): Promise<void> {
   if (keyIn(deps, role, 'pending')) return;
   if (!(await openRootKey(deps.keys, deps.manifests.current.manifest.root)))
@@ -99,18 +99,18 @@ async function makePending(deps: KeyOperatorDeps, role: RotatableRole): Promise<
 
 export interface Rotated {
   readonly active: ShownKey;
-  /** The key before; absent while the new one is pending. */
+  /** The previous key; absent while the new one is pending. */
   readonly retired?: ShownKey;
   readonly pending?: ShownKey;
-  /** What the pending key waits for. */
+  /** What the pending key still waits for. */
   readonly waits_for?: string;
 }
 
 /**
- * Gives a role a new key. It is published as pending; when its manifest is sealed and every live process has it, a second
- * manifest makes it active and retires the one before, or revokes it where it was stolen. Resolves with both, or after 20
- * seconds with what the new key waits for: the same call goes on from there. The act is logged, and told to every organisation
- * in its security audit, with key ids and nothing else.
+ * Rotates the key of a role. The new key is published as pending. When its manifest is sealed and every live process
+ * has adopted it, a second manifest activates it and retires the old key, or revokes it if it was stolen.
+ * Resolves with both keys, or after 20 seconds with what the new key still waits for; calling it again continues from
+ * there. The rotation is logged, and recorded in the security audit of every organisation, with only key ids.
  * @throws {ApiError} conflict when the root key is not here
  */
 export async function rotateDeploymentKey(
@@ -169,8 +169,8 @@ export async function revokeKey(deps: KeyOperatorDeps, keyId: string): Promise<S
 }
 
 /**
- * Makes another root key. The old one signs the manifest that names it, and it signs the next one itself, so that it is known
- * to be usable. Resolves with its fingerprint, which every verifier has to be given.
+ * Rotates the root key. The old one signs the manifest that names the new one; the new one signs the next manifest,
+ * which proves that it works. Resolves with the new fingerprint, which every verifier must be given.
  * @throws {ApiError} conflict when the root key is not here
  */
 export async function rotateRoot(deps: KeyOperatorDeps): Promise<ShownManifest> {
@@ -183,7 +183,10 @@ export async function rotateRoot(deps: KeyOperatorDeps): Promise<ShownManifest> 
   return made;
 }
 
-/** The deployment's keys vouch for every tenancy's evidence: each has the entry in its own log, where its Owners read it. */
+/**
+ * The deployment's keys vouch for every tenancy's evidence, so each tenancy gets the entry in its own log, where its
+ * Owners can read it.
+ */
 async function tellOrganisations(
   tx: Tx,
   deps: KeyOperatorDeps,

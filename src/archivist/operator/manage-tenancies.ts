@@ -29,7 +29,7 @@ export interface OperatorDeps {
   readonly disabled: DisabledTenancies;
 }
 
-/** What the operator sees of a tenancy: that it is there, and nothing that is in it. */
+/** What the operator sees of a tenancy: its record, but none of its contents. */
 export function tenancyRecord(tenancy: Tenancy): Record<string, unknown> {
   return {
     identity: `tenancies/${tenancy.tenantId}`,
@@ -40,7 +40,7 @@ export function tenancyRecord(tenancy: Tenancy): Record<string, unknown> {
   };
 }
 
-/** Makes a tenancy with its first Owner, an application whose secret is answered here and never again. */
+/** Creates a tenancy with its first Owner, an application whose secret is returned only here. */
 export function openTenancy(
   deps: OperatorDeps,
   wanted: { displayName: string; verifiedDomain: string },
@@ -60,7 +60,7 @@ export function openTenancy(
   });
 }
 
-/** The organisations of this deployment, in the order of their making, after the one with this UUID. */
+/** The organisations of this deployment, oldest first, after the one with this UUID. */
 export async function listTenancies(
   deps: OperatorDeps,
   after: string | undefined,
@@ -75,8 +75,9 @@ export async function listTenancies(
 }
 
 /**
- * Shuts a tenancy, or opens it again: while it is shut nobody gets a token in it and no token or session of it is
- * accepted, here at once and in other processes within about a second. Nothing in it is changed. @throws {ApiError} not_found
+ * Disables or enables a tenancy. While it is disabled, it gets no new tokens, and its tokens and sessions are rejected:
+ * at once in this process, within about a second in others. Its data is unchanged.
+ * @throws {ApiError} not_found
  */
 export async function shutTenancy(
   deps: OperatorDeps,
@@ -94,7 +95,7 @@ export async function shutTenancy(
   return tenancyRecord(changed);
 }
 
-/** Notes the domain that the operator has verified, for everybody to see. @throws {ApiError} not_found */
+/** Records the domain that the operator has verified; it is public. @throws {ApiError} not_found */
 export function verifyDomain(deps: OperatorDeps, tenantId: string, domain: string): Promise<Record<string, unknown>> {
   return deps.database.inTransaction('system', async (tx) => {
     await requireOrganisation(tx, tenantId);

@@ -13,22 +13,22 @@ import { type KeyOperatorDeps, type ShownManifest, shownManifest } from './manag
 
 type Role = (typeof DEPLOYMENT_ROLES)[number];
 
-/** What an operator may ask the next manifest to say; `renew` says anew what is so, under a new number and date. */
+/** The change that an operator requests; `renew` repeats the current state under a new number and date. */
 export interface ProposedChange {
   readonly change: 'rotate' | 'activate' | 'revoke' | 'root' | 'renew';
-  /** Of rotate and activate. */
+  /** For rotate and activate. */
   readonly role?: Role | undefined;
-  /** Of activate: the key before was stolen. */
+  /** For activate: the previous key was stolen. */
   readonly stolen: boolean;
-  /** Of revoke. */
+  /** For revoke. */
   readonly key_id?: string | undefined;
-  /** Of root: the public half of the new root key. */
+  /** For root: the public half of the new root key. */
   readonly root?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
- * Makes the next manifest for a root key that is not here, without its signature. A new key is made at once and counts for
- * nothing until the signed manifest is brought back.
+ * Makes the next manifest unsigned, for an offline root key. A new key is created at once, but has no effect until the
+ * signed manifest is submitted.
  * @throws {ApiError} bad_request, not_found; conflict when a key may not become active yet
  */
 export async function proposeManifest(
@@ -92,9 +92,10 @@ function rootOf(jwk: Readonly<Record<string, unknown>>) {
 }
 
 /**
- * Takes a manifest that the root key has signed. What it says anew has to be what this service can hold to: a new key needs
- * its private half here, an active one had to be pending before.
- * @throws {ApiError} bad_request when it is not signed by the root key, does not follow, or says something else; conflict
+ * Accepts a manifest that the root key has signed. Its changes must be ones that this service can fulfil: the private
+ * half of a new key must be here, and an active key must have been pending.
+ * @throws {ApiError} bad_request when it is not signed by the root key, does not follow, or contains other changes;
+ *   conflict
  */
 export async function publishManifest(deps: KeyOperatorDeps, base64: string): Promise<ShownManifest> {
   await deps.adoptNow();
@@ -104,7 +105,7 @@ export async function publishManifest(deps: KeyOperatorDeps, base64: string): Pr
     const { manifest } = readKeyManifest(bytes);
     for (const key of manifest.keys) await checkKey(deps, before, key);
     const lost = before.keys.find(({ keyId }) => !manifest.keys.some((key) => key.keyId === keyId));
-    if (lost) throw new ApiError('bad_request', `manifest: key ${lost.keyId} is missing; a key is never taken out.`);
+    if (lost) throw new ApiError('bad_request', `manifest: key ${lost.keyId} is missing; keys are never removed.`);
     const revokes = (key: ManifestKey) =>
       key.role === 'issuer' &&
       key.state === 'revoked' &&

@@ -14,7 +14,10 @@ const domain = z
   .toLowerCase()
   .regex(/^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/, 'must be a domain name');
 
-/** What the operator of a deployment does to tenancies; ours. The command line `vcon-archivist tenancy` speaks to these. */
+/**
+ * What the operator of a deployment does with tenancies: an extension of the interface, used by `vcon-archivist
+ * tenancy`.
+ */
 export function operatorRoutes(deps: OperatorDeps): Route[] {
   const shared = { access: 'operator', extension: true, success: 200 } as const;
   const byUuid = z.object({ uuid: uuidSchema });

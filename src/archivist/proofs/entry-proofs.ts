@@ -12,7 +12,7 @@ import { type AssetFreeEvent, assetFreeEventDocument } from '../events/asset-fre
 import { commitOf } from '../events/read-asset-events.js';
 import { StatementLogBehind } from './statement-log-behind.js';
 
-/** An event whose proofs are asked for, in the form in which it is served. */
+/** An event whose proofs are requested, in the form in which it is served. */
 export type ProvenEvent =
   | {
       readonly kind: 'asset_event';
@@ -22,13 +22,14 @@ export type ProvenEvent =
     }
   | { readonly kind: 'asset_free_event'; readonly event: AssetFreeEvent };
 
-/** The proofs that every committed event has; all bytes are the same at every request. */
+/** The proofs that every committed event has; their bytes are the same at every request. */
 export type Proof = 'receipt' | 'signed-statement' | 'transparent-statement';
 
 /**
- * The bytes of a proof (tagged COSE_Sign1).
- * @throws {ApiError} forbidden when the caller sees only a part of the event; not_ready before the seal; not_found when the
- *   event has no statement: an asset event without a vCon template, an asset-free event that is older than records
+ * Returns the bytes of a proof (tagged COSE_Sign1).
+ * @throws {ApiError} forbidden when the caller sees only a part of the event; not_ready before the seal; not_found when
+ *   the event has no statement: an asset event without a vCon template, or an asset-free event from before records were
+ *   signed
  */
 export async function entryProof(
   tx: Tx,
@@ -38,7 +39,7 @@ export async function entryProof(
   receiptForm: 'map' | 'draft',
 ): Promise<Uint8Array> {
   if (proven.kind === 'asset_event' && proven.event.redacted)
-    throw new ApiError('forbidden', 'You do not see all of this event, so you can be shown no proof of it.');
+    throw new ApiError('forbidden', 'You may not read all of this event, so its proofs are not available to you.');
   if (proof === 'receipt')
     return ready(await mmrReceipt(tx, tenancyLog(proven.event.tenantId), proven.event.eventId, receiptForm));
   if (!(await hasStatement(tx, deployment, proven))) {
@@ -49,7 +50,7 @@ export async function entryProof(
     : transparentStatement(tx, deployment, proven);
 }
 
-/** Whether an event has a statement, or will have one: of its template or its record, or the one that was registered. */
+/** Whether an event has, or will have, a statement: from its template or its record, or the registered one. */
 export async function hasStatement(tx: Tx, deployment: Deployment, proven: ProvenEvent): Promise<boolean> {
   if (isTemplate(attributesOf(proven))) return true;
   if ((await statement(tx, deployment, proven)) !== undefined) return true;

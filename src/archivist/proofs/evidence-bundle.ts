@@ -8,7 +8,7 @@ import { readTransparentStatement } from '../../core/statement/transparent-state
 import type { WitnessedSeal } from '../../core/verify/verify-witnessed.js';
 import { nativeSha256 } from '../../platform/native-sha256.js';
 
-/** Keys as anybody can fetch them; a verifier that takes them from the bundle has not checked where they come from. */
+/** The published keys. A verifier that takes them from the bundle has not verified where they come from. */
 export interface EvidenceKeys {
   /** COSE key set of receipts and seals. */
   logKeys(): Uint8Array;
@@ -21,7 +21,7 @@ export interface Evidence {
   readonly event: Readonly<Record<string, unknown>>;
   /** The tenancy whose log holds the event. */
   readonly logTenancy: string;
-  /** The tenancy whose event it is: who issued the statement. */
+  /** The tenancy that recorded the event and issued the statement. */
   readonly issuingTenancy: string;
   readonly massif: number;
   readonly massifFile: Uint8Array;
@@ -29,11 +29,11 @@ export interface Evidence {
   readonly receipt: { readonly map: Uint8Array; readonly draft: Uint8Array };
   readonly signedStatement?: Uint8Array | undefined;
   readonly transparentStatement?: Uint8Array | undefined;
-  /** Of an event that witnesses have vouched for. */
+  /** Present if witnesses have cosigned the log that holds the event. */
   readonly witnessed?: WitnessedSeal | undefined;
 }
 
-/** Zip has no earlier time; any real one would make the same evidence other bytes each time. */
+/** Zip's earliest time: the real time would make the same evidence differ at each request. */
 const TIME = new Date(1980, 0, 1);
 
 /** Returns one zip with everything that proves an event, as docs/formats/bundle.md describes it. */
@@ -51,7 +51,7 @@ export function evidenceBundle(evidence: Evidence, keys: EvidenceKeys): Uint8Arr
     'keys/did.json': utf8(`${JSON.stringify(keys.issuerDocument(issuingTenancy), null, 2)}\n`),
   };
   const operations = [{ number: 1, folder: '', identity: String(event['identity']) }];
-  // Most of a massif is zeros or hashes: more effort makes it no smaller.
+  // Most of a massif is zeros or hashes: a higher compression level makes it no smaller.
   return zipSync(completeBundle(files, operations, nativeSha256), { level: 1, mtime: TIME });
 }
 

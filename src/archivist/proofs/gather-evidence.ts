@@ -11,7 +11,7 @@ import { entryProof, hasStatement, type ProvenEvent } from './entry-proofs.js';
 import type { Evidence } from './evidence-bundle.js';
 
 /**
- * Everything that proves one event, as it stands now.
+ * Gathers all current evidence of one event.
  * @throws {ApiError} as `entryProof`; not_ready before the seal
  */
 export async function gatherEvidence(tx: Tx, deployment: Deployment, proven: ProvenEvent): Promise<Evidence> {
@@ -25,7 +25,7 @@ export async function gatherEvidence(tx: Tx, deployment: Deployment, proven: Pro
   const log = await findLog(tx, ref);
   if (!commit || !log) throw notReady();
   const massif = Number(commit.leafIndex / massifLeaves(log));
-  // The seal first: a round that publishes in between then leaves a file that is longer than its seal, which verifies.
+  // The seal first: if a round publishes in between, the file is longer than its seal, which still verifies.
   const sealFile = await sealView(tx, ref, massif);
   const massifFile = await massifView(tx, ref, massif);
   if (!massifFile || !sealFile) throw notReady();

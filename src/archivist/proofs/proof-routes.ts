@@ -11,13 +11,13 @@ import { type EvidenceKeys, evidenceBundle } from './evidence-bundle.js';
 import { gatherEvidence } from './gather-evidence.js';
 import { onceStatementLogFollows } from './statement-log-behind.js';
 
-/** One kind of proof, as it is made of an event whoever may see it. */
+/** One kind of proof, and how it is made from an event that the caller may see. */
 interface ProofKind {
   /** The last part of its path. */
   readonly name: string;
   readonly summary: string;
   readonly contentType: string;
-  /** Once issued it never changes. */
+  /** True if it never changes once issued. */
   readonly fixed: boolean;
   make(tx: Tx, proven: ProvenEvent, form: 'map' | 'draft'): Promise<Uint8Array>;
 }
@@ -30,8 +30,8 @@ export interface ProofDeps extends ProvenanceDeps {
 }
 
 /**
- * Proofs under an event's identity: an extension of the interface. All answers are application/cose but the evidence
- * bundle, which is a zip.
+ * Proofs under an event's identity: an extension of the interface. All responses are application/cose, except the
+ * evidence bundle, which is a zip.
  */
 export function proofRoutes(deps: ProofDeps): Route[] {
   return proofKinds(deps).flatMap((kind) => [

@@ -11,7 +11,10 @@ import { listPublicAssetEvents, readPublicAssetEvent } from '../events/read-asse
 import type { ProvenanceDeps } from '../provenance-deps.js';
 import { publicReply } from './public-reply.js';
 
-/** Public assets, read without a token; also under the path without `v2` that older clients know (docs/design/interface.md#existing-clients). */
+/**
+ * Public assets, read without a token; also under the path without `v2` that older clients use
+ * (docs/design/interface.md#existing-clients).
+ */
 export function publicAssetRoutes(deps: ProvenanceDeps): Route[] {
   return [
     ...publicAssetRoutesAt(deps, '/archivist/v2/publicassets', ''),

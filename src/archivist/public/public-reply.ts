@@ -6,12 +6,12 @@ const ANYWHERE = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'etag, x-total-count, content-range',
 };
-/** How an event that a seal covers is served changes once more at most, when it is witnessed. */
+/** A sealed event's response changes once more at most, when witnesses have cosigned it. */
 const SETTLED = new Set(['CONFIRMED', 'UNEQUIVOCAL']);
 
 /**
- * A JSON answer that any cache may keep and any origin may read. Events that are settled may be used for a minute; all
- * else is asked for anew, and not sent again while it is the same (RFC 9110 section 13).
+ * A JSON response that any cache may store and any origin may read. Settled events may be reused for a minute;
+ * everything else is revalidated, and not sent again while it is unchanged (RFC 9110 section 13).
  * @param subject `event` when the body is one event
  */
 export function publicReply(
@@ -21,7 +21,7 @@ export function publicReply(
 ): Reply {
   const { at_time: _, ...lasting } = reply.body as Record<string, unknown>;
   const settled = subject === 'event' && SETTLED.has(String(lasting['confirmation_status']));
-  // Weak: the time that an asset is read at is in its answer, and no change of it.
+  // A weak tag: the response contains the time of reading, which is not a change of the asset.
   const etag = `W/"${createHash('sha256').update(JSON.stringify(lasting)).digest('base64url')}"`;
   const headers = {
     ...reply.headers,

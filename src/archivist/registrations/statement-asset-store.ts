@@ -1,20 +1,20 @@
 import type { Tx } from '../../platform/postgres/database.js';
 
-/** Which of a tenancy's two assets for registered statements. */
+/** One of a tenancy's two assets for registered statements. */
 export interface StatementAssetRef {
   readonly tenantId: string;
   readonly public: boolean;
 }
 
-/** An asset for registered statements; a fresh one is the caller's to make, in the same transaction. */
+/** An asset for registered statements. If it is new, the caller must create it in the same transaction. */
 export interface StatementAsset extends StatementAssetRef {
   readonly assetId: string;
   readonly fresh: boolean;
 }
 
 /**
- * The assets under which registered statements become events, in the order of their references, which must be distinct. One
- * that another transaction takes at the same time is waited for.
+ * Returns the assets under which registered statements become events, in the order of their references, which must be
+ * distinct. Waits for a concurrent transaction that takes the same one.
  */
 export async function takeStatementAssets(
   tx: Tx,

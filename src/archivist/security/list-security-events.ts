@@ -12,8 +12,9 @@ import type { ProvenanceDeps } from '../provenance-deps.js';
 import { countSecurityEvents, listSecurityEventIds, securityEventConditions } from './security-event-filter-store.js';
 
 /**
- * A page of the tenancy's security audit, newest first, each entry as the asset-free event that its log commits to.
- * @throws {ApiError} forbidden for who is no Owner, bad_request for an unknown filter
+ * Lists a page of the tenancy's security audit, newest first. Each entry is the asset-free event that its log commits
+ * to.
+ * @throws {ApiError} forbidden unless the caller is an Owner, bad_request for an unknown filter
  */
 export function listSecurityEvents(
   deps: ProvenanceDeps,
@@ -22,7 +23,7 @@ export function listSecurityEvents(
 ): Promise<Page<Record<string, unknown>>> {
   const { tenantId } = principal;
   if (!permits(principal, 'manage', { kind: 'tenancy', tenantId }))
-    throw new ApiError('forbidden', 'Only Owners read the security audit.');
+    throw new ApiError('forbidden', 'Only Owners may read the security audit.');
   const list = `security events ${tenantId}`;
   const query = readListQuery(request.query, list, deps.pageTokens);
   const conditions = securityEventConditions(tenantId, query.filters);

@@ -16,7 +16,7 @@ const TIMES: Readonly<Record<string, '>=' | '<'>> = { since: '>=', before: '<' }
 export const SECURITY_EVENT_FILTERS = [...Object.keys(TEXTS), ...Object.keys(TIMES)];
 
 /**
- * Conditions of a list of security events; `since` includes its moment, `before` does not.
+ * Returns the conditions of a list of security events; `since` is inclusive, `before` is exclusive.
  * @throws {ApiError} bad_request for an unknown filter or value
  */
 export function securityEventConditions(tenantId: string, filters: Filters): Condition[] {
@@ -27,7 +27,7 @@ export function securityEventConditions(tenantId: string, filters: Filters): Con
     if (!isPlainText(value)) throw new ApiError('bad_request', `${parameter}: is not a usable text`);
     return condition(`${TEXTS[parameter]} = ?`, value);
   });
-  // Written out, and not bound: the planner takes the partial index only for a value that it sees.
+  // A literal, not a parameter: the planner uses the partial index only for a value that it knows.
   return [condition('e.tenant_id = ?', tenantId), condition(`e.event_type = '${SECURITY_EVENT_TYPE}'`), ...asked];
 }
 
@@ -45,7 +45,7 @@ export async function listSecurityEventIds(
   );
 }
 
-/** How many there are, counted no further than `limit`. */
+/** Counts them, up to `limit`. */
 export async function countSecurityEvents(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
   const where = renderWhere(conditions, 1);
   const [row] = await tx.query<{ total: bigint }>(
