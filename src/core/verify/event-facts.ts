@@ -1,7 +1,7 @@
 import { idtimestampMs, parseIdtimestampHex } from '../massif/idtimestamp.js';
 import { type AssetFreeEventDocument, type EventDocument, isAssetEvent } from '../statement/event-document.js';
 import { JCS_DIGEST_ATTRIBUTE } from '../statement/vcon-template.js';
-import type { Facts, Proof } from './claim.js';
+import type { Claim, Facts, Proof } from './claim.js';
 import { type Findings, notCovered } from './verdict.js';
 import { eventAttributes, eventCommit } from './verify-event.js';
 
@@ -37,9 +37,6 @@ function templateFacts(attributes: Readonly<Record<string, unknown>>): Facts {
   return { ...(Object.fromEntries(texts) as Facts), ...vconOf(attributes['subject']) };
 }
 
-/** What covers an event: its leaf, and for an asset-free event the record that a checked statement states. */
-export type EventCoverage = 'leaf' | 'leaf and record';
-
 /** What a record covers of an asset-free event that its leaf does not. */
 function recordedFacts({ identity, event_type, created_by, created_at }: AssetFreeEventDocument): Facts {
   const acceptedMs = /^[0-9]{1,15}$/.test(created_at) ? Number(created_at) : Number.NaN;
@@ -54,32 +51,32 @@ function recordedFacts({ identity, event_type, created_by, created_at }: AssetFr
 
 const uuidOf = (identity: string): string => identity.slice(identity.lastIndexOf('/') + 1);
 
-/** What is covered of a frozen event, and nothing else of it. The caller has proven that a log holds its leaf. */
-export function eventFacts(event: EventDocument, coverage: EventCoverage = 'leaf'): Facts {
-  const { epoch, id } = parseIdtimestampHex(eventCommit(event).idtimestamp);
-  const attributes = eventAttributes(event);
-  const common = {
+/** What leaf and record of an asset-free event both cover. */
+function assetFreeFacts(event: AssetFreeEventDocument): Facts {
+  const { timestamp_declared: declared } = event.attributes;
+  return {
+    event_kind: 'asset_free',
     tenancy: tenancyOfEvent(event),
-    committed: new Date(idtimestampMs(id, epoch)).toISOString(),
-    ...templateFacts(attributes),
+    ...templateFacts(event.attributes),
+    ...(typeof declared === 'string' ? { declared } : {}),
+    members: { attributes: event.attributes, trails: event.trails },
   };
-  if (!isAssetEvent(event)) {
-    const { timestamp_declared: declared } = attributes;
-    return {
-      event_kind: 'asset_free',
-      ...(coverage === 'leaf' ? {} : recordedFacts(event)),
-      ...common,
-      ...(typeof declared === 'string' ? { declared } : {}),
-      members: { attributes, trails: event.trails },
-    };
-  }
+}
+
+/** What is covered of a frozen event, and nothing else of it. The caller has proven that a log holds its leaf. */
+export function eventFacts(event: EventDocument): Facts {
+  const { epoch, id } = parseIdtimestampHex(eventCommit(event).idtimestamp);
+  const committed = new Date(idtimestampMs(id, epoch)).toISOString();
+  if (!isAssetEvent(event)) return { ...assetFreeFacts(event), committed };
   const { identity, operation, behaviour, event_attributes, asset_attributes } = event;
   const { principal_declared, principal_accepted, timestamp_committed } = event;
   return {
     identity,
     uuid: uuidOf(identity),
     event_kind: identity.startsWith('public') ? 'public' : 'asset',
-    ...common,
+    tenancy: tenancyOfEvent(event),
+    committed,
+    ...templateFacts(eventAttributes(event)),
     ...(principal_accepted ? { principal: principal_accepted } : {}),
     declared: event.timestamp_declared,
     accepted: event.timestamp_accepted,
@@ -87,19 +84,40 @@ export function eventFacts(event: EventDocument, coverage: EventCoverage = 'leaf
   };
 }
 
-const openMembers = (event: EventDocument, coverage: EventCoverage): readonly string[] =>
-  isAssetEvent(event) || coverage !== 'leaf' ? [] : OPEN_ASSET_FREE_MEMBERS;
-
-/** The claim that follows when proofs cover an event, and what they leave open of it. */
-export function provenEvent(
-  event: EventDocument,
-  by: readonly Proof[],
-  coverage: EventCoverage = 'leaf',
-): Partial<Findings> {
-  const claim = { kind: 'event', piece: 'event', facts: eventFacts(event, coverage), by } as const;
-  const open = openMembers(event, coverage).filter((name) => Object.hasOwn(event, name));
-  return { claims: [claim], ...(open.length === 0 ? {} : notCovered('event', 'by_design', NO_LEAF, open)) };
+/** The claim that follows when proofs cover an event's leaf, and what they leave open of it. */
+export function provenEvent(event: EventDocument, by: readonly Proof[]): Partial<Findings> {
+  const open = isAssetEvent(event) ? [] : OPEN_ASSET_FREE_MEMBERS.filter((name) => Object.hasOwn(event, name));
+  return {
+    claims: [leafClaim(event, by)],
+    ...(open.length === 0 ? {} : notCovered('event', 'by_design', NO_LEAF, open)),
+  };
 }
+
+const leafClaim = (event: EventDocument, by: readonly Proof[]): Claim => ({
+  kind: 'event',
+  piece: 'event',
+  facts: eventFacts(event),
+  by,
+});
+
+/**
+ * The claims about an asset-free event whose whole record a checked statement states: one of the record, one of the leaf.
+ * They are two because nothing covers both: the record is older than the place, and the leaf does not cover the identity.
+ */
+export function recordedEvent(
+  event: AssetFreeEventDocument,
+  by: { readonly record: readonly Proof[]; readonly leaf: readonly Proof[] },
+): Partial<Findings> {
+  const facts = { ...recordedFacts(event), ...assetFreeFacts(event) };
+  const recorded: Claim = { kind: 'event', piece: 'event', facts, by: by.record };
+  return {
+    claims: [recorded, leafClaim(event, by.leaf)],
+    ...notCovered('event', 'by_design', NO_PLACE, ['merklelog_commit']),
+  };
+}
+
+const NO_PLACE =
+  'the leaf does not cover the identity: another event of the tenancy with the same attributes and trails may stand at this place';
 
 /** The finding that an event's JSON has members that no log covers; `json` is one that reads as this event. */
 export function uncoveredMembers(event: EventDocument, json: object): Partial<Findings> {

@@ -1,7 +1,7 @@
 import { type EventDocument, isAssetEvent } from '../statement/event-document.js';
 import { type ReadTransparentStatement, readTransparentStatement } from '../statement/transparent-statement.js';
 import type { Claim, InclusionProof } from './claim.js';
-import { provenEvent, uncoveredMembers } from './event-facts.js';
+import { provenEvent, recordedEvent, uncoveredMembers } from './event-facts.js';
 import { verifyEventMatchesStatement } from './event-of-statement.js';
 import { documentFindings } from './match-document.js';
 import { openPlace } from './proofs.js';
@@ -109,11 +109,11 @@ async function examineEvent(parts: ReadTransparentStatement, trust: TransparentS
 function eventFindings({ proven, isRecorded, failed }: ExaminedEvent, statement: Claim | undefined): Partial<Findings> {
   if (!proven) return failed ?? {};
   const { event, json, proof } = proven;
-  const claim =
-    isRecorded && statement
-      ? provenEvent(event, [proof, ...statement.by], 'leaf and record')
+  const claims =
+    isRecorded && statement && !isAssetEvent(event)
+      ? recordedEvent(event, { record: statement.by, leaf: [proof] })
       : provenEvent(event, [proof]);
-  return createVerdict(claim, openPlace(PIECE.eventReceipt, proof), uncoveredMembers(event, json));
+  return createVerdict(claims, openPlace(PIECE.eventReceipt, proof), uncoveredMembers(event, json));
 }
 
 /** What a proven event says of its statement's registration; an asset-free event's leaf covers no time of acceptance. */

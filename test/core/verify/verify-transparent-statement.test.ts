@@ -712,7 +712,7 @@ describe('the facts of a transparent statement', () => {
       const proof = await logged(free);
       const wire = assembleTransparentStatement(statement, { rfc9162Receipt, ...proof });
       const { outcome, claims, notCovered } = await examineTransparentStatement(wire, trust);
-      expect([outcome, notCovered]).toEqual(['verified', []]);
+      expect([outcome, notCovered]).toEqual(['verified', [expect.objectContaining({ members: ['merklelog_commit'] })]]);
       expect(claims[1]).toMatchObject({
         facts: {
           identity: free.identity,
@@ -720,8 +720,11 @@ describe('the facts of a transparent statement', () => {
           created_by: free.created_by,
           accepted: '2025-01-16T16:12:39.000Z',
         },
-        by: [{ vds: 3 }, { type: 'signature' }, { vds: 1 }],
+        by: [{ type: 'signature' }, { vds: 1 }],
       });
+      // Nothing covers both identity and place, so no claim has both.
+      expect([claims[1]!.facts.committed, claims[2]!.by]).toEqual([undefined, [expect.objectContaining({ vds: 3 })]]);
+      expect(Object.keys(claims[2]!.facts)).not.toContain('identity');
       for (const change of ['identity', 'event_type', 'created_by', 'created_at'] as const) {
         const event = { ...proof.event, [change]: change === 'identity' ? 'events/another' : 'another' };
         const forged = assembleTransparentStatement(statement, { rfc9162Receipt, ...proof, event });
