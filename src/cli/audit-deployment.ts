@@ -2,6 +2,7 @@ import { auditAnchors } from '../archivist/audit/audit-anchors.js';
 import { auditChain } from '../archivist/audit/audit-chain.js';
 import { auditKeys, type KnownRoot } from '../archivist/audit/audit-keys.js';
 import { auditRegistrations } from '../archivist/audit/audit-registrations.js';
+import { strayRows } from '../archivist/audit/stray-row-store.js';
 import { type Deployment, keysLog } from '../archivist/deployment.js';
 import { leafSource } from '../archivist/leaf-source.js';
 import { statementSource } from '../archivist/statement-source.js';
@@ -43,6 +44,8 @@ export async function auditDeployment(audited: Audited): Promise<AuditedLog[]> {
   const strays = await database.inTransaction('system', (tx) => unloggedEvents(tx, MOST_STRAYS));
   for (const { tenantId, eventId } of strays) fault(`tenant/${tenantId}`, `event ${eventId} was never accepted`);
   await readable(fault, 'keys', async () => void (await auditKeys(audited)));
+  for (const { name, what } of await database.inTransaction('system', (tx) => strayRows(tx, MOST_STRAYS)))
+    fault(name, what);
   await readable(fault, 'registrations', () => auditRegistrations(audited));
   await readable(fault, 'payload-hash registrations', () => auditPayloadHash(audited));
   await readable(fault, 'witnesses', () => auditWitnesses({ ...audited, publicLog, keysLog: keysLog(deployment) }));
