@@ -61,7 +61,7 @@ export async function startFilledDeployment(): Promise<FilledDeployment> {
   };
   const tlog = (await running.anonymous.get('/verifiabledata/tlog')).json as { logs: { kind: string; vkey: string }[] };
   for (const each of witnesses)
-    each.knownLogs.push(...tlog.logs.filter(({ kind }) => kind !== 'private').map(({ vkey }) => vkey));
+    each.knownLogs.push(...['public', 'keys'].map((wanted) => tlog.logs.find(({ kind }) => kind === wanted)!.vkey));
   const events = await fill(running, conserver);
   await settled(running);
   return { running, folder, witnesses, environment, events, close };
