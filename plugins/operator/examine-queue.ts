@@ -1,49 +1,95 @@
 import type { Clock } from '../../src/platform/clock.js';
 import { failureReason } from '../../src/platform/explain-failure.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
-import { deliveryState } from '../delivery/delivery-metrics.js';
+import { type DeliveryState, deliveryState } from '../delivery/delivery-metrics.js';
 import { broken, type Finding, ok, shouldChange } from './finding.js';
+import { NoQueueYet, QueueInUse } from './operator-error.js';
 
-/** A delivery takes seconds; after an hour something is in its way. */
+/** A delivery takes seconds: after an hour something prevents it. */
 const LATE_SECONDS = 3600;
+const TIMEOUT_MS = 5_000;
 
-/** A queue that was opened to be looked at, or to be changed by an operator. */
+type ShownState = Pick<DeliveryState, 'depth' | 'oldestSeconds' | 'deadLetters'>;
+
+/** A queue that an operator's command has opened. */
 export interface OperatorQueue {
   readonly backend: QueueBackend;
   close(): Promise<void>;
 }
 
+/** Reads one metric without labels. @throws {Error} if it is absent or not a number */
+function metric(text: string, name: string): number {
+  const value = Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
+  if (Number.isNaN(value)) throw new Error(`it does not show ${name}`);
+  return value;
+}
+
+/** What the metrics of a running plugin say about its queue. @throws when it does not answer */
+async function shownState(metricsUrl: string): Promise<ShownState> {
+  const answer = await fetch(metricsUrl, { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const text = await answer.text();
+  return {
+    depth: metric(text, 'conserver_link_queue_depth'),
+    oldestSeconds: metric(text, 'conserver_link_oldest_seconds'),
+    deadLetters: metric(text, 'conserver_link_dead_letters'),
+  };
+}
+
+function stateFindings({ depth, oldestSeconds, deadLetters }: ShownState, place: string): Finding[] {
+  const waiting = `${depth} operations wait for delivery, ${place}`;
+  const minutes = Math.round(oldestSeconds / 60);
+  return [
+    oldestSeconds > LATE_SECONDS
+      ? shouldChange('queue', `${waiting}, the oldest for ${minutes} min`, 'check that the plugin and service run')
+      : ok('queue', waiting),
+    deadLetters > 0
+      ? shouldChange(
+          'dead letters',
+          `${deadLetters}`,
+          'list them with vcon-archivist queue; then run queue replay or queue drop',
+        )
+      : ok('dead letters', 'none'),
+  ];
+}
+
+/** The embedded queue is open in another process, which shows the same figures as metrics. Never throws. */
+async function examineRunning(metricsUrl: string | undefined, inUse: QueueInUse): Promise<Finding[]> {
+  const change = 'stop that process and run doctor again, or read its /metrics';
+  if (metricsUrl === undefined) return [shouldChange('queue', `not examined: ${inUse.message}`, change)];
+  try {
+    return stateFindings(await shownState(metricsUrl), `as ${metricsUrl} shows`);
+  } catch (error) {
+    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+    const found = `not examined: ${inUse.message}. ${metricsUrl} was not read: ${failureReason(cause)}`;
+    return [shouldChange('queue', found, change)];
+  }
+}
+
 /**
- * Whether the queue answers, keeps what it is given, and gets rid of it. Adds no job to it, and never throws.
+ * Reports whether the queue answers, keeps what it is given, and gets rid of it. Adds no job to it, and never throws.
  * @param open may reject; then the reason is the finding
+ * @param metricsUrl metrics of the plugin that runs on this machine, read if it has the embedded queue open
  */
-export async function examineQueue(open: () => Promise<OperatorQueue>, clock: Clock): Promise<Finding[]> {
+export async function examineQueue(
+  open: () => Promise<OperatorQueue>,
+  metricsUrl: string | undefined,
+  clock: Clock,
+): Promise<Finding[]> {
   try {
     const { backend, close } = await open();
     try {
-      const { depth, oldestSeconds, deadLetters } = await deliveryState(backend, clock);
+      const state = await deliveryState(backend, clock);
       const unkept = await backend.confirmDurable().then(() => undefined, failureReason);
-      const waiting = `${depth} wait for delivery, on ${backend.engine}`;
-      const minutes = Math.round(oldestSeconds / 60);
       return [
-        ...(unkept
-          ? [broken('durability', unkept, 'see that its disk and settings let it keep what it is given')]
-          : []),
-        oldestSeconds > LATE_SECONDS
-          ? shouldChange('queue', `${waiting}, the oldest for ${minutes} min`, 'see that the plugin and service run')
-          : ok('queue', waiting),
-        deadLetters > 0
-          ? shouldChange('dead letters', `${deadLetters}`, 'vcon-archivist queue; then queue replay or queue drop')
-          : ok('dead letters', 'none'),
+        ...(unkept ? [broken('durability', unkept, 'check the disk and the durability settings of the queue')] : []),
+        ...stateFindings(state, `on ${backend.engine}`),
       ];
     } finally {
       await close();
     }
   } catch (error) {
-    // Beside a running service that is how it should be; the operator learns that nothing was looked at.
-    const found = failureReason(error);
-    if (found.startsWith('the embedded queue'))
-      return [shouldChange('queue', `not looked at: ${found}`, 'ask again when it is stopped, or see its /metrics')];
-    return [broken('queue', found, 'correct REDIS_URL, DATABASE_URL or DATA_DIR, or start what they name')];
+    if (error instanceof QueueInUse) return examineRunning(metricsUrl, error);
+    const change = 'correct REDIS_URL, DATABASE_URL or DATA_DIR, or start what they name';
+    return [broken(error instanceof NoQueueYet ? 'data folder' : 'queue', failureReason(error), change)];
   }
 }

@@ -19,7 +19,7 @@ const TOKEN_PATH = '/archivist/iam/v1/appidp/token';
 const READ_PATH = '/archivist/v2/assets?page_size=1';
 const NOBODY = '00000000-0000-8000-8000-000000000000';
 const EVENT_PATH = `/archivist/v2/assets/${NOBODY}/events`;
-/** A Date header has whole seconds and took its time to come. */
+/** A Date header has whole seconds, and the answer took time to arrive. */
 const TOLERATED_MS = 5_000;
 /** Beyond this the times of observation in the evidence mislead. */
 const MISLEADING_MS = 60_000;
@@ -37,7 +37,7 @@ function clockFinding(dateHeader: string | null, askedMs: number, answeredMs: nu
 }
 
 function expiryFinding(expiresMs: number, nowMs: number): Finding {
-  if (expiresMs - nowMs > WARN_BEFORE_MS) return ok('token', 'the service gives one');
+  if (expiresMs - nowMs > WARN_BEFORE_MS) return ok('token', 'the service issues one');
   const what = `the client secret expires on ${new Date(expiresMs).toISOString().slice(0, 10)}`;
   return shouldChange('token', what, 'let an Owner regenerate it, and set ARCHIVIST_CLIENT_SECRET to the new one');
 }
@@ -50,7 +50,7 @@ function readFinding(status: number): Finding {
   return broken('dry run', what, 'check ARCHIVIST_URL, and the service’s log');
 }
 
-/** A whole event, of a vCon that is none, on an asset that is none: all that may be wrong with it is the asset. */
+/** A complete event on an asset that does not exist: the asset is the only reason to refuse it. */
 function dryRunEvent(nowMs: number): string {
   const vcon = { payload: '0'.repeat(64), uuid: NOBODY, form: 'unsigned' } as const;
   const observed = { atMs: nowMs, sequence: '0' };
@@ -64,7 +64,8 @@ function dryRunEvent(nowMs: number): string {
 
 function eventFinding(status: number): Finding {
   const check = 'dry-run event';
-  if (status === 404) return ok(check, 'is understood, and refused only for its asset, which there is none of');
+  if (status === 404)
+    return ok(check, 'the service understands it, and refuses it only because its asset does not exist');
   const what = `is answered with ${status}`;
   if (status === 403) return broken(check, what, 'let an Owner give the application its access');
   if (status === 402 || status === 429)
@@ -72,14 +73,14 @@ function eventFinding(status: number): Finding {
   return broken(check, what, 'check ARCHIVIST_URL, and that the service is of a version that goes with this plugin');
 }
 
-/** What is no answer of ours may quote the service's, and a token with it. */
+/** Errors that are not our own may quote the service's answer, and with it a token: they are not repeated. */
 function tokenFailure(error: unknown): string {
-  return error instanceof DeliverLater ? error.message : 'no token: the answer is none';
+  return error instanceof DeliverLater ? error.message : 'the answer of the service has no token in it';
 }
 
 /**
- * Whether the service is there, lets the plugin's application in, answers a read, and has the same time. Records nothing,
- * never throws, and repeats nothing that the service says but its status.
+ * Reports whether the service answers, issues a token for the plugin's application, serves a read, understands an event,
+ * and has the same time. Records nothing, never throws, and repeats nothing of the service's answers except the status.
  */
 export async function examineService(access: ServiceAccess, clock: Clock): Promise<Finding[]> {
   const { url, clientId, clientSecret } = access;
@@ -101,7 +102,7 @@ export async function examineService(access: ServiceAccess, clock: Clock): Promi
       await (await timed(READ_PATH, {})).body?.cancel();
       const change = 'set ARCHIVIST_CLIENT_ID and ARCHIVIST_CLIENT_SECRET';
       return [
-        shouldChange('token', 'not asked for: only a plugin inside the service has none set', change),
+        shouldChange('token', 'not requested: there are no credentials in the environment or in DATA_DIR', change),
         ...findings,
       ];
     }
@@ -127,6 +128,13 @@ export async function examineService(access: ServiceAccess, clock: Clock): Promi
     return [given, readFinding(read.status), eventFinding(event.status), ...findings];
   } catch (error) {
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-    return [broken('service', `no answer: ${failureReason(cause)}`, 'start it, or correct ARCHIVIST_URL'), ...findings];
+    return [
+      broken(
+        'service',
+        `no answer from ${url}: ${failureReason(cause)}`,
+        'start it, or set ARCHIVIST_URL to its address',
+      ),
+      ...findings,
+    ];
   }
 }

@@ -20,12 +20,14 @@ import { openDatabase } from '../platform/postgres/open-database.js';
 import { auditDeployment } from './audit-deployment.js';
 import { AUDITED_TABLES, coverageText } from './audited-columns.js';
 import { readInput, UsageError } from './evidence-file.js';
+import { examples } from './help-examples.js';
 import { rootThumbprint } from './root-option.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 
 interface AuditOptions {
   readonly logKeys?: readonly string[];
   readonly root?: string;
+  readonly verbose?: boolean;
   readonly json?: boolean;
 }
 
@@ -34,9 +36,9 @@ interface AuditReport {
   readonly logs: { name: string; leaves: string; seals: string; faults: number }[];
   readonly leavesPerSecond: number;
   readonly faults: string[];
-  /** Whether the root key was known from elsewhere than the database. */
+  /** Whether the root key was known from a source other than the database. */
   readonly rootKnown: boolean;
-  /** Which columns are covered, and which are not. */
+  /** The columns that the audit covers and those that it does not. */
   readonly coverage: typeof AUDITED_TABLES;
 }
 
@@ -49,11 +51,11 @@ function collect(value: string, previous: readonly string[] = []): readonly stri
 
 async function deploymentOf(database: Database): Promise<Deployment> {
   const deployment = await database.inTransaction('system', findDeployment);
-  if (!deployment) throw new UsageError('this database has no deployment in it: the service never started on it');
+  if (!deployment) throw new UsageError('there is no deployment in this database: no service has started on it');
   return deployment;
 }
 
-/** The newest manifest that can be read; whether the root key signed it is for the audit to say. */
+/** Returns the newest manifest that can be read. The audit checks later whether the root key signed it. */
 function newestOf(manifests: readonly Uint8Array[]): Pick<KeyManifest, 'keys'> {
   for (const bytes of manifests.toReversed())
     try {
@@ -64,13 +66,13 @@ function newestOf(manifests: readonly Uint8Array[]): Pick<KeyManifest, 'keys'> {
   return { keys: [] };
 }
 
-/** The root key as far as it is known: by its fingerprint, or by what KEYS_DIR remembers. */
+/** Returns what is known of the root key: its fingerprint, or the newest manifest that KEYS_DIR remembers. */
 async function knownRoot(config: Config, deployment: Deployment, { root }: AuditOptions): Promise<KnownRoot> {
   const remembered = await manifestFile(config.keysDir, deployment.deploymentTenancy).read();
   return { remembered, thumbprint: root === undefined ? undefined : rootThumbprint(root) };
 }
 
-/** Keys from files where given: those of the database could have been changed together with what they sign. */
+/** Keys from files come first: whoever changes evidence in the database can also change the keys there. */
 async function keyringOf(
   database: Database,
   { deploymentTenancy }: Deployment,
@@ -153,36 +155,47 @@ function reportText({ sound, logs, leavesPerSecond, faults, rootKnown }: AuditRe
       ? []
       : [
           '',
-          'Keys were taken from the database: give --root with the fingerprint, or KEYS_DIR, to trust only what you obtained elsewhere.',
+          'The keys were read from the database. To trust only keys that you obtained elsewhere, give --root <fingerprint> or set KEYS_DIR.',
         ];
   return [
-    sound ? 'SOUND.' : `NOT SOUND: ${faults.length} faults.`,
-    '',
+    ...(options.verbose ? [coverageText(), ''] : []),
     ...lines,
     ...(shown.length > 0 ? ['', ...shown] : []),
     ...(faults.length > shown.length ? [`… and ${faults.length - shown.length} more`] : []),
     '',
-    `${leavesPerSecond} leaves a second.`,
+    `${leavesPerSecond} leaves per second.`,
     ...keys,
     '',
-    coverageText(),
+    sound ? 'SOUND.' : `NOT SOUND: ${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}.`,
   ].join('\n');
 }
 
 /**
- * `audit`: makes every log anew from its events and statements and compares all that is stored. Reads the database and
- * the object store of the environment; changes nothing. Exit code 0 when all is sound, 1 when not, 2 when it could not
- * begin.
+ * `audit`: rebuilds every log from its events and statements and compares the result with everything that is stored. Reads
+ * the database and the object store that the environment names, and changes nothing. Exit code 0: all is sound; 1: there
+ * are faults; 2: the audit could not start.
  */
 export function addAuditCommand(program: Command, terminal: Terminal): void {
   program
     .command('audit')
     .description(
-      'make every log anew from its events and compare; reads DATABASE_URL, or DATA_DIR of a stopped service',
+      'rebuild every log from its events and statements and compare it with what is stored; reads DATABASE_URL, or DATA_DIR of a stopped service',
     )
-    .option('--root <fingerprint>', 'fingerprint of the root key; what KEYS_DIR remembers is used where it is there')
-    .option('--log-keys <file>', 'keys of the logs from elsewhere than this database; repeatable', collect)
+    .option('--root <fingerprint>', 'fingerprint of the root key; default: the key manifest that KEYS_DIR remembers')
+    .option(
+      '--log-keys <file>',
+      'keys of the logs, obtained from a source other than this database; repeatable',
+      collect,
+    )
+    .option('--verbose', 'also list the columns that the audit covers, and those that it does not')
     .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      examples(
+        'vcon-archivist audit --root AITC-A7TU-…',
+        'DATABASE_URL=postgres://archivist@db/archivist vcon-archivist audit --verbose',
+      ),
+    )
     .action(async (options: AuditOptions) => {
       try {
         const report = await audit(options, terminal);

@@ -15,20 +15,20 @@ import { auditWitnesses } from '../ledger/audit/audit-witnesses.js';
 import { isDatabaseUnavailable } from '../platform/postgres/transient-errors.js';
 import { auditPayloadHash } from '../scitt/payload-hash/audit-payload-hash.js';
 
-/** What of a deployment is audited, and with whose keys. */
+/** The deployment to audit, and the keys to audit it with. */
 export interface Audited extends Omit<AuditContext, 'leafSource' | 'statementSource'> {
   readonly deployment: Deployment;
   readonly witnesses: readonly NoteKey[];
   readonly quorum: number;
-  /** What the auditor knows of the root key; without it, manifests are only held against each other. */
+  /** What the auditor knows of the root key. Without it, manifests are only compared with each other. */
   readonly root?: KnownRoot;
 }
 
 const MOST_STRAYS = 200;
 
 /**
- * Makes all that a deployment's logs stand for anew and compares it with what is stored: the logs themselves, the
- * registrations, the witnesses' part, anchors and chain. Faults go to the context.
+ * Rebuilds a deployment's logs, registrations, witnessed checkpoints, anchors and chain, and compares them with what is
+ * stored. Reports each fault to the context.
  */
 export async function auditDeployment(audited: Audited): Promise<AuditedLog[]> {
   const { database, deployment, fault } = audited;
@@ -40,7 +40,7 @@ export async function auditDeployment(audited: Audited): Promise<AuditedLog[]> {
   const publicLog = { tenantId: publicTenancy, logId: publicStatementLog };
   for (const log of [publicLog, { tenantId: deploymentTenancy, logId: privateStatementLog }, keysLog(deployment)])
     if (!logs.some(({ tenantId, logId }) => tenantId === log.tenantId && logId === log.logId))
-      fault('logs', `statement log ${log.logId} is not there`);
+      fault('logs', `statement log ${log.logId} is missing`);
   const strays = await database.inTransaction('system', (tx) => unloggedEvents(tx, MOST_STRAYS));
   for (const { tenantId, eventId } of strays) fault(`tenant/${tenantId}`, `event ${eventId} was never accepted`);
   await readable(fault, 'keys', async () => void (await auditKeys(audited)));
@@ -54,7 +54,7 @@ export async function auditDeployment(audited: Audited): Promise<AuditedLog[]> {
   return logs;
 }
 
-/** What is so broken that it cannot be audited is a fault like any other; a database that is away is none of its. */
+/** A part that is too damaged to be audited counts as a fault. Database outages are rethrown. */
 async function readable(fault: Audited['fault'], name: string, part: () => Promise<void>): Promise<void> {
   try {
     await part();

@@ -1,10 +1,10 @@
 import type { AuditedTable } from './audited-table.js';
 import { UNAUDITED_TABLES } from './unaudited-tables.js';
 
-const INDEX = 'an index, made of other columns';
+const INDEX = 'an index that is derived from other columns';
 const BOOKKEEPING = 'bookkeeping of the running service';
 
-/** Every column of every table: those that a log is made of or that speak of a log, then all others. */
+/** Every column of every table: first the tables that a log is built from or that describe a log, then all others. */
 export const AUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
   asset_event: {
     covered: [
@@ -54,7 +54,7 @@ export const AUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
   payload_hash_log: { covered: ['tenant_id', 'log_id'], open: {} },
   payload_hash_registration: {
     covered: ['tenant_id', 'statement_hash', 'entry_id', 'submitted'],
-    open: { registered_at: 'its log holds a hash and no time; the leaf’s own time is covered' },
+    open: { registered_at: 'its log holds a hash but no time; the time of the leaf is covered' },
   },
   log: {
     covered: [
@@ -78,7 +78,7 @@ export const AUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
       lease_epoch: BOOKKEEPING,
       lease_until: BOOKKEEPING,
       halted: BOOKKEEPING,
-      created_at: 'nothing is made of it',
+      created_at: 'nothing is derived from it',
     },
   },
   leaf: {
@@ -140,7 +140,7 @@ export const AUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
   simple_hash_event: { covered: ['tenant_id', 'event_id', 'accepted_at', 'anchor_number'], open: {} },
   anchor_window: {
     covered: ['tenant_id', 'anchored_until', 'anchors'],
-    open: { closed_until: 'the window that is open now; an end before the last anchor’s is found' },
+    open: { closed_until: 'the window that is open now; only an end before the last anchor’s end is found' },
   },
   anchor: {
     covered: [
@@ -171,20 +171,20 @@ export const AUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
   ...UNAUDITED_TABLES,
 };
 
-/** Where a covered column is not covered whole. */
+/** Columns that are covered only in part. */
 const LIMITS = [
-  'signing_key: of the row of the token pepper not key_id and valid_from; a start compares it with KEYS_DIR.',
-  'asset_free_event.event_type, created_by and created_at_ms: of events that are older than records, only by 56 bits.',
-  'leaf.idtimestamp of statement logs: the millisecond and the order alone; what is signed there has no time.',
-  'seal.sealed_at_ms of statement logs: for the same reason.',
+  'signing_key: in the row of the token pepper, key_id and valid_from are not covered; each start of the service compares them with KEYS_DIR.',
+  'asset_free_event.event_type, created_by and created_at_ms: for events that are older than records, only by 56 bits.',
+  'leaf.idtimestamp of statement logs: only the millisecond and the order; what is signed there has no time.',
+  'seal.sealed_at_ms of statement logs: only in part, for the same reason.',
   'log.massif_height of statement logs: they have no massifs.',
-  'payload_hash_registration.submitted: all but its unprotected header.',
-  'cosigned_checkpoint.note: the cosignatures only of the witnesses that WITNESSES names.',
+  'payload_hash_registration.submitted: everything except its unprotected header.',
+  'cosigned_checkpoint.note: only the cosignatures of the witnesses in WITNESSES.',
   'cosigned_checkpoint, a deleted row: only if it was the largest; a larger checkpoint covers what a smaller one did.',
-  'registration.policy_digest and key_resolution: of events that were registered before they named both, only that the policy is there.',
+  'registration.policy_digest and key_resolution: for events that were registered before events named both, only whether the policy exists.',
 ] as const;
 
-/** The same for a person. */
+/** Returns the same list as text. */
 export function coverageText(): string {
   const tables = Object.entries(AUDITED_TABLES);
   const covered = tables.filter(([, { covered }]) => covered.length > 0);
@@ -194,9 +194,9 @@ export function coverageText(): string {
     return [...reasons].map(([why, columns]) => `  ${table}.${columns.join(', ')}: ${why}`);
   });
   return [
-    'Covered, so that a change of any row is found:',
+    'Covered columns (a change of any row is found):',
     ...covered.map(([table, each]) => `  ${table}: ${each.covered.join(', ')}`),
-    'Not covered:',
+    'Columns that are not covered:',
     ...open,
     ...LIMITS.map((limit) => `  ${limit}`),
   ].join('\n');

@@ -10,9 +10,11 @@ import { nativeSha256 } from '../platform/native-sha256.js';
 import { type ArchivistReader, openReader } from './archivist-reader.js';
 import { checkBundleLimits, openBundle } from './evidence-bundle.js';
 import { UsageError } from './evidence-file.js';
+import { examples } from './help-examples.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const EXAMPLE_UUID = '018e8e36-5a2a-8e2b-9d46-1f0f2c1d3a4b';
 const SEARCHED = 50;
 const TIME = new Date(1980, 0, 1);
 
@@ -22,22 +24,32 @@ interface FoundEvent {
 }
 
 /**
- * `export`: every piece of evidence about one vCon, from a running service, in one file that `verify` and other tools
- * take. Exit code 0 when it is written, 2 when it could not be.
+ * `export`: fetches every piece of evidence about one vCon from a running service and writes it to one file, which `verify`
+ * and other tools read. Exit code 0: the file is written; 2: it could not be written.
  */
 export function addExportCommand(program: Command, terminal: Terminal): void {
   program
     .command('export')
-    .description('write all evidence about a vCon into one zip; reads ARCHIVIST_URL, ARCHIVIST_CLIENT_ID and _SECRET')
-    .argument('<vcon>', 'the vCon’s uuid')
+    .description(
+      'write all evidence about a vCon into one zip file; needs a running service and credentials that may read',
+    )
+    .argument('<vcon>', 'UUID of the vCon')
     .option('--out <file>', 'where to write it; default <uuid>.evidence.zip')
+    .addHelpText(
+      'after',
+      examples(
+        `vcon-archivist export ${EXAMPLE_UUID}`,
+        'ARCHIVIST_URL=https://archivist.example vcon-archivist export <uuid> --out evidence.zip',
+      ),
+    )
     .action(async (given: string, options: { out?: string }) => {
       try {
         const uuid = given.replace(/^vcon:\/\//, '').toLowerCase();
-        if (!UUID.test(uuid)) throw new UsageError('name the vCon by its uuid');
+        if (!UUID.test(uuid)) throw new UsageError(`<vcon> must be a UUID such as ${EXAMPLE_UUID}`);
         const reader = await openReader(parseConfig(process.env));
         const events = [...(await assetEvents(reader, uuid)), ...(await assetFreeEvents(reader, uuid))];
-        if (events.length === 0) throw new UsageError(`there is no event about vcon://${uuid} that you may read`);
+        if (events.length === 0)
+          throw new UsageError(`there is no event about vcon://${uuid} that these credentials may read`);
         const out = options.out ?? `${uuid}.evidence.zip`;
         await writeFile(out, await bundle(reader, events, (done) => terminal.progress?.(done)));
         terminal.print(`${events.length} events about vcon://${uuid} written to ${out}`);
@@ -100,7 +112,7 @@ async function bundle(
   return zipSync({ ...complete }, { level: 6, mtime: TIME });
 }
 
-/** Each event's bundle has a text and an index of its own, which the whole bundle's replace. */
+/** The text and the index of each event's bundle are replaced by those of the whole bundle. */
 function addFile(files: Record<string, Uint8Array>, folder: string, name: string, bytes: Uint8Array): void {
   if (name === TEXT_PATH || name === INDEX_PATH) return;
   const isKeys = name.startsWith('keys/');
@@ -108,7 +120,7 @@ function addFile(files: Record<string, Uint8Array>, folder: string, name: string
   files[isKeys ? keysPath(files, name, bytes) : name.startsWith('log/') ? name : `${folder}/${name}`] = bytes;
 }
 
-/** Keys change between two answers when one is rotated, and each issuer has its own: no copy replaces another one. */
+/** A rotation between two answers changes the keys, and each issuer has its own: every different copy is kept. */
 function keysPath(files: Readonly<Record<string, Uint8Array>>, name: string, bytes: Uint8Array): string {
   for (let number = 1; ; number += 1) {
     const path = number === 1 ? name : name.replace(/(\.\w+)$/, `-${number}$1`);

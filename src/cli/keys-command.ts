@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { toBase64 } from '../core/bytes.js';
 import { readInput, UsageError } from './evidence-file.js';
+import { examples } from './help-examples.js';
 import { readKeyFiles } from './key-files.js';
 import { answerAsOperator, type OperatorOptions } from './operator-answer.js';
 import type { OperatorClient } from './operator-client.js';
@@ -50,7 +51,7 @@ async function rotate(client: OperatorClient, role: string, stolen: boolean) {
     const document = (await client.post('/root_key:rotate', {})) as unknown as ShownManifest;
     const text = [
       ...rootLines(document),
-      'Give every verifier the new fingerprint. The published manifest file has the one that rotated the root, so the old one still works.',
+      'Give the new fingerprint to every verifier. The published manifest file contains the manifest that rotated the root, so the old fingerprint still works.',
     ];
     return { document, text: text.join('\n') };
   }
@@ -67,10 +68,14 @@ async function rotate(client: OperatorClient, role: string, stolen: boolean) {
         line(active),
         line(retired),
         stolen
-          ? 'The revoked key is published no more. What it signed counts only where a log proves that it is older.'
-          : 'The retired key stays published: what it signed verifies for ever.',
+          ? 'The revoked key is no longer published. What it signed is accepted only if a log proves that it is older than the revocation.'
+          : 'The retired key stays published, so that what it signed still verifies.',
       ]
-    : [line(active), line(pending), `The new key signs nothing yet: ${reason}. Run the same command again to go on.`];
+    : [
+        line(active),
+        line(pending),
+        `The new key signs nothing yet: ${reason}. Run the same command again to continue.`,
+      ];
   return { document, text: text.join('\n') };
 }
 
@@ -82,7 +87,7 @@ async function revoke(client: OperatorClient, keyId: string) {
 async function propose(client: OperatorClient, change: string, subject: string | undefined, options: ProposeOptions) {
   const document = await client.post('/key_manifests:propose', await changeOf(change, subject, options));
   await writeFile(options.output, Buffer.from(String(document['manifest']), 'base64'));
-  const text = `Key manifest ${document['number']}, without its signature, is in ${options.output}. Sign it where the root key is: vcon-archivist keys sign ${options.output} --root-key <pem> --output <signed>`;
+  const text = `The unsigned key manifest ${document['number']} is in ${options.output}. Sign it on the machine that has the root key: vcon-archivist keys sign ${options.output} --root-key <pem> --output <signed>`;
   return { document: { ...document, output: options.output }, text };
 }
 
@@ -116,40 +121,54 @@ async function publish(client: OperatorClient, file: string) {
 }
 
 /**
- * `keys list|rotate|revoke|propose|sign|publish`: the deployment's keys. All but `sign` speak to the running service and need
- * read access to KEYS_DIR; `sign` needs nothing but its files. Exit code 1 when the service refuses, 2 when the command line
- * or the configuration is at fault.
+ * `keys list|rotate|revoke|propose|sign|publish`: manages the deployment's keys. Every subcommand except `sign` talks to the
+ * running service and needs read access to KEYS_DIR; `sign` needs only its files. Exit code 1: the service refused; 2: the
+ * command line or the configuration is invalid.
  */
 export function addKeysCommand(program: Command, terminal: Terminal): void {
-  const keys = program.command('keys').description('list, rotate and revoke the service’s own keys, as the operator');
-  const add = (usage: string, description: string): Command =>
+  const keys = program
+    .command('keys')
+    .description('list, rotate and revoke the keys of the deployment, as the operator')
+    .addHelpText('after', examples('vcon-archivist keys list'));
+  const add = (usage: string, description: string, ...lines: string[]): Command =>
     keys
       .command(usage)
       .description(description)
-      .option('--url <url>', 'where the service is (PUBLIC_URL)')
-      .option('--json', 'print one JSON document');
-  add('list', 'print the root’s fingerprint and the keys, retired ones too').action((options: OperatorOptions) =>
-    answerAsOperator(terminal, options, list),
-  );
-  add('rotate <role>', 'make a new key: issuer, statement_receipt, seal, note, token, chain or root')
-    .option('--stolen', 'revoke the key before, which somebody else has')
+      .option('--url <url>', 'base URL of the service; default PUBLIC_URL')
+      .option('--json', 'print one JSON document')
+      .addHelpText('after', examples(...lines.map((each) => `vcon-archivist keys ${each}`)));
+  add(
+    'list',
+    'print the fingerprint of the root key and all keys, including retired ones',
+    'list',
+    'list --json',
+  ).action((options: OperatorOptions) => answerAsOperator(terminal, options, list));
+  add(
+    'rotate <role>',
+    'replace the key of a role: issuer, statement_receipt, seal, note, token, chain or root',
+    'rotate seal',
+    'rotate token --stolen',
+  )
+    .option('--stolen', 'also revoke the replaced key, because it was stolen')
     .action((role: string, options: StolenOption) =>
       answerAsOperator(terminal, options, (client) => rotate(client, role, options.stolen === true)),
     );
-  add('revoke <key-id>', 'revoke a retired key that was stolen').action((keyId: string, options: OperatorOptions) =>
-    answerAsOperator(terminal, options, (client) => revoke(client, keyId)),
+  add('revoke <key-id>', 'revoke a retired key that was stolen', 'revoke <key-id>').action(
+    (keyId: string, options: OperatorOptions) => answerAsOperator(terminal, options, (client) => revoke(client, keyId)),
   );
   add(
     'propose <change> [subject]',
-    'make the next manifest for a root key that is kept elsewhere: rotate <role>, activate <role>, revoke <key-id>, root, renew',
+    'write the next key manifest for an offline root key to sign: rotate <role>, activate <role>, revoke <key-id>, root, renew',
+    'propose rotate seal --output manifest.cose',
+    'propose root --root-key new-root.pub.pem --output manifest.cose',
   )
-    .requiredOption('--output <file>', 'where to write the manifest without its signature')
-    .option('--stolen', 'with activate: revoke the key before')
-    .option('--root-key <file>', 'with root: the public half of the new root key')
+    .requiredOption('--output <file>', 'where to write the unsigned manifest')
+    .option('--stolen', 'with activate: also revoke the replaced key')
+    .option('--root-key <file>', 'with root: the new public root key')
     .action((change: string, subject: string | undefined, options: ProposeOptions) =>
       answerAsOperator(terminal, options, (client) => propose(client, change, subject, options)),
     );
-  add('publish <file>', 'bring back a manifest that the root key has signed').action(
+  add('publish <file>', 'publish a key manifest that the root key has signed', 'publish signed.cose').action(
     (file: string, options: OperatorOptions) => answerAsOperator(terminal, options, (client) => publish(client, file)),
   );
   addSignCommand(keys, terminal);
@@ -158,8 +177,9 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
 function addSignCommand(keys: Command, terminal: Terminal): void {
   keys
     .command('sign <file>')
-    .description('sign a proposed manifest with a root key in a file; needs no service and no network')
-    .requiredOption('--root-key <pem>', 'the private half of the root key (PEM)')
+    .description('sign a proposed key manifest with a root key in a file; needs no service and no network')
+    .addHelpText('after', examples('vcon-archivist keys sign manifest.cose --root-key root.pem --output signed.cose'))
+    .requiredOption('--root-key <pem>', 'private root key (PEM)')
     .requiredOption('--output <file>', 'where to write the signed manifest')
     .action(async (file: string, options: { rootKey: string; output: string }) => {
       try {

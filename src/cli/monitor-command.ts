@@ -8,6 +8,7 @@ import { VerificationError } from '../core/errors.js';
 import { decodeVkey } from '../core/tlog/signed-note.js';
 import { lockFolder } from '../platform/postgres/folder-lock.js';
 import { readInput, UsageError } from './evidence-file.js';
+import { examples } from './help-examples.js';
 import { fetchFile, LogUnreachable } from './monitor/fetch-file.js';
 import { followMmrLog, SEAL } from './monitor/follow-mmr-log.js';
 import { CHECKPOINT, followStatementLog } from './monitor/follow-statement-log.js';
@@ -25,15 +26,15 @@ interface MonitorOptions {
   readonly once?: boolean;
 }
 
-/** One log, under the name that its lines have. */
+/** One log, and the name under which it is reported. */
 interface Watched {
   readonly name: string;
   look(): Promise<string>;
-  /** Unix milliseconds of when it last showed something new. */
+  /** When it last showed something new, in Unix milliseconds. */
   changedAt(): Promise<number | undefined>;
 }
 
-/** What became of a round: nothing wrong, something that could not be looked at, or a log that is not what it was. */
+/** Result of a round: all is well, a log could not be read, or a log contradicts what it showed before. */
 type Outcome = 'well' | 'unseen' | 'alarm';
 
 const EXIT_ALARM = 1;
@@ -45,7 +46,7 @@ function collect(value: string, previous: readonly string[] = []): readonly stri
   return [...previous, value];
 }
 
-/** A log that was seen once is followed for ever, also when the service is silent about it. */
+/** A log that was seen once is followed for ever, even if the service no longer lists it. */
 async function allTenancies(url: string, state: string): Promise<string[]> {
   const seen = await readdir(join(state, 'tenant')).catch(() => []);
   return [...new Set([...seen, ...(await publishedTenancies(url))])].sort();
@@ -64,7 +65,7 @@ async function watchedMmrLogs(url: string, options: MonitorOptions): Promise<Wat
   });
 }
 
-/** A verifier key as it is, or a file that holds it. */
+/** Reads a verifier key, given as text or as a file. */
 async function verifierKey(given: string) {
   try {
     return decodeVkey(given);
@@ -81,14 +82,14 @@ async function watchedStatementLogs(url: string, options: MonitorOptions): Promi
   const origins = [...new Set(all.map(({ name }) => name))];
   return origins.map((origin) => {
     const prefix = `${url}/verifiabledata/tlog/${origin.replace(/^log\//, '')}`;
-    // A log whose key was rotated has two.
+    // A log whose key was rotated has several keys.
     const log = { url: prefix, origin, keys: all.filter(({ name }) => name === origin), random };
     const kept = keptFiles(join(options.state, origin));
     return { name: origin, look: () => followStatementLog(log, kept), changedAt: () => kept.changedAt(CHECKPOINT) };
   });
 }
 
-/** Whether a log has shown nothing new for longer than it may: a view that is frozen is a view apart. */
+/** Whether a log has shown nothing new for longer than allowed: a frozen view can hide a fork. */
 async function isSilent({ changedAt }: Watched, { silence }: MonitorOptions, now: Date): Promise<boolean> {
   if (silence === undefined) return false;
   const changed = await changedAt();
@@ -124,7 +125,7 @@ async function round(watched: readonly Watched[], options: MonitorOptions, termi
 
 async function monitor(given: string, options: MonitorOptions, terminal: Terminal): Promise<void> {
   const url = given.replace(/\/+$/, '');
-  if (!/^https?:\/\//.test(url)) throw new UsageError('name the service by its URL');
+  if (!/^https?:\/\//.test(url)) throw new UsageError('<url> must begin with http:// or https://');
   if (!/^[1-9]\d{0,5}$/.test(options.seconds)) throw new UsageError('--seconds must be a number of seconds');
   if (options.silence !== undefined && !/^[1-9]\d{0,4}$/.test(options.silence))
     throw new UsageError('--silence must be a number of hours');
@@ -154,12 +155,12 @@ async function follow(url: string, options: MonitorOptions, terminal: Terminal):
     if (watched.length === 0) terminal.complain(`${url} publishes no log yet`);
     const outcome = await round(watched, options, terminal);
     if (outcome === 'alarm') {
-      terminal.complain(`what contradicts each other is kept in ${options.state}`);
+      terminal.complain(`conflicting files were saved in ${options.state}`);
       terminal.exitCode = EXIT_ALARM;
       return;
     }
     if (options.once) {
-      // Who looks by a timer must not take silence for a good answer.
+      // A monitor that runs from a timer must not report success for a log that it could not read.
       terminal.exitCode = outcome === 'well' && watched.length > 0 ? 0 : EXIT_USAGE;
       return;
     }
@@ -168,21 +169,30 @@ async function follow(url: string, options: MonitorOptions, terminal: Terminal):
 }
 
 /**
- * `monitor`: follows a service's logs from outside, with its own memory on disk, and ends loudly (exit code 1) at a fork,
- * a rollback or a forged file. A log that cannot be reached is tried again. Exit code 2: the command line is at fault.
+ * `monitor`: follows a service's logs from outside and remembers on disk what it saw. Stops with exit code 1 at a fork, a
+ * rollback or a forged file. A log that cannot be reached is tried again. Exit code 2: the command line is invalid.
  */
 export function addMonitorCommand(program: Command, terminal: Terminal): void {
   program
     .command('monitor')
-    .description('follow a service’s logs from outside and end loudly when one is not what it was')
+    .description(
+      'follow a service’s logs from outside, and stop with exit status 1 if one was rolled back, forked or forged',
+    )
     .argument('<url>', 'base URL of the service')
-    .requiredOption('--state <folder>', 'where to remember what was seen; one folder a monitor')
-    .option('--log-keys <file>', 'keys of tenancy logs and their seals; repeatable', collect)
+    .requiredOption('--state <folder>', 'where to remember what was seen; each monitor needs a folder of its own')
+    .option('--log-keys <file>', 'keys of the tenancy logs and their seals; repeatable', collect)
     .option('--vkey <key>', 'verifier key of a statement log, or a file with it; repeatable', collect)
-    .option('--tenancy <uuid>', 'follow this tenancy’s log alone; repeatable', collect)
-    .option('--seconds <number>', 'how often to look', '60')
-    .option('--silence <hours>', 'how long a log may show nothing new; unset: for ever')
-    .option('--once', 'look once; exit code 2 when a log could not be looked at')
+    .option('--tenancy <uuid>', 'follow only this tenancy’s log; repeatable', collect)
+    .option('--seconds <number>', 'interval between two rounds', '60')
+    .option('--silence <hours>', 'raise an alarm if a log shows nothing new for so long; default: no limit')
+    .option('--once', 'look at each log once; exit status 2 if a log could not be read')
+    .addHelpText(
+      'after',
+      examples(
+        'vcon-archivist monitor https://archivist.example --state ./seen --vkey log.vkey --log-keys keys.cbor',
+        'vcon-archivist monitor https://archivist.example --state ./seen --vkey log.vkey --once',
+      ),
+    )
     .action(async (url: string, options: MonitorOptions) => {
       try {
         await monitor(url, options, terminal);

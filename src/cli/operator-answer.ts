@@ -5,16 +5,16 @@ import { EXIT_USAGE, type Terminal } from './terminal.js';
 
 const EXIT_NOT_DONE = 1;
 
-/** What every command of the operator takes. */
+/** Options of every operator command. */
 export interface OperatorOptions {
   readonly url?: string;
   readonly json?: boolean;
 }
 
-/** What a command has to say, for a machine and for a person. */
+/** The work of one command; resolves with its answer, for a machine and for a person. */
 export type OperatorWork = (client: OperatorClient) => Promise<{ readonly document: object; readonly text: string }>;
 
-/** Runs one command of the operator through the running service and says what came of it. */
+/** Runs one operator command through the running service and prints its answer or the error. */
 export async function answerAsOperator(
   terminal: Terminal,
   { url, json }: OperatorOptions,

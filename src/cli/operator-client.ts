@@ -4,12 +4,12 @@ import { OPERATOR_TOKEN } from '../iam/tokens/authenticate-operator.js';
 
 const ANSWER_WITHIN_MS = 30_000;
 
-/** The service refused, or is not there; the message is for a person. */
+/** The service refused or did not answer. The message is for a person. */
 export class OperatorRefused extends Error {
   override readonly name = 'OperatorRefused';
 }
 
-/** Speaks to the running service as its operator. */
+/** Calls the running service as its operator. */
 export interface OperatorClient {
   /** @throws {OperatorRefused} */
   get(path: string): Promise<Record<string, unknown>>;
@@ -17,12 +17,14 @@ export interface OperatorClient {
   post(path: string, body?: object): Promise<Record<string, unknown>>;
 }
 
-/** @param url base of the service @param keysDir its folder of private keys @throws {OperatorRefused} when the token is not there */
+/** @param url base of the service @param keysDir its folder of private keys @throws {OperatorRefused} if the operator's token cannot be read */
 export async function openOperatorClient(url: string, keysDir: string): Promise<OperatorClient> {
   const file = join(keysDir, OPERATOR_TOKEN);
   const token = (
     await readFile(file, 'utf8').catch(() => {
-      throw new OperatorRefused(`${file} cannot be read: set KEYS_DIR or DATA_DIR as for the service, which makes it`);
+      throw new OperatorRefused(
+        `${file} cannot be read: the service creates it at its first start; set KEYS_DIR or DATA_DIR to the service’s folder`,
+      );
     })
   ).trim();
   const ask = async (method: 'GET' | 'POST', path: string, body?: object): Promise<Record<string, unknown>> => {
@@ -36,7 +38,9 @@ export async function openOperatorClient(url: string, keysDir: string): Promise<
       redirect: 'error',
       ...sent,
     }).catch(() => {
-      throw new OperatorRefused(`${url} does not answer: is the service running, and is PUBLIC_URL or --url right?`);
+      throw new OperatorRefused(
+        `${url} does not answer: start the service, or give its address with --url or PUBLIC_URL`,
+      );
     });
     const json = (await answer.json().catch(() => ({}))) as Record<string, unknown>;
     if (!answer.ok) throw new OperatorRefused(String(json['description'] ?? `the service answered ${answer.status}`));

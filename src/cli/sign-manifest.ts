@@ -11,9 +11,9 @@ import { nodeSigner } from '../platform/keys/evidence-signer.js';
 import { readInput, UsageError } from './evidence-file.js';
 
 /**
- * Signs a proposed manifest with a root key in a file, and writes it. Resolves with what was signed, in lines for the person
- * who signs: every key, its state and its interval.
- * @throws {UsageError} when a file cannot be used, or the manifest asks for the signature of another root key
+ * Signs a proposed key manifest with a root key in a file, and writes it to another file. Resolves with what was signed, as
+ * lines for the signer: every key, its state and its interval.
+ * @throws {UsageError} if a file cannot be used, or the manifest needs the signature of another root key
  */
 export async function signManifestFile(
   file: string,
@@ -38,7 +38,7 @@ function signerOf(pem: Buffer, path: string) {
   try {
     return nodeSigner(createPrivateKey(pem));
   } catch {
-    throw new UsageError(`--root-key: ${path} is no private key in PEM, of P-256 or Ed25519`);
+    throw new UsageError(`--root-key: ${path} must be a private P-256 or Ed25519 key in PEM`);
   }
 }
 
@@ -52,6 +52,6 @@ function signedLines({ number, keys, root, subject, issuer }: KeyManifest, outpu
     `Signed key manifest ${number} of ${issuer} (${subject}):`,
     ...shown,
     `The next manifest is signed by the root key ${toBase64Url(keyThumbprint(root))}: ${rootFingerprint(keyThumbprint(root))}`,
-    `It is in ${output}. Bring it back: vcon-archivist keys publish ${output}`,
+    `It is in ${output}. Publish it: vcon-archivist keys publish ${output}`,
   ];
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { examples } from './help-examples.js';
 import { answerAsOperator, type OperatorOptions } from './operator-answer.js';
 import type { OperatorClient } from './operator-client.js';
 import type { Terminal } from './terminal.js';
@@ -9,7 +10,7 @@ interface Options extends OperatorOptions {
 
 type Answer = Record<string, unknown>;
 
-/** `tenancies/<uuid>`, `tenant/<uuid>` or the UUID alone. */
+/** @param tenancy `tenancies/<uuid>`, `tenant/<uuid>` or the UUID */
 function pathOf(tenancy: string): string {
   return `/tenancies/${encodeURIComponent(tenancy.slice(tenancy.lastIndexOf('/') + 1))}`;
 }
@@ -27,7 +28,7 @@ async function create(client: OperatorClient, name: string, domain: string | und
   });
   const text = [
     line(made),
-    'Its first Owner is an application; this is the only time its secret is shown:',
+    'Credentials of its first Owner application (the secret is shown only now):',
     `  client id      ${made['client_id']}`,
     `  client secret  ${made['client_secret']}`,
   ];
@@ -51,34 +52,45 @@ async function told(answered: Promise<Answer>) {
 }
 
 /**
- * `tenancy create|list|disable|enable|verify-domain`: what the operator of a deployment does, through the running service.
- * Needs read access to KEYS_DIR; opens nothing that is in a tenancy. Exit code 1 when the service refuses, 2 when the
- * command line or the configuration is at fault.
+ * `tenancy create|list|disable|enable|verify-domain`: manages the tenancies of a deployment through the running service.
+ * Needs read access to KEYS_DIR, and gives no access to a tenancy's data. Exit code 1: the service refused; 2: the command
+ * line or the configuration is invalid.
  */
 export function addTenancyCommand(program: Command, terminal: Terminal): void {
-  const tenancy = program.command('tenancy').description('make, list and shut tenancies, as the operator');
-  const add = (usage: string, description: string): Command =>
+  const tenancy = program
+    .command('tenancy')
+    .description('create, list, disable and enable tenancies, as the operator')
+    .addHelpText('after', examples('vcon-archivist tenancy list'));
+  const add = (usage: string, description: string, example: string): Command =>
     tenancy
       .command(usage)
       .description(description)
-      .option('--url <url>', 'where the service is (PUBLIC_URL)')
-      .option('--json', 'print one JSON document');
-  add('create <name>', 'make a tenancy and its first Owner')
-    .option('--domain <domain>', 'a domain of its organisation, which you have verified')
+      .option('--url <url>', 'base URL of the service; default PUBLIC_URL')
+      .option('--json', 'print one JSON document')
+      .addHelpText('after', examples(`vcon-archivist tenancy ${example}`));
+  add('create <name>', 'create a tenancy and its first Owner application', 'create "Example Ltd" --domain example.com')
+    .option('--domain <domain>', 'domain of the organisation, which you have verified yourself')
     .action((name: string, options: Options) =>
       answerAsOperator(terminal, options, (client) => create(client, name, options.domain)),
     );
-  add('list', 'list the tenancies').action((options: Options) => answerAsOperator(terminal, options, list));
-  add('disable <tenancy>', 'refuse every token and session of a tenancy').action((id: string, options: Options) =>
-    answerAsOperator(terminal, options, (client) => told(client.post(`${pathOf(id)}:disable`))),
+  add('list', 'list the tenancies', 'list --json').action((options: Options) =>
+    answerAsOperator(terminal, options, list),
   );
-  add('enable <tenancy>', 'accept them again').action((id: string, options: Options) =>
-    answerAsOperator(terminal, options, (client) => told(client.post(`${pathOf(id)}:enable`))),
+  add('disable <tenancy>', 'refuse every token and session of a tenancy', 'disable <uuid>').action(
+    (id: string, options: Options) =>
+      answerAsOperator(terminal, options, (client) => told(client.post(`${pathOf(id)}:disable`))),
   );
-  add('verify-domain <tenancy> <domain>', 'note a domain of its organisation, which you have verified').action(
-    (id: string, domain: string, options: Options) =>
-      answerAsOperator(terminal, options, (client) =>
-        told(client.post(`${pathOf(id)}:verify-domain`, { verified_domain: domain })),
-      ),
+  add('enable <tenancy>', 'accept the tokens and sessions of a tenancy again', 'enable <uuid>').action(
+    (id: string, options: Options) =>
+      answerAsOperator(terminal, options, (client) => told(client.post(`${pathOf(id)}:enable`))),
+  );
+  add(
+    'verify-domain <tenancy> <domain>',
+    'record the domain of the organisation, which you have verified yourself',
+    'verify-domain <uuid> example.com',
+  ).action((id: string, domain: string, options: Options) =>
+    answerAsOperator(terminal, options, (client) =>
+      told(client.post(`${pathOf(id)}:verify-domain`, { verified_domain: domain })),
+    ),
   );
 }

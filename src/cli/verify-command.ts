@@ -8,6 +8,7 @@ import { contradiction, createVerdict, type Outcome, VERDICT_SCHEMA, verdictDocu
 import { certificateTrust } from './certificate-trust.js';
 import { UsageError } from './evidence-file.js';
 import type { GivenTrust } from './given-trust.js';
+import { examples } from './help-examples.js';
 import { readKeyFiles } from './key-files.js';
 import { manifestSources } from './manifest-sources.js';
 import { type RootTrust, readRootTrust } from './root-trust.js';
@@ -40,7 +41,7 @@ function pin(issuer: string | undefined, subject: string | undefined) {
   return { ...(issuer === undefined ? {} : { issuer }), ...(subject === undefined ? {} : { subject }) };
 }
 
-/** Who may sign statements: keys, certificate authorities, or both. */
+/** Reads the keys and certificate authorities that are trusted to sign statements. */
 async function issuers(options: VerifyOptions, root: RootTrust | undefined): Promise<IssuerTrust> {
   const { issuerKeys, issuer, ca, at } = options;
   const certificates = ca && (await certificateTrust(ca, at));
@@ -49,13 +50,13 @@ async function issuers(options: VerifyOptions, root: RootTrust | undefined): Pro
   return { issuerKeys: [...(root?.issuerKeys ?? []), ...keys], certificates, issuer };
 }
 
-/** Keys of the logs: from files, and from the manifest that the root key vouches for. */
+/** Reads the keys of the logs from files, and from the key manifest that the root key signed. */
 async function logKeys(options: VerifyOptions, root: RootTrust | undefined): Promise<PublicJwk[]> {
   const given = root && !options.logKeys ? [] : await readKeyFiles('--root or --log-keys', options.logKeys);
   return [...(root?.logKeys ?? []), ...given];
 }
 
-/** Distinct keys, so that nobody counts twice; all of them have to have cosigned unless fewer are asked for. */
+/** Returns distinct keys, so that no witness counts twice. All must have cosigned unless `--witness-quorum` is lower. */
 function witnessesOf({ witness = [], witnessQuorum }: VerifyOptions): Pick<GivenTrust, 'witnesses' | 'quorum'> {
   const read = witness.map((vkey) => {
     try {
@@ -66,11 +67,13 @@ function witnessesOf({ witness = [], witnessQuorum }: VerifyOptions): Pick<Given
     }
   });
   if (read.some(({ type }) => type !== NoteKeyType.cosignature))
-    throw new UsageError('--witness: a key is a log’s own, not a witness’s');
+    throw new UsageError(
+      '--witness: one of the keys belongs to a log, not to a witness; give cosignature keys (type 0x04)',
+    );
   const witnesses = [...new Map(read.map((key) => [key.publicKey.join(), key])).values()];
   const quorum = witnessQuorum === undefined ? witnesses.length : Number(witnessQuorum);
   if (!Number.isInteger(quorum) || quorum < Math.min(1, witnesses.length) || quorum > witnesses.length)
-    throw new UsageError(`--witness-quorum must be 1 to the number of witnesses that are given, ${witnesses.length}`);
+    throw new UsageError(`--witness-quorum must be from 1 to ${witnesses.length}, the number of witnesses given`);
   return { witnesses, quorum };
 }
 
@@ -121,14 +124,14 @@ function unreadable(error: UsageError): object {
 }
 
 /**
- * `verify`: checks evidence with keys from files, offline unless a URL is given. Exit status 0 when it is verified, 1 when
- * it is refused, 2 when the command line is wrong or the files are no evidence, 3 when a piece of evidence is unproven.
+ * `verify`: checks evidence with the given keys, offline unless a URL is given. Exit status 0: verified; 1: refused; 2: the
+ * command line is invalid or the files are not evidence; 3: a piece of evidence is unproven.
  */
 export function addVerifyCommand(program: Command, terminal: Terminal): void {
   program
     .command('verify')
     .description(
-      'check evidence; needs no network for local files, and trusts only the given keys. Exit status: 0 verified, 1 refused, 2 not evidence or unreadable, 3 incomplete (nothing false, but something is unproven)',
+      'check evidence offline, with only the keys that you give. Exit status: 0 verified, 1 refused, 2 not evidence or unreadable, 3 incomplete (nothing is false, but something is unproven)',
     )
     .argument(
       '<files...>',
@@ -138,25 +141,37 @@ export function addVerifyCommand(program: Command, terminal: Terminal): void {
       '--root <fingerprint>',
       'trust the keys of the key manifest that the root key of this fingerprint signed; no other key option is needed',
     )
-    .option('--manifest <file>', 'a key manifest, where the evidence has none; repeatable', collect)
-    .option('--state <folder>', 'remember the newest key manifest there, and refuse an older one')
+    .option('--manifest <file>', 'a key manifest, if the evidence contains none; repeatable', collect)
+    .option('--state <folder>', 'remember the newest key manifest in this folder, and refuse older ones')
     .option('--log-keys <file>', 'keys of the logs: COSE key set, JWK set or did.json; repeatable', collect)
     .option('--issuer-keys <file>', 'keys of the statement’s issuer, in the same forms or as PEM; repeatable', collect)
-    .option('--issuer <name>', 'accept only statements of this issuer, which the given keys do not say by themselves')
-    .option('--ca <pem>', 'authorities whose certificates (x5chain) may name a statement’s signer; repeatable', collect)
-    .option('--at <time>', 'when such certificates have to be valid, unless a log proves the time; default now')
+    .option('--issuer <name>', 'accept only statements of this issuer; the keys do not identify it')
+    .option(
+      '--ca <pem>',
+      'certificate authorities that may certify (x5chain) the signer of a statement; repeatable',
+      collect,
+    )
+    .option('--at <time>', 'when these certificates must be valid, unless a log proves the time; default now')
     .option('--log-issuer <name>', 'accept only receipts and seals of this log operator')
     .option('--statement-log <name>', 'accept only receipts of this statement log')
     .option('--tenancy-log <name>', 'accept only receipts and seals of this tenancy log')
     .option(
       '--witness <vkey>',
-      'a witness’s key (name+hash+key), to check who vouched for a bundle; repeatable',
+      'key of a witness (name+hash+key), to check the cosignatures of a bundle; repeatable',
       collect,
     )
-    .option('--witness-quorum <n>', 'how many of the witnesses must have cosigned; default all')
+    .option('--witness-quorum <n>', 'how many of these witnesses must have cosigned; default all')
     .option('--witnessed-log <name>', 'accept only checkpoints of this public statement log')
     .option('--statement-only', 'check a statement without its vCon')
     .option('--json', 'print one JSON document (docs/formats/verdict.md)')
+    .addHelpText(
+      'after',
+      examples(
+        'vcon-archivist verify evidence.zip --root AITC-A7TU-… --issuer did:web:archivist.example:tenant:<uuid>',
+        'vcon-archivist verify vcon.json statement.cose --root AITC-A7TU-… --json',
+        'vcon-archivist verify 0000000000000000.log 0000000000000000.sth --log-keys keys.cbor',
+      ),
+    )
     .action(async (files: string[], options: VerifyOptions) => {
       try {
         const { verdict, files: takenFor } = await verify(files, options, terminal);

@@ -5,12 +5,13 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { examineService } from '../../plugins/operator/examine-service.js';
 import type { Finding } from '../../plugins/operator/finding.js';
 import { inspectRedis } from '../../plugins/operator/inspected-redis.js';
 import { openOperatorQueue } from '../../src/cli/plugin/open-operator-queue.js';
 import { runCli } from '../../src/cli/run-cli.js';
+import { killBuilt, startBuilt } from '../support/built-program.js';
 import { embeddedDataDir, engines } from '../support/engines.js';
 import { redisServerPath } from '../support/prerequisites.js';
 import { eventually, silent } from './plugin-rig.js';
@@ -19,9 +20,18 @@ import { type ScriptedArchivist, startScriptedArchivist } from './scripted-archi
 const SECRETS = ['client-secret-of-the-test', 'redis-password-of-the-test', 'token-1'];
 const CLIENT = { ARCHIVIST_CLIENT_ID: '3f1c7a52-0d1e-4f0a-9a52-6d1e2f3a4b5c', ARCHIVIST_CLIENT_SECRET: SECRETS[0]! };
 
+const PLACES = ['REDIS_URL', 'DATABASE_URL', 'DATA_DIR', 'ARCHIVIST_URL', 'CONSERVER_REDIS_URL', 'PORT', 'PLUGIN_PORT'];
+
 function environment(variables: Readonly<Record<string, string | undefined>>): void {
-  for (const name of ['REDIS_URL', 'DATABASE_URL', 'DATA_DIR', 'ARCHIVIST_URL', ...Object.keys(CLIENT)])
-    vi.stubEnv(name, variables[name]);
+  for (const name of [...PLACES, ...Object.keys(CLIENT)]) vi.stubEnv(name, variables[name]);
+}
+
+async function freePort(): Promise<string> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return String(port);
 }
 
 interface Diagnosis {
@@ -45,6 +55,8 @@ async function diagnose(...args: string[]): Promise<Diagnosis> {
   return { state, exitCode, findings, of: (check) => findings.find((finding) => finding.check === check)?.state };
 }
 
+afterAll(killBuilt);
+
 let archivist: ScriptedArchivist;
 beforeEach(async () => {
   archivist = await startScriptedArchivist();
@@ -61,11 +73,8 @@ describe.skipIf(!redisServerPath)('doctor on a Redis of its own', () => {
   let url: string;
 
   async function start(...settings: string[]): Promise<void> {
-    const probe = createServer().listen(0, '127.0.0.1');
-    await once(probe, 'listening');
-    const { port } = probe.address() as AddressInfo;
-    await new Promise((resolve) => probe.close(resolve));
-    const own = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder, '--save', ''];
+    const port = await freePort();
+    const own = ['--bind', '127.0.0.1', '--port', port, '--dir', folder, '--save', ''];
     server = spawn(redisServerPath!, [...own, '--requirepass', SECRETS[1]!, ...settings], { stdio: 'ignore' });
     url = `redis://:${SECRETS[1]}@127.0.0.1:${port}`;
     await eventually(() =>
@@ -98,12 +107,12 @@ describe.skipIf(!redisServerPath)('doctor on a Redis of its own', () => {
     expect(archivist.seen.map(({ method }) => method)).toEqual(['POST', 'GET', 'POST']);
   });
 
-  it('calls a Redis without an append-only file broken, and says what to set', async () => {
+  it('calls a Redis without an append-only file broken in one line, and says what to set', async () => {
     await start('--appendonly', 'no');
     const diagnosis = await diagnose();
     expect(diagnosis.exitCode).toBe(2);
-    expect(diagnosis.of('redis append-only file')).toBe('broken');
-    expect(diagnosis.of('durability')).toBe('broken');
+    const faults = diagnosis.findings.filter(({ state }) => state === 'broken');
+    expect(faults.map(({ check }) => check)).toEqual(['redis append-only file']);
     expect((await run()).out).toContain('→ set appendonly yes');
   });
 
@@ -125,6 +134,12 @@ describe.skipIf(!redisServerPath)('doctor on a Redis of its own', () => {
     expect(known.unknownCommands).toEqual(expect.not.arrayContaining(['GET']));
     expect(found.map(({ state }) => state)).toEqual([known.unknownCommands.length > 0 ? 'broken' : 'ok', 'change']);
     expect(exitCode).toBe(known.unknownCommands.length > 0 ? 2 : 1);
+  });
+
+  it('gives one line for a Redis that does not answer', async () => {
+    environment({ ...CLIENT, REDIS_URL: 'redis://127.0.0.1:1', CONSERVER_REDIS_URL: 'redis://127.0.0.1:1' });
+    const faults = (await diagnose()).findings.filter(({ state }) => state !== 'ok');
+    expect(faults.map(({ check }) => check)).toEqual(['redis', 'conserver redis', 'service']);
   });
 
   it('refuses another kind of URL for the conserver’s Redis, and does not repeat it', async () => {
@@ -216,13 +231,41 @@ describe('what is found of the service', () => {
   });
 });
 
-it('says that an embedded queue beside a running service was not looked at', async () => {
+it('says that all is well with a default installation, from the metrics of the running plugin', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'doctor-'));
+  const [PORT, PLUGIN_PORT] = [await freePort(), await freePort()];
+  const installation = { DATA_DIR: join(folder, 'data'), PORT, PLUGIN_PORT };
+  const service = startBuilt('main', installation);
+  try {
+    await service.says(/Stop with/);
+    const doctor = startBuilt('cli/vcon-archivist', installation, ['doctor']);
+    expect(await doctor.ended, doctor.written.out).toBe(0);
+    const lines = doctor.written.out.trimEnd().split('\n');
+    expect(lines.at(-1)).toBe('All is well.');
+    expect(lines.slice(0, -2).filter((line) => !line.startsWith('ok '))).toEqual([]);
+    expect(lines[0]).toContain(`0 operations wait for delivery, as http://127.0.0.1:${PLUGIN_PORT}/metrics shows`);
+  } finally {
+    service.signal('SIGTERM');
+    await service.ended;
+    await rm(folder, { recursive: true });
+  }
+}, 120_000);
+
+it('gives one line for a service that was never started, with the address that follows PORT', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'doctor-'));
+  environment({ DATA_DIR: folder, PORT: '1' });
+  const faults = (await diagnose()).findings.filter(({ state }) => state !== 'ok');
+  await rm(folder, { recursive: true });
+  expect(faults).toMatchObject([{ check: 'service', found: expect.stringContaining('http://127.0.0.1:1:') }]);
+});
+
+it('says that an embedded queue was not examined if it is in use and no plugin shows metrics', async () => {
   const dataDir = await embeddedDataDir();
-  environment({ ...CLIENT, DATA_DIR: dataDir, ARCHIVIST_URL: archivist.url });
+  environment({ ...CLIENT, DATA_DIR: dataDir, ARCHIVIST_URL: archivist.url, PLUGIN_PORT: '1' });
   const queue = await openOperatorQueue({ redisUrl: undefined, databaseUrl: undefined, dataDir }, silent);
   const { exitCode, findings } = await diagnose();
   await queue.close();
   await rm(dataDir, { recursive: true });
   expect(exitCode).toBe(1);
-  expect(findings.find(({ check }) => check === 'queue')?.found).toMatch(/^not looked at: the embedded queue/);
+  expect(findings.find(({ check }) => check === 'queue')?.found).toMatch(/^not examined: the embedded queue/);
 });

@@ -6,16 +6,19 @@ import { examineConserverRedis, examineQueueRedis } from '../../../plugins/opera
 import { examineService } from '../../../plugins/operator/examine-service.js';
 import { examineSpool } from '../../../plugins/operator/examine-spool.js';
 import type { Finding, FindingState } from '../../../plugins/operator/finding.js';
+import { oneLineForEachCause } from '../../../plugins/operator/one-cause.js';
 import { spoolPlace } from '../../../plugins/operator/spool-place.js';
-import { archivistBase, PluginSettingsError } from '../../../plugins/settings/plugin-settings.js';
 import { systemClock } from '../../platform/clock.js';
 import { type Config, ConfigError, parseConfig } from '../../platform/config.js';
+import { reachableHost } from '../../platform/reachable-host.js';
+import { pluginCredentials } from '../../service/plugin-credentials.js';
+import { examples } from '../help-examples.js';
+import { serviceUrl } from '../service-url.js';
 import { EXIT_USAGE, type Terminal } from '../terminal.js';
 import { openOperatorQueue } from './open-operator-queue.js';
 
 const EXIT_CODES: Readonly<Record<FindingState, number>> = { ok: 0, change: 1, broken: 2 };
 const MARKS: Readonly<Record<FindingState, string>> = { ok: 'ok    ', change: 'CHANGE', broken: 'BROKEN' };
-const SERVICE_BESIDE = 'http://127.0.0.1:8080';
 
 class UsageError extends Error {}
 
@@ -29,24 +32,28 @@ function conserverUrl(text: string): string {
   throw new UsageError('--conserver-redis must be a URL that begins with redis:// or rediss://');
 }
 
+/** Metrics of the plugin that runs on this machine with the same configuration. Undefined if its port is not known. */
+function metricsUrl({ plugin: { host, port, tls } }: Config): string | undefined {
+  return port === 0 ? undefined : `${tls ? 'https' : 'http'}://${reachableHost(host)}:${port}/metrics`;
+}
+
 async function examine(config: Config, conserver: string | undefined): Promise<Finding[]> {
   const { plugin, redisUrl } = config;
   const service = {
-    url: archivistBase(plugin.archivistUrl ?? SERVICE_BESIDE),
-    clientId: plugin.clientId ?? '',
-    clientSecret: plugin.clientSecret ?? '',
+    url: serviceUrl(config),
+    ...((await pluginCredentials(config)) ?? { clientId: '', clientSecret: '' }),
   };
   const logger = pino({ level: 'silent' });
   const findings = await Promise.all([
     redisUrl ? examineQueueRedis(redisUrl) : [],
     conserver ? examineConserverRedis(conserver, redisUrl) : [],
     plugin.conserverRedisUrl ? examineCaptureRedis(plugin.conserverRedisUrl, plugin) : [],
-    examineQueue(() => openOperatorQueue(config, logger), systemClock),
+    examineQueue(() => openOperatorQueue(config, logger), metricsUrl(config), systemClock),
     examineDoubles(config, logger),
     examineSpool(spoolPlace(config.dataDir), systemClock),
     examineService(service, systemClock),
   ]);
-  return findings.flat();
+  return oneLineForEachCause(findings.flat());
 }
 
 function findingText({ check, state, found, change }: Finding): string {
@@ -60,24 +67,27 @@ function worst(findings: readonly Finding[]): FindingState {
 
 const VERDICTS: Readonly<Record<FindingState, string>> = {
   ok: 'All is well.',
-  change: 'It works; something should be changed.',
+  change: 'It works, but something should be changed.',
   broken: 'Something is broken.',
 };
 
 /**
- * `plugin doctor`, and `doctor` for short: looks at what the conserver plugin depends on, as the environment names it, and tells what to change. Captures
- * and records nothing. Exit code 0 when all is well, 1 when something should be changed, 2 when something is broken or the
- * configuration is at fault.
+ * `doctor`, also `plugin doctor`: examines everything that the conserver plugin depends on, with the configuration in the
+ * environment, and says what to change. Captures and records nothing. Exit code 0: all is well; 1: something should be
+ * changed; 2: something is broken, or the configuration is invalid.
  */
 export function addDoctorCommand(program: Command, terminal: Terminal): void {
   program
     .command('doctor')
-    .description('examine the plugin’s Redis, queue, capture, credentials and clock, and tell what to change')
-    .option(
-      '--conserver-redis <url>',
-      'the conserver’s Redis: does it know the JSON commands; CONSERVER_REDIS_URL when left out',
+    .description(
+      'examine the conserver plugin’s queue, Redis, capture methods, credentials and clock, and say what to change',
     )
+    .option('--conserver-redis <url>', 'also examine the conserver’s Redis; default CONSERVER_REDIS_URL')
     .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      examples('vcon-archivist doctor', 'vcon-archivist doctor --conserver-redis redis://conserver-redis:6379'),
+    )
     .action(async ({ conserverRedis, json }: DoctorOptions) => {
       try {
         const conserver = conserverRedis === undefined ? undefined : conserverUrl(conserverRedis);
@@ -91,8 +101,7 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
         );
         terminal.exitCode = EXIT_CODES[state];
       } catch (error) {
-        if (!(error instanceof UsageError || error instanceof ConfigError || error instanceof PluginSettingsError))
-          throw error;
+        if (!(error instanceof UsageError || error instanceof ConfigError)) throw error;
         if (json) terminal.print(JSON.stringify({ error: error.message }, null, 2));
         else terminal.complain(`error: ${error.message}`);
         terminal.exitCode = EXIT_USAGE;

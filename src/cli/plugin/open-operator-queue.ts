@@ -1,23 +1,25 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { OperatorError } from '../../../plugins/operator/operator-error.js';
+import { NoQueueYet, OperatorError, QueueInUse } from '../../../plugins/operator/operator-error.js';
 import { failureReason } from '../../platform/explain-failure.js';
 import type { Logger } from '../../platform/logger.js';
 import { CLUSTER } from '../../platform/postgres/open-embedded.js';
 import { openPluginQueue, type PluginQueue, type QueueConfig } from './open-plugin-queue.js';
 
-/** A tool must not create the queue that it was asked about. */
+/** Looking at a queue must not create it. */
 async function requireEmbedded(dataDir: string): Promise<void> {
   await access(join(dataDir, 'embedded', CLUSTER)).catch(() => {
-    throw new OperatorError(
-      `there is no queue in ${dataDir}: set REDIS_URL or DATABASE_URL as the plugin has it, or DATA_DIR to its folder`,
+    throw new NoQueueYet(
+      `there is no queue in ${dataDir}: set REDIS_URL, DATABASE_URL or DATA_DIR to the values that the plugin uses`,
     );
   });
 }
 
 /**
- * Opens the queue that a plugin under the same configuration works on. The embedded one can be open in one process only.
- * @throws {OperatorError}
+ * Opens the queue of a plugin that has the same configuration. Only one process can open the embedded queue.
+ * @throws {NoQueueYet} if nothing has run in `DATA_DIR`
+ * @throws {QueueInUse} if another process has the embedded queue open
+ * @throws {OperatorError} if the queue cannot be opened for another reason
  */
 export async function openOperatorQueue(config: QueueConfig, logger: Logger): Promise<PluginQueue> {
   const embedded = !config.redisUrl && !config.databaseUrl;
@@ -27,8 +29,8 @@ export async function openOperatorQueue(config: QueueConfig, logger: Logger): Pr
   } catch (error) {
     const reason = failureReason(error);
     if (!embedded || !reason.includes('another process uses')) throw new OperatorError(reason);
-    throw new OperatorError(
-      `the embedded queue in ${config.dataDir} belongs to the service or plugin that runs there and cannot be opened beside it: stop that first, or run on REDIS_URL or DATABASE_URL, whose queues can be seen at any time`,
+    throw new QueueInUse(
+      `the embedded queue in ${config.dataDir} is in use by the running service or plugin, and only one process can open it: stop that process, or keep the queue in Redis (REDIS_URL) or PostgreSQL (DATABASE_URL), which several processes can open`,
     );
   }
 }

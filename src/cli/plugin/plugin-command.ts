@@ -9,17 +9,18 @@ import { systemClock } from '../../platform/clock.js';
 import { type Config, ConfigError, parseConfig } from '../../platform/config.js';
 import { explained, failureReason } from '../../platform/explain-failure.js';
 import { createLogger } from '../../platform/logger.js';
+import { examples } from '../help-examples.js';
+import { serviceUrl } from '../service-url.js';
 import { EXIT_USAGE, type Terminal } from '../terminal.js';
 import { addDoctorCommand } from './doctor-command.js';
 import { openPluginQueue } from './open-plugin-queue.js';
 import { addReceiptCommand } from './receipt-command.js';
 
-const SERVICE_BESIDE = 'http://127.0.0.1:8080';
 const EXIT_FAILED = 1;
-/** Longer than a delivery under way may take. */
+/** Longer than one delivery can take. */
 const STOP_WITHIN_MS = 25_000;
 
-/** Resolves at the first signal to end. */
+/** Resolves at the first SIGTERM or SIGINT. */
 function signalled(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
@@ -27,13 +28,14 @@ function signalled(): Promise<void> {
 }
 
 /**
- * Alone the plugin listens where `HOST` says, which somebody has set on purpose if it is not loopback.
+ * Outside the service the plugin listens on `HOST`: an address other than loopback was set on purpose.
  * @throws {PluginSettingsError}
  */
-function settingsOf({ host, plugin }: Config): PluginSettings {
+function settingsOf(config: Config): PluginSettings {
+  const { host, plugin } = config;
   return checkPluginSettings({
     ...plugin,
-    archivistUrl: plugin.archivistUrl ?? SERVICE_BESIDE,
+    archivistUrl: serviceUrl(config),
     clientId: plugin.clientId ?? '',
     clientSecret: plugin.clientSecret ?? '',
     host,
@@ -42,20 +44,26 @@ function settingsOf({ host, plugin }: Config): PluginSettings {
 
 function captureLine({ conserverRedisUrl, stream, tapList, endings }: PluginSettings): string[] {
   if (conserverRedisUrl === undefined) return [];
-  const sources = [`stream ${stream}`, ...(tapList ? [`tap ${tapList}`] : []), ...(endings ? ['ends of vCons'] : [])];
+  const sources = [
+    `stream ${stream}`,
+    ...(tapList ? [`tap ${tapList}`] : []),
+    ...(endings ? ['endings of vCons'] : []),
+  ];
   return [`From the conserver’s Redis: ${sources.join(', ')}`];
 }
 
 function startLines(config: Config, settings: PluginSettings, url: string, engine: string): string[] {
-  const callers = settings.secret ? 'callers that send PLUGIN_SECRET' : 'any caller on this machine: no PLUGIN_SECRET';
+  const callers = settings.secret
+    ? 'callers that send PLUGIN_SECRET'
+    : 'any caller on this machine (PLUGIN_SECRET is not set)';
   const place = engine === 'embedded PostgreSQL' ? ` in ${config.dataDir}` : '';
   return [
     `The conserver plugin listens on ${url}, for ${callers}`,
     `links.webhook posts to ${url}/chains/<chain>/links/<link>/operations/<vcon_operation>`,
     ...captureLine(settings),
     `Delivers to ${settings.archivistUrl} as client ${settings.clientId}`,
-    `Queue: ${engine}${place}; its length and dead letters are on ${url}/metrics`,
-    'Stop with Ctrl-C or SIGTERM: what is not delivered stays in the queue',
+    `Queue: ${engine}${place}; ${url}/metrics shows its length and dead letters`,
+    'Stop with Ctrl-C or SIGTERM: undelivered operations stay in the queue',
   ];
 }
 
@@ -75,7 +83,7 @@ async function runPlugin(config: Config, terminal: Terminal): Promise<void> {
     const link = await explained(`PLUGIN_PORT ${settings.port} of HOST ${settings.host} cannot be used`, starting);
     for (const line of startLines(config, settings, link.url, queues.backend.engine)) terminal.print(line);
     await ended;
-    // What does not end in time must not keep the process: everything captured is in the queue.
+    // A delivery that does not end in time must not keep the process alive: everything captured is in the queue.
     setTimeout(() => process.exit(EXIT_FAILED), STOP_WITHIN_MS).unref();
     await link.close();
   } finally {
@@ -84,15 +92,23 @@ async function runPlugin(config: Config, terminal: Terminal): Promise<void> {
 }
 
 /**
- * `plugin`: runs the conserver plugin alone until SIGTERM or SIGINT, configured by the environment. Exit code 2 when the
- * configuration is at fault, 1 when it cannot be started.
+ * `plugin`: runs the conserver plugin in a process of its own until SIGTERM or SIGINT, configured by the environment. Exit
+ * code 2: the configuration is invalid; 1: the plugin cannot be started.
  */
 export function addPluginCommand(program: Command, terminal: Terminal): void {
   const plugin = program.command('plugin');
   addDoctorCommand(plugin, terminal);
   addReceiptCommand(plugin, terminal);
   plugin
-    .description('run the conserver plugin alone: it keeps reported operations and delivers them to ARCHIVIST_URL')
+    .description(
+      'run the conserver plugin in a process of its own: it records operations and delivers them to the service',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'ARCHIVIST_URL=https://archivist.example ARCHIVIST_CLIENT_ID=<id> ARCHIVIST_CLIENT_SECRET=<secret> vcon-archivist plugin',
+      ),
+    )
     .action(async () => {
       try {
         await runPlugin(parseConfig(process.env), terminal);

@@ -15,18 +15,19 @@ import { spoolPlace } from '../../../plugins/operator/spool-place.js';
 import { systemClock } from '../../platform/clock.js';
 import { ConfigError, parseConfig } from '../../platform/config.js';
 import type { QueueBackend } from '../../platform/queue/queue-backend.js';
+import { examples } from '../help-examples.js';
 import { EXIT_USAGE, type Terminal } from '../terminal.js';
 import { openOperatorQueue } from './open-operator-queue.js';
 import { inventoryText, operationText } from './queue-text.js';
 
-/** Exit code for what was understood and could not be done. */
+/** Exit code for a valid command that could not be carried out. */
 const EXIT_NOT_DONE = 1;
 const LISTED = 20;
 const MAX_LISTED = 1000;
 
 class UsageError extends Error {}
 
-/** What a subcommand has to say, for a machine and for a person. */
+/** The answer of a subcommand, for a machine and for a person. */
 interface Answer {
   readonly document: object;
   readonly text: string;
@@ -36,7 +37,7 @@ type Work = (places: SetAsidePlaces) => Promise<Answer>;
 
 async function onQueue(work: Work): Promise<Answer> {
   const config = parseConfig(process.env);
-  // Standard output holds the answer alone.
+  // Standard output holds the answer and nothing else.
   const queue = await openOperatorQueue(config, pino({ level: 'silent' })).catch((error: unknown) => {
     throw error instanceof OperatorError ? new UsageError(error.message) : error;
   });
@@ -80,57 +81,59 @@ async function show(backend: QueueBackend, job: string): Promise<Answer> {
 
 async function replay(places: SetAsidePlaces, job: string | undefined, all: boolean): Promise<Answer> {
   const { backend } = places;
-  if ((job === undefined) !== all) throw new UsageError('give one job, or --all for every dead letter');
+  if ((job === undefined) !== all) throw new UsageError('give either one job or --all');
   if (job === undefined) {
     const letters = await replayDeadLetters(backend);
     const { setAside } = await listSetAside(places, systemClock.now(), MAX_LISTED);
     for (const { id } of setAside) await replaySetAside(places, id);
     const replayed = letters + setAside.length;
-    return { document: { replayed }, text: `${replayed} dead letters are on their way again.` };
+    return { document: { replayed }, text: `${replayed} dead letters and set-aside items will be tried again.` };
   }
   if (isSetAsideId(job)) await replaySetAside(places, job);
   else await replayOperation(backend, job);
-  return { document: { replayed: 1, job }, text: `Job ${job} is on its way.` };
+  return { document: { replayed: 1, job }, text: `Job ${job} will be tried again now.` };
 }
 
 async function drop(backend: QueueBackend, job: string, reason: string): Promise<Answer> {
   const document = await dropOperation(backend, systemClock, job, reason);
-  return { document, text: `Dropped. The log will say so: job ${document.record} delivers the record.` };
+  return { document, text: `Dropped. Job ${document.record} delivers the record of it to the log.` };
 }
 
 /**
- * `queue`: what the conserver plugin keeps for delivery, and what to do with dead letters; on the queue that the
- * environment names. Exit code 1 when it cannot be done, 2 when the command line or the configuration is at fault.
+ * `queue`: shows the operations that the conserver plugin keeps for delivery, and replays or drops dead letters, on the
+ * queue that the environment names. Exit code 1: it could not be done; 2: the command line or the configuration is invalid.
  */
 export function addQueueCommand(program: Command, terminal: Terminal): void {
   const queue = program
     .command('queue')
-    .description('show what waits for delivery, the dead letters, and what is set aside');
+    .description('show the operations that wait for delivery, the dead letters, and what was set aside');
   const json = () => queue.opts<{ json?: boolean }>().json === true;
   const run = (work: Work) => answer(terminal, json(), work);
   queue
-    .option('--json', 'print one JSON document; goes with every subcommand')
-    .option('--limit <n>', 'dead letters to list', String(LISTED))
+    .option('--json', 'print one JSON document; also for the subcommands')
+    .option('--limit <n>', 'how many dead letters to list', String(LISTED))
+    .addHelpText('after', examples('vcon-archivist queue', 'vcon-archivist queue --json --limit 100'))
     .action((options: { limit: string }) => run((places) => inventory(places, options.limit)));
   queue
     .command('show')
-    .description('show one operation with all that is kept of it')
-    .argument('<job>')
+    .description('show everything that is kept of one operation')
+    .argument('<job>', 'id of the job, as queue lists it')
+    .addHelpText('after', examples('vcon-archivist queue show <job>'))
     .action((job: string) => run(({ backend }) => show(backend, job)));
   queue
     .command('replay')
-    .description(
-      'have a dead letter delivered again, a waiting job now, or what is set aside tried again; makes no second event',
-    )
-    .argument('[job]', 'of the queue, or an id under "set aside"')
-    .option('--all', 'every dead letter, and all that is set aside')
+    .description('try a dead letter, a waiting job or a set-aside item again; never records a second event')
+    .argument('[job]', 'id of the job or of the set-aside item, as queue lists it')
+    .option('--all', 'every dead letter and every set-aside item')
+    .addHelpText('after', examples('vcon-archivist queue replay <job>', 'vcon-archivist queue replay --all'))
     .action((job: string | undefined, options: { all?: boolean }) =>
       run((places) => replay(places, job, options.all === true)),
     );
   queue
     .command('drop')
-    .description('give up a dead letter; the drop and its reason become an event on the vCon’s asset')
-    .argument('<job>')
-    .requiredOption('--reason <text>', 'up to 200 characters, kept for ever; no names, addresses or numbers')
+    .description('give up a dead letter; the drop and its reason are recorded as an event on the vCon’s asset')
+    .argument('<job>', 'id of the job, as queue lists it')
+    .requiredOption('--reason <text>', 'up to 200 characters, kept for ever; no addresses and no telephone numbers')
+    .addHelpText('after', examples('vcon-archivist queue drop <job> --reason "test data"'))
     .action((job: string, { reason }: { reason: string }) => run(({ backend }) => drop(backend, job, reason)));
 }

@@ -5,6 +5,7 @@ import { keptReceipts } from '../../../plugins/operator/kept-receipts.js';
 import { OperatorError } from '../../../plugins/operator/operator-error.js';
 import { ConfigError, parseConfig } from '../../platform/config.js';
 import { failureReason } from '../../platform/explain-failure.js';
+import { examples } from '../help-examples.js';
 import { EXIT_USAGE, type Terminal } from '../terminal.js';
 
 const EXIT_NOT_DONE = 1;
@@ -25,16 +26,20 @@ async function receipts(uuid: string, hash: string, out: string | undefined, ter
 }
 
 /**
- * `plugin receipt`: the receipts that came home of one state of a vCon. Exit code 1 when there is none, 2 when the
- * configuration is at fault.
+ * `plugin receipt`: shows the receipts that the plugin has fetched for one state of a vCon. Exit code 1: there is no such
+ * receipt; 2: the configuration is invalid.
  */
 export function addReceiptCommand(plugin: Command, terminal: Terminal): void {
   plugin
     .command('receipt')
-    .description('show the receipts that came home of one state of a vCon, and write them to files')
-    .argument('<uuid>', 'of the vCon')
+    .description('show the receipts that the plugin keeps for one state of a vCon, and write them to files')
+    .argument('<uuid>', 'UUID of the vCon')
     .argument('<hash>', 'SHA-256 of the vCon’s bytes, in hex')
-    .option('--out <file>', 'write the transparent statement; with several operations, a file each')
+    .option('--out <file>', 'write the transparent statement to this file; one file for each operation')
+    .addHelpText(
+      'after',
+      examples('vcon-archivist plugin receipt <uuid> "$(sha256sum vcon.json | cut -d" " -f1)" --out statement.cose'),
+    )
     .action(async (uuid: string, hash: string, { out }: ReceiptOptions) => {
       try {
         await receipts(uuid, hash, out, terminal);
