@@ -61,7 +61,10 @@ export function routeGroups(deps: {
   const blobs = { ...provenance, ...deps.blobs };
   const chain = { ...provenance, keyring: deps.keyring };
   const attachments = attachmentRoutes(blobs);
-  const proofs = proofRoutes({ ...provenance, evidenceKeys: evidenceKeys(tokens) });
+  const proofs = proofRoutes({
+    ...provenance,
+    evidenceKeys: { ...evidenceKeys(tokens), keyManifests: keyManifestFile },
+  });
   const proofsUnder = (path: string) => proofs.filter((each) => each.path.startsWith(path));
   return [
     {

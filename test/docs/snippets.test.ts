@@ -85,7 +85,11 @@ describe('the documents’ commands', () => {
     'run, one after the other: %s',
     async (page) => {
       const script = ['set -euo pipefail', commandsOf(AFTER[page] ?? ''), commandsOf(page)].join('\n');
-      const environment = { PATH: `${folder.path}/node_modules/.bin:${process.env['PATH'] ?? ''}` };
+      // The command line finds the service as in `npm start`'s own folder, on a port of the test's.
+      const environment = {
+        PATH: `${folder.path}/node_modules/.bin:${process.env['PATH'] ?? ''}`,
+        PORT: String(ports.service),
+      };
       const said = await folder.run('bash', ['-c', script], environment);
       if (/vcon-archivist verify/.test(script)) expect(said).toMatch(/^verified/im);
     },

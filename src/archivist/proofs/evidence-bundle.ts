@@ -1,6 +1,6 @@
 import { zipSync } from 'fflate';
 import type { BundleFiles } from '../../core/bundle/bundle-index.js';
-import { bundledLogPath } from '../../core/bundle/bundle-layout.js';
+import { bundledLogPath, MANIFEST_PATH } from '../../core/bundle/bundle-layout.js';
 import { completeBundle } from '../../core/bundle/complete-bundle.js';
 import { toHex, utf8 } from '../../core/bytes.js';
 import { massifPath, sealPath } from '../../core/massif/blob-paths.js';
@@ -8,12 +8,14 @@ import { readTransparentStatement } from '../../core/statement/transparent-state
 import type { WitnessedSeal } from '../../core/verify/verify-witnessed.js';
 import { nativeSha256 } from '../../platform/native-sha256.js';
 
-/** The published keys. A verifier that takes them from the bundle has not verified where they come from. */
+/** The published keys. Only the manifest can be trusted from a bundle: the root's fingerprint checks it. */
 export interface EvidenceKeys {
   /** COSE key set of receipts and seals. */
   logKeys(): Uint8Array;
   /** DID document of the issuer of a tenancy's statements. */
   issuerDocument(tenantId: string): object;
+  /** The newest key manifest, after those that rotated the root key. */
+  keyManifests(): Promise<Uint8Array>;
 }
 
 /** Everything that proves one event. */
@@ -37,7 +39,7 @@ export interface Evidence {
 const TIME = new Date(1980, 0, 1);
 
 /** Returns one zip with everything that proves an event, as docs/formats/bundle.md describes it. */
-export function evidenceBundle(evidence: Evidence, keys: EvidenceKeys): Uint8Array {
+export async function evidenceBundle(evidence: Evidence, keys: EvidenceKeys): Promise<Uint8Array> {
   const { event, logTenancy, issuingTenancy, massif, massifFile, sealFile, receipt } = evidence;
   const files: BundleFiles = {
     'event.json': utf8(`${JSON.stringify(event, null, 2)}\n`),
@@ -48,6 +50,7 @@ export function evidenceBundle(evidence: Evidence, keys: EvidenceKeys): Uint8Arr
     [bundledLogPath(massifPath(logTenancy, massif))]: massifFile,
     [bundledLogPath(sealPath(logTenancy, massif))]: sealFile,
     'keys/log-keys.cbor': keys.logKeys(),
+    [MANIFEST_PATH]: await keys.keyManifests(),
     'keys/did.json': utf8(`${JSON.stringify(keys.issuerDocument(issuingTenancy), null, 2)}\n`),
   };
   const operations = [{ number: 1, folder: '', identity: String(event['identity']) }];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Route, route } from '../../platform/http/route.js';
+import { type Reply, type Route, route } from '../../platform/http/route.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import { findAssets } from '../assets/asset-store.js';
@@ -19,7 +19,8 @@ interface ProofKind {
   readonly contentType: string;
   /** True if it never changes once issued. */
   readonly fixed: boolean;
-  make(tx: Tx, proven: ProvenEvent, form: 'map' | 'draft'): Promise<Uint8Array>;
+  /** Reads what the proof is made of. The answer makes it, after the transaction. */
+  read(tx: Tx, proven: ProvenEvent, form: 'map' | 'draft'): Promise<() => Promise<Uint8Array>>;
 }
 
 const FORM = z.object({ form: z.enum(['map', 'draft']).optional() });
@@ -47,7 +48,10 @@ function proofKinds({ deployment, evidenceKeys }: ProofDeps): ProofKind[] {
     summary,
     contentType: 'application/cose',
     fixed: true,
-    make: (tx, proven, form) => entryProof(tx, deployment, proven, name, form),
+    read: async (tx, proven, form) => {
+      const bytes = await entryProof(tx, deployment, proven, name, form);
+      return async () => bytes;
+    },
   });
   return [
     cose('receipt', 'Get the Merkle receipt of an event'),
@@ -58,17 +62,25 @@ function proofKinds({ deployment, evidenceKeys }: ProofDeps): ProofKind[] {
       summary: 'Get all evidence of an event as a zip, with instructions',
       contentType: 'application/zip',
       fixed: false,
-      make: async (tx, proven) => evidenceBundle(await gatherEvidence(tx, deployment, proven), evidenceKeys),
+      read: async (tx, proven) => {
+        const evidence = await gatherEvidence(tx, deployment, proven);
+        return () => evidenceBundle(evidence, evidenceKeys);
+      },
     },
   ];
 }
 
 const operation = ({ name }: ProofKind) => name.replaceAll('-', '');
 
-function answer(kind: ProofKind, bytes: Uint8Array, audience: 'private' | 'public') {
+async function answer(
+  kind: ProofKind,
+  audience: 'private' | 'public',
+  read: () => Promise<() => Promise<Uint8Array>>,
+): Promise<Reply> {
+  const make = await onceStatementLogFollows(read);
   const age = kind.fixed ? 'max-age=31536000, immutable' : 'no-cache';
   return {
-    bytes,
+    bytes: await make(),
     contentType: kind.contentType,
     headers: {
       'cache-control': `${audience}, ${age}`,
@@ -92,12 +104,12 @@ function assetEventProof(deps: ProvenanceDeps, kind: ProofKind): Route {
     query: FORM,
     rawResponse: kind.contentType,
     handle: ({ principal, params, query }) =>
-      onceStatementLogFollows(() =>
+      answer(kind, 'private', () =>
         deps.database.inTransaction(readScope(deployment, principal.tenantId), async (tx) => {
           const event = await requireAssetEvent(tx, principal, { assetId: params.asset_uuid, eventId: params.uuid });
           const [asset] = await findAssets(tx, [event]);
           const proven = { kind: 'asset_event', event, form: 'assets', assetIsPublic: asset?.public ?? false } as const;
-          return answer(kind, await kind.make(tx, proven, query.form ?? 'map'), 'private');
+          return kind.read(tx, proven, query.form ?? 'map');
         }),
       ),
   });
@@ -118,12 +130,12 @@ function publicEventProof(deps: ProvenanceDeps, kind: ProofKind): Route {
     query: FORM,
     rawResponse: kind.contentType,
     handle: ({ params, query }) =>
-      onceStatementLogFollows(() =>
+      answer(kind, 'public', () =>
         deps.database.inTransaction({ read: [deployment.publicTenancy], write: [] }, async (tx) => {
           const address = { assetId: params.asset_uuid, eventId: params.uuid };
           const event = await requirePublicEvent(tx, deployment.publicTenancy, address);
           const proven = { kind: 'asset_event', event, form: 'publicassets', assetIsPublic: true } as const;
-          return answer(kind, await kind.make(tx, proven, query.form ?? 'map'), 'public');
+          return kind.read(tx, proven, query.form ?? 'map');
         }),
       ),
   });
@@ -144,11 +156,11 @@ function assetFreeEventProof(deps: ProvenanceDeps, kind: ProofKind): Route {
     query: FORM,
     rawResponse: kind.contentType,
     handle: ({ principal, params, query }) =>
-      onceStatementLogFollows(() =>
+      answer(kind, 'private', () =>
         deps.database.inTransaction(readScope(deployment, principal.tenantId), async (tx) => {
           const event = await requireAssetFreeEvent(tx, principal, params.uuid);
           const proven = { kind: 'asset_free_event', event } as const;
-          return answer(kind, await kind.make(tx, proven, query.form ?? 'map'), 'private');
+          return kind.read(tx, proven, query.form ?? 'map');
         }),
       ),
   });

@@ -38,7 +38,7 @@ const LOG = 'log/';
 const LOG_ROOT = 'v1/mmrs/';
 /** Copies of keys of several times, or of several issuers, are numbered. */
 export const MANIFEST_PATH = 'keys/key-manifest.cbor';
-const KEYS_COPY = /^keys\/(?:log-keys(?:-\d+)?\.cbor|did(?:-\d+)?\.json|key-manifest\.cbor)$/;
+const KEYS_COPY = /^keys\/(?:log-keys(?:-\d+)?\.cbor|did(?:-\d+)?\.json|key-manifest(?:-\d+)?\.cbor)$/;
 
 /** Returns what belongs at a path of a bundle; undefined when nothing does. */
 export function placeOf(path: string): BundlePlace | undefined {

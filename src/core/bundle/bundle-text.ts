@@ -16,7 +16,9 @@ const KEYS = `KEYS
   Do that before anything else. The copies in keys/ are for convenience. Keys that come with
   the evidence prove nothing.
     keys/log-keys*.cbor  COSE key set (RFC 9052) of receipts and seals
-    keys/did*.json       DID document of the issuer of the statements`;
+    keys/did*.json       DID document of the issuer of the statements
+  keys/key-manifest.cbor is the signed list of all keys. It needs no trusted channel if you know
+  the fingerprint of the operator's root key: verify --root <fingerprint> checks it.`;
 
 const INDEX = `index.json
   The number of operations that this bundle was made with, and every file: its kind, its

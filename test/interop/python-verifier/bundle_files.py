@@ -25,7 +25,7 @@ OPERATION_FILES = {
     "witness/event-in-seal.json": "event-in-seal",
 }
 NO_EVIDENCE = ("explanation", "keys-copy")
-KEYS_COPY = r"keys/(log-keys(-\d+)?\.cbor|did(-\d+)?\.json)"
+KEYS_COPY = r"keys/(log-keys(-\d+)?\.cbor|key-manifest(-\d+)?\.cbor|did(-\d+)?\.json)"
 LOG_FILE = rf"log/tenant/({UUID})/0/(?:(massifs)/(\d{{16}})\.log|(massifseals)/(\d{{16}})\.sth)"
 MOST_FILES, MOST_BYTES, MOST_IN_ALL = 20_000, 16 << 20, 256 << 20
 ELSEWHERE = re.compile(r"^/|^[A-Za-z]:|\\|(^|/)\.\.(/|$)")
