@@ -177,7 +177,7 @@ describe('an application', () => {
     const alone = await running.client({ otherTenancy: true, roles: ['OWNER'] });
     const own = `${APPLICATIONS}/${alone.clientId}`;
     for (const answer of [await change(own, { roles: [] }, alone), await remove(own, alone)])
-      expect([answer.status, answer.json['description']]).toEqual([409, expect.stringContaining('keeps an Owner')]);
+      expect([answer.status, answer.json['description']]).toEqual([409, expect.stringContaining('must keep an Owner')]);
     const { path: other } = await register({ roles: ['OWNER'] }, alone);
     expect((await change(other, { roles: [] }, alone)).status).toBe(200);
     expect((await change(own, { roles: [] }, alone)).status).toBe(409);

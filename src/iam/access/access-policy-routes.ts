@@ -23,7 +23,10 @@ const item = {
   success: 200,
 } as const;
 
-/** Access policies (docs/design/interface.md#access-policies). Which assets they match stands with the assets. */
+/**
+ * Access policies (docs/design/interface.md#access-policies). The routes for the assets that a policy matches are with
+ * the assets.
+ */
 export function accessPolicyRoutes(deps: WritePolicyDeps & { readonly pageTokens: PageTokens }): Route[] {
   return [
     route({

@@ -39,7 +39,7 @@ export async function insertAccessPolicy(tx: Tx, policy: AccessPolicy): Promise<
   );
 }
 
-/** With `lock` nobody else changes the policy until the transaction ends. */
+/** With `lock`, no other transaction can change the policy until this one ends. */
 export async function findAccessPolicy(
   tx: Tx,
   address: PolicyAddress,
@@ -69,7 +69,7 @@ export async function updateAccessPolicy(tx: Tx, policy: AccessPolicy): Promise<
   );
 }
 
-/** True when it was there. */
+/** True if it existed. */
 export async function deleteAccessPolicyRow(tx: Tx, address: PolicyAddress): Promise<boolean> {
   const deleted = await tx.execute('DELETE FROM archivist.access_policy WHERE tenant_id = $1 AND policy_id = $2', [
     address.tenantId,
@@ -78,7 +78,7 @@ export async function deleteAccessPolicyRow(tx: Tx, address: PolicyAddress): Pro
   return deleted > 0;
 }
 
-/** Replaces by whom the policy is found. */
+/** Replaces the keys by which the policy is found. */
 export async function setPolicyPrincipals(
   tx: Tx,
   address: PolicyAddress,
@@ -96,7 +96,7 @@ export async function setPolicyPrincipals(
   );
 }
 
-/** The policies of a tenancy that name somebody by one of these keys. */
+/** The policies of a tenancy that name a principal by one of these keys. */
 export async function policiesNaming(
   tx: Tx,
   tenantId: string,
@@ -110,7 +110,7 @@ export async function policiesNaming(
   return rows.map(policyOf);
 }
 
-/** Conditions speak of a row as `p`. */
+/** Conditions refer to a row as `p`. */
 export const accessPolicyRows = rowList<PolicyRow, AccessPolicy>({
   from: 'archivist.access_policy p',
   columns: COLUMNS,

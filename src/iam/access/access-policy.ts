@@ -19,7 +19,10 @@ const filters = alternatives.superRefine((given, context) =>
 /** Attributes, kinds of events or behaviours by name; `*` stands for all of them. */
 const names = list(z.array(plainText(1024).min(1)).max(MAX_NAMES));
 
-/** One permission (docs/design/interface.md#access-policies): who, and what of the matching assets. What is left out grants nothing. */
+/**
+ * One permission (docs/design/interface.md#access-policies): for whom, and what they may do with the matching assets. A
+ * permission that is not listed is denied.
+ */
 const permissionSchema = z.object({
   subjects: list(
     z
@@ -56,7 +59,7 @@ export const createAccessPolicySchema = z.object({
   description: fields.description.nullish().transform((text) => text ?? ''),
 });
 
-/** Body of `PATCH …/access_policies/{uuid}`: what is left out stays. */
+/** Body of `PATCH …/access_policies/{uuid}`: missing members stay unchanged. */
 export const changeAccessPolicySchema = z.object({
   display_name: fields.display_name.nullish(),
   description: fields.description.nullish(),
@@ -64,14 +67,14 @@ export const changeAccessPolicySchema = z.object({
   access_permissions: fields.access_permissions.nullish(),
 });
 
-/** What a policy says. */
+/** The content of a policy. */
 export type PolicyContent = z.output<typeof createAccessPolicySchema>;
 
 /** A policy of a tenancy. */
 export interface AccessPolicy extends PolicyContent {
   readonly tenantId: string;
   readonly policyId: string;
-  /** Counts its changes, from 1. */
+  /** Number of its changes, starting at 1. */
   readonly version: bigint;
   readonly createdAt: Date;
 }
@@ -79,7 +82,7 @@ export interface AccessPolicy extends PolicyContent {
 /** How the entries of a policy's filters are written. */
 export const POLICY_FILTER = { field: '', prefix: 'attributes.' } as const;
 
-/** A policy in an answer. */
+/** A policy in a response. */
 export const accessPolicySchema = z.strictObject({
   identity: z.string(),
   display_name: z.string(),
@@ -104,7 +107,7 @@ export function accessPolicyIdentity(policy: { readonly policyId: string }): str
   return `access_policies/${policy.policyId}`;
 }
 
-/** A policy as the interface shows it, every field filled in. */
+/** A policy in the form of the interface, with every field filled in. */
 export function accessPolicyResponse(policy: AccessPolicy): Record<string, unknown> {
   const { display_name, description, filters, access_permissions } = policy;
   return {
@@ -117,7 +120,7 @@ export function accessPolicyResponse(policy: AccessPolicy): Record<string, unkno
   };
 }
 
-/** SHA-256 in hex of the policy as the interface shows it, as JSON whose members are in the order of their names. */
+/** SHA-256 in hex of the policy in the form of the interface, as JSON with its members sorted by name. */
 export function accessPolicyDigest(policy: AccessPolicy): string {
   return createHash('sha256')
     .update(sortedJson(accessPolicyResponse(policy)))
@@ -151,7 +154,7 @@ function refuseEach(
   });
 }
 
-/** A filter's own complaint as the schema's: the path of the entry, then the reason and the character. */
+/** Reports a filter's error as a schema error: the path of the entry, then the reason and the character. */
 function refuseUnreadable(context: z.RefinementCtx, read: () => unknown): void {
   try {
     read();

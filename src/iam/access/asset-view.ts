@@ -3,21 +3,21 @@ import type { Principal } from '../../platform/http/principal.js';
 import { type Grant, has, isEmpty, shows } from './grant.js';
 import { type Created, createdBy, isOwner } from './owner-and-creator.js';
 
-/** What the decision looks at of an asset; attributes as they are now. */
+/** The facts about an asset that the decision uses; attributes with their current values. */
 export interface AssetResource extends Created {
   readonly tenantId: string;
   readonly public: boolean;
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** What the decision looks at of an event of that asset. */
+/** The facts about an event of that asset that the decision uses. */
 export interface EventResource {
   readonly principalAccepted: { readonly issuer: string; readonly subject: string };
   readonly eventAttributes: Readonly<Record<string, unknown>>;
   readonly assetAttributes: Readonly<Record<string, unknown>>;
 }
 
-/** What somebody wants to record on an asset. */
+/** What a caller wants to record on an asset. */
 export interface Recording {
   readonly behaviour: string;
   readonly eventAttributes: Readonly<Record<string, unknown>>;
@@ -26,25 +26,30 @@ export interface Recording {
 
 /** What one principal sees of one asset, and may do to it. */
 export interface AssetView {
-  /** Reading the asset finds it. */
+  /** The principal can read the asset. */
   readonly visible: boolean;
-  /** Nothing of it is hidden, now or in its past: Owners and its creator. What anything else gives is a part. */
+  /**
+   * Nothing of it is hidden, now or in its past: true for Owners and its creator. Every other permission shows a part.
+   */
   readonly whole: boolean;
-  /** True when some kind of event may be recorded. */
+  /** True if at least one kind of event may be recorded. */
   readonly records: boolean;
   readsAttribute(name: string): boolean;
   readsBehaviour(behaviour: string): boolean;
   readsEvent(event: EventResource): boolean;
-  /** True when an event that is read is read whole: who recorded it, and who reads all that it changed on the asset. */
+  /**
+   * True if a readable event is shown in full: to its creator, and to readers of everything that it changed on the
+   * asset.
+   */
   readsWholeEvent(event: EventResource): boolean;
-  /** Why this may not be recorded; undefined when it may. */
+  /** Why this may not be recorded; undefined if it may. */
   refusal(recording: Recording): string | undefined;
 }
 
 /**
- * The one rule about assets and their events (docs/design/README.md#promises): everything to Owners and creators in their own tenancy,
- * what policies grant to others, and nothing else. Policies match no public asset, which anybody reads in its public form,
- * and let nobody of another tenancy write. `visibility-sql.ts` says the same of lists.
+ * The one rule about assets and their events (docs/design/README.md#promises). Owners and creators may do everything in
+ * their own tenancy, others only what policies grant. Policies match no public asset, because anybody may read its
+ * public form, and they let no other tenancy write. `visibility-sql.ts` has the same rule for lists.
  */
 export function assetView(principal: Principal, asset: AssetResource, grants: readonly Grant[]): AssetView {
   const inOwnTenancy = asset.tenantId === principal.tenantId;
@@ -70,12 +75,12 @@ export function assetView(principal: Principal, asset: AssetResource, grants: re
   };
 }
 
-/** True when the policy of the grant matches the asset. */
+/** True if the policy of the grant matches the asset. */
 export function reaches(grant: Grant, asset: AssetResource): boolean {
   return grant.tenantId === asset.tenantId && !asset.public && matchesAttributeFilter(grant.filter, asset.attributes);
 }
 
-/** The kind of an event, which policies name; undefined for one that has none. */
+/** The kind of an event, which policies name; undefined if it has no kind. */
 export function kindOf(eventAttributes: Readonly<Record<string, unknown>>): string | undefined {
   const kind = eventAttributes['arc_display_type'];
   return typeof kind === 'string' ? kind : undefined;

@@ -2,12 +2,12 @@ import { type AttributeFilter, parsePolicyFilter } from '../../filter/attribute-
 import { type AccessPermission, type AccessPolicy, POLICY_FILTER } from './access-policy.js';
 import { type PrincipalKey, readSubject, readUserAttribute } from './principal-key.js';
 
-/** Names that a permission lists; `*` among them stands for every name. */
+/** Names that a permission lists; `*` in the list stands for every name. */
 export type Names = 'all' | ReadonlySet<string>;
 
-/** What one permission of a policy gives to the principal that it names, on the assets that the policy matches. */
+/** What one permission of a policy grants to the principal that it names, on the assets that the policy matches. */
 export interface Grant {
-  /** Whose assets. */
+  /** Tenancy of the assets. */
   readonly tenantId: string;
   readonly filter: AttributeFilter;
   readonly attributesRead: Names;
@@ -15,16 +15,16 @@ export interface Grant {
   /** Kinds of events, by their `arc_display_type`. */
   readonly kindsRead: Names;
   readonly kindsRecorded: Names;
-  /** Behaviours that it sees and with which it records. */
+  /** Behaviours that the principal sees and may record with. */
   readonly behaviours: Names;
 }
 
-/** A permission that names no behaviour means the one of ordinary events. */
+/** A permission without behaviours means the behaviour of ordinary events. */
 const DEFAULT_BEHAVIOUR = 'RecordEvidence';
 
 /**
- * What these policies of one tenancy give to whoever has these keys: to people of the tenancy whose keys pass every
- * `user_attributes` list, and to an organisation that `subjects` names. Nobody else is given anything.
+ * What these policies of one tenancy grant to a principal with these keys. Policies grant to people of the tenancy
+ * whose keys match every `user_attributes` list, and to organisations that `subjects` names; to no others.
  */
 export function grantsOf(policies: readonly AccessPolicy[], keys: ReadonlySet<PrincipalKey>): Grant[] {
   return policies.flatMap((policy) => {
@@ -66,7 +66,7 @@ export function isEmpty(names: Names): boolean {
   return names !== 'all' && names.size === 0;
 }
 
-/** True when the grant shows anything of an asset at all; one that only records shows nothing. */
+/** True if the grant shows anything of an asset; a grant that only permits recording shows nothing. */
 export function shows(grant: Grant): boolean {
   return !isEmpty(grant.attributesRead) || !isEmpty(grant.kindsRead);
 }

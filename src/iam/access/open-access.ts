@@ -7,23 +7,23 @@ import { isOwner } from './owner-and-creator.js';
 import { keysOf } from './principal-key.js';
 import { readAlso } from './shared-reads-store.js';
 
-/** Somebody, and what policies give to them at this moment. */
+/** A principal, and what policies grant to it now. */
 export interface Access {
   readonly principal: Principal;
   readonly grants: readonly Grant[];
 }
 
 /**
- * Reads what policies give to the principal, from those alone that name it: to people and applications the policies of
- * their own tenancy, to Owners the policies of tenancies that are mutually confirmed with theirs. The transaction reads
- * those tenancies from here on.
+ * Reads what policies grant to the principal. People and applications are granted by policies of their own tenancy;
+ * Owners also by policies of tenancies that are mutually confirmed with theirs. From here on, the transaction can read
+ * those tenancies.
  */
 export async function openAccess(tx: Tx, principal: Principal): Promise<Access> {
   const grants = isOwner(principal) ? await grantsOfShares(tx, principal) : await grantsInOwnTenancy(tx, principal);
   return { principal, grants };
 }
 
-/** What the policies of the principal's own tenancy give to it. */
+/** What the policies of the principal's own tenancy grant to it. */
 export async function grantsInOwnTenancy(tx: Tx, principal: Principal): Promise<Grant[]> {
   const keys = keysOf(principal);
   return grantsOf(await policiesNaming(tx, principal.tenantId, keys), new Set(keys));

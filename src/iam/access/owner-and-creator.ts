@@ -14,7 +14,7 @@ export interface Created {
   readonly creatorSubject: string;
 }
 
-/** True when the principal made it. That it is of the principal's tenancy is looked at elsewhere. */
+/** True if the principal created it. The caller must check that it belongs to the principal's tenancy. */
 export function createdBy(principal: Principal, resource: Created): boolean {
   return resource.creatorIssuer === principal.issuer && resource.creatorSubject === principal.subject;
 }

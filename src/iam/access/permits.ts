@@ -5,17 +5,19 @@ import { type Created, createdBy, isOwner, OWNER_ROLE } from './owner-and-creato
 
 export { isOwner, OWNER_ROLE };
 
-/** What somebody wants to do. To manage is to create, change and delete what a tenancy is set up with. */
+/** What a caller wants to do. `manage` means to create, change and delete settings of a tenancy. */
 export type Verb = 'create' | 'read' | 'record' | 'manage';
 
-/** What it is done to. Creators are named by token issuer and subject. */
+/** What the verb applies to. Creators are named by token issuer and subject. */
 export type Resource =
   | { readonly kind: 'assets' | 'asset_free_events' | 'blobs'; readonly tenantId: string }
   | {
       readonly kind: 'location';
       readonly tenantId: string;
       readonly permittedSubjects: readonly string[];
-      /** UUIDs of the subjects by which its tenancy knows the principal's, when the two are mutually confirmed. */
+      /**
+       * UUIDs of the subjects under which its tenancy knows the principal's tenancy, if the two are mutually confirmed.
+       */
       readonly knownAs?: readonly string[];
     }
   | {
@@ -26,10 +28,12 @@ export type Resource =
   | ({ readonly kind: 'asset_free_event' | 'blob' | 'registration'; readonly tenantId: string } & Created);
 
 /**
- * The one door of authorization: everything not granted here is denied (docs/design/README.md#promises). Owners may do all in their own
- * tenancy; any active identity may create assets, asset-free events and blobs, read what it created, record on its own
- * assets, and read locations, compliance policies and caps. A location is changed by its permitted subjects, too. Policies
- * give access to assets alone, by `grants`: what exactly, and to which events, an `AssetView` says.
+ * The single point of authorization: everything that is not granted here is denied (docs/design/README.md#promises).
+ * - Owners may do everything in their own tenancy.
+ * - Any active identity may create assets, asset-free events and blobs, read what it created, record on its own assets,
+ *   and read locations, compliance policies and caps.
+ * - Permitted subjects of a location may change it, too.
+ * - Policies give access only to assets, through `grants`; an `AssetView` says to which parts and events.
  */
 export function permits(principal: Principal, verb: Verb, resource: Resource, grants: readonly Grant[] = []): boolean {
   if (resource.kind === 'asset') {
@@ -61,7 +65,9 @@ export function permits(principal: Principal, verb: Verb, resource: Resource, gr
   }
 }
 
-/** What a list may show of what no policy reaches: everything of the tenancy, or only what this identity created. */
+/**
+ * What a list may show of rows that no policy reaches: everything of the tenancy, or only what this identity created.
+ */
 export type Visibility = 'all' | { readonly issuer: string; readonly subject: string };
 
 export function visibilityOf(principal: Principal): Visibility {

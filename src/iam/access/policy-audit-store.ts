@@ -1,17 +1,17 @@
 import type { Alternatives } from '../../filter/attribute-filter.js';
 import type { Tx } from '../../platform/postgres/database.js';
 
-/** Audit events that are still to be recorded for one version of a policy. */
+/** Audit events that have not yet been recorded for one version of a policy. */
 export interface PolicyAudit {
   readonly tenantId: string;
   readonly policyId: string;
   readonly version: bigint;
   readonly filters: readonly Alternatives[];
-  /** Of every event. */
+  /** Attributes of every such event. */
   readonly eventAttributes: Readonly<Record<string, unknown>>;
-  /** Assets up to this one have their event. */
+  /** Assets up to this one already have their event. */
   readonly afterAsset: string;
-  /** Assets created later have none. */
+  /** Assets created later get no event. */
   readonly createdAt: Date;
 }
 
@@ -33,7 +33,10 @@ export async function insertPolicyAudit(tx: Tx, audit: Omit<PolicyAudit, 'afterA
   );
 }
 
-/** One that nobody works on, its own until the transaction ends; undefined when there is none. */
+/**
+ * Locks and returns an audit that no worker has claimed; undefined if there is none. The lock lasts until the
+ * transaction ends.
+ */
 export async function takePolicyAudit(tx: Tx): Promise<PolicyAudit | undefined> {
   const [row] = await tx.query<{
     tenant_id: string;

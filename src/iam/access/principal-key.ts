@@ -6,15 +6,15 @@ import type { Principal } from '../../platform/http/principal.js';
  */
 export type PrincipalKey = string;
 
-/** Longer ones have no place in an index. */
+/** Longer keys do not fit in an index. */
 export const MAX_PRINCIPAL_KEY = 512;
 
 const SUBJECT = /^subjects\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** The own organisation, which is no other one. */
+/** The own organisation; a policy names its people instead. */
 const SELF = 'subjects/00000000-0000-0000-0000-000000000000';
 
 /**
- * Reads one entry of `user_attributes`; `:` is accepted for `=`, and `=` for the `:` of a group.
+ * Parses one entry of `user_attributes`; also accepts `:` for `=`, and `=` for the `:` of a group.
  * @throws {TypeError} saying what is wrong with it
  */
 export function readUserAttribute(entry: string): PrincipalKey {
@@ -22,16 +22,16 @@ export function readUserAttribute(entry: string): PrincipalKey {
   const [, name, value] = (claim ? /^([^=]+)=(.*)$/su : /^([^=:]+)[=:](.*)$/su).exec(entry) ?? [];
   if (name === undefined || value === undefined)
     throw new TypeError('must be email=, subject= or jwt_<claim>= and a value, or group:<name>');
-  if (name.endsWith('!')) throw new TypeError('names who may, not who may not: != is not understood');
-  if (value === '' || value === '*') throw new TypeError('must name somebody: a value is missing');
-  if (entry.length > MAX_PRINCIPAL_KEY) throw new TypeError(`has at most ${MAX_PRINCIPAL_KEY} characters`);
+  if (name.endsWith('!')) throw new TypeError('names who is allowed; != is not supported');
+  if (value === '' || value === '*') throw new TypeError('must have a value after the name');
+  if (entry.length > MAX_PRINCIPAL_KEY) throw new TypeError(`must have at most ${MAX_PRINCIPAL_KEY} characters`);
   if (name === 'email') return emailKey(value);
   if (name === 'group') return groupKey(value);
   if (name === 'subject' || /^jwt_./su.test(name)) return `${name}=${value}`;
   throw new TypeError(`${name} is not email, subject, jwt_<claim> or group`);
 }
 
-/** Reads one entry of `subjects`. @throws {TypeError} saying what is wrong with it */
+/** Parses one entry of `subjects`. @throws {TypeError} saying what is wrong with it */
 export function readSubject(entry: string): PrincipalKey {
   const subject = entry.toLowerCase();
   if (!SUBJECT.test(subject)) throw new TypeError('must be subjects/<uuid>');
@@ -40,8 +40,8 @@ export function readSubject(entry: string): PrincipalKey {
 }
 
 /**
- * Every way in which policies of its own tenancy can name the principal. `subject` names no member: their provider chooses
- * their subjects, and might choose the id of an application.
+ * Returns every key by which policies of its own tenancy can name the principal. `subject` names no member, because the
+ * identity provider chooses its members' subjects and could choose the id of an application.
  */
 export function keysOf(principal: Principal): PrincipalKey[] {
   const { kind, subject, email, claims, groups } = principal;
@@ -53,7 +53,7 @@ export function keysOf(principal: Principal): PrincipalKey[] {
   ].filter((key) => key.length <= MAX_PRINCIPAL_KEY);
 }
 
-/** Addresses are the same whatever the case of their letters. */
+/** Addresses are compared without regard to upper and lower case. */
 function emailKey(address: string): PrincipalKey {
   return `email=${address.toLowerCase()}`;
 }

@@ -44,7 +44,10 @@ export async function listAccessPolicies(
   });
 }
 
-/** Only Owners see and set who may do what (docs/design/interface.md#who-may-do-what-without-a-policy). @throws {ApiError} forbidden */
+/**
+ * Only Owners may read and change policies (docs/design/interface.md#who-may-do-what-without-a-policy). @throws
+ * {ApiError} forbidden
+ */
 export function requirePolicyManager(principal: Principal): void {
   if (permits(principal, 'manage', { kind: 'access_policies', tenantId: principal.tenantId })) return;
   throw new ApiError('forbidden', 'Only Owners may read and change access policies.');

@@ -6,13 +6,13 @@ import { lockMemberRoles } from '../members/member-store.js';
 import { isOwner, OWNER_ROLE } from './permits.js';
 
 /**
- * Requires that the caller is an Owner until the transaction ends: whoever takes the role away meanwhile waits for it, and
- * of two Owners who demote each other one comes too late.
+ * Requires that the caller is an Owner until the transaction ends. A transaction that removes the role must wait; if
+ * two Owners demote each other, the second one is refused.
  * @throws {ApiError} forbidden
  */
 export async function requireOwnerNow(tx: Tx, principal: Principal): Promise<void> {
   if (isOwner(principal) && (await isOwnerStill(tx, principal))) return;
-  throw new ApiError('forbidden', 'Only Owners see and change what a tenancy is set up with.');
+  throw new ApiError('forbidden', 'Only Owners may read and change the settings of a tenancy.');
 }
 
 async function isOwnerStill(tx: Tx, principal: Principal): Promise<boolean> {

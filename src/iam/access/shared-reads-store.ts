@@ -1,8 +1,8 @@
 import type { Tx } from '../../platform/postgres/database.js';
 
 /**
- * Lets the rest of the transaction read these tenancies too; what it may write stays (docs/design/README.md#data). Called with tenancies
- * that are mutually confirmed with the caller's, and with no others.
+ * Lets the rest of the transaction also read these tenancies; write access stays the same (docs/design/README.md#data).
+ * Call it only with tenancies that are mutually confirmed with the caller's.
  */
 export async function readAlso(tx: Tx, tenantIds: readonly string[]): Promise<void> {
   await tx.query(

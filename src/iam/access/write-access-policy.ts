@@ -29,10 +29,13 @@ export interface WritePolicyDeps extends AdministerDeps {
   policyChanged(): void;
 }
 
-/** Kind of the event that a policy leaves on each asset that it matches (docs/design/interface.md#who-may-do-what-without-a-policy). */
+/**
+ * Kind of the event that a policy records on each asset that it matches
+ * (docs/design/interface.md#who-may-do-what-without-a-policy).
+ */
 export const POLICY_EVENT_DISPLAY_TYPE = 'arc_access_policy';
 
-/** Adds a policy to the tenancy; it counts from the commit on. @throws {ApiError} forbidden, quota_reached */
+/** Adds a policy to the tenancy; it takes effect when this commits. @throws {ApiError} forbidden, quota_reached */
 export async function createAccessPolicy(
   deps: WritePolicyDeps,
   principal: Principal,
@@ -52,7 +55,7 @@ export async function createAccessPolicy(
   return accessPolicyResponse(policy);
 }
 
-/** Changes what the body names; it counts from the commit on. @throws {ApiError} forbidden, not_found */
+/** Changes what the body names; takes effect when this commits. @throws {ApiError} forbidden, not_found */
 export async function changeAccessPolicy(
   deps: WritePolicyDeps,
   principal: Principal,
@@ -80,7 +83,7 @@ export async function changeAccessPolicy(
   return accessPolicyResponse(changed);
 }
 
-/** Takes a policy back, from the commit on. @throws {ApiError} forbidden, not_found */
+/** Deletes a policy; takes effect when this commits. @throws {ApiError} forbidden, not_found */
 export function deleteAccessPolicy(deps: WritePolicyDeps, principal: Principal, policyId: string): Promise<void> {
   const { tenantId } = principal;
   const act = { action: 'access_policy.delete', resource: accessPolicyIdentity({ policyId }) } as const;
@@ -91,7 +94,7 @@ export function deleteAccessPolicy(deps: WritePolicyDeps, principal: Principal, 
   });
 }
 
-/** What goes with a new version: by whom it is found, and what is to be recorded of it. */
+/** Stores what belongs to a new version: the keys by which the policy is found, and its pending audit events. */
 async function followPolicy(
   tx: Tx,
   deps: WritePolicyDeps,

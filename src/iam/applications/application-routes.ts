@@ -16,7 +16,7 @@ import {
 
 const APPLICATIONS = '/archivist/iam/v1/applications';
 const byUuid = z.object({ uuid: uuidSchema });
-/** A secret is in it: nobody on the way keeps it. */
+/** The response has a secret: caches must not store it. */
 const NOT_STORED = { 'cache-control': 'no-store' };
 
 export interface ApplicationRouteDeps extends ApplicationDeps {
@@ -49,7 +49,7 @@ function collectionRoutes(deps: ApplicationRouteDeps): Route[] {
       ...shared,
       method: 'POST',
       operationId: 'AppRegistrations_CreateAppRegistration',
-      summary: 'Register an application and answer its secret, once',
+      summary: 'Register an application and return its secret, once',
       example: { display_name: 'Conserver plugin', custom_claims: { site: 'berlin' } },
       codes: [400, 401, 402, 403, 413, 429],
       body: createApplicationSchema,
@@ -103,7 +103,7 @@ function itemRoutes(deps: ApplicationRouteDeps): Route[] {
       method: 'POST',
       path: `${APPLICATIONS}/:uuid\\:regenerate-secret`,
       operationId: 'AppRegistrations_RegenerateAppRegistrationSecret',
-      summary: 'Replace the secret of an application and answer the new one, once',
+      summary: 'Replace the secret of an application and return the new one, once',
       codes: [400, 401, 403, 404, 429],
       response: applicationSchema,
       handle: async ({ principal, params }) => ({

@@ -48,7 +48,7 @@ export async function insertCredential(
   );
 }
 
-/** The application with this id in any tenancy that the transaction may read and that is not disabled, with its secrets and epoch. */
+/** The application with this id in any enabled tenancy that the transaction may read, with its secrets and epoch. */
 export async function findApplicationForToken(
   tx: Tx,
   applicationId: string,
@@ -84,7 +84,7 @@ export async function findApplicationForToken(
   return { application: applicationOf(first), credentials, epoch: Number(first.epoch ?? 0) };
 }
 
-/** Conditions of a list name the table `a`. */
+/** Conditions of a list refer to the table as `a`. */
 const COLUMNS = 'a.tenant_id, a.application_id, a.display_name, a.custom_claims, a.roles, a.created_at';
 
 /** Which application of which tenancy. */
@@ -101,7 +101,7 @@ export async function findApplication(
   return row && applicationOf(row);
 }
 
-/** Conditions speak of a row as `a`. */
+/** Conditions refer to a row as `a`. */
 export const applicationRows = rowList<ApplicationRow, Application>({
   from: 'archivist.application a',
   columns: COLUMNS,
@@ -110,7 +110,7 @@ export const applicationRows = rowList<ApplicationRow, Application>({
   entryOf: applicationOf,
 });
 
-/** Secrets of the tenancy's named applications, as far as they can be shown. */
+/** Validity of the secrets of the named applications of the tenancy, as far as the transaction may read them. */
 export async function findValidities(
   tx: Tx,
   tenantId: string,
@@ -124,7 +124,7 @@ export async function findValidities(
   );
 }
 
-/** Changes what is given, and answers what the application is then. */
+/** Changes the given fields and returns the application as it is afterwards. */
 export async function updateApplication(
   tx: Tx,
   { tenantId, applicationId }: ApplicationAddress,
@@ -144,7 +144,7 @@ export async function updateApplication(
   return row && applicationOf(row);
 }
 
-/** The application's roles, which nobody changes before the transaction ends. */
+/** The application's roles, locked against changes until the transaction ends. */
 export async function lockApplicationRoles(
   tx: Tx,
   { tenantId, applicationId }: ApplicationAddress,
@@ -156,7 +156,7 @@ export async function lockApplicationRoles(
   return row?.roles;
 }
 
-/** Takes all secrets from an application. */
+/** Deletes all secrets of an application. */
 export async function deleteCredentials(tx: Tx, { tenantId, applicationId }: ApplicationAddress): Promise<void> {
   await tx.execute('DELETE FROM archivist.application_credential WHERE tenant_id = $1 AND application_id = $2', [
     tenantId,
@@ -164,7 +164,7 @@ export async function deleteCredentials(tx: Tx, { tenantId, applicationId }: App
   ]);
 }
 
-/** Deletes an application with its secrets, and answers what it was. */
+/** Deletes an application with its secrets and returns what it was. */
 export async function deleteApplicationRow(
   tx: Tx,
   { tenantId, applicationId }: ApplicationAddress,

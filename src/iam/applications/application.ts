@@ -14,7 +14,7 @@ export interface Application {
   readonly createdAt: Date;
 }
 
-/** One secret of an application, kept as its keyed hash only. */
+/** One secret of an application; only its keyed hash is stored. */
 export interface Credential {
   readonly credentialId: string;
   readonly secretHmac: Uint8Array;
@@ -22,7 +22,7 @@ export interface Credential {
   readonly validUntil: Date;
 }
 
-/** How long a secret may be used to ask for tokens: one year. */
+/** How long a secret can be used to request tokens: one year. */
 export function secretValidity(nowMs: number): { validFrom: Date; validUntil: Date } {
   const validUntil = new Date(nowMs);
   validUntil.setUTCFullYear(validUntil.getUTCFullYear() + 1);
@@ -43,7 +43,10 @@ export const createApplicationSchema = z.object({
 });
 export type CreateApplicationBody = z.output<typeof createApplicationSchema>;
 
-/** Body of PATCH: what is missing or null stays; claims and roles are replaced as a whole (docs/design/interface.md#existing-clients). */
+/**
+ * Body of PATCH: what is missing or null stays unchanged; claims and roles are replaced as a whole
+ * (docs/design/interface.md#existing-clients).
+ */
 export const changeApplicationSchema = z.object({
   display_name: displayName.nullish(),
   custom_claims: customClaimsSchema.nullish(),
@@ -51,7 +54,7 @@ export const changeApplicationSchema = z.object({
 });
 export type ChangeApplicationBody = z.output<typeof changeApplicationSchema>;
 
-/** An application in an answer. */
+/** An application in a response. */
 export const applicationSchema = z.strictObject({
   identity: z.string(),
   client_id: z.string(),
@@ -68,7 +71,7 @@ export function applicationIdentity(applicationId: string): string {
   return `applications/${applicationId}`;
 }
 
-/** An application as the interface shows it. @param secret of its credential, when it was made just now */
+/** An application in the form of the interface. @param secret of its credential, if it was created in this request */
 export function applicationResponse(
   application: Application,
   credentials: readonly Pick<Credential, 'validFrom' | 'validUntil'>[],

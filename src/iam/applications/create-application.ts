@@ -5,7 +5,7 @@ import { type Application, type Credential, secretValidity } from './application
 import { insertApplication, insertCredential } from './application-store.js';
 import { hashClientSecret, newClientSecret } from './client-secret.js';
 
-/** What a new application is made of; id and secret are drawn when they are not given (bootstrap gives them). */
+/** The input of a new application; id and secret are random if not given (bootstrap gives them). */
 export interface NewApplication {
   readonly tenantId: string;
   readonly displayName: string;
@@ -39,7 +39,7 @@ export async function createApplication(
   return { application, ...(await addSecret(tx, deps, application, wanted.clientSecret)) };
 }
 
-/** Gives an application a secret, a new one unless it is given. */
+/** Adds a secret to an application: the given one, or a random one. */
 export async function addSecret(
   tx: Tx,
   deps: CreateApplicationDeps,

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { plainText } from '../../platform/plain-text.js';
 
-/** So many claims of such lengths fit into a header that every server takes. */
+/** This many claims of such lengths fit into a header that every server accepts. */
 const MAX_CLAIMS = 32;
 const MAX_NAME = 64;
 const MAX_VALUE = 256;
 
-/** The service's own: no custom claim may look like one. */
+/** Prefixes of the service's own claims: custom claims must not begin with them. */
 const OWN_PREFIXES = ['jit_', 'arc_'];
 
 /**
- * Claims that mean something to those who read tokens: RFC 7519 4.1, RFC 9068 2.2, RFC 8693 4, RFC 7800 3.1, and OpenID
+ * Claims with a defined meaning for readers of tokens: RFC 7519 4.1, RFC 9068 2.2, RFC 8693 4, RFC 7800 3.1, and OpenID
  * Connect Core 1.0 sections 2 and 5.1.
  */
 const REGISTERED: ReadonlySet<string> = new Set(
@@ -21,7 +21,7 @@ const REGISTERED: ReadonlySet<string> = new Set(
   ),
 );
 
-/** True for a name that an application may not give to a claim of its own. */
+/** True for a name that a custom claim must not have. */
 export function isReservedClaim(name: string): boolean {
   return REGISTERED.has(name) || OWN_PREFIXES.some((prefix) => name.startsWith(prefix));
 }

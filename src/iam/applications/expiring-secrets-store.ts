@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/postgres/database.js';
 
-/** An application that can get no token from some moment on, unless it gets a new secret. */
+/** An application that can get no more tokens after some time unless it gets a new secret. */
 export interface ExpiringApplication {
   readonly tenantId: string;
   readonly applicationId: string;
@@ -8,7 +8,7 @@ export interface ExpiringApplication {
   readonly validUntil: Date;
 }
 
-/** Applications of every tenancy whose last secret expires in this period, the first to expire first; 1,000 at most. */
+/** Applications of every tenancy whose last secret expires in this period, the earliest first; at most 1,000. */
 export async function findExpiringApplications(tx: Tx, from: Date, until: Date): Promise<ExpiringApplication[]> {
   const rows = await tx.query<{
     tenant_id: string;

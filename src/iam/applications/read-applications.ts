@@ -11,7 +11,7 @@ import { applicationResponse } from './application.js';
 import { applicationRows, findApplication, findValidities } from './application-store.js';
 import { noSuchApplication } from './write-application.js';
 
-/** One application, without its secret. @throws {ApiError} forbidden for who is no Owner, not_found */
+/** One application, without its secret. @throws {ApiError} forbidden if the caller is not an Owner, not_found */
 export function readApplication(
   deps: { readonly database: Database },
   principal: Principal,
@@ -64,5 +64,5 @@ function applicationConditions(filters: Filters): Condition[] {
 
 function requireReader(principal: Principal): void {
   if (permits(principal, 'manage', { kind: 'tenancy', tenantId: principal.tenantId })) return;
-  throw new ApiError('forbidden', 'Only Owners see the applications of a tenancy.');
+  throw new ApiError('forbidden', 'Only Owners may read the applications of a tenancy.');
 }

@@ -3,7 +3,7 @@ import type { Logger } from '../../platform/logger.js';
 import type { Database } from '../../platform/postgres/database.js';
 import { findExpiringApplications } from './expiring-secrets-store.js';
 
-/** How long before a secret expires its owner should hear of it: thirty days. */
+/** How long before a secret expires the warning is logged: thirty days. */
 const WARN_BEFORE_MS = 30 * 24 * 60 * 60 * 1000;
 
 export interface ExpiryDeps {

@@ -27,7 +27,7 @@ export interface ApplicationDeps extends AdministerDeps {
   readonly pepper: Uint8Array;
 }
 
-/** Registers an application; the answer is the only one with its secret. @throws {ApiError} forbidden, quota_reached */
+/** Registers an application; only this response has its secret. @throws {ApiError} forbidden, quota_reached */
 export function registerApplication(
   deps: ApplicationDeps,
   principal: Principal,
@@ -74,7 +74,8 @@ export function changeApplication(
 }
 
 /**
- * Replaces the secret: the one before is void from the commit on. Tokens that were issued under it stay (docs/design/interface.md#existing-clients). @throws {ApiError} forbidden, not_found
+ * Replaces the secret: the old one is invalid as soon as this commits. Tokens that were issued for it stay valid until
+ * they expire (docs/design/interface.md#existing-clients). @throws {ApiError} forbidden, not_found
  */
 export function regenerateSecret(
   deps: ApplicationDeps,
@@ -107,12 +108,18 @@ export function deleteApplication(deps: ApplicationDeps, principal: Principal, a
   });
 }
 
-/** What somebody changes of others leaves himself, an Owner until it commits; only of himself he could be the last. */
+/**
+ * Changing another application cannot remove the last Owner, because the caller is an Owner until this commits; only
+ * changing its own can.
+ */
 async function requireOwnerLeft(tx: Tx, principal: Principal, applicationId: string): Promise<void> {
   if (applicationId !== principal.subject) return;
   await lockOwners(tx, principal.tenantId);
   if (await hasOwner(tx, principal.tenantId)) return;
-  throw new ApiError('conflict', 'A tenancy keeps an Owner: make another application or member one first.');
+  throw new ApiError(
+    'conflict',
+    'A tenancy must keep an Owner: give another application or member the Owner role first.',
+  );
 }
 
 export function noSuchApplication(): ApiError {

@@ -11,10 +11,10 @@ import type { ProviderTokens } from './verify-provider-token.js';
 const MAX_TOKEN_LENGTH = 16 * 1024;
 const TENANCY = /^(?:tenancies\/|tenant\/)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
-/** Turns a bearer token of a tenancy's own provider into its member; the member is looked up each time. */
+/** Maps a bearer token of a tenancy's own provider to its member; the member is looked up on each request. */
 export type AuthenticateMember = (token: string, wanted: string | undefined) => Promise<Principal>;
 
-/** The issuer that a token claims to be of; undefined when it is no JWT. Nothing of it is verified. */
+/** The issuer that a token claims; undefined if it is not a JWT. Nothing is verified. */
 export function claimedIssuer(token: string): string | undefined {
   try {
     return token.length > MAX_TOKEN_LENGTH ? undefined : decodeJwt(token).iss;
@@ -24,9 +24,9 @@ export function claimedIssuer(token: string): string | undefined {
 }
 
 /**
- * A token is good for the tenancies that trust its issuer and are its audience, and its subject must be an active member of
- * one. Whoever is a member of several names one in the header `archivist-tenancy`; otherwise it is the one where he is
- * longest. Everything else is one and the same 401.
+ * Returns the check of such a token. A token is valid for the tenancies that trust its issuer and are its audience; its
+ * subject must be an active member of one of them. A member of several tenancies names one in the header
+ * `archivist-tenancy`; the default is the one with the longest membership. Every other token gets the same 401.
  */
 export function createAuthenticateMember(deps: {
   readonly database: Database;
@@ -82,7 +82,7 @@ function tenancyOf(header: string): string | undefined {
   return header.trim().toLowerCase().match(TENANCY)?.[1];
 }
 
-/** A token for several audiences is one for us only when our own client asked for it. */
+/** A token for several audiences is accepted only if our own client requested it. */
 function isFor(
   claims: { readonly aud?: string | string[]; readonly azp?: unknown },
   provider: IdentityProvider,

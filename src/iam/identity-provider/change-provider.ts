@@ -14,8 +14,9 @@ import {
 import { findProvider, saveProvider } from './identity-provider-store.js';
 
 /**
- * Changes how the people of a tenancy sign in: what is missing stays. A secret never follows to another issuer, and all
- * sessions end, for who may come in is another question now. undefined when there is nothing yet and nothing is set.
+ * Changes how the people of a tenancy sign in; missing settings stay unchanged. A secret is never kept for another
+ * issuer, and all sessions end, because different people may now be allowed to sign in. undefined if nothing was stored
+ * before and nothing is set.
  * @throws {ApiError} bad_request naming the setting
  */
 export async function changeProvider(
@@ -68,7 +69,7 @@ function requireIssuer(
   return readIssuer({ issuer: named, config_url: configUrl }, deps.allowPrivate);
 }
 
-/** The issuer whose description lies there, without the slash that it may end with. */
+/** The issuer whose discovery document has this URL, without a trailing slash. */
 function issuerDescribedAt(configUrl: string): string | undefined {
   const end = discoveryUrl('');
   return configUrl.endsWith(end) ? configUrl.slice(0, -end.length) : undefined;

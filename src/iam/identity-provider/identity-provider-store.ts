@@ -21,7 +21,7 @@ export async function findProvider(tx: Tx, tenantId: string): Promise<IdentityPr
   return row && providerOf(row);
 }
 
-/** Writes the settings, whatever they were. */
+/** Creates or replaces the settings. */
 export async function saveProvider(tx: Tx, provider: IdentityProvider): Promise<void> {
   await tx.execute(
     `INSERT INTO archivist.identity_provider (tenant_id, enabled, issuer, client_id, client_secret_sealed, audience,
@@ -41,7 +41,7 @@ export async function saveProvider(tx: Tx, provider: IdentityProvider): Promise<
   );
 }
 
-/** Enabled providers of an issuer, in tenancies that are not disabled, as far as the transaction may read. */
+/** Enabled providers of an issuer, in enabled tenancies that the transaction may read. */
 export async function findProvidersOfIssuer(tx: Tx, issuer: string): Promise<IdentityProvider[]> {
   const rows = await tx.query<ProviderRow>(
     `SELECT ${COLUMNS} FROM archivist.identity_provider p JOIN archivist.tenancy t ON t.tenant_id = p.tenant_id
@@ -52,8 +52,8 @@ export async function findProvidersOfIssuer(tx: Tx, issuer: string): Promise<Ide
 }
 
 /**
- * The enabled providers of the tenancy with this UUID or this verified domain, or of all, two at most; none of a disabled
- * tenancy.
+ * The enabled providers of the tenancy with this UUID or this verified domain, or of all tenancies; at most two, and
+ * none of a disabled tenancy.
  */
 export async function findProvidersToSignIn(tx: Tx, tenancy: string | undefined): Promise<IdentityProvider[]> {
   const rows = await tx.query<ProviderRow>(

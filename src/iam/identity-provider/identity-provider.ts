@@ -3,7 +3,7 @@ import { ApiError } from '../../platform/errors.js';
 import { isPrivateHost } from '../../platform/http/outbound-fetch.js';
 import { plainText } from '../../platform/plain-text.js';
 
-/** The names of the claims that tell us who somebody is. */
+/** The names of the claims that identify a person. */
 export interface ClaimNames {
   readonly email: string;
   readonly email_verified: string;
@@ -15,9 +15,9 @@ export interface ClaimNames {
 export interface IdentityProvider {
   readonly tenantId: string;
   readonly enabled: boolean;
-  /** Exactly as in its tokens. Its discovery document lies below it, so nobody but its host speaks for it. */
+  /** Exactly as in its tokens. Its discovery document is below this URL, so only the issuer's host can publish it. */
   readonly issuer: string;
-  /** Of the console at the provider. */
+  /** Client id of the console at the provider. */
   readonly clientId: string;
   /** Sealed; empty for a public client. */
   readonly clientSecretSealed: string;
@@ -36,7 +36,10 @@ export const STANDARD_CLAIMS: ClaimNames = {
 const claimName = plainText(128).min(1);
 const settingText = plainText(1024);
 
-/** `enterprise_sso_config` (docs/design/interface.md#shapes); `audience` and `claims` are ours. What is missing stays. */
+/**
+ * `enterprise_sso_config` (docs/design/interface.md#shapes); `audience` and `claims` are extensions. Missing settings
+ * stay unchanged.
+ */
 export const enterpriseSsoSchema = z.object({
   config_url: settingText.nullish(),
   issuer: settingText.nullish(),
@@ -54,14 +57,14 @@ export const enterpriseSsoSchema = z.object({
 });
 export type EnterpriseSsoBody = z.output<typeof enterpriseSsoSchema>;
 
-/** Where an issuer describes itself (OpenID Connect Discovery 1.0, section 4). */
+/** URL of an issuer's discovery document (OpenID Connect Discovery 1.0, section 4). */
 export function discoveryUrl(issuer: string): string {
   return `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
 }
 
 /**
- * The issuer as it is kept. @throws {ApiError} bad_request for what is no issuer, lies in a private network without
- * `allowPrivate`, or is to be described by another address than its own
+ * The issuer in its stored form. @throws {ApiError} bad_request if it is not an issuer, is in a private network without
+ * `allowPrivate`, or names another discovery URL than its own
  */
 export function readIssuer(body: { issuer: string; config_url: string }, allowPrivate: boolean): string {
   const { issuer, config_url: configUrl } = body;
@@ -71,13 +74,13 @@ export function readIssuer(body: { issuer: string; config_url: string }, allowPr
   if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:'))
     throw refuse('must begin with https://');
   if (/[?#@\s\\]/.test(issuer) || url.username !== '') throw refuse('must have no query, fragment or user');
-  if (!allowPrivate && isPrivateHost(url.hostname)) throw refuse('lies in a private network');
+  if (!allowPrivate && isPrivateHost(url.hostname)) throw refuse('is in a private network');
   if (configUrl !== '' && configUrl !== discoveryUrl(issuer))
     throw new ApiError('bad_request', `enterprise_sso_config.config_url: must be ${discoveryUrl(issuer)}, or left out`);
   return issuer;
 }
 
-/** The settings as the interface shows them; the secret never. */
+/** The settings in the form of the interface, without the secret. */
 export function enterpriseSsoResponse(provider: IdentityProvider | undefined): Record<string, unknown> {
   return {
     enterprise_sso_enabled: provider?.enabled ?? false,

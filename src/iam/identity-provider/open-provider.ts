@@ -1,7 +1,7 @@
 import * as openid from 'openid-client';
 import type { OutboundFetch } from '../../platform/http/outbound-fetch.js';
 
-/** A client of a provider, and whether it proves itself by a secret. */
+/** A client of a provider, and whether it authenticates with a secret. */
 export interface ProviderClient {
   readonly issuer: string;
   readonly clientId: string;
@@ -10,8 +10,8 @@ export interface ProviderClient {
 }
 
 /**
- * Reads the provider's description of itself, which must bear the issuer's name, and answers a client of it. ID tokens are
- * verified by signature even though they come over TLS. @throws when the provider does not answer as one
+ * Reads the provider's discovery document, which must name the issuer, and returns a client of it. ID tokens are
+ * verified by signature even though they arrive over TLS. @throws if the provider's response is not valid
  */
 export async function openProvider(
   provider: ProviderClient,
@@ -29,11 +29,11 @@ export async function openProvider(
       execute: [openid.enableNonRepudiationChecks, ...(rules.allowPrivate ? [openid.allowInsecureRequests] : [])],
     },
   );
-  if (configuration.serverMetadata().issuer !== issuer) throw new Error('the provider is another issuer');
+  if (configuration.serverMetadata().issuer !== issuer) throw new Error('the discovery document names another issuer');
   return configuration;
 }
 
-/** As a client is registered unless it was asked for otherwise (OpenID Connect Registration 1.0, section 2): by Basic. */
+/** Default registration of a client (OpenID Connect Registration 1.0, section 2): HTTP Basic. */
 function bySecret(secret: string): openid.ClientAuth {
   return (server, ...request) => {
     const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];

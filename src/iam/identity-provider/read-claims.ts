@@ -1,9 +1,9 @@
 import { isPlainText } from '../../platform/plain-text.js';
 import type { ClaimNames } from './identity-provider.js';
 
-/** Who the claims of a token say that somebody is. */
+/** The person that the claims of a token describe. */
 export interface ClaimedPerson {
-  /** A verified address; undefined when the claims hold none. */
+  /** A verified address; undefined if the claims have none. */
   readonly email: string | undefined;
   readonly displayName: string | undefined;
   readonly groups: readonly string[];
@@ -13,9 +13,9 @@ const MAX_TEXT = 320;
 const MAX_GROUPS = 500;
 
 /**
- * Reads the claims under a tenancy's names for them. An address counts only when it is said to be verified; one that is
- * not makes the claims unusable.
- * @throws {Error} for an address without verification, or a verification that is denied
+ * Reads the claims under a tenancy's names for them. An address counts only if it is marked as verified; an unverified
+ * address makes the claims unusable.
+ * @throws {Error} for an address without verification, or one marked as unverified
  */
 export function readClaims(claims: Readonly<Record<string, unknown>>, names: ClaimNames): ClaimedPerson {
   const email = text(claims[names.email]);
@@ -25,7 +25,7 @@ export function readClaims(claims: Readonly<Record<string, unknown>>, names: Cla
   return { email, displayName: text(claims[names.display_name]), groups: groupsOf(claims[names.groups]) };
 }
 
-/** A list of names; anything else is no group. */
+/** A list of names; any other value means no groups. */
 function groupsOf(claim: unknown): string[] {
   if (!Array.isArray(claim)) return [];
   return claim.slice(0, MAX_GROUPS).flatMap((each) => text(each) ?? []);

@@ -12,7 +12,7 @@ import type { Clock } from '../../platform/clock.js';
 import type { OutboundFetch } from '../../platform/http/outbound-fetch.js';
 import { openProvider } from './open-provider.js';
 
-/** Only signatures by keys of which the public half is published: no HMAC, and never none. */
+/** Only algorithms with published public keys: no HMAC, and never `none`. */
 const ALGORITHMS = [
   'RS256',
   'RS384',
@@ -26,7 +26,7 @@ const ALGORITHMS = [
   'EdDSA',
   'Ed25519',
 ];
-/** Header members by which a token could bring its own key, or ask for rules that we do not know. */
+/** Header members that could carry the token's own key, or require rules that we do not support. */
 const REFUSED_HEADERS = ['jwk', 'jku', 'x5u', 'x5c', 'crit', 'b64'];
 const TYPES: readonly unknown[] = [undefined, 'jwt', 'at+jwt', 'application/at+jwt'];
 const CLOCK_SKEW_SECONDS = 5;
@@ -36,13 +36,15 @@ const KEYS_LIVE_MS = 10 * 60 * 1000;
 /** Verifies tokens of the providers of tenancies. */
 export interface ProviderTokens {
   /**
-   * The claims of a token that this issuer signed and that has not expired. The audience is left to the caller, who knows
-   * the tenancy. @throws when the token does not hold, or the issuer's keys cannot be had
+   * Returns the claims of a token that this issuer signed and that has not expired. The caller must check the audience,
+   * because it depends on the tenancy. @throws if the token is invalid, or the issuer's keys cannot be fetched
    */
   verify(token: string, issuer: string): Promise<JWTPayload>;
 }
 
-/** Keys are the issuer's own, found through the description below its URL; both are remembered for ten minutes. */
+/**
+ * Uses only the issuer's own keys, found through the discovery document below its URL; both are cached for ten minutes.
+ */
 export function createProviderTokens(deps: {
   readonly clock: Clock;
   readonly fetch: OutboundFetch;
@@ -76,7 +78,7 @@ export function createProviderTokens(deps: {
       const known = verified.get(hash);
       if (known && deps.clock.now() < (known.exp! + CLOCK_SKEW_SECONDS) * 1000) return known;
       const header = decodeProtectedHeader(token);
-      if (REFUSED_HEADERS.some((name) => name in header)) throw new Error('header member refused');
+      if (REFUSED_HEADERS.some((name) => name in header)) throw new Error('a header member is not accepted');
       if (!TYPES.includes(header.typ?.toLowerCase())) throw new Error('neither an access token nor an ID token');
       const { payload } = await jwtVerify(token, await keysOf(issuer), {
         algorithms: ALGORITHMS,

@@ -10,7 +10,10 @@ import { createInvite, deleteInvite, type WriteInviteDeps } from './write-invite
 type InviteDeps = ReadInviteDeps & WriteInviteDeps;
 const shared = { access: 'token', success: 200 } as const;
 
-/** Invites under one of their two paths (docs/design/interface.md#members-and-invites). @param name tells the operations of the two apart */
+/**
+ * Invites under one of their two paths (docs/design/interface.md#members-and-invites). @param name distinguishes the
+ * operation ids of the two
+ */
 export function inviteRoutes(
   deps: InviteDeps,
   path: '/archivist/v1/invites' | '/archivist/iam/v1/invites',
@@ -35,7 +38,7 @@ export function inviteRoutes(
       method: 'POST',
       path,
       operationId: `${name}_CreateInvite`,
-      summary: 'Invite somebody by e-mail',
+      summary: 'Invite a person by e-mail',
       example: { email: 'auditor@example.com', message: 'Please look at the calls of May.' },
       codes: [400, 401, 403, 413, 429, 500, 503],
       body: createInviteSchema,

@@ -29,7 +29,7 @@ export async function findInvite(tx: Tx, tenantId: string, inviteId: string): Pr
   return row && inviteOf(row);
 }
 
-/** The invite of a link that has not expired, in any tenancy that the transaction may read. */
+/** The unexpired invite of a link, in any tenancy that the transaction may read. */
 export async function findInviteByToken(tx: Tx, tokenHash: Uint8Array, now: Date): Promise<Invite | undefined> {
   const [row] = await tx.query<InviteRow>(
     `SELECT ${COLUMNS} FROM archivist.invite i WHERE i.token_hash = $1 AND i.expiry_time > $2`,
@@ -38,7 +38,7 @@ export async function findInviteByToken(tx: Tx, tokenHash: Uint8Array, now: Date
   return row && inviteOf(row);
 }
 
-/** Takes the invite of a link away and answers it; of two who do so at once one gets it. */
+/** Deletes and returns the invite of a link; of two concurrent calls, one gets it. */
 export async function takeInvite(
   tx: Tx,
   tenantId: string,
@@ -53,7 +53,7 @@ export async function takeInvite(
   return row && inviteOf(row);
 }
 
-/** The deleted invite; undefined when it was not there. */
+/** The deleted invite; undefined if it did not exist. */
 export async function deleteInviteRow(tx: Tx, tenantId: string, inviteId: string): Promise<Invite | undefined> {
   const [row] = await tx.query<InviteRow>(
     `DELETE FROM archivist.invite i WHERE i.tenant_id = $1 AND i.invite_id = $2 RETURNING ${COLUMNS}`,
@@ -62,12 +62,12 @@ export async function deleteInviteRow(tx: Tx, tenantId: string, inviteId: string
   return row && inviteOf(row);
 }
 
-/** All invites to an address, however its letters are cased. */
+/** All invites to an address, in upper or lower case. */
 export async function deleteInvitesTo(tx: Tx, tenantId: string, email: string): Promise<void> {
   await tx.execute('DELETE FROM archivist.invite WHERE tenant_id = $1 AND lower(email) = lower($2)', [tenantId, email]);
 }
 
-/** Conditions speak of a row as `i`. */
+/** Conditions refer to a row as `i`. */
 export const inviteRows = rowList<InviteRow, Invite>({
   from: 'archivist.invite i',
   columns: COLUMNS,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { plainText } from '../../platform/plain-text.js';
 
-/** Somebody who may become a member, by a link that was sent to his address. */
+/** A person who can become a member, by a link that was sent to their address. */
 export interface Invite {
   readonly tenantId: string;
   readonly inviteId: string;
@@ -11,7 +11,7 @@ export interface Invite {
   readonly createdAt: Date;
 }
 
-/** How long a link is good for: seven days. */
+/** How long a link is valid: seven days. */
 export const INVITE_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** One plain address of ASCII: no name, no list, no comment, nothing that ends a line (RFC 5321, 4.1.2, without quoting). */
@@ -29,7 +29,7 @@ export function inviteIdentity(inviteId: string): string {
   return `invites/${inviteId}`;
 }
 
-/** An invite in an answer. */
+/** An invite in a response. */
 export const inviteSchema = z.strictObject({
   identity: z.string(),
   email: z.string(),
@@ -37,7 +37,7 @@ export const inviteSchema = z.strictObject({
   expiry_time: z.string(),
 });
 
-/** An invite as the interface shows it; the link is in the e-mail alone. */
+/** An invite in the form of the interface; only the e-mail has the link. */
 export function inviteResponse(invite: Invite): Record<string, unknown> {
   return {
     identity: inviteIdentity(invite.inviteId),

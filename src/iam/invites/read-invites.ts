@@ -10,14 +10,14 @@ import { inviteResponse } from './invite.js';
 import { findInvite, inviteRows } from './invite-store.js';
 import { noSuchInvite } from './write-invite.js';
 
-const READERS = 'Only Owners see the invites of a tenancy.';
+const READERS = 'Only Owners may read the invites of a tenancy.';
 
 export interface ReadInviteDeps {
   readonly database: Database;
   readonly pageTokens: PageTokens;
 }
 
-/** One invite that waits or has expired. @throws {ApiError} forbidden, not_found */
+/** One invite that is pending or has expired. @throws {ApiError} forbidden, not_found */
 export async function readInvite(
   deps: ReadInviteDeps,
   principal: Principal,

@@ -16,8 +16,9 @@ export interface WriteInviteDeps extends AdministerDeps {
 }
 
 /**
- * Invites somebody by e-mail. The invite is there before the e-mail goes out, and gone again when it does not; a crash
- * between leaves one that was never sent, for an Owner to delete. @throws {ApiError} forbidden, unavailable
+ * Invites a person by e-mail. The invite is stored before the e-mail is sent, and deleted if sending fails. A crash in
+ * between leaves an invite whose e-mail was never sent; an Owner can delete it. @throws {ApiError} forbidden,
+ * unavailable
  */
 export async function createInvite(
   deps: WriteInviteDeps,
@@ -49,12 +50,16 @@ export async function createInvite(
     await deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, (tx) =>
       deleteInviteRow(tx, tenantId, invite.inviteId),
     );
-    throw retryLater('unavailable', 'The e-mail could not be sent: nobody was invited.', TRY_AGAIN_SECONDS);
+    throw retryLater(
+      'unavailable',
+      'The e-mail could not be sent, so no invite was created. Try again later.',
+      TRY_AGAIN_SECONDS,
+    );
   }
   return inviteResponse(invite);
 }
 
-/** Withdraws an invite: its link is good for nothing. @throws {ApiError} forbidden, not_found */
+/** Withdraws an invite: its link becomes invalid. @throws {ApiError} forbidden, not_found */
 export function deleteInvite(deps: AdministerDeps, principal: Principal, inviteId: string): Promise<void> {
   const act = { action: 'invite.delete', resource: inviteIdentity(inviteId) } as const;
   return administer(deps, principal, act, async (tx) => {
@@ -65,10 +70,10 @@ export function deleteInvite(deps: AdministerDeps, principal: Principal, inviteI
 }
 
 export function noSuchInvite(): ApiError {
-  return new ApiError('not_found', 'There is no such invite: it was withdrawn, or accepted.');
+  return new ApiError('not_found', 'There is no such invite: it was withdrawn or accepted.');
 }
 
-/** What others typed stands in the text, never in a header but the subject, which is one line. */
+/** Text that users typed appears in the body; of the headers, only in the subject, which is one line. */
 function inviteMail(invite: Invite, about: { from: string; tenancy: string; link: string }) {
   const subject = `You are invited to ${about.tenancy}`;
   const paragraphs = [
@@ -76,7 +81,7 @@ function inviteMail(invite: Invite, about: { from: string; tenancy: string; link
     ...(invite.message === '' ? [] : [invite.message]),
     `Accept by signing in with this address, ${invite.email}:`,
     about.link,
-    `The link is good for one use, until ${invite.expiryTime.toISOString()}. If you expect no invitation, do nothing.`,
+    `The link can be used once, until ${invite.expiryTime.toISOString()}. If you did not expect an invitation, ignore it.`,
   ];
   return { to: invite.email, subject, text: `${paragraphs.join('\n\n')}\n` };
 }

@@ -9,11 +9,12 @@ import { type Member, memberIdentity, memberResponse } from './member.js';
 import { findMember, updateMember } from './member-store.js';
 import { lockOwners } from './owner-store.js';
 
-/** What becomes of a member. @throws {ApiError} when it may not */
+/** Returns the member's new state. @throws {ApiError} if the change is not allowed */
 type Change = (member: Member) => Pick<Member, 'roles' | 'active'>;
 
 /**
- * Gives a member exactly these roles. Nobody takes his own Owner role away, and a member who is deactivated gets none.
+ * Gives a member exactly these roles. Members cannot remove their own Owner role, and a deactivated member cannot get
+ * roles.
  * @throws {ApiError} forbidden, not_found, bad_request
  */
 export function setRoles(
@@ -25,12 +26,12 @@ export function setRoles(
   return change(deps, principal, memberId, 'member.set_roles', (member) => {
     if (isHimself(principal, member) && !roles.includes(OWNER_ROLE)) throw refusedToHimself();
     if (!member.active && roles.length > 0)
-      throw new ApiError('bad_request', 'roles: the member is deactivated, activate it first');
+      throw new ApiError('bad_request', 'roles: the member is deactivated; activate the member first');
     return { roles, active: member.active };
   });
 }
 
-/** Lets a member in again, as a basic user. @throws {ApiError} forbidden, not_found */
+/** Reactivates a member, as a basic user. @throws {ApiError} forbidden, not_found */
 export function activateMember(
   deps: AdministerDeps,
   principal: Principal,
@@ -42,8 +43,8 @@ export function activateMember(
 }
 
 /**
- * Shuts a member out from the next request on, and takes its roles, its sessions and the invites to its address away.
- * @throws {ApiError} forbidden, also for oneself; not_found
+ * Deactivates a member from the next request on: removes its roles and sessions, and deletes invites to its address.
+ * @throws {ApiError} forbidden, also for the caller's own membership; not_found
  */
 export function deactivateMember(
   deps: AdministerDeps,
@@ -57,8 +58,8 @@ export function deactivateMember(
 }
 
 /**
- * Changes come one after the other, and each is made by somebody who is an Owner until it commits: so there is always a
- * last one, whoever deactivates whom at the same time.
+ * Changes run one after the other, and each caller is an Owner until its change commits. So an Owner always remains,
+ * even if Owners deactivate each other at the same time.
  */
 function change(
   deps: AdministerDeps,
@@ -79,7 +80,7 @@ function change(
   });
 }
 
-/** An invite that still waits would let him in again. */
+/** A pending invite would let the person in again. */
 async function forgetWaysIn(tx: Tx, member: Member): Promise<void> {
   await deleteSessionsOfMember(tx, member.tenantId, member.memberId);
   await deleteInvitesTo(tx, member.tenantId, member.email);
@@ -90,5 +91,5 @@ function isHimself(principal: Principal, member: Member): boolean {
 }
 
 function refusedToHimself(): ApiError {
-  return new ApiError('forbidden', 'Nobody deactivates or demotes himself: another Owner must do it.');
+  return new ApiError('forbidden', 'Members cannot deactivate or demote themselves: another Owner must do it.');
 }

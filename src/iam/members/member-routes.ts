@@ -20,7 +20,8 @@ export function memberRoutes(deps: ReadMemberDeps & AdministerDeps): Route[] {
       method: 'POST',
       path: `${MEMBERS}/:member_uuid\\:${name}`,
       operationId: name === 'activate' ? 'Members_ActivateMember' : 'Members_DeactivateMember',
-      summary: name === 'activate' ? 'Let a member in again, as a basic user' : 'Shut a member out and take its roles',
+      summary:
+        name === 'activate' ? 'Reactivate a member, as a basic user' : 'Deactivate a member and remove its roles',
       codes: [400, 401, 403, 404, 429],
       params,
       response: memberSchema,
@@ -62,7 +63,10 @@ export function memberRoutes(deps: ReadMemberDeps & AdministerDeps): Route[] {
   ];
 }
 
-/** This list alone calls its token `page_token` (docs/design/interface.md#members-and-invites); it bears the common name as well. */
+/**
+ * Only this list calls its token `page_token` (docs/design/interface.md#members-and-invites); the response has the
+ * common name as well.
+ */
 function namedTwice(reply: Reply): Reply {
   const body = reply.body as { next_page_token: string };
   return { ...reply, body: { ...body, page_token: body.next_page_token } };

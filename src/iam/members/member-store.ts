@@ -43,7 +43,7 @@ export async function findMember(tx: Tx, tenantId: string, memberId: string): Pr
   return row && memberOf(row);
 }
 
-/** The member of a tenancy whom the provider calls so, active or not. */
+/** The member of a tenancy with this issuer and subject, active or not. */
 export async function findMemberBySubject(
   tx: Tx,
   tenantId: string,
@@ -56,7 +56,7 @@ export async function findMemberBySubject(
   return row && memberOf(row);
 }
 
-/** Roles of an active member, which nobody changes before the transaction ends. */
+/** Roles of an active member, locked against changes until the transaction ends. */
 export async function lockMemberRoles(
   tx: Tx,
   tenantId: string,
@@ -69,7 +69,10 @@ export async function lockMemberRoles(
   return row?.roles;
 }
 
-/** The active member whom the provider calls so in the named tenancies; of several the one that is longest there. */
+/**
+ * The active member with this issuer and subject in the named tenancies; of several, the one with the longest
+ * membership.
+ */
 export async function findMemberAcross(
   tx: Tx,
   principal: { readonly issuer: string; readonly subject: string },
@@ -95,7 +98,7 @@ export async function updateMember(
   );
 }
 
-/** Conditions speak of a row as `m`. */
+/** Conditions refer to a row as `m`. */
 export const memberRows = rowList<MemberRow, Member>({
   from: 'archivist.member m',
   columns: COLUMNS,
@@ -104,14 +107,14 @@ export const memberRows = rowList<MemberRow, Member>({
   entryOf: memberOf,
 });
 
-/** A tenancy in which somebody is an active member. */
+/** A tenancy in which a person is an active member. */
 export interface Membership {
   readonly memberId: string;
   readonly tenantId: string;
   readonly tenancyName: string;
 }
 
-/** Of tenancies that are not disabled and still trust that issuer, the longest first. */
+/** Memberships in enabled tenancies that still trust that issuer, the longest first. */
 export async function listMembershipRows(
   tx: Tx,
   principal: { readonly issuer: string; readonly subject: string },

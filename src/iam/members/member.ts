@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { OWNER_ROLE } from '../access/permits.js';
 
-/** Somebody who works in a tenancy, known by the tenancy's identity provider. */
+/** A person who works in a tenancy, known by the tenancy's identity provider. */
 export interface Member {
   readonly tenantId: string;
   readonly memberId: string;
   readonly issuer: string;
   readonly subject: string;
   readonly displayName: string;
-  /** Verified by the provider when he last signed in. */
+  /** Verified by the provider at the last sign-in. */
   readonly email: string;
   readonly roles: readonly string[];
   readonly active: boolean;
   readonly createdAt: Date;
 }
 
-/** Body of `PATCH /archivist/iam/v1/members/{uuid}`: the roles are what is sent. */
+/** Body of `PATCH /archivist/iam/v1/members/{uuid}`: the roles that the member will have. */
 export const changeMemberSchema = z.object({
   roles: z
     .array(z.literal(OWNER_ROLE))
@@ -27,7 +27,7 @@ export function memberIdentity(memberId: string): string {
   return `members/${memberId}`;
 }
 
-/** A member in an answer. */
+/** A member in a response. */
 export const memberSchema = z.strictObject({
   identity: z.string(),
   display_name: z.string(),
@@ -36,7 +36,7 @@ export const memberSchema = z.strictObject({
   roles: z.array(z.string()),
 });
 
-/** A member as the interface shows it. */
+/** A member in the form of the interface. */
 export function memberResponse(member: Member): Record<string, unknown> {
   return {
     identity: memberIdentity(member.memberId),
@@ -47,7 +47,10 @@ export function memberResponse(member: Member): Record<string, unknown> {
   };
 }
 
-/** True for one and the same address: no letter that only looks alike, or folds to another one, is the same. */
+/**
+ * True if two addresses are the same, ignoring the case of ASCII letters only: letters that look alike, or that Unicode
+ * folds together, differ.
+ */
 export function sameEmail(left: string, right: string): boolean {
   return /^[\x21-\x7e]+$/.test(left) && /^[\x21-\x7e]+$/.test(right) && left.toLowerCase() === right.toLowerCase();
 }

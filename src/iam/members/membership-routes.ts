@@ -10,7 +10,7 @@ const query = z.object({
     .string()
     .regex(/^\d{0,9}$/, 'must be a number of results')
     .optional(),
-  // There is never a second page: no token is ours.
+  // There is never a second page, so no token can be valid.
   page_token: z.string().max(0, 'is not one of ours').optional(),
 });
 

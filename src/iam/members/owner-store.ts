@@ -1,12 +1,12 @@
 import type { Tx } from '../../platform/postgres/database.js';
 import { OWNER_ROLE } from '../access/permits.js';
 
-/** Lets changes of who owns a tenancy come one after the other, until the transaction ends. */
+/** Serializes changes of a tenancy's Owners until the transaction ends. */
 export async function lockOwners(tx: Tx, tenantId: string): Promise<void> {
   await tx.query('SELECT 1 FROM archivist.tenancy WHERE tenant_id = $1 FOR NO KEY UPDATE', [tenantId]);
 }
 
-/** Whether the tenancy has an Owner: an application, or a member who is active. */
+/** Whether the tenancy has an Owner: an application, or an active member. */
 export async function hasOwner(tx: Tx, tenantId: string): Promise<boolean> {
   const rows = await tx.query(
     `SELECT FROM archivist.application WHERE tenant_id = $1 AND $2 = ANY (roles)

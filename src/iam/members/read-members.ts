@@ -28,7 +28,7 @@ export function listMembers(
   request: { query: Readonly<Record<string, unknown>>; exactTotal: boolean },
 ): Promise<Page<Record<string, unknown>>> {
   const { tenantId } = principal;
-  requireManager(principal, 'Only Owners see the members of a tenancy.');
+  requireManager(principal, 'Only Owners may read the members of a tenancy.');
   const list = `members ${tenantId}`;
   const query = readListQuery(request.query, list, deps.pageTokens);
   const conditions = [condition('m.tenant_id = ?', tenantId), ...memberConditions(query.filters)];
@@ -40,7 +40,10 @@ export function listMembers(
   });
 }
 
-/** Tenancies that the caller is a member of (docs/design/interface.md#members-and-invites). An application is nobody's member. */
+/**
+ * Tenancies that the caller is a member of (docs/design/interface.md#members-and-invites). An application is not a
+ * member of any tenancy.
+ */
 export async function listMemberships(
   deps: { readonly database: Database },
   principal: Principal,

@@ -9,21 +9,25 @@ export interface AdministerDeps extends SecurityDeps {
   readonly database: Database;
 }
 
-/** What an administrative act came to: the answer, and what its entry in the audit says beside the act itself. */
+/** The outcome of an administrative act: the result, and what its audit entry adds to the act. */
 export interface Administered<Result> {
   readonly result: Result;
-  /** When it was not known before, as the identity of what is made. */
+  /** Set if it was unknown before, such as the identity of a new resource. */
   readonly resource?: string;
   readonly details?: SecurityAct['details'];
 }
 
-/** Refusals by right or by rule, which an auditor wants to see; wrong input and things that are not there tell nothing. */
+/**
+ * Refusals because of missing rights or a rule, which auditors need; invalid input and missing resources are not
+ * recorded.
+ */
 const AUDITED: ReadonlySet<ErrorCode> = new Set(['forbidden', 'conflict', 'quota_reached']);
 
 /**
- * Runs an Owner's act in one transaction of the tenancy with its entry in the security audit. The caller must be an Owner
- * while the act commits, not only when the request came. A refused act has an entry too, in a transaction of its own.
- * @throws {ApiError} forbidden for who is no Owner; else what work throws
+ * Runs an Owner's act in one transaction of the tenancy, together with its entry in the security audit. The caller must
+ * be an Owner when the act commits, not only when the request arrived. A refused act is also recorded, in a transaction
+ * of its own.
+ * @throws {ApiError} forbidden if the caller is not an Owner; else every error of `work`
  */
 export async function administer<Result>(
   deps: AdministerDeps,

@@ -12,9 +12,9 @@ export interface SecurityDeps {
 }
 
 /**
- * Records who did what in the transaction that does it: both are there, or neither is. The entry is an asset-free event of
- * the tenancy, so its leaf, its receipt and its offline proof are those of every other event. Its line of the service's log
- * is written before the commit: after a crash there may be a line too many, never one too few.
+ * Records who did what, in the transaction that does it: both commit, or neither does. The entry is an asset-free event
+ * of the tenancy, so it has a leaf, a receipt and an offline proof like every other event. The log line is written
+ * before the commit: a crash can leave an extra line, never a missing one.
  */
 export async function recordSecurityEvent(tx: Tx, deps: SecurityDeps, act: SecurityAct): Promise<void> {
   const event = {
@@ -28,8 +28,8 @@ export async function recordSecurityEvent(tx: Tx, deps: SecurityDeps, act: Secur
 }
 
 /**
- * One structured line, whatever the level of the service's log; a silent log stays silent. It is all that is kept of what
- * concerns no tenancy.
+ * Writes one structured line, regardless of the log level unless the log is silent. Acts that concern no tenancy are
+ * recorded only here.
  */
 export function tellSecurityEvent(
   logger: Logger,

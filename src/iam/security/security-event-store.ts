@@ -9,7 +9,7 @@ export interface SecurityEventRow {
   readonly createdAtMs: bigint;
 }
 
-/** Writes the entry as an asset-free event, and puts it before the tenancy's log, whose id is the tenancy's. */
+/** Writes the entry as an asset-free event, and queues it for the tenancy's log, whose id is the tenancy's. */
 export async function insertSecurityEvent(tx: Tx, event: SecurityEventRow): Promise<void> {
   const { issuer, subject } = SECURITY_EVENT_CREATOR;
   await tx.execute(

@@ -6,31 +6,31 @@ import type { Principal } from '../../platform/http/principal.js';
  */
 export const SECURITY_EVENT_TYPE = 'arc_security_event';
 
-/** `created_by` of these events: nobody's token has an empty issuer, so nobody is their creator. */
+/** `created_by` of these events: no token has an empty issuer, so nobody counts as their creator. */
 export const SECURITY_EVENT_CREATOR = { issuer: '', subject: 'Archivist Internal' } as const;
 
-/** Who acted: token issuer and subject, or as much as is known of who tried. */
+/** The acting party: token issuer and subject, or what is known of the party that tried. */
 export interface Actor {
   readonly issuer: string;
   readonly subject: string;
   readonly displayName: string;
 }
 
-/** Who runs the deployment: above the tenancies, a member of none. */
+/** The person or program that runs the deployment: above the tenancies and a member of none. */
 export const OPERATOR: Actor = { issuer: '', subject: 'operator', displayName: 'Operator' };
 
-/** Something that was done to who may do what. */
+/** A change of permissions, identities or credentials. */
 export interface SecurityAct {
   /** Tenancy whose audit it belongs to. */
   readonly tenantId: string;
   readonly actor: Actor;
   /** Resource and verb: `application.create`, `member.deactivate`, `token.lockout`. */
   readonly action: `${string}.${string}`;
-  /** Identity of what it was done to, such as `applications/<uuid>`. */
+  /** Identity of what was changed, such as `applications/<uuid>`. */
   readonly resource: string;
-  /** `success` unless said otherwise. */
+  /** Default `success`. */
   readonly outcome?: 'success' | 'failure';
-  /** What an auditor asks next: names, roles, reasons; never a secret. */
+  /** What an auditor needs next: names, roles, reasons; never a secret. */
   readonly details?: Readonly<Record<string, string | readonly string[]>>;
 }
 
@@ -46,7 +46,7 @@ export function securityAttributes(act: Omit<SecurityAct, 'tenantId'>): Record<s
   };
 }
 
-/** The actor that a verified token stands for. */
+/** The actor for a verified token. */
 export function actorOf(principal: Omit<Principal, 'roles'>): Actor {
   const { issuer, subject, displayName } = principal;
   return { issuer, subject, displayName };

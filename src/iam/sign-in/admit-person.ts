@@ -10,7 +10,7 @@ import { hashSecretToken } from '../secret-token.js';
 import { recordSecurityEvent } from '../security/record-security-event.js';
 import { openSession, type SessionDeps } from './session.js';
 
-/** Whom a provider vouches for. */
+/** A person whose identity a provider confirms. */
 export interface Person {
   readonly issuer: string;
   readonly subject: string;
@@ -23,9 +23,9 @@ export interface Person {
 type AdmitDeps = SessionDeps & { readonly logger: Logger };
 
 /**
- * Opens a session for a member, or for whoever accepts an invite that was sent to his address and becomes one: the invite
- * is gone in the same transaction. Answers the session's Set-Cookie header.
- * @throws {ApiError} forbidden for everybody else; an invite that was meant for somebody else stays
+ * Opens a session for a member, or for a person who accepts an invite to their own address. Accepting deletes the
+ * invite and creates the member in the same transaction. Returns the session's Set-Cookie header.
+ * @throws {ApiError} forbidden for everybody else; an invite that was meant for another person stays
  */
 export function admitPerson(
   deps: AdmitDeps,
@@ -34,7 +34,7 @@ export function admitPerson(
 ): Promise<string> {
   const { tenantId, inviteToken } = door;
   return deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
-    // Of one person's two invites, accepted at the same time, the second finds a member.
+    // If one person accepts two invites at the same time, the second finds a member.
     await lockOwners(tx, tenantId);
     const known = await findMemberBySubject(tx, tenantId, person);
     if (known && !known.active) throw new ApiError('forbidden', 'You are deactivated: an Owner must activate you.');
@@ -55,7 +55,7 @@ async function redeemInvite(
   const { tenantId } = link;
   const hash = hashSecretToken(deps.pepper, 'invite', link.inviteToken);
   const invite = await takeInvite(tx, tenantId, hash, new Date(deps.clock.now()));
-  if (!invite) throw new ApiError('forbidden', 'This link was used, withdrawn, or has expired.');
+  if (!invite) throw new ApiError('forbidden', 'This link was used, was withdrawn, or has expired.');
   if (!sameEmail(invite.email, person.email))
     throw new ApiError('forbidden', `This invite is for ${invite.email}: sign in with that address.`);
   await recordSecurityEvent(tx, deps, {

@@ -4,7 +4,7 @@ export interface SessionRow {
   readonly tenantId: string;
   readonly sessionHash: Uint8Array;
   readonly memberId: string;
-  /** That the provider told of at the sign-in. */
+  /** As the provider reported them at the sign-in. */
   readonly groups: readonly string[];
   readonly expiresAt: Date;
 }
@@ -16,7 +16,7 @@ export async function insertSession(tx: Tx, session: SessionRow): Promise<void> 
   );
 }
 
-/** Who a session stands for. */
+/** The member whose session it is. */
 export interface SessionMember {
   readonly tenantId: string;
   readonly issuer: string;
@@ -28,8 +28,8 @@ export interface SessionMember {
 }
 
 /**
- * The member of a session that has not expired, while he is active, his tenancy is not disabled and it still trusts the
- * provider that he came by; in any tenancy that the transaction may read.
+ * The member of an unexpired session, if the member is active, the tenancy is enabled and it still trusts the provider
+ * of the sign-in; in any tenancy that the transaction may read.
  */
 export async function findSessionMember(
   tx: Tx,
@@ -77,7 +77,7 @@ export async function deleteSessionsOfMember(tx: Tx, tenantId: string, memberId:
   ]);
 }
 
-/** Ends every session of a tenancy, or only those that have expired by then. */
+/** Ends every session of a tenancy, or only those that have expired by the given time. */
 export async function deleteSessionsOfTenancy(tx: Tx, tenantId: string, expiredBy?: Date): Promise<void> {
   await tx.execute(
     'DELETE FROM archivist.member_session WHERE tenant_id = $1 AND ($2::timestamptz IS NULL OR expires_at <= $2)',

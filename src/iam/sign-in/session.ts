@@ -17,7 +17,10 @@ export interface SessionDeps {
   readonly publicUrl: string;
 }
 
-/** Over https the name binds the cookie to this host, its root and TLS: no neighbour can plant one (RFC 6265bis, 4.1.3). */
+/**
+ * Over https the name binds the cookie to this host, the root path and TLS: no neighbouring host can set one (RFC
+ * 6265bis, 4.1.3).
+ */
 export function sessionCookieName(publicUrl: string): string {
   return isSecure(publicUrl) ? '__Host-archivist-session' : 'archivist-session';
 }
@@ -27,7 +30,9 @@ export function isSecure(publicUrl: string): boolean {
   return publicUrl.startsWith('https:');
 }
 
-/** Opens a session, always under a new token, in the transaction that let the member in. Answers its Set-Cookie header. */
+/**
+ * Opens a session, always with a new token, in the transaction that admitted the member. Returns its Set-Cookie header.
+ */
 export async function openSession(
   tx: Tx,
   deps: SessionDeps,
@@ -47,7 +52,7 @@ export async function openSession(
   return sessionCookie(deps.publicUrl, token, SESSION_SECONDS);
 }
 
-/** Ends the session of a request, if it has one. Answers the Set-Cookie header that takes the cookie away. */
+/** Ends the session of a request, if it has one. Returns the Set-Cookie header that deletes the cookie. */
 export async function endSession(deps: SessionDeps, cookies: string | undefined): Promise<string> {
   const token = readCookie(cookies, sessionCookieName(deps.publicUrl));
   if (token !== undefined) {
@@ -57,7 +62,7 @@ export async function endSession(deps: SessionDeps, cookies: string | undefined)
   return sessionCookie(deps.publicUrl, '', 0);
 }
 
-/** Who the session of a request stands for, as of now; undefined without one that holds. */
+/** The principal of a request's session, as of now; undefined without a valid session. */
 export async function principalOfSession(
   deps: SessionDeps,
   cookies: string | undefined,
@@ -71,8 +76,8 @@ export async function principalOfSession(
 }
 
 /**
- * True for a request that a session may make: one that changes nothing and that no other site has the browser send. The
- * cookie is SameSite=Lax, which leaves plain links from elsewhere; Fetch Metadata tells them apart.
+ * True for a request that a session may make: it changes nothing, and no other site made the browser send it. The
+ * cookie is SameSite=Lax, which still permits plain links from other sites; Fetch Metadata detects those.
  */
 export function mayUseSession(request: IncomingMessage): boolean {
   const site = request.headers['sec-fetch-site'];

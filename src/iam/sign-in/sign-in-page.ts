@@ -1,6 +1,6 @@
 import type { Reply } from '../../platform/http/route.js';
 
-/** A small page without script or anything from elsewhere. @param parts HTML, of which whatever others typed is escaped */
+/** A small page without scripts or external content. @param parts HTML; text that users typed is already escaped */
 export function signInPage(title: string, parts: readonly string[]): Pick<Reply, 'bytes' | 'contentType' | 'headers'> {
   const html = `<!doctype html>
 <html lang="en">

@@ -9,7 +9,7 @@ import { escaped, signInPage } from './sign-in-page.js';
 const shared = { access: 'public', extension: true, success: 302, rawResponse: 'text/html' } as const;
 const REFUSALS = [400, 403, 404, 409, 503];
 
-/** How people come in and leave by a browser. None of these is part of the interface. */
+/** How people sign in and out with a browser. These routes are not part of the interface. */
 export function signInRoutes(deps: SignInDeps): Route[] {
   return [signInRoute(deps), callbackRoute(deps), acceptRoute(deps), signOutRoute(deps), consoleRoute(deps)];
 }
@@ -38,7 +38,7 @@ function callbackRoute(deps: SignInDeps): Route {
     method: 'GET',
     path: '/console/callback',
     operationId: 'Console_Callback',
-    summary: 'Where the identity provider sends people back to',
+    summary: 'Where the identity provider redirects people back to',
     codes: REFUSALS,
     handle: ({ request, headers }) =>
       onPage(async () => redirect(await endSignIn(deps, searchOf(request), headers['cookie']))),
@@ -53,7 +53,7 @@ function acceptRoute(deps: SignInDeps): Route {
     operationId: 'Console_AcceptInvite',
     summary: 'Accept an invite by signing in with the address that it was sent to',
     codes: REFUSALS,
-    query: z.object({ token: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'is not the one of the e-mail') }),
+    query: z.object({ token: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'is not the token of the e-mail') }),
     handle: ({ query }) => onPage(async () => redirect(await beginAcceptance(deps, query.token))),
   });
 }
@@ -95,7 +95,7 @@ function consoleRoute(deps: SignInDeps): Route {
   });
 }
 
-/** No other site signs people out. */
+/** Other sites must not sign people out. */
 function requireOwnPage(headers: Readonly<Record<string, string | undefined>>, publicUrl: string): void {
   const site = headers['sec-fetch-site'];
   const origin = headers['origin'];
@@ -104,7 +104,7 @@ function requireOwnPage(headers: Readonly<Record<string, string | undefined>>, p
     throw new ApiError('forbidden', 'Another site may not sign you out.');
 }
 
-/** People read a refusal as a page. */
+/** People get a refusal as a page. */
 async function onPage(work: () => Promise<Reply>): Promise<Reply> {
   try {
     return await work();

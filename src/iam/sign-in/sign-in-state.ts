@@ -3,7 +3,7 @@ import { readCookie, setCookie } from '../../platform/http/cookies.js';
 import type { SealedBox } from '../../platform/keys/sealed-box.js';
 import { isSecure } from './session.js';
 
-/** How long somebody may take at his provider. */
+/** How long a person may take at the identity provider. */
 const SIGN_IN_SECONDS = 10 * 60;
 const PLACE = 'sign-in';
 
@@ -18,15 +18,18 @@ const stateSchema = z.object({
   expiresAtMs: z.number(),
 });
 
-/** What a sign-in that was begun must remember. Only the browser that began it has it, and it cannot read or change it. */
+/**
+ * What must be remembered of a started sign-in. Only the browser that started it has the state, and it can neither read
+ * nor change it.
+ */
 export type SignInState = z.output<typeof stateSchema>;
 
 export interface SignInStates {
-  /** The Set-Cookie header that keeps it, for ten minutes. */
+  /** The Set-Cookie header that stores it, for ten minutes. */
   keep(state: Omit<SignInState, 'expiresAtMs'>): string;
-  /** undefined when the request brings none that holds. */
+  /** undefined if the request has no valid state. */
   read(cookies: string | undefined): SignInState | undefined;
-  /** The Set-Cookie header that takes it away. */
+  /** The Set-Cookie header that deletes it. */
   forget(): string;
 }
 
@@ -53,7 +56,7 @@ export function createSignInStates(deps: {
   };
 }
 
-/** Where to go after signing in: a place of the console, or the console itself when it is anything else. */
+/** Where to go after signing in: a path of the console, or the console's start page for anything else. */
 export function placeInConsole(wanted: string | undefined): string {
   return wanted !== undefined && wanted.length <= 2048 && /^\/console(?:[/?#][\x21-\x5b\x5d-\x7e]*)?$/.test(wanted)
     ? wanted

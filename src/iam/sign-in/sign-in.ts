@@ -23,13 +23,13 @@ export interface SignInDeps {
   readonly publicUrl: string;
   readonly pepper: Uint8Array;
   readonly states: SignInStates;
-  /** Of the client secrets at the providers. */
+  /** Opens the client secrets at the providers. */
   readonly clientSecrets: SealedBox;
   readonly fetch: OutboundFetch;
   readonly allowPrivate: boolean;
 }
 
-/** Where the browser goes next, with these cookies. */
+/** The next URL for the browser, with these cookies. */
 export interface Redirect {
   readonly location: string;
   readonly cookies: readonly string[];
@@ -37,7 +37,7 @@ export interface Redirect {
 
 const TRY_AGAIN_SECONDS = 30;
 
-/** The provider of a tenancy named by its UUID or its verified domain, or the only one that there is. */
+/** The provider of a tenancy named by its UUID or its verified domain, or the only provider if there is just one. */
 export async function chooseProvider(
   deps: SignInDeps,
   tenancy: string | undefined,
@@ -79,7 +79,10 @@ export async function beginSignIn(
   return { location: location.href, cookies: [cookie] };
 }
 
-/** Begins to accept an invite: whoever has the link must still prove that the address is his. @throws {ApiError} not_found, unavailable */
+/**
+ * Starts to accept an invite: the person with the link must still prove that the address is theirs. @throws {ApiError}
+ * not_found, unavailable
+ */
 export async function beginAcceptance(deps: SignInDeps, inviteToken: string): Promise<Redirect> {
   const hash = hashSecretToken(deps.pepper, 'invite', inviteToken);
   const now = new Date(deps.clock.now());
@@ -88,23 +91,29 @@ export async function beginAcceptance(deps: SignInDeps, inviteToken: string): Pr
     const [trusted] = found ? await findProvidersToSignIn(tx, found.tenantId) : [];
     return { invite: found, provider: trusted };
   });
-  if (!invite) throw new ApiError('not_found', 'This link was used, withdrawn, or has expired.');
+  if (!invite) throw new ApiError('not_found', 'This link was used, was withdrawn, or has expired.');
   if (!provider)
-    throw new ApiError('conflict', 'Nobody can sign in to this tenancy yet: its Owner must name an identity provider.');
+    throw new ApiError('conflict', 'Nobody can sign in to this tenancy yet: an Owner must set its identity provider.');
   return beginSignIn(deps, provider, { inviteToken, loginHint: invite.email });
 }
 
 /**
- * Ends what was begun in this browser: redeems the code, and lets the person in whom the provider vouches for.
- * @param search the query of the callback, `?` included
- * @throws {ApiError} bad_request for an answer that belongs to no sign-in of this browser, forbidden for who is not let in
+ * Finishes a sign-in that was started in this browser: redeems the code and admits the person that the provider
+ * confirms.
+ * @param search the query of the callback, including `?`
+ * @throws {ApiError} bad_request for a callback that belongs to no sign-in of this browser, forbidden for a person who
+ * is not admitted
  */
 export async function endSignIn(deps: SignInDeps, search: string, cookies: string | undefined): Promise<Redirect> {
   const begun = deps.states.read(cookies);
-  if (!begun) throw new ApiError('bad_request', 'This sign-in was not begun in this browser, or too long ago.');
+  if (!begun)
+    throw new ApiError(
+      'bad_request',
+      'This sign-in was not started in this browser, or was started too long ago. Sign in again.',
+    );
   const provider = await deps.database.inTransaction('system', (tx) => findProvider(tx, begun.tenantId));
   if (!provider?.enabled || provider.issuer !== begun.issuer)
-    throw new ApiError('bad_request', 'The tenancy has another identity provider by now.');
+    throw new ApiError('bad_request', 'The tenancy has changed its identity provider. Sign in again.');
   const { subject, claims } = await redeem(deps, provider, begun, search);
   const person = personOf(claims, provider);
   const session = await admitPerson(deps, { ...person, issuer: provider.issuer, subject }, begun);
@@ -131,12 +140,12 @@ async function redeem(deps: SignInDeps, provider: IdentityProvider, begun: SignI
 }
 
 function personOf(claims: Readonly<Record<string, unknown>>, provider: IdentityProvider) {
-  const refused = new ApiError('forbidden', 'The identity provider does not vouch for your e-mail address.');
+  const refused = new ApiError('forbidden', 'The identity provider does not confirm your e-mail address.');
   try {
     const { email, displayName, groups } = readClaims(claims, provider.claimNames);
     if (email !== undefined) return { email, displayName: displayName ?? email, groups };
   } catch {
-    // Said below, whatever the reason.
+    // Reported below, for every reason.
   }
   throw refused;
 }
@@ -144,10 +153,10 @@ function personOf(claims: Readonly<Record<string, unknown>>, provider: IdentityP
 async function clientOf(deps: SignInDeps, provider: IdentityProvider): Promise<openid.Configuration> {
   const { issuer, clientId, clientSecretSealed } = provider;
   const clientSecret = clientSecretSealed === '' ? '' : deps.clientSecrets.open(clientSecretSealed, provider.tenantId);
-  if (clientSecret === undefined) throw new Error('the client secret of an identity provider does not open');
+  if (clientSecret === undefined) throw new Error('the client secret of an identity provider cannot be decrypted');
   return openProvider({ issuer, clientId, clientSecret }, deps).catch((error: unknown) => {
     deps.logger.warn({ err: error, tenancy: provider.tenantId }, 'an identity provider does not answer');
-    throw retryLater('unavailable', 'The identity provider does not answer now.', TRY_AGAIN_SECONDS);
+    throw retryLater('unavailable', 'The identity provider does not answer now. Try again later.', TRY_AGAIN_SECONDS);
   });
 }
 

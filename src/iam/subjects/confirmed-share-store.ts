@@ -1,18 +1,18 @@
 import type { Tx } from '../../platform/postgres/database.js';
 
-/** A tenancy of this deployment with which another one has exchanged subjects: each holds the wallet of the other. */
+/** A tenancy of this deployment with which another one has exchanged subjects: each has imported the other's wallet. */
 export interface ConfirmedShare {
   /** The other tenancy. */
   readonly tenantId: string;
-  /** UUIDs of the subjects by which the asking tenancy knows the other one. */
+  /** UUIDs of the subjects under which the requesting tenancy knows the other one. */
   readonly knownHereAs: readonly string[];
-  /** UUIDs of the subjects by which the other tenancy knows the asking one: what its policies name. */
+  /** UUIDs of the subjects under which the other tenancy knows the requesting one; its policies use them. */
   readonly knownThereAs: readonly string[];
 }
 
 /**
- * The tenancies that are mutually confirmed with this one, none of them disabled. Nothing else of the other tenancies is
- * told; a transaction that may not read the asking tenancy is told nothing.
+ * Returns the enabled tenancies that are mutually confirmed with this one. It reveals nothing else about them. If the
+ * transaction may not read the requesting tenancy, the result is empty.
  */
 export async function confirmedShares(tx: Tx, tenantId: string): Promise<ConfirmedShare[]> {
   const rows = await tx.query<{ other_tenancy: string; known_here_as: string[]; known_there_as: string[] }>(

@@ -10,14 +10,14 @@ import { noSuchSubject, type Subject, subjectResponse } from './subject.js';
 import { subjectConditions } from './subject-filter-store.js';
 import { findSubject, subjectRows } from './subject-store.js';
 
-const READERS = 'Only Owners see the subjects of a tenancy.';
+const READERS = 'Only Owners may read the subjects of a tenancy.';
 
 export interface ReadSubjectDeps {
   readonly database: Database;
   readonly pageTokens: PageTokens;
 }
 
-/** One subject. @throws {ApiError} forbidden for who is no Owner, not_found */
+/** One subject. @throws {ApiError} forbidden if the caller is not an Owner, not_found */
 export function readSubject(
   deps: ReadSubjectDeps,
   principal: Principal,
@@ -37,7 +37,7 @@ export async function answerOf(tx: Tx, subject: Subject): Promise<Record<string,
   return subjectResponse(subject, (await confirmedSubjects(tx, subject.tenantId)).has(subject.subjectId));
 }
 
-/** A page of the tenancy's subjects, Self among them. @throws {ApiError} forbidden for who is no Owner */
+/** A page of the tenancy's subjects, including Self. @throws {ApiError} forbidden if the caller is not an Owner */
 export function listSubjects(
   deps: ReadSubjectDeps,
   principal: Principal,

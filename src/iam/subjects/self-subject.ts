@@ -2,7 +2,7 @@ import { fromBase64, toBase64, toHex } from '../../core/bytes.js';
 import type { SigningKeyRow } from '../../platform/keys/signing-key-store.js';
 import { readSubjectKeys, SELF, type Subject } from './subject.js';
 
-/** Self of a new tenancy, from its wallet and its tessera key. @throws {TypeError} when one of them is not among the keys */
+/** Self of a new tenancy, from its wallet key and its tessera key. @throws {TypeError} if one of them is missing */
 export function selfSubject(tenantId: string, keys: readonly SigningKeyRow[], createdAt: Date): Subject {
   const wallet = toHex(pointOf(keys, 'wallet'));
   const tessera = toBase64(pointOf(keys, 'tessera'));

@@ -45,7 +45,7 @@ export async function findSubject(tx: Tx, address: SubjectAddress): Promise<Subj
   return row && subjectOf(row);
 }
 
-/** The subject, held against other changes until the transaction ends. */
+/** The subject, locked against other changes until the transaction ends. */
 export async function lockSubject(tx: Tx, address: SubjectAddress): Promise<Subject | undefined> {
   const [row] = await tx.query<SubjectRow>(
     `SELECT ${COLUMNS} FROM archivist.subject s WHERE s.tenant_id = $1 AND s.subject_id = $2 FOR UPDATE`,
@@ -86,7 +86,7 @@ export async function deleteSubjectRow(tx: Tx, address: SubjectAddress): Promise
   ]);
 }
 
-/** Conditions speak of a row as `s`. */
+/** Conditions refer to a row as `s`. */
 export const subjectRows = rowList<SubjectRow, Subject>({
   from: 'archivist.subject s',
   columns: COLUMNS,

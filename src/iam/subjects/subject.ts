@@ -3,7 +3,7 @@ import { ApiError } from '../../platform/errors.js';
 import { plainText } from '../../platform/plain-text.js';
 import { addressOfWalletKey, isTesseraKey } from './subject-keys.js';
 
-/** An organisation as a tenancy knows it: a name of its own choice, and the organisation's keys. */
+/** An organisation as a tenancy knows it: a name that the tenancy chose, and the organisation's keys. */
 export interface Subject {
   readonly tenantId: string;
   readonly subjectId: string;
@@ -17,7 +17,7 @@ export interface Subject {
   readonly createdAt: Date;
 }
 
-/** In every tenancy the subject that holds its own keys. */
+/** In every tenancy, the subject that holds the tenancy's own keys. */
 export const SELF = '00000000-0000-0000-0000-000000000000';
 
 const MAX_KEYS = 32;
@@ -25,7 +25,7 @@ const MAX_KEY = 256;
 const keys = z.array(z.string().max(MAX_KEY)).max(MAX_KEYS);
 const displayName = plainText(128).min(1);
 
-/** Body of `POST /archivist/iam/v1/subjects`: keys, or the string that the other organisation exported, not both. */
+/** Body of `POST /archivist/iam/v1/subjects`: either keys, or the string that the other organisation exported. */
 export const createSubjectSchema = z
   .object({
     display_name: displayName,
@@ -38,11 +38,11 @@ export const createSubjectSchema = z
   })
   .refine((body) => !body.subject_string || !(body.wallet_pub_key?.length || body.tessera_pub_key?.length), {
     path: ['subject_string'],
-    message: 'stands in for wallet_pub_key and tessera_pub_key: send one or the other',
+    message: 'replaces wallet_pub_key and tessera_pub_key: send one or the other',
   });
 export type CreateSubjectBody = z.output<typeof createSubjectSchema>;
 
-/** Body of `PATCH …/{uuid}`: what is missing or null stays; a list of keys is replaced as a whole. */
+/** Body of `PATCH …/{uuid}`: what is missing or null stays unchanged; a list of keys is replaced as a whole. */
 export const changeSubjectSchema = z.object({
   display_name: displayName.nullish(),
   wallet_pub_key: keys.nullish(),
@@ -95,7 +95,7 @@ export function noSuchSubject(): ApiError {
   return new ApiError('not_found', 'There is no such subject.');
 }
 
-/** A subject in an answer; `subject_string` is Self's alone. */
+/** A subject in a response; only Self has a `subject_string`. */
 export const subjectSchema = z.strictObject({
   identity: z.string(),
   display_name: z.string(),
@@ -107,7 +107,7 @@ export const subjectSchema = z.strictObject({
   subject_string: z.string().optional(),
 });
 
-/** A subject as the interface shows it; Self also as the string that another organisation imports. */
+/** A subject in the form of the interface; Self also as the string that another organisation imports. */
 export function subjectResponse(subject: Subject, confirmed: boolean): Record<string, unknown> {
   const isSelf = subject.subjectId === SELF;
   const response = {

@@ -14,7 +14,9 @@ import {
 } from './subject.js';
 import { deleteSubjectRow, insertSubject, lockSubject, updateSubject } from './subject-store.js';
 
-/** Imports another organisation, by its keys or its string. @throws {ApiError} forbidden, bad_request for what is no key */
+/**
+ * Imports another organisation, by its keys or its string. @throws {ApiError} forbidden, bad_request for an invalid key
+ */
 export function createSubject(
   deps: AdministerDeps,
   principal: Principal,
@@ -37,7 +39,10 @@ export function createSubject(
   });
 }
 
-/** Changes what the body names. @throws {ApiError} forbidden for who is no Owner and for Self, not_found, bad_request */
+/**
+ * Changes what the body names. @throws {ApiError} forbidden if the caller is not an Owner, and for Self; not_found,
+ * bad_request
+ */
 export function changeSubject(
   deps: AdministerDeps,
   principal: Principal,
@@ -59,7 +64,10 @@ export function changeSubject(
   });
 }
 
-/** Ends what was shared with it. @throws {ApiError} forbidden for who is no Owner and for Self, not_found */
+/**
+ * Deletes a subject and so stops sharing with it. @throws {ApiError} forbidden if the caller is not an Owner, and for
+ * Self; not_found
+ */
 export function deleteSubject(deps: AdministerDeps, principal: Principal, subjectId: string): Promise<void> {
   const { tenantId } = principal;
   return administer(deps, principal, { action: 'subject.delete', resource: subjectIdentity(subjectId) }, async (tx) => {
@@ -71,11 +79,12 @@ export function deleteSubject(deps: AdministerDeps, principal: Principal, subjec
   });
 }
 
-/** Who is let in from outside, by which wallet, is what an auditor asks. */
+/** Auditors need to know which outside organisation was admitted, and by which wallet. */
 function detailsOf({ displayName, walletAddresses }: Subject) {
   return { display_name: displayName, wallet_address: walletAddresses };
 }
 
 function refuseSelf(subjectId: string): void {
-  if (subjectId === SELF) throw new ApiError('forbidden', 'Self holds the keys of the tenancy: it stays as it is.');
+  if (subjectId === SELF)
+    throw new ApiError('forbidden', 'Self holds the keys of the tenancy and cannot be changed or deleted.');
 }

@@ -6,7 +6,10 @@ import type { QuotaName, Quotas } from '../../platform/quotas.js';
 import { permits } from '../access/permits.js';
 import { roomLeft } from './quota.js';
 
-/** The original's services and ours (docs/design/interface.md#existing-clients), with the quotas that limit them. */
+/**
+ * Services of the original and of this one (docs/design/interface.md#existing-clients), with the quotas that limit
+ * them.
+ */
 export const CAPPED_SERVICES = {
   access_policies: ['access_policies'],
   applications: ['applications'],
@@ -25,13 +28,13 @@ export type CappedService = keyof typeof CAPPED_SERVICES;
 
 const count = z.string().meta({ format: 'int64' });
 
-/** Caps in an answer: numbers as decimal texts. */
+/** Caps in a response: numbers as decimal strings. */
 export const capsSchema = z.strictObject({
   caps: z.array(z.strictObject({ resource_type: z.string(), resource_remaining: count, resource_cap: count })),
 });
 
 /**
- * How much the caller's tenancy may still add, as decimal texts. What no quota limits has no cap in the list.
+ * How much the caller's tenancy may still add, as decimal strings. Resources without a quota are not in the list.
  * @throws {ApiError} forbidden
  */
 export async function readCaps(
@@ -52,7 +55,7 @@ export async function readCaps(
   return { caps };
 }
 
-/** `blob_bytes` is `BlobBytes`, in the manner of the original's `AccessPolicies`. */
+/** `blob_bytes` becomes `BlobBytes`, in the style of the original's `AccessPolicies`. */
 function resourceType(name: QuotaName): string {
   return name
     .split('_')

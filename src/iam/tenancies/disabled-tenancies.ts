@@ -4,15 +4,15 @@ import { listDisabledTenancies } from './tenancy-store.js';
 
 const LOOK_EVERY_MS = 1000;
 
-/** Which tenancies are disabled, in memory, so that asking costs a request nothing. */
+/** The disabled tenancies, in memory, so that requests can check them at no cost. */
 export interface DisabledTenancies {
   has(tenantId: string): boolean;
-  /** Looks now: whoever disables a tenancy does so before answering. */
+  /** Reads them now: a process that disables a tenancy calls this before it responds. */
   refresh(): Promise<void>;
   close(): void;
 }
 
-/** Knows what is disabled from the start on, and what another process disables within about a second. */
+/** Knows the disabled tenancies from the start; changes by another process arrive within about a second. */
 export async function watchDisabledTenancies(deps: {
   readonly database: Database;
   readonly logger: Logger;
@@ -26,7 +26,7 @@ export async function watchDisabledTenancies(deps: {
     if (looking) return;
     looking = true;
     await refresh()
-      // What was disabled stays so, and the next look asks again.
+      // Tenancies that were disabled stay disabled, and the next poll retries.
       .catch((error: unknown) => deps.logger.warn({ err: error }, 'disabled tenancies could not be read'))
       .finally(() => {
         looking = false;

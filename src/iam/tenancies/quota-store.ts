@@ -1,14 +1,16 @@
 import type { Tx } from '../../platform/postgres/database.js';
 import type { QuotaName } from '../../platform/quotas.js';
 
-/** What can be deleted: its rows are counted whenever one is added. */
+/** Resources that can be deleted: their rows are counted each time one is added. */
 export type CountedQuota =
   | 'access_policies'
   | 'applications'
   | 'compliance_policies'
   | 'locations'
   | 'tls_ca_certificates';
-/** What only grows: its use is kept in a row of its own, because counting it would grow with it. */
+/**
+ * Resources that only grow: their use is stored in a row of its own, because counting would become slower as they grow.
+ */
 export type MeteredQuota = Exclude<QuotaName, CountedQuota>;
 
 const COUNTED: Readonly<Record<CountedQuota, string>> = {
@@ -31,12 +33,12 @@ export function isMetered(name: QuotaName): name is MeteredQuota {
   return Object.hasOwn(METERED, name);
 }
 
-/** Until the transaction ends, nobody else counts in this tenancy. */
+/** Locks counting in this tenancy until the transaction ends. */
 export async function lockForCounting(tx: Tx, tenantId: string): Promise<void> {
   await tx.query('SELECT FROM archivist.tenancy WHERE tenant_id = $1 FOR NO KEY UPDATE', [tenantId]);
 }
 
-/** How many the tenancy has, counted no further than `limit`. */
+/** Number of rows that the tenancy has; counting stops at `limit`. */
 export async function countRows(tx: Tx, name: CountedQuota, tenantId: string, limit: number): Promise<number> {
   const [row] = await tx.query<{ total: bigint }>(
     `SELECT count(*) AS total FROM (SELECT 1 FROM ${COUNTED[name]} WHERE tenant_id = $1 LIMIT $2) AS counted`,
@@ -52,14 +54,14 @@ export interface Usage {
   readonly used: number;
 }
 
-/** The rows that there are; with `lock` nobody else changes them until the transaction ends. */
+/** The existing rows; with `lock`, no other transaction can change them until this one ends. */
 export async function findUsage(
   tx: Tx,
   tenantIds: readonly string[],
   names: readonly MeteredQuota[],
   lock: 'lock' | 'read',
 ): Promise<Usage[]> {
-  // In one order everywhere, so that two batches never wait for each other.
+  // Always in the same order, so that two batches cannot deadlock.
   const rows = await tx.query<{ tenant_id: string; resource: MeteredQuota; used: bigint }>(
     `SELECT tenant_id, resource, used FROM archivist.tenancy_usage
       WHERE tenant_id = ANY ($1::uuid[]) AND resource = ANY ($2::text[])
@@ -69,7 +71,9 @@ export async function findUsage(
   return rows.map((row) => ({ tenantId: row.tenant_id, name: row.resource, used: Number(row.used) }));
 }
 
-/** Begins a row by counting what there is, unless somebody has begun it; one who is at it is waited for. */
+/**
+ * Creates a row by counting what exists, unless it was already created; waits for a transaction that is creating it.
+ */
 export async function beginUsage(tx: Tx, tenantId: string, name: MeteredQuota): Promise<void> {
   await tx.execute(
     `INSERT INTO archivist.tenancy_usage (tenant_id, resource, used)
@@ -78,7 +82,7 @@ export async function beginUsage(tx: Tx, tenantId: string, name: MeteredQuota): 
   );
 }
 
-/** What there is, without a row that says so. */
+/** Counts what exists, without using a stored row. */
 export async function countUsage(tx: Tx, tenantId: string, name: MeteredQuota): Promise<number> {
   const text = `SELECT ${METERED[name]} WHERE tenant_id = $1`;
   const [row] = await tx.query<Record<string, bigint>>(text, [tenantId]);

@@ -16,7 +16,7 @@ import {
 } from './quota-store.js';
 
 /**
- * Requires room for one more, in the transaction that adds it: two that add at the same time come one after the other.
+ * Requires room for one more, in the transaction that adds it; concurrent additions wait for each other.
  * @throws {ApiError} quota_reached naming the quota
  */
 export async function requireRoom(tx: Tx, quotas: Quotas, tenantId: string, name: CountedQuota): Promise<void> {
@@ -26,7 +26,7 @@ export async function requireRoom(tx: Tx, quotas: Quotas, tenantId: string, name
   if ((await countRows(tx, name, tenantId, limit)) >= limit) throw quotaReached(name, limit);
 }
 
-/** How much the tenancy may still add, for now: infinitely much where nothing limits it. */
+/** How much the tenancy may still add at this moment; infinite without a limit. */
 export async function roomLeft(
   deps: { readonly database: Database; readonly quotas: Quotas },
   tenantId: string,
@@ -42,20 +42,20 @@ export async function roomLeft(
   return Math.max(0, limit - used);
 }
 
-/** How much of each metered quota something takes. */
+/** How much of each metered quota an operation uses. */
 export type Amounts = Readonly<Partial<Record<MeteredQuota, number>>>;
 
-/** What is left of the metered quotas of some tenancies, theirs alone until the transaction ends. */
+/** What is left of the metered quotas of some tenancies, locked until the transaction ends. */
 export interface Meter {
-  /** Takes all of it or nothing. @throws {ApiError} quota_reached naming the quota */
+  /** Takes the whole amount or nothing. @throws {ApiError} quota_reached naming the quota */
   take(tenantId: string, amounts: Amounts): void;
-  /** Writes down what was taken. */
+  /** Stores what was taken. */
   save(): Promise<void>;
 }
 
 /**
- * Opens the metered quotas that limit these tenancies; undefined, without asking the database, when none does. Opened
- * before anything that it counts is written in the same transaction.
+ * Opens the metered quotas that limit these tenancies; undefined, without a query, if none does. Must be opened before
+ * the same transaction writes anything that it counts.
  */
 export async function openMeter(
   tx: Tx,
@@ -100,7 +100,7 @@ export async function openMeter(
   };
 }
 
-/** The use of a quota without a limit is not kept up: what was kept is forgotten, to be counted anew under a later limit. */
+/** The use of a quota without a limit is not tracked: stored counts are deleted, and a later limit counts again. */
 export function forgetUnlimited(database: Database, quotas: Quotas): Promise<void> {
   const unlimited = METERED_QUOTAS.filter((name) => quotas[name] === undefined);
   return database.inTransaction('system', (tx) => deleteUsage(tx, unlimited));

@@ -23,7 +23,7 @@ export function tenancyRoutes(deps: TenancyDeps): Route[] {
       method: 'GET',
       path: '/archivist/v1/tenancies/:uuid\\:publicinfo',
       operationId: 'Tenancies_GetPublicTenantInfo',
-      summary: 'What everybody may know of a tenancy',
+      summary: 'Public information about a tenancy',
       access: 'public',
       extension: true,
       success: 200,

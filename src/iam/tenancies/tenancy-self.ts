@@ -16,14 +16,14 @@ import { requireManager } from './require-manager.js';
 import { findTenancy, renameTenancy, type Tenancy } from './tenancy-store.js';
 
 export interface TenancyDeps extends AdministerDeps {
-  /** Of the client secrets at the providers. */
+  /** Opens the client secrets at the providers. */
   readonly clientSecrets: SealedBox;
-  /** Whether a provider may lie in a private network. */
+  /** Whether a provider may be in a private network. */
   readonly allowPrivate: boolean;
   readonly publicUrl: string;
 }
 
-/** Body of `PATCH /archivist/v1/tenancies/self` (docs/design/interface.md#shapes): what is missing stays. */
+/** Body of `PATCH /archivist/v1/tenancies/self` (docs/design/interface.md#shapes): missing members stay unchanged. */
 export const changeTenancySchema = z.object({
   display_name: plainText(128).min(1).optional(),
   enterprise_sso_enabled: z.boolean().optional(),
@@ -31,12 +31,12 @@ export const changeTenancySchema = z.object({
 });
 export type ChangeTenancyBody = z.output<typeof changeTenancySchema>;
 
-const OWNERS = 'Only Owners see and change what a tenancy is set up with.';
+const OWNERS = 'Only Owners may read and change the settings of a tenancy.';
 
-/** In an answer to anybody. */
+/** In a response to anybody. */
 export const publicTenancySchema = z.strictObject({ identity: z.string(), verified_domain: z.string() });
 
-/** In an answer to its Owners. */
+/** In a response to its Owners. */
 export const ownTenancySchema = publicTenancySchema.extend({
   display_name: z.string(),
   enterprise_sso_enabled: z.boolean(),
@@ -56,14 +56,14 @@ export const ownTenancySchema = publicTenancySchema.extend({
   }),
 });
 
-/** What everybody may know of a tenancy whose id they have, from an event that names it. @throws {ApiError} not_found */
+/** Public information about a tenancy, for callers that have its id from an event. @throws {ApiError} not_found */
 export async function readPublicTenancy(database: Database, tenantId: string): Promise<Record<string, unknown>> {
   const found = await database.inTransaction({ read: [tenantId], write: [] }, (tx) => findTenancy(tx, tenantId));
   if (!found) throw new ApiError('not_found', 'There is no such tenancy.');
   return { identity: tenancyIdentity(found.tenantId), verified_domain: found.verifiedDomain };
 }
 
-/** The caller's own tenancy. @throws {ApiError} forbidden for who is no Owner */
+/** The caller's own tenancy. @throws {ApiError} forbidden if the caller is not an Owner */
 export async function readOwnTenancy(
   deps: Pick<TenancyDeps, 'database'>,
   principal: Principal,
@@ -76,8 +76,8 @@ export async function readOwnTenancy(
 }
 
 /**
- * Changes what the body names: the name, and how people sign in. With another provider every session ends.
- * @throws {ApiError} forbidden for who is no Owner, bad_request for settings that cannot be
+ * Changes what the body names: the name, and how people sign in. Changing the provider ends every session.
+ * @throws {ApiError} forbidden if the caller is not an Owner, bad_request for invalid settings
  */
 export async function changeOwnTenancy(
   deps: TenancyDeps,
@@ -101,7 +101,9 @@ export async function changeOwnTenancy(
   });
 }
 
-/** As every identity of a collection; the clients read neither this nor the `tenant/<uuid>` of the original's document. */
+/**
+ * In the form of every other identity; clients read neither this nor the `tenant/<uuid>` of the original's document.
+ */
 function tenancyIdentity(tenantId: string): string {
   return `tenancies/${tenantId}`;
 }

@@ -9,7 +9,7 @@ export interface Tenancy {
   readonly verifiedDomain: string;
   readonly walletAddress: string;
   readonly createdAt: Date;
-  /** Since when no token of it is accepted. */
+  /** When it was disabled; since then its tokens are refused. */
   readonly disabledAt: Date | undefined;
 }
 
@@ -56,7 +56,7 @@ export async function findTenancy(tx: Tx, tenantId: string): Promise<Tenancy | u
   return row && tenancyOf(row);
 }
 
-/** Gives the tenancy another name and answers what it is then. */
+/** Renames the tenancy and returns it as it is afterwards. */
 export async function renameTenancy(tx: Tx, tenantId: string, displayName: string): Promise<Tenancy | undefined> {
   const [row] = await tx.query<TenancyRow>(
     `UPDATE archivist.tenancy t SET display_name = $2 WHERE t.tenant_id = $1 RETURNING ${COLUMNS}`,
@@ -65,7 +65,7 @@ export async function renameTenancy(tx: Tx, tenantId: string, displayName: strin
   return row && tenancyOf(row);
 }
 
-/** In the order of their making. `conditions` speak of the tenancy as `t`. */
+/** In the order of their creation. `conditions` refer to the tenancy as `t`. */
 export async function listTenancyRows(tx: Tx, conditions: readonly Condition[], limit: number): Promise<Tenancy[]> {
   const where = renderWhere(conditions);
   const rows = await tx.query<TenancyRow>(
@@ -75,7 +75,7 @@ export async function listTenancyRows(tx: Tx, conditions: readonly Condition[], 
   return rows.map(tenancyOf);
 }
 
-/** UUIDs of the organisations, disabled ones too, among the tenancies that the transaction may read. */
+/** UUIDs of the organisations that the transaction may read, including disabled ones. */
 export async function listOrganisationIds(tx: Tx): Promise<string[]> {
   const rows = await tx.query<{ tenant_id: string }>(
     `SELECT tenant_id FROM archivist.tenancy WHERE kind = 'organisation' ORDER BY tenant_id`,
@@ -83,7 +83,7 @@ export async function listOrganisationIds(tx: Tx): Promise<string[]> {
   return rows.map((row) => row.tenant_id);
 }
 
-/** UUIDs of the tenancies, among those that the transaction may read, that are disabled. */
+/** UUIDs of the disabled tenancies that the transaction may read. */
 export async function listDisabledTenancies(tx: Tx): Promise<string[]> {
   const rows = await tx.query<{ tenant_id: string }>(
     'SELECT tenant_id FROM archivist.tenancy WHERE disabled_at IS NOT NULL',

@@ -11,16 +11,16 @@ import { type ClientChain, readClientChain, vouchesFor } from './client-chain.js
 import { nameHash, parsePem } from './tls-ca-certificate.js';
 import { findAuthorities } from './tls-ca-certificate-store.js';
 
-/** A client asks often with the same few certificates, and reading one costs more than the rest of the check. */
+/** Clients often present the same few certificates, and parsing one costs more than the rest of the check. */
 const MAX_READ = 500;
-/** More authorities of one name than this are not looked at. */
+/** Maximum number of authorities of one name that are checked. */
 const MAX_AUTHORITIES = 50;
 
 /**
- * Finds the principal that the connection's client certificate stands for, undefined when it has none. Only our own TLS
- * listener can tell: no header counts. Authorities are looked up at each request, so that one that is taken away speaks for
- * nobody from then on, on connections that are open as well.
- * @throws {ApiError} unauthorized when no tenancy's authority vouches for it, or those of several do
+ * Finds the principal of the connection's client certificate; undefined without a certificate. Only our own TLS
+ * listener is trusted for this: headers are ignored. Authorities are looked up on each request. A deleted authority
+ * therefore stops working at once, also on open connections.
+ * @throws {ApiError} unauthorized if no tenancy's authority issued it, or authorities of several tenancies did
  */
 export function createAuthenticateCertificate(deps: {
   readonly database: Database;
@@ -67,13 +67,16 @@ function principalOf(
   };
 }
 
-/** By its key, so that a renewed certificate of the same authority speaks for the same principals. */
+/** Derived from its key, so that a renewed certificate of the same authority means the same principals. */
 function authorityIssuer(authority: X509Certificate): string {
   const key = authority.publicKey.export({ type: 'spki', format: 'der' });
   return `tls-ca:${createHash('sha256').update(key).digest('hex')}`;
 }
 
-/** RFC 4514: the most particular part first, `CN=press 7,O=Acme`. Node writes one part a line, escaped, the other way round. */
+/**
+ * RFC 4514: the most specific part first, `CN=press 7,O=Acme`. Node writes one part per line, escaped, in the opposite
+ * order.
+ */
 export function distinguishedName(subject: string): string {
   return subject.split('\n').reverse().join(',');
 }

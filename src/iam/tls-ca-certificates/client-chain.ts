@@ -4,10 +4,10 @@ import { assertPath, isIssuedBy } from '../../platform/x509/certificate-path.js'
 import { CertificateUnusable } from '../../platform/x509/certificate-unusable.js';
 import { TLS_CLIENT } from '../../platform/x509/purpose.js';
 
-/** Certificates between a client's and the registered authority that are followed. */
+/** Maximum number of certificates between a client's and the registered authority. */
 export const MAX_INTERMEDIATES = 3;
 
-/** A client's certificate and those that it sent to vouch for it, the client's own first. */
+/** A client's certificate and the intermediate certificates that it sent, the client's own first. */
 export type ClientChain = readonly [X509Certificate, ...X509Certificate[]];
 
 /** Reads a certificate that OpenSSL has read. @throws {CertificateUnusable} */
@@ -26,8 +26,8 @@ export function readClientChain(leaf: X509Certificate): ClientChain {
 }
 
 /**
- * Returns whether the authority vouches for the client at this time: the path to it holds (RFC 5280 section 6.1, without
- * revocation lists), and the client's certificate names a subject and is one of a TLS client.
+ * Returns whether the authority vouches for the client at this time: the path to it is valid (RFC 5280 section 6.1,
+ * without revocation lists), and the client's certificate names a subject and is for TLS clients.
  */
 export function vouchesFor(
   authority: X509Certificate,

@@ -11,9 +11,9 @@ import { tlsCaCertificateResponse } from './tls-ca-certificate.js';
 import { findTlsCaCertificate, tlsCaCertificateRows } from './tls-ca-certificate-store.js';
 import { noSuchTlsCaCertificate } from './write-tls-ca-certificate.js';
 
-const OWNERS_ONLY = 'Only Owners see the TLS CA certificates of a tenancy.';
+const OWNERS_ONLY = 'Only Owners may read the TLS CA certificates of a tenancy.';
 
-/** One certificate. @throws {ApiError} forbidden for who is no Owner, not_found */
+/** One certificate. @throws {ApiError} forbidden if the caller is not an Owner, not_found */
 export async function readTlsCaCertificate(
   deps: { readonly database: Database },
   principal: Principal,
@@ -28,7 +28,7 @@ export async function readTlsCaCertificate(
   return tlsCaCertificateResponse(found);
 }
 
-/** A page of the tenancy's certificates, newest first. @throws {ApiError} forbidden for who is no Owner */
+/** A page of the tenancy's certificates, newest first. @throws {ApiError} forbidden if the caller is not an Owner */
 export async function listTlsCaCertificates(
   deps: { readonly database: Database; readonly pageTokens: PageTokens },
   principal: Principal,

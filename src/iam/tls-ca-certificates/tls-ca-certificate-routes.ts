@@ -47,7 +47,7 @@ function collectionRoutes(deps: TlsCaCertificateRouteDeps): Route[] {
       ...shared,
       method: 'POST',
       operationId: 'TLSCACertificates_CreateTLSCACertificate',
-      summary: 'Let the client certificates of an authority speak for the tenancy',
+      summary: 'Accept client certificates of an authority as identities of the tenancy',
       codes: [400, 401, 402, 403, 413, 429, 500],
       body: createTlsCaCertificateSchema,
       response: tlsCaCertificateSchema,
@@ -56,7 +56,7 @@ function collectionRoutes(deps: TlsCaCertificateRouteDeps): Route[] {
   ];
 }
 
-/** The collection under both of its names. */
+/** A page of the collection, under both of its names. */
 async function pageOf(
   deps: TlsCaCertificateRouteDeps,
   principal: Principal,
@@ -97,7 +97,7 @@ function itemRoutes(deps: TlsCaCertificateRouteDeps): Route[] {
       ...item,
       method: 'DELETE',
       operationId: 'TLSCACertificates_DeleteTLSCACertificate',
-      summary: 'Delete a TLS CA certificate: what it issued speaks for nobody any more',
+      summary: 'Delete a TLS CA certificate: the certificates that it issued are no longer accepted',
       codes: [400, 401, 403, 404, 429, 500],
       response: z.strictObject({}),
       handle: async ({ principal, params }) => {

@@ -4,7 +4,7 @@ import type { TlsCaCertificate } from './tls-ca-certificate.js';
 
 type Address = Pick<TlsCaCertificate, 'tenantId' | 'certificateId'>;
 
-/** Conditions of a list name the table `c`. */
+/** Conditions of a list refer to the table as `c`. */
 const COLUMNS = `c.tenant_id AS "tenantId", c.certificate_id AS "certificateId", c.display_name AS "displayName", c.pem,
   c.subject_hash AS "subjectHash", c.created_at AS "createdAt"`;
 
@@ -31,7 +31,7 @@ export async function findTlsCaCertificate(tx: Tx, address: Address): Promise<Tl
   return row;
 }
 
-/** Changes what is given, and answers what the certificate is then. */
+/** Changes the given fields and returns the certificate as it is afterwards. */
 export async function updateTlsCaCertificate(
   tx: Tx,
   address: Address,
@@ -52,7 +52,7 @@ export async function updateTlsCaCertificate(
   return row;
 }
 
-/** Deletes a certificate and answers what it was. */
+/** Deletes a certificate and returns what it was. */
 export async function deleteTlsCaCertificateRow(tx: Tx, address: Address): Promise<TlsCaCertificate | undefined> {
   const [row] = await tx.query<TlsCaCertificate & object>(
     `DELETE FROM archivist.tls_ca_certificate c WHERE c.tenant_id = $1 AND c.certificate_id = $2 RETURNING ${COLUMNS}`,
@@ -61,7 +61,7 @@ export async function deleteTlsCaCertificateRow(tx: Tx, address: Address): Promi
   return row;
 }
 
-/** Conditions speak of a row as `c`. */
+/** Conditions refer to a row as `c`. */
 export const tlsCaCertificateRows = rowList<TlsCaCertificate, TlsCaCertificate>({
   from: 'archivist.tls_ca_certificate c',
   columns: COLUMNS,
@@ -70,7 +70,7 @@ export const tlsCaCertificateRows = rowList<TlsCaCertificate, TlsCaCertificate>(
   entryOf: (row) => row,
 });
 
-/** Authorities of these names in every tenancy that the transaction may read; so many at most. */
+/** Authorities of these names in every tenancy that the transaction may read; at most `limit`. */
 export async function findAuthorities(
   tx: Tx,
   subjectHashes: readonly Uint8Array[],

@@ -6,7 +6,7 @@ import { readCertificate } from '../../platform/x509/certificate.js';
 import { assertAuthority } from '../../platform/x509/certificate-path.js';
 import { CertificateUnusable } from '../../platform/x509/certificate-unusable.js';
 
-/** A certification authority whose client certificates speak for a tenancy. */
+/** A certification authority whose client certificates are identities of a tenancy. */
 export interface TlsCaCertificate {
   readonly tenantId: string;
   readonly certificateId: string;
@@ -24,7 +24,9 @@ const ONE_CERTIFICATE = /^\s*-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----EN
 const pem = plainText(MAX_PEM);
 const displayName = plainText(128).min(1);
 
-/** Body of `POST /archivist/v1/tlscacertificates`; the interface names the certificate in two ways, one of which is enough. */
+/**
+ * Body of `POST /archivist/v1/tlscacertificates`; the interface has two names for the certificate, and one is enough.
+ */
 export const createTlsCaCertificateSchema = z.object({
   display_name: displayName,
   tlscacertificate: pem.nullish(),
@@ -32,13 +34,13 @@ export const createTlsCaCertificateSchema = z.object({
 });
 export type CreateTlsCaCertificateBody = z.output<typeof createTlsCaCertificateSchema>;
 
-/** Body of PATCH: what is missing or null stays. */
+/** Body of PATCH: what is missing or null stays unchanged. */
 export const changeTlsCaCertificateSchema = createTlsCaCertificateSchema.extend({
   display_name: displayName.nullish(),
 });
 export type ChangeTlsCaCertificateBody = z.output<typeof changeTlsCaCertificateSchema>;
 
-/** A certificate in an answer, under both of its names. */
+/** A certificate in a response, under both of its names. */
 export const tlsCaCertificateSchema = z.strictObject({
   identity: z.string(),
   display_name: z.string(),
@@ -59,12 +61,15 @@ export function tlsCaCertificateResponse(certificate: TlsCaCertificate): Record<
   };
 }
 
-/** By which the certificates that an authority issued find it: SHA-256 of the name as Node writes it. */
+/** The key by which issued certificates find their authority: SHA-256 of the name as Node writes it. */
 export function nameHash(name: string): Uint8Array {
   return new Uint8Array(createHash('sha256').update(name).digest());
 }
 
-/** The certificate of a PEM text whose line breaks may be written as backslash and n (docs/design/interface.md#tls-ca-certificates). */
+/**
+ * The certificate of a PEM text; its line breaks may be written as backslash and n
+ * (docs/design/interface.md#tls-ca-certificates).
+ */
 export function parsePem(text: string): X509Certificate | undefined {
   const lines = text.replaceAll('\\r', '').replaceAll('\\n', '\n');
   if (!ONE_CERTIFICATE.test(lines)) return undefined;
@@ -76,8 +81,8 @@ export function parsePem(text: string): X509Certificate | undefined {
 }
 
 /**
- * The PEM text of a body, or undefined when it has none, with what is in it.
- * @throws {ApiError} bad_request naming the field when it is not one certificate of an authority in its validity
+ * The PEM text of a body with its certificate, or undefined if it has none.
+ * @throws {ApiError} bad_request naming the field if it is not one currently valid certificate of an authority
  */
 export function readCaCertificate(
   body: { readonly tlscacertificate?: string | null | undefined; readonly certificate?: string | null | undefined },
@@ -88,7 +93,7 @@ export function readCaCertificate(
   const text = tlscacertificate ?? certificate;
   if (text == null) return undefined;
   if (tlscacertificate != null && certificate != null && tlscacertificate !== certificate)
-    throw new ApiError('bad_request', 'certificate: is another one than tlscacertificate; one of the two is enough');
+    throw new ApiError('bad_request', 'certificate: differs from tlscacertificate; send only one of the two');
   const parsed = parsePem(text);
   const wrong = parsed ? whyNoAuthority(parsed, nowMs) : 'must be one certificate in PEM';
   if (!parsed || wrong !== undefined) throw new ApiError('bad_request', `${field}: ${wrong}`);
@@ -105,7 +110,7 @@ function whyNoAuthority(certificate: X509Certificate, nowMs: number): string | u
   return undefined;
 }
 
-/** What would refuse every client of this authority. */
+/** The reason why every client of this authority would be refused. */
 function whyUnusable({ raw }: X509Certificate): string | undefined {
   try {
     const certificate = readCertificate(raw);

@@ -76,7 +76,9 @@ export function changeTlsCaCertificate(
   });
 }
 
-/** Takes an authority away: its certificates speak for nobody from the commit on. @throws {ApiError} forbidden, not_found */
+/**
+ * Deletes an authority: its certificates are refused as soon as this commits. @throws {ApiError} forbidden, not_found
+ */
 export function deleteTlsCaCertificate(
   deps: TlsCaCertificateDeps,
   principal: Principal,

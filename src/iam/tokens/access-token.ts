@@ -4,7 +4,7 @@ import { isReservedClaim } from '../applications/custom-claims.js';
 /** Lifetime of every access token in seconds (docs/design/interface.md#limits). */
 export const TOKEN_LIFETIME_SECONDS = 3600;
 
-/** Who issues our tokens: `iss` of each, and `issuer` of the principals made from them. */
+/** The issuer of our tokens: `iss` of each, and `issuer` of the principals made from them. */
 export function tokenIssuer(publicUrl: string): string {
   return `${publicUrl}/appidpv1`;
 }
@@ -18,8 +18,8 @@ export function tokenAudience(publicUrl: string): string {
 export const EPOCH_CLAIM = 'jit_epoch';
 
 /**
- * Claims of an application's token (docs/design/interface.md#authentication). Roles are not among them: what an application may is asked
- * of the database at each request.
+ * Claims of an application's token (docs/design/interface.md#authentication). It has no roles: the permissions of an
+ * application are read from the database on each request.
  */
 export function accessTokenClaims(
   application: Application,

@@ -6,15 +6,16 @@ import { ApiError } from '../../platform/errors.js';
 export const OPERATOR_TOKEN = 'operator-token';
 
 /**
- * Who has read access to `KEYS_DIR` is the operator: above tenancies, and a principal of none. The token opens the
- * operator's routes and nothing else. Compared by hash, in constant time.
+ * Returns the check of the operator's token. Anybody with read access to `KEYS_DIR` is the operator, who is above
+ * tenancies and a principal of none. The token permits only the operator's routes. It is compared by hash, in constant
+ * time.
  */
 export function createAuthenticateOperator(secret: Uint8Array): (authorization: string | undefined) => void {
   const expected = hashOf(toBase64Url(secret));
   return (authorization) => {
     const token = authorization?.match(/^bearer +([A-Za-z0-9_-]{1,128}) *$/i)?.[1] ?? '';
     if (timingSafeEqual(hashOf(token), expected)) return;
-    throw new ApiError('unauthorized', 'Only the operator, by the token in KEYS_DIR, may do this.', {
+    throw new ApiError('unauthorized', 'Only the operator may do this, with the token in KEYS_DIR/operator-token.', {
       'www-authenticate': 'Bearer',
     });
   };

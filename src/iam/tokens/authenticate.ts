@@ -14,20 +14,20 @@ const CLOCK_SKEW_SECONDS = 5;
 const MAX_TOKEN_LENGTH = 8192;
 const REMEMBERED_TOKENS = 10_000;
 /**
- * A token lives no longer than the key that signed it and its own hour. Two minutes more for a process that did not hear of
- * the new key at once.
+ * A token is valid until it expires (one hour) or its key does. The two extra minutes are for a process that did not
+ * learn of the new key at once.
  */
 const RETIRED_KEY_HONOURED_MS = (TOKEN_LIFETIME_SECONDS + 120) * 1000;
 const TENANT = /^tenant\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Header members by which a token could bring its own key, or ask for rules that we do not know. */
+/** Header members that could carry the token's own key, or require rules that we do not support. */
 const REFUSED_HEADERS = ['jwk', 'jku', 'x5u', 'x5c', 'crit', 'b64'];
 
 type VerificationKey = Awaited<ReturnType<typeof importJWK>>;
 
-/** What a verified token says for its whole life. */
+/** The part of a verified token that does not change. */
 interface VerifiedToken {
-  /** Of the key that signed it: a key that is revoked ends its tokens at once, verified ones too. */
+  /** Id of the signing key: revoking a key ends its tokens at once, including verified ones. */
   readonly kid: string;
   readonly principal: Omit<Principal, 'roles'>;
   readonly epoch: number;
@@ -35,14 +35,14 @@ interface VerifiedToken {
 }
 
 /**
- * Turns an Authorization header into a principal. Only RS256 tokens of type `at+jwt` with our exact issuer and audience,
- * signed by one of our own token keys, are accepted (RFC 9068, RFC 8725); everything else is one and the same 401.
- * Verified tokens are remembered until they expire, by hash. A token tells who calls; what the caller may is asked anew each
- * time, so that a role that was taken away and a revoked token count from the next request on.
+ * Turns an Authorization header into a principal. Accepts only RS256 tokens of type `at+jwt` with our exact issuer and
+ * audience, signed by one of our own token keys (RFC 9068, RFC 8725); all others get the same 401. Verified tokens are
+ * cached by hash until they expire. A token only identifies the caller. Permissions are read on each request, so that a
+ * removed role and a revoked token take effect with the next request.
  */
 export function createAuthenticate(deps: {
   readonly keyring: Keyring;
-  /** Looks for keys that were made since; not each time that it is asked. */
+  /** Loads keys that were created since; calls in quick succession share one load. */
   readonly refreshKeys: () => Promise<void>;
   readonly clock: Clock;
   readonly publicUrl: string;
@@ -54,7 +54,7 @@ export function createAuthenticate(deps: {
 
   const countsNow = (kid: string) => deps.keyring.publicKeys(['token']).some(({ keyId }) => keyId === kid);
 
-  /** A name that is not known may be of a key that came after this process started. */
+  /** An unknown key id may belong to a key that was created after this process started. */
   async function publishedKey(kid: string): Promise<PublishedKey> {
     const find = () => deps.keyring.publicKeys(['token']).find((key) => key.keyId === kid);
     const known = find();
@@ -76,7 +76,7 @@ export function createAuthenticate(deps: {
 
   async function verify(token: string): Promise<JWTPayload> {
     const header = decodeProtectedHeader(token);
-    if (REFUSED_HEADERS.some((name) => name in header)) throw new Error('header member refused');
+    if (REFUSED_HEADERS.some((name) => name in header)) throw new Error('a header member is not accepted');
     if (typeof header.kid !== 'string' || header.typ !== 'at+jwt') throw new Error('not an access token');
     const audience = tokenAudience(deps.publicUrl);
     const { payload } = await jwtVerify(token, await keyOf(header.kid), {
@@ -89,7 +89,7 @@ export function createAuthenticate(deps: {
       currentDate: new Date(deps.clock.now()),
       requiredClaims: ['exp', 'iat', 'sub', 'client_id', 'jit_tenant_id'],
     });
-    if (payload.aud !== audience) throw new Error('audience is not exactly ours');
+    if (payload.aud !== audience) throw new Error('the audience is not exactly ours');
     return payload;
   }
 
@@ -153,6 +153,6 @@ function text(claim: unknown): string {
   return typeof claim === 'string' ? claim : '';
 }
 
-function refused(description = 'The access token is not valid, or no longer.'): ApiError {
+function refused(description = 'The access token is invalid, expired or revoked.'): ApiError {
   return new ApiError('unauthorized', description, { 'www-authenticate': 'Bearer' });
 }

@@ -7,12 +7,13 @@ interface Asker {
   reject(error: unknown): void;
 }
 
-/** One query for so many askers at most. */
+/** Maximum number of clients in one query. */
 const MAX_BATCH = 500;
 
 /**
- * Answers what a client may now, as the database has it after the question was asked: a role that was taken away or a token
- * that was revoked in another process is known to the next request. Questions that come while a query runs share the next one.
+ * Returns what a client may do now; the database is read after the call. A role that was removed or a token that was
+ * revoked by another process therefore takes effect with the next request. Calls that arrive while a query runs share
+ * the next one.
  */
 export function createCallerStanding(database: Database): (client: ClientAddress) => Promise<Standing> {
   let waiting: Asker[] = [];

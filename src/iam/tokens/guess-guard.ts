@@ -2,20 +2,22 @@ import { type AttemptLimiter, openAttemptLimiter } from '../../platform/attempt-
 import { retryLater } from '../../platform/errors.js';
 import type { Logger } from '../../platform/logger.js';
 
-/** Wrong secrets of one client from one address within a window; then nothing is heard from there for the rest of it. */
+/** Wrong secrets of one client from one address that lock it out for the rest of the window. */
 export const GUESSES = 10;
 const WINDOW_SECONDS = 60;
 
-/** Keeps guessers out, each from his own address: nobody can lock a client out that calls from elsewhere. */
+/** Locks out guessers per address, so that nobody can lock out a client that calls from another address. */
 export interface GuessGuard {
   /** @throws {ApiError} rate_limited while the client is locked out at this address */
   admit(clientId: string, address: string): Promise<void>;
-  /** Counts a wrong secret. True when it locked the client out here, once a minute at most for each client. */
+  /** Counts a wrong secret. True if it locked the client out at this address; at most once a minute for each client. */
   failed(clientId: string, address: string): Promise<boolean>;
   close(): void;
 }
 
-/** Counted by Redis for all processes, or without one in this process. A client that does not exist is counted like one that does. */
+/**
+ * Counted by Redis for all processes, or without Redis in this process. Unknown clients are counted like existing ones.
+ */
 export function openGuessGuard(shared: { readonly redisUrl: string | undefined; readonly logger: Logger }): GuessGuard {
   const guesses = openAttemptLimiter({ ...shared, name: 'guess', attempts: GUESSES, seconds: WINDOW_SECONDS });
   // A guesser with many addresses must not fill the client's audit.
@@ -25,7 +27,11 @@ export function openGuessGuard(shared: { readonly redisUrl: string | undefined; 
     async admit(clientId, address) {
       const milliseconds = await guesses.shutFor(keyOf(clientId, address));
       if (milliseconds === undefined) return;
-      throw retryLater('rate_limited', 'Too many wrong secrets for this client from here.', milliseconds / 1000);
+      throw retryLater(
+        'rate_limited',
+        'Too many wrong secrets for this client from this address. Wait, then try again.',
+        milliseconds / 1000,
+      );
     },
     async failed(clientId, address) {
       return (await guesses.count(keyOf(clientId, address))) && (await told.count(clientId));

@@ -21,12 +21,15 @@ export interface IssueTokenDeps {
   readonly guard: GuessGuard;
 }
 
-/** The answer of the token endpoint (docs/design/interface.md#existing-clients). */
+/** The response of the token endpoint (docs/design/interface.md#existing-clients). */
 export interface IssuedToken {
   readonly access_token: string;
   readonly expires_in: number;
   readonly token_type: 'Bearer';
-  /** When the secret that was used expires, in Unix seconds (the name is RFC 7591's); ours, for clients to warn in time. */
+  /**
+   * When the secret that was used expires, in Unix seconds (the name is from RFC 7591); an extension, so that clients
+   * can warn in time.
+   */
   readonly client_secret_expires_at: number;
 }
 
@@ -35,8 +38,8 @@ const NO_HASH = new Uint8Array(32);
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * A token for an application that proves itself by its secret, or undefined. An unknown client costs what a wrong secret
- * costs: the same query, one keyed hash and one comparison, the same count of guesses.
+ * Returns a token for an application that authenticates with its secret, or undefined. An unknown client costs the same
+ * as a wrong secret: the same query, one keyed hash, one comparison, one counted guess.
  * @throws {ApiError} rate_limited for a client that is locked out at this address
  */
 export async function issueToken(
@@ -62,7 +65,7 @@ export async function issueToken(
   };
 }
 
-/** Each wrong secret is a line of the log; a lock-out is an entry of the audit of the tenancy whose client it is. */
+/** Logs each wrong secret; a lock-out is recorded in the audit of the client's tenancy. */
 async function countGuess(
   deps: IssueTokenDeps,
   { clientId, address }: { clientId: string; address: string },
@@ -78,13 +81,15 @@ async function countGuess(
   const lockedOut = await deps.guard.failed(clientId, address);
   if (!lockedOut || tenantId === undefined) return;
   const lockout = { ...refused, tenantId, action: 'token.lockout' } as const;
-  // The answer does not wait: it would tell by its time that the client exists.
+  // The response does not wait: its time would reveal that the client exists.
   deps.database
     .inTransaction({ read: [tenantId], write: [tenantId] }, (tx) => recordSecurityEvent(tx, deps, lockout))
-    .catch((error: unknown) => deps.logger.error({ err: error }, 'a lock-out is missing in the security audit'));
+    .catch((error: unknown) =>
+      deps.logger.error({ err: error }, 'a lock-out could not be recorded in the security audit'),
+    );
 }
 
-/** Compares with every credential, so that the time tells nothing. */
+/** Compares with every credential, so that the time reveals nothing. */
 function matchingSecret(
   offered: Uint8Array,
   credentials: readonly Credential[],

@@ -4,14 +4,16 @@ import { uuidSchema } from '../../platform/uuid-schema.js';
 import type { AdministerDeps } from '../security/administer.js';
 import { revokeTokens } from './revoke-tokens.js';
 
-/** Revocation of what a client holds: an extension, for the hour that the interface leaves open. */
+/**
+ * Revocation of a client's tokens: an extension, because the interface leaves them valid until they expire (one hour).
+ */
 export function revocationRoutes(deps: AdministerDeps): Route[] {
   return [
     route({
       method: 'POST',
       path: '/archivist/iam/v1/applications/:uuid\\:revoke-tokens',
       operationId: 'AppRegistrations_RevokeTokens',
-      summary: 'Void every token that an application holds, at once',
+      summary: 'Revoke every token that an application holds, at once',
       access: 'token',
       extension: true,
       success: 200,

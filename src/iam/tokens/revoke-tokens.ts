@@ -5,8 +5,9 @@ import { type AdministerDeps, administer } from '../security/administer.js';
 import { isKnownClient, raiseEpoch } from './standing-store.js';
 
 /**
- * Voids every token that an application of the tenancy holds, in all processes, from the commit on. Its secret stays valid,
- * and so does the next token that it gets. The tokens of a deleted application outlive it and are revoked likewise.
+ * Revokes every token that an application of the tenancy holds, in all processes, as soon as this commits. Its secret
+ * stays valid, and so do tokens that it gets later. Tokens of a deleted application are still valid and can be revoked
+ * the same way.
  * @throws {ApiError} forbidden unless the caller is an Owner, not_found
  */
 export function revokeTokens(deps: AdministerDeps, principal: Principal, clientId: string): Promise<void> {

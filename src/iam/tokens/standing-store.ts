@@ -6,15 +6,15 @@ export interface ClientAddress {
   readonly clientId: string;
 }
 
-/** What the database says of a client now. */
+/** A client's current permissions. */
 export interface Standing {
-  /** None for an application that was deleted. */
+  /** Empty for a deleted application. */
   readonly roles: readonly string[];
   /** How often the client's tokens were revoked. */
   readonly epoch: number;
 }
 
-/** One standing for each client, in their order. */
+/** One standing per client, in the order of `clients`. */
 export async function findStandings(tx: Tx, clients: readonly ClientAddress[]): Promise<Standing[]> {
   const rows = await tx.query<{ roles: string[] | null; epoch: bigint | null }>(
     `SELECT a.roles, e.epoch
@@ -27,7 +27,7 @@ export async function findStandings(tx: Tx, clients: readonly ClientAddress[]): 
   return rows.map(({ roles, epoch }) => ({ roles: roles ?? [], epoch: Number(epoch ?? 0) }));
 }
 
-/** Keeps it known that there was such a client: its tokens outlive it, and can still be revoked. */
+/** Remembers that the client existed: its tokens outlive it, and can still be revoked. */
 export async function rememberClient(tx: Tx, { tenantId, clientId }: ClientAddress): Promise<void> {
   await tx.execute(
     'INSERT INTO archivist.token_epoch (tenant_id, client_id, epoch) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING',
@@ -35,7 +35,7 @@ export async function rememberClient(tx: Tx, { tenantId, clientId }: ClientAddre
   );
 }
 
-/** True for an application of the tenancy, also for one that was deleted. */
+/** True for an application of the tenancy, also a deleted one. */
 export async function isKnownClient(tx: Tx, { tenantId, clientId }: ClientAddress): Promise<boolean> {
   const rows = await tx.query(
     `SELECT FROM archivist.application a WHERE a.tenant_id = $1 AND a.application_id = $2
@@ -45,7 +45,7 @@ export async function isKnownClient(tx: Tx, { tenantId, clientId }: ClientAddres
   return rows.length > 0;
 }
 
-/** Voids the tokens that the client holds. */
+/** Revokes the tokens that the client holds. */
 export async function raiseEpoch(tx: Tx, { tenantId, clientId }: ClientAddress): Promise<void> {
   await tx.execute(
     `INSERT INTO archivist.token_epoch (tenant_id, client_id, epoch) VALUES ($1, $2, 1)

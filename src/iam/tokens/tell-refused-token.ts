@@ -6,10 +6,10 @@ import type { Logger } from '../../platform/logger.js';
 import { tellSecurityEvent } from '../security/record-security-event.js';
 import { actorOf } from '../security/security-event.js';
 
-/** Lines a minute about one address: enough to see it, too few to fill a disk with. */
+/** Maximum lines per minute about one address: enough to notice, too few to fill a disk. */
 const LINES = 10;
 
-/** Tells the log of access tokens that were refused. The principal is known of one that was revoked. */
+/** Logs refused access tokens. Only for a revoked token is the principal known. */
 export type TellRefusedToken = (request: IncomingMessage, principal?: Omit<Principal, 'roles'>) => void;
 
 export function createTellRefusedToken({ logger }: { readonly logger: Logger }): TellRefusedToken {
@@ -22,7 +22,7 @@ export function createTellRefusedToken({ logger }: { readonly logger: Logger }):
   });
 
   async function tell(request: IncomingMessage, principal?: Omit<Principal, 'roles'>): Promise<void> {
-    // Express knows which proxies are believed.
+    // Express knows the trusted proxies.
     const { ip = request.socket.remoteAddress } = request as IncomingMessage & { ip?: string };
     const address = networkOf(ip);
     if ((await lines.shutFor(address)) !== undefined) return;
@@ -38,6 +38,8 @@ export function createTellRefusedToken({ logger }: { readonly logger: Logger }):
   }
 
   return (request, principal) => {
-    tell(request, principal).catch((error: unknown) => logger.error({ err: error }, 'a refused token was not told of'));
+    tell(request, principal).catch((error: unknown) =>
+      logger.error({ err: error }, 'a refused token could not be logged'),
+    );
   };
 }

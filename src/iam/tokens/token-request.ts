@@ -1,4 +1,4 @@
-/** Who asks for a token, by which secret. */
+/** The client that requests a token, and its secret. */
 export interface TokenRequest {
   readonly clientId: string;
   readonly clientSecret: string;
@@ -28,9 +28,10 @@ export function readTokenRequest(body: Uint8Array, authorization: string | undef
   const inForm = { clientId: form.get('client_id') ?? '', clientSecret: form.get('client_secret') ?? '' };
   const inHeader = basicCredentials(authorization);
   if (!inHeader) return inForm;
-  if (inForm.clientSecret !== '') return invalid('client_secret: is in the form and in the Authorization header');
+  if (inForm.clientSecret !== '')
+    return invalid('client_secret: is both in the form and in the Authorization header; send it once');
   if (inForm.clientId !== '' && inForm.clientId.toLowerCase() !== inHeader.clientId.toLowerCase())
-    return invalid('client_id: is another one than in the Authorization header');
+    return invalid('client_id: differs from the Authorization header');
   return inHeader;
 }
 
@@ -47,7 +48,7 @@ function basicCredentials(authorization: string | undefined): TokenRequest | und
   return { clientId: formDecoded(decoded.slice(0, colon)), clientSecret: formDecoded(decoded.slice(colon + 1)) };
 }
 
-/** RFC 6749 2.3.1 encodes both halves as form members; clients that do not are understood as well. */
+/** RFC 6749 2.3.1 encodes both halves as form members; clients that do not are accepted as well. */
 function formDecoded(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

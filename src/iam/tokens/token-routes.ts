@@ -38,7 +38,7 @@ export function tokenRoutes(deps: IssueTokenDeps): Route[] {
         const issued = await issueToken(deps, { ...asked, address });
         return issued
           ? { body: issued, headers: NOT_STORED }
-          : refusal(401, 'invalid_client', 'The client id or the client secret is not right.', {
+          : refusal(401, 'invalid_client', 'The client id or the client secret is wrong.', {
               'www-authenticate': 'Basic realm="token"',
             });
       },
@@ -48,13 +48,15 @@ export function tokenRoutes(deps: IssueTokenDeps): Route[] {
   ];
 }
 
-/** Where standard verifiers find the keys of our tokens (OpenID Connect Discovery 1.0 section 4, RFC 8414 section 3). */
+/**
+ * Where standard verifiers find the keys of our tokens (OpenID Connect Discovery 1.0 section 4, RFC 8414 section 3).
+ */
 function discoveryRoute({ publicUrl }: IssueTokenDeps, path: string, operationId: string): Route {
   return route({
     method: 'GET',
     path,
     operationId,
-    summary: 'The issuer of access tokens, as verifiers look it up',
+    summary: 'Discovery document of the issuer of access tokens',
     access: 'public',
     extension: true,
     success: 200,
