@@ -1,15 +1,14 @@
 import { FilterError, requirePlainText } from './filter-error.js';
 
 /**
- * One test on one attribute.
- * `equals`: the attribute is this text. `filled`: it is there and not empty, whatever its kind.
- * Negated means exactly the opposite: `!=x` also holds where the attribute is missing.
+ * One test of one attribute. `equals`: the attribute is this text. `filled`: it exists and is not empty, regardless of
+ * its type. Negated means the exact opposite: `!=x` is also true if the attribute is missing.
  */
 export type AttributeTest =
   | { readonly kind: 'equals'; readonly name: string; readonly value: string; readonly negated: boolean }
   | { readonly kind: 'filled'; readonly name: string; readonly negated: boolean };
 
-/** All of these must hold, and of each at least one member. No member at all holds for everything. */
+/** Every group must have at least one true test. A filter without groups is true for everything. */
 export type AttributeFilter = readonly (readonly AttributeTest[])[];
 
 /** One member of the policy form: alternatives as the caller wrote them. */
@@ -20,7 +19,7 @@ export interface Alternatives {
 export interface AttributeSyntax {
   /** Names the filter in errors. */
   readonly field: string;
-  /** What every entry starts with; empty for entries that name the attribute alone. */
+  /** The prefix of every entry; empty for entries that begin with the attribute's name. */
   readonly prefix: string;
 }
 
@@ -28,12 +27,13 @@ export const MAX_ATTRIBUTE_NAME = 1024;
 export const MAX_ATTRIBUTE_VALUE = 4096;
 /** Levels of a dotted name. */
 export const MAX_ATTRIBUTE_DEPTH = 16;
-/** Tests of one filter, all alternatives counted. */
+/** Maximum tests of one filter, counting all alternatives. */
 export const MAX_ATTRIBUTE_TESTS = 128;
 
 /**
- * The policy form of access and compliance policies: `[{or: [entry, …]}, …]`, each entry as in `parseAttributeEntry` with
- * `:` accepted for `=` (docs/design/interface.md#shapes). An empty outer list holds for everything.
+ * Parses the policy form of access and compliance policies: `[{or: [entry, …]}, …]`, each entry as in
+ * `parseAttributeEntry`, with `:` also accepted for `=` (docs/design/interface.md#shapes). An empty outer list is true
+ * for everything.
  * @throws {FilterError} whose field is `<field>[i].or[j]`
  */
 export function parsePolicyFilter(filters: readonly Alternatives[], syntax: AttributeSyntax): AttributeFilter {
@@ -50,8 +50,8 @@ export function parsePolicyFilter(filters: readonly Alternatives[], syntax: Attr
 }
 
 /**
- * One entry: `attributes.<name>=<value>`, `!=`, `=*` (there and not empty) or `!=*` (missing or empty). The name ends at
- * the first `=`; the rest is the value, letter by letter.
+ * Parses one entry: `attributes.<name>=<value>`, `!=`, `=*` (exists and is not empty) or `!=*` (missing or empty). The
+ * name ends at the first `=`; the rest is the literal value.
  * @throws {FilterError} pointing at the character
  */
 export function parseAttributeEntry(entry: string, syntax: AttributeSyntax): AttributeTest {
@@ -59,15 +59,18 @@ export function parseAttributeEntry(entry: string, syntax: AttributeSyntax): Att
 }
 
 /**
- * The same test from a decoded query parameter, `attributes.<name>` and its value. Of `attributes.<name>!=*` a query
- * string makes the parameter `attributes.<name>!`. Here the name may itself hold a `=`.
+ * Parses the same test from a decoded query parameter, `attributes.<name>` and its value. A query string turns
+ * `attributes.<name>!=*` into the parameter `attributes.<name>!`. Here the name itself may contain `=`.
  * @throws {FilterError} whose positions count in `<parameter>=<value>`
  */
 export function parseAttributeParameter(parameter: string, value: string, syntax: AttributeSyntax): AttributeTest {
   return readTest(`${parameter}=${value}`, parameter.length, syntax);
 }
 
-/** The places a name can stand for: the literal key, and for a dotted name after it the nested one (docs/design/interface.md#who-may-do-what-without-a-policy). */
+/**
+ * The paths that a name can refer to: the literal key, then for a dotted name the nested one
+ * (docs/design/interface.md#who-may-do-what-without-a-policy).
+ */
 export function attributePaths(name: string): readonly (readonly string[])[] {
   return name.includes('.') ? [[name], name.split('.')] : [[name]];
 }

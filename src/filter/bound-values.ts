@@ -1,7 +1,7 @@
 /** How the n-th bound value (from 1) is written in the SQL. */
 export type Placeholder = (position: number) => string;
 
-/** A condition with its values in the order in which their placeholders stand; every value has one placeholder. */
+/** A condition with its values in the order of their placeholders; every value has one placeholder. */
 export interface BoundSql {
   readonly where: string;
   readonly values: unknown[];
@@ -9,11 +9,11 @@ export interface BoundSql {
 
 export interface BoundValues {
   readonly values: unknown[];
-  /** Binds a text and returns the SQL that stands for it. */
+  /** Binds a text and returns its SQL. */
   bindText(value: string): string;
 }
 
-/** Collects values while SQL is written; `$1`, `$2` … unless the caller numbers differently. */
+/** Collects values while SQL is written; placeholders are `$1`, `$2` … by default. */
 export function boundValues(placeholder: Placeholder = (position) => `$${position}`): BoundValues {
   const values: unknown[] = [];
   return { values, bindText: (value) => `${placeholder(values.push(value))}::text` };

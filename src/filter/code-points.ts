@@ -9,7 +9,7 @@ export function compareCodePoints(left: string, right: string): number {
   return left.length - right.length;
 }
 
-/** Half of a code point above U+FFFF, which is above every code point that is one unit. */
+/** Half of a surrogate pair; the pair's code point is above every code point that is one unit. */
 function isSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdfff;
 }

@@ -1,9 +1,9 @@
-/** A filter that cannot be read. */
+/** A filter that cannot be parsed. */
 export class FilterError extends Error {
   override readonly name = 'FilterError';
-  /** Where the caller wrote it: a parameter, or a member such as `filters[0].or[1]`. */
+  /** Where the error is: a parameter, or a member such as `filters[0].or[1]`. */
   readonly field: string;
-  /** The character that is wrong, counted from 0 in UTF-16 units; the length of the text when its end is. */
+  /** Position of the error, counted from 0 in UTF-16 units; the length of the text if it ends too early. */
   readonly position: number;
   readonly reason: string;
 
@@ -18,7 +18,7 @@ export class FilterError extends Error {
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 
 /**
- * Refuses what no stored text can equal and no database can be asked for: U+0000 and lone surrogates.
+ * Refuses U+0000 and lone surrogates, which no stored text can contain and PostgreSQL does not accept.
  * @throws {FilterError} pointing at the character
  */
 export function requirePlainText(text: string, field: string): void {

@@ -1,11 +1,11 @@
 import { type AttributeFilter, type AttributeTest, attributePaths } from './attribute-filter.js';
 import { type BoundSql, type BoundValues, boundValues, type Placeholder } from './bound-values.js';
 
-/** Where the attributes are. All of it is SQL written by us, never taken from a caller. */
+/** Where the attributes are. All of it is our own SQL, never taken from a caller. */
 export interface AttributeTarget {
   /**
-   * A jsonb expression that is an object, or null; or one for each top-level key that is looked at, which may bind values:
-   * null for a key that counts as absent.
+   * A jsonb expression that is an object, or null; or a function that returns one per top-level key and may bind
+   * values, with null for a key that counts as absent.
    */
   readonly column: string | ((key: string, bound: BoundValues) => string);
   /** Text expressions equal to `column ->> name` that have an index. */
@@ -15,8 +15,8 @@ export interface AttributeTarget {
 const EMPTY = `('null'::jsonb, '""'::jsonb, '{}'::jsonb, '[]'::jsonb)`;
 
 /**
- * The filter as a condition on a jsonb column, true exactly where `matchesAttributeFilter` is, and false, never null,
- * elsewhere. Names and values are bound, in the order of their placeholders, each once.
+ * Returns the filter as a condition on a jsonb column: true exactly where `matchesAttributeFilter` is, elsewhere false
+ * and never null. Names and values are bound in the order of their placeholders, each once.
  */
 export function attributeFilterSql(
   filter: AttributeFilter,
@@ -27,7 +27,7 @@ export function attributeFilterSql(
   return { where: writeAttributeFilter(filter, target, bound), values: bound.values };
 }
 
-/** The same condition in the midst of a longer one, whose values it is bound with. */
+/** Writes the same condition as a part of a longer one, and binds its values there. */
 export function writeAttributeFilter(filter: AttributeFilter, target: AttributeTarget, bound: BoundValues): string {
   const all = filter.map((alternatives) => {
     const any = alternatives.map((test) => testSql(test, target, bound));
@@ -41,7 +41,7 @@ function testSql(test: AttributeTest, target: AttributeTarget, bound: BoundValue
     return `coalesce(${attributeSql(test.name, target, bound)}, 'null'::jsonb) ${test.negated ? 'IN' : 'NOT IN'} ${EMPTY}`;
   }
   const { indexed } = target;
-  // The column behind an index cannot tell a text from a list or map that reads the same, so it only narrows.
+  // The indexed expression cannot tell a text from a list or map with the same text, so it only narrows the search.
   const narrowed =
     !test.negated && indexed && Object.hasOwn(indexed, test.name)
       ? `${indexed[test.name]} = ${bound.bindText(test.value)} AND `

@@ -1,6 +1,9 @@
 import { type AttributeFilter, type AttributeTest, attributePaths } from './attribute-filter.js';
 
-/** True when the attributes pass the filter. `filter-sql.ts` says the same in SQL, for every filter and every object. */
+/**
+ * True if the attributes match the filter. `filter-sql.ts` gives the same result in SQL, for every filter and every
+ * object.
+ */
 export function matchesAttributeFilter(
   filter: AttributeFilter,
   attributes: Readonly<Record<string, unknown>>,
@@ -14,8 +17,8 @@ export function matchesAttributeTest(test: AttributeTest, attributes: Readonly<R
 }
 
 /**
- * The attribute of this name: the literal key, and when there is none and the name is dotted, the nested one. Lists are
- * not walked into.
+ * The attribute of this name: the literal key; if it does not exist and the name is dotted, the nested one. Lists are
+ * not searched.
  */
 export function findAttribute(attributes: Readonly<Record<string, unknown>>, name: string): unknown {
   for (const path of attributePaths(name)) {

@@ -1,7 +1,7 @@
 import { compareCodePoints } from './code-points.js';
 import type { SearchFilter, SearchOperator } from './odata.js';
 
-/** An asset-free event as a search sees it. */
+/** An asset-free event as a search uses it. */
 export interface SearchedEvent {
   readonly trails: readonly string[];
   readonly event_type: string;
@@ -9,7 +9,7 @@ export interface SearchedEvent {
   readonly created_by: string;
   /** Unix milliseconds. */
   readonly created_at: bigint;
-  /** Absent until a log has the event. */
+  /** Absent until a log has committed the event. */
   readonly ledger_entry?: {
     readonly index: bigint;
     readonly idtimestamp: string;
@@ -18,8 +18,8 @@ export interface SearchedEvent {
 }
 
 /**
- * True when the event passes the filter. `odata-sql.ts` says the same in SQL. A property that the event does not have is
- * unequal to every value, and neither above nor below one.
+ * True if the event matches the filter. `odata-sql.ts` gives the same result in SQL. A property that the event does not
+ * have is unequal to every value, and neither greater nor less than one.
  */
 export function matchesSearchFilter(filter: SearchFilter, event: SearchedEvent): boolean {
   return holds(filter, event, undefined);

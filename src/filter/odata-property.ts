@@ -24,7 +24,10 @@ export function isIntegerProperty(property: SearchProperty): boolean {
   return property === 'created_at' || property === 'ledger_entry/index';
 }
 
-/** The value of an integer property: 64 bits; for `created_at` Unix milliseconds, or an RFC 3339 time cut to them. */
+/**
+ * The value of an integer property: 64 bits; for `created_at` Unix milliseconds, or an RFC 3339 time truncated to
+ * milliseconds.
+ */
 export function readInteger(property: SearchProperty, text: string): bigint | { readonly reason: string } {
   if (INTEGER.test(text)) {
     const value = BigInt(text);
@@ -38,7 +41,7 @@ function readTime(text: string): bigint | undefined {
   const match = TIME.exec(text);
   if (!match) return undefined;
   const [, day, clock, fraction = '', zone] = match;
-  // A day that its month does not have would be read as one of the next month.
+  // An invalid day such as February 30 would be parsed as a day of the next month.
   const midnight = new Date(`${day}T00:00:00Z`);
   if (Number.isNaN(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== day) return undefined;
   const unixMs = Date.parse(`${day}T${clock}.${fraction.slice(0, 3).padEnd(3, '0')}${zone}`);

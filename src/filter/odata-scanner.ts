@@ -8,14 +8,16 @@ export interface Token {
 export interface OdataScanner {
   peek(): Token;
   next(): Token;
-  /** The next token where a value is expected: there, letters, digits and the signs of numbers and times are one token. */
+  /**
+   * The next token where a value is expected; there, letters, digits and the signs of numbers and times form one token.
+   */
   nextValue(): Token;
 }
 
 const SPACE = /[ \t\r\n]*/y;
 const WORD = /[A-Za-z_][\w/]*/y;
 const BARE = /[\w.:+-]+/y;
-// The closing quote is the one that no quote follows, so that an unclosed text is never cut short.
+// The closing quote must not be followed by another quote, so that an unclosed text is never cut short.
 const QUOTED = /'((?:[^']|'')*)'(?!')/y;
 
 /**

@@ -3,9 +3,9 @@ import type { SearchFilter } from './odata.js';
 import type { SearchProperty } from './odata-property.js';
 
 /**
- * Where a search finds its properties: SQL written by us, never taken from a caller. `trails` is a jsonb list of texts;
- * `created_at` and `ledger_entry/index` are bigint, all others text in the form that the interface shows. What an event
- * does not have is null.
+ * Where a search finds its properties: our own SQL, never taken from a caller. `trails` is a jsonb list of texts;
+ * `created_at` and `ledger_entry/index` are bigint, all others text in the form of the interface. A missing property is
+ * null.
  */
 export type SearchColumns = Readonly<Record<SearchProperty | 'trails', string>>;
 
@@ -14,8 +14,8 @@ type Comparison = Extract<SearchFilter, { kind: 'compare' }>;
 const ORDER = { gt: '>', ge: '>=', lt: '<', le: '<=' } as const;
 
 /**
- * The filter as a condition, true exactly where `matchesSearchFilter` is, and false, never null, elsewhere. Values are
- * bound, in the order of their placeholders, each once.
+ * Returns the filter as a condition: true exactly where `matchesSearchFilter` is, elsewhere false and never null.
+ * Values are bound in the order of their placeholders, each once.
  */
 export function searchFilterSql(filter: SearchFilter, columns: SearchColumns, placeholder?: Placeholder): BoundSql {
   const bound = boundValues(placeholder);
@@ -32,7 +32,7 @@ function filterSql(filter: SearchFilter, columns: SearchColumns, bound: BoundVal
     case 'not':
       return `NOT ${filterSql(filter.part, columns, bound)}`;
     case 'anyTrail': {
-      // What nearly every search of trails asks; taking the list apart for it costs as much as finding the event.
+      // Nearly every search of trails has this form. Unpacking the list for it costs as much as finding the event.
       if (filter.part.kind === 'compare' && filter.part.operator === 'eq')
         return `jsonb_exists(${columns.trails}, ${bound.bindText(String(filter.part.value))})`;
       const part = filterSql(filter.part, columns, bound);
@@ -47,7 +47,7 @@ function comparisonSql({ property, operator, value }: Comparison, columns: Searc
   const column = property === 'trail' ? 'searched.trail' : `(${columns[property]})`;
   const given = typeof value === 'bigint' ? `${bound.bindText(value.toString())}::bigint` : bound.bindText(value);
   if (operator === 'ne') return `${column} IS DISTINCT FROM ${given}`;
-  // Without the second half a property that is not there would make `not` of this null instead of true.
+  // Without the second half, `not` of a missing property would be null instead of true.
   if (operator === 'eq') return `${column} = ${given} AND ${column} IS NOT NULL`;
   const collated = typeof value === 'bigint' ? column : `${column} COLLATE "C"`;
   return `${collated} ${ORDER[operator]} ${given} AND ${column} IS NOT NULL`;

@@ -4,7 +4,7 @@ import { type OdataScanner, odataScanner, type Token } from './odata-scanner.js'
 
 export type SearchOperator = 'eq' | 'ne' | 'gt' | 'ge' | 'lt' | 'le';
 
-/** A search filter as a tree. `trail` is the trail that the surrounding `anyTrail` looks at. */
+/** A search filter as a tree. `trail` is the trail that the surrounding `anyTrail` tests. */
 export type SearchFilter =
   | { readonly kind: 'and' | 'or'; readonly parts: readonly SearchFilter[] }
   | { readonly kind: 'not'; readonly part: SearchFilter }
@@ -17,9 +17,9 @@ export type SearchFilter =
     };
 
 export const MAX_SEARCH_LENGTH = 8192;
-/** Parentheses, `not` and `any` inside each other. */
+/** Maximum nesting of parentheses, `not` and `any`. */
 export const MAX_SEARCH_DEPTH = 32;
-/** Comparisons, connectives and negations of one filter. */
+/** Maximum comparisons, connectives and negations of one filter. */
 export const MAX_SEARCH_NODES = 256;
 
 const OPERATORS: readonly string[] = ['eq', 'ne', 'gt', 'ge', 'lt', 'le'] satisfies SearchOperator[];
@@ -30,18 +30,19 @@ interface Parse {
   nodes: number;
 }
 
-/** What a condition may name here, and how deep it lies. */
+/** Which names a condition may use here, and how deep it is nested. */
 interface Scope {
   readonly depth: number;
-  /** Inside `any`, the only name there is: the variable that stands for a trail. */
+  /** Inside `any`, the only valid name: the variable that stands for a trail. */
   readonly trail?: string;
 }
 
 /**
- * Reads the filter of an events search (docs/design/interface.md#asset-free-events), a subset of OData 4: `eq ne gt ge lt le` between a
- * property and a value, `and`, `or`, `not`, parentheses, and `trails/any(t: …)`. `not` binds before `and`, `and` before
- * `or`. Texts are quoted, a quote in one is doubled; integers and times may be.
- * @throws {FilterError} pointing at the character, and never anything else
+ * Parses the filter of an events search (docs/design/interface.md#asset-free-events), a subset of OData 4: `eq ne gt ge
+ * lt le` between a property and a value, `and`, `or`, `not`, parentheses, and `trails/any(t: …)`. `not` binds before
+ * `and`, `and` before `or`. Texts are quoted, with quotes inside doubled; quotes around integers and times are
+ * optional.
+ * @throws {FilterError} pointing at the character; no other error
  */
 export function parseSearchFilter(text: string, field = 'filter'): SearchFilter {
   const fail = (position: number, reason: string): never => {

@@ -17,7 +17,10 @@ import { LogInconsistent } from './log-inconsistent.js';
 import { findLog } from './log-store.js';
 import { findSeal } from './seal-store.js';
 
-/** A statement log's newest published state, as its checkpoint names it. The origin is the name in all of its receipts. */
+/**
+ * A statement log's newest published state, as its checkpoint describes it. The origin is the name in all of its
+ * receipts.
+ */
 export interface PublishedState {
   readonly origin: string;
   readonly size: bigint;
@@ -36,7 +39,7 @@ export async function publishedState(tx: Tx, ref: LogRef): Promise<PublishedStat
   return { origin: log.name, size: seal.leaves, root: seal.root };
 }
 
-/** The note key under a log's name: C2SP wants a key's name to be that of the log. */
+/** The note key under a log's name: C2SP requires the key's name to be the log's. */
 export function noteKey(origin: string, { publicKey }: Pick<Signer, 'publicKey'>): NoteKey {
   if (publicKey.kty !== 'OKP') throw new TypeError('notes are signed with Ed25519');
   return { name: origin, type: NoteKeyType.ed25519, publicKey: fromBase64(publicKey.x) };
@@ -49,8 +52,8 @@ function ownLines(origin: string, text: string, signers: readonly Signer[]): Pro
 }
 
 /**
- * The checkpoint of a state, with one line of each signer. Ed25519 signs the same text with the same bytes each time:
- * nothing has to be kept.
+ * The checkpoint of a state, with one signature line per signer. Ed25519 is deterministic, so the lines need not be
+ * stored.
  */
 export async function checkpointNote(state: PublishedState, signers: readonly Signer[]): Promise<string> {
   const text = encodeCheckpoint(state);
@@ -58,9 +61,9 @@ export async function checkpointNote(state: PublishedState, signers: readonly Si
 }
 
 /**
- * A checkpoint that was kept, with a line of each signer that has none in it: keys are rotated while witnesses rest. What is
- * signed was signed before, by one of the log's own keys.
- * @throws {VerificationError} when it was not
+ * A stored checkpoint, with added lines of signers that have none in it: keys may rotate while witnesses are inactive.
+ * The stored text must already be signed by one of the log's own keys.
+ * @throws {VerificationError} if it is not
  */
 export async function signedAlong(
   note: string,

@@ -14,13 +14,15 @@ import { sealedState } from './sealed-peaks.js';
 
 const BATCH = 1_000;
 
-/** A leaf that has its place, its time and its hash. */
+/** A leaf with its index, time and hash. */
 interface PlacedLeaf {
   readonly row: LeafRow;
   readonly hash: Uint8Array;
 }
 
-/** A batch ends where a massif does: the last seal of a full massif must be at exactly its full size (massif format). */
+/**
+ * A batch ends where a massif does: the last seal of a full massif must be at exactly its full size (massif format).
+ */
 function room(log: LogState): number {
   if (log.structure !== 'MMR_SHA256') return BATCH;
   const leaves = massifLeaves(log);
@@ -36,7 +38,7 @@ function placeLeaf(log: LogState, entry: WaitingEntry, leaf: LeafEntry, leafInde
   return { row: { ...entry, leafIndex, idtimestamp: id, timestampCommitted, trieKey, extraBytes }, hash };
 }
 
-/** Gives places and rising times to entries; one that has no leaf stays waiting and does not hold up the others. */
+/** Assigns indexes and rising times to entries; an entry without a leaf keeps waiting and does not block the others. */
 function placeLeaves(
   context: LedgerContext,
   log: LogState,
@@ -88,7 +90,7 @@ async function commitIn(tx: Tx, context: LedgerContext, lease: LogState): Promis
     leaves: log.leaves + BigInt(placed.length),
     lastIdtimestamp: placed.at(-1)!.row.idtimestamp,
   };
-  // First, so that of two sequencers one waits here and then finds that it has lost, before either writes more.
+  // First, so that the loser of two sequencers waits here and stops before it writes more.
   await swapSize(tx, log, next);
   await appendNodes(tx, log, log.size, appended.nodes);
   await insertLeaves(
@@ -102,10 +104,11 @@ async function commitIn(tx: Tx, context: LedgerContext, lease: LogState): Promis
 }
 
 /**
- * Commits the oldest waiting entries to a sealed log, in one transaction: idtimestamps that rise strictly, leaves, nodes,
- * the intake emptied. Resolves with the log as it is then; unchanged when nothing could be committed.
- * @throws {LeaseLost} when the log is not, or no longer, this holder's
- * @throws {LogInconsistent} when the stored nodes are not those that the last seal signed
+ * Commits the oldest waiting entries to a sealed log, in one transaction: assigns strictly rising idtimestamps, stores
+ * leaves and nodes, removes the entries from the intake. Resolves with the log as it is then; unchanged if nothing
+ * could be committed.
+ * @throws {LeaseLost} if this holder does not hold the log, or no longer does
+ * @throws {LogInconsistent} if the stored nodes are not those that the last seal signed
  */
 export async function commitBatch(context: LedgerContext, lease: LogState): Promise<LogState> {
   await context.failpoints.reach('commit.before');

@@ -3,12 +3,15 @@ import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import type { LogRef } from './log.js';
 
 const QUEUE = 'commit-log';
-/** Accepts within this time share one job. */
+/** Entries accepted within this time share one job. */
 const DEBOUNCE_MS = 25;
 
-/** Wakes the ledger: this process's own where it runs here, else whichever process runs it. Only a hint: the sweep finds the rows without it. */
+/**
+ * Wakes the ledger, in this process if it runs here, otherwise in the process that runs it. Only a hint: the sweep
+ * finds the rows without it.
+ */
 export interface CommitNudge {
-  /** Never fails and never waits: one job for a log, kept once more if that log's job is running. */
+  /** Never fails and never waits: queues one job per log, and one more if that log's job is running. */
   nudge(log: LogRef): void;
   /** Handles the jobs in this process. @param round must not reject */
   listen(round: (log: LogRef) => Promise<void>): Promise<void>;
@@ -23,7 +26,7 @@ export function createCommitNudge(backend: QueueBackend, logger: Logger): Commit
 
   function add(log: LogRef): void {
     timers.delete(log.logId);
-    // A job would come back to us, or to another process that is no nearer to the rows.
+    // A job would come back to this process, or to another one that is no closer to the rows.
     if (here) void here(log);
     else enqueue(log);
   }
@@ -35,7 +38,7 @@ export function createCommitNudge(backend: QueueBackend, logger: Logger): Commit
         { tenantId: log.tenantId, logId: log.logId },
         { deduplication: { id: log.logId, keepLastIfActive: true }, removeOnComplete: true, removeOnFail: true },
       )
-      .catch((error: unknown) => logger.warn({ err: error }, 'the queue takes no jobs: the sweep does the work'));
+      .catch((error: unknown) => logger.warn({ err: error }, 'the queue accepts no jobs: the sweep does the work'));
   }
 
   return {

@@ -8,7 +8,7 @@ export interface PlacedEntry {
   readonly leafIndex: bigint;
   readonly idtimestamp: bigint;
   readonly timestampCommitted: string;
-  /** Under a seal that lies below a checkpoint with a quorum of witnesses. */
+  /** Covered by a seal below a checkpoint that a quorum of witnesses cosigned. */
   readonly witnessed: boolean;
   readonly seal?: {
     readonly sealNumber: bigint;
@@ -46,7 +46,7 @@ function placedEntry(row: PlacedRow): PlacedEntry {
   };
 }
 
-/** The places of these entries in one log; an entry that waits is left out. */
+/** The places of these entries in one log; waiting entries are left out. */
 export async function placedEntries(tx: Tx, log: LogRef, entryIds: readonly string[]): Promise<PlacedEntry[]> {
   const rows = await tx.query<PlacedRow>(
     `SELECT leaf.entry_id, leaf.leaf_index, leaf.idtimestamp, leaf.timestamp_committed,
@@ -65,7 +65,7 @@ export async function placedEntries(tx: Tx, log: LogRef, entryIds: readonly stri
   return rows.map(placedEntry);
 }
 
-/** Where a published seal proves an entry: what a receipt is made from. */
+/** Where a published seal proves an entry: the input of a receipt. */
 export interface SealedPlace {
   readonly entryId: string;
   readonly leafIndex: bigint;
@@ -75,7 +75,7 @@ export interface SealedPlace {
   readonly keyId: string;
 }
 
-/** Ordered by leaf, with nothing but what receipts need; an entry that no published seal covers is left out. */
+/** Ordered by leaf, with only what receipts need; an entry that no published seal covers is left out. */
 export async function sealedPlaces(tx: Tx, log: LogRef, entryIds: readonly string[]): Promise<SealedPlace[]> {
   const rows = await tx.query<
     Pick<PlacedRow, 'entry_id' | 'leaf_index' | 'leaves' | 'key_id'> & { seal_number: bigint }

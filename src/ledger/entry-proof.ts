@@ -3,14 +3,16 @@ import type { Tx } from '../platform/postgres/database.js';
 import { type PlacedEntry, placedEntries } from './entry-proof-store.js';
 import type { LogRef } from './log.js';
 
-/** Where one log has an entry. Not in the map: waiting (STORED). Without `published`: COMMITTED. With it: CONFIRMED. */
+/**
+ * Where an entry is in one log. Not in the map: waiting (STORED). Without `published`: COMMITTED. With it: CONFIRMED.
+ */
 export interface EntryCommit {
   readonly mmrIndex: bigint;
   readonly leafIndex: bigint;
   readonly idtimestamp: bigint;
-  /** The text that the leaf covers; it is shown verbatim. */
+  /** The exact text that the leaf covers; it is returned verbatim. */
   readonly timestampCommitted: string;
-  /** A quorum of witnesses has vouched for a seal that covers the entry. */
+  /** A quorum of witnesses has cosigned a checkpoint above a seal that covers the entry. */
   readonly witnessed: boolean;
   /** The first published seal that covers the entry. */
   readonly published?: {
@@ -35,7 +37,7 @@ function entryCommit(entry: PlacedEntry): EntryCommit {
   };
 }
 
-/** How far these entries of one log have come, by entry id, in one query. */
+/** The progress of these entries in one log, by entry id, in one query. */
 export async function commits(tx: Tx, log: LogRef, entryIds: readonly string[]): Promise<Map<string, EntryCommit>> {
   if (entryIds.length === 0) return new Map();
   const placed = await placedEntries(tx, log, entryIds);

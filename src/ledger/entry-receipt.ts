@@ -16,22 +16,22 @@ export interface LeafInState {
   readonly leaves: bigint;
 }
 
-/** A leaf with the signature over the root that its state has: of an RFC 9162 log. */
+/** A leaf of an RFC 9162 log, with the signature over its state's root. */
 export interface LeafUnderRoot extends LeafInState {
   readonly signedRoot: Uint8Array;
 }
 
-/** A leaf with the signature over the peak that it lies under: of an MMR log. */
+/** A leaf of an MMR log, with the signature over the peak above it. */
 export interface LeafUnderSignedPeak extends LeafUnderPeak {
   readonly signedPeak: Sign1;
 }
 
-/** Which of an MMR state's peaks, left to right, a leaf lies under. */
+/** Returns which of an MMR state's peaks, left to right, is above a leaf. */
 export function peakPosition({ leaves, leafIndex }: LeafInState): number {
   return peakSlot(leaves, peakOverLeaf(leaves, leafIndex).height);
 }
 
-/** An MMR receipt from the signed peak that the leaf lies under. */
+/** Builds an MMR receipt from the signed peak above the leaf. */
 export async function mmrEntryReceipt(
   tx: Tx,
   log: LogRef,
@@ -43,7 +43,7 @@ export async function mmrEntryReceipt(
   return (await mmrEntryReceipts(tx, log, [wanted], form))[0]!;
 }
 
-/** MMR receipts in the order of their leaves, which is best an ascending one: then every node is read once. */
+/** Builds MMR receipts in the order of their leaves. Ascending order is best: each node is then read once. */
 export async function mmrEntryReceipts(
   tx: Tx,
   log: LogRef,
@@ -57,7 +57,7 @@ export async function mmrEntryReceipts(
   );
 }
 
-/** RFC 9162 receipts in the order of their leaves, from the signed roots; every node is read once. */
+/** Builds RFC 9162 receipts in the order of their leaves, from the signed roots; each node is read once. */
 export async function rfc9162EntryReceipts(
   tx: Tx,
   log: LogRef,

@@ -1,4 +1,4 @@
-/** Named places between two durable steps, where a test lets the service fail. */
+/** Named points between two durable steps, where a test lets the service fail. */
 export interface Failpoints {
   /** Resolves in production. A test's failpoint throws, waits or kills the process. */
   reach(name: string): Promise<void>;
@@ -7,7 +7,7 @@ export interface Failpoints {
 export const noFailpoints: Failpoints = { reach: () => Promise.resolve() };
 
 /**
- * Kills the process, without any clean-up, when it reaches a named place for the n-th time.
+ * Kills the process without clean-up when it reaches a named point for the n-th time.
  * @param setting `name` or `name:n`, n from 1; undefined for production
  * @param kill must not return to the caller
  * @throws {TypeError} for a setting of another form
@@ -24,7 +24,7 @@ export function killingFailpoints(setting: string | undefined, kill: () => void)
       left -= 1;
       if (left > 0) return;
       kill();
-      // The signal is on its way; nothing that follows this place may happen before it arrives.
+      // The signal is on its way; no code after this point may run before it arrives.
       await new Promise(() => {});
     },
   };

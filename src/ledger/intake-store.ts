@@ -8,7 +8,7 @@ export interface IntakeRow extends LogRef {
   readonly entryTenantId: string;
 }
 
-/** An entry of `entryTenantId` that is to wait for `log`. */
+/** The intake row of an entry of `entryTenantId` that waits for `log`. */
 export function intakeRow(log: LogRef, entryId: string, entryKind: EntryKind, entryTenantId: string): IntakeRow {
   return { tenantId: log.tenantId, logId: log.logId, entryId, entryKind, entryTenantId };
 }
@@ -26,8 +26,8 @@ const waitingEntry = (row: WaitingRow): WaitingEntry => ({
 });
 
 /**
- * Puts entries before their logs, in the transaction that accepts them: from its commit on, each is in its log once or
- * still waiting to be (docs/design/README.md#promises). An entry that already waits is left as it is.
+ * Queues entries for their logs, in the transaction that accepts them: once it commits, each entry is in its log
+ * exactly once or still waiting (docs/design/README.md#promises). An entry that already waits stays unchanged.
  */
 export async function insertIntake(tx: Tx, rows: readonly IntakeRow[]): Promise<void> {
   if (rows.length === 0) return;
@@ -49,7 +49,7 @@ export async function insertIntake(tx: Tx, rows: readonly IntakeRow[]): Promise<
   );
 }
 
-/** The oldest entries that can be committed now, in id order: a statement only once its bytes are stored. */
+/** The oldest entries that can be committed now, in id order; a statement only after its bytes are stored. */
 export async function committableEntries(tx: Tx, log: LogRef, limit: number): Promise<WaitingEntry[]> {
   const rows = await tx.query<WaitingRow>(
     `SELECT i.entry_id, i.entry_kind, i.entry_tenant_id
@@ -64,7 +64,7 @@ export async function committableEntries(tx: Tx, log: LogRef, limit: number): Pr
   return rows.map(waitingEntry);
 }
 
-/** The oldest waiting statements that nobody has signed yet. */
+/** The oldest waiting statements that are not signed yet. */
 export async function unsignedStatements(tx: Tx, log: LogRef, limit: number): Promise<WaitingEntry[]> {
   const rows = await tx.query<WaitingRow>(
     `SELECT i.entry_id, i.entry_kind, i.entry_tenant_id
@@ -89,7 +89,7 @@ export async function isWaiting(tx: Tx, log: LogRef, entryId: string): Promise<b
   return rows.length > 0;
 }
 
-/** Takes entries out of the intake; the caller commits them in the same transaction. */
+/** Removes entries from the intake; the caller commits them in the same transaction. */
 export async function deleteIntake(tx: Tx, log: LogRef, entryIds: readonly string[]): Promise<void> {
   await tx.execute(
     `DELETE FROM archivist.intake WHERE tenant_id = $1 AND log_id = $2 AND entry_id = ANY ($3::uuid[])`,

@@ -8,7 +8,7 @@ import { statementEntries } from './statement-store.js';
 
 const statementLeaf = rfc9162LeafWith(nodeSha256);
 
-/** Leaves of these entries by entry id: of statements from their stored bytes, of events from the provenance side. */
+/** Leaves of these entries by entry id: of statements from their stored bytes, of events from the leaf source. */
 export async function leafEntries(
   tx: Tx,
   context: Pick<LedgerContext, 'leafSource'>,

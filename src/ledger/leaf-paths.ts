@@ -3,30 +3,30 @@ import { mmrIndex } from '../core/mmr/leaf-count.js';
 import type { Peak } from '../core/mmr/peak-over-leaf.js';
 import { bitLength } from '../core/mmr/uint64-bits.js';
 
-/** A leaf and the peak that it lies under. */
+/** A leaf and the peak above it. */
 export interface LeafUnderPeak {
   readonly leafIndex: bigint;
   readonly peak: Peak;
 }
 
-/** Inclusion paths of many leaves over one list of nodes. */
+/** Inclusion paths of many leaves, which share one list of nodes. */
 export interface LeafPaths {
   /** Node indices. */
   readonly nodes: readonly bigint[];
-  /** For each leaf its siblings up to the peak, lowest first, by their places in the list. */
+  /** For each leaf the siblings up to the peak, lowest first, as indexes into the list. */
   readonly paths: readonly (readonly number[])[];
 }
 
 /**
- * The paths of leaves, best in ascending order: above the node that two leaves are both below they have one path, and so
- * each takes that part from the leaf before it. Then no node is twice in the list.
+ * Returns the paths of leaves, best in ascending order. Above the lowest common ancestor of two leaves their paths are
+ * the same, so each leaf reuses that part of the leaf before it. Then no node is twice in the list.
  */
 export function leafPaths(leaves: readonly LeafUnderPeak[]): LeafPaths {
   const nodes: bigint[] = [];
   const paths: number[][] = [];
   let before: { readonly leafIndex: bigint; readonly peak: bigint; readonly path: readonly number[] } | undefined;
   for (const { leafIndex, peak } of leaves) {
-    // Their paths meet above the highest bit in which the two leaves' indices differ.
+    // The paths meet above the highest bit in which the two leaf indices differ.
     const shared = before?.peak === peak.index ? before.path.slice(bitLength(before.leafIndex ^ leafIndex)) : [];
     const siblings = pathBelowPeak(peak, mmrIndex(leafIndex)).slice(0, peak.height - shared.length);
     const path = [...siblings.map((node) => nodes.push(node) - 1), ...shared];

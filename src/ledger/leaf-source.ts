@@ -8,22 +8,27 @@ export type EntryKind = 'asset_event' | 'asset_free_event' | 'statement';
 export interface WaitingEntry {
   readonly entryId: string;
   readonly entryKind: EntryKind;
-  /** The tenancy whose row the entry is; for a public or statement log not the log's own. */
+  /** The tenancy that owns the entry's row; for a public or statement log this is not the log's own tenancy. */
   readonly entryTenantId: string;
 }
 
 /** What a log needs to know of an entry to commit it. */
 export interface LeafEntry {
   readonly entryId: string;
-  /** The leaf's 32 bytes for these two, which the log gives out; the text is hashed verbatim where the leaf covers it. */
+  /**
+   * The leaf's 32 bytes for the two values, which the log assigns; the text is hashed verbatim if the leaf covers it.
+   */
   leaf(idtimestamp: bigint, timestampCommitted: string): Uint8Array;
   /** 32 bytes for the massif's trie; MMR logs only. */
   readonly trieKey?: Uint8Array;
-  /** 24 bytes for the massif's trie; left out means zeros. */
+  /** 24 bytes for the massif's trie; default zeros. */
   readonly extraBytes?: Uint8Array;
 }
 
-/** The provenance side of a commit: declared here, implemented above, wired by the composition root (docs/design/README.md#layers). */
+/**
+ * What a commit needs from the provenance side: declared here, implemented in a higher layer, connected at startup
+ * (docs/design/README.md#layers).
+ */
 export interface LeafSource {
   /** Leaves of entries of the kinds asset_event and asset_free_event, in any order, read in the given transaction. */
   leaves(tx: Tx, log: LogRef, entries: readonly WaitingEntry[]): Promise<LeafEntry[]>;
@@ -32,12 +37,14 @@ export interface LeafSource {
 /** What to sign for an entry of the kind statement. */
 export interface StatementToSign {
   readonly entryId: string;
-  /** Whose event it is; of a public form, the tenancy that it was made in. */
+  /** The tenancy of the event; for a public form, the tenancy that created it. */
   readonly tenantId: string;
   readonly content: EventStatement;
 }
 
 export interface StatementSource {
-  /** The contents of the statements that the service makes of these entries' events; one of no such event is left out. */
+  /**
+   * The contents of the statements that the service signs for the events of these entries; other entries are left out.
+   */
   contents(tx: Tx, entries: readonly WaitingEntry[]): Promise<StatementToSign[]>;
 }

@@ -7,7 +7,7 @@ import type { LogRef } from './log.js';
 export interface LeafRow extends WaitingEntry {
   readonly leafIndex: bigint;
   readonly idtimestamp: bigint;
-  /** Fixed before the leaf is hashed; clients hash it verbatim. */
+  /** Set before the leaf is hashed; clients hash it verbatim. */
   readonly timestampCommitted: string;
   readonly trieKey: Uint8Array | null;
   readonly extraBytes: Uint8Array | null;
@@ -38,7 +38,7 @@ const leafRow = (row: StoredLeaf): LeafRow => ({
   extraBytes: row.extra_bytes,
 });
 
-/** Adds leaves; an index or an entry that the log already has is an error of the database (23505). */
+/** Adds leaves; an index or an entry that the log already has is a database error (23505). */
 export async function insertLeaves(tx: Tx, log: LogRef, leaves: readonly LeafRow[]): Promise<void> {
   await tx.execute(
     `INSERT INTO archivist.leaf (tenant_id, log_id, ${COLUMNS})
@@ -69,10 +69,10 @@ export async function leafRange(tx: Tx, log: LogRef, from: bigint, to: bigint): 
   return rows.map(leafRow);
 }
 
-/** Which of these entries the log has committed already. */
+/** Which of these entries the log has already committed. */
 export async function committedEntryIds(tx: Tx, log: LogRef, entryIds: readonly string[]): Promise<Set<string>> {
   const rows = await tx.query<{ entry_id: string }>(
-    // Entry by entry, each by its whole key: with the list as a condition the planner was seen to read the whole log.
+    // One look-up per entry, by its whole key: with a list in the condition, the planner sometimes read the whole log.
     `SELECT found.entry_id FROM unnest($3::uuid[]) AS asked(id) CROSS JOIN LATERAL (
        SELECT entry_id FROM archivist.leaf WHERE tenant_id = $1 AND log_id = $2 AND entry_id = asked.id LIMIT 1) AS found`,
     [log.tenantId, log.logId, entryIds],

@@ -8,7 +8,7 @@ import type { Database } from '../platform/postgres/database.js';
 import type { Failpoints } from './failpoints.js';
 import type { LeafSource, StatementSource } from './leaf-source.js';
 
-/** What the ledger's verbs are given. */
+/** The inputs of the ledger's operations. */
 export interface LedgerContext {
   readonly database: Database;
   readonly objectStore: ObjectStore;
@@ -23,6 +23,6 @@ export interface LedgerContext {
   readonly receiptIssuer: string;
   /** Claim 1 of the statements about a tenancy's events. */
   readonly statementIssuer: (tenantId: string) => string;
-  /** Headers of the hash envelopes that statements are; the private ones when it is not said. */
+  /** Header labels of hash envelopes in statements; default private. */
   readonly hashEnvelopeLabels?: HashEnvelopeLabels;
 }

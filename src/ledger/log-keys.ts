@@ -13,19 +13,19 @@ export function logSigner(context: LedgerContext, log: LogState): Signer {
   return context.keyring.signer(roleOf(log));
 }
 
-/** How a log names itself in everything it signs. */
+/** The name of a log in everything that it signs. */
 export function logName(context: LedgerContext, log: LogState): LogName {
   return { issuer: context.receiptIssuer, subject: log.name };
 }
 
-/** By what the rows of seals and peak receipts name their key. */
+/** The id of the key in the rows of seals and peak receipts. */
 export function keyIdOf(signer: Signer): string {
   return toBase64Url(signer.kid);
 }
 
 /**
- * Trust in the log's own keys, retired ones too, and in its subject. Not in its issuer: that is a URL, which an operator
- * may change, and what is signed already keeps the old one.
+ * Trusts the log's own keys, including retired ones, and its subject. The issuer is not checked: it is a URL that an
+ * operator may change, and older signatures keep the old one.
  */
 export function ownTrust(
   context: { readonly keyring: Pick<LedgerContext['keyring'], 'everyKey'> } & Pick<LedgerContext, 'verifySignature'>,

@@ -3,7 +3,7 @@ import type { Tx } from '../platform/postgres/database.js';
 import type { LogRef, LogState, LogStructure } from './log.js';
 import { LeaseLost } from './log-inconsistent.js';
 
-/** A working sequencer renews its lease with every step; one that is silent for so long is taken over. */
+/** A working sequencer renews its lease with every step; after this long without a renewal, another one takes over. */
 const LEASE_SECONDS = 10;
 
 interface LogRow {
@@ -50,7 +50,7 @@ export interface NewLog extends LogRef {
   readonly createdAt: Date;
 }
 
-/** Makes an empty log; one that exists is left as it is. */
+/** Creates an empty log; an existing log stays unchanged. */
 export async function createLog(tx: Tx, log: NewLog): Promise<void> {
   await tx.execute(
     `INSERT INTO archivist.log (tenant_id, log_id, structure, name, massif_height, created_at)
@@ -67,7 +67,7 @@ export async function findLog(tx: Tx, log: LogRef): Promise<LogState | undefined
   return row && logState(row);
 }
 
-/** The log as the holder of this lease left it. @throws {LeaseLost} when another one has taken it since */
+/** The log as the holder of this lease left it. @throws {LeaseLost} if another sequencer has taken it since */
 export async function leasedLog(tx: Tx, lease: LogState): Promise<LogState> {
   const log = await findLog(tx, lease);
   if (log?.leaseEpoch !== lease.leaseEpoch || log.halted !== null) throw new LeaseLost('another sequencer has the log');
@@ -75,8 +75,8 @@ export async function leasedLog(tx: Tx, lease: LogState): Promise<LogState> {
 }
 
 /**
- * Takes the lease of a log on the database's clock, under a new epoch: what an earlier holder still has in hand cannot
- * be stored any more. Undefined while another holder's lease runs, or when the log is halted or not there.
+ * Takes the lease of a log by the database's clock, under a new epoch: an earlier holder can then store nothing more.
+ * Undefined while another holder's lease is valid, or if the log is halted or does not exist.
  */
 export async function takeLease(
   tx: Tx,
@@ -96,14 +96,14 @@ export async function takeLease(
 }
 
 /**
- * Lets the database end this transaction when its holder falls silent inside it, for instance stopped by a signal: rows
- * that it has touched would keep the next holder waiting for ever.
+ * Lets the database abort this transaction if its holder stops inside it, for example because of a signal: otherwise
+ * its row locks would block the next holder for ever.
  */
 export async function boundIdleTime(tx: Tx): Promise<void> {
   await tx.query(`SELECT set_config('idle_in_transaction_session_timeout', $1, true)`, [`${LEASE_SECONDS}s`]);
 }
 
-/** Lets the next sequencer in at once, if the lease is still this one. */
+/** Lets the next sequencer take over at once, if the lease is still this one. */
 export async function releaseLease(tx: Tx, lease: LogState): Promise<void> {
   await tx.execute(
     `UPDATE archivist.log SET lease_until = clock_timestamp() WHERE tenant_id = $1 AND log_id = $2 AND lease_epoch = $3`,
@@ -111,7 +111,7 @@ export async function releaseLease(tx: Tx, lease: LogState): Promise<void> {
   );
 }
 
-/** Stops the log for good, unless it has moved on under another holder. Answers whether it was stopped. */
+/** Stops the log permanently, unless another holder has changed it. Returns whether it was stopped. */
 export async function haltLog(tx: Tx, lease: LogState, reason: string): Promise<boolean> {
   const touched = await tx.execute(
     `UPDATE archivist.log SET halted = $4
@@ -126,8 +126,8 @@ function requireOneRow(touched: number): void {
 }
 
 /**
- * Moves the log from `old` to its new size, only if it stands exactly there, sealed, under the same lease.
- * @throws {LeaseLost} and the caller's transaction keeps nothing
+ * Moves the log from `old` to its new size, only if it is exactly at `old`, sealed, under the same lease.
+ * @throws {LeaseLost}; the caller's transaction then stores nothing
  */
 export async function swapSize(
   tx: Tx,
@@ -156,8 +156,8 @@ export async function swapSize(
 }
 
 /**
- * Makes the next number the log's last seal, only if the one before it is published and the lease is the same.
- * @throws {LeaseLost} and the caller's transaction keeps nothing
+ * Makes the next number the log's last seal, only if the seal before it is published and the lease is the same.
+ * @throws {LeaseLost}; the caller's transaction then stores nothing
  */
 export async function swapSeal(tx: Tx, old: LogState): Promise<void> {
   requireOneRow(
@@ -172,7 +172,7 @@ export async function swapSeal(tx: Tx, old: LogState): Promise<void> {
   );
 }
 
-/** Marks the last seal as published: from here on receipts may come from it. @throws {LeaseLost} */
+/** Marks the last seal as published: from then on it can back receipts. @throws {LeaseLost} */
 export async function swapPublished(tx: Tx, old: LogState): Promise<void> {
   requireOneRow(
     await tx.execute(

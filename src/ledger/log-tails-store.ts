@@ -1,14 +1,14 @@
 import { uint64FromBytes, uint64ToBytes } from '../core/bytes.js';
 import type { Tx } from '../platform/postgres/database.js';
 
-/** How far an MMR log is published: what a watcher of many logs asks for. */
+/** How far an MMR log is published, for clients that watch many logs. */
 export interface LogTail {
   readonly tenantId: string;
   readonly logId: string;
   readonly massifHeight: number;
   /** Leaves under the newest published seal. */
   readonly leaves: bigint;
-  /** Of the last of them. */
+  /** Of the last of these leaves. */
   readonly lastIdtimestamp: bigint;
 }
 
@@ -21,8 +21,8 @@ interface TailRow {
 }
 
 /**
- * Published MMR logs whose newest published leaf is not older than `since`, in the order of their ids after `afterLog`.
- * An MMR log has the id of its tenancy.
+ * Published MMR logs whose newest published leaf is not older than `since`, ordered by id, after `afterLog`. An MMR log
+ * has the id of its tenancy.
  */
 export async function logTails(
   tx: Tx,

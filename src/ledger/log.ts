@@ -3,10 +3,13 @@ import type { ParentHash } from '../core/mmr/parent-hash.js';
 import { rfc9162ParentWith } from '../core/rfc9162/rfc9162-parent.js';
 import { nodeSha256 } from '../platform/node-sha256.js';
 
-/** The two trees that we keep; both number their nodes in post order and differ only in the hash (docs/design/README.md#logs). */
+/**
+ * The two tree structures; both number their nodes in post order and differ only in the hash
+ * (docs/design/README.md#logs).
+ */
 export type LogStructure = 'MMR_SHA256' | 'RFC9162_SHA256';
 
-/** Which log: the tenancy that owns it leads every key. */
+/** Identifies a log: every key begins with the tenancy that owns it. */
 export interface LogRef {
   readonly tenantId: string;
   readonly logId: string;

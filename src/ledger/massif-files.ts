@@ -6,12 +6,14 @@ import { findLog } from './log-store.js';
 import { headMassif, massifBytes, massifLeaves, massifObjectKey, sealFileObjectKey } from './massif-view.js';
 import { newestSealWithin, type SealRow } from './seal-store.js';
 
-/** A growing massif is a megabyte and more; the database serves its newest state, the object store follows behind. */
+/**
+ * A growing massif has a megabyte or more; the database serves its newest state, and the object store follows later.
+ */
 const HEAD_MASSIF_MS = 60_000;
 
-/** Puts massif and seal files of MMR logs into the object store. */
+/** Writes massif and seal files of MMR logs to the object store. */
 export interface MassifFiles {
-  /** The seal's file each time; its massif when it is full, when it is new, and otherwise once a minute. */
+  /** Writes the seal's file each time; its massif when the massif is full or new, and otherwise once a minute. */
   put(context: LedgerContext, log: LogState, seal: SealRow): Promise<void>;
 }
 
@@ -33,7 +35,7 @@ function newerSeal(context: LedgerContext, log: LogState, seal: SealRow): Promis
   });
 }
 
-/** Remembers, for this process, when it last put each log's growing massif. */
+/** Remembers, in this process, when each log's growing massif was last written. */
 export function createMassifFiles(): MassifFiles {
   const putAt = new Map<string, number>();
 
@@ -42,7 +44,7 @@ export function createMassifFiles(): MassifFiles {
     const full = seal.leaves % massifLeaves(log) === 0n;
     const now = context.clock.now();
     const last = putAt.get(log.logId);
-    // Data before seal: a seal file that is ahead of its massif is an error to its readers.
+    // Data before seal: readers treat a seal file that is ahead of its massif as an error.
     if (always || full || last === undefined || Math.abs(now - last) >= HEAD_MASSIF_MS) {
       await putMassif(context, log, massif, seal.leaves);
       if (full) putAt.delete(log.logId);
@@ -54,7 +56,7 @@ export function createMassifFiles(): MassifFiles {
   return {
     async put(context, log, seal) {
       await putFiles(context, log, seal, false);
-      // While this sequencer was held up another one may have gone on: the older files must not be the last word.
+      // While this sequencer was stopped, another one may have gone on: older files must not be written last.
       let last = seal;
       for (;;) {
         const newer = await newerSeal(context, log, last);

@@ -11,7 +11,7 @@ import { findLog } from './log-store.js';
 import { readNodeRange, readNodes } from './node-page-store.js';
 import { newestSealWithin } from './seal-store.js';
 
-/** A massif file as it stands at a published seal. */
+/** A massif file at a published seal. */
 export interface MassifView {
   readonly bytes: Uint8Array;
   /** A full massif never changes again. */
@@ -24,19 +24,19 @@ export interface MassifView {
 export interface SealView {
   readonly bytes: Uint8Array;
   readonly sealedAtMs: bigint;
-  /** The seal is at the massif's full size and the last one of this massif. */
+  /** The seal is at the massif's full size and is the last one of this massif. */
   readonly full: boolean;
 }
 
-/** How many leaves fill a massif of the log. */
+/** Number of leaves that fill a massif of the log. */
 export const massifLeaves = (log: LogState): bigint => BigInt(leavesPerMassif(log.massifHeight));
 
-/** Which massif a state's last leaf lies in: the one that the state's seal belongs to. */
+/** The massif with a state's last leaf; the state's seal belongs to it. */
 export function headMassif(log: LogState, leaves: bigint): number {
   return Number((leaves - 1n) / massifLeaves(log));
 }
 
-/** Where the object store keeps a massif and its seal; the same paths serve them over HTTP. */
+/** Key of a massif and its seal in the object store; the same paths serve them over HTTP. */
 export function massifObjectKey(log: LogRef, massif: number): string {
   return `verifiabledata/merklelogs/${massifPath(log.logId, massif)}`;
 }
@@ -46,8 +46,8 @@ export function sealFileObjectKey(log: LogRef, massif: number): string {
 }
 
 /**
- * The massif file of a log at a state of so many leaves, put together from pages and leaf rows: byte for byte what the
- * massif format says. Undefined when that state does not reach into the massif.
+ * The massif file of a log at a state of this many leaves, built from pages and leaf rows, byte for byte as the massif
+ * format requires. Undefined if the state does not reach into the massif.
  */
 export async function massifBytes(
   tx: Tx,
@@ -84,15 +84,15 @@ async function publishedMmr(tx: Tx, ref: LogRef): Promise<{ log: LogState; leave
 }
 
 /**
- * The massif file as of the newest published seal: never behind a seal that a reader can have. Undefined when the log
- * has no such massif.
+ * The massif file at the newest published seal; never behind a seal that a reader can have. Undefined if the log has no
+ * such massif.
  */
 export async function massifView(tx: Tx, ref: LogRef, massif: number): Promise<MassifView | undefined> {
   const published = await publishedMmr(tx, ref);
   return published && massifBytes(tx, published.log, massif, published.leaves);
 }
 
-/** The newest published seal that belongs to a massif; undefined when there is none. */
+/** The newest published seal that belongs to a massif; undefined if there is none. */
 export async function sealView(tx: Tx, ref: LogRef, massif: number): Promise<SealView | undefined> {
   const published = await publishedMmr(tx, ref);
   if (!published) return undefined;

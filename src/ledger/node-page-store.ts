@@ -28,8 +28,8 @@ export async function readNodes(tx: Tx, log: LogRef, indices: readonly bigint[])
 }
 
 /**
- * The same, answering by places in the list. The nodes alone leave the database, not the pages around them, and as one
- * value; a subquery a node keeps the planner from sorting the whole table for a join.
+ * Loads nodes in one query and returns them by their index in the list. Only the nodes leave the database, not their
+ * pages, and as one value. One subquery per node keeps the planner from sorting the whole table for a join.
  */
 export async function readNodeList(
   tx: Tx,
@@ -49,7 +49,7 @@ export async function readNodeList(
   const { buffer, byteOffset, length } = row?.nodes ?? NO_NODES;
   if (length !== indices.length * NODE_BYTES)
     throw new LogInconsistent(`of ${indices.length} nodes ${length / NODE_BYTES} are stored`);
-  // A view is made when it is asked for: thousands that wait for their use would be moved by every garbage collection.
+  // Views are created on use: thousands of unused ones would be moved by every garbage collection.
   return (place) => new Uint8Array(buffer, byteOffset + place * NODE_BYTES, NODE_BYTES);
 }
 
@@ -70,7 +70,9 @@ export async function readNodeRange(tx: Tx, log: LogRef, from: bigint, to: bigin
   });
 }
 
-/** Stores new nodes, the first of which has index `size`: a page that was begun is rewritten, the others are inserted. */
+/**
+ * Stores new nodes, the first of which has index `size`: a partly filled page is rewritten, the others are inserted.
+ */
 export async function appendNodes(tx: Tx, log: LogRef, size: bigint, nodes: readonly Uint8Array[]): Promise<void> {
   const begun = size % NODES_A_PAGE;
   const kept = await readNodeRange(tx, log, size - begun, size);

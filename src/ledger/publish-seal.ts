@@ -7,11 +7,11 @@ import { checkNoLaterSeal, sealObjectBytes, sealObjectKey } from './seal-object.
 import { findSeal } from './seal-store.js';
 
 /**
- * Publishes the last seal: under its number, which is create-only, then as the files that clients read, then in the
- * log's row; from there on receipts come from it. Every step can be repeated, so a crash anywhere is made good by doing
- * it again. Resolves with the log as it is then; unchanged when the last seal is published.
- * @throws {LeaseLost} when the log is no longer this holder's
- * @throws {LogInconsistent} when the object store has another seal under this number, or one after it
+ * Publishes the last seal in three steps: under its number, which is create-only; as the files that clients read; in
+ * the log's row. From then on it can back receipts. Every step is idempotent, so the next round finishes what a crash
+ * interrupts. Resolves with the log as it is then; unchanged if the last seal is already published.
+ * @throws {LeaseLost} if this holder no longer holds the log
+ * @throws {LogInconsistent} if the object store has a different seal under this number, or a later one
  */
 export async function publishSeal(context: LedgerContext, files: MassifFiles, lease: LogState): Promise<LogState> {
   if (lease.sealNumber === lease.publishedNumber) return lease;

@@ -6,9 +6,9 @@ import { statementReceipts } from './receipts.js';
 
 const LOOK_MS = 20;
 
-/** Waits for receipts of statement logs, whichever process seals them. */
+/** Waits for receipts of statement logs, sealed by any process. */
 export interface ReceiptWatch {
-  /** The entry's receipt as soon as a published root covers it; undefined when the time is over before. */
+  /** The entry's receipt as soon as a published root covers it; undefined if the time ends first. */
   receipt(log: LogRef, entryId: string, withinMs: number): Promise<Uint8Array | undefined>;
 }
 
@@ -17,19 +17,16 @@ interface Waiting {
   settle(receipt: Uint8Array | undefined): void;
 }
 
-/** Everybody who waits for one log. */
+/** All waiting callers of one log. */
 interface Queue {
   readonly log: LogRef;
   readonly waiting: Set<Waiting>;
-  /** Somebody has come who may wait for what is published already. */
+  /** A new caller has arrived, which may wait for a seal that is already published. */
   newcomers: boolean;
   publishedNumber: bigint;
 }
 
-/**
- * One look at a log serves all who wait for it: their receipts are read together, when a seal was published or somebody
- * came since the last look.
- */
+/** One query per log serves all waiting callers: it reads their receipts together, after a new seal or a new caller. */
 export function createReceiptWatch(deps: { readonly database: Database; readonly logger: Logger }): ReceiptWatch {
   const queues = new Map<string, Queue>();
 
@@ -55,7 +52,7 @@ export function createReceiptWatch(deps: { readonly database: Database; readonly
         await look(queue);
       } catch (error) {
         queue.newcomers = true;
-        deps.logger.warn({ err: error, logId: queue.log.logId }, 'a look for receipts failed');
+        deps.logger.warn({ err: error, logId: queue.log.logId }, 'waiting receipts could not be read');
       }
       if (queue.waiting.size > 0) await new Promise((wake) => setTimeout(wake, LOOK_MS));
     }

@@ -15,7 +15,10 @@ export async function statementReceipt(tx: Tx, log: LogRef, entryId: string): Pr
   return (await statementReceipts(tx, log, [entryId])).get(entryId);
 }
 
-/** The same of many entries, by entry id, in three queries whatever their number; those without a root are left out. */
+/**
+ * Receipts of many entries, by entry id, in three queries regardless of their number; entries without a root are left
+ * out.
+ */
 export async function statementReceipts(
   tx: Tx,
   log: LogRef,
@@ -34,8 +37,8 @@ export async function statementReceipts(
 }
 
 /**
- * The receipt of an entry in an MMR log, from the first published seal that covers it and the peak signature stored with
- * that seal: the same bytes for ever, no key in use. Undefined until such a seal is published.
+ * The receipt of an entry in an MMR log, from the first published seal that covers it and the peak signature stored
+ * with that seal: always the same bytes, without using a key. Undefined until such a seal is published.
  */
 export async function mmrReceipt(
   tx: Tx,
@@ -46,7 +49,10 @@ export async function mmrReceipt(
   return (await mmrReceipts(tx, log, [entryId], form)).get(entryId);
 }
 
-/** The same of many entries, by entry id, in a few queries whatever their number; those without a seal are left out. */
+/**
+ * Receipts of many entries, by entry id, in a few queries regardless of their number; entries without a seal are left
+ * out.
+ */
 export async function mmrReceipts(
   tx: Tx,
   log: LogRef,
@@ -66,7 +72,7 @@ export async function mmrReceipts(
   return new Map(entries.map(({ entryId }, place) => [entryId, receipts[place]!]));
 }
 
-/** The signatures over the peaks that entries lie under, by key and node index of the peak. */
+/** The signatures over the peaks above the entries, by key and node index of the peak. */
 async function signedPeaks(
   tx: Tx,
   log: LogRef,

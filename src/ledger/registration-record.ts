@@ -1,12 +1,12 @@
 import { toHex, utf8 } from '../core/bytes.js';
 import { sha256 } from '../core/sha256.js';
 
-/** The event attribute by which the log covers how a statement was registered. */
+/** The event attribute through which the log covers how a statement was registered. */
 export const REGISTRATION_RECORD_ATTRIBUTE = 'registration_record_sha256';
 
 /**
- * SHA-256, in hex, over how a statement was registered: the digest of the policy and how the signer's key was found, as JSON
- * with its members in order. The row of the registration can be changed; the event that carries this hash cannot.
+ * SHA-256, in hex, of how a statement was registered: the digest of the policy and how the signer's key was found, as
+ * JSON with sorted members. The registration's row can be changed; the event that carries this hash cannot.
  */
 export function registrationRecordHash(record: {
   readonly policyDigest: Uint8Array;

@@ -1,7 +1,7 @@
 import { toHex } from '../core/bytes.js';
 import type { Tx } from '../platform/postgres/database.js';
 
-/** A statement that somebody else signed and that was accepted into the logs. */
+/** A statement that another party signed and that the logs accepted. */
 export interface Registration {
   /** The public tenancy for a public registration, else the registrant's own. */
   readonly tenantId: string;
@@ -9,11 +9,11 @@ export interface Registration {
   readonly statementHash: Uint8Array;
   readonly eventId: string;
   readonly assetId: string;
-  /** Byte for byte as it came. */
+  /** The exact bytes as received. */
   readonly submitted: Uint8Array;
   readonly creatorIssuer: string;
   readonly creatorSubject: string;
-  /** SHA-256 of the policy's text, by which it is found again. */
+  /** SHA-256 of the policy's text, its key in the policy table. */
   readonly policyDigest: Uint8Array;
   readonly keyResolution: Readonly<Record<string, string>>;
   readonly registeredAt: Date;
@@ -42,8 +42,8 @@ export interface RegisteredEntry {
 }
 
 /**
- * Takes each statement for its event. One that is registered already is answered with its first entry: a transaction that
- * registers it at the same time is waited for. Statements must be distinct. The answer stands in their order.
+ * Claims each statement for its event. A statement that is already registered is answered with its first entry; a
+ * transaction that is registering it is waited for. Statements must be distinct. The result is in their order.
  */
 export async function takeRegistrations(
   tx: Tx,
@@ -95,7 +95,7 @@ async function earlierEntries(tx: Tx, wanted: readonly Registration[]): Promise<
   );
 }
 
-/** Gives up registrations that this transaction has taken. */
+/** Removes registrations that this transaction has claimed. */
 export async function releaseRegistrations(tx: Tx, registrations: readonly Registration[]): Promise<void> {
   if (registrations.length === 0) return;
   await tx.execute(
@@ -130,7 +130,7 @@ export async function findRegistration(
   );
 }
 
-/** A policy under which something was registered. */
+/** A policy under which a statement was registered. */
 export interface PolicyRow {
   readonly tenantId: string;
   readonly digest: Uint8Array;
@@ -138,7 +138,7 @@ export interface PolicyRow {
   readonly text: string;
 }
 
-/** Keeps policies; one that is kept already stays as it is. */
+/** Stores policies; an existing one stays unchanged. */
 export async function keepPolicies(tx: Tx, policies: readonly PolicyRow[]): Promise<void> {
   if (policies.length === 0) return;
   await tx.execute(

@@ -1,11 +1,11 @@
-/** Something that is done again and again until it is stopped. */
+/** A task that repeats until it is stopped. */
 export interface Repeat {
   start(): void;
-  /** Resolves when the last time has ended. */
+  /** Resolves when the last run has ended. */
   stop(): Promise<void>;
 }
 
-/** Does `once`, which must not reject, waits, and does it again: never two at a time. */
+/** Runs `once`, which must not reject, waits, and repeats: never two runs at a time. */
 export function createRepeat(waitMs: number, once: () => Promise<void>): Repeat {
   let running: Promise<void> | undefined;
   let wake: (() => void) | undefined;

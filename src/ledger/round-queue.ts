@@ -1,10 +1,10 @@
 import type { LogRef } from './log.js';
 
-/** Lets rounds run: of one log never two at once, of different logs a few. */
+/** Schedules rounds: never two at once for one log, and a limited number for different logs. */
 export interface RoundQueue {
-  /** Resolves when a round that began after this call has ended and left nothing to do; rejects with what it throws. */
+  /** Resolves when a round that began after this call has ended with no work left; rejects with the round's error. */
   run(log: LogRef): Promise<void>;
-  /** Starts no more rounds and resolves when those that run have ended. */
+  /** Starts no more rounds and resolves when the running ones have ended. */
   close(): Promise<void>;
 }
 
@@ -23,9 +23,9 @@ function pending(log: LogRef): Pending {
   return { log, done, resolve, reject };
 }
 
-/** @param round runs one round and answers whether work is left */
+/** @param round runs one round and returns whether work is left */
 export function createRoundQueue(parallel: number, round: (log: LogRef) => Promise<boolean>): RoundQueue {
-  /** Rounds to start, by log, in the order in which they were asked for. */
+  /** Rounds to start, by log, in the order of the requests. */
   const waiting = new Map<string, Pending>();
   const running = new Map<string, Promise<void>>();
   let closed = false;
@@ -34,7 +34,7 @@ export function createRoundQueue(parallel: number, round: (log: LogRef) => Promi
 
   async function runOne(key: string, asked: Pending): Promise<void> {
     try {
-      // Behind the others: a busy log takes its turn again like any log.
+      // Behind the others: a busy log waits for its turn like any other log.
       if ((await round(asked.log)) && !closed) again(key, asked);
       else asked.resolve();
     } catch (error) {

@@ -11,18 +11,18 @@ import { type LedgerLag, sequencerLag } from './sequencer-lag.js';
 import { logsWithWork } from './work-store.js';
 
 const SWEEP_MS = 1_000;
-/** How many logs one sweep hands out; the next one finds the rest. */
+/** Maximum number of logs per sweep; the next sweep finds the rest. */
 const SWEEP_LOGS = 1_000;
 
 export interface LedgerDeps extends LedgerContext {
   readonly ids: Ids;
   readonly queueBackend: QueueBackend;
   readonly metrics: LedgerMetrics;
-  /** How many logs are worked on at once; 1 where the database has one connection. */
+  /** How many logs are processed at once; 1 if the database has one connection. */
   readonly parallelLogs: number;
 }
 
-/** Where the ledger counts; wired to the service's one list of metrics. */
+/** Where the ledger reports its counts; connected to the service's metrics. */
 export interface LedgerMetrics {
   roundEnded(outcome: 'done' | 'failed', durationMs: number): void;
   batchCommitted(leaves: number): void;
@@ -30,13 +30,13 @@ export interface LedgerMetrics {
 }
 
 export interface Ledger {
-  /** Says that entries wait for a log. Never fails: a lost nudge costs a second. */
+  /** Reports that entries wait for a log. Never fails: a lost nudge costs at most a second. */
   nudge(tenantId: string, logId: string): void;
-  /** Begins to work: on nudges, and once a second on whatever rows say that there is work. */
+  /** Starts to work: on nudges, and once a second on all logs with pending rows. */
   start(): Promise<void>;
-  /** Ends after the rounds that run; what waits is taken up by the next start, here or elsewhere. */
+  /** Stops after the running rounds; the next start, here or in another process, continues with what waits. */
   stop(): Promise<void>;
-  /** Sign → commit → seal → publish until nothing is left for this log. @throws what the first failing round throws */
+  /** Sign → commit → seal → publish until nothing is left for this log. @throws the error of the first failing round */
   runRound(tenantId: string, logId: string): Promise<void>;
   lag(): Promise<LedgerLag>;
 }
@@ -58,16 +58,16 @@ function measuredRounds(deps: LedgerDeps, holder: string): (log: LogRef) => Prom
   };
 }
 
-/** The sequencers of all logs that this process comes to hold. */
+/** Creates the sequencers of all logs that this process comes to hold. */
 export function createLedger(deps: LedgerDeps): Ledger {
   const { database, clock, logger, metrics } = deps;
-  // The embedded database has one process at a time: a lease that another start took is dead, not to be waited for.
+  // Only one process can open the embedded database: a lease of an earlier start is dead and need not be waited for.
   const holder = database.engine === 'embedded PostgreSQL' ? 'embedded' : deps.ids.uuid();
   const nudges = createCommitNudge(deps.queueBackend, logger);
   const rounds = createRoundQueue(deps.parallelLogs, measuredRounds(deps, holder));
   const sweep = createRepeat(SWEEP_MS, sweepOnce);
 
-  /** A failed round leaves rows behind that the next sweep finds again. */
+  /** A failed round leaves its rows, and the next sweep finds them again. */
   async function work(log: LogRef): Promise<void> {
     try {
       await rounds.run(log);

@@ -10,9 +10,9 @@ import { checkLastSealObject } from './seal-object.js';
 import { findSeal } from './seal-store.js';
 import { signStatements } from './sign-statements.js';
 
-/** After so many batches the round ends, so that one busy log does not keep others waiting. */
+/** The round ends after this many batches, so that a busy log does not keep others waiting. */
 const BATCHES = 8;
-/** A clock that is further from the database's must not give out times. */
+/** If the clocks of the process and the database differ by more than this, no times are assigned. */
 const MAX_SKEW_MS = 5_000;
 
 /** What a process keeps between the rounds of its logs. */
@@ -21,7 +21,7 @@ export interface RoundState {
   /** Names this process in the leases it takes. */
   readonly holder: string;
   readonly files: MassifFiles;
-  /** Told of each committed batch. */
+  /** Called after each committed batch. */
   readonly committed: (leaves: number) => void;
 }
 
@@ -33,12 +33,14 @@ async function leaseLog({ context, holder }: RoundState, ref: LogRef): Promise<L
   const skew = Math.max(before - taken.databaseMs, taken.databaseMs - after);
   if (skew > MAX_SKEW_MS) {
     await context.database.inTransaction('system', (tx) => releaseLease(tx, taken.log));
-    throw new ClockSkewed(`the clock is ${Math.round(skew / 1_000)} s from the database's: the sequencer does not run`);
+    throw new ClockSkewed(
+      `the clock differs from the database's by ${Math.round(skew / 1_000)} s: the sequencer does not run`,
+    );
   }
   return taken.log;
 }
 
-/** Publishes what is sealed, seals what is committed, publishes that: also what a crash left between these steps. */
+/** Publishes a sealed state, seals a committed one and publishes it; this also completes what a crash interrupted. */
 async function finish({ context, files }: RoundState, log: LogState): Promise<LogState> {
   const published = await publishSeal(context, files, log);
   return publishSeal(context, files, await sealLog(context, published));
@@ -47,7 +49,7 @@ async function finish({ context, files }: RoundState, log: LogState): Promise<Lo
 async function runBatches(state: RoundState, leased: LogState): Promise<boolean> {
   const { context } = state;
   let log = await finish(state, leased);
-  // Also before anything is committed: a database that is older than what was published keeps its intake as it is.
+  // Also before anything is committed: if the database is older than what was published, its intake stays unchanged.
   const seal = await context.database.inTransaction('system', (tx) => findSeal(tx, leased, log.sealNumber));
   await checkLastSealObject(context.objectStore, log, seal);
   for (let batch = 0; batch < BATCHES; batch += 1) {
@@ -67,10 +69,11 @@ async function halt({ context }: RoundState, log: LogState, reason: string): Pro
 }
 
 /**
- * One round of one log: sign, commit, seal, publish, a few batches of it. Nothing is kept in memory: a round that fails
- * anywhere is taken up by the next one from the rows. Resolves with whether work is left; at once, with false, when
- * another sequencer has the log.
- * @throws {ClockSkewed} and whatever the database, the object store or a key throws; the log is as a crash there leaves it
+ * Runs one round of one log: signs, commits, seals and publishes, a few batches of it. Nothing is kept in memory: after
+ * a failure at any point, the next round continues from the rows. Resolves with whether work is left; with false, at
+ * once, if another sequencer has the log.
+ * @throws {ClockSkewed} and every error of the database, the object store or a key; the log is then as after a crash
+ * there
  */
 export async function runRound(state: RoundState, ref: LogRef): Promise<boolean> {
   const log = await leaseLog(state, ref);
@@ -89,7 +92,7 @@ export async function runRound(state: RoundState, ref: LogRef): Promise<boolean>
     await state.context.database
       .inTransaction('system', (tx) => releaseLease(tx, log))
       .catch((error: unknown) =>
-        state.context.logger.warn({ err: error, logId: log.logId }, 'a lease runs out by itself'),
+        state.context.logger.warn({ err: error, logId: log.logId }, 'the lease was not released; it expires by itself'),
       );
   }
 }

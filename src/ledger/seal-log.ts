@@ -29,12 +29,12 @@ async function storeSeal(tx: Tx, context: LedgerContext, log: LogState, signed: 
 }
 
 /**
- * Seals what was committed since the last seal, once that one is published. The new state must extend the last seal in
- * the database and the last one in the object store, or nothing is signed (docs/design/README.md#one-operation). Signing happens outside any
- * transaction; the seal is then swapped in only if the log still stands where it was read. Resolves with the log as it
- * is then; unchanged when there is nothing to seal.
- * @throws {LeaseLost} when the log is no longer this holder's
- * @throws {LogInconsistent} when the state does not extend what was signed or published before
+ * Seals what was committed since the last seal, after that seal is published. The new state must extend the last seal
+ * in the database and the last one in the object store, or nothing is signed (docs/design/README.md#one-operation).
+ * Signing happens outside any transaction; the seal is stored only if the log has not changed since it was read.
+ * Resolves with the log as it is then; unchanged if there is nothing to seal.
+ * @throws {LeaseLost} if this holder no longer holds the log
+ * @throws {LogInconsistent} if the state does not extend what was signed or published before
  */
 export async function sealLog(context: LedgerContext, lease: LogState): Promise<LogState> {
   if (lease.size === lease.sealedSize) return lease;

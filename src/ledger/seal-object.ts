@@ -6,21 +6,24 @@ import { LogInconsistent } from './log-inconsistent.js';
 import type { SealRow } from './seal-store.js';
 
 /**
- * Where the object store keeps a seal by its number. Create-only: a database restored from an older copy comes to a
- * number that is taken, and stops there instead of signing a second history.
+ * Key of a seal in the object store, by its number. Create-only: if the database was restored from an older copy, it
+ * reaches a number that is taken, and stops there instead of signing a second history.
  */
 export function sealObjectKey(logId: string, sealNumber: bigint): string {
   return `seals/${logId}/${sealNumber.toString().padStart(16, '0')}`;
 }
 
-/** What is kept there: an MMR seal as it is; for RFC 9162, which has no size in what is signed, CBOR [leaves, signed root]. */
+/**
+ * The stored bytes: for an MMR the seal itself; for RFC 9162, whose signed bytes have no size, CBOR [leaves, signed
+ * root].
+ */
 export function sealObjectBytes(structure: LogStructure, seal: SealRow): Uint8Array {
   return structure === 'MMR_SHA256' ? seal.signed : encodeCbor([seal.leaves, seal.signed]);
 }
 
 /**
  * Checks that the object store has no seal after the database's last one.
- * @throws {LogInconsistent} when it has: the database was restored from an older copy
+ * @throws {LogInconsistent} if it has: the database was restored from an older copy
  */
 export async function checkNoLaterSeal(objectStore: ObjectStore, log: LogState): Promise<void> {
   const next = log.sealNumber + 1n;
@@ -29,8 +32,9 @@ export async function checkNoLaterSeal(objectStore: ObjectStore, log: LogState):
 }
 
 /**
- * Checks that the object store ends with the same seal as the database: it holds that one, byte for byte, and none after.
- * @throws {LogInconsistent} when it does not: one of the two was restored from an older or another copy
+ * Checks that the object store ends with the same seal as the database: it has that seal, byte for byte, and no later
+ * one.
+ * @throws {LogInconsistent} if it does not: one of the two was restored from an older or a different copy
  */
 export async function checkLastSealObject(
   objectStore: ObjectStore,

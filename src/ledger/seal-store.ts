@@ -1,16 +1,16 @@
 import type { Tx } from '../platform/postgres/database.js';
 import type { LogRef } from './log.js';
 
-/** A signed state of a log. History is kept: receipts come from the first published seal that covers their entry. */
+/** A signed state of a log. History is kept: each receipt comes from the first published seal that covers its entry. */
 export interface SealRow {
   readonly sealNumber: bigint;
   readonly size: bigint;
   readonly leaves: bigint;
   readonly keyId: string;
   readonly sealedAtMs: bigint;
-  /** MMR: the peaks bagged to one root, as `confirm.root` has it. RFC 9162: the tree's root. */
+  /** MMR: the peaks bagged to one root, as in `confirm.root`. RFC 9162: the tree's root. */
   readonly root: Uint8Array;
-  /** MMR: the seal file. RFC 9162: the signed root, a receipt that still lacks its proof. */
+  /** MMR: the seal file. RFC 9162: the signed root, a receipt without its proof. */
   readonly signed: Uint8Array;
 }
 
@@ -105,7 +105,7 @@ export async function peakReceipts(
   return new Map(rows.map((row) => [row.node_index, row.receipt]));
 }
 
-/** Stores signatures over peaks that had none with this key. */
+/** Stores signatures over peaks that had no signature by this key. */
 export async function insertPeakReceipts(
   tx: Tx,
   log: LogRef,

@@ -33,8 +33,8 @@ async function verifySignedState(context: LedgerContext, log: LogState, seal: Se
 }
 
 /**
- * Reads the peaks of the last seal from the pages and checks that they are what was signed: a bit that flipped in them
- * since is found here, before anything is built on it (the lesson of a log that died of one bit).
+ * Reads the peaks of the last seal from the pages and checks that they are what was signed. A flipped bit is found
+ * here, before new nodes are built on it.
  * @throws {LogInconsistent}
  */
 export async function sealedState(tx: Tx, context: LedgerContext, log: LogState): Promise<SealedState> {

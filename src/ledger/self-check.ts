@@ -41,8 +41,8 @@ async function verifyAsAnyoneWould(
 }
 
 /**
- * Proves the last leaf, made anew from its entry, against a new seal with the code that verifiers run. A seal that fails
- * here is never stored.
+ * Proves the last leaf, derived again from its entry, against a new seal with the code that verifiers run. A seal that
+ * fails is never stored.
  * @throws {LogInconsistent}
  */
 export async function selfCheck(

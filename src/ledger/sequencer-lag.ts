@@ -1,21 +1,21 @@
 import type { Database } from '../platform/postgres/database.js';
 import { owedWork } from './work-store.js';
 
-/** What the ledger owes at this moment. */
+/** The pending work of the ledger at this moment. */
 export interface LedgerLag {
-  /** Age of the oldest entry that waits for a log that is not halted; 0 when none waits. */
+  /** Age of the oldest entry that waits for a log that is not halted; 0 if nothing waits. */
   readonly oldestWaitingMs: number;
   /** Logs that were stopped and wait for an operator. */
   readonly haltedLogs: number;
 }
 
-/** When a UUIDv7 was made, in unix milliseconds (RFC 9562 section 5.7); undefined for other versions. */
+/** When a UUIDv7 was created, in Unix milliseconds (RFC 9562 section 5.7); undefined for other versions. */
 export function uuidTimeMs(uuid: string): number | undefined {
   const hex = uuid.replaceAll('-', '');
   return hex[12] === '7' ? Number.parseInt(hex.slice(0, 12), 16) : undefined;
 }
 
-/** Reads what is owed from the rows, whoever should be working. */
+/** Reads the pending work from the rows, for all processes. */
 export async function sequencerLag(database: Database, nowMs: number): Promise<LedgerLag> {
   const { oldestEntryIds, haltedLogs } = await database.inTransaction('system', owedWork);
   const ages = oldestEntryIds.flatMap((entryId) => {

@@ -10,10 +10,10 @@ import { keyIdOf, logName } from './log-keys.js';
 import type { SealRow } from './seal-store.js';
 import { treeRoot } from './tree-root.js';
 
-/** A seal that is signed and not stored yet. */
+/** A seal that is signed but not yet stored. */
 export interface SignedState {
   readonly seal: SealRow;
-  /** Signatures over peaks that had none with this key, by node index; empty for RFC 9162. */
+  /** Signatures over peaks that had no signature by this key, by node index; empty for RFC 9162. */
   readonly newPeakReceipts: ReadonlyMap<bigint, Uint8Array>;
   /** All of the state's peak receipts, left to right; empty for RFC 9162. */
   readonly peakReceipts: readonly Uint8Array[];
@@ -40,8 +40,8 @@ async function signPeaks(
 }
 
 /**
- * Signs a log's state: for an MMR each peak that has no signature of this key yet, and the seal; for RFC 9162 the root,
- * once. Never asks whether the state may be signed: the caller has checked.
+ * Signs a log's state: for an MMR the seal and each peak that has no signature by this key yet; for RFC 9162 the root,
+ * once. Does not check whether the state may be signed: the caller must.
  */
 export async function signState(
   context: LedgerContext,

@@ -27,8 +27,9 @@ async function unsignedContents(context: LedgerContext, log: LogRef): Promise<Un
 }
 
 /**
- * Signs waiting statements of a log, at most one batch, and stores each once; needs no lease and holds no lock. When two
- * do this at once, the bytes that are stored first are the statement. Resolves with how many were signed.
+ * Signs at most one batch of waiting statements of a log, and stores each once; needs no lease and holds no lock. If
+ * two processes do this at once, the bytes that are stored first are the statement. Resolves with the number of signed
+ * statements.
  */
 export async function signStatements(context: LedgerContext, log: LogRef): Promise<number> {
   await context.failpoints.reach('sign.before');
@@ -47,7 +48,7 @@ export async function signStatements(context: LedgerContext, log: LogRef): Promi
       return {
         tenantId: entry.entryTenantId,
         eventId: entry.entryId,
-        // Freshly signed, it has nothing unprotected that an entry would have to leave behind.
+        // A new signature has no unprotected headers that the entry would have to omit.
         entry: encodeSign1(signed),
       };
     }),

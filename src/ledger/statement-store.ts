@@ -7,7 +7,7 @@ export interface StoredStatement {
   readonly entry: Uint8Array;
 }
 
-/** Stores statements that are not there yet; bytes that are there already win, for the log may have committed to them. */
+/** Stores statements that do not exist yet; existing bytes win, because the log may have committed to them. */
 export async function insertStatements(tx: Tx, statements: readonly StoredStatement[]): Promise<void> {
   if (statements.length === 0) return;
   await tx.execute(

@@ -9,7 +9,7 @@ import { findLog } from './log-store.js';
 import { readNodes } from './node-page-store.js';
 import { statementEntries } from './statement-store.js';
 
-/** A run of `width` hashes or entries, from the tile's first on. */
+/** `width` hashes or entries, from the tile's first on. */
 export interface TileRange {
   readonly index: bigint;
   readonly width: number;
@@ -29,8 +29,8 @@ function ends({ index, width }: TileRange): { first: bigint; end: bigint } {
 }
 
 /**
- * The hashes of a tile of a statement log (C2SP tlog-tiles), read from its node pages: at level n one hash a complete
- * subtree of 256^n entries. The same bytes for ever. Undefined beyond the newest published seal.
+ * The hashes of a tile of a statement log (C2SP tlog-tiles), read from its node pages: at level n, one hash per
+ * complete subtree of 256^n entries. Always the same bytes. Undefined beyond the newest published seal.
  */
 export async function tileBytes(tx: Tx, ref: LogRef, level: number, range: TileRange): Promise<Uint8Array | undefined> {
   const { first, end } = ends(range);
@@ -46,8 +46,8 @@ export async function tileBytes(tx: Tx, ref: LogRef, level: number, range: TileR
 }
 
 /**
- * The entries under a tile of level 0, each after its length in two bytes. Undefined beyond the newest published seal,
- * and when an entry is too long for the format.
+ * The entries under a tile of level 0, each prefixed with its length in two bytes. Undefined beyond the newest
+ * published seal, or if an entry is too long for the format.
  */
 export async function entryBundle(tx: Tx, ref: LogRef, range: TileRange): Promise<Uint8Array | undefined> {
   const { first, end } = ends(range);

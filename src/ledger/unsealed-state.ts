@@ -11,7 +11,7 @@ import { readNodeRange } from './node-page-store.js';
 import type { SealRow } from './seal-store.js';
 import { sealedState } from './sealed-peaks.js';
 
-/** A state that waits for its seal, read back from what is stored and checked to extend the last seal. */
+/** A state that waits for its seal, rebuilt from stored data and checked to extend the last seal. */
 export interface UnsealedState {
   readonly lastSeal: SealRow | undefined;
   /** Left to right. */
@@ -21,8 +21,8 @@ export interface UnsealedState {
 }
 
 /**
- * Builds the log's state again from the peaks that the last seal signed and the leaves stored since, and compares every
- * node with its page. What comes out extends the last seal, and a bit that flipped in a new node is found before signing.
+ * Rebuilds the log's state from the peaks that the last seal signed and the leaves stored since, and compares every
+ * node with its page. The result extends the last seal, and a flipped bit in a new node is found before signing.
  * @throws {LogInconsistent}
  */
 export async function unsealedState(tx: Tx, context: LedgerContext, log: LogState): Promise<UnsealedState> {

@@ -1,15 +1,15 @@
 import type { Tx } from '../platform/postgres/database.js';
 import type { LogRef } from './log.js';
 
-/** A log that has something to do. */
+/** A log that has pending work. */
 export interface WaitingLog extends LogRef {
-  /** The first of its waiting entries; undefined when only a seal waits to be made or published. */
+  /** The first of its waiting entries; undefined if only a seal must be created or published. */
   readonly oldestEntryId: string | undefined;
 }
 
 /**
- * Logs with work that this holder may do now, found by the presence of rows, the longest waiting first. Skips through
- * the intake by log, so the cost is one index probe for each log that has entries waiting, however many they are.
+ * Logs with work that this holder may do now, found from their rows, the longest waiting first. Skips through the
+ * intake by log, so the cost is one index probe per log with waiting entries, regardless of their number.
  */
 export async function logsWithWork(tx: Tx, holder: string, limit: number): Promise<WaitingLog[]> {
   const rows = await tx.query<{ tenant_id: string; log_id: string; entry_id: string | null }>(
@@ -37,7 +37,7 @@ export async function logsWithWork(tx: Tx, holder: string, limit: number): Promi
   }));
 }
 
-/** What the ledger owes: the first waiting entry of each log that is not halted, and how many logs are halted. */
+/** The pending work: the first waiting entry of each log that is not halted, and the number of halted logs. */
 export async function owedWork(tx: Tx): Promise<{ oldestEntryIds: string[]; haltedLogs: number }> {
   const [row] = await tx.query<{ oldest: string[] | null; halted: bigint }>(
     `WITH RECURSIVE waiting AS (

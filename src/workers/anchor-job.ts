@@ -6,8 +6,8 @@ import { type ScheduledJob, startScheduledJob } from './scheduled-job.js';
 const MARGIN_SECONDS = 5;
 
 /**
- * Makes anchors by a schedule, a cron pattern in UTC, and writes them and the seals since into the chain.
- * @throws for a pattern that is none
+ * Creates anchors by a schedule, a cron pattern in UTC, and writes them and the seals since into the chain.
+ * @throws for an invalid pattern
  */
 export function startAnchorJob(
   deps: Omit<AnchorDeps, 'marginSeconds'> & ChainDeps & { readonly backend: QueueBackend; readonly pattern: string },

@@ -4,7 +4,7 @@ import { type ScheduledJob, startScheduledJob } from './scheduled-job.js';
 
 const ONCE_A_DAY = '23 5 * * *';
 
-/** Warns once a day of applications whose credentials expire soon. */
+/** Warns once a day about applications whose credentials expire soon. */
 export function startExpiringSecretsJob(deps: ExpiryDeps & { readonly backend: QueueBackend }): Promise<ScheduledJob> {
   return startScheduledJob(deps, {
     name: 'credential-expiry',

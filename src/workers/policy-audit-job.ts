@@ -3,21 +3,24 @@ import type { Logger } from '../platform/logger.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
 
 const QUEUE = 'access-policy-audit';
-/** Only for what a lost wake-up left behind. */
+/** Only for audits whose wake-up was lost. */
 const SWEEP_MS = 30_000;
 const FORGOTTEN = { removeOnComplete: true, removeOnFail: true };
 
-/** Wakes whoever records what policies leave on assets. Never fails and never waits: the sweep finds the rows without it. */
+/**
+ * Wakes the job that records the audit events of access policies. Never fails and never waits: the sweep finds the rows
+ * without it.
+ */
 export function policyAuditWaker({ backend, logger }: { backend: QueueBackend; logger: Logger }): () => void {
   return () => {
     backend
       .queue(QUEUE)
       .add('policy changed', {}, { deduplication: { id: 'wake', keepLastIfActive: true }, ...FORGOTTEN })
-      .catch((error: unknown) => logger.warn({ err: error }, 'the queue takes no jobs: the sweep does the work'));
+      .catch((error: unknown) => logger.warn({ err: error }, 'the queue accepts no jobs: the sweep does the work'));
   };
 }
 
-/** Records the audit events of access policies: when woken, and from time to time. */
+/** Records the audit events of access policies: when woken, and at intervals. */
 export async function startPolicyAuditJob(
   deps: PolicyAuditDeps & { readonly backend: QueueBackend; readonly logger: Logger },
 ): Promise<{ close(): Promise<void> }> {
@@ -25,7 +28,9 @@ export async function startPolicyAuditJob(
   let stopping = false;
   await backend.queue(QUEUE).upsertJobScheduler('sweep', { every: SWEEP_MS }, { name: 'sweep', opts: FORGOTTEN });
   const worker = backend.worker(QUEUE, () => recordPolicyAudit(deps, () => stopping));
-  worker.on('failed', (_job, error) => logger.warn({ err: error }, 'audit events of access policies wait'));
+  worker.on('failed', (_job, error) =>
+    logger.warn({ err: error }, 'audit events of access policies could not be recorded; they are retried'),
+  );
   return {
     async close() {
       stopping = true;

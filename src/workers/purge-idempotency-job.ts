@@ -5,7 +5,7 @@ import { type ScheduledJob, startScheduledJob } from './scheduled-job.js';
 
 const ONCE_AN_HOUR = '41 * * * *';
 
-/** Forgets old idempotency keys once an hour. */
+/** Deletes old idempotency keys once an hour. */
 export function startPurgeIdempotencyJob(
   deps: PurgeDeps & { readonly backend: QueueBackend; readonly logger: Logger },
   pattern = ONCE_AN_HOUR,

@@ -4,27 +4,27 @@ import type { QueueBackend } from '../platform/queue/queue-backend.js';
 const SCHEDULE_ID = 'schedule';
 const KEPT = { removeOnComplete: { count: 10 }, removeOnFail: { count: 10 } };
 
-/** A job that runs by schedule until it is closed. */
+/** A job that runs on a schedule until it is closed. */
 export interface ScheduledJob {
-  /** Resolves when a run under way has ended, which it does soon. */
+  /** Resolves when a run in progress has ended, which it does soon. */
   close(): Promise<void>;
 }
 
-/** What runs, and when. */
+/** The job and its times. */
 export interface Schedule {
-  /** Of the queue, and in the log. */
+  /** Name of the queue, also used in the log. */
   readonly name: string;
   /** A cron pattern, in UTC. */
   readonly pattern: string;
-  /** How often a failed run is tried again before the next is due, and after how many milliseconds. */
+  /** How often a failed run is retried before the next is due, and the delay in milliseconds. */
   readonly retry?: { readonly attempts: number; readonly delayMs: number };
-  /** Ends early when `stopping` says so. What it answers is logged. */
+  /** Ends early if `stopping` returns true. Its result is logged. */
   run(stopping: () => boolean): Promise<object>;
 }
 
 /**
- * Runs a job by a schedule: one run at a time, in whichever process takes it.
- * @throws for a pattern that is none
+ * Runs a job on a schedule: one run at a time, in one of the processes.
+ * @throws for an invalid pattern
  */
 export async function startScheduledJob(
   { backend, logger }: { readonly backend: QueueBackend; readonly logger: Logger },

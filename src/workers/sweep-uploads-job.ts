@@ -5,7 +5,7 @@ import { type ScheduledJob, startScheduledJob } from './scheduled-job.js';
 
 const ONCE_AN_HOUR = '17 * * * *';
 
-/** Removes once an hour what uploads left that never became blobs. */
+/** Once an hour, removes the remains of uploads that never became blobs. */
 export function startSweepUploadsJob(
   deps: SweepDeps & { readonly backend: QueueBackend; readonly logger: Logger },
   pattern = ONCE_AN_HOUR,

@@ -2,7 +2,7 @@ import { runWitnessRound, type WitnessDeps } from '../ledger/witnesses/witness-r
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import { type ScheduledJob, startScheduledJob } from './scheduled-job.js';
 
-/** Has the public statement log cosigned every few seconds; of several processes one does it at a time. */
+/** Has the public statement log cosigned every few seconds; only one process does it at a time. */
 export function startWitnessJob(
   deps: WitnessDeps & { readonly backend: QueueBackend; readonly everySeconds: number },
 ): Promise<ScheduledJob> {

@@ -15,8 +15,8 @@ import type { AuditContext } from './audit-context.js';
 const NO_EXTRA_BYTES = new Uint8Array(24);
 
 /**
- * The leaves of these rows, each made anew from the event or statement that it is of; a row whose entry is gone has none.
- * What stands beside the leaf is compared too: trie key, extra bytes, time of commit.
+ * Derives the leaves of these rows again from their events or statements; a row whose entry is missing gets none. Also
+ * compares the data stored with each leaf: trie key, extra bytes, time of commit.
  */
 export async function deriveLeaves(
   tx: Tx,
@@ -45,7 +45,7 @@ export async function deriveLeaves(
   });
 }
 
-/** Checks that a statement that the service made of an event has its signature and says what the event says. */
+/** Checks that the service's statement of an event has a valid signature and matches the event. */
 async function auditStatements(tx: Tx, context: AuditContext, log: LogState, rows: readonly LeafRow[]): Promise<void> {
   const statements = rows.filter((row) => row.entryKind === 'statement');
   if (statements.length === 0) return;
@@ -63,7 +63,7 @@ async function auditStatements(tx: Tx, context: AuditContext, log: LogState, row
       const statement = readStatement(entry);
       if (!saysTheSame(statement, content))
         context.fault(log.name, `the statement of event ${entryId} says something else than the event`);
-      // A statement that was registered is signed by somebody else; asset-free events have only statements of ours.
+      // A registered statement is signed by another party; asset-free events have only our own statements.
       const { kid } = statement;
       const named = kid ? issuerKeys.filter((key) => keyHasKid(key, kid)) : [];
       if (named.length > 0 || content.record)
@@ -75,7 +75,9 @@ async function auditStatements(tx: Tx, context: AuditContext, log: LogState, row
   }
 }
 
-/** Whether a statement is about this vCon operation, and this record if it states one: older statements state none. */
+/**
+ * Whether a statement is about this vCon operation, and about this record if it names one: older statements name none.
+ */
 function saysTheSame(statement: ReadStatement, { template, record }: EventStatement): boolean {
   const stated = statedRecord(statement);
   if (stated && !(record && equalBytes(stated, record.digest))) return false;

@@ -16,18 +16,18 @@ import { storedCounts } from './audit-store.js';
 
 const CHUNK = 512n;
 
-/** How much of a log was made anew. */
+/** How much of a log was derived again. */
 export interface AuditedLog extends LogRef {
   readonly name: string;
   readonly leaves: bigint;
   readonly seals: bigint;
 }
 
-/** A log on its way from its first leaf to its last. */
+/** The progress of walking a log from its first leaf to its last. */
 interface Walk {
   readonly context: AuditContext;
   readonly log: LogState;
-  /** How far there is anything to walk: a row that says more is told of, and not believed. */
+  /** How many leaves there are to walk; if the row claims more, that is reported and the smaller number is used. */
   readonly leaves: bigint;
   readonly seals: bigint;
   state: DerivedState;
@@ -35,9 +35,9 @@ interface Walk {
 }
 
 /**
- * Makes a log anew from the rows of its events and statements and compares all that is stored: every leaf, node and seal,
- * the signatures over peaks, the published massif files, and that nothing is there beyond them. Faults go to the
- * context; a log that grows meanwhile is audited up to where it stood at the beginning.
+ * Derives a log again from the rows of its events and statements and compares everything that is stored: every leaf,
+ * node and seal, the signatures over peaks, the published massif files, and that nothing exists beyond them. Faults go
+ * to the context. If the log grows meanwhile, it is audited up to its size at the beginning.
  */
 export async function auditLog(context: AuditContext, ref: LogRef): Promise<AuditedLog> {
   const { log, stored } = await context.database.inTransaction('system', async (tx) => {
@@ -87,7 +87,7 @@ function auditPlaceInLog({ context, log }: Walk, seal: SealRow): void {
     context.fault(log.name, `its row says that ${log.publishedSize} nodes are published`);
 }
 
-/** Reads on to so many leaves, a chunk a transaction. */
+/** Walks on to this many leaves, one chunk per transaction. */
 async function advance(walk: Walk, leaves: bigint): Promise<void> {
   while (walk.state.leaves < leaves) {
     const end = walk.state.leaves + CHUNK < leaves ? walk.state.leaves + CHUNK : leaves;
@@ -163,7 +163,7 @@ async function auditMassifFiles({ context, log, leaves }: Walk): Promise<void> {
   }
 }
 
-/** A history that was cut short leaves something behind: rows, nodes, or a seal in the object store. */
+/** A history that was truncated leaves something behind: rows, nodes, or a seal in the object store. */
 async function auditNothingBeyond({ context, log }: Walk): Promise<void> {
   const counts = () => context.database.inTransaction('system', (tx) => storedCounts(tx, log));
   const { said, stored } = await counts();
@@ -172,12 +172,12 @@ async function auditNothingBeyond({ context, log }: Walk): Promise<void> {
       context.fault(log.name, `${stored[kind]} ${kind} are stored, its row says ${said[kind]}`);
   const next = said.seals + 1n;
   const later = await context.objectStore.get(sealObjectKey(log.logId, next));
-  // It may have grown since; a seal has its row before it has its object.
+  // It may have grown since; a seal has its row before its object.
   if (later && (await counts()).said.seals < next)
     context.fault(log.name, `the object store has seal ${next}: the database is older than what was published`);
 }
 
-/** A node that is missing is told where the leaves are walked. */
+/** A missing node is reported while the leaves are walked. */
 function rethrowUnlessMissing(walk: Walk, error: unknown): void {
   if (!(error instanceof LogInconsistent)) throw error;
   walk.context.fault(walk.log.name, error.message);

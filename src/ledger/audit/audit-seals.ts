@@ -21,7 +21,7 @@ import { storedPeakReceipts } from './audit-store.js';
 
 const PAGE = 500;
 
-/** A state of a log, made anew from its leaves. */
+/** A state of a log, derived again from its leaves. */
 export interface DerivedState {
   readonly size: bigint;
   readonly leaves: bigint;
@@ -29,7 +29,7 @@ export interface DerivedState {
   readonly lastIdtimestamp: bigint;
 }
 
-/** Checks one seal against the state that the entries themselves make at its size. */
+/** Checks one seal against the state that the entries make at its size. */
 export async function auditSeal(
   context: AuditContext,
   log: LogState,
@@ -86,7 +86,7 @@ async function auditSignedRoot(
     throw new VerificationError('seal_signature_invalid', 'its row names another key than the one that signed');
 }
 
-/** Checks every stored signature over a peak, also those that no seal of the database points to any more. */
+/** Checks every stored signature over a peak, also those that no seal in the database refers to any more. */
 export async function auditPeakReceipts(context: AuditContext, log: LogState): Promise<void> {
   for (let after = -1n; ; ) {
     const rows = await context.database.inTransaction('system', async (tx) => {
@@ -113,7 +113,7 @@ export async function auditPeakReceipts(context: AuditContext, log: LogState): P
   }
 }
 
-/** The receipt of the last leaf under an MMR seal, as it is handed out, has to prove the leaf. */
+/** The receipt of the last leaf under an MMR seal, as clients get it, must prove the leaf. */
 export async function auditReceipt(
   context: AuditContext,
   log: LogState,

@@ -9,7 +9,9 @@ export async function allLogs(tx: Tx): Promise<LogRef[]> {
   return rows.map((row) => ({ tenantId: row.tenant_id, logId: row.log_id }));
 }
 
-/** What a log's row says, and what is stored for it whether or not anything points there; of one moment. */
+/**
+ * What a log's row says, and what is stored for the log, including rows that nothing refers to; all read at one moment.
+ */
 export interface StoredCounts {
   readonly said: { readonly leaves: bigint; readonly nodes: bigint; readonly seals: bigint };
   readonly stored: { readonly leaves: bigint; readonly nodes: bigint; readonly seals: bigint };
@@ -34,7 +36,7 @@ export async function storedCounts(tx: Tx, log: LogRef): Promise<StoredCounts> {
   };
 }
 
-/** Stored signatures over peaks, whatever key made them, in the order of their nodes. */
+/** Stored signatures over peaks, by any key, in the order of their nodes. */
 export async function storedPeakReceipts(
   tx: Tx,
   log: LogRef,

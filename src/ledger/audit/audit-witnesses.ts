@@ -20,7 +20,7 @@ const PAGE = 500;
 const NAME = 'witnesses';
 const EMPTY_ROOT = sha256(new Uint8Array());
 
-/** Whose cosignatures count, as far as the auditor knows them: without keys their bytes are not checked. */
+/** The witnesses that count, as far as the auditor knows them: without their keys, cosignatures are not checked. */
 export interface WitnessAudit extends Pick<AuditContext, 'database' | 'keyring' | 'verifySignature' | 'fault'> {
   readonly publicLog: LogRef;
   readonly keysLog: LogRef;
@@ -29,9 +29,10 @@ export interface WitnessAudit extends Pick<AuditContext, 'database' | 'keyring' 
 }
 
 /**
- * Checks what stands between the logs and their witnesses: that every registered seal is the entry of the public statement
- * log that it is said to be, that every cosigned checkpoint is of that log and signed, and that no log counts more as
- * witnessed than they cover.
+ * Checks the records about witnesses:
+ * - every registered seal is the entry of the public statement log that its row names;
+ * - every cosigned checkpoint is of that log and validly signed;
+ * - no log has more leaves marked as witnessed than the checkpoints cover.
  */
 export async function auditWitnesses(audit: WitnessAudit): Promise<void> {
   const { database, fault, publicLog, keysLog } = audit;
@@ -106,7 +107,7 @@ interface Expected {
   readonly note: string;
   readonly origin: string | undefined;
   readonly root: Uint8Array | undefined;
-  /** As its row has it. */
+  /** According to its row. */
   readonly size: bigint | undefined;
   readonly cosigned: boolean;
 }

@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/postgres/database.js';
 import type { LogRef } from '../log.js';
 
-/** A registered seal with what it is of; what is null is not there. */
+/** A registered seal with the rows that it refers to; null for a missing row. */
 export interface RegisteredSealRow {
   readonly tenant_id: string;
   readonly log_id: string;
@@ -35,7 +35,7 @@ export async function registeredSeals(
   );
 }
 
-/** A checkpoint that is kept, with the root of the seal over so many entries. */
+/** A stored checkpoint, with the root of the seal over the same number of entries. */
 export interface KeptCheckpoint {
   readonly tenant_id: string;
   readonly log_id: string;
@@ -44,7 +44,7 @@ export interface KeptCheckpoint {
   readonly root: Uint8Array | null;
 }
 
-/** The checkpoints that a quorum cosigned, of whatever log they are said to be. */
+/** The checkpoints that a quorum cosigned, for every log that they name. */
 export async function keptCheckpoints(tx: Tx): Promise<KeptCheckpoint[]> {
   return tx.query<KeptCheckpoint>(
     `SELECT c.tenant_id, c.log_id, c.size, c.note, s.root FROM archivist.cosigned_checkpoint c
@@ -53,7 +53,7 @@ export async function keptCheckpoints(tx: Tx): Promise<KeptCheckpoint[]> {
   );
 }
 
-/** The root of a log's seal over exactly so many leaves. */
+/** The root of a log's seal over exactly this many leaves. */
 export async function rootOver(tx: Tx, log: LogRef, leaves: bigint): Promise<Uint8Array | undefined> {
   const [row] = await tx.query<{ root: Uint8Array }>(
     'SELECT root FROM archivist.seal WHERE tenant_id = $1 AND log_id = $2 AND leaves = $3',
@@ -62,7 +62,7 @@ export async function rootOver(tx: Tx, log: LogRef, leaves: bigint): Promise<Uin
   return row?.root;
 }
 
-/** The checkpoint that a log showed before witnesses were asked; null for none. */
+/** The checkpoint that a log published before witnesses were configured; null if there is none. */
 export async function plainCheckpoints(
   tx: Tx,
 ): Promise<{ tenant_id: string; log_id: string; plain_checkpoint: string }[]> {
@@ -71,7 +71,7 @@ export async function plainCheckpoints(
   );
 }
 
-/** Logs whose row says that more, or less, is witnessed than the cosigned checkpoints cover. */
+/** Logs whose row marks more or fewer leaves as witnessed than the cosigned checkpoints cover. */
 export async function wronglyWitnessed(
   tx: Tx,
   log: LogRef,

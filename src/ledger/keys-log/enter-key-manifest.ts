@@ -5,8 +5,9 @@ import type { LogRef } from '../log.js';
 import { insertStatements } from '../statement-store.js';
 
 /**
- * Stores a manifest and puts it before the keys log, whose entries are manifests in the order of their numbers: the next one
- * is made only when this one is stored, and entry ids rise. Answers whether it was stored; not, when its number is taken.
+ * Stores a manifest and queues it for the keys log. The entries of that log are manifests in the order of their
+ * numbers: the next manifest is created only after this one is stored, and entry ids rise. Returns false, and stores
+ * nothing, if its number is taken.
  */
 export async function enterKeyManifest(tx: Tx, keysLog: LogRef, row: KeyManifestRow): Promise<boolean> {
   const { tenantId } = keysLog;

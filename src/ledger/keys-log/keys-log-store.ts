@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/postgres/database.js';
 import type { LogRef } from '../log.js';
 
-/** Whether an entry of a log lies under its newest published seal. */
+/** Whether an entry of a log is covered by its newest published seal. */
 export async function isEntryPublished(tx: Tx, log: LogRef, entryId: string): Promise<boolean> {
   const [row] = await tx.query<{ published: boolean }>(
     `SELECT l.leaf_index < s.leaves AS published

@@ -8,9 +8,9 @@ import { insertRegisteredSeals, unregisteredSeals } from './witness-store.js';
 const BATCH = 500;
 
 /**
- * Registers the newest published seal of each MMR log as an entry of the public statement log: whoever witnesses that one
- * log vouches for all. In one transaction with the intake, so a seal is registered once whatever crashes; of two
- * processes one does it. Resolves with how many were registered.
+ * Registers the newest published seal of each MMR log as an entry of the public statement log, so that witnesses of
+ * that one log cover all logs. The transaction includes the intake, so a seal is registered once despite crashes and
+ * concurrent processes. Resolves with the number of registered seals.
  */
 export async function registerSeals(
   { database, ids }: { readonly database: Database; readonly ids: Ids },

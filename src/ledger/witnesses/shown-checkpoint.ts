@@ -5,8 +5,8 @@ import type { LogRef } from '../log.js';
 import { newestCosigned, plainCheckpoint, putPlainCheckpoint } from './witness-store.js';
 
 /**
- * Says at a start whether witnesses are asked. From the start on at which they first are, nothing that they have not
- * cosigned is shown beyond `plain`, the log's own checkpoint then; and nothing older either.
+ * Records at startup whether witnesses are configured. From the first start with witnesses, only cosigned checkpoints
+ * and `plain` are published: `plain` is the log's own checkpoint at that time, and nothing older is published either.
  */
 export function settleCheckpoint(
   database: Database,
@@ -19,7 +19,9 @@ export function settleCheckpoint(
   });
 }
 
-/** With witnesses: the newest checkpoint that a quorum has cosigned, and until then the one that was shown before. */
+/**
+ * With witnesses: the newest checkpoint that a quorum has cosigned; until then, the last one published without them.
+ */
 export async function shownCheckpoint(database: Database, log: LogRef): Promise<string | undefined> {
   const read = { read: [log.tenantId], write: [] };
   return database.inTransaction(read, async (tx) => {

@@ -19,18 +19,18 @@ export interface WitnessDeps {
   readonly noteSigners: () => readonly Signer[];
   readonly verifySignature: VerifySignature;
   readonly witnesses: readonly Witness[];
-  /** How many of them have to cosign. */
+  /** How many of the witnesses must cosign. */
   readonly quorum: number;
   readonly publicLog: LogRef;
-  /** Cosigned too: its entries are the manifests of the keys. */
+  /** Also cosigned: its entries are the key manifests. */
   readonly keysLog: LogRef;
   nudge(tenantId: string, logId: string): void;
 }
 
-/** What a round did. */
+/** The result of a round. */
 export interface WitnessRound {
   readonly registered: number;
-  /** Entries of the public statement log under the checkpoint that a quorum cosigned; absent when none did. */
+  /** Entries of the public statement log under the checkpoint that a quorum cosigned; absent without a quorum. */
   readonly cosigned?: bigint;
   readonly cosignatures: number;
 }
@@ -77,9 +77,10 @@ async function askAll(deps: WitnessDeps, log: LogRef, submission: CheckpointSubm
 }
 
 /**
- * One round: registers new seals in the public statement log, has its newest checkpoint cosigned, and once a quorum has,
- * stores it and moves what it covers to UNEQUIVOCAL (docs/design/README.md#one-operation). Each step can be repeated; a crash between asking and
- * storing leaves witnesses that are ahead, and they say so at the next round.
+ * Runs one round: registers new seals in the public statement log and has its newest checkpoint cosigned. If a quorum
+ * cosigns, it stores the checkpoint and moves the covered events to UNEQUIVOCAL (docs/design/README.md#one-operation).
+ * Each step is idempotent. A crash between a request and storing its answer leaves witnesses ahead of us; they report
+ * their size in the next round.
  */
 export async function runWitnessRound(deps: WitnessDeps): Promise<WitnessRound> {
   const { publicLog, keysLog } = deps;
@@ -90,7 +91,7 @@ export async function runWitnessRound(deps: WitnessDeps): Promise<WitnessRound> 
   return { registered, ...cosigned };
 }
 
-/** Has the newest checkpoint of a log cosigned, unless that is done. `reached` is run where a quorum did. */
+/** Has the newest checkpoint of a log cosigned, unless that is done. Calls `reached` if a quorum cosigned. */
 async function cosignLog(
   deps: WitnessDeps,
   log: LogRef,

@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/postgres/database.js';
 import type { LogRef } from '../log.js';
 
-/** The newest seal of an MMR log that is not an entry of the public statement log yet. */
+/** The newest seal of an MMR log that is not yet an entry of the public statement log. */
 export interface UnregisteredSeal extends LogRef {
   readonly sealNumber: bigint;
   readonly leaves: bigint;
@@ -36,7 +36,7 @@ export async function unregisteredSeals(tx: Tx, limit: number): Promise<Unregist
   }));
 }
 
-/** Marks seals as registered; answers those that another process has not marked already. */
+/** Marks seals as registered; returns those that no other process had marked. */
 export async function insertRegisteredSeals(
   tx: Tx,
   seals: readonly { readonly seal: UnregisteredSeal; readonly entryId: string }[],
@@ -56,7 +56,7 @@ export async function insertRegisteredSeals(
   return new Set(rows.map((row) => row.entry_id));
 }
 
-/** The sizes that witnesses have last cosigned, by name. */
+/** The sizes that witnesses last cosigned, by name. */
 export async function witnessSizes(tx: Tx, log: LogRef): Promise<Map<string, bigint>> {
   const rows = await tx.query<{ witness: string; size: bigint }>(
     `SELECT witness, size FROM archivist.witness_size WHERE tenant_id = $1 AND log_id = $2`,
@@ -85,7 +85,7 @@ export async function newestCosigned(tx: Tx, log: LogRef): Promise<{ size: bigin
   return row;
 }
 
-/** The checkpoint that was shown last before witnesses were asked; undefined while none are. */
+/** The last checkpoint that was published before witnesses were configured; undefined without witnesses. */
 export async function plainCheckpoint(tx: Tx, log: LogRef): Promise<string | undefined> {
   const [row] = await tx.query<{ plain_checkpoint: string | null }>(
     'SELECT plain_checkpoint FROM archivist.log WHERE tenant_id = $1 AND log_id = $2',
@@ -94,7 +94,7 @@ export async function plainCheckpoint(tx: Tx, log: LogRef): Promise<string | und
   return row?.plain_checkpoint ?? undefined;
 }
 
-/** Sets or forgets it; of processes that start together, the first one's stays. */
+/** Stores or deletes it; if processes start together, the first one's stays. */
 export async function putPlainCheckpoint(tx: Tx, log: LogRef, note: string | undefined): Promise<void> {
   await tx.execute(
     `UPDATE archivist.log SET plain_checkpoint = $3
@@ -111,7 +111,7 @@ export async function insertCosigned(tx: Tx, log: LogRef, size: bigint, note: st
   );
 }
 
-/** Moves every MMR log to the newest of its seals that lies below `size` entries of the public statement log. */
+/** Moves every MMR log to the newest of its seals that is below `size` entries of the public statement log. */
 export async function advanceWitnessed(tx: Tx, log: LogRef, size: bigint): Promise<number> {
   return tx.execute(
     `UPDATE archivist.log g SET witnessed_leaves = covered.leaves
@@ -130,13 +130,13 @@ export async function advanceWitnessed(tx: Tx, log: LogRef, size: bigint): Promi
 /** A registered seal below a cosigned checkpoint. */
 export interface WitnessedPlace {
   readonly sealNumber: bigint;
-  /** Of the seal in the public statement log. */
+  /** Of the seal's entry in the public statement log. */
   readonly entryIndex: bigint;
   readonly checkpointSize: bigint;
   readonly checkpoint: string;
 }
 
-/** The first registered seal over a leaf that lies below a cosigned checkpoint, and the first checkpoint above it. */
+/** The first registered seal over a leaf that is below a cosigned checkpoint, and the first checkpoint above it. */
 export async function firstWitnessedSeal(
   tx: Tx,
   publicLog: LogRef,

@@ -9,19 +9,19 @@ import {
   signaturesBy,
 } from '../../core/tlog/signed-note.js';
 
-/** Somebody who cosigns checkpoints that extend what he has seen (C2SP tlog-witness). */
+/** A party that cosigns only checkpoints which extend what it has already seen (C2SP tlog-witness). */
 export interface Witness {
   readonly key: NoteKey;
-  /** Prefix of its endpoints, without a slash at its end. */
+  /** Prefix of its endpoints, without a trailing slash. */
   readonly url: string;
 }
 
-/** A witness that did not cosign; the message says why and never quotes more than a status. */
+/** A witness that did not cosign; the message says why and quotes at most a status. */
 export class WitnessRefused extends Error {
   override readonly name = 'WitnessRefused';
 }
 
-/** What a witness is asked to cosign. */
+/** The checkpoint that a witness is asked to cosign. */
 export interface CheckpointSubmission {
   /** The log's own signed note. */
   readonly note: string;
@@ -32,7 +32,7 @@ export interface CheckpointSubmission {
 
 export interface WitnessCall {
   readonly witness: Witness;
-  /** What it has cosigned last, as far as we know. */
+  /** The size that it last cosigned, as far as we know. */
   readonly oldSize: bigint;
   readonly verifySignature: VerifySignature;
   /** Unix milliseconds. */
@@ -41,13 +41,13 @@ export interface WitnessCall {
 
 const TIME_LIMIT_MS = 5_000;
 const MOST_BYTES = 64 * 1024;
-/** A cosignature speaks of now: one from another time is somebody else's, played back. */
+/** A cosignature must be current: one from another time may be a replay. */
 const MOST_SKEW_SECONDS = 600n;
 
 /**
- * Submits a checkpoint to one witness and resolves with its signature line, checked. A witness that knows another size
- * than we thought is asked once more from there.
- * @throws {WitnessRefused} when it does not answer, refuses, knows a larger log than ours, or signs something else
+ * Submits a checkpoint to one witness and resolves with its verified signature line. If the witness knows another size
+ * than expected, retries once from that size.
+ * @throws {WitnessRefused} if it does not answer, refuses, knows a larger log than ours, or signs something else
  */
 export async function askWitness(call: WitnessCall, submission: CheckpointSubmission): Promise<string> {
   const first = await submit(call, submission, call.oldSize);
@@ -104,7 +104,7 @@ async function checkedLine(
     if (time === undefined) throw new WitnessRefused('it signed with another key');
     const skew = time - BigInt(Math.floor(now() / 1000));
     if (skew > MOST_SKEW_SECONDS || -skew > MOST_SKEW_SECONDS) throw new WitnessRefused('it signed at another time');
-    // A witness may answer with lines of its other keys too, under the same name.
+    // A witness may also answer with lines of its other keys, under the same name.
     const [cosignature] = signaturesBy({ text, signatures }, witness.key);
     return signatureLine(witness.key, cosignature!.signature);
   } catch (error) {

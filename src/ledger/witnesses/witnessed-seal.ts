@@ -11,8 +11,8 @@ import { findSeal } from '../seal-store.js';
 import { firstWitnessedSeal } from './witness-store.js';
 
 /**
- * What shows that witnesses have seen a leaf of an MMR log: the first registered seal over it that a cosigned checkpoint
- * covers, and the first such checkpoint. The same at every request; undefined before there is one.
+ * Evidence that witnesses have seen a leaf of an MMR log: the first registered seal over it that a cosigned checkpoint
+ * covers, and the first such checkpoint. The same for every request; undefined until it exists.
  */
 export async function witnessedSeal(
   tx: Tx,
