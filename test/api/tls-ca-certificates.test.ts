@@ -81,7 +81,7 @@ describe('a TLS CA certificate', () => {
       expect([answer.status, answer.json['description']]).toEqual([400, expect.stringMatching(reason)]);
     }
     const two = await create({ display_name: 'Two', tlscacertificate: authority.pem, certificate: leaf.pem });
-    expect([two.status, two.json['description']]).toEqual([400, expect.stringMatching(/^certificate: is another/)]);
+    expect([two.status, two.json['description']]).toEqual([400, expect.stringMatching(/^certificate: differs from/)]);
     expect((await create({ tlscacertificate: authority.pem })).status).toBe(400);
   });
 
