@@ -10,8 +10,8 @@ import { insertSigningKey } from './signing-key-store.js';
 import { walletAddress } from './wallet-address.js';
 
 /**
- * Makes the service's own keys. The private half is kept before the public one is in the database: a crash between leaves one
- * that nothing names.
+ * Creates the service's own keys. The private half is stored before the public half is in the database; a crash in
+ * between leaves an unused private half.
  */
 export async function createDeploymentKeys(
   tx: Tx,
@@ -33,10 +33,10 @@ export async function createDeploymentKeys(
   });
 }
 
-/** Has the issuer key certify a tenancy's key. */
+/** Certifies a tenancy's key with the issuer key. */
 export type CertifyTenancyKey = (key: TenancyKey) => Promise<Uint8Array>;
 
-/** Makes a tenancy's wallet and tessera key, certified. Resolves to the wallet's address (EIP-55). */
+/** Creates a tenancy's wallet key and tessera key, both certified. Resolves to the wallet's address (EIP-55). */
 export async function createTenancyKeys(
   tx: Tx,
   store: KeyStore,
@@ -49,7 +49,7 @@ export async function createTenancyKeys(
   return walletAddress(concatBytes(fromBase64(x!), fromBase64(y!)));
 }
 
-/** Makes the active key of a role, which must have none. Resolves to its public half. */
+/** Creates the active key of a role, which must not have one. Resolves to its public half. */
 async function createKey(
   tx: Tx,
   store: KeyStore,

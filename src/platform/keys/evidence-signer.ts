@@ -6,7 +6,7 @@ import type { Signer } from '../../core/cose/signature.js';
 import type { PrivateKey } from './key-store.js';
 import { nodePrivateKey } from './node-private-key.js';
 
-/** A signer of evidence over a private half, wherever it lies: ES256 or EdDSA, whichever the key is for. */
+/** A signer of evidence over a private half in any key store: ES256 or EdDSA, according to the key. */
 export function evidenceSigner(publicKey: PublicJwk, key: Pick<PrivateKey, 'sign'>): Signer {
   return {
     alg: publicKey.kty === 'OKP' ? Algorithm.eddsa : Algorithm.es256,

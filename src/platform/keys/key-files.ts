@@ -12,7 +12,7 @@ import { nodePrivateKey } from './node-private-key.js';
 const SAFE_NAME = /^[A-Za-z0-9_-]+$/;
 const MODE = 0o600;
 
-/** Private halves as PEM files in a folder that all nodes share: mode 0600, named by the key. */
+/** Private halves as PEM files in a folder that all nodes share: mode 0600, named by key id. */
 export function keyFiles(folder: string): KeyStore {
   const place = (keyId: string): string => {
     if (!SAFE_NAME.test(keyId)) throw new TypeError('not a key id');

@@ -4,15 +4,15 @@ import { concatBytes, fromBase64, utf8 } from '../../core/bytes.js';
 import { sha256 } from '../../core/sha256.js';
 import type { PrivateKey } from './key-store.js';
 
-/** Says what it is, and is no statement, no seal and no token. */
+/** Names its purpose, so that a signature over it can never pass as a statement, seal or token. */
 const PROBE = sha256(utf8('vcon-archivist asks whether this private half belongs to its public one'));
 
-/** Whether what the private half signs verifies with the public one. @throws when it cannot sign */
+/** Whether a signature by the private half verifies with the public half. @throws if it cannot sign */
 export async function fits(jwk: Readonly<Record<string, string>>, key: PrivateKey): Promise<boolean> {
   return verifiesAs(jwk, PROBE, await key.sign(PROBE));
 }
 
-/** Checks a signature in the form that `PrivateKey.sign` gives it, by any kind of key. */
+/** Verifies a signature in the format of `PrivateKey.sign`, by any kind of key. */
 export function verifiesAs(jwk: Readonly<Record<string, string>>, message: Uint8Array, signature: Uint8Array): boolean {
   if (jwk['crv'] === 'secp256k1') {
     const point = concatBytes(Uint8Array.of(4), fromBase64(jwk['x']!), fromBase64(jwk['y']!));

@@ -1,6 +1,6 @@
 /**
- * What a key is for; each role has its own key. `root` signs the list of the others (core/keys/key-manifest.ts); `wallet` and
- * `tessera` exist once per tenancy.
+ * The purpose of a key; each role has its own key. `root` signs the list of the others (core/keys/key-manifest.ts);
+ * `wallet` and `tessera` exist once per tenancy.
  */
 export type KeyRole =
   | 'root'
@@ -33,7 +33,7 @@ export const KEY_KINDS: Readonly<Record<KeyRole, KeyKind>> = {
   tessera: ES256,
 };
 
-/** The service's own keys, which a manifest lists; made by bootstrap. */
+/** The service's own keys, which a manifest lists; created by bootstrap. */
 export const DEPLOYMENT_ROLES = [
   'issuer',
   'statement_receipt',
@@ -42,10 +42,10 @@ export const DEPLOYMENT_ROLES = [
   'token',
   'chain',
 ] as const satisfies readonly KeyRole[];
-/** Made with each tenancy. */
+/** Created with each tenancy. */
 export const TENANCY_ROLES = ['wallet', 'tessera'] as const satisfies readonly KeyRole[];
 
-/** The secret under which client secrets are hashed; every one of them is void without it. */
+/** The secret under which client secrets are hashed; without it, all client secrets are invalid. */
 export const TOKEN_PEPPER = 'token-pepper';
-/** Marks the row by which the database knows the secret again: its id is a fingerprint. It is no key of anybody's. */
+/** Role of the row that identifies this secret in the database: its id is a fingerprint. It is not a key. */
 export const PEPPER_ROLE = 'token_pepper';

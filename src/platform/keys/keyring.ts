@@ -4,14 +4,14 @@ import type { ManifestKeyState } from '../../core/keys/key-manifest.js';
 import type { ChainKey } from './chain-key.js';
 import type { KeyRole } from './key-role.js';
 
-/** A public key as it is handed out; retired ones stay for ever, with the interval in which they signed. */
+/** A published public key; retired keys stay for ever, with the interval in which they signed. */
 export interface PublishedKey {
   /** EC and OKP: RFC 9679 thumbprint; RSA: RFC 7638 thumbprint. base64url. */
   readonly keyId: string;
   readonly role: KeyRole;
   /** JOSE name. */
   readonly algorithm: string;
-  /** For every role but `token` and the secp256k1 ones, whose keys no COSE verifier of ours takes. */
+  /** For every role except `token` and the secp256k1 roles, which our COSE verifiers do not use. */
   readonly jwk: PublicJwk;
   readonly state: ManifestKeyState;
   readonly validFrom: Date;
@@ -23,16 +23,16 @@ export interface Keyring {
   /** The active key of a role. */
   signer(role: 'issuer' | 'statement_receipt' | 'seal' | 'note'): Signer;
   /**
-   * Who signs checkpoints: the active note key first, then those that were retired before it and can still sign, so that
-   * whoever follows a log by an older verifier key has time to take the new one.
+   * The signers of checkpoints: the active note key first, then earlier note keys that can still sign. Clients that
+   * know only an older verifier key thus have time to switch.
    */
   noteSigners(): readonly Signer[];
   /**
-   * Keys of these roles that count, active ones first, then those that will be; never one that was revoked, and of token
-   * keys only those whose private half is here.
+   * Valid keys of these roles: active ones first, then future ones; never revoked ones, and only token keys whose
+   * private half is here.
    */
   publicKeys(roles: readonly KeyRole[]): readonly PublishedKey[];
-  /** The same with revoked keys, last: what checks our own records must still know them. */
+  /** The same including revoked keys, last: needed to verify our own records. */
   everyKey(roles: readonly KeyRole[]): readonly PublishedKey[];
   /** A compact JWS of the claims under the active token key, RS256, with its kid. */
   signToken(claims: Readonly<Record<string, unknown>>, header: { readonly typ: string }): Promise<string>;

@@ -4,7 +4,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { fromBase64 } from '../../core/bytes.js';
 import type { PrivateKey } from './key-store.js';
 
-/** Takes milliseconds, so it is done beside the event loop. */
+/** Signing takes milliseconds, so it runs off the event loop. */
 const signApart = promisify(sign);
 
 /** A private half in memory, of any kind that a role may have. */
@@ -28,7 +28,7 @@ function signEcdsa(key: KeyObject): PrivateKey['sign'] {
   return async (message) => new Uint8Array(sign('sha256', message, options));
 }
 
-/** OpenSSL signs no digest of ours by itself; what does is deterministic (RFC 6979). */
+/** Node cannot sign a given digest with OpenSSL, so a library does; it is deterministic (RFC 6979). */
 function signDigest(key: KeyObject): PrivateKey['sign'] {
   const secret = fromBase64(key.export({ format: 'jwk' }).d!);
   return async (digest) => secp256k1.sign(digest, secret, { prehash: false, format: 'recovered' });

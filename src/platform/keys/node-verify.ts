@@ -10,7 +10,7 @@ const FORMS = {
   RSA: { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST },
 } as const;
 
-/** Importing a key costs as much as a check with it, and a verifier has few keys for many signatures. */
+/** Importing a key costs as much as one verification, and a verifier has few keys for many signatures. */
 const imported = new WeakMap<PublicJwk, KeyObject>();
 
 function importKey(jwk: PublicJwk): KeyObject | undefined {
@@ -25,7 +25,7 @@ function importKey(jwk: PublicJwk): KeyObject | undefined {
   }
 }
 
-/** Whether this is the raw signature of a key over a message; false for an algorithm that is not the key's. */
+/** Whether this is the raw signature of a key over a message; false for an algorithm that does not fit the key. */
 export function signatureFits(jwk: PublicJwk, alg: number, message: Uint8Array, signature: Uint8Array): boolean {
   const algorithm = evidenceAlgorithm(alg);
   const key = algorithm && keyAlgorithms(jwk).includes(alg) ? importKey(jwk) : undefined;
@@ -33,5 +33,5 @@ export function signatureFits(jwk: PublicJwk, alg: number, message: Uint8Array, 
   return verify(algorithm.hash, message, { key, ...FORMS[jwk.kty] }, signature);
 }
 
-/** Checks signatures with OpenSSL: answers what Web Crypto answers, sooner. */
+/** Verifies signatures with OpenSSL: the same results as Web Crypto, faster. */
 export const nodeVerify: VerifySignature = async (...check) => signatureFits(...check);

@@ -6,15 +6,15 @@ import { openModuleKeys, UnsupportedKeyError } from './pkcs11/module-keys.js';
 import type { Pkcs11Token } from './pkcs11/pkcs11-uri.js';
 
 /**
- * Roles whose curve many modules do not have. No statement, seal or token depends on them, so they may lie in files where
- * the others do not.
+ * Roles whose curve many modules do not support. No statement, seal or token depends on them, so they may be files if
+ * the module cannot create them.
  */
 const MAY_BE_FILES: readonly KeyRole[] = ['note', 'chain', 'wallet'];
 
 /**
- * Where this deployment's private halves are: files in `KEYS_DIR`, or the module of `KEY_PROVIDER`. With a module, keys that
- * are files already go on signing until they are rotated.
- * @throws {Error} for a person when the module cannot be used
+ * Opens this deployment's store of private halves: files in `KEYS_DIR`, or the module of `KEY_PROVIDER`. With a module,
+ * existing file keys go on signing until they are rotated.
+ * @throws {Error} with a message for the operator, if the module cannot be used
  */
 export async function openKeyStore(
   config: { readonly keysDir: string; readonly keyProvider: Pkcs11Token | undefined },
@@ -33,7 +33,7 @@ function moduleBeforeFiles(module: KeyStore, files: KeyStore, logger: Logger): K
         if (!(error instanceof UnsupportedKeyError) || !MAY_BE_FILES.includes(role)) throw error;
         logger.warn(
           { role, reason: error.message },
-          'a key is made in KEYS_DIR, for its module makes none of its kind',
+          'a key is created in KEYS_DIR, because the module does not support keys of its kind',
         );
         return files.generate(role);
       }

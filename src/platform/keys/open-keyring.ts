@@ -41,19 +41,19 @@ function requireActive<R extends SigningKeyRow['role']>(
   return { ...row, role };
 }
 
-/** Keys as one moment has them. */
+/** The keys at one moment. */
 interface Keys {
   readonly rows: readonly SigningKeyRow[];
   readonly active: ReadonlyMap<KeyRole, ActiveKey>;
   readonly signers: ReadonlyMap<KeyRole, Signer>;
-  /** Ids of token keys whose private half is here: a token of any other key is nobody's. */
+  /** Ids of token keys whose private half is here: tokens of other keys are refused. */
   readonly heldTokens: ReadonlySet<string>;
-  /** Of retired note keys, the youngest first. */
+  /** Signers of retired note keys, the newest first. */
   readonly formerNotes: ReadonlyMap<string, Signer>;
   readonly chain: ChainKey;
 }
 
-/** How many retired note keys sign along. */
+/** How many retired note keys also sign. */
 const FORMER_NOTES = 2;
 
 interface ActiveKey {
@@ -62,19 +62,20 @@ interface ActiveKey {
   readonly key: PrivateKey;
 }
 
-/** A keyring of a running service, whose keys others may rotate. */
+/** A keyring of a running service, whose keys may be rotated by another process. */
 export interface OpenKeyring extends Keyring {
   /**
-   * Goes over to the keys that the database names now: active ones sign from here on, others are published as they are.
-   * @throws {Error} naming the key whose private half is missing; the keyring is then as before
+   * Adopts the keys that the database names now: active ones sign from here on, others are published with their state.
+   * @throws {Error} naming the key whose private half is missing; the keyring is then unchanged
    */
   adopt(rows: readonly SigningKeyRow[]): Promise<void>;
 }
 
 /**
- * Opens the private halves of the deployment's active keys, each of which has to sign once. A service that could publish and
- * not sign must not start.
- * @throws {Error} naming the key whose private half is missing or another key's, or when the pepper is not the deployment's
+ * Opens the private halves of the deployment's active keys; each must sign once. A service that can publish but not
+ * sign must not start.
+ * @throws {Error} naming the key whose private half is missing or belongs to another key, or if the pepper is not the
+ * deployment's
  */
 export async function openKeyring(
   rows: readonly SigningKeyRow[],
@@ -104,7 +105,7 @@ export async function openKeyring(
   };
 }
 
-/** A JWS in its compact form (RFC 7515), signed wherever the key is. */
+/** A JWS in its compact form (RFC 7515), signed in the key's own store. */
 async function signCompact({ keyId, key }: ActiveKey, header: object, claims: object): Promise<string> {
   const part = (value: object) => toBase64Url(utf8(JSON.stringify(value)));
   const input = `${part({ ...header, kid: keyId })}.${part(claims)}`;
@@ -136,7 +137,10 @@ async function loadKeys(rows: readonly SigningKeyRow[], store: KeyStore, before?
   };
 }
 
-/** An operator ends a token key's use by taking its private half away; a key that somebody wrote into a list never had one. */
+/**
+ * An operator ends the use of a token key by removing its private half; a key that an attacker wrote into the database
+ * never had one.
+ */
 async function openTokens(rows: readonly SigningKeyRow[], store: KeyStore, active: string): Promise<Set<string>> {
   const held = new Set([active]);
   for (const row of rows) {
@@ -147,7 +151,7 @@ async function openTokens(rows: readonly SigningKeyRow[], store: KeyStore, activ
   return held;
 }
 
-/** A retired key whose private half was taken away, to end its use, signs no more; nothing else depends on it. */
+/** A retired key whose private half was removed, to end its use, no longer signs; nothing else depends on it. */
 async function openFormerNotes(
   rows: readonly SigningKeyRow[],
   store: KeyStore,

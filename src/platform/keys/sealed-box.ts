@@ -4,15 +4,15 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const MAX_SEALED = 64 * 1024;
 
-/** Keeps texts that must be read again: nobody else reads, changes or moves them to another place. */
+/** Encrypts texts that must be read again: others can neither read nor change them, nor move them to another place. */
 export interface SealedBox {
-  /** @param place where the text belongs; it opens nowhere else */
+  /** @param place where the text belongs; it can be opened only for the same place */
   seal(text: string, place: string): string;
-  /** undefined for what was not sealed here for this place. */
+  /** undefined for text that was not sealed here for this place. */
   open(sealed: string, place: string): string | undefined;
 }
 
-/** AES-256-GCM under a key of its own, derived from `secret` for the purpose (HKDF-SHA-256). */
+/** AES-256-GCM with its own key, derived from `secret` for the purpose (HKDF-SHA-256). */
 export function createSealedBox(
   secret: Uint8Array,
   purpose: string,

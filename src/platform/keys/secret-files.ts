@@ -7,13 +7,13 @@ import { createFile } from '../durable-file.js';
 const MODE = 0o600;
 const SECRET_BYTES = 32;
 
-/** The secrets of a deployment that sign nothing: files of mode 0600 in `KEYS_DIR`, shared by all nodes. */
+/** Secrets of a deployment that do not sign: files of mode 0600 in `KEYS_DIR`, shared by all nodes. */
 export interface SecretFiles {
-  /** A secret of 32 bytes, made at first use; nodes that start together get the same one. */
+  /** A secret of 32 bytes, created at first use; nodes that start together get the same one. */
   secret(name: string, randomBytes: (count: number) => Uint8Array): Promise<Uint8Array>;
 }
 
-/** By which a secret can be known again and not found out. */
+/** Identifies a secret without revealing it. */
 export function secretFingerprint(secret: Uint8Array): string {
   return createHmac('sha256', secret).update('fingerprint').digest('base64url');
 }

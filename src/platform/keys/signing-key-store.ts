@@ -10,7 +10,7 @@ export interface SigningKeyRow {
   readonly state: ManifestKeyState;
   readonly validFrom: Date;
   readonly validUntil: Date | null;
-  /** Of a tenancy's key: the issuer key's certificate. */
+  /** For a tenancy's key: the issuer key's certificate. */
   readonly certificate?: Uint8Array | null;
 }
 
@@ -32,7 +32,7 @@ export async function insertSigningKey(tx: Tx, tenantId: string, key: SigningKey
   );
 }
 
-/** A tenancy's keys, active ones first, of each the youngest first. */
+/** A tenancy's keys, active ones first, each group with the newest first. */
 export function listSigningKeys(tx: Tx, tenantId: string): Promise<SigningKeyRow[]> {
   return tx.query<SigningKeyRow>(
     `SELECT key_id AS "keyId", role, algorithm, public_jwk AS "publicJwk", state, valid_from AS "validFrom", valid_until AS "validUntil", certificate
@@ -41,7 +41,7 @@ export function listSigningKeys(tx: Tx, tenantId: string): Promise<SigningKeyRow
   );
 }
 
-/** Brings the row of a deployment's key to what a manifest says of it; a row that is not there is made. */
+/** Writes the row of a deployment's key as the manifest describes it; creates a missing row. */
 export async function putSigningKey(tx: Tx, tenantId: string, key: SigningKeyRow): Promise<void> {
   const touched = await tx.execute(
     `UPDATE archivist.signing_key SET state = $3, valid_until = $4 WHERE tenant_id = $1 AND key_id = $2`,
@@ -50,7 +50,7 @@ export async function putSigningKey(tx: Tx, tenantId: string, key: SigningKeyRow
   if (touched === 0) await insertSigningKey(tx, tenantId, key);
 }
 
-/** A key of a tenancy, with the tenancy that it is of. */
+/** A key with the tenancy that owns it. */
 export interface TenancyKeyRow extends SigningKeyRow {
   readonly tenantId: string;
 }

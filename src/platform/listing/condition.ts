@@ -2,17 +2,17 @@
 export interface Condition {
   readonly sql: string;
   readonly values: readonly unknown[];
-  /** The same in a form that a search can start from (`term-search-store.ts`). */
+  /** The same condition in a form that a search can start from (`term-search-store.ts`). */
   readonly means?: ConditionMeaning;
 }
 
 export type ConditionMeaning =
   | { readonly kind: 'tenancy'; readonly tenantId: string }
-  /** Beyond this id in the order of the list. */
+  /** After this id in the order of the list. */
   | { readonly kind: 'beyond'; readonly id: string }
   /**
-   * A text in one place is this one. `hot`: it has an index of its own, in the order of the list. `whole`: that says it
-   * all; else the condition holds for fewer.
+   * A text in one place equals this one. `hot`: it has an index of its own, in the order of the list. `whole`: this is
+   * the full condition; otherwise the condition is stricter.
    */
   | {
       readonly kind: 'term';
@@ -28,7 +28,7 @@ export function condition(sql: string, ...values: unknown[]): Condition {
   return { sql, values };
 }
 
-/** The same condition, with what it means. */
+/** The same condition, with its meaning. */
 export function meaning(means: ConditionMeaning, { sql, values }: Condition): Condition {
   return { sql, values, means };
 }

@@ -3,7 +3,7 @@ import { type Condition, condition, meaning } from './condition.js';
 import type { ListOrder } from './list-order.js';
 import { type ListQuery, nextPageToken, RESULT_LIMIT } from './list-query.js';
 
-/** One page of a list, and how many entries the whole list has as far as that was counted. */
+/** One page of a list, and the number of entries in the whole list as far as it was counted. */
 export interface Page<Entry> {
   readonly entries: Entry[];
   readonly nextPageToken: string;
@@ -20,7 +20,10 @@ export interface ListReader<Entry> {
   count(conditions: readonly Condition[], limit?: number): Promise<number>;
 }
 
-/** Reads one page by keyset. The total is exact when asked for, else it stops one past the result limit (docs/design/interface.md#lists). */
+/**
+ * Reads one page by keyset. The total is exact on request, otherwise counting stops one past the result limit
+ * (docs/design/interface.md#lists).
+ */
 export async function listPage<Entry>(
   reader: ListReader<Entry>,
   page: {
@@ -41,7 +44,7 @@ export async function listPage<Entry>(
   const entries = found.slice(0, query.pageSize);
   const last = entries.at(-1);
   const more = found.length > entries.length && last !== undefined;
-  // A first page that holds the whole list has counted it.
+  // A first page that holds the whole list is also its count.
   const counted = query.after === undefined && !more ? entries.length : undefined;
   return {
     entries,

@@ -2,18 +2,18 @@ import { z } from 'zod';
 import { ApiError } from '../errors.js';
 import type { PageTokens } from '../postgres/page-token.js';
 
-/** Filters in the order of their names, so that the same query always reads the same. */
+/** Filters sorted by name, so that equal queries have equal text. */
 export type Filters = readonly (readonly [string, string])[];
 
 export interface ListQuery {
   readonly filters: Filters;
   readonly pageSize: number;
-  /** The id that the page before ended with. */
+  /** The last id of the previous page. */
   readonly after?: string;
 }
 
 const DEFAULT_PAGE_SIZE = 100;
-/** The server's result limit (docs/design/interface.md#lists): also the largest page. */
+/** The server's result limit (docs/design/interface.md#lists), also the largest page. */
 export const RESULT_LIMIT = 1000;
 const MAX_FILTERS = 32;
 const MAX_VALUE = 4096;
@@ -26,15 +26,15 @@ const PAGE_PARAMETERS = {
     .meta({
       type: 'integer',
       minimum: 1,
-      description: `Entries of a page, ${RESULT_LIMIT} at most; default ${DEFAULT_PAGE_SIZE}`,
+      description: `Entries per page, at most ${RESULT_LIMIT}; default ${DEFAULT_PAGE_SIZE}`,
     }),
-  page_token: z.string().optional().meta({ description: '`next_page_token` of the page before' }),
+  page_token: z.string().optional().meta({ description: '`next_page_token` of the previous page' }),
 };
 
 /**
- * The query of a list for its description: paging, these filters, and prefixes under which filters by attribute stand.
- * Values are left to `readListQuery` and the list's own conditions, so nothing here refuses one.
- * @param values the accepted values of a filter, where they are few
+ * The query of a list for the API description: paging, these filters, and prefixes of filters by attribute. Values are
+ * checked by `readListQuery` and by the list's own conditions, so this schema refuses none.
+ * @param values the accepted values of a filter, if there are few
  */
 export function listQuerySchema(filters: readonly string[], { attributes = [], values = {} }: ListDescription = {}) {
   const named = filters.map((name) => [name, z.unknown().optional().meta(filterMeta(name, values[name]))]);
@@ -55,7 +55,7 @@ function filterMeta(name: string, values: readonly string[] | undefined): Record
 }
 
 /**
- * Reads a list's query. A page token carries the filters of its first page; the same filters beside it are accepted.
+ * Reads a list's query. A page token contains the filters of its first page; the request may repeat the same filters.
  * @param list names list and caller, so that a token of one list is refused by another
  * @throws {ApiError} bad_request naming the parameter
  */
@@ -71,7 +71,7 @@ export function readListQuery(query: Readonly<Record<string, unknown>>, list: st
   return { filters: page.filters, pageSize, after: page.after };
 }
 
-/** The token of the page after the one that ended with this id. */
+/** The token of the page that follows this id. */
 export function nextPageToken(list: string, query: ListQuery, lastId: string, tokens: PageTokens): string {
   return tokens.seal({ list, filters: query.filters, after: lastId });
 }
@@ -92,7 +92,7 @@ function readFilters(query: Readonly<Record<string, unknown>>): Filters {
       filters.push([name, each]);
     }
   }
-  if (filters.length > MAX_FILTERS) throw new ApiError('bad_request', `at most ${MAX_FILTERS} filters are understood`);
+  if (filters.length > MAX_FILTERS) throw new ApiError('bad_request', `at most ${MAX_FILTERS} filters are supported`);
   return filters.sort((left, right) => (left.join('=') < right.join('=') ? -1 : 1));
 }
 

@@ -4,12 +4,12 @@ import type { Reply } from '../http/route.js';
 import type { Page } from './list-page.js';
 import { RESULT_LIMIT } from './list-query.js';
 
-/** A page in an answer. */
+/** A page in a response. */
 export function pageSchema(key: string, entry: z.ZodType) {
   return z.strictObject({ [key]: z.array(entry), next_page_token: z.string() });
 }
 
-/** A page as the interface answers it: the collection, `next_page_token`, x-total-count, and 206 beyond the limit. */
+/** A page in the form of the interface: the collection, `next_page_token`, x-total-count, and 206 beyond the limit. */
 export function pageReply(key: string, page: Page<Record<string, unknown>>): Reply {
   return listReply({
     key,
@@ -20,7 +20,7 @@ export function pageReply(key: string, page: Page<Record<string, unknown>>): Rep
   });
 }
 
-/** True when the caller wants the exact number of entries, however long counting takes. */
+/** True if the caller wants the exact number of entries, however long counting takes. */
 export function wantsExactTotal(headers: Readonly<Record<string, string | undefined>>): boolean {
   return headers['x-request-total-count']?.toLowerCase() === 'true';
 }

@@ -4,7 +4,7 @@ import { type Condition, renderWhere } from './condition.js';
 import type { ListReader } from './list-page.js';
 import type { Filters } from './list-query.js';
 
-/** Rows of one table as the entries of a list; columns and conditions speak of the table by its alias. */
+/** Rows of one table as the entries of a list; columns and conditions refer to the table by its alias. */
 export interface ListedTable<Row, Entry> {
   /** `archivist.location l` */
   readonly from: string;
@@ -12,7 +12,7 @@ export interface ListedTable<Row, Entry> {
   /** `l.location_id`: later entries have higher ones. */
   readonly idColumn: string;
   idOf(entry: Entry): string;
-  /** `l.display_name`, where the list can be ordered by it. */
+  /** `l.display_name`, if the list can be sorted by it. */
   readonly nameColumn?: string;
   nameOf?(entry: Entry): string;
   entryOf(row: Row): Entry;
@@ -20,9 +20,9 @@ export interface ListedTable<Row, Entry> {
 
 /** How a table is listed. */
 export interface RowList<Entry> {
-  /** The first so many that meet all conditions, newest first unless told. */
+  /** The first `limit` rows that meet all conditions, by default newest first. */
   list(tx: Tx, conditions: readonly Condition[], limit: number, orderBy?: string): Promise<Entry[]>;
-  /** In the order that `order_by` among the filters says. @throws {ApiError} bad_request for another one */
+  /** In the order of `order_by` among the filters. @throws {ApiError} bad_request for an unknown order */
   reader(tx: Tx, filters: Filters): ListReader<Entry>;
 }
 
@@ -42,7 +42,7 @@ export function rowList<Row extends object, Entry>(table: ListedTable<Row, Entry
     );
     return Number(row!.total);
   };
-  // The id makes equal names differ; by bytes, so that the order is the same in every database.
+  // The id separates equal names; compared by bytes, so that the order is the same in every database.
   const nameAndId = `(${table.nameColumn} || ' ' || ${idColumn}::text) COLLATE "C"`;
   return {
     list,
@@ -59,7 +59,7 @@ export function rowList<Row extends object, Entry>(table: ListedTable<Row, Entry
   };
 }
 
-/** A list that has no such order has refused the filter. */
+/** A list without this order has already refused the filter. */
 function isByName(filters: Filters): boolean {
   const order = filters.find(([name]) => name === 'order_by')?.[1] ?? 'DEFAULT';
   if (order !== 'DEFAULT' && order !== 'DISPLAY_NAME')

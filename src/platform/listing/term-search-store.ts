@@ -15,15 +15,15 @@ export interface TermTable {
 interface TermSearch {
   readonly tenantId: string;
   readonly terms: readonly Term[];
-  /** The id that the page before ended with. */
+  /** The last id of the previous page. */
   readonly beyond: string | undefined;
-  /** The terms say all that the conditions do. */
+  /** The terms are equivalent to the conditions. */
   readonly complete: boolean;
 }
 
 /**
- * The conditions, and with them the few rows that can meet them, where the index of terms knows these. Where it knows too
- * many the conditions are returned as they are: then rows read in their order soon make a page.
+ * The conditions, restricted to the few rows that can meet them if the index of terms finds few. If it finds too many,
+ * the conditions are returned unchanged, because reading rows in order then fills a page quickly.
  */
 export async function narrowByTerms(
   tx: Tx,
@@ -33,7 +33,7 @@ export async function narrowByTerms(
 ): Promise<readonly Condition[]> {
   const search = termSearch(conditions);
   if (!search) return conditions;
-  // Where other conditions take their part, it is not known how many of these ids make a page.
+  // With other conditions, it is unknown how many of these ids make a page.
   const most = search.complete ? page?.limit : undefined;
   const [row] = await tx.query<{ ids: string[] | null }>(
     `SELECT ${table.find}($1, $2::text[], $3::text[], $4::text[], $5, $6, $7) AS ids`,
@@ -42,7 +42,7 @@ export async function narrowByTerms(
   return row?.ids ? [...conditions, condition(`${table.idColumn} = ANY (?::uuid[])`, row.ids)] : conditions;
 }
 
-/** How many rows meet the conditions, when the index of terms alone can tell: counted no further than `limit`. */
+/** Number of rows that meet the conditions, if the index of terms is enough to tell; counting stops at `limit`. */
 export async function countByTerms(
   tx: Tx,
   table: TermTable,
@@ -58,7 +58,7 @@ export async function countByTerms(
   return Number(row?.total ?? 0);
 }
 
-/** Undefined where the conditions have no term, or only such as have indexes of their own. */
+/** Undefined if the conditions have no term, or only terms with indexes of their own. */
 function termSearch(conditions: readonly Condition[]): TermSearch | undefined {
   const meanings = conditions.flatMap(({ means }) => means ?? []);
   const terms = meanings.filter((means) => means.kind === 'term');
@@ -73,7 +73,7 @@ function termSearch(conditions: readonly Condition[]): TermSearch | undefined {
   };
 }
 
-/** Lists and maps have the term of the text that they read like. */
+/** Lists and maps have the term of a text with the same content. */
 function readsLikeAStructure({ text }: Term): boolean {
   return text.startsWith('[') || text.startsWith('{');
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { listReply } from '../http/list-response.js';
 import type { Reply } from '../http/route.js';
 
-/** The query of a list that is always answered whole: there is never a second page, so no token is ours. */
+/** The query of a list that is always returned whole: there is never a second page, so no token is valid. */
 export const wholeListQuery = z.object({
   page_size: z
     .string()

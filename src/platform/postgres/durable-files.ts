@@ -12,9 +12,9 @@ interface EmscriptenOptions {
 }
 
 /**
- * PGlite's folder, on disk in earnest. Its Node file system has no fsync, so a commit would rest in the operating
- * system's cache: fine after kill -9, lost with the power. This adds it. It leans on an internal of the engine, so its
- * version is pinned and a test counts the calls.
+ * PGlite's folder with real syncing. Its Node file system has no fsync: commits would survive kill -9 but not a power
+ * failure, because they stay in the operating system's cache. This class adds fsync. It relies on an internal of the
+ * engine, so the engine's version is pinned and a test counts the calls.
  */
 export class DurableFiles extends NodeFS {
   readonly #sync: (descriptor: number) => void;

@@ -5,18 +5,19 @@ import { syncFile, syncFolder } from '../durable-file.js';
 import { DurableFiles } from './durable-files.js';
 
 /**
- * How the engine is started. Without -F it syncs; with fdatasync as the method it was seen not to call it at every commit.
+ * Start options of the engine. Without -F it syncs; with the fdatasync method, it did not sync every commit in tests.
  */
 const START = [...PGlite.defaultStartParams.filter((option) => option !== '-F'), '-c', 'wal_sync_method=fsync'];
 
-/** Starts the engine on a cluster; a crash is recovered from. */
+/** Starts the engine on a cluster and recovers from a crash. */
 export function openCluster(files: DurableFiles): Promise<PGlite> {
   return PGlite.create({ fs: files, startParams: START });
 }
 
 /**
- * Makes a cluster unless it is there, whole and on disk before it gets its name: the engine writes a new one without
- * syncing, and takes a half-made one for a whole one. A crash leaves a folder beside it that the next start removes.
+ * Creates a cluster if it does not exist; it is complete and on disk before it gets its name. This is needed because
+ * the engine writes a new cluster without syncing, and accepts a partial one as complete. A crash leaves a temporary
+ * folder that the next start removes.
  */
 export async function makeCluster(cluster: string): Promise<void> {
   if (await exists(cluster)) return;

@@ -3,22 +3,22 @@ import { link, mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 
-/** A lock's name carries its number: whoever takes the folder next takes the next one. */
+/** A lock's name has its number; each new holder of the folder takes the next one. */
 const LOCK = /^lock\.(\d{1,15})$/;
-/** A socket's path has about a hundred bytes. */
+/** The path of a socket is limited to about a hundred bytes. */
 const MAX_SOCKET_PATH = 100;
 
-/** Held until released, or until the process ends in whatever way. */
+/** Held until it is released or the process ends, for any reason. */
 export interface FolderLock {
   release(): Promise<void>;
 }
 
 /**
- * Takes a folder for this process alone. A lock is a listening socket in the folder: who can connect to it knows that its
- * holder lives, and a killed holder leaves a socket that nobody answers. The highest number is the lock. A name is made by
- * `link`, which of two takers lets one through, and only ever removed by a holder of a higher one, so that no taker can
- * mistake an old lock for the last one.
- * @throws {Error} when another process has the folder
+ * Locks a folder for this process. A lock is a listening socket in the folder: if another process can connect to it,
+ * its holder is alive; a killed holder leaves a socket that does not answer. The highest number is the lock. Names are
+ * created with `link`, so that only one of two processes succeeds. A name is removed only by the holder of a higher
+ * one, so that no process can mistake an old lock for the last one.
+ * @throws {Error} if another process has locked the folder
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -33,7 +33,7 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
       server.close();
       throw error;
     } finally {
-      // Closing the server has removed the name already.
+      // Closing the server has already removed the name.
       await unlink(join(folder, own)).catch(() => undefined);
     }
     return { release: () => new Promise((resolve) => server.close(() => resolve())) };
@@ -42,7 +42,7 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   }
 }
 
-/** On Linux an open folder has a short name, however long its path is. */
+/** On Linux an open folder also has a short path, regardless of the length of its own. */
 function socketFolder(folder: string, descriptor: number): string {
   if (join(folder, 'lock.').length + 15 <= MAX_SOCKET_PATH) return folder;
   if (process.platform === 'linux') return `/proc/self/fd/${descriptor}`;
@@ -55,7 +55,7 @@ async function take(folder: string, sockets: string, own: string): Promise<void>
     if (last > 0 && (await isAnswered(join(sockets, `lock.${last}`))))
       throw new Error(`another process uses ${folder}: stop it, or set DATA_DIR to another folder`);
     if (!(await linked(join(folder, own), join(folder, `lock.${last + 1}`)))) continue;
-    // A taker that was held up may have linked a number that others have long gone past.
+    // A process that was delayed may have linked a number that is long outdated.
     if ((await highestLock(folder)) > last + 1) continue;
     await removeLocksBelow(folder, last + 1);
     return;

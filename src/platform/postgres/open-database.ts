@@ -6,7 +6,7 @@ import { openEmbedded } from './open-embedded.js';
 import { openPostgresql } from './open-postgresql.js';
 import type { PooledDatabase } from './pooled-database.js';
 
-/** The database that the configuration names, migrated and under the service's role. @throws {Error} naming the variable */
+/** Opens the configured database, migrated and under the service's role. @throws {Error} naming the variable */
 export function openDatabase(config: Pick<Config, 'databaseUrl' | 'dataDir'>, logger: Logger): Promise<PooledDatabase> {
   return config.databaseUrl
     ? explained('the database of DATABASE_URL cannot be opened', openPostgresql(config.databaseUrl, logger))

@@ -10,17 +10,17 @@ import { migrate } from './migrate.js';
 import { type PooledDatabase, pooledDatabase } from './pooled-database.js';
 import { enterServiceRole, requireRestrictedRole, SEARCH_PATH } from './service-role.js';
 
-/** There is one connection: who waits longer for it than this waits for himself. */
+/** There is one connection: a longer wait means that the caller is deadlocked on itself. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Where the cluster lies within the folder of the embedded database. */
+/** Path of the cluster within the folder of the embedded database. */
 export const CLUSTER = 'postgres';
 
 /**
- * Opens the embedded PostgreSQL (PGlite), making it at the first start, in a folder that this process has alone. One
- * session serves everything: transactions wait for each other, and the queue takes its turn among them. A commit is on
- * disk when it answers, as with a server.
- * @throws {Error} when another process has the folder
+ * Opens the embedded PostgreSQL (PGlite) in a folder that only this process may use; creates it at the first start. One
+ * session serves everything: transactions wait for each other, and the queue takes its turn among them. A confirmed
+ * commit is on disk, as with a server.
+ * @throws {Error} if another process has locked the folder
  */
 export async function openEmbedded(
   folder: string,
@@ -65,7 +65,7 @@ async function onEngine(engine: PGlite, release: () => Promise<void>): Promise<P
   });
 }
 
-/** A client is only a view of the one session: a new one finds it as an abandoned one may have left it. */
+/** A client is only a view of the one session, so a new client may find state that an aborted one left. */
 async function enterSession(client: pg.ClientBase): Promise<void> {
   await client.query('ROLLBACK');
   await client.query('RESET ROLE');
@@ -73,8 +73,8 @@ async function enterSession(client: pg.ClientBase): Promise<void> {
 }
 
 /**
- * What BullMQ takes for a pool: every query waits its turn at the one connection, and a "client" that listens holds
- * none, since notifications come from the engine itself.
+ * The pool that BullMQ uses: every query waits its turn at the one connection. A listening "client" holds no
+ * connection, because notifications come from the engine itself.
  */
 function queuePool(engine: PGlite, pool: pg.Pool): pg.Pool {
   const query = (text: string, values?: unknown[]) => pool.query(text, values);

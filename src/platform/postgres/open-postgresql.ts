@@ -6,16 +6,16 @@ import { enterServiceRole, QUEUE_SEARCH_PATH, requireRestrictedRole, SEARCH_PATH
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const CONNECTIONS = 10;
-/** Each listening worker keeps one for itself. */
+/** Each listening worker holds one connection. */
 const QUEUE_CONNECTIONS = 10;
 
-/** Connections that are handed out only after they have entered the service's role. */
+/** Connections that are used only after they have entered the service's role. */
 function servicePool(url: string, logger: Logger, searchPath: string, options: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
-    // The pool waits for what this answers before it hands the connection out.
+    // The pool waits for the returned promise before it hands out the connection.
     onConnect: (client) => enterServiceRole(client, searchPath),
     ...options,
   });
@@ -35,8 +35,8 @@ async function asConnectingRole(url: string, work: (client: pg.Client) => Promis
 }
 
 /**
- * Opens a PostgreSQL: migrates it as the connecting role, then works as the service's role on every connection.
- * @throws when it cannot be reached or migrated, or when row-level security would not bind us
+ * Opens a PostgreSQL database: migrates it as the connecting role, then uses the service's role on every connection.
+ * @throws if it cannot be reached or migrated, or if row-level security would not apply to the service
  */
 export async function openPostgresql(url: string, logger: Logger): Promise<PooledDatabase> {
   await asConnectingRole(url, migrate);

@@ -1,18 +1,21 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ApiError } from '../errors.js';
 
-/** Makes and opens the tokens by which a list goes on. They carry their query and cannot be changed by their bearer. */
+/** Seals and opens the page tokens of lists. Tokens contain their query, and clients cannot change them. */
 export interface PageTokens {
   /** @param page any JSON value */
   seal(page: unknown): string;
-  /** What was sealed. @throws {ApiError} bad_request for anything that this key did not seal */
+  /** Returns what was sealed. @throws {ApiError} bad_request for text that this key did not seal */
   open(token: string): unknown;
 }
 
 const TAG_BYTES = 16;
 const MAX_TOKEN = 16 * 1024;
 
-/** base64url of HMAC-SHA-256, first 16 bytes, and the page as JSON. Not encrypted: it tells the caller only its own query. */
+/**
+ * base64url of HMAC-SHA-256, first 16 bytes, and the page as JSON. Not encrypted: it contains only the caller's own
+ * query.
+ */
 export function createPageTokens(key: Uint8Array): PageTokens {
   const tagOf = (page: Uint8Array): Uint8Array =>
     createHmac('sha256', key).update(page).digest().subarray(0, TAG_BYTES);

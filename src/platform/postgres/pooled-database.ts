@@ -33,27 +33,27 @@ function transactionOn(client: PoolClient): Tx {
   };
 }
 
-/** A commit that failed may have happened: such a transaction is never run again. */
+/** A failed commit may have taken effect: such a transaction is never retried. */
 class CommitFailed extends Error {}
 
 async function commit(client: PoolClient): Promise<void> {
   const { command } = await client.query('COMMIT').catch((error: unknown) => {
     throw new CommitFailed('the commit failed', { cause: error });
   });
-  // Where work has swallowed the error of a statement, COMMIT answers ROLLBACK and no error.
+  // If work has swallowed the error of a statement, COMMIT returns ROLLBACK without an error.
   if (command !== 'COMMIT') throw new Error('a statement of the transaction had failed: nothing was committed');
 }
 
 async function attempt<T>(pool: Pool, settings: readonly string[], work: (tx: Tx) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken = false;
-  // A connection that ends while it is ours says so by an event as well as by its next query.
+  // A connection that breaks while we use it reports that in an event as well as in its next query.
   const onError = (): void => {
     broken = true;
   };
   client.on('error', onError);
   try {
-    // Sent together, one round trip. The settings end with the transaction: the connection never carries them on.
+    // Sent together, in one round trip. The settings end with the transaction and never stay on the connection.
     await Promise.all([client.query('BEGIN'), client.query(SET_SCOPE, [...settings])]);
     const result = await work(transactionOn(client));
     await commit(client);
@@ -63,7 +63,7 @@ async function attempt<T>(pool: Pool, settings: readonly string[], work: (tx: Tx
     throw error;
   } finally {
     client.off('error', onError);
-    // A connection that could not roll back is thrown away, whatever state it is in.
+    // A connection that could not roll back is discarded.
     client.release(broken);
   }
 }
@@ -87,7 +87,7 @@ async function inTransaction<T>(pool: Pool, scope: Scope, work: (tx: Tx) => Prom
 
 /**
  * Transactions over the connections of a pool, each of which has entered the service's role.
- * @param end ends the pools and what lies below them
+ * @param end ends the pools and their resources
  */
 export function pooledDatabase(parts: {
   readonly engine: Database['engine'];

@@ -1,18 +1,18 @@
-/** The role under which the service works: neither superuser nor exempt from row-level security (migration 1). */
+/** The service's role: neither superuser nor exempt from row-level security (migration 1). */
 export const SERVICE_ROLE = 'vcon_archivist_service';
 
-/** Our statements name their schema; the embedded session serves the queue's too, which do not. */
+/** Our statements name their schema; the queue's, which share the embedded session, do not. */
 export const SEARCH_PATH = 'archivist, bullmq, public';
 export const QUEUE_SEARCH_PATH = 'bullmq, public';
 
-/** The smallest part of a connection that is needed here. */
+/** The part of a connection that is needed here. */
 export interface Queryable {
   query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
 }
 
 /**
- * Isolation between tenancies rests on row-level security, which superusers and BYPASSRLS roles walk past.
- * @throws when the role in force on this connection is one of these
+ * Isolation between tenancies relies on row-level security, which superusers and BYPASSRLS roles bypass.
+ * @throws if the current role of this connection is one of these
  */
 export async function requireRestrictedRole(connection: Queryable): Promise<void> {
   const { rows } = await connection.query(
@@ -26,8 +26,8 @@ export async function requireRestrictedRole(connection: Queryable): Promise<void
 }
 
 /**
- * Prepares a new connection: the service's role, our schemas, bounds on what a statement may cost, and commits that wait
- * for the disk even where the server's default does not.
+ * Prepares a new connection: the service's role, our schemas, limits on what a statement may cost, and commits that
+ * wait for the disk even if the server's default does not.
  */
 export async function enterServiceRole(connection: Queryable, searchPath: string): Promise<void> {
   await connection.query(`SET ROLE ${SERVICE_ROLE}`);

@@ -12,8 +12,9 @@ function wide(value: unknown): unknown {
 }
 
 /**
- * The rows of a result with int8 as bigint, which the driver leaves as text: sizes, indexes and counts are never rounded.
- * Not a type parser of the driver, because the queue shares its connections and the embedded engine takes none a query.
+ * The rows of a result with int8 as bigint, which the driver returns as text: sizes, indexes and counts are never
+ * rounded. A type parser of the driver would also affect the queue's connections, and the embedded engine accepts none
+ * per query.
  */
 export function withWideIntegers(result: Result): object[] {
   for (const { name, dataTypeID } of result.fields) {

@@ -16,7 +16,7 @@ import type { PooledDatabase } from '../postgres/pooled-database.js';
 import type { QueueBackend } from './queue-backend.js';
 import { redisDurability } from './redis-durability.js';
 
-/** One hash slot for all keys of ours: Redis Cluster runs the queue's scripts only within one. */
+/** One hash slot for all our keys: Redis Cluster runs the queue's scripts only within one. */
 const REDIS_PREFIX = '{vcon-archivist}';
 
 interface Engine {
@@ -28,7 +28,7 @@ interface Engine {
   disconnect(): Promise<void>;
 }
 
-/** Answers are awaited so long; a receiver that asks must itself answer within two seconds. */
+/** Timeout of commands; a receiver that depends on them must itself respond within two seconds. */
 const COMMAND_TIMEOUT_MS = 1_500;
 const START_TIMEOUT_MS = 10_000;
 
@@ -38,7 +38,7 @@ interface Patience {
   readonly commandTimeout?: number;
 }
 
-/** A connection that answers, or the reason why none does. It makes itself anew for as long as it is open. */
+/** A working connection, or an error with the reason. It reconnects until it is closed. */
 async function connect(url: string, options: Patience, logger: Logger): Promise<Redis> {
   const redis = new Redis(url, { ...options, lazyConnect: true, connectTimeout: START_TIMEOUT_MS });
   let reason: unknown;
@@ -57,7 +57,7 @@ async function connect(url: string, options: Patience, logger: Logger): Promise<
 
 /** BullMQ on the Redis of this URL. @throws when it cannot be reached */
 export async function openRedisQueues(url: string, logger: Logger): Promise<QueueBackend> {
-  // A worker's commands wait until Redis is back; everything else gives up, so that a refusal comes in time.
+  // A worker's commands wait until Redis is back; other commands time out, so that callers are refused in time.
   const [connection, blocking] = await Promise.all([
     connect(url, { maxRetriesPerRequest: 1, commandTimeout: COMMAND_TIMEOUT_MS }, logger),
     connect(url, { maxRetriesPerRequest: null }, logger),

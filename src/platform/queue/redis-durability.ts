@@ -2,39 +2,39 @@ import type { Redis } from 'ioredis';
 import { type Clock, systemClock } from '../clock.js';
 import type { Logger } from '../logger.js';
 
-/** Less than the time in which a command must be answered, so that this wait ends first. */
+/** Less than the command timeout, so that this wait ends first. */
 const SYNC_WAIT_MS = 1_000;
-/** Settings can be changed while Redis runs: what was seen counts for so long, and a refusal is never based on it. */
+/** Settings can change while Redis runs: they are cached this long, and a refusal is never based on the cache. */
 const SEEN_FOR_MS = 2_000;
 
-/** How a Redis keeps what it has answered for. */
+/** How a Redis persists the commands that it has confirmed. */
 export type RedisDurability =
-  /** appendfsync always: on disk with the answer. */
+  /** appendfsync always: on disk before the reply. */
   | 'synced with each command'
-  /** WAITAOF (Redis 7.2) tells when everything before it is on disk. */
+  /** WAITAOF (Redis 7.2) reports when everything before it is on disk. */
   | 'synced on request'
-  /** Once a second: killing Redis loses nothing, a power cut up to a second. */
+  /** Once a second: killing Redis loses nothing, a power failure up to a second. */
   | 'synced each second'
   /** No append-only file: a restart loses everything. */
   | 'not kept';
 
-/** What decides it; a setting that the server does not tell is undefined. */
+/** The settings that decide it; undefined if the server does not report one. */
 export interface RedisSettings {
   readonly appendOnly: boolean;
-  /** The file is being written anew. When it was just turned on, nothing counts as kept until that has ended. */
+  /** The file is being rewritten. If it was only just turned on, nothing is durable until that has ended. */
   readonly rewriting?: boolean;
   readonly appendFsync: string | undefined;
   readonly knowsWaitAof: boolean;
 }
 
-/** @param before what was known earlier, if anything was */
+/** @param before the earlier result, if any */
 export function durabilityOf(settings: RedisSettings, before?: RedisDurability): RedisDurability {
   if (!settings.appendOnly || (before === 'not kept' && settings.rewriting)) return 'not kept';
   if (settings.appendFsync === 'always') return 'synced with each command';
   return settings.knowsWaitAof ? 'synced on request' : 'synced each second';
 }
 
-/** Managed servers often have no CONFIG; INFO tells the most important part. */
+/** Managed servers often have no CONFIG; INFO reports the most important part. */
 async function setting(redis: Redis, name: string): Promise<string | undefined> {
   try {
     return ((await redis.config('GET', name)) as string[])[1];
@@ -70,8 +70,8 @@ async function warnOf(redis: Redis, durability: RedisDurability, logger: Logger)
 }
 
 /**
- * Finds out how a Redis keeps writes, says at each change what to correct, and returns the check that a writer on this
- * connection awaits. Settings are read again every few seconds, before each refusal, and when Redis comes back.
+ * Detects how a Redis persists writes, logs at each change what to correct, and returns the check that a writer on this
+ * connection awaits. Settings are read again every few seconds, before each refusal, and when Redis reconnects.
  */
 export async function redisDurability(
   redis: Redis,
@@ -103,9 +103,9 @@ export async function redisDurability(
 
   await inspectOnce();
   redis.on('ready', () => {
-    // It may be another server, or one that was started with other settings.
+    // It may be another server, or one that was restarted with other settings.
     known = undefined;
-    inspectOnce().catch((error: unknown) => logger.warn({ err: error }, 'Redis does not tell its settings'));
+    inspectOnce().catch((error: unknown) => logger.warn({ err: error }, 'Redis does not report its settings'));
   });
   return async () => {
     const durability = await current();

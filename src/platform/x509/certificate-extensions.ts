@@ -27,11 +27,11 @@ export const ExtensionId = {
 } as const;
 
 /**
- * What a path needs of a certificate's extensions. Policies are understood in that every policy is accepted; a constraint
- * on policies is not understood.
+ * The extensions of a certificate that path validation needs. Every certificate policy is accepted; constraints on
+ * policies are unsupported.
  */
 export interface CertificateExtensions {
-  /** Object identifiers that stand in it, critical or not. */
+  /** Object identifiers of its extensions, critical or not. */
   readonly present: ReadonlySet<string>;
   readonly critical: ReadonlySet<string>;
   /** Undefined when the extension is absent. */
@@ -75,7 +75,7 @@ function readBasicConstraints(element: DerElement) {
 /**
  * Reads the extensions of a certificate.
  * @param list the content of its extensions member; undefined when it has none
- * @throws {CertificateUnusable} also for an extension that stands there twice, and for a critical one that is not understood
+ * @throws {CertificateUnusable} also for a duplicate extension, and for an unsupported critical one
  */
 export function readExtensions(list: DerElement | undefined): CertificateExtensions {
   const extensions = new Map<string, Extension>();

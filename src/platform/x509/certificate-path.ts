@@ -5,14 +5,14 @@ import type { GeneralName } from './general-name.js';
 import { assertNamesAllowed } from './name-constraints.js';
 import { KeyUsage, type Purpose } from './purpose.js';
 
-/** A host name, as certificates without alternative names have it for a common name. */
+/** A host name in the form that certificates without alternative names use as their common name. */
 const HOST_NAME = /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)+\.?$/i;
 
 function isEmptyName({ subject }: Certificate): boolean {
   return subject.parts.length === 0;
 }
 
-/** What RFC 5280 section 4.2.1 forbids in any certificate: whoever made it did not keep to the profile. */
+/** Checks what RFC 5280 section 4.2.1 forbids in any certificate. */
 function assertProfile(certificate: Certificate): void {
   const { issuer, extensions } = certificate;
   const { basicConstraints, keyUsage, alternativeNames, critical } = extensions;
@@ -61,12 +61,13 @@ function assertIssuer(certificate: Certificate, below: readonly Certificate[], p
   if (!isFor(certificate, purpose))
     throw new CertificateUnusable(`an authority of the chain is not for ${purpose.use}`);
   const { pathLength } = certificate.extensions.basicConstraints!;
-  // A certificate that an authority issued to itself, to change its key, makes no path longer (RFC 5280 section 6.1.4).
+  // A certificate that an authority issued to itself, to change its key, does not count towards the path length (RFC
+  // 5280 section 6.1.4).
   if (pathLength !== undefined && below.filter((each) => !isSelfIssued(each)).length > pathLength)
     throw new CertificateUnusable('the chain is longer than an authority allows');
 }
 
-/** Every name that a certificate gives its subject, the common name of one without DNS names included. */
+/** All names that a certificate gives its subject, including the common name if it has no DNS names. */
 function namesOf(certificate: Certificate, isSubscriber: boolean): readonly GeneralName[] {
   const { subject, extensions } = certificate;
   const alternative = extensions.alternativeNames ?? [];
@@ -99,9 +100,10 @@ export function isIssuedBy(certificate: Certificate, issuer: Certificate): boole
 }
 
 /**
- * Checks a path (RFC 5280 section 6.1): every certificate valid at this time, signed by the next with an algorithm that is
- * still trusted, within the names, path length and purposes of all above it. The trust anchor is held to the same, except
- * that nobody vouches for it. Every policy is accepted. Revocation is not checked: nothing is fetched on a stranger's word.
+ * Checks a path (RFC 5280 section 6.1). Every certificate must be valid at this time, signed by the next one with an
+ * algorithm that is still trusted, and within the names, path length and purposes of all certificates above it. The
+ * same holds for the trust anchor, except for the signature. Every policy is accepted. Revocation is not checked: the
+ * verifier fetches nothing from URLs in a certificate.
  * @param path the subscriber's certificate first, the trust anchor last
  * @throws {CertificateUnusable}
  */

@@ -1,4 +1,4 @@
-/** No certificate, one with a rule that is not understood, or a chain that does not hold. The message says which. */
+/** Not a certificate, a certificate with an unsupported rule, or a chain that is not valid. The message says which. */
 export class CertificateUnusable extends Error {
   override readonly name = 'CertificateUnusable';
 }

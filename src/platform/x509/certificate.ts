@@ -6,23 +6,23 @@ import { contextTag, type DerElement, inside, readDer, sequence, smallInteger } 
 import { type DistinguishedName, isSameName, readName } from './distinguished-name.js';
 import { isStrongKey, isStrongSignature } from './strength.js';
 
-/** A certificate and what of it decides whether a path holds (RFC 5280). */
+/** A certificate with the fields that path validation needs (RFC 5280). */
 export interface Certificate {
-  /** The same certificate as OpenSSL reads it: for its key, its signature and who issued it. */
+  /** The same certificate as OpenSSL reads it: for its key, its signature and its issuer. */
   readonly x509: X509Certificate;
   readonly version: 1 | 2 | 3;
   readonly subject: DistinguishedName;
   readonly issuer: DistinguishedName;
-  /** It is valid from the first of these on, and no longer at the second. */
+  /** Valid from the first time on, until before the second. */
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
   readonly extensions: CertificateExtensions;
   readonly hasStrongKey: boolean;
-  /** Its own signature has a hash that collisions are not known of. */
+  /** Its own signature uses a hash without known collisions. */
   readonly hasStrongSignature: boolean;
 }
 
-/** Larger ones are not read: a certificate of ours has no pictures in it. */
+/** Larger certificates are refused: real ones are far smaller. */
 const MAX_BYTES = 64 * 1024;
 const VERSION = 0;
 const UNIQUE_IDS: readonly number[] = [1, 2];

@@ -1,5 +1,5 @@
-// asn1js reads ASN.1: it is kept, it is what pkijs and @peculiar/x509 read with, it bounds depth, and it has no opinion on
-// certificates. The schema packages on top of it cost three times as much a certificate and say nothing about a chain.
+// asn1js parses ASN.1: maintained, the parser of pkijs and @peculiar/x509, limits depth, and knows nothing about
+// certificates. The schema packages on top of it take three times as long per certificate and do not validate a chain.
 import {
   type BaseBlock,
   BitString,
@@ -30,7 +30,7 @@ function membersOf(element: DerElement): readonly DerElement[] {
     : [];
 }
 
-/** One value has one encoding (X.690 section 10): two readers of the same bytes see the same certificate. */
+/** Each value has only one encoding (X.690 section 10): all readers of the same bytes see the same certificate. */
 function assertDer(element: DerElement): void {
   const { isIndefiniteForm, longFormUsed, length } = element.lenBlock;
   if (isIndefiniteForm || (longFormUsed && length < SHORT_LENGTHS)) throw unreadable();
@@ -39,9 +39,9 @@ function assertDer(element: DerElement): void {
   for (const member of membersOf(element)) assertDer(member);
 }
 
-/** Reads one element that is all of these bytes. @throws {CertificateUnusable} */
+/** Reads one element that spans all of these bytes. @throws {CertificateUnusable} */
 export function readDer(bytes: Uint8Array): DerElement {
-  // asn1js takes a view for its whole buffer unless it is given bytes of their own.
+  // asn1js reads a view's whole underlying buffer, so it gets a copy.
   const { offset, result } = fromBER(bytes.slice());
   if (offset !== bytes.length || result.error !== '') throw unreadable();
   assertDer(result);
@@ -65,7 +65,7 @@ export function contextTag(element: DerElement | undefined): number | undefined 
   return element?.idBlock.tagClass === CONTEXT_CLASS ? element.idBlock.tagNumber : undefined;
 }
 
-/** What stands inside a constructed element, explicitly tagged ones included. @throws {CertificateUnusable} */
+/** The elements inside a constructed element, also an explicitly tagged one. @throws {CertificateUnusable} */
 export function inside(element: DerElement): readonly DerElement[] {
   if (!element.idBlock.isConstructed) throw unreadable();
   return membersOf(element);
@@ -112,6 +112,6 @@ export function smallInteger(element: DerElement | undefined): number {
   return valueDec;
 }
 
-/** Whether an element is of this kind: to tell optional members apart. */
+/** Whether an element is of this kind, to tell optional members apart. */
 export const isBoolean = (element: DerElement | undefined): boolean => element instanceof BooleanBlock;
 export const isInteger = (element: DerElement | undefined): boolean => element instanceof Integer;

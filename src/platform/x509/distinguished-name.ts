@@ -4,7 +4,7 @@ import { type DerElement, objectIdentifier, sequence, set } from './der.js';
 /** A name of RFC 5280 section 4.1.2.4: each part is its attributes in one comparable text. */
 export interface DistinguishedName {
   readonly parts: readonly string[];
-  /** Common names and mail addresses in it, as they are written. */
+  /** Its common names and mail addresses, as written. */
   readonly commonNames: readonly string[];
   readonly mailAddresses: readonly string[];
 }
@@ -15,7 +15,7 @@ const TEXTS = [Utf8String, PrintableString, TeletexString, UniversalString, BmpS
 
 interface Attribute {
   readonly type: string;
-  /** Undefined when it is no text. */
+  /** Undefined if it is not text. */
   readonly text: string | undefined;
   readonly comparable: string;
 }
@@ -25,7 +25,7 @@ function textOf(element: DerElement | undefined): string | undefined {
   return (element as unknown as { getValue(): string }).getValue();
 }
 
-/** Texts are equal in any of their encodings, without regard to ASCII case and repeated spaces (as OpenSSL compares). */
+/** Texts are equal in any encoding, ignoring ASCII case and repeated spaces (as OpenSSL compares). */
 function comparableText(text: string): string {
   const folded = text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
   return folded.replaceAll(/[ \t\n\v\f\r]+/g, ' ').replaceAll(/^ | $/g, '');
@@ -51,7 +51,7 @@ export function readName(element: DerElement | undefined): DistinguishedName {
   };
 }
 
-/** Whether one name begins with the other, part by part. */
+/** Whether one name begins with all parts of the other. */
 export function isBelow(name: DistinguishedName, base: DistinguishedName): boolean {
   return base.parts.every((part, place) => name.parts[place] === part);
 }

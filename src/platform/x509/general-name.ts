@@ -5,12 +5,12 @@ import { type DistinguishedName, readName } from './distinguished-name.js';
 /** Kinds of a GeneralName (RFC 5280 section 4.2.1.6) that we can compare. */
 export type NameKind = 'mail' | 'dns' | 'directory' | 'uri' | 'ip';
 
-/** A name by which a certificate knows its holder, or a constraint on such names. */
+/** A name that a certificate gives its holder, or a constraint on such names. */
 export type GeneralName =
   | { readonly kind: 'mail' | 'dns' | 'uri'; readonly text: string }
   | { readonly kind: 'ip'; readonly bytes: Uint8Array }
   | { readonly kind: 'directory'; readonly name: DistinguishedName }
-  /** Of a kind that we cannot compare; `tag` is its context tag. */
+  /** A kind that cannot be compared; `tag` is its context tag. */
   | { readonly kind: 'other'; readonly tag: number };
 
 const TAGS: Readonly<Record<number, 'mail' | 'dns' | 'uri'>> = { 1: 'mail', 2: 'dns', 6: 'uri' };

@@ -3,7 +3,7 @@ import { contextTag, type DerElement, inside, sequence } from './der.js';
 import { isBelow } from './distinguished-name.js';
 import { type GeneralName, readGeneralName } from './general-name.js';
 
-/** The names that an authority may give to others (RFC 5280 section 4.2.1.10). */
+/** The names that an authority may certify (RFC 5280 section 4.2.1.10). */
 export interface NameConstraints {
   readonly permitted: readonly GeneralName[];
   readonly excluded: readonly GeneralName[];
@@ -30,14 +30,20 @@ export function readNameConstraints(element: DerElement): NameConstraints {
   return constraints;
 }
 
-/** A host within a domain: `example.com` has itself and what is below it, `.example.com` only what is below. */
+/**
+ * Whether a host is within a domain: `example.com` includes itself and everything below it, `.example.com` only what is
+ * below.
+ */
 function isWithinDomain(host: string, domain: string): boolean {
   const [name, base] = [host.toLowerCase(), domain.toLowerCase()];
   if (base === '' || name === base) return true;
   return name.endsWith(base.startsWith('.') ? base : `.${base}`);
 }
 
-/** Of mail addresses and URIs a host matches exactly; only a constraint with a leading dot has what is below it. */
+/**
+ * For mail addresses and URIs a host must match exactly; only a constraint with a leading dot includes what is below
+ * it.
+ */
 function isHost(host: string, base: string): boolean {
   const [name, wanted] = [host.toLowerCase(), base.toLowerCase()];
   return wanted.startsWith('.') ? name.length > wanted.length && name.endsWith(wanted) : name === wanted;
@@ -48,12 +54,15 @@ function isMail(address: string, base: string): boolean {
   if (at < 0) throw new CertificateUnusable('a mail address in the chain cannot be compared with a name constraint');
   if (!base.includes('@')) return isHost(address.slice(at + 1), base);
   const baseAt = base.lastIndexOf('@');
-  // The part before the at sign may be told apart by case (RFC 5321).
+  // The part before the at sign may be case-sensitive (RFC 5321).
   const sameMailbox = baseAt === 0 || address.slice(0, at) === base.slice(0, baseAt);
   return sameMailbox && isHost(address.slice(at + 1), base.slice(baseAt + 1));
 }
 
-/** RFC 5280 refuses what cannot be compared: a URI without a host, with an address, or with a host that readers differ in. */
+/**
+ * RFC 5280 refuses what cannot be compared: a URI without a host, with an address, or with a host that parsers read
+ * differently.
+ */
 function hostOfUri(uri: string): string {
   const [, host = ''] = /^[^:]*:\/\/(?:[^/?#@]*@)?([^/?#:]*)/.exec(uri) ?? [];
   if (!/^[a-z0-9._-]+$/i.test(host))
@@ -84,7 +93,7 @@ const isSameKind = (name: GeneralName, base: GeneralName): boolean =>
   name.kind === base.kind && (name.kind !== 'other' || name.tag === (base as typeof name).tag);
 
 /**
- * Checks that every name is within what is permitted for its kind, where anything is, and in nothing that is excluded.
+ * Checks that every name is within the permitted names of its kind, if there are any, and within no excluded ones.
  * @throws {CertificateUnusable} also for a name that cannot be compared with a constraint of its kind
  */
 export function assertNamesAllowed(names: readonly GeneralName[], constraints: NameConstraints): void {

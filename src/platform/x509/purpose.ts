@@ -1,10 +1,12 @@
-/** What a certificate is to be used for, and what it has to say for that. */
+/** What a certificate is used for, and the extensions that this requires. */
 export interface Purpose {
   /** The use, in a refusal: "the certificate is not for …". */
   readonly use: string;
-  /** Bits of the key usage, one of which it must have where there is a key usage. */
+  /** Bits of the key usage; if the certificate has a key usage, it must have one of them. */
   readonly keyUsages: readonly number[];
-  /** Object identifiers of extended key usages, one of which it must have where there is an extended key usage. */
+  /**
+   * Object identifiers of extended key usages; if the certificate has an extended key usage, it must have one of them.
+   */
   readonly purposes: readonly string[];
   /** Whether the subscriber's own certificate must have an extended key usage. */
   readonly purposeRequired: boolean;
@@ -19,7 +21,7 @@ const CODE_SIGNING = '1.3.6.1.5.5.7.3.3';
 const MAIL_PROTECTION = '1.3.6.1.5.5.7.3.4';
 const DOCUMENT_SIGNING = '1.3.6.1.5.5.7.3.36';
 
-/** A statement is signed as code and documents are; a certificate that is only for a server's name signs none. */
+/** Statements are signed like code and documents; a certificate that is only for a server's name cannot sign them. */
 export const STATEMENT_SIGNER: Purpose = {
   use: 'signing statements',
   keyUsages: [KeyUsage.digitalSignature],
@@ -27,7 +29,7 @@ export const STATEMENT_SIGNER: Purpose = {
   purposeRequired: false,
 };
 
-/** A certificate that is for anything is for nothing here: it has to name the purpose. */
+/** A certificate for any purpose is not enough here: it must name this purpose. */
 export const TLS_CLIENT: Purpose = {
   use: 'TLS clients',
   keyUsages: [KeyUsage.digitalSignature, KeyUsage.keyAgreement],

@@ -18,7 +18,7 @@ const SIGNATURES = [
 ];
 const SHA2 = [1, 2, 3].map((arc) => `2.16.840.1.101.3.4.2.${arc}`);
 
-/** Whether the key is of a kind and size that signatures are still trusted of; a curve has to be a named one. */
+/** Whether the kind and size of the key are still trusted for signatures; a curve must be a named one. */
 export function isStrongKey(key: KeyObject, publicKeyInfo: DerElement | undefined): boolean {
   const { asymmetricKeyType: kind = '', asymmetricKeyDetails: details } = key;
   if (kind === 'rsa' || kind === 'rsa-pss') return (details?.modulusLength ?? 0) >= MIN_RSA_BITS;
@@ -28,12 +28,12 @@ export function isStrongKey(key: KeyObject, publicKeyInfo: DerElement | undefine
   return isNamed && CURVES.includes(details?.namedCurve ?? '');
 }
 
-/** Whether a signature algorithm has a hash that collisions are not known of. */
+/** Whether a signature algorithm uses a hash without known collisions. */
 export function isStrongSignature(algorithm: DerElement | undefined): boolean {
   const [id, parameters] = sequence(algorithm);
   const name = objectIdentifier(id);
   if (name !== RSA_PSS) return SIGNATURES.includes(name);
-  // Without a hash in its parameters it is SHA-1 (RFC 4055).
+  // Without a hash in its parameters, it is SHA-1 (RFC 4055).
   const hash = parameters && sequence(parameters).find((member) => contextTag(member) === 0);
   return hash !== undefined && SHA2.includes(objectIdentifier(sequence(inside(hash)[0])[0]));
 }

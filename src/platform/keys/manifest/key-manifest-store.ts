@@ -1,16 +1,16 @@
 import type { Tx } from '../../postgres/database.js';
 
-/** A process that has not been seen for so long is taken for ended. */
+/** A process that has not been seen for this long counts as ended. */
 const FOLLOWER_SECONDS = 60;
 
 export interface KeyManifestRow {
   readonly number: bigint;
-  /** In the keys log. */
+  /** Of its entry in the keys log. */
   readonly entryId: string;
   readonly manifest: Uint8Array;
 }
 
-/** Stores a manifest, unless there is one of its number. Answers whether it was stored. */
+/** Stores a manifest, unless one with its number exists. Returns whether it was stored. */
 export async function insertKeyManifest(tx: Tx, tenantId: string, row: KeyManifestRow): Promise<boolean> {
   const stored = await tx.execute(
     `INSERT INTO archivist.key_manifest (tenant_id, number, entry_id, manifest) VALUES ($1, $2, $3, $4)
@@ -20,7 +20,7 @@ export async function insertKeyManifest(tx: Tx, tenantId: string, row: KeyManife
   return stored === 1;
 }
 
-/** Stored manifests from a number on, in the order of their numbers. */
+/** Stored manifests from a number on, ordered by number. */
 export function listKeyManifests(tx: Tx, tenantId: string, from: bigint, limit = 1000): Promise<KeyManifestRow[]> {
   return tx.query<KeyManifestRow>(
     `SELECT number, entry_id AS "entryId", manifest FROM archivist.key_manifest
@@ -29,7 +29,7 @@ export function listKeyManifests(tx: Tx, tenantId: string, from: bigint, limit =
   );
 }
 
-/** Remembers which manifest a process has adopted, and that it is alive. */
+/** Records which manifest a process has adopted, and that it is alive. */
 export async function putKeyFollower(tx: Tx, tenantId: string, processId: string, number: bigint): Promise<void> {
   await tx.execute(
     `INSERT INTO archivist.key_follower (tenant_id, process_id, number, seen_at)
@@ -39,7 +39,7 @@ export async function putKeyFollower(tx: Tx, tenantId: string, processId: string
   );
 }
 
-/** Forgets a process that ends, and those that have not been seen for a day. */
+/** Deletes the record of a process that ends, and records older than a day. */
 export async function removeKeyFollower(tx: Tx, tenantId: string, processId: string): Promise<void> {
   await tx.execute(
     `DELETE FROM archivist.key_follower
@@ -48,7 +48,7 @@ export async function removeKeyFollower(tx: Tx, tenantId: string, processId: str
   );
 }
 
-/** How many live processes have not adopted a manifest yet. */
+/** The number of live processes that have not adopted a manifest yet. */
 export async function countBehind(tx: Tx, tenantId: string, number: bigint): Promise<number> {
   const [row] = await tx.query<{ behind: bigint }>(
     `SELECT count(*) AS behind FROM archivist.key_follower
@@ -58,10 +58,10 @@ export async function countBehind(tx: Tx, tenantId: string, number: bigint): Pro
   return Number(row!.behind);
 }
 
-/** Any number; whoever makes a manifest asks for the same one. */
+/** An arbitrary number, the same for every process that creates a manifest. */
 const MANIFEST_LOCK = 7_364_922;
 
-/** Waits until no other transaction makes a manifest; the lock ends with the transaction. */
+/** Waits until no other transaction creates a manifest; the lock ends with the transaction. */
 export async function lockKeyManifests(tx: Tx): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [MANIFEST_LOCK]);
 }

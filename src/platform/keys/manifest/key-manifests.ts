@@ -21,19 +21,19 @@ export interface ManifestDeps {
   readonly deploymentTenancy: string;
 }
 
-/** The newest key manifest of this deployment, as this process has it. */
+/** The newest key manifest of this deployment that this process knows. */
 export interface KeyManifests {
   readonly current: TrustedKeyManifest;
-  /** What the database has wrong about manifests, in sentences; as of the last look. */
+  /** Faults of the database's manifests, in sentences; as of the last refresh. */
   readonly faults: readonly string[];
   /**
-   * Goes over to newer manifests of the database and, where `thorough`, of the object store. Never to an older one, or one
-   * that the root key did not sign: such a one is a fault. Resolves with whether there was a newer one.
+   * Adopts newer manifests of the database and, if `thorough`, of the object store. A manifest that is older, or not
+   * signed by the root key, is never adopted but reported as a fault. Resolves with whether there was a newer one.
    */
   refresh(thorough?: boolean): Promise<boolean>;
 }
 
-/** What one look found. */
+/** The result of one refresh. */
 interface Found {
   readonly newest: TrustedKeyManifest;
   readonly faults: readonly string[];
@@ -86,16 +86,17 @@ async function look(deps: ManifestDeps, current: TrustedKeyManifest, thorough: b
   return { newest, faults };
 }
 
-/** From here on no process of this deployment accepts an older manifest. */
+/** From here on, no process of this deployment accepts an older manifest. */
 async function keep(deps: ManifestDeps, { manifest, bytes }: TrustedKeyManifest): Promise<void> {
   await keepManifest(deps.objectStore, manifest, bytes);
   await deps.file.replace(bytes);
 }
 
 /**
- * Opens the newest manifest, beginning with the one that `KEYS_DIR` remembers.
- * @param first the deployment's first manifest when it was made just now; otherwise it must be in `KEYS_DIR`
- * @throws {Error} for a person when `KEYS_DIR` has none, or the object store has another one of its number
+ * Opens the newest manifest, starting from the one in `KEYS_DIR`.
+ * @param first the deployment's first manifest if it was just created; otherwise it must be in `KEYS_DIR`
+ * @throws {Error} with a message for the operator, if `KEYS_DIR` has none, or the object store has a different one with
+ * its number
  */
 export async function openKeyManifests(deps: ManifestDeps, first?: Uint8Array): Promise<KeyManifests> {
   const remembered = first ?? (await deps.file.read());

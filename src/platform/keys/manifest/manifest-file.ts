@@ -6,15 +6,15 @@ const MODE = 0o600;
 const PREFIX = 'key-manifest-';
 
 /**
- * The newest manifest that this deployment's processes have adopted, in `KEYS_DIR`: what is trusted, whatever a database
- * says. It names the root key, so a database cannot name another one, and a number below which none is accepted.
+ * The newest manifest that this deployment's processes have adopted, in `KEYS_DIR`. It is trusted over the database: it
+ * names the root key, so a database cannot name another one, and a number below which no manifest is accepted.
  */
 export interface ManifestFile {
   read(): Promise<Uint8Array | undefined>;
   replace(manifest: Uint8Array): Promise<void>;
   /** Whether the folder has such a file of another deployment. */
   ofAnother(): Promise<boolean>;
-  /** For a person. */
+  /** For messages to the operator. */
   readonly path: string;
 }
 

@@ -1,8 +1,8 @@
 import type { ObjectStore } from '../../object-store.js';
 
 /**
- * Where the object store keeps a manifest by its number. Create-only, as numbered seals are: a database that was set back
- * to an older manifest is found out by the next number.
+ * Key of a manifest in the object store, by its number. Create-only, like numbered seals: if the database is restored
+ * to an older manifest, the next number reveals it.
  * @param subject the keys log's name
  */
 function objectKey(subject: string, number: number): string {
@@ -13,7 +13,7 @@ export function keptManifest(store: ObjectStore, subject: string, number: number
   return store.get(objectKey(subject, number));
 }
 
-/** @throws {Error} when another manifest has this number there */
+/** @throws {Error} if a different manifest has this number there */
 export async function keepManifest(
   store: ObjectStore,
   { subject, number }: { readonly subject: string; readonly number: number },

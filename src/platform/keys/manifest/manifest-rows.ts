@@ -19,7 +19,10 @@ function rowOf(key: ManifestKey): SigningKeyRow {
   };
 }
 
-/** The keys of a manifest as rows: by state in the order of `MANIFEST_KEY_STATES` with active ones first, then the youngest first. */
+/**
+ * The keys of a manifest as rows: by state in the order of `MANIFEST_KEY_STATES`, which begins with active, then the
+ * newest first.
+ */
 export function manifestRows({ keys }: KeyManifest): SigningKeyRow[] {
   const order = (state: SigningKeyRow['state']) => (state === 'active' ? -1 : MANIFEST_KEY_STATES.indexOf(state));
   return keys
@@ -45,8 +48,8 @@ function differenceOf(row: SigningKeyRow, listed: SigningKeyRow): string | undef
 }
 
 /**
- * Compares the rows of `signing_key` with the manifest and returns a sentence for each difference. Rows are a copy: whatever
- * is found here, the manifest counts.
+ * Compares the rows of `signing_key` with the manifest and returns one sentence per difference. The rows are only a
+ * copy: in every conflict the manifest is right.
  */
 export function manifestRowFaults(manifest: KeyManifest, rows: readonly SigningKeyRow[]): string[] {
   const ours = rows.filter(({ role }) => isManifestRole(role));

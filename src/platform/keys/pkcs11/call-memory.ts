@@ -4,15 +4,15 @@ import type { Koffi } from './load-koffi.js';
 const ULONG = 8;
 const SIZE = 16 * 1024;
 
-/** An attribute of a template: bytes as they are, a CK_BBOOL or a CK_ULONG. */
+/** An attribute of a template: raw bytes, a CK_BBOOL or a CK_ULONG. */
 export type Attribute = readonly [type: bigint, value: Uint8Array | boolean | bigint];
 
 /**
- * Memory outside of the heap for the arguments of one call after another, so that nothing moves while a thread of the
- * module's reads or writes it.
+ * Memory outside the heap for the arguments of successive calls, so that nothing moves while a thread of the module
+ * reads or writes it.
  */
 export interface CallMemory {
-  /** Wipes what calls before have left. */
+  /** Wipes what earlier calls left. */
   clear(): void;
   put(bytes: Uint8Array): bigint;
   room(length: number): { readonly address: bigint; bytes(length?: number): Uint8Array };
@@ -21,7 +21,7 @@ export interface CallMemory {
   mechanism(type: bigint): bigint;
   /** An array of CK_ATTRIBUTE. */
   template(attributes: readonly Attribute[]): readonly [address: bigint, count: number];
-  /** Wipes it and gives it back; nothing else may be called after. */
+  /** Wipes and frees the memory; it must not be used afterwards. */
   free(): void;
 }
 

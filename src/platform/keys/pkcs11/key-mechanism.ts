@@ -6,18 +6,20 @@ import { CKA, CKM } from './pkcs11-constants.js';
 
 type Jwk = Record<string, string>;
 
-/** How a module makes keys of one algorithm and signs with them. */
+/** How a module creates keys of one algorithm and signs with them. */
 export interface KeyMechanism {
   readonly generate: bigint;
   readonly publicTemplate: readonly Attribute[];
   readonly sign: bigint;
-  /** Whether a message has one signature alone. */
+  /** Whether signing is deterministic: one message, one signature. */
   readonly sameEachTime?: boolean;
-  /** The public half, of what the module shows of it. @throws {TypeError} when that is no key of the kind */
+  /**
+   * The public half, from the attributes that the module shows. @throws {TypeError} if they are not a key of this kind
+   */
   publicJwk(attribute: (type: bigint) => Promise<Uint8Array>): Promise<Jwk>;
-  /** What the module is given of a message. */
+  /** The input of the module for a message. */
   input(message: Uint8Array): Uint8Array;
-  /** What a role's signature is of what the module gives (`PrivateKey.sign`). */
+  /** The signature of the role from the module's output (`PrivateKey.sign`). */
   output?(signature: Uint8Array, message: Uint8Array, jwk: Readonly<Jwk>): Uint8Array;
 }
 
@@ -83,7 +85,10 @@ function withoutLeadingZeros(number: Uint8Array): Uint8Array {
   return number.subarray(number.findIndex((byte) => byte !== 0));
 }
 
-/** recovery ‖ r ‖ s with s in the lower half: a module gives any s, and nothing that says which of two keys has signed. */
+/**
+ * recovery ‖ r ‖ s with s in the lower half: a module returns any s, and no recovery value to tell the two possible
+ * keys apart.
+ */
 function recoverable(compact: Uint8Array, digest: Uint8Array, jwk: Readonly<Jwk>): Uint8Array {
   const { r, s } = secp256k1.Signature.fromBytes(compact, 'compact');
   const order = secp256k1.Point.Fn.ORDER;

@@ -2,10 +2,10 @@ import type koffi from 'koffi';
 import { failureReason } from '../../explain-failure.js';
 import { KeyModuleError } from './key-module-error.js';
 
-/** Calls functions of shared libraries; only who configures a module needs it. */
+/** Calls functions of shared libraries; needed only with a configured module. */
 export type Koffi = typeof koffi;
 
-/** @throws {Error} for a person when it is not there */
+/** @throws {Error} with a message for the operator if it is not installed */
 export async function loadKoffi(): Promise<Koffi> {
   try {
     return (await import('koffi')).default;

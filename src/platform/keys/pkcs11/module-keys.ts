@@ -14,13 +14,13 @@ import type { Pkcs11Token } from './pkcs11-uri.js';
 import { rememberSignatures } from './remembered-signatures.js';
 import { createSessionPool, type SessionPool } from './session-pool.js';
 
-/** As many signatures a process has under way in the module; others wait. */
+/** Maximum number of concurrent signatures in the module; others wait. */
 const SESSIONS = 4;
 
-/** Some modules look for a device that is back only when they begin anew. */
+/** Some modules look for a reconnected device only after they are initialized again. */
 const GONE = ['CKR_DEVICE_ERROR', 'CKR_DEVICE_REMOVED', 'CKR_TOKEN_NOT_PRESENT'] as const;
 
-/** The module makes no keys of this kind. */
+/** The module does not support keys of this kind. */
 export class UnsupportedKeyError extends Error {
   override readonly name = 'UnsupportedKeyError';
 }
@@ -35,9 +35,9 @@ const UNSUPPORTED = [
 ] as const;
 
 /**
- * Keys in a token of a PKCS #11 module: made there, never to leave it, and found by CKA_ID, the bytes of the key id (CKA_LABEL
- * has it as text). The token's session is opened once here, so that what is wrong shows at the start.
- * @throws {Error} for a person when the module, the token or its PIN is not there
+ * Keys in a token of a PKCS #11 module: created there, never extracted, and found by CKA_ID, the bytes of the key id
+ * (CKA_LABEL has it as text). Opens a session once, so that faults appear at startup.
+ * @throws {Error} with a message for the operator, if the module, the token or its PIN cannot be used
  */
 export async function openModuleKeys(token: Pkcs11Token): Promise<KeyStore> {
   const module = await loadPkcs11Module(token.modulePath);
@@ -63,7 +63,7 @@ function mechanismOf(role: KeyRole): KeyMechanism {
   return KEY_MECHANISMS[KEY_KINDS[role].algorithm]!;
 }
 
-/** A crash before the pair has its id leaves one that nothing names, under a label that says so. */
+/** A crash before the pair has its id leaves an unused pair, whose label says so. */
 async function generateIn(session: Pkcs11Session, role: KeyRole) {
   const mechanism = mechanismOf(role);
   const pair = await makePair(session, role, mechanism).catch((error: unknown) => {

@@ -3,11 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { failureReason } from '../../explain-failure.js';
 import { KeyModuleError } from './key-module-error.js';
 
-/** A PIN in a file, read whenever it is needed, so that it can be changed there. */
+/** A PIN in a file, read each time it is needed, so that it can be changed there. */
 export interface PinFile {
-  /** @throws {Error} for a person; a PIN that was refused is not shown again, or the token would lock itself */
+  /**
+   * @throws {Error} with a message for the operator; a PIN that was refused is not tried again, because the token would
+   * lock itself
+   */
   read(): Promise<Uint8Array>;
-  /** Remembers that the token refused the PIN that was read last. */
+  /** Remembers that the token refused the last PIN. */
   refused(): void;
 }
 

@@ -35,7 +35,7 @@ export const SESSION_FLAGS = 0x6n;
 export const CKF_OS_LOCKING_OK = 0x2n;
 export const CKU_USER = 1n;
 
-/** What calls answer; those that somebody may see, or that we act upon. */
+/** Return values of calls that appear in messages or that we handle. */
 const RETURN_VALUES = {
   CKR_OK: 0x000,
   CKR_SLOT_ID_INVALID: 0x003,
@@ -82,14 +82,14 @@ export type ReturnValue = keyof typeof RETURN_VALUES;
 
 const NAMES = new Map<number, string>(Object.entries(RETURN_VALUES).map(([name, value]) => [value, name]));
 
-/** @throws {KeyModuleError} unless a call answered CKR_OK */
+/** @throws {KeyModuleError} unless a call returned CKR_OK */
 export function requireOk(value: number, call: string): void {
   if (value === RETURN_VALUES.CKR_OK) return;
   const code = NAMES.get(value) ?? `CKR 0x${value.toString(16)}`;
   throw new KeyModuleError(`the module answers ${code} to ${call}: its own configuration or log says why`, code);
 }
 
-/** Whether a failure is one of these answers of a module. */
+/** Whether an error is one of these return values of a module. */
 export function isAnswer(error: unknown, codes: readonly ReturnValue[]): error is KeyModuleError {
   return error instanceof KeyModuleError && codes.some((code) => code === error.code);
 }

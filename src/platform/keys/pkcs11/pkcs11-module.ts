@@ -8,7 +8,7 @@ const SESSION = 'ulong';
 const ADDRESS = 'void *';
 const COUNT = 'ulong';
 
-/** Where a function stands in CK_FUNCTION_LIST, and what it takes. */
+/** Position of a function in CK_FUNCTION_LIST, and its parameters. */
 const FUNCTIONS = {
   C_Initialize: [0, ADDRESS],
   C_Finalize: [1, ADDRESS],
@@ -32,21 +32,23 @@ type FunctionName = keyof typeof FUNCTIONS;
 const FUNCTION_COUNT = 68;
 const POINTER = 8;
 
-/** By their paths. A library that nothing refers to would be unloaded, with calls under way in it. */
+/** By their paths. A library without a reference would be unloaded during calls. */
 const loaded = new Map<string, ReturnType<Koffi['load']>>();
 
 /** A loaded PKCS #11 module, as one thread of the process sees it; others may have it open too. */
 export interface Pkcs11Module {
-  /** Calls a function on a thread of its own. @throws {KeyModuleError} unless it answers CKR_OK */
+  /** Calls a function on a thread of its own. @throws {KeyModuleError} unless it returns CKR_OK */
   call(name: FunctionName, ...values: readonly (number | bigint | null)[]): Promise<void>;
   memory(): CallMemory;
-  /** Makes the module ready, or finds it so. */
+  /** Initializes the module, or finds it initialized. */
   initialize(): Promise<void>;
-  /** Ends the module and makes it ready again, with no call of this thread under way: all sessions are lost. */
+  /**
+   * Finalizes the module and initializes it again; this thread must have no call in progress. All sessions are lost.
+   */
   beginAnew(): Promise<void>;
 }
 
-/** @throws {Error} for a person when this machine cannot load it, or it is no PKCS #11 module */
+/** @throws {Error} with a message for the operator if this machine cannot load it, or it is not a PKCS #11 module */
 export async function loadPkcs11Module(path: string): Promise<Pkcs11Module> {
   const koffi = await loadKoffi();
   if (koffi.sizeof('ulong') !== POINTER || koffi.sizeof('void *') !== POINTER)
@@ -65,7 +67,7 @@ export async function loadPkcs11Module(path: string): Promise<Pkcs11Module> {
   async function initialize(): Promise<void> {
     const held = memory();
     try {
-      // CK_C_INITIALIZE_ARGS: no mutex functions of ours, flags, nothing reserved.
+      // CK_C_INITIALIZE_ARGS: no mutex functions, flags, nothing reserved.
       const rows = [0n, 0n, 0n, 0n, CKF_OS_LOCKING_OK, 0n].map((word) => held.ulong(word).address);
       await callNow('C_Initialize', rows[0]!);
     } catch (error) {
@@ -119,7 +121,7 @@ function functionsOf(koffi: Koffi, path: string): CallFunction {
 function functionList(koffi: Koffi, path: string): readonly bigint[] {
   const memory = callMemory(koffi);
   try {
-    // Node.js has an OpenSSL of its own, which a module that was built for the system's must not be given.
+    // Node.js has its own OpenSSL; a module that was built for the system's must not be linked to it.
     const library = loaded.get(path) ?? koffi.load(path, { deep: true });
     const list = memory.ulong();
     requireOk(Number(library.func('C_GetFunctionList', 'ulong', [ADDRESS])(list.address)), 'C_GetFunctionList');

@@ -12,17 +12,17 @@ const MOST_MECHANISMS = 1024;
 const MOST_SIGNATURE_BYTES = 1024;
 const MOST_ATTRIBUTE_BYTES = 1024;
 
-/** A key pair in the token, by the handles that a session knows it by. */
+/** A key pair in the token, by its handles within a session. */
 export interface KeyPairHandles {
   readonly publicKey: bigint;
   readonly privateKey: bigint;
 }
 
-/** A session with a token, logged in. It does one thing at a time. */
+/** A logged-in session with a token. It does one thing at a time. */
 export interface Pkcs11Session {
-  /** The private key of an id, if there is one. A session looks for it once. */
+  /** The private key of an id, if there is one. Each session searches for it only once. */
   findPrivateKey(id: Uint8Array): Promise<bigint | undefined>;
-  /** What the token can do. */
+  /** The mechanisms that the token supports. */
   mechanisms(): Promise<readonly bigint[]>;
   sign(key: bigint, mechanism: bigint, data: Uint8Array): Promise<Uint8Array>;
   generateKeyPair(
@@ -35,7 +35,7 @@ export interface Pkcs11Session {
   close(): Promise<void>;
 }
 
-/** @throws {Error} for a person when there is no such token, or it refuses the PIN */
+/** @throws {Error} with a message for the operator if there is no such token, or it refuses the PIN */
 export async function openPkcs11Session(
   module: Pkcs11Module,
   token: Pkcs11Token,
@@ -87,7 +87,7 @@ async function findSlot(module: Pkcs11Module, memory: CallMemory, token: Pkcs11T
   );
 }
 
-/** Numbers that a call puts into a list, with how many they are. */
+/** Numbers that a call writes into a list, and their count. */
 async function listNumbers(
   memory: CallMemory,
   most: number,
@@ -104,7 +104,7 @@ async function logIn(module: Pkcs11Module, memory: CallMemory, session: bigint, 
   try {
     await module.call('C_Login', session, CKU_USER, memory.put(bytes), bytes.length);
   } catch (error) {
-    // The log-in is the whole process's, so another session's is ours.
+    // The log-in applies to the whole process, so that of another session is enough.
     if (isAnswer(error, ['CKR_USER_ALREADY_LOGGED_IN'])) return;
     if (!isAnswer(error, REFUSED_PIN)) throw error;
     pin.refused();

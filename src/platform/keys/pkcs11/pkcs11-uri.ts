@@ -7,7 +7,7 @@ export interface Pkcs11Token {
   readonly modulePath: string;
   /** The token's label. */
   readonly token: string;
-  /** Its serial number, where several have the label. */
+  /** Its serial number, if several tokens have the label. */
   readonly serial: string | undefined;
   readonly pinFile: string;
 }

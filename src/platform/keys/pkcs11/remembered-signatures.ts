@@ -5,8 +5,8 @@ import type { PrivateKey } from '../key-store.js';
 const MOST = 64;
 
 /**
- * Asks a module once for each of the last messages, however many ask: checkpoints are read by everybody. For algorithms alone
- * that sign the same message with the same bytes each time.
+ * Signs each recent message only once in the module, because many clients read the same checkpoint. Only for
+ * deterministic algorithms.
  */
 export function rememberSignatures(key: PrivateKey): PrivateKey {
   const signatures = new LRUCache<string, Promise<Uint8Array>>({ max: MOST });

@@ -1,7 +1,7 @@
 import { isAnswer } from './pkcs11-constants.js';
 import type { Pkcs11Session } from './pkcs11-session.js';
 
-/** Answers after which a new session may do what the old one could not: the module or its token was away, or began anew. */
+/** Return values after which a new session may succeed: the module or its token was away, or was initialized again. */
 const LOST = [
   'CKR_DEVICE_ERROR',
   'CKR_DEVICE_REMOVED',
@@ -16,11 +16,11 @@ const LOST = [
   'CKR_CRYPTOKI_NOT_INITIALIZED',
 ] as const;
 
-/** A few sessions that many share, each for one piece of work at a time. */
+/** A few sessions that many callers share, each for one operation at a time. */
 export interface SessionPool {
-  /** Runs the work in a session; once more in a new one when the session was lost. */
+  /** Runs the work in a session; retries once in a new session if the session was lost. */
   run<T>(work: (session: Pkcs11Session) => Promise<T>): Promise<T>;
-  /** Waits for the work under way and closes the sessions. */
+  /** Waits for the work in progress and closes the sessions. */
   close(): Promise<void>;
 }
 
@@ -28,9 +28,9 @@ interface Place {
   session: Pkcs11Session | undefined;
 }
 
-/** @param open makes a session; it is asked for one at a time, so that a wrong PIN is shown once */
+/** @param open makes a session; called by one caller at a time, so that a wrong PIN is tried once */
 export function createSessionPool(size: number, open: () => Promise<Pkcs11Session>): SessionPool {
-  // The place that was given back last is taken next: no more sessions are opened than work needs.
+  // The place returned last is used next: no more sessions are opened than needed.
   const idle: Place[] = Array.from({ length: size }, () => ({ session: undefined }));
   const waiting: ((place: Place) => void)[] = [];
   let opening: Promise<unknown> = Promise.resolve();
