@@ -13,7 +13,7 @@ export type RouteGroup = TaggedRoutes;
 export interface AppDeps extends PipelineDeps {
   readonly publicUrl: string;
   readonly version: string;
-  /** Schemas that the description of the whole interface names. */
+  /** Schemas that the OpenAPI document of the whole API names. */
   readonly schemas: Readonly<Record<string, ZodType>>;
   /** Trusted proxies; none if undefined. */
   readonly trustProxy: string | number | undefined;
@@ -22,7 +22,7 @@ export interface AppDeps extends PipelineDeps {
 const TOKEN_PATH = '/archivist/iam/v1/appidp/token';
 const PUBLIC_DOCUMENT = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' };
 
-/** What the original calls a part of the interface beside the name by which we do (docs/design/interface.md#shapes). */
+/** The original's names of API groups, where they differ from ours (docs/design/interface.md#shapes). */
 const ORIGINAL_NAMES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     'v2/assets/-/events/builtin': 'v2/assets',
@@ -51,8 +51,8 @@ const ORIGINAL_NAMES: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * The HTTP face of the service: every route of every group behind the one pipeline, an OpenAPI 2.0 document of each group
- * and one OpenAPI 3.1 document of everything.
+ * The HTTP interface of the service: every route of every group behind one pipeline, an OpenAPI 2.0 document for each
+ * group and one OpenAPI 3.1 document of everything.
  * @param others routes that belong to no part of the original interface
  */
 export function createApp(groups: readonly RouteGroup[], others: readonly RouteGroup[], deps: AppDeps): Express {
@@ -64,7 +64,7 @@ export function createApp(groups: readonly RouteGroup[], others: readonly RouteG
   app.use(securityHeaders());
   const descriptions = {
     name: 'v2/openapi',
-    title: 'Descriptions of the interface',
+    title: 'OpenAPI documents',
     routes: [...groups.map((group) => descriptionRoute(group, deps)), documentRoute(groups, deps)],
   };
   const all = [...groups, descriptions, ...others];
@@ -72,7 +72,7 @@ export function createApp(groups: readonly RouteGroup[], others: readonly RouteG
   return app;
 }
 
-/** TLS is the proxy's business, so is HSTS; resources are read from other origins on purpose. */
+/** The proxy terminates TLS and therefore sets HSTS; resources are readable from other origins on purpose. */
 function securityHeaders() {
   return helmet({
     strictTransportSecurity: false,
@@ -95,7 +95,7 @@ function documentOf(group: RouteGroup, deps: AppDeps): Record<string, unknown> {
   return openApiDocument(group.routes, { title: group.title, version: deps.version, publicUrl: deps.publicUrl });
 }
 
-/** `/archivist/<name>:openapi`, the spelling of the interface. */
+/** `/archivist/<name>:openapi`, as the interface spells it. */
 function descriptionRoute(group: RouteGroup, deps: AppDeps): Route {
   const body = documentOf(group, deps);
   return route({
@@ -134,7 +134,7 @@ const ABOUT = `Evidence for conversations: signed statements, append-only Merkle
 
 Get a token with client credentials, then send it as \`Authorization: Bearer …\`. Operations marked \`x-extension\` are not part of the original interface.`;
 
-/** `/openapi.json`: everything that is served, in one document. */
+/** `/openapi.json`: all routes in one document. */
 function wholeDescriptionRoute(groups: readonly RouteGroup[], deps: AppDeps): Route {
   let document: Record<string, unknown> | undefined;
   const described: Route = route({
@@ -149,7 +149,7 @@ function wholeDescriptionRoute(groups: readonly RouteGroup[], deps: AppDeps): Ro
     response: z.record(z.string(), z.unknown()),
     handle: async () => ({ body: document, headers: PUBLIC_DOCUMENT }),
   });
-  const itself = { name: 'openapi.json', title: 'The whole description', routes: [described] };
+  const itself = { name: 'openapi.json', title: 'OpenAPI document of the whole API', routes: [described] };
   const { version, publicUrl, schemas } = deps;
   const about = { title: 'vcon-archivist', description: ABOUT, version, publicUrl, schemas };
   document = openApi3Document([...groups, itself], { ...about, tokenPath: TOKEN_PATH });

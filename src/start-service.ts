@@ -36,18 +36,18 @@ import { serviceHealth } from './service/service-health.js';
 import { statusRoutes } from './service/status-routes.js';
 import { policyAuditWaker } from './workers/policy-audit-job.js';
 
-/** A service that answers requests, or does the work behind them, until it is closed. */
+/** A running service, or worker, until it is closed. */
 export interface RunningService {
-  /** Of the address that this process listens on. */
+  /** The URL that this process listens on. */
   readonly url: string;
-  /** Likewise, where clients can show their certificates. */
+  /** The URL of the listener for clients with certificates. */
   readonly tlsUrl?: string;
-  /** Where a conserver reports its operations, when the plugin runs in this process. */
+  /** Where a conserver reports its operations, if the plugin runs in this process. */
   readonly conserverLinkUrl?: string;
   readonly engines: { readonly database: string; readonly queue: string };
-  /** Only at the start that made the deployment. */
+  /** Present only at the start that created the deployment. */
   readonly firstOwner?: FirstOwner;
-  /** What the service is made of, for those who run it in their own process. */
+  /** The parts of the service, for callers that run it in their own process. */
   readonly parts: {
     readonly database: Database;
     readonly keyring: Keyring;
@@ -58,15 +58,16 @@ export interface RunningService {
     readonly createTenancyKeys: OpenDeployment['createTenancyKeys'];
     readonly keys: KeyOperatorDeps;
   };
-  /** Of the root key: all that a verifier needs (docs/formats/key-manifest.md). */
+  /** Fingerprint of the root key: all that a verifier needs (docs/formats/key-manifest.md). */
   readonly rootFingerprint: string;
-  /** Ends gracefully: requests under way are answered, rounds under way are finished. */
+  /** Stops gracefully: requests and rounds under way are finished. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the parts that the configuration's role asks for, in this process.
- * @throws {Error} with a message for a person when something that the service needs is missing; nothing stays open then
+ * Starts the parts of the configured role in this process.
+ * @throws {Error} with a readable message when something that the service needs is missing; everything that was opened
+ *   is closed
  */
 export async function startService(config: Config, overrides: ServiceOverrides = {}): Promise<RunningService> {
   const closers: Closers = [];
@@ -126,7 +127,7 @@ async function startParts(
   };
 }
 
-/** The interface for the roles that serve it; health and metrics for all. */
+/** Starts the HTTP server: the interface for roles that serve it; health and metrics for all. */
 async function startServer(config: Config, base: Base, ledger: Ledger, closers: Closers) {
   const { database, queues, open, clock, ids, logger, metrics, failpoints, objectStore } = base;
   const { deployment, keyring } = open;

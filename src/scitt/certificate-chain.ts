@@ -4,12 +4,12 @@ import { assertPath, hasNameConstraints, isIssuedBy } from '../platform/x509/cer
 import { CertificateUnusable } from '../platform/x509/certificate-unusable.js';
 import { STATEMENT_SIGNER } from '../platform/x509/purpose.js';
 
-/** A chain that may be sound, and leads to nobody who is trusted. */
+/** The chain may be valid, but leads to no trusted authority. */
 export class AuthorityUnknown extends CertificateUnusable {}
 
 /**
- * Checks that a chain, the signer's certificate first, leads to one of these authorities and that its first certificate
- * names this issuer. Returns the authority's place in the list.
+ * Checks that a chain, the signer's certificate first, leads to one of these authorities, and that its first
+ * certificate names this issuer. Returns the authority's index in the list.
  * @throws {CertificateUnusable}
  */
 export function authorityOfIssuer(
@@ -23,17 +23,17 @@ export function authorityOfIssuer(
   const top = chain.at(-1)!;
   const place = authorities.findIndex((authority) => isSameCertificate(authority, top) || isIssuedBy(top, authority));
   const authority = authorities[place];
-  if (!authority) throw new AuthorityUnknown('the chain leads to no authority that is trusted');
+  if (!authority) throw new AuthorityUnknown('the chain leads to no trusted authority');
   const path = isSameCertificate(authority, top) ? chain : [...chain, authority];
   assertPath(path, STATEMENT_SIGNER, atMs);
   if (!namesOf(signer, path).includes(issuer))
-    throw new CertificateUnusable("the issuer (1) is none of the names in the signer's certificate");
+    throw new CertificateUnusable("the issuer (1) is not among the names in the signer's certificate");
   return place;
 }
 
 /**
- * The names by which a certificate speaks: URIs, DNS names and mail addresses of its alternative names, and its common
- * name. Constraints on names do not reach common names that are URIs, so under them a common name counts for nothing.
+ * The names in a certificate: the URIs, DNS names and mail addresses of its alternative names, and its common name.
+ * Name constraints do not cover common names that are URIs, so a common name is ignored if there are constraints.
  */
 function namesOf({ subject, extensions }: Certificate, path: readonly Certificate[]): readonly string[] {
   const alternative = (extensions.alternativeNames ?? []).flatMap((name) => ('text' in name ? [name.text] : []));

@@ -4,7 +4,7 @@ import type { PublicJwk } from '../core/cose/public-key.js';
 export const TENANCY_DID_PATH = '/archivist/v1/didweb/:uuid/did.json';
 export const DID_PATH = '/archivist/v1/didweb/did.json';
 
-/** The DID document in an answer. */
+/** The DID document in a response. */
 export const didDocumentSchema = z.strictObject({
   '@context': z.array(z.string()),
   id: z.string(),
@@ -19,7 +19,10 @@ export const didDocumentSchema = z.strictObject({
   assertionMethod: z.array(z.string()),
 });
 
-/** The DID document with every key that ever signed a statement (DID Core 5.2; members as the original's document). */
+/**
+ * Returns the DID document with every key that ever signed a statement (DID Core 5.2; its members are those of the
+ * original's document).
+ */
 export function didDocument(
   did: string,
   keys: readonly { keyId: string; algorithm: string; jwk: PublicJwk }[],

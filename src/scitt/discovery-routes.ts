@@ -8,12 +8,12 @@ import { type Route, route } from '../platform/http/route.js';
 import type { Keyring } from '../platform/keys/keyring.js';
 import { problemDetails } from './problem-details.js';
 
-/** Keys change rarely, and a verifier must learn of a new one soon. */
+/** Keys change rarely, but a verifier must see a new one soon. */
 const HEADERS = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' };
 
 const NEGOTIATED = { ...HEADERS, vary: 'accept' };
 
-/** Whether JSON is all that an Accept header leaves: clients of the first drafts read CBOR whatever they said. */
+/** True if an Accept header allows only JSON: clients of the first drafts read CBOR whatever header they send. */
 function asksForJson(accept = ''): boolean {
   const types = accept.split(',').map((each) => each.split(';')[0]!.trim().toLowerCase());
   return types.includes('application/json') && !types.some((type) => type === 'application/cbor' || type === '*/*');
@@ -48,7 +48,7 @@ export function keyByKidRoute({ keyring }: DiscoveryDeps): Route {
   });
 }
 
-/** With padding or without: one spelling. */
+/** Normalises a kid with or without padding. */
 function canonical(kid: string): string | undefined {
   try {
     return toBase64Url(fromBase64(kid));
@@ -58,8 +58,8 @@ function canonical(kid: string): string | undefined {
 }
 
 /**
- * What older clients ask for before they register: a configuration as a CBOR map, and the receipt keys as a JWK set, the
- * active one first.
+ * The documents that older clients read before they register: a configuration as a CBOR map, and the receipt keys as a
+ * JWK set, active key first.
  * @param at path prefix of the registration, empty for the root
  */
 export function configurationRoutes({ keyring, publicUrl }: DiscoveryDeps, at: string, name: string): Route[] {

@@ -20,8 +20,8 @@ const PASSING = { 'cache-control': 'no-store', 'access-control-allow-origin': '*
 const RETRY_SECONDS = '1';
 
 /**
- * Registration by SCRAPI (draft-ietf-scitt-scrapi-11, 2.3 and 2.4): statements into the public statement log, in the name of
- * a token's bearer; receipts and statements read by anybody, like the log itself.
+ * Registration by SCRAPI (draft-ietf-scitt-scrapi-11, 2.3 and 2.4). A caller with a token registers statements in the
+ * public statement log; receipts and statements are public, like the log itself.
  */
 export function entryRoutes(deps: ScittDeps): Route[] {
   return [registerRoute(deps), receiptRoute(deps), statementRoute(deps), policyRoute(deps)];
@@ -54,7 +54,9 @@ function registerRoute(deps: ScittDeps): Route {
   });
 }
 
-/** A body without a type may be one; curl's own default is not. @throws {ApiError} unsupported_media_type */
+/**
+ * A body without a content type is accepted, but curl's default type is not. @throws {ApiError} unsupported_media_type
+ */
 export function requireCose(contentType: string | undefined): void {
   if (contentType === undefined || COSE.test(contentType)) return;
   throw new ApiError('unsupported_media_type', 'Content-Type: must be application/cose');
@@ -137,7 +139,7 @@ const reading = {
   rawResponse: 'application/cose',
 } as const;
 
-/** How a key was found, without the tenancy's own id of what it trusts. */
+/** How a key was found, without the tenancy's internal id of the trust anchor. */
 function publicResolution({ method, thumbprint }: Readonly<Record<string, string>>) {
   return { method, thumbprint };
 }

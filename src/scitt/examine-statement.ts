@@ -9,16 +9,16 @@ import { statementEntry } from '../core/statement/statement-entry.js';
 import { isPlainText } from '../platform/plain-text.js';
 import { StatementRefused } from './statement-refused.js';
 
-/** Bounds of a statement's encoding. An entry bundle tells an entry's length in two bytes. */
+/** Limits of a statement's encoding. An entry bundle stores an entry's length in two bytes. */
 export const STATEMENT_LIMITS = { maxBytes: 65_535, maxDepth: 16, maxItems: 4_096 } as const;
 /** UTF-16 units of an issuer or a subject. */
 const MAX_CLAIM = 1_024;
 
-/** A statement of the right form; its signature is not checked yet. */
+/** A well-formed statement whose signature is not checked yet. */
 export interface ExaminedStatement {
-  /** Byte for byte as it came. */
+  /** Byte for byte as it was received. */
   readonly submitted: Uint8Array;
-  /** What a statement log commits to, and its SHA-256: the statement without what is unprotected. */
+  /** What a statement log commits to, and its SHA-256: the statement without its unprotected headers. */
   readonly entry: Uint8Array;
   readonly hash: Uint8Array;
   readonly read: ReadStatement;
@@ -31,8 +31,8 @@ export interface ExaminedStatement {
 }
 
 /**
- * Reads a statement that somebody wants to register, with every check that needs nothing but the statement: strict and
- * bounded CBOR, an allowed algorithm in the protected header, an embedded payload, issuer and subject.
+ * Reads a statement to register, with every check that needs only the statement: strict and bounded CBOR, an allowed
+ * algorithm in the protected header, an embedded payload, issuer and subject.
  * @throws {StatementRefused}
  */
 export function examineStatement(submitted: Uint8Array): ExaminedStatement {
@@ -40,10 +40,7 @@ export function examineStatement(submitted: Uint8Array): ExaminedStatement {
   const { sign1, issuer, subject } = read;
   const algorithm = evidenceAlgorithm(sign1.protectedHeader.get(Header.alg));
   if (!algorithm || sign1.unprotectedHeader.has(Header.alg))
-    throw new StatementRefused(
-      'Bad Signature Algorithm',
-      'The statement names no signature algorithm that is allowed.',
-    );
+    throw new StatementRefused('Bad Signature Algorithm', 'The statement names no allowed signature algorithm.');
   checkCritical(sign1.protectedHeader, sign1.unprotectedHeader);
   const { payload } = sign1;
   if (payload === null || payload.length === 0)
@@ -67,7 +64,7 @@ function decoded(submitted: Uint8Array): { read: ReadStatement; entry: Uint8Arra
     return { read: readStatement(submitted), entry: statementEntry(submitted) };
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
-    throw new StatementRefused('Malformed request', `The body is no signed statement: ${error.message}.`);
+    throw new StatementRefused('Malformed request', `The body is not a signed statement: ${error.message}.`);
   }
 }
 

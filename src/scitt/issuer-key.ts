@@ -8,25 +8,25 @@ import { checkSignatureShape } from '../core/cose/verify-sign1.js';
 import { VerificationError } from '../core/errors.js';
 import { signatureFits } from '../platform/keys/node-verify.js';
 
-/** A public key that statements may be signed with, checked when it was read. */
+/** A public key that may sign statements, validated when it was read. */
 export interface IssuerKey {
   readonly jwk: PublicJwk;
   /** RFC 9679, SHA-256. */
   readonly thumbprint: Uint8Array;
 }
 
-/** A key that is no key of an allowed kind; the message says why, without the key. */
+/** The key is unusable or of a kind that is not allowed; the message says why, without the key. */
 export class KeyUnusable extends Error {
   override readonly name = 'KeyUnusable';
 }
 
-/** Members of a JWK that only a private or a secret key has. */
+/** Members that only private or secret JWKs have. */
 const SECRET_MEMBERS = ['d', 'p', 'q', 'k'];
-/** The private part of a COSE_Key: of a curve's point, and of RSA, whose −3 is what −4 is there. */
+/** The label of the private part of a COSE_Key: −4 for points on a curve, −3 for RSA. */
 const SECRET_PARAMETER = { curve: -4, rsa: -3 } as const;
 
 /**
- * A key of an allowed kind: P-256, P-384, P-521, Ed25519, or RSA of 2048 to 8192 bits.
+ * Returns a key of an allowed kind: P-256, P-384, P-521, Ed25519, or RSA of 2048 to 8192 bits.
  * @throws {KeyUnusable}
  */
 export function issuerKey(key: KeyObject): IssuerKey {
@@ -34,19 +34,21 @@ export function issuerKey(key: KeyObject): IssuerKey {
   try {
     jwk = key.export({ format: 'jwk' });
   } catch {
-    throw new KeyUnusable('it is of no kind that is allowed');
+    throw new KeyUnusable('its kind is not allowed');
   }
   return described(() => publicJwk(jwk));
 }
 
-/** The key of a JWK. Private members are refused: whoever sends them has told a secret. @throws {KeyUnusable} */
+/**
+ * Returns the key of a JWK. Rejects private members, because a private key must never be sent. @throws {KeyUnusable}
+ */
 export function issuerKeyOfJwk(jwk: Readonly<Record<string, unknown>>): IssuerKey {
   if (SECRET_MEMBERS.some((name) => name in jwk)) throw new KeyUnusable('it is not a public key');
   const { kty, crv, x, y, n, e } = jwk;
   return usable(described(() => publicJwk({ kty, crv, x, y, n, e })));
 }
 
-/** The key of a COSE_Key, also of one with text for type and curve, as some signers write it. @throws {KeyUnusable} */
+/** Returns the key of a COSE_Key; type and curve may also be text, as some signers write them. @throws {KeyUnusable} */
 export function issuerKeyOfCoseKey(value: CborValue | undefined): IssuerKey {
   if (!(value instanceof Map)) throw new KeyUnusable('it is not a COSE_Key');
   const bare = new Map([...value].filter(([label]) => label !== KeyParameter.kid && label !== KeyParameter.alg));
@@ -56,12 +58,12 @@ export function issuerKeyOfCoseKey(value: CborValue | undefined): IssuerKey {
   return usable(key);
 }
 
-/** COSE number of the algorithm that a COSE_Key restricts itself to; undefined for none. */
+/** COSE number of the algorithm that a COSE_Key is restricted to; undefined without a restriction. */
 export function algorithmOfCoseKey(value: CborValue | undefined): CborValue | undefined {
   return value instanceof Map ? value.get(KeyParameter.alg) : undefined;
 }
 
-/** Whether this is the algorithm's raw signature over the message, by this key. False for a key of another kind. */
+/** True if this is the algorithm's raw signature over the message by this key; false for a key of another kind. */
 export function verifies(
   { jwk }: IssuerKey,
   algorithm: SignatureAlgorithm,
@@ -77,7 +79,7 @@ export function verifies(
   return signatureFits(jwk, algorithm.number, message, signature);
 }
 
-/** Whether the key is of the kind that the algorithm belongs to. */
+/** True if the key is of the kind that the algorithm uses. */
 export function fits({ jwk }: IssuerKey, algorithm: SignatureAlgorithm): boolean {
   return keyAlgorithms(jwk).includes(algorithm.number);
 }
@@ -92,7 +94,7 @@ function described(read: () => PublicJwk): IssuerKey {
   }
 }
 
-/** A key whose point is on its curve. @throws {KeyUnusable} */
+/** Checks that the key's point is on its curve. @throws {KeyUnusable} */
 function usable(key: IssuerKey): IssuerKey {
   try {
     createPublicKey({ key: key.jwk as JsonWebKey, format: 'jwk' });

@@ -9,13 +9,13 @@ import { uuidSchema } from '../platform/uuid-schema.js';
 import { DID_PATH, didDocument, didDocumentSchema, TENANCY_DID_PATH } from './did.js';
 import { problemDetails } from './problem-details.js';
 
-/** Keys change rarely, and a verifier must learn of a new one soon. */
+/** Keys change rarely, but a verifier must see a new one soon. */
 const HEADERS = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' };
 
 /**
- * Where a verifier finds our keys, retired ones too: log and seal keys as a COSE key set (SCRAPI), issuer keys as a
- * did:web document, token and issuer keys as a JWK set (RFC 7517); receipt keys once more where older clients look for
- * them (discovery-routes.ts).
+ * Our public keys, including retired ones: log and seal keys as a COSE key set (SCRAPI), issuer keys as a did:web
+ * document, token and issuer keys as a JWK set (RFC 7517). Older clients find receipt keys in another place, too
+ * (discovery-routes.ts).
  */
 export function keyRoutes(deps: { keyring: Keyring; publicUrl: string; database: Database }): Route[] {
   const { keyring } = deps;
@@ -85,7 +85,7 @@ export function keyRoutes(deps: { keyring: Keyring; publicUrl: string; database:
   ];
 }
 
-/** The keys that evidence is checked with, in the forms in which they are published. */
+/** The keys that verify evidence, in their published forms. */
 export function evidenceKeys({ keyring, publicUrl }: { keyring: Pick<Keyring, 'publicKeys'>; publicUrl: string }) {
   const documentOf = (did: string) => didDocument(did, keyring.publicKeys(['issuer']));
   return {

@@ -16,13 +16,13 @@ export interface ManifestRouteDeps {
 }
 
 const ANYWHERE = { 'access-control-allow-origin': '*' };
-/** Keys change rarely, and a verifier must learn of a new one soon. */
+/** Keys change rarely, but a verifier must see a new one soon. */
 const NEWEST = { ...ANYWHERE, 'cache-control': 'public, max-age=300' };
 const FOREVER = { ...ANYWHERE, 'cache-control': 'public, max-age=31536000, immutable' };
 const CBOR = 'application/cbor';
 const PAGE = 1000;
 
-/** Returns the file that evidence carries: the newest manifest, after those that rotated the root key. */
+/** Returns the file that evidence includes: every manifest that rotated the root key, then the newest manifest. */
 export function createManifestFile(deps: ManifestRouteDeps): () => Promise<Uint8Array> {
   let made: { readonly of: Uint8Array; readonly file: Uint8Array } | undefined;
   return async () => {
@@ -32,7 +32,7 @@ export function createManifestFile(deps: ManifestRouteDeps): () => Promise<Uint8
   };
 }
 
-/** Stored manifests before the newest that name another root than their signer. */
+/** Stored manifests before the newest that name a different root key than the one that signed them. */
 async function rotations({ database, manifests, deploymentTenancy }: ManifestRouteDeps): Promise<Uint8Array[]> {
   const newest = BigInt(manifests.current.manifest.number);
   const found: Uint8Array[] = [];
@@ -46,7 +46,7 @@ async function rotations({ database, manifests, deploymentTenancy }: ManifestRou
   return found;
 }
 
-/** Whoever wrote other bytes into a row has not made a manifest: it is left out, and the audit names it. */
+/** A row whose bytes are not a manifest was tampered with: it is left out here, and the audit reports it. */
 function rotatesRoot(bytes: Uint8Array): boolean {
   try {
     const { manifest, signer } = readKeyManifest(bytes);
@@ -56,7 +56,7 @@ function rotatesRoot(bytes: Uint8Array): boolean {
   }
 }
 
-/** The key manifests, from which a verifier that knows the root's fingerprint takes every other key. */
+/** The key manifests. A verifier that knows the root key's fingerprint gets every other key from them. */
 export function manifestRoutes(deps: ManifestRouteDeps, file: () => Promise<Uint8Array>): Route[] {
   const common = { method: 'GET', access: 'public', extension: true, success: 200, rawResponse: CBOR } as const;
   return [
@@ -83,7 +83,7 @@ export function manifestRoutes(deps: ManifestRouteDeps, file: () => Promise<Uint
           listKeyManifests(tx, deploymentTenancy, number, 1),
         );
         if (row?.number !== number || number > BigInt(manifests.current.manifest.number))
-          throw new ApiError('not_found', 'There is no key manifest of this number.');
+          throw new ApiError('not_found', 'There is no key manifest with this number.');
         return { bytes: row.manifest, contentType: CBOR, headers: FOREVER };
       },
     }),

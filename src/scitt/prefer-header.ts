@@ -1,8 +1,8 @@
-/** How long a registration waits for its receipt unless the caller prefers another time. */
+/** How long a registration waits for its receipt by default. */
 const USUAL_MS = 5_000;
 const LONGEST_MS = 20_000;
 
-/** The time to wait that a Prefer header asks for (RFC 7240: `respond-async`, `wait=<seconds>`), in milliseconds. */
+/** The wait that a Prefer header requests (RFC 7240: `respond-async`, `wait=<seconds>`), in milliseconds. */
 export function preferredWaitMs(prefer: string | undefined): number {
   const preferences = (prefer ?? '')
     .toLowerCase()

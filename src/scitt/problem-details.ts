@@ -28,17 +28,17 @@ const CONTENT_TYPE = 'application/concise-problem-details+cbor';
 const SCHEMA = {
   type: 'object',
   description:
-    'Concise problem details (RFC 9290): a CBOR map whose keys are the integers that stand here as text, -1 the title and -2 the detail.',
+    'Concise problem details (RFC 9290): a CBOR map with integer keys, shown here as text: -1 is the title, -2 the detail.',
   required: ['-1', '-2'],
   properties: {
-    '-1': { type: 'string', description: 'Title: short, and the same for every refusal of its kind' },
+    '-1': { type: 'string', description: 'Title: short, and the same for all errors of this kind' },
     '-2': { type: 'string', description: 'Detail: what is wrong with this request' },
   },
 } as const;
 
 /**
- * Refusals as concise problem details (RFC 9290): the form of every error of SCRAPI.
- * @param notFound the title for what is not there, as the draft has one for each of its resources
+ * Errors as concise problem details (RFC 9290), which every SCRAPI error uses.
+ * @param notFound the title for a missing resource, which the draft defines for each resource
  */
 export function problemDetails(notFound = 'Not Found'): Refusal {
   return {

@@ -13,7 +13,7 @@ import { hasChain, type KeyResolution, type KeySources, resolveKey } from './res
 import { statementAttributes } from './statement-attributes.js';
 import { anchorsOfIssuer, findSettings } from './trust-anchor-store.js';
 
-/** A statement that passed the policy, as the provenance side makes an event of it. */
+/** A statement that passed the policy, as the provenance side turns it into an event. */
 export interface AcceptedStatement {
   readonly public: boolean;
   readonly eventAttributes: Readonly<Record<string, string>>;
@@ -32,27 +32,27 @@ export interface ScittDeps {
   readonly publicTenancy: string;
   readonly publicStatementLog: LogRef;
   readonly privateStatementLog: LogRef;
-  /** Issuers that nobody but the service itself may be. */
+  /** Issuer names that only the service itself may use. */
   readonly reservedIssuers: readonly string[];
   readonly receipts: ReceiptWatch;
   /** The MMR log of a tenancy. */
   tenancyLog(tenantId: string): LogRef;
   /**
-   * Makes the event of a statement, or answers with the first one when the same statement was registered before: declared
-   * here, made by the provenance side, wired by the composition root. From the answer on, its rows are in the database.
+   * Creates the event of a statement; for a statement that was registered before, returns the first event. Declared
+   * here, implemented by the provenance side, wired by the composition root. When it resolves, its rows are committed.
    */
   accept(principal: Principal, statement: AcceptedStatement): Promise<RegisteredEntry>;
 }
 
-/** The policy of a tenancy as it is now. */
+/** The current policy of a tenancy. */
 export async function currentPolicy(deps: ScittDeps, tx: Tx, tenantId: string) {
   const settings = (await findSettings(tx, tenantId)) ?? DEFAULT_SETTINGS;
   return { settings, policy: registrationPolicy(settings, deps.reservedIssuers) };
 }
 
 /**
- * Registers a statement in the caller's name: the policy decides first, before anything is written.
- * @throws {StatementRefused} by the policy; whatever `accept` throws
+ * Registers a statement in the caller's name. The policy decides before anything is written.
+ * @throws {StatementRefused} by the policy; any error of `accept`
  */
 export async function registerStatement(
   deps: ScittDeps,

@@ -13,11 +13,11 @@ import { registerStatement, type ScittDeps } from './register-statement.js';
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const OPERATION_ID = new RegExp(`^event_(${UUID})$`);
 const ENTRY_ID = new RegExp(`^(?:public)?assets_(${UUID})_events_(${UUID})$`);
-/** Stock clients ask at once and then every ten seconds, three times in all: the first answer should be the last. */
+/** Stock clients poll at once and then every ten seconds, three times in all: the first answer should be final. */
 const SUCCEEDS_WITHIN_MS = 3_000;
 const PAUSE_MS = 50;
 
-/** The two doors of the interface: into the public logs, or into the caller's own. */
+/** The two variants of the interface: into the public logs, or into the caller's own. */
 interface Door {
   readonly path: string;
   readonly name: string;
@@ -25,14 +25,14 @@ interface Door {
 }
 
 /**
- * Registration as stock clients know it (docs/design/interface.md#existing-clients): a registered statement becomes an event, public or private,
- * and the receipt is the one of its tenancy log, in the map form. Answers are CBOR maps.
+ * Registration as stock clients use it (docs/design/interface.md#existing-clients): a registered statement becomes an
+ * event, public or private. Its receipt is that of its tenancy log, in the map form. Responses are CBOR maps.
  */
 export function publicScittRoutes(deps: ScittDeps): Route[] {
   return doorRoutes(deps, { path: '/archivist/v1/publicscitt', name: 'PublicSCITT', public: true });
 }
 
-/** The same for events that only the tenancy sees. */
+/** The same for events that only the tenancy can read. */
 export function privateScittRoutes(deps: ScittDeps): Route[] {
   return doorRoutes(deps, { path: '/archivist/v1/scitt', name: 'SCITT', public: false });
 }
@@ -56,8 +56,8 @@ function doorRoutes(deps: ScittDeps, door: Door): Route[] {
       },
     }),
     operationRoute(deps, door),
-    entryRoute(deps, door, '', 'RetrieveSignedStatement', 'A registered statement, byte for byte'),
-    entryRoute(deps, door, '/receipt', 'RetrieveRegistrationReceipt', 'The receipt of a registered statement'),
+    entryRoute(deps, door, '', 'RetrieveSignedStatement', 'Get a registered statement, byte for byte'),
+    entryRoute(deps, door, '/receipt', 'RetrieveRegistrationReceipt', 'Get the receipt of a registered statement'),
   ];
 }
 
@@ -101,7 +101,7 @@ function entryRoute(deps: ScittDeps, door: Door, part: '' | '/receipt', name: st
         const bytes = part === '' ? registration.submitted : await mmrReceipt(tx, log, registration.eventId, 'map');
         if (bytes) return { bytes, contentType: 'application/cbor' };
         const headers = { 'retry-after': '1' };
-        throw new ApiError('not_ready', 'The receipt is not ready yet: the log waits to be sealed.', headers);
+        throw new ApiError('not_ready', 'The receipt is not ready yet: the log is not sealed. Try again.', headers);
       }),
   });
 }
@@ -120,7 +120,7 @@ async function requireEntry(
   return registration;
 }
 
-/** A registration that this principal may read: any public one, its own, or as an Owner of the tenancy. */
+/** Returns a registration that this principal may read: any public one, its own, or as an Owner any of the tenancy. */
 async function requireRegistration(
   deps: ScittDeps,
   tx: Tx,
@@ -137,7 +137,7 @@ async function requireRegistration(
   return registration;
 }
 
-/** Waits until the event's log and its statement's log have published seals that cover it: nothing changes after that. */
+/** Waits until published seals of the event's log and of its statement's log cover it; nothing changes after that. */
 async function settled(deps: ScittDeps, principal: Principal, registration: Registration): Promise<boolean> {
   const { tenantId, eventId } = registration;
   const isPublic = tenantId === deps.publicTenancy;

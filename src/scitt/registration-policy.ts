@@ -4,25 +4,25 @@ import { MAX_CHAIN } from '../core/cose/x5chain.js';
 import { sha256 } from '../core/sha256.js';
 import { STATEMENT_LIMITS } from './examine-statement.js';
 
-/** What an Owner decides about the registrations of a tenancy. */
+/** What an Owner configures for the registrations of a tenancy. */
 export interface RegistrationSettings {
-  /** A statement may bring the key that it is signed with, if no registered issuer has its issuer's name. */
+  /** True if a statement of an unregistered issuer may carry its own signing key. */
   readonly selfAsserted: boolean;
 }
 
-/** Until an Owner says otherwise: stock clients sign with a key that they make and carry it in the statement. */
+/** The default: stock clients sign with a key that they generate and carry it in the statement. */
 export const DEFAULT_SETTINGS: RegistrationSettings = { selfAsserted: true };
 
-/** The rules that a statement is registered under, as they are read by API and recorded with each entry. */
+/** The rules that a statement is registered under, as returned by the API and recorded with each entry. */
 export interface RegistrationPolicy {
-  /** JSON; equal rules have equal texts. */
+  /** JSON; equal rules give equal texts. */
   readonly text: string;
   /** SHA-256 of the text. */
   readonly digest: Uint8Array;
   readonly document: Readonly<Record<string, unknown>>;
 }
 
-/** @param reserved issuers that nobody but the service itself may be */
+/** @param reserved issuer names that only the service itself may use */
 export function registrationPolicy(settings: RegistrationSettings, reserved: readonly string[]): RegistrationPolicy {
   const document = {
     version: 1,

@@ -1,24 +1,25 @@
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{White_Space}]/gu;
 const ENCODED = /(?:%[0-9a-f]{2})+/gi;
-/** Host, port and path. The port of a did:web stands behind an encoded colon, which once decoded is like any other. */
+/** Host, port and path. In a did:web the port follows an encoded colon, which looks like any other once decoded. */
 const DID_WEB = /^did:web:((?:\[[^\]]*\]|[^:/\\;?#]*)(?::\d+(?=$|[:/\\;?#]))?)(.*)$/su;
 const HTTP = /^(https?):[/\\]*([^/\\?#]*)(.*)$/su;
 /** Where a DID URL's or a URL's path ends (RFC 3986 section 3, DID Core section 3.2). */
 const PATH_END = /[;?#]/u;
 
-/** What a name identifies, in the one spelling in which two of them are compared. */
+/** What a name identifies, normalised so that two of them can be compared. */
 interface Place {
   readonly kind: 'did:web' | 'http';
-  /** Host, and port unless it is the default one. */
+  /** Host, with the port unless it is the default. */
   readonly authority: string;
   readonly path: readonly string[];
 }
 
 /**
- * Whether an issuer is one of these names, or one below it as the DIDs of tenancies are, however it is spelled. Compared as
- * did:web resolves a name and RFC 3986 (section 6.2) normalises it, and more widely: percent-encoding is decoded
- * everywhere and repeatedly, letter case, invisible characters, empty and dot segments make no difference, nor do the
- * parts behind the path and the scheme's `s`. A name that a reader could take for the service's own is the service's own.
+ * True if an issuer is one of these names or below one, as the DIDs of tenancies are, in any spelling.
+ * Names are compared as did:web resolves them and RFC 3986 (section 6.2) normalises them, but more widely:
+ * percent-encoding is decoded everywhere and repeatedly; letter case, invisible characters, empty and dot segments, the
+ * parts after the path and the scheme's `s` are ignored. A name that a reader could mistake for the service's own
+ * counts as the service's own.
  */
 export function isReservedIssuer(name: string, reserved: readonly string[]): boolean {
   const place = placeOf(name);
@@ -46,7 +47,7 @@ function placeOf(name: string): Place | undefined {
   return undefined;
 }
 
-/** Without encoding, case, compatibility forms and characters that nobody sees. */
+/** Removes encoding, case, compatibility forms and invisible characters. */
 function plainSpelling(name: string): string {
   let plain = name;
   for (let before = ''; before !== plain; ) {
@@ -74,7 +75,10 @@ function pathOf(text: string, separator: RegExp): string[] {
   return path;
 }
 
-/** Host as it is looked up, and port unless it is the scheme's own; what is no host stays as it is. */
+/**
+ * The host as it is resolved, with the port unless it is the scheme's default; text that is no host is returned
+ * unchanged.
+ */
 function authorityOf(scheme: string, text: string): string {
   try {
     const { hostname, port } = new URL(`${scheme}://${text}`);

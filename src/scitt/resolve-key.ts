@@ -20,40 +20,43 @@ import { isReservedIssuer } from './reserved-issuer.js';
 import { StatementRefused } from './statement-refused.js';
 import { anchorHasKid, anchorKey, type TrustAnchor } from './trust-anchor.js';
 
-/** What the key of a statement may be found by. */
+/** Where the key of a statement may be found. */
 export interface KeySources {
   /** Keys registered for the statement's issuer. */
   readonly issuerKeys: readonly TrustAnchor[];
   readonly authorities: readonly TrustAnchor[];
   readonly selfAsserted: boolean;
-  /** Issuers that nobody but the service itself may be. */
+  /** Issuer names that only the service itself may use. */
   readonly reserved: readonly string[];
   readonly nowMs: number;
 }
 
-/** How the key was found, as it is recorded with the entry. */
+/** How the key was found, as recorded with the entry. */
 export type KeyResolution =
   | { readonly method: 'registered_issuer'; readonly thumbprint: string; readonly trust_anchor: string }
   | { readonly method: 'x5chain'; readonly thumbprint: string; readonly trust_anchor: string }
   | { readonly method: 'self_asserted'; readonly thumbprint: string };
 
 /**
- * Finds the key of a statement and checks the signature with it. A chain of certificates decides where there is one; else
- * the keys of a registered issuer, who cannot be another one's self-assertion; else the key that the statement brings.
+ * Finds the key of a statement and verifies the signature with it.
+ * - A certificate chain decides, if the statement has one.
+ * - Otherwise a registered issuer must use one of its registered keys, so that others cannot self-assert its name.
+ * - Otherwise the key in the statement is used.
  * @throws {StatementRefused}
  */
 export function resolveKey(statement: ExaminedStatement, sources: KeySources): KeyResolution {
-  if (isReservedIssuer(statement.issuer, sources.reserved)) throw rejected('This issuer is the service itself.');
+  if (isReservedIssuer(statement.issuer, sources.reserved))
+    throw rejected('This issuer name is reserved for the service.');
   const { key, resolution } = found(statement, sources);
   const { algorithm, payload } = statement;
   const { protectedBytes, signature } = statement.read.sign1;
-  if (!fits(key, algorithm)) throw rejected(`The key of the statement is not one for ${algorithm.name}.`);
+  if (!fits(key, algorithm)) throw rejected(`The key of the statement does not fit its algorithm ${algorithm.name}.`);
   if (!verifies(key, algorithm, signatureInput(protectedBytes, payload), signature))
     throw rejected('The signature of the statement does not verify.');
   return resolution;
 }
 
-/** Whether the statement names its key by certificates: then authorities decide, and nothing else. */
+/** True if the statement names its key by certificates: then only authorities decide. */
 export function hasChain({ read: { sign1 } }: ExaminedStatement): boolean {
   return sign1.protectedHeader.has(Header.x5chain) || sign1.unprotectedHeader.has(Header.x5chain);
 }
@@ -73,7 +76,7 @@ function found(statement: ExaminedStatement, sources: KeySources): Found {
   if (statement.read.kid) throw rejected('The issuer is not registered.');
   throw new StatementRefused(
     'Confirmation Missing',
-    'The statement names no key: neither kid (4), x5chain (33) nor a confirmation claim (8) is there.',
+    'The statement names no key: it has neither a kid (4) nor an x5chain (33) nor a confirmation claim (8).',
   );
 }
 
@@ -81,7 +84,7 @@ function keyOfIssuer(statement: ExaminedStatement, anchors: readonly TrustAnchor
   const { kid } = statement.read;
   if (!kid) throw rejected('A registered issuer must name its key by a protected kid (4).');
   const anchor = anchors.find((each) => anchorHasKid(each, kid));
-  if (!anchor) throw rejected('The kid is of no key that is registered for this issuer.');
+  if (!anchor) throw rejected('The kid names no key that is registered for this issuer.');
   const key = anchorKey(anchor);
   const thumbprint = toBase64Url(key.thumbprint);
   return { key, resolution: { method: 'registered_issuer', thumbprint, trust_anchor: anchor.anchorId } };

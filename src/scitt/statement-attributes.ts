@@ -6,8 +6,8 @@ import { isPlainText } from '../platform/plain-text.js';
 import type { ExaminedStatement } from './examine-statement.js';
 
 /**
- * The attributes of the event that a registered statement becomes: the statement itself and its subject, by which it is
- * found again, and as much of the vCon template as it says of itself. Everything else stays in the statement alone.
+ * Returns the attributes of the event that a registered statement becomes: the statement, its subject (which searches
+ * use), and the parts of the vCon template that it states. Everything else is only in the statement.
  */
 export function statementAttributes(statement: ExaminedStatement): Readonly<Record<string, string>> {
   const { read, payload, submitted, issuer, subject } = statement;

@@ -1,6 +1,6 @@
 import { ApiError } from '../platform/errors.js';
 
-/** Why a statement is not taken, in the words of the SCRAPI draft; they are the titles of its problem details. */
+/** Why a statement is refused, in the terms of the SCRAPI draft: the titles of its problem details. */
 export type RefusalTitle =
   | 'Malformed request'
   | 'Bad Signature Algorithm'
@@ -9,7 +9,7 @@ export type RefusalTitle =
   | 'Rejected'
   | 'Invalid locator';
 
-/** A statement, or a request about one, that the registration policy or the decoder refuses: 400. */
+/** The registration policy or the decoder refuses a statement, or a request about one: 400. */
 export class StatementRefused extends ApiError {
   readonly title: RefusalTitle;
 

@@ -10,7 +10,7 @@ import { type Reply, type Route, route } from '../platform/http/route.js';
 import type { Keyring } from '../platform/keys/keyring.js';
 import type { Database, Tx } from '../platform/postgres/database.js';
 
-/** A statement log as others may follow it. */
+/** A statement log that others may follow. */
 export interface FollowedLog extends LogRef {
   readonly kind: 'public' | 'private' | 'keys';
 }
@@ -20,7 +20,9 @@ export interface TlogDeps {
   readonly keyring: Pick<Keyring, 'signer' | 'noteSigners' | 'publicKeys'>;
   readonly publicUrl: string;
   readonly logs: readonly FollowedLog[];
-  /** The newest checkpoint that witnesses signed; undefined when none is asked to, or none has yet. */
+  /**
+   * The newest checkpoint that witnesses have cosigned; undefined without witnesses, or before the first cosignature.
+   */
   readonly cosignedCheckpoint: (log: LogRef) => Promise<string | undefined>;
 }
 
@@ -33,8 +35,8 @@ const LOG = z.object({ log: z.string() });
 const common = { method: 'GET', access: 'public', extension: true, success: 200 } as const;
 
 /**
- * The statement logs as C2SP tlog-tiles, for existing clients, monitors and witnesses: a checkpoint, tiles of hashes, and
- * for the public log and the keys log the entries. `<base>/<log uuid>` is a log's prefix.
+ * The statement logs as C2SP tlog-tiles, for existing clients, monitors and witnesses: a checkpoint, tiles of hashes
+ * and, for the public log and the keys log, the entries. `<base>/<log uuid>` is a log's prefix.
  */
 export function tlogRoutes(deps: TlogDeps): Route[] {
   return [logListRoute(deps), checkpointRoute(deps), vkeyRoute(deps), tileRoute(deps)];
@@ -101,7 +103,8 @@ function checkpointRoute(deps: TlogDeps): Route {
       if (kept === undefined) return text(await checkpointNote(state, signers));
       const own = deps.keyring.publicKeys(['note']).map(({ jwk }) => noteKey(state.origin, { publicKey: jwk }));
       return text(
-        // What was cosigned under a note key that is revoked since shows nothing: the log says again what it is.
+        // A cosigned checkpoint proves nothing once its note key is revoked, so the log serves a fresh checkpoint
+        // instead.
         await signedAlong(kept, state.origin, signers, own).catch((error: unknown) => {
           if (error instanceof VerificationError) return checkpointNote(state, signers);
           throw error;
@@ -153,7 +156,7 @@ async function readTile(deps: TlogDeps, log: FollowedLog, path: string): Promise
   const name = parseTilePath(path);
   if (!name) return undefined;
   const { level } = name;
-  // The entries of the private log are shown to those alone who may read their events.
+  // Entries of the private log are served only to those who may read their events, not here.
   if (level === 'entries' && log.kind === 'private') return undefined;
   return reading(deps, log, (tx) =>
     level === 'entries' ? entryBundle(tx, log, name) : tileBytes(tx, log, level, name),

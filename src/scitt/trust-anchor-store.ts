@@ -16,7 +16,7 @@ interface TrustAnchorRow {
 
 const COLUMNS = 'tenant_id, anchor_id, kind, display_name, issuer, kid, thumbprint, material, created_at';
 
-/** Adds an anchor; false when the tenancy trusts this key of this issuer, or this authority, already. */
+/** Adds an anchor; false when the tenancy already trusts this key of this issuer, or this authority. */
 export async function insertTrustAnchor(tx: Tx, anchor: TrustAnchor): Promise<boolean> {
   const touched = await tx.execute(
     `INSERT INTO archivist.trust_anchor (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING`,
@@ -35,7 +35,7 @@ export async function insertTrustAnchor(tx: Tx, anchor: TrustAnchor): Promise<bo
   return touched === 1;
 }
 
-/** All anchors of a tenancy, the oldest first. */
+/** All anchors of a tenancy, oldest first. */
 export async function listTrustAnchors(tx: Tx, tenantId: string): Promise<TrustAnchor[]> {
   const rows = await tx.query<TrustAnchorRow>(
     `SELECT ${COLUMNS} FROM archivist.trust_anchor WHERE tenant_id = $1 ORDER BY anchor_id`,
@@ -60,7 +60,7 @@ export async function findTrustAnchor(tx: Tx, tenantId: string, anchorId: string
   return row && trustAnchor(row);
 }
 
-/** The keys of one issuer, or, for the empty name, the certificate authorities. */
+/** The keys of one issuer or, for the empty name, the certificate authorities. */
 export async function anchorsOfIssuer(tx: Tx, tenantId: string, issuer: string): Promise<TrustAnchor[]> {
   const kind = issuer === '' ? 'certificate_authority' : 'issuer_key';
   const rows = await tx.query<TrustAnchorRow>(
@@ -70,7 +70,7 @@ export async function anchorsOfIssuer(tx: Tx, tenantId: string, issuer: string):
   return rows.map(trustAnchor);
 }
 
-/** Answers whether it was there. */
+/** Deletes an anchor; false when it does not exist. */
 export async function deleteTrustAnchorRow(tx: Tx, tenantId: string, anchorId: string): Promise<boolean> {
   const touched = await tx.execute('DELETE FROM archivist.trust_anchor WHERE tenant_id = $1 AND anchor_id = $2', [
     tenantId,
@@ -79,7 +79,7 @@ export async function deleteTrustAnchorRow(tx: Tx, tenantId: string, anchorId: s
   return touched === 1;
 }
 
-/** What an Owner has set; undefined when none has. */
+/** The settings of an Owner; undefined if no Owner has changed them. */
 export async function findSettings(tx: Tx, tenantId: string): Promise<RegistrationSettings | undefined> {
   const [row] = await tx.query<{ self_asserted: boolean }>(
     'SELECT self_asserted FROM archivist.registration_settings WHERE tenant_id = $1',

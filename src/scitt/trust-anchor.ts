@@ -8,7 +8,7 @@ import { assertAuthority } from '../platform/x509/certificate-path.js';
 import { CertificateUnusable } from '../platform/x509/certificate-unusable.js';
 import { type IssuerKey, issuerKeyOfJwk, KeyUnusable } from './issuer-key.js';
 
-/** By what a tenancy knows who signs statements: the key of a registered issuer, or a certificate authority. */
+/** What a tenancy trusts to sign statements: the key of a registered issuer, or a certificate authority. */
 export interface TrustAnchor {
   readonly tenantId: string;
   readonly anchorId: string;
@@ -16,7 +16,7 @@ export interface TrustAnchor {
   readonly displayName: string;
   /** Claim 1 of the statements that the key may sign; empty for an authority. */
   readonly issuer: string;
-  /** The kid that statements name the key by; empty when only its thumbprint does. */
+  /** The kid that statements name the key by; empty if only its thumbprint does. */
   readonly kid: Uint8Array;
   readonly thumbprint: Uint8Array;
   /** The public key as a JWK, or the certificate as PEM. */
@@ -26,7 +26,7 @@ export interface TrustAnchor {
 
 const MAX_MATERIAL = 16_384;
 
-/** Body of `POST /archivist/v1/scitt/trust_anchors`: `issuer` with `public_key`, or `certificate` alone. */
+/** Body of `POST /archivist/v1/scitt/trust_anchors`: `issuer` with `public_key`, or only `certificate`. */
 export const createTrustAnchorSchema = z.object({
   display_name: plainText(256).nullish(),
   issuer: plainText(1024).min(1).nullish(),
@@ -36,7 +36,7 @@ export const createTrustAnchorSchema = z.object({
 });
 export type CreateTrustAnchorBody = z.infer<typeof createTrustAnchorSchema>;
 
-/** A trust anchor in an answer. */
+/** A trust anchor in a response. */
 export const trustAnchorSchema = z.strictObject({
   identity: z.string(),
   kind: z.enum(['issuer_key', 'certificate_authority']),
@@ -51,13 +51,17 @@ export const trustAnchorSchema = z.strictObject({
 
 type Readable = Pick<TrustAnchor, 'kind' | 'displayName' | 'issuer' | 'kid' | 'thumbprint' | 'material'>;
 
-/** What a body asks to trust. @throws {ApiError} bad_request naming the field */
+/** The trust anchor that a body describes. @throws {ApiError} bad_request naming the field */
 export function readTrustAnchor(body: CreateTrustAnchorBody): Readable {
   const { public_key: publicKey, certificate, issuer } = body;
   if (!publicKey === !certificate)
     throw new ApiError('bad_request', 'public_key: send either a public_key with its issuer, or a certificate');
   if (publicKey) {
-    if (!issuer) throw new ApiError('bad_request', 'issuer: the issuer whose statements the key may sign');
+    if (!issuer)
+      throw new ApiError(
+        'bad_request',
+        'issuer: is required with public_key: the issuer whose statements the key may sign',
+      );
     const { jwk, thumbprint } = readKey(publicKey);
     const kid = body.kid ?? (typeof publicKey['kid'] === 'string' ? publicKey['kid'] : undefined);
     const displayName = body.display_name ?? issuer;
@@ -65,7 +69,10 @@ export function readTrustAnchor(body: CreateTrustAnchorBody): Readable {
     return { kind: 'issuer_key', displayName, issuer, kid: kid ? utf8(kid) : new Uint8Array(), thumbprint, material };
   }
   if (issuer || body.kid)
-    throw new ApiError('bad_request', 'issuer: the certificates of an authority name their holders themselves');
+    throw new ApiError(
+      'bad_request',
+      'issuer: must be left out with a certificate: the certificates of an authority name their issuers',
+    );
   const authority = readAuthority(certificate!);
   return {
     kind: 'certificate_authority',
@@ -103,7 +110,7 @@ export function anchorKey(anchor: TrustAnchor): IssuerKey {
   return issuerKeyOfJwk(JSON.parse(anchor.material) as Record<string, unknown>);
 }
 
-/** Whether a statement's kid names this key: as it was registered, or by its thumbprint. */
+/** True if a statement's kid names this key: its registered kid, or its thumbprint. */
 export function anchorHasKid(anchor: TrustAnchor, kid: Uint8Array): boolean {
   return equalBytes(anchor.thumbprint, kid) || (anchor.kid.length > 0 && equalBytes(anchor.kid, kid));
 }

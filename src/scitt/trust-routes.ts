@@ -18,7 +18,7 @@ const POLICY = '/archivist/v1/scitt/registration_policy';
 const ours = { access: 'token', extension: true, success: 200 } as const;
 const policySchema = z.object({ policy: z.record(z.string(), z.unknown()), policy_sha256: z.string() });
 
-/** Whom a tenancy trusts to sign statements, and the policy that follows; Owners alone change them. */
+/** The signers that a tenancy trusts, and its registration policy; only Owners may change them. */
 export function trustRoutes(deps: ScittDeps): Route[] {
   return [...policyRoutes(deps), ...collectionRoutes(deps), ...itemRoutes(deps)];
 }

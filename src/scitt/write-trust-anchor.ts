@@ -17,10 +17,13 @@ import {
   setSettings,
 } from './trust-anchor-store.js';
 
-/** Each registration looks through the authorities of its tenancy. */
+/** A limit, because each registration searches the authorities of its tenancy. */
 const MAX_ANCHORS = 1_000;
 
-/** Makes a tenancy trust a key or an authority. @throws {ApiError} forbidden for who is no Owner, conflict, quota_reached */
+/**
+ * Makes a tenancy trust a key or an authority. @throws {ApiError} forbidden unless the caller is an Owner, conflict,
+ * quota_reached
+ */
 export function createTrustAnchor(
   deps: ScittDeps,
   principal: Principal,
@@ -31,18 +34,21 @@ export function createTrustAnchor(
     const createdAt = new Date(deps.clock.now());
     const anchor: TrustAnchor = { ...readTrustAnchor(body), tenantId, anchorId: deps.ids.uuid(), createdAt };
     if (isReservedIssuer(anchor.issuer, deps.reservedIssuers))
-      throw new ApiError('bad_request', 'issuer: this is the service itself');
+      throw new ApiError('bad_request', 'issuer: this name is reserved for the service');
     if ((await countTrustAnchors(tx, tenantId)) >= MAX_ANCHORS)
       throw new ApiError('quota_reached', `A tenancy has at most ${MAX_ANCHORS} trust anchors.`);
     if (!(await insertTrustAnchor(tx, anchor)))
-      throw new ApiError('conflict', 'This tenancy trusts this key of this issuer, or this authority, already.');
+      throw new ApiError('conflict', 'This tenancy already trusts this key of this issuer, or this authority.');
     const { kind, issuer, thumbprint } = anchor;
     const details = { kind, issuer, thumbprint: toBase64Url(thumbprint) };
     return { result: anchor, resource: identityOf(anchor.anchorId), details };
   });
 }
 
-/** Ends a trust; what was registered under it stays. @throws {ApiError} forbidden for who is no Owner, not_found */
+/**
+ * Removes a trust anchor; existing registrations stay. @throws {ApiError} forbidden unless the caller is an Owner,
+ * not_found
+ */
 export function deleteTrustAnchor(deps: ScittDeps, principal: Principal, anchorId: string): Promise<void> {
   const act = { action: 'trust_anchor.delete', resource: identityOf(anchorId) } as const;
   return administer(deps, principal, act, async (tx) => {
@@ -51,13 +57,13 @@ export function deleteTrustAnchor(deps: ScittDeps, principal: Principal, anchorI
   });
 }
 
-/** @throws {ApiError} forbidden for who is no Owner */
+/** @throws {ApiError} forbidden unless the caller is an Owner */
 export function readTrustAnchors(deps: ScittDeps, principal: Principal): Promise<TrustAnchor[]> {
   requireOwner(principal);
   return reading(deps, principal, (tx) => listTrustAnchors(tx, principal.tenantId));
 }
 
-/** @throws {ApiError} forbidden for who is no Owner, not_found */
+/** @throws {ApiError} forbidden unless the caller is an Owner, not_found */
 export function readTrustAnchorById(deps: ScittDeps, principal: Principal, anchorId: string): Promise<TrustAnchor> {
   requireOwner(principal);
   return reading(deps, principal, async (tx) => {
@@ -67,7 +73,7 @@ export function readTrustAnchorById(deps: ScittDeps, principal: Principal, ancho
   });
 }
 
-/** Changes what an Owner may decide of the registration policy. @throws {ApiError} forbidden for who is no Owner */
+/** Changes the registration policy's settings. @throws {ApiError} forbidden unless the caller is an Owner */
 export function changeSettings(deps: ScittDeps, principal: Principal, settings: RegistrationSettings): Promise<void> {
   const act = { action: 'registration_policy.update', resource: 'registration_policy' } as const;
   return administer(deps, principal, act, async (tx) => {
@@ -78,7 +84,7 @@ export function changeSettings(deps: ScittDeps, principal: Principal, settings: 
 
 function requireOwner(principal: Principal): void {
   if (permits(principal, 'manage', { kind: 'tenancy', tenantId: principal.tenantId })) return;
-  throw new ApiError('forbidden', 'Only Owners may see whom the tenancy trusts.');
+  throw new ApiError('forbidden', 'Only Owners may read and change the trust anchors.');
 }
 
 function reading<Result>(deps: ScittDeps, { tenantId }: Principal, work: (tx: Tx) => Promise<Result>): Promise<Result> {

@@ -40,7 +40,7 @@ import { type TlogDeps, tlogRoutes } from '../scitt/tlog-routes.js';
 import { trustRoutes } from '../scitt/trust-routes.js';
 import type { Identity } from './open-identity.js';
 
-/** Every part of the interface that is served, each with its own description. */
+/** Every part of the interface that is served, each with its own OpenAPI document. */
 export function routeGroups(deps: {
   provenance: ProvenanceDeps;
   keyring: Keyring;
@@ -51,7 +51,7 @@ export function routeGroups(deps: {
   scitt: ScittDeps;
   payloadHash: readonly RouteGroup[];
   blobs: Omit<AttachmentDeps, keyof ProvenanceDeps>;
-  /** Wakes whoever records what policies leave on assets. */
+  /** Wakes the job that records policy changes on assets. */
   policyChanged(): void;
 }): RouteGroup[] {
   const { provenance, tokens } = deps;

@@ -23,14 +23,17 @@ export interface BackgroundDeps extends Omit<PolicyAuditDeps, 'wallets'> {
   readonly metrics: Metrics;
 }
 
-/** Starts the work that no request waits for, as far as this process's role does it. `begun` is told each part's end. */
+/**
+ * Starts the work that no request waits for, as far as this process's role includes it. `begun` receives the closer of
+ * each job.
+ */
 export async function startBackgroundJobs(
   config: Config,
   deps: BackgroundDeps,
   begun: (close: () => Promise<void>) => void,
 ): Promise<void> {
   const backend = deps.queues;
-  // Not where only the interface is served; of two processes one does it.
+  // Not in a process that only serves the interface. If several processes run this, only one at a time does the work.
   if (config.role !== 'api') {
     const jobs = [
       await startPurgeIdempotencyJob({ ...deps, backend }),

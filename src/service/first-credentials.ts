@@ -2,7 +2,7 @@ import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 
-/** What the first start leaves for whoever runs the service: enough to ask for a token. */
+/** The credentials that the first start leaves for the operator: enough to request a token. */
 const credentialsSchema = z.object({
   client_id: z.string(),
   client_secret: z.string(),
@@ -15,7 +15,9 @@ export function credentialsPath(dataDir: string): string {
   return join(dataDir, 'credentials.json');
 }
 
-/** Writes the credentials durably, readable by the owner alone. A file of an earlier, unfinished start is replaced. */
+/**
+ * Writes the credentials durably, readable only by the file's owner. Replaces the file of an earlier, unfinished start.
+ */
 export async function writeCredentials(dataDir: string, credentials: FirstCredentials): Promise<void> {
   const path = credentialsPath(dataDir);
   const unfinished = `${path}.new`;
@@ -30,7 +32,7 @@ export async function writeCredentials(dataDir: string, credentials: FirstCreden
   await rename(unfinished, path);
 }
 
-/** The credentials that the first start left here, or undefined. */
+/** The credentials that the first start wrote here; undefined without them. */
 export async function readCredentials(dataDir: string): Promise<FirstCredentials | undefined> {
   try {
     return credentialsSchema.parse(JSON.parse(await readFile(credentialsPath(dataDir), 'utf8')));

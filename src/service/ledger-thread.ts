@@ -3,10 +3,10 @@ import { Worker } from 'node:worker_threads';
 import type { Ledger, LedgerMetrics } from '../ledger/round.js';
 import type { Config } from '../platform/config.js';
 
-/** What the thread is told. */
+/** Messages to the thread. */
 export type ToLedger = { readonly nudge: readonly [tenantId: string, logId: string] } | 'stop';
 
-/** What the thread tells: that it works, and what it counts. */
+/** Messages from the thread: that it is running, and its metrics. */
 export type FromLedger =
   | 'started'
   | {
@@ -14,9 +14,9 @@ export type FromLedger =
     }[keyof LedgerMetrics];
 
 /**
- * The sequencers in a thread of their own, with connections of their own, so that signing and hashing keep no request
- * waiting. An error that ends the thread ends the process, as it would without one: whatever it leaves is in rows.
- * @param here the same ledger, not started: it answers what needs no thread
+ * Runs the sequencers in a thread with its own connections, so that signing and hashing delay no request. An error that
+ * ends the thread ends the process, as it would without a thread; unfinished work stays in the database.
+ * @param here the same ledger, not started, for calls that need no thread
  */
 export function ledgerThread(config: Config, here: Ledger, metrics: LedgerMetrics): Ledger {
   let thread: Worker | undefined;

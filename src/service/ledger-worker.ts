@@ -1,4 +1,4 @@
-// What the ledger's thread runs (`ledger-thread.ts`).
+// The entry point of the ledger's thread (`ledger-thread.ts`).
 import { parentPort, workerData } from 'node:worker_threads';
 import type { LedgerMetrics } from '../ledger/round.js';
 import type { Config } from '../platform/config.js';

@@ -4,7 +4,7 @@ import type { Config } from '../platform/config.js';
 import { explained } from '../platform/explain-failure.js';
 import { type HttpServer, listen } from '../platform/http/http-server.js';
 
-/** The listener for clients with certificates, when the configuration has one. @throws {Error} naming the variable that is wrong */
+/** Opens the listener for clients with certificates, if configured. @throws {Error} naming the variable to correct */
 export async function listenTls(handler: RequestListener, { tls, host }: Config): Promise<HttpServer | undefined> {
   if (!tls) return undefined;
   const { certificateFile, keyFile, port } = tls;

@@ -21,19 +21,19 @@ import type { ledgerThread } from './ledger-thread.js';
 import { type OpenDeployment, openDeployment } from './open-deployment.js';
 import { watchKeys } from './watch-keys.js';
 
-/** What a test or the demo passes in instead of the real thing. */
+/** What a test or the demo passes in instead of the default. */
 export interface ServiceOverrides {
   readonly clock?: Clock;
   readonly logger?: Logger;
   readonly failpoints?: Failpoints;
-  /** Where the ledger works when this process does everything, on a database that takes more than one connection. */
+  /** Runs the ledger in a thread when this process has all roles and the database allows several connections. */
   readonly ledgerThread?: typeof ledgerThread;
 }
 
-/** Ends what was begun, the youngest first. */
+/** Functions that close what was opened; called in reverse order. */
 export type Closers = (() => Promise<unknown>)[];
 
-/** What every role stands on. */
+/** What every role depends on. */
 export interface Base {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -46,7 +46,7 @@ export interface Base {
   readonly open: OpenDeployment;
 }
 
-/** @throws {Error} with a message for a person; `closers` end what was begun */
+/** @throws {Error} with a readable message; `closers` then close what was opened */
 export async function openBase(config: Config, overrides: ServiceOverrides, closers: Closers): Promise<Base> {
   const clock = overrides.clock ?? systemClock;
   const logger = overrides.logger ?? createLogger(config.logLevel, { format: config.logFormat });
@@ -73,13 +73,13 @@ export async function openBase(config: Config, overrides: ServiceOverrides, clos
   };
 }
 
-/** Makes the folder unless it is there. @throws when nothing can be written into it */
+/** Creates the folder if it does not exist. @throws when it is not writable */
 async function prepareFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await access(folder, constants.W_OK | constants.X_OK);
 }
 
-/** The ledger, not started. */
+/** The ledger, not started yet. */
 export function createServiceLedger(config: Config, base: Base, metrics: LedgerMetrics): Ledger {
   return createLedger({
     database: base.database,
@@ -101,7 +101,7 @@ export function createServiceLedger(config: Config, base: Base, metrics: LedgerM
   });
 }
 
-/** The ledger alone, started, on connections of its own. */
+/** Starts only the ledger, on its own connections. */
 export async function startLedger(
   config: Config,
   metrics: LedgerMetrics,
@@ -114,10 +114,10 @@ export async function startLedger(
   await ledger.start();
   return {
     nudge(tenantId, logId) {
-      // A key that another thread or process rotated signs nothing more than a second later.
+      // A key that another thread or process has rotated stops signing within a second.
       keys
         .refresh()
-        .catch((error: unknown) => base.logger.warn({ err: error }, 'the keys could not be looked up'))
+        .catch((error: unknown) => base.logger.warn({ err: error }, 'could not read the keys'))
         .finally(() => ledger.nudge(tenantId, logId));
     },
     async close() {

@@ -25,7 +25,7 @@ import type { ObjectStore } from '../platform/object-store.js';
 import type { Database, Tx } from '../platform/postgres/database.js';
 import { writeCredentials } from './first-credentials.js';
 
-/** A deployment ready for use: its fixed points and its keys. */
+/** An open deployment: its fixed identifiers and its keys. */
 export interface OpenDeployment {
   readonly deployment: Deployment;
   readonly keyring: OpenKeyring;
@@ -34,7 +34,7 @@ export interface OpenDeployment {
   /** Certifies keys of tenancies with the active issuer key. */
   readonly certify: CertifyTenancyKey;
   readonly createTenancyKeys: BootstrapDeps['createTenancyKeys'];
-  /** Only at the start that made the deployment. */
+  /** Present only at the start that created the deployment. */
   readonly firstOwner?: FirstOwner;
 }
 
@@ -48,8 +48,9 @@ interface DeploymentParts {
 }
 
 /**
- * Opens the deployment of a database, making it at the first start. The first Owner's credentials are on disk before the
- * database knows them: a crash between leaves a file that the next start replaces. Keys are those of the newest key manifest.
+ * Opens the deployment of a database; the first start creates it. The first Owner's credentials are on disk before they
+ * are in the database; after a crash between the two, the next start replaces the file. Keys are those of the newest
+ * key manifest.
  */
 export async function openDeployment(parts: DeploymentParts): Promise<OpenDeployment> {
   const { config, database, clock, ids, keys, objectStore } = parts;
@@ -115,7 +116,7 @@ function firstManifest(
   return makeFirstManifest(tx, deployment, { ids, keys, file, issuer, atMs: clock.now(), certify }, fresh);
 }
 
-/** The issuer key as the database has it: only before there is a manifest, which is made from these rows. */
+/** The issuer key from the database: only used before the first manifest, which is made from these rows. */
 async function storedIssuer(tx: Tx, keys: KeyStore): Promise<Signer> {
   const { deploymentTenancy } = (await findDeployment(tx))!;
   const rows = await listSigningKeys(tx, deploymentTenancy);

@@ -46,10 +46,10 @@ interface IdentityParts {
   nudge(tenantId: string, logId: string): void;
 }
 
-/** What the routes of people are given. */
+/** What the routes for people depend on. */
 export type PeopleDeps = SignInDeps & TenancyDeps & WriteInviteDeps & { readonly pageTokens: PageTokens };
 
-/** Who may come in, and what the routes of identity are given. */
+/** Authentication, and what the identity routes depend on. */
 export interface Identity {
   readonly authenticate: Authenticate;
   readonly authenticateOperator: (authorization: string | undefined) => void;
@@ -61,8 +61,8 @@ export interface Identity {
 }
 
 /**
- * The doors of the service: tokens of applications, tokens of a tenancy's own identity provider, sessions of browsers, client
- * certificates, none of them of a disabled tenancy; and the operator's own.
+ * Opens every way to authenticate: tokens of applications, tokens of a tenancy's own identity provider, browser
+ * sessions and client certificates, all rejected for a disabled tenancy; and the operator's own.
  */
 export async function openIdentity(parts: IdentityParts): Promise<Identity> {
   const { config, database, clock, ids, logger, open } = parts;
@@ -134,7 +134,7 @@ function peopleDeps({ config, database, clock, ids, logger, open }: IdentityPart
   };
 }
 
-/** A token says by its issuer whose it is; who has none may have the session of a browser, or a client certificate. */
+/** A token's issuer selects how it is verified. Without a token, a browser session or a client certificate is used. */
 function createCallerOf(ofApplication: Authenticate, people: PeopleDeps): Authenticate {
   const { publicUrl } = people;
   const ofCertificate = createAuthenticateCertificate(people);

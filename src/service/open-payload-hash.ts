@@ -10,7 +10,7 @@ import { payloadHashRoutes } from '../scitt/payload-hash/payload-hash-routes.js'
 import { readPinnedIssuers } from '../scitt/payload-hash/pinned-issuers.js';
 import type { ScittDeps } from '../scitt/register-statement.js';
 
-/** The payload-hash profile where the operator has pinned its issuers; nothing of it is there otherwise. */
+/** Opens the payload-hash profile if the operator has pinned issuers; otherwise no part of it exists. */
 export async function openPayloadHash(parts: {
   readonly config: Config;
   readonly scitt: ScittDeps;

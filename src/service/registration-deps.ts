@@ -9,7 +9,7 @@ import type { Logger } from '../platform/logger.js';
 import type { Database } from '../platform/postgres/database.js';
 import type { ScittDeps } from '../scitt/register-statement.js';
 
-/** What the registration of statements stands on: the provenance side makes an event of what it accepts. */
+/** What registering statements depends on: the provenance side turns accepted statements into events. */
 export function registrationDeps(parts: {
   readonly database: Database;
   readonly clock: Clock;

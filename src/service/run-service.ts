@@ -9,8 +9,8 @@ const EXIT_FAILED = 1;
 const EXIT_CONFIGURATION = 2;
 
 /**
- * Runs the service until SIGTERM or SIGINT, configured by the environment, and prints where it listens. Ends the process:
- * with 0 after a stop, 1 when the service cannot start or stop, 2 when the configuration is wrong.
+ * Runs the service until SIGTERM or SIGINT, configured by the environment, and prints where it listens. Ends the
+ * process with 0 after a stop, 1 when the service cannot start or stop, 2 when the configuration is invalid.
  */
 export async function runService(environment: Readonly<Record<string, string | undefined>>): Promise<void> {
   try {
@@ -32,7 +32,7 @@ function stopOnSignal(service: RunningService): void {
   const stop = (): void => {
     if (stopping) return;
     stopping = true;
-    // A part that does not end in time must not keep the process: everything acknowledged is in the database.
+    // A part that does not stop in time must not keep the process running: everything acknowledged is in the database.
     setTimeout(() => process.exit(EXIT_FAILED), STOP_WITHIN_MS).unref();
     service.close().then(
       () => process.exit(0),
@@ -62,7 +62,7 @@ function startLines(config: Config, service: RunningService): string[] {
   ];
 }
 
-/** Issuer names keep the address for as long as the evidence lasts: a default that was forgotten cannot be taken back. */
+/** Issuer names are permanent: evidence that was issued under a forgotten default cannot be changed. */
 function loopbackWarning({ publicUrl, host }: Config): string[] {
   const isLoopback = (name: string) => /^(localhost|127(\.\d+){3}|\[::1\]|::1)$/.test(name);
   if (isLoopback(host) || !isLoopback(new URL(publicUrl).hostname)) return [];

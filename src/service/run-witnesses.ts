@@ -33,7 +33,10 @@ export function followedLogs(deployment: Deployment): FollowedLog[] {
   ];
 }
 
-/** With witnesses, the public log and the keys log show what they have cosigned, and nothing newer; never less than before. */
+/**
+ * With witnesses, the public log and the keys log publish only checkpoints that the witnesses have cosigned, and never
+ * an older one than before.
+ */
 export async function cosignedCheckpoints(
   { witnesses }: Config,
   { database, keyring, deployment }: Pick<WitnessParts, 'database' | 'keyring' | 'deployment'>,
@@ -49,7 +52,7 @@ export async function cosignedCheckpoints(
     witnessed && cosigned.some(({ logId }) => logId === log.logId) ? shownCheckpoint(database, log) : undefined;
 }
 
-/** Asks witnesses in the roles that keep the logs; undefined where none are configured. */
+/** Requests cosignatures in the roles that keep the logs; undefined without configured witnesses. */
 export async function runWitnesses(config: Config, parts: WitnessParts): Promise<ScheduledJob | undefined> {
   if (config.witnesses.length === 0 || (config.role !== 'all' && config.role !== 'ledger')) return undefined;
   return startWitnessJob({

@@ -10,7 +10,7 @@ import { inviteSchema } from '../iam/invites/invite.js';
 import { memberSchema } from '../iam/members/member.js';
 import { subjectSchema } from '../iam/subjects/subject.js';
 
-/** Names that generated clients give to what the interface answers. */
+/** Names that generated clients give to the response types. */
 export const SCHEMA_NAMES: Readonly<Record<string, ZodType>> = {
   AccessPolicy: accessPolicySchema,
   Application: applicationSchema,

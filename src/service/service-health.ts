@@ -3,7 +3,7 @@ import type { Ledger } from '../ledger/round.js';
 import type { Database } from '../platform/postgres/database.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
 
-/** Whether the service can take requests now, and how its parts are. */
+/** Whether the service can take requests now, and the state of its parts. */
 export interface ServiceHealth {
   readonly ready: boolean;
   readonly checks: Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ export interface ServiceHealth {
 
 const PROBE_MS = 2_000;
 
-/** Asks the parts that a request needs. How far the sequencers lag is told, and never makes the service unready. */
+/** Checks the parts that a request needs. The sequencers' lag is reported, but never makes the service unready. */
 export async function serviceHealth(parts: {
   database: Database;
   queues: QueueBackend;
@@ -37,7 +37,7 @@ export async function serviceHealth(parts: {
   };
 }
 
-/** Faults are told and never make the service unready: whoever can write rows could stop it. */
+/** Faults are reported but never make the service unready: otherwise anybody who can write rows could stop it. */
 function keyState({ manifests, faults }: Pick<KeyOperatorDeps, 'manifests' | 'faults'>): string {
   const { number, issuedAtMs } = manifests.current.manifest;
   const count = faults().length;

@@ -1,6 +1,6 @@
 import type { ServiceHealth } from './service-health.js';
 
-/** The page at `/`: what this is, whether it is well, where to go on. No script, no asset from elsewhere. */
+/** The page at `/`: what this is, its state, and links. No scripts, no external assets. */
 export function statusPage(health: ServiceHealth, publicUrl: string, rootFingerprint: string): string {
   const state = health.ready ? 'ready' : 'not ready';
   const rows = Object.entries(health.checks)

@@ -2,17 +2,17 @@ import { type Route, route } from '../platform/http/route.js';
 import type { ServiceHealth } from './service-health.js';
 import { statusPage } from './status-page.js';
 
-/** What the routes around the interface ask of the service. */
+/** What the routes outside the interface need from the service. */
 export interface StatusSource {
   health(): Promise<ServiceHealth>;
   /** Prometheus text format. */
   metrics(): Promise<{ text: string; contentType: string }>;
   readonly publicUrl: string;
-  /** All that a verifier needs to know of this deployment. */
+  /** The one fact that a verifier must be given about this deployment. */
   rootFingerprint(): string;
 }
 
-/** Liveness, readiness, metrics and the page at `/`. None needs a token, none tells of a tenancy. */
+/** Liveness, readiness, metrics and the page at `/`. They need no token and reveal nothing about tenancies. */
 export function statusRoutes(source: StatusSource): Route[] {
   const shared = { method: 'GET', access: 'public', extension: true, success: 200 } as const;
   return [

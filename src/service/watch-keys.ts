@@ -10,26 +10,29 @@ import type { Logger } from '../platform/logger.js';
 import type { Database } from '../platform/postgres/database.js';
 
 const EVERY_MS = 2_000;
-/** Whoever sends tokens of keys that do not exist makes us look no more often than this. */
+/** The shortest time between two refreshes, so that tokens with unknown keys cannot cause more. */
 const AT_MOST_EVERY_MS = 1_000;
-/** How many looks lie between two at what changes less: rows, object store, and the sign that this process lives. */
+/**
+ * Every tenth refresh also checks what changes less often (rows, object store) and records that this process is alive.
+ */
 const THOROUGH_EVERY = 10;
 
 /** Keeps the keys of this process at the newest key manifest. */
 export interface KeyWatch {
-  /** Looks no more often than once a second. */
+  /** Refreshes, at most once a second. */
   refresh(): Promise<void>;
-  /** Looks now. */
+  /** Refreshes at once. */
   adoptNow(): Promise<void>;
-  /** What is wrong with the stored copies of the keys, in sentences: rows that no manifest lists, manifests set back. */
+  /** Problems with the stored copies of the keys, as sentences: rows that no manifest lists, manifests set back. */
   faults(): readonly string[];
   close(): Promise<void>;
 }
 
 /**
- * Keeps the keyring of this process at the newest manifest, whichever process made it, and tells the others which one it has:
- * a new key becomes active only when all have it. Compares the database's copies with it and says loudly what differs.
- * @param found told how many faults there are
+ * Keeps the keyring of this process at the newest manifest, whichever process made it, and publishes which one it has
+ * adopted: a new key becomes active only when all processes have it. Compares the database's copies with the manifest
+ * and logs differences as errors.
+ * @param found receives the number of faults
  */
 export function watchKeys(deps: {
   readonly database: Database;
@@ -73,7 +76,7 @@ export function watchKeys(deps: {
     looks += 1;
     const changed = await manifests.refresh(thorough);
     if (changed) await keyring.adopt(manifestRows(manifests.current.manifest));
-    // After the keyring has it: what this process says here, others rely on.
+    // After the keyring has adopted it: other processes rely on this record.
     if (changed || thorough) await compare();
     tell();
   }
@@ -99,7 +102,7 @@ export function watchKeys(deps: {
     return begin();
   }
 
-  const failed = (error: unknown) => logger.warn({ err: error }, 'the keys could not be looked up');
+  const failed = (error: unknown) => logger.warn({ err: error }, 'could not read the keys');
   const timer = setInterval(() => begin().catch(failed), EVERY_MS);
   timer.unref();
   begin().catch(failed);

@@ -192,7 +192,7 @@ describe('a chain of certificates', () => {
     expect(refusal(with_({ notBefore: new Date(NOW + 60_000) }))).toMatch('not valid at this time');
     expect(refusal(with_({ usages: [KEY_ENCIPHERMENT] }))).toMatch('not for signing');
     expect(refusal(with_({ purposes: [1] }))).toMatch('not for signing');
-    expect(refusal(with_({ uris: ['https://other.example'] }))).toMatch('none of the names');
+    expect(refusal(with_({ uris: ['https://other.example'] }))).toMatch('not among the names');
     expect(refusal(with_({ authority: true, usages: [CERTIFICATE_SIGN] }))).toMatch("an authority's");
     expect(refusal(with_({ strange: 36 }))).toMatch('not understood');
     const posing = with_({ subject: 'No authority', usages: [CERTIFICATE_SIGN] });
@@ -216,7 +216,7 @@ describe('a chain of certificates', () => {
     const restricted = authority({ subject: 'Restricted', issuedBy: root, more: [permitted] });
     const posing = sampleCertificate({ ...named, issuedBy: restricted });
     const refusal = resolved(signedBy(posing, [posing.der, restricted.der]), { authorities: [trusted(root)] });
-    expect(refusal).toMatch('none of the names');
+    expect(refusal).toMatch('not among the names');
     const uri = sampleCertificate({ ...SIGNS, issuedBy: restricted });
     expect(resolved(signedBy(uri, [uri.der, restricted.der]), { authorities: [trusted(root)] })).toMatch(
       'may not give',

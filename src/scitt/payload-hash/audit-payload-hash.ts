@@ -9,7 +9,7 @@ import { type PayloadHashEvidence, payloadHashEvidence, unregisteredPayloads } f
 const PAGE = 200;
 const NAME = 'payload-hash registrations';
 
-/** Checks that what the profile's log commits to is the hash of each submitted payload, and of nothing else. */
+/** Checks that the profile's log commits to the hash of each submitted payload, and to nothing else. */
 export async function auditPayloadHash({ database, fault }: Pick<AuditContext, 'database' | 'fault'>): Promise<void> {
   for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
     const rows = await database.inTransaction('system', (tx) => payloadHashEvidence(tx, after, PAGE));

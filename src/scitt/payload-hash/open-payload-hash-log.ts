@@ -5,7 +5,10 @@ import type { Ids } from '../../platform/ids.js';
 import type { Database } from '../../platform/postgres/database.js';
 import { findPayloadHashLog, insertPayloadHashLog } from './payload-hash-store.js';
 
-/** The profile's log, made by the first start that has the profile on, whoever else starts at the same time. */
+/**
+ * Returns the profile's log. The first start with the profile enabled creates it, once even if several processes start
+ * together.
+ */
 export function openPayloadHashLog(
   deps: { readonly database: Database; readonly clock: Clock; readonly ids: Ids; readonly massifHeight: number },
   tenantId: string,

@@ -1,13 +1,13 @@
 import type { Tx } from '../../platform/postgres/database.js';
 
-/** A registration of the payload-hash profile with its entry; what is null is not there. */
+/** A registration of the payload-hash profile with its entry; null columns mean that it does not exist. */
 export interface PayloadHashEvidence {
   readonly tenant_id: string;
   readonly entry_id: string;
   readonly statement_hash: Uint8Array;
   readonly submitted: Uint8Array;
   readonly entry: Uint8Array | null;
-  /** Its entry is in the profile's log, or waits for it. */
+  /** True if its entry is in the profile's log or queued for it. */
   readonly logged: boolean;
 }
 
@@ -26,7 +26,7 @@ export async function payloadHashEvidence(tx: Tx, after: string, limit: number):
   );
 }
 
-/** Entries of the profile's log that no registration stands behind. */
+/** Entries of the profile's log without a registration. */
 export async function unregisteredPayloads(tx: Tx, limit: number): Promise<string[]> {
   const rows = await tx.query<{ entry_id: string }>(
     `SELECT l.entry_id FROM archivist.payload_hash_log p

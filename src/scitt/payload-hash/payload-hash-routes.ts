@@ -10,13 +10,13 @@ import { hasPayloadHashEntry } from './payload-hash-store.js';
 import { type PayloadHashDeps, registerPayloadHash } from './register-payload-hash.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Its stock client understands one answer, the receipt itself: everybody waits. */
+/** The stock client accepts only the receipt itself as a response, so every request waits for it. */
 const WITHIN_MS = 25_000;
 
 /**
- * The payload-hash profile: a SCRAPI of its own for the conserver's stock SCITT link, which sends no token and checks
- * receipts over the payload's hash. Pinned issuers and a limit for each address stand in place of a token.
- * @param at path prefix of all of it
+ * The payload-hash profile: separate SCRAPI routes for the conserver's stock SCITT link, which sends no token and
+ * checks receipts over the payload's hash. Pinned issuers and a rate limit for each address replace the token.
+ * @param at path prefix of all routes
  */
 export function payloadHashRoutes(deps: PayloadHashDeps & DiscoveryDeps, at: string): Route[] {
   return [registerRoute(deps, at), receiptRoute(deps, at), ...configurationRoutes(deps, at, 'PayloadHash')];
@@ -78,7 +78,7 @@ function receiptRoute(deps: PayloadHashDeps & DiscoveryDeps, at: string): Route 
 async function receiptOf(deps: PayloadHashDeps & DiscoveryDeps, at: string, entryId: string): Promise<Reply> {
   const bytes = await deps.receipts.receipt(deps.log, entryId, WITHIN_MS);
   if (!bytes)
-    throw retryLater('unavailable', 'The statement is kept, and its log is not sealed yet; send it again.', 1);
+    throw retryLater('unavailable', 'The statement is registered, but its log is not sealed yet: send it again.', 1);
   const headers = { location: `${deps.publicUrl}${at}/entries/${entryId}` };
   return { bytes, contentType: 'application/cose', headers };
 }

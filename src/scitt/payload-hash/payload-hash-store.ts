@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/postgres/database.js';
 
-/** The log of the profile, or undefined before it was first switched on. */
+/** The log of the profile; undefined before it was first enabled. */
 export async function findPayloadHashLog(tx: Tx, tenantId: string): Promise<string | undefined> {
   const [row] = await tx.query<{ log_id: string }>(
     'SELECT log_id FROM archivist.payload_hash_log WHERE tenant_id = $1',
@@ -9,7 +9,7 @@ export async function findPayloadHashLog(tx: Tx, tenantId: string): Promise<stri
   return row?.log_id;
 }
 
-/** Makes this the log of the profile; false when there is one. */
+/** Makes this the log of the profile; false when there is one already. */
 export async function insertPayloadHashLog(tx: Tx, tenantId: string, logId: string): Promise<boolean> {
   const touched = await tx.execute(
     'INSERT INTO archivist.payload_hash_log (tenant_id, log_id) VALUES ($1, $2) ON CONFLICT DO NOTHING',
@@ -26,7 +26,7 @@ export interface PayloadHashRegistration {
   readonly registeredAt: Date;
 }
 
-/** Takes a statement for its entry; false when it is registered already, also by a transaction that ran at the same time. */
+/** Claims a statement for its entry; false when it is already registered, also by a concurrent transaction. */
 export async function takePayloadHashRegistration(tx: Tx, registration: PayloadHashRegistration): Promise<boolean> {
   const touched = await tx.execute(
     `INSERT INTO archivist.payload_hash_registration (tenant_id, statement_hash, entry_id, submitted, registered_at)
@@ -42,7 +42,7 @@ export async function takePayloadHashRegistration(tx: Tx, registration: PayloadH
   return touched === 1;
 }
 
-/** The entry of a statement that is registered. */
+/** The entry of a registered statement. */
 export async function findPayloadHashEntry(
   tx: Tx,
   tenantId: string,

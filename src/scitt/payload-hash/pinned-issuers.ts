@@ -17,9 +17,9 @@ const fileSchema = z.strictObject({
 });
 
 /**
- * The issuers whose keys the operator has pinned, from the text of the file that names them: `{"issuers": [{"issuer",
- * "kid", "public_key"}]}`, the key as a JWK or as PEM.
- * @throws {TypeError} saying what is wrong with the file, without its content
+ * Reads the issuers whose keys the operator has pinned, from the text of the configured file: `{"issuers": [{"issuer",
+ * "kid", "public_key"}]}`, with the key as a JWK or PEM.
+ * @throws {TypeError} describing what is wrong with the file, without its content
  */
 export function readPinnedIssuers(text: string, now: Date): TrustAnchor[] {
   let value: unknown;
@@ -39,7 +39,7 @@ export function readPinnedIssuers(text: string, now: Date): TrustAnchor[] {
       const read = readTrustAnchor({ issuer, kid, public_key: jwk });
       return { ...read, tenantId: '', anchorId: `pinned-${place + 1}`, createdAt: now };
     } catch (error) {
-      const reason = error instanceof ApiError ? error.description : 'public_key: it is no public key in PEM';
+      const reason = error instanceof ApiError ? error.description : 'public_key: it is not a public key in PEM';
       throw new TypeError(`issuers.${place}.${reason}`);
     }
   });

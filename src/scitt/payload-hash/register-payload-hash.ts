@@ -21,15 +21,16 @@ export interface PayloadHashDeps {
   readonly reservedIssuers: readonly string[];
   readonly receipts: ReceiptWatch;
   readonly failpoints: Failpoints;
-  /** Counts a request of this address. @throws {ApiError} rate_limited */
+  /** Counts a request from this address. @throws {ApiError} rate_limited */
   admit(address: string): Promise<void>;
-  /** Says that an entry waits for the log. */
+  /** Tells the sequencer that an entry waits for the log. */
   nudge(log: LogRef): void;
 }
 
 /**
- * Registers a statement of a pinned issuer under the SHA-256 of its payload, which is what this log commits to in place of
- * the statement (docs/design/interface.md#existing-clients). Resolves to the entry's id; of the same statement always to the first one.
+ * Registers a statement of a pinned issuer under the SHA-256 of its payload, which this log commits to instead of the
+ * statement (docs/design/interface.md#existing-clients). Resolves with the entry's id; for a repeated statement, with
+ * that of the first entry.
  * @throws {StatementRefused}
  */
 export async function registerPayloadHash(deps: PayloadHashDeps, submitted: Uint8Array): Promise<string> {

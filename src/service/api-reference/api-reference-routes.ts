@@ -19,7 +19,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const PAGE = 'reference.html';
 const FILES = Object.keys(TYPES).filter((name) => name !== PAGE) as [string, ...string[]];
 
-/** The page runs our scripts and asks this service, nothing else. Swagger UI draws its icons from data URLs. */
+/** The page runs only our scripts and connects only to this service. Swagger UI draws its icons from data URLs. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -38,8 +38,8 @@ interface HeldFile {
 }
 
 /**
- * `/docs`: the reference of the interface as a page, made in the browser by Swagger UI from `/openapi.json`. Of the pages
- * tried it is the one that works under this content security policy and asks nobody else.
+ * `/docs`: the API reference as a page, rendered in the browser by Swagger UI from `/openapi.json`. Of the tools we
+ * tried, it is the one that works under this content security policy and loads nothing from elsewhere.
  */
 export function apiReferenceRoutes(): Route[] {
   const held = new Map<string, Promise<HeldFile>>();
@@ -92,7 +92,7 @@ async function read(name: string): Promise<HeldFile> {
   return { plain, gzipped: await promisify(gzip)(plain), etag };
 }
 
-/** The build copies Swagger UI's files beside ours; sources find them in the development package. */
+/** The build copies Swagger UI's files next to ours; when run from source, they are in the development package. */
 function folderOf(name: string): string {
   const own = dirname(fileURLToPath(import.meta.url));
   if (!name.startsWith('swagger-ui') || own.includes(join('dist', 'src'))) return own;
