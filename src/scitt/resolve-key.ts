@@ -46,7 +46,7 @@ export type KeyResolution =
  */
 export function resolveKey(statement: ExaminedStatement, sources: KeySources): KeyResolution {
   if (isReservedIssuer(statement.issuer, sources.reserved))
-    throw rejected('This issuer name is reserved for the service.');
+    throw rejected('This issuer name is reserved for the service itself.');
   const { key, resolution } = found(statement, sources);
   const { algorithm, payload } = statement;
   const { protectedBytes, signature } = statement.read.sign1;

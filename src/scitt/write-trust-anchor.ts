@@ -34,7 +34,7 @@ export function createTrustAnchor(
     const createdAt = new Date(deps.clock.now());
     const anchor: TrustAnchor = { ...readTrustAnchor(body), tenantId, anchorId: deps.ids.uuid(), createdAt };
     if (isReservedIssuer(anchor.issuer, deps.reservedIssuers))
-      throw new ApiError('bad_request', 'issuer: this name is reserved for the service');
+      throw new ApiError('bad_request', 'issuer: this name is reserved for the service itself');
     if ((await countTrustAnchors(tx, tenantId)) >= MAX_ANCHORS)
       throw new ApiError('quota_reached', `A tenancy has at most ${MAX_ANCHORS} trust anchors.`);
     if (!(await insertTrustAnchor(tx, anchor)))

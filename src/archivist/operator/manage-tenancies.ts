@@ -29,7 +29,7 @@ export interface OperatorDeps {
   readonly disabled: DisabledTenancies;
 }
 
-/** What the operator sees of a tenancy: its record, but none of its contents. */
+/** What the operator sees of a tenancy: its record, but nothing inside it. */
 export function tenancyRecord(tenancy: Tenancy): Record<string, unknown> {
   return {
     identity: `tenancies/${tenancy.tenantId}`,
