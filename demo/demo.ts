@@ -23,7 +23,7 @@ interface EventPage {
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** Plays the main job: three vCons become evidence, are verified offline, and one altered byte is refused. */
+/** Shows the main use: three vCons become evidence, are verified offline, and one altered byte is refused. */
 async function demo(): Promise<void> {
   const folder = resolve('demo-output');
   const dataDir = await mkdtemp(join(tmpdir(), 'archivist-demo-'));
@@ -42,7 +42,7 @@ async function demo(): Promise<void> {
     await service.stop();
     await rm(dataDir, { recursive: true, force: true });
   }
-  say('3  The service is stopped and its data deleted. What follows uses the saved files alone.');
+  say('3  The service is stopped and its data deleted. What follows uses only the saved files.');
   for (const name of FILES) await verify(folder, `${name}.vcon.json`, name, issuer);
   say('\n4  One byte of the first vCon is altered.');
   await alter(join(folder, `${FILES[0]}.vcon.json`), join(folder, 'altered.vcon.json'));
@@ -77,7 +77,9 @@ async function capture(service: ThrowAwayService, folder: string, name: string):
   ];
 }
 
-/** The event's transparent statement, asked for until the logs are sealed: before that it is 404 with Retry-After. */
+/**
+ * The event's transparent statement; retries until the logs are sealed, because before that it is 404 with Retry-After.
+ */
 async function evidence(service: ThrowAwayService, subject: string): Promise<Uint8Array> {
   const query = `/archivist/v2/assets/-/events?event_attributes.subject=${encodeURIComponent(subject)}`;
   for (const until = Date.now() + SEALED_WITHIN_MS; Date.now() < until; ) {
@@ -101,7 +103,7 @@ async function saveKeys(service: ThrowAwayService, folder: string): Promise<stri
   return [...files.map(([file, path]) => `curl -o ${shown(folder, file)} ${YOURS}${path}`), ISSUER_COMMAND];
 }
 
-/** Runs the offline verifier and shows what it prints. Resolves to its exit status. */
+/** Runs the offline verifier and shows its output. Resolves with its exit status. */
 async function verify(folder: string, vcon: string, name: string, issuer: string): Promise<number> {
   say(`\n   $ ${verifyCommand(folder, vcon, name, issuer)}`);
   const { status, output } = await run(verifyArguments(folder, vcon, name, issuer));
@@ -132,7 +134,7 @@ function run(words: string[]): Promise<{ status: number; output: string }> {
   });
 }
 
-/** Changes one letter inside a string, so that the document stays a readable vCon. */
+/** Changes one letter inside a string, so that the document stays a valid vCon. */
 async function alter(from: string, to: string): Promise<void> {
   const text = await readFile(from, 'utf8');
   const place = text.search(/(?<=":\s*"[^"\\]{3,})[a-z](?=[a-z]{2})/);
@@ -144,7 +146,7 @@ function shown(folder: string, file: string): string {
   return relative('.', join(folder, file));
 }
 
-/** One line that counts the seconds while something is awaited; nothing where nobody watches. */
+/** One line that counts the seconds while something is awaited; nothing without a terminal. */
 async function withProgress<Value>(what: string, awaited: Promise<Value>): Promise<Value> {
   const begun = Date.now();
   const show = (): void => void process.stdout.write(`\r   ${what} … ${Math.round((Date.now() - begun) / 1000)} s `);

@@ -8,7 +8,7 @@ import { issuerDid } from '../src/core/statement/issuer-did.js';
 const MAIN = fileURLToPath(new URL('../src/main.js', import.meta.url));
 const STARTED_WITHIN_MS = 90_000;
 
-/** A whole service with its plugin, in a process of its own and in a folder of its own. */
+/** A whole service with its plugin, in its own process and folder. */
 export interface ThrowAwayService {
   readonly url: string;
   readonly pluginUrl: string;
@@ -19,7 +19,9 @@ export interface ThrowAwayService {
   stop(): Promise<void>;
 }
 
-/** Starts the built program as `npm start` does, on free ports. @throws {Error} with what it printed when it does not start */
+/**
+ * Starts the built program as `npm start` does, on free ports. @throws {Error} with its output when it does not start
+ */
 export async function startThrowAwayService(dataDir: string): Promise<ThrowAwayService> {
   const [port, pluginPort] = await Promise.all([freePort(), freePort()]);
   const url = `http://127.0.0.1:${port}`;
@@ -49,7 +51,7 @@ function freePort(): Promise<number> {
   });
 }
 
-/** Resolves at the last of the start lines, the one that tells how to stop. */
+/** Resolves at the last start line, which says how to stop. */
 function started(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     let printed = '';

@@ -1,11 +1,11 @@
 import type { Clock } from '../../src/platform/clock.js';
 import { DeliverLater, retryAfter } from './delivery-failure.js';
 
-/** The bearer token of an application, asked for when it is needed and kept while it lasts. */
+/** The bearer token of an application, requested when needed and cached until it expires. */
 export interface AccessToken {
-  /** @throws {DeliverLater} whatever is wrong: it is never the fault of the event that waits */
+  /** @throws {DeliverLater} for every failure, because it is never the event's fault */
   get(): Promise<string>;
-  /** Forgets the token if it is still this one: the service has refused it. */
+  /** Drops this token from the cache: the service has rejected it. */
   forget(token: string): void;
 }
 
@@ -18,8 +18,8 @@ interface Kept {
 }
 
 /**
- * @param send posts a form and resolves with the answer; may reject
- * @param secretExpires is told with each token when the client secret expires, where the service says so
+ * @param send posts a form and resolves with the response; may reject
+ * @param secretExpires called with each token when the service says when the client secret expires
  */
 export function createAccessToken(parts: {
   readonly clientId: string;

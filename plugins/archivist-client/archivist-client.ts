@@ -4,7 +4,7 @@ import type { EventAttributes } from '../operation/operation-event.js';
 import { createAccessToken } from './access-token.js';
 import { DeliverLater, type ErrorBody, type EventRefused, failureFrom, failureOf } from './delivery-failure.js';
 
-/** Keys that the service publishes. */
+/** The public keys of the service. */
 export interface ServiceKeys {
   readonly logKeys: readonly PublicJwk[];
   readonly issuerKeys: readonly PublicJwk[];
@@ -12,21 +12,23 @@ export interface ServiceKeys {
 
 /** The part of the archivist interface that delivery uses. Each call throws `EventRefused` or `DeliverLater`. */
 export interface ArchivistClient {
-  /** Identity of the asset with this subject, if there is one that we can see. */
+  /** Identity of the asset with this subject, if there is one that this client can see. */
   findAsset(subject: string): Promise<string | undefined>;
-  /** Creates the asset of a subject, or finds the one that a racing worker has made. */
+  /** Creates the asset of a subject, or finds the one that a concurrent worker has created. */
   createAsset(subject: string): Promise<string>;
-  /** Records an event; with a key that was used before and an equal body, answers with the first event's identity. */
+  /** Records an event. With a repeated key and an equal body, returns the identity of the first event. */
   recordEvent(assetIdentity: string, event: NewEvent, idempotencyKey: string): Promise<string>;
-  /** Records many events in one request; each is answered for itself, in its place. */
+  /** Records many events in one request. Each has its own outcome, in order. */
   recordEvents(items: readonly BulkEvent[]): Promise<readonly BulkOutcome[]>;
-  /** Statement, receipts and event in one file. Refused with 404 while the log is not sealed. */
+  /**
+   * The transparent statement: statement, receipts and event in one file. Refused with 404 while the log is not sealed.
+   */
   transparentStatement(eventIdentity: string): Promise<Uint8Array>;
-  /** The keys that the service publishes now. */
+  /** The current public keys of the service. */
   serviceKeys(): Promise<ServiceKeys>;
-  /** Attributes of the events about a subject that we can see, on any asset, the newest 100 at most. */
+  /** Attributes of the newest events about a subject, on any asset that this client can see; at most 100. */
   eventsAbout(subject: string): Promise<readonly EventAttributes[]>;
-  /** Identity of an event of the asset that has all these attributes. */
+  /** Identity of an event of the asset with all these attributes. */
   findEvent(assetIdentity: string, attributes: Readonly<Record<string, string>>): Promise<string | undefined>;
 }
 
@@ -42,7 +44,7 @@ export interface BulkEvent {
   readonly idempotencyKey: string;
 }
 
-/** The event's identity, or why it was not taken. */
+/** The event's identity, or why it was refused. */
 export type BulkOutcome = { readonly identity: string } | { readonly failure: EventRefused | DeliverLater };
 
 export interface ArchivistClientOptions {
@@ -52,7 +54,7 @@ export interface ArchivistClientOptions {
   readonly clientSecret: string;
   readonly clock: Clock;
   readonly timeoutMs?: number;
-  /** Told with each token when the client secret expires. */
+  /** Called with each token when the client secret expires. */
   readonly secretExpires?: (clientId: string, atMs: number) => void;
 }
 
@@ -68,13 +70,15 @@ interface Call {
   readonly idempotencyKey?: string;
 }
 
-/** Talks to an archivist with client credentials. The token is asked for when first needed, and again after one 401. */
+/**
+ * A client that authenticates with client credentials. It requests a token when first needed, and again after one 401.
+ */
 export function createArchivistClient(options: ArchivistClientOptions): ArchivistClient {
   const { url, clock, timeoutMs = TIMEOUT_MS } = options;
 
   async function send(what: string, path: string, init: RequestInit): Promise<Response> {
     try {
-      // A redirect would carry the token to wherever it points.
+      // A redirect would send the token to another host.
       return await fetch(url + path, { ...init, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) });
     } catch (error) {
       throw new DeliverLater(`${what}: ${reasonOf(error)}`);
@@ -223,7 +227,7 @@ function bulkOutcome(answer: BulkAnswer): BulkOutcome {
   return { failure: failureFrom(answer.status, answer, 'event') };
 }
 
-/** What went wrong on the way: `fetch` hides it in the cause. */
+/** Why the request failed: `fetch` hides it in the cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'no answer';
   const cause = error.cause as { code?: unknown } | undefined;

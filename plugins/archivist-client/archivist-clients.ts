@@ -4,10 +4,13 @@ import { type ArchivistClient, createArchivistClient } from './archivist-client.
 import { bulkRecorder } from './bulk-recorder.js';
 import { DeliverLater } from './delivery-failure.js';
 
-/** The client in whose name an operation is delivered, by the label of its tenancy; undefined is the plugin's own. */
+/** The client that delivers an operation, by the label of its tenancy; undefined is the plugin's own tenancy. */
 export type ArchivistClients = (tenancy: string | undefined) => ArchivistClient;
 
-/** One client for each application. The answer throws {@link DeliverLater} for a tenancy that is no longer configured. */
+/**
+ * Creates one client for each application. The result throws {@link DeliverLater} for a tenancy that is no longer
+ * configured.
+ */
 export function archivistClients(
   settings: Pick<PluginSettings, 'archivistUrl' | 'clientId' | 'clientSecret' | 'bulk'>,
   tenancies: ReadonlyMap<string, ClientCredentials>,

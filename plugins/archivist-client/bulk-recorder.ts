@@ -1,13 +1,13 @@
 import type { ArchivistClient, BulkEvent, BulkOutcome } from './archivist-client.js';
 import { EventRefused } from './delivery-failure.js';
 
-/** How many events go together, and how long the first of them waits for company. */
+/** Most events of a batch, and how long the first one waits for others. */
 const MOST_EVENTS = 500;
 const MOST_BYTES = 4 * 1024 * 1024;
 const GATHER_MS = 5;
-/** Requests under way at a time: while they are, the next batch grows. */
+/** Concurrent requests; while they run, the next batch grows. */
 const MOST_REQUESTS = 2;
-/** What a service answers that has no such endpoint. */
+/** Statuses of a service without this endpoint. */
 const NO_ENDPOINT = [404, 405];
 
 interface Waiting {
@@ -18,8 +18,8 @@ interface Waiting {
 }
 
 /**
- * A client whose events go many in one request, each under its own key and with its own answer. A service without the
- * endpoint, and a batch that is refused as a whole, get them one by one.
+ * A client that sends many events in one request, each with its own key and outcome. If the service has no bulk
+ * endpoint or refuses the whole batch, it sends the events one by one.
  */
 export function bulkRecorder(client: ArchivistClient): ArchivistClient {
   let waiting: Waiting[] = [];

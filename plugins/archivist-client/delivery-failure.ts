@@ -1,4 +1,4 @@
-/** The service refuses this event for good: sending it again as it is cannot help. */
+/** The service refuses this event permanently: retrying it unchanged cannot help. */
 export class EventRefused extends Error {
   override readonly name = 'EventRefused';
   readonly status: number;
@@ -9,10 +9,10 @@ export class EventRefused extends Error {
   }
 }
 
-/** Not now: the service is away, busy, or does not let us in yet. */
+/** A temporary failure: the service is down, busy, or does not accept the credentials yet. */
 export class DeliverLater extends Error {
   override readonly name = 'DeliverLater';
-  /** What the service asked us to wait, in milliseconds. */
+  /** How long the service asked us to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, retryAfterMs?: number) {
@@ -21,24 +21,24 @@ export class DeliverLater extends Error {
   }
 }
 
-/** Answers that blame the event itself (docs/design/README.md#one-operation). Every other one may pass with time. */
+/** Statuses that blame the event itself (docs/design/README.md#one-operation). All others may be temporary. */
 const REFUSALS = [400, 404, 409, 413, 422];
-/** More than any description of ours: only what is no answer of a service is cut. */
+/** Longer than any of our descriptions: only responses of something else are cut. */
 const MAX_REASON_LENGTH = 16_384;
 
-/** What the service says of a request that it does not fulfil. */
+/** The body of an error response. */
 export interface ErrorBody {
   readonly error?: unknown;
   readonly description?: unknown;
 }
 
-/** The failure that an answer other than success stands for. Reads the body. */
+/** The failure for an unsuccessful response. Reads the body. */
 export async function failureOf(response: Response, what: string, nowMs: number): Promise<EventRefused | DeliverLater> {
   const text = await response.text().catch(() => '');
   return failureFrom(response.status, errorBody(text), what, retryAfter(response.headers.get('retry-after'), nowMs));
 }
 
-/** A proxy's answer is no JSON, and says why all the same. */
+/** A proxy's error response is not JSON, but still says why. */
 function errorBody(text: string): ErrorBody | null {
   try {
     return JSON.parse(text) as ErrorBody | null;
@@ -47,7 +47,7 @@ function errorBody(text: string): ErrorBody | null {
   }
 }
 
-/** The failure that a status and what is said beside it stand for. */
+/** The failure for a status and its error body. */
 export function failureFrom(
   status: number,
   body: ErrorBody | null,
@@ -59,7 +59,7 @@ export function failureFrom(
   return REFUSALS.includes(status) ? new EventRefused(status, reason) : new DeliverLater(reason, retryAfterMs);
 }
 
-/** Milliseconds that a Retry-After header asks for (RFC 9110 section 10.2.3): seconds, or a date. */
+/** The wait in a Retry-After header (RFC 9110 section 10.2.3), as seconds or a date, in milliseconds. */
 export function retryAfter(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;

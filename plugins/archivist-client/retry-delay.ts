@@ -7,12 +7,12 @@ export interface RetryPace {
 }
 
 export const RETRY_PACE: RetryPace = { firstMs: 1_000, mostMs: 60_000 };
-/** No service sends us away for longer, whatever it says. */
+/** The longest wait that is accepted from a service. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 
 /**
- * Milliseconds until the next attempt: doubling up to the most, the upper half of it at random, so that a thousand
- * waiting jobs do not come back as one; never before the time that the service asked for.
+ * Milliseconds until the next attempt: exponential backoff up to a maximum. The upper half is random, so that a
+ * thousand waiting jobs do not all retry at once. Never earlier than the service asked.
  * @param attempts made so far, at least 1
  * @param random in [0, 1)
  */

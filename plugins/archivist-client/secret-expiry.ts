@@ -5,7 +5,7 @@ import type { Clock } from '../../src/platform/clock.js';
 /** How long before a client secret expires the plugin warns: thirty days. */
 export const WARN_BEFORE_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** Shows when the plugin's client secrets expire, and warns in the log from thirty days before, with each new token. */
+/** Reports when the plugin's client secrets expire, and logs a warning with each new token from thirty days before. */
 export function watchSecretExpiry(parts: {
   readonly registry: Registry;
   readonly clock: Clock;
@@ -22,7 +22,7 @@ export function watchSecretExpiry(parts: {
     if (atMs - parts.clock.now() <= WARN_BEFORE_MS)
       parts.logger.warn(
         { client, expires: new Date(atMs).toISOString() },
-        'the client secret expires soon; let an Owner regenerate it',
+        'the client secret expires soon: ask an Owner to regenerate it',
       );
   };
 }

@@ -1,30 +1,30 @@
 import { within } from './time-limit.js';
 
 /**
- * How long the caller of a capture waits for its answer. A capture becomes final only while there is time to say so: a
- * caller that was refused must not find an event later.
+ * How long the caller of a capture waits for its response. A capture becomes final only while there is time to say so:
+ * a caller that was refused must not find an event later.
  */
 export interface AnswerWindow {
   /** Whether a capture may still become final. */
   isOpen(): boolean;
-  /** Whether the caller was told that nothing is kept. */
+  /** Whether the caller was told that nothing was stored. */
   isRefused(): boolean;
 }
 
-/** Of a caller that tries again until the operation is kept, and is never refused. */
+/** For a caller that retries until the operation is stored, and is never refused. */
 export const NO_HURRY: AnswerWindow = { isOpen: () => true, isRefused: () => false };
 
 /** Milliseconds from the last byte of a request. */
 export interface AnswerLimits {
-  /** Until when a capture may become final. */
+  /** A capture may become final until then. */
   readonly finalMs: number;
-  /** Until when the caller has an answer. */
+  /** The caller has its response by then. */
   readonly answerMs: number;
 }
 
 /**
- * The result of work in its window. When this rejects, the caller is refused, and the work knows it.
- * @param what the message of the refusal when time runs out
+ * Runs work within its window. If this rejects, the caller is refused, and the work can see that.
+ * @param what the message of the error on timeout
  * @throws {TimeLimitError}
  */
 export async function answerWithin<Value>(

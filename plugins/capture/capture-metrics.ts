@@ -1,11 +1,11 @@
 import { Counter, type Registry } from 'prom-client';
 
-/** Beyond so many names the operation is counted as `other`: whoever reports must not fill the memory. */
+/** Operations beyond this many names are counted as `other`, so that callers cannot exhaust memory. */
 const MOST_NAMES = 100;
 
-/** What became of operations, by name. */
+/** Counts of operations by name. */
 export interface OperationMetrics {
-  /** A report came to the receiver. */
+  /** The receiver got a report. */
   reported(outcome: 'captured' | 'refused'): void;
   captured(operation: string): void;
   doubled(operation: string): void;
@@ -13,17 +13,17 @@ export interface OperationMetrics {
   retried(operation: string): void;
   dead(operation: string): void;
   receiptHome(operation: string): void;
-  /** A vCon has ended of which no hash is known. */
+  /** A vCon ended, but its hash is unknown. */
   unknownEnding(): void;
-  /** A vCon went from Redis while no wheel asked the storages. */
+  /** A vCon left Redis while no wheel was checking the storages. */
   unlookedEnding(): void;
-  /** vCons of which capture and egress do not agree went into a gap record. */
+  /** vCons whose capture and egress disagree were put into a gap record. */
   gaps(vcons: number): void;
-  /** An entry of the stream was no record. */
+  /** An entry of the stream was not a valid record. */
   streamRefused(): void;
 }
 
-/** Counts, in the plugin's registry. */
+/** The counters, in the plugin's registry. */
 export function createOperationMetrics(registry: Registry): OperationMetrics {
   const registers = [registry];
   const names = new Set<string>();
@@ -40,38 +40,38 @@ export function createOperationMetrics(registry: Registry): OperationMetrics {
 
   const reports = new Counter({
     name: 'conserver_link_operations_total',
-    help: 'Operations that a conserver reported, by what became of them',
+    help: 'Operations that a conserver reported, by outcome',
     labelNames: ['outcome'],
     registers,
   });
   const unknown = new Counter({
     name: 'conserver_link_unknown_endings_total',
-    help: 'vCons that expired or were deleted, of which no hash is known: no event',
+    help: 'vCons that expired or were deleted without an event, because their hash is unknown',
     registers,
   });
   const unlooked = new Counter({
     name: 'conserver_link_unlooked_endings_total',
-    help: 'vCons that went from Redis while no wheel asked the storages: not recorded before one does',
+    help: 'vCons that left Redis while no wheel was checking the storages; recorded once one does',
     registers,
   });
   const gaps = new Counter({
     name: 'conserver_link_gaps_total',
-    help: 'vCons that left without an event, or were captured and never left, as gap records tell',
+    help: 'vCons in gap records: left without an event, or captured and never left',
     registers,
   });
   const refused = new Counter({
     name: 'conserver_link_stream_refused_total',
-    help: 'Entries of the stream that were no records, kept aside',
+    help: 'Invalid entries of the stream, set aside',
     registers,
   });
   return {
     reported: (outcome) => reports.inc({ outcome }),
-    captured: byOperation('conserver_link_captured_total', 'Operations put on the queue, repetitions included'),
-    doubled: byOperation('conserver_link_doubled_total', 'Operations that a second method captured too'),
-    delivered: byOperation('conserver_link_delivered_total', 'Events that the service has taken'),
-    retried: byOperation('conserver_link_retried_total', 'Deliveries that failed and will be tried again'),
-    dead: byOperation('conserver_link_dead_total', 'Events that the service has refused for good'),
-    receiptHome: byOperation('conserver_link_receipts_total', 'Receipts that were fetched, checked and kept'),
+    captured: byOperation('conserver_link_captured_total', 'Operations put on the queue, including repetitions'),
+    doubled: byOperation('conserver_link_doubled_total', 'Operations that a second method also captured'),
+    delivered: byOperation('conserver_link_delivered_total', 'Events that the service has accepted'),
+    retried: byOperation('conserver_link_retried_total', 'Deliveries that failed and will be retried'),
+    dead: byOperation('conserver_link_dead_total', 'Events that the service has refused permanently'),
+    receiptHome: byOperation('conserver_link_receipts_total', 'Receipts that were fetched, verified and stored'),
     unknownEnding: () => unknown.inc(),
     unlookedEnding: () => unlooked.inc(),
     gaps: (vcons) => gaps.inc(vcons),

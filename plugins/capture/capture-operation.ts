@@ -12,14 +12,14 @@ import { HELD_MS, type HeldOperation, heldOperation } from './held-operation.js'
 import { noteSuccession } from './note-succession.js';
 import { TimeLimitError, within } from './time-limit.js';
 
-/** What was kept, as a caller is told. */
+/** What was stored, as reported to the caller. */
 export interface Captured {
   readonly job: string;
   readonly subject: string;
   readonly payload: string;
 }
 
-/** An operation that has ended, and how that is known. */
+/** A completed operation, and how it was observed. */
 export interface Ended {
   readonly operation: Operation;
   readonly vcon: VconFacts;
@@ -32,35 +32,35 @@ export interface CaptureParts {
   readonly memory: Memory;
   /** Counts what was captured. */
   counted(operation: string): void;
-  /** The same operation on the same bytes was captured by another method before. */
+  /** Another method captured the same operation on the same bytes before. */
   doubled(operation: string): void;
-  /** Whether a completeness tap needs to know what was captured. */
+  /** Whether a completeness tap needs a record of captures. */
   readonly tapped: boolean;
-  /** Ids of jobs that were refused and may still lie in the queue: nobody may deliver them. */
+  /** Ids of jobs that were refused but may still be in the queue: they must not be delivered. */
   readonly withdrawn: Set<string>;
   readonly logger: Logger;
 }
 
 /**
- * Keeps an operation for delivery. Resolves when it is on disk. What it rejects in a window never becomes an event; without
- * a window the caller must try again until it resolves.
- * @throws when the queue cannot promise to keep it
+ * Stores an operation for delivery. Resolves when it is on disk. If it rejects within a window, the operation never
+ * becomes an event; without a window the caller must retry until it resolves.
+ * @throws when the queue cannot guarantee that it is stored
  */
 export type CaptureOperation = (ended: Ended, window?: AnswerWindow) => Promise<Captured>;
 
-/** Beyond this the caller has its answer before the memory has its change. */
+/** If the memory takes longer, the caller gets its response before the memory is updated. */
 const REMEMBER_WITHIN_MS = 300;
 const RETRIES = 120;
 const RETRY_MS = 1_000;
 const WITHDRAW_EVERY_MS = 250;
 
-/** Between attempts; keeps no process alive. */
+/** Pauses between attempts without keeping the process alive. */
 const pause = (ms: number): Promise<void> => wait(ms, undefined, { ref: false });
 
-/** What is remembered of a vCon, as the fields of its name in `vcons`. */
+/** What is remembered of a vCon, as fields under its name in `vcons`. */
 interface RememberedVcon {
   readonly consents: readonly Consent[];
-  /** How often the consents have changed: a change back to an earlier state is another change. */
+  /** The number of consent changes: a change back to an earlier state is a new change. */
   readonly consentChanges: number;
   readonly history: string | undefined;
 }
@@ -73,7 +73,7 @@ function remembered(fields: Fields): RememberedVcon {
   };
 }
 
-/** An operation with its event, on its way to the queue. */
+/** An operation with its event, before it is in the queue. */
 interface Prepared {
   readonly name: string;
   readonly subject: string;
@@ -92,14 +92,15 @@ function requireOpen(window: AnswerWindow): void {
 }
 
 /**
- * The one way from an operation that has ended to the queue: consents are compared with those last seen, predecessors
- * followed, and what was captured is remembered. An operation is held in the queue until it is durable, then released. A
- * crash before the release has it delivered some minutes later; a crash between the release and the memory has the same
- * operation captured again, under the same ids.
+ * The only path from a completed operation to the queue: it compares consents with those last seen, follows
+ * predecessors, and remembers what was captured.
+ * An operation is held in the queue until it is durable, then released. After a crash before the release, it is
+ * delivered some minutes later. After a crash between the release and the memory update, the same operation is captured
+ * again under the same ids.
  */
 export function createCapture(parts: CaptureParts): CaptureOperation {
   const { backend, memory, withdrawn, logger } = parts;
-  /** Captures of one vCon come one after the other, so that no change of consent is seen twice. */
+  /** Captures of one vCon run one after the other, so that a change of consent is not seen twice. */
   const under = new Map<string, Promise<unknown>>();
 
   async function historyOf(uuid: string, vcon: VconFacts, known: RememberedVcon): Promise<string | undefined> {
@@ -115,7 +116,7 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
     return { name: operation.name, subject, payload, held: heldOperation(backend, operation, event) };
   }
 
-  /** Takes refused operations out of the queue. While it does not answer, no worker of this process delivers them. */
+  /** Removes refused operations from the queue. Until that succeeds, no worker of this process delivers them. */
   async function withdraw(operations: readonly Prepared[]): Promise<void> {
     for (const { held } of operations) withdrawn.add(held.job);
     for (let attempt = 0; attempt * WITHDRAW_EVERY_MS < HELD_MS; attempt += 1) {
@@ -124,7 +125,7 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
         for (const { held } of operations) withdrawn.delete(held.job);
         return;
       } catch (error) {
-        if (attempt === 0) logger.warn({ err: error }, 'a refused operation cannot be taken out of the queue yet');
+        if (attempt === 0) logger.warn({ err: error }, 'cannot remove a refused operation from the queue yet');
         await pause(WITHDRAW_EVERY_MS);
       }
     }
@@ -168,20 +169,20 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
       ...(operation.tenancy ? { tenancy: operation.tenancy } : {}),
     });
     if (earlier && earlier !== method) parts.doubled(operation.name);
-    // What has no uuid never leaves a chain under one.
+    // A document without a uuid never leaves a chain under one.
     if (!parts.tapped || !vcon.uuid) return;
     const predecessors = [vcon.redacted, vcon.amended].filter((each) => each !== undefined && each !== uuid);
     await noteSuccession(memory, predecessors, observed.atMs);
     await memory.write('tap', uuid, { captured: String(observed.atMs) });
   }
 
-  /** What follows a capture that is final: it may take its time, and is no reason to refuse any more. */
+  /** Work after a capture is final: it may be slow, and its failure no longer refuses the capture. */
   async function follow(work: () => Promise<void>): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await work();
       } catch (error) {
-        logger.warn({ err: error, attempt }, 'what was captured cannot be remembered yet');
+        logger.warn({ err: error, attempt }, 'cannot remember the captured operation yet');
         if (attempt >= RETRIES) return;
         await pause(RETRY_MS);
       }
@@ -209,7 +210,7 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
   }
 
   return async (ended, window = NO_HURRY) => {
-    // Bytes without a uuid are known by their subject.
+    // Documents without a uuid are known by their subject.
     const uuid = ended.vcon.uuid ?? subjectOf(ended.vcon);
     const kept = (under.get(uuid) ?? Promise.resolve()).catch(() => undefined).then(() => capture(ended, uuid, window));
     const turn = kept.then(({ following }) => following);

@@ -4,13 +4,13 @@ import type { Operation } from '../operation/operation.js';
 import type { OperationEvent } from '../operation/operation-event.js';
 import { OPERATION_QUEUE, operationJobId, RETRY_STRATEGY } from '../operation/operation-job.js';
 
-/** Delivery is tried until the service has taken or refused the event: an outage of days loses nothing. */
+/** Delivery is retried until the service accepts or refuses the event: an outage of days loses nothing. */
 const ATTEMPTS = 1_000_000_000;
-/** A delivered job is remembered for a while, so that a conserver's replay is not delivered again. */
+/** A delivered job is remembered for this long, so that a conserver's replay is not delivered again. */
 const REMEMBERED_SECONDS = 24 * 3600;
 const REMEMBERED_JOBS = 20_000;
 
-/** What every job of an operation asks for. */
+/** Options of every operation's job. */
 export const JOB_OPTIONS: JobsOptions = {
   attempts: ATTEMPTS,
   backoff: { type: RETRY_STRATEGY },
@@ -19,9 +19,9 @@ export const JOB_OPTIONS: JobsOptions = {
 };
 
 /**
- * Keeps an operation for delivery. Resolves with the job's id once it is on disk; the second capture of one operation
- * finds the first one's job, and sends it on its way again when it is a dead letter. For callers that are never refused.
- * @throws when the queue cannot promise to have kept it; it may have been kept
+ * Stores an operation for delivery. Resolves with the job's id once it is on disk. A second capture of the same
+ * operation finds the first job, and retries it if it is a dead letter. For callers that are never refused.
+ * @throws when the queue cannot guarantee that it is stored; it may still be
  */
 export async function enqueueOperation(
   backend: QueueBackend,
@@ -36,14 +36,14 @@ export async function enqueueOperation(
   return jobId;
 }
 
-/** Has a dead letter delivered again. */
+/** Retries a dead letter. */
 export async function retryDeadLetter(backend: QueueBackend, jobId: string): Promise<void> {
   const queue = backend.queue(OPERATION_QUEUE);
   try {
     const job = await queue.getJob(jobId);
     await job?.retry('failed', { resetAttemptsMade: true });
   } catch (error) {
-    // Two captures at once: the other one has retried it.
+    // A concurrent capture has already retried it.
     if ((await queue.getJobState(jobId)) === 'failed') throw error;
   }
 }

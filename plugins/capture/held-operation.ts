@@ -6,22 +6,22 @@ import { OPERATION_QUEUE, operationJobId } from '../operation/operation-job.js';
 import { JOB_OPTIONS, retryDeadLetter } from './enqueue-operation.js';
 
 /**
- * A held job is delivered by itself after this time. Its process has died by then, between keeping the operation and
- * answering: a caller may have been told that it is kept.
+ * A held job is delivered after this time without a release. By then its process has crashed between storing the
+ * operation and responding, and the caller may have been told that it is stored.
  */
 export const HELD_MS = 300_000;
 
-/** An operation that lies in the queue and is not delivered until it is released. */
+/** An operation that is in the queue but not delivered until it is released. */
 export interface HeldOperation {
   /** Id of its job. */
   readonly job: string;
-  /** Puts it into the queue; where an earlier capture of it is there, that one stands. @throws when the queue does not answer */
+  /** Puts it into the queue; an earlier capture of it stays in place. @throws when the queue does not answer */
   hold(): Promise<void>;
-  /** Lets it be delivered. @throws when the queue does not answer; it may be released then */
+  /** Allows its delivery. @throws when the queue does not answer; it may still have been released */
   release(): Promise<void>;
   /**
-   * Takes it out of the queue, unless an earlier capture of it stands.
-   * @throws when the queue does not answer, or a worker has it at this moment
+   * Removes it from the queue, unless it belongs to an earlier capture.
+   * @throws when the queue does not answer, or a worker is delivering it
    */
   withdraw(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export function heldOperation(backend: QueueBackend, operation: Operation, event
     async withdraw() {
       const found = await stored();
       if (earlier || !found || (!releasing && !isHeld(found))) return;
-      if ((await found.getState()) === 'completed') throw new Error('the operation is delivered already');
+      if ((await found.getState()) === 'completed') throw new Error('the operation is already delivered');
       await found.remove();
     },
   };

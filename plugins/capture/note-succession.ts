@@ -1,6 +1,6 @@
 import type { Memory } from '../memory/memory.js';
 
-/** Remembers that vCons go on under another uuid: a redaction or amendment of them leaves the chain in their place. */
+/** Remembers that vCons continue under another uuid: their redaction or amendment leaves the chain in their place. */
 export async function noteSuccession(
   memory: Memory,
   predecessors: readonly (string | undefined)[],

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { SpoolState } from './spool-folder.js';
 
-/** Shows in a registry what waits on this disk; a folder that cannot be read shows as NaN. */
+/** Reports what waits on the local disk in a registry; a folder that cannot be read shows as NaN. */
 export function registerSpoolMetrics(registry: Registry, state: () => Promise<SpoolState>): void {
   const gauge = (name: string, help: string, of: (state: SpoolState) => number): void => {
     new Gauge({
@@ -13,7 +13,11 @@ export function registerSpoolMetrics(registry: Registry, state: () => Promise<Sp
       },
     });
   };
-  gauge('conserver_link_spool_depth', 'Operations that wait on this disk for the queue', ({ depth }) => depth);
+  gauge('conserver_link_spool_depth', 'Operations on the local disk that wait for the queue', ({ depth }) => depth);
   gauge('conserver_link_spool_oldest_seconds', 'Age of the oldest of them', ({ oldestSeconds }) => oldestSeconds);
-  gauge('conserver_link_spool_set_aside', 'Files there that are no operations', ({ setAside }) => setAside.length);
+  gauge(
+    'conserver_link_spool_set_aside',
+    'Files there that are not valid operations',
+    ({ setAside }) => setAside.length,
+  );
 }

@@ -13,17 +13,17 @@ import { TimeLimitError } from './time-limit.js';
 const OWNER_ONLY = 0o600;
 const DRAIN_EVERY_MS = 1_000;
 
-/** Operations that the queue could not take, in files of this machine, until it can. */
+/** Operations in files on this machine, until the queue can take them. */
 export interface Spool {
   /**
-   * Resolves when the operation is on this disk.
-   * @throws {TimeLimitError} when its caller was refused meanwhile; then it is not there
+   * Resolves when the operation is on the local disk.
+   * @throws {TimeLimitError} when its caller was refused in the meantime; then it is not stored
    */
   keep(ended: Ended, window?: AnswerWindow): Promise<Captured>;
   close(): Promise<void>;
 }
 
-/** What must be in a file for it to be captured; the plugin has written the rest itself. */
+/** What a file must contain to be captured; the plugin wrote the rest itself. */
 const endedSchema = z.looseObject({
   operation: z.looseObject({ name: z.string() }),
   vcon: z.looseObject({ payload: z.string().regex(/^[0-9a-f]{64}$/) }),
@@ -40,8 +40,9 @@ function readEnded(text: string): Ended | undefined {
 }
 
 /**
- * A folder of files, one for each operation, named by when it was captured. They go to the queue in that order as soon as it
- * takes them; a crash between queue and file has one go twice, under the same id. A file that is no operation is set aside.
+ * A folder with one file for each operation, named by the time of its capture. Files go to the queue in that order as
+ * soon as it accepts them. A crash between queue and file sends one file twice, under the same id. A file that is not
+ * an operation is set aside.
  */
 export function openSpool(folder: string, capture: CaptureOperation, logger: Logger): Spool {
   let closed = false;
@@ -56,7 +57,7 @@ export function openSpool(folder: string, capture: CaptureOperation, logger: Log
         await capture(ended);
         await removeFile(path);
       } else {
-        logger.error({ file }, 'a file of the spool is no operation and is set aside');
+        logger.error({ file }, 'a file of the spool is not an operation and is set aside');
         await setFileAside(folder, file);
       }
     }
@@ -65,7 +66,7 @@ export function openSpool(folder: string, capture: CaptureOperation, logger: Log
   const timer = setInterval(() => {
     draining = draining
       .then(drain)
-      .catch((error: unknown) => logger.warn({ err: error }, 'operations wait on this disk'));
+      .catch((error: unknown) => logger.warn({ err: error }, 'operations wait on the local disk'));
   }, DRAIN_EVERY_MS);
 
   return {

@@ -1,9 +1,9 @@
-/** Work did not end in time; it may still end. */
+/** Work did not finish in time; it may still finish. */
 export class TimeLimitError extends Error {
   override readonly name = 'TimeLimitError';
 }
 
-/** The result of work, for so long only. @throws {TimeLimitError} */
+/** Waits for work for a limited time. @throws {TimeLimitError} */
 export async function within<Value>(ms: number, work: Promise<Value>, what: string): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

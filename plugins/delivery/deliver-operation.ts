@@ -3,10 +3,10 @@ import type { ArchivistClient } from '../archivist-client/archivist-client.js';
 import { EventRefused } from '../archivist-client/delivery-failure.js';
 import type { OperationJob } from '../operation/operation-job.js';
 
-/** Tenancy and subject → identity of the asset. An asset never goes away, so an entry stays true. */
+/** Tenancy and subject → identity of the asset. Assets are never deleted, so entries stay valid. */
 export type AssetCache = LRUCache<string, string>;
 
-/** Attributes that make two events the same operation, whenever each was observed. */
+/** Two events with equal attributes of these are the same operation, even if observed at different times. */
 const SAME_OPERATION = [
   'payload',
   'vcon_operation',
@@ -29,9 +29,9 @@ async function assetOf(client: ArchivistClient, cache: AssetCache, job: Operatio
 }
 
 /**
- * Records a captured operation as an event of its vCon's asset, which is made if need be. Delivering twice makes one
- * event. Resolves with the event's identity.
- * @throws {EventRefused} the service will never take it; {@link DeliverLater} it may later
+ * Records a captured operation as an event on its vCon's asset, which is created if necessary. Delivering twice creates
+ * one event. Resolves with the event's identity.
+ * @throws {EventRefused} if the service refuses it permanently; {@link DeliverLater} if a retry may succeed
  */
 export async function deliverOperation(
   client: ArchivistClient,
@@ -46,7 +46,7 @@ export async function deliverOperation(
   } catch (error) {
     if (!(error instanceof EventRefused)) throw error;
     if (error.status === 404 && cached) {
-      // The service has lost what the cache remembers: another database, or a restored one.
+      // The cached asset no longer exists in the service: it has another or a restored database.
       cache.delete(cacheKey(job));
       return client.recordEvent(await assetOf(client, cache, job), job, jobId);
     }
@@ -57,8 +57,8 @@ export async function deliverOperation(
 }
 
 /**
- * An operation that was delivered, forgotten by the queue and captured again has the first one's key and another time of
- * observation: the service refuses the second body, and the first event stands.
+ * An operation that was delivered, forgotten by the queue and captured again has the same key but a different time of
+ * observation. The service refuses the second body, and the first event stays.
  */
 function recordedEarlier(client: ArchivistClient, asset: string, job: OperationJob): Promise<string | undefined> {
   const same = SAME_OPERATION.flatMap((name) => {

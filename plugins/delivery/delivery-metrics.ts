@@ -4,17 +4,17 @@ import type { Clock } from '../../src/platform/clock.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { OPERATION_QUEUE } from '../operation/operation-job.js';
 
-/** What waits of one operation. */
+/** The waiting jobs of one operation. */
 export interface OperationState {
   readonly depth: number;
   readonly oldestSeconds: number;
 }
 
-/** How delivery stands. */
+/** The state of delivery. */
 export interface DeliveryState {
-  /** Operations that are kept and not delivered, dead letters aside. */
+  /** Operations that are stored but not delivered, without dead letters. */
   readonly depth: number;
-  /** Seconds since the oldest of them was captured; 0 when there is none. */
+  /** Seconds since the oldest of them was captured; 0 if there are none. */
   readonly oldestSeconds: number;
   readonly deadLetters: number;
   /** The same by operation, among the oldest 1,000. */
@@ -22,10 +22,10 @@ export interface DeliveryState {
 }
 
 const UNDELIVERED: JobType[] = ['waiting', 'active', 'delayed', 'prioritized'];
-/** Waiting jobs lie in the order of their capture, delayed ones in that of their next attempt: so many are looked at. */
+/** Waiting jobs are in the order of their capture, delayed ones in that of their next attempt; this many are read. */
 const LOOKED_AT = 1_000;
 
-/** Counts what waits in the queue. @throws when the queue does not answer */
+/** Counts the jobs in the queue. @throws when the queue does not answer */
 export async function deliveryState(backend: QueueBackend, clock: Clock): Promise<DeliveryState> {
   const queue = backend.queue(OPERATION_QUEUE);
   const counts = await queue.getJobCounts(...UNDELIVERED, 'failed');
@@ -44,7 +44,10 @@ export async function deliveryState(backend: QueueBackend, clock: Clock): Promis
   return { depth, oldestSeconds, deadLetters, operations };
 }
 
-/** Shows the state of delivery in a registry. A scrape asks the queue once; a queue that does not answer shows as NaN. */
+/**
+ * Reports the state of delivery in a registry. Each scrape queries the queue once; if it does not answer, values are
+ * NaN.
+ */
 export function registerDeliveryMetrics(registry: Registry, state: () => Promise<DeliveryState>): void {
   let asked: Promise<DeliveryState> | undefined;
   const now = (): Promise<DeliveryState> => {
@@ -76,9 +79,17 @@ export function registerDeliveryMetrics(registry: Registry, state: () => Promise
       },
     });
   };
-  byOperation('conserver_link_queued', 'Operations that wait for delivery, of the oldest 1,000', ({ depth }) => depth);
+  byOperation(
+    'conserver_link_queued',
+    'Operations that wait for delivery, among the oldest 1,000',
+    ({ depth }) => depth,
+  );
   byOperation('conserver_link_queued_oldest_seconds', 'Age of the oldest of them', (each) => each.oldestSeconds);
-  gauge('conserver_link_queue_depth', 'Operations that are captured and not delivered', ({ depth }) => depth);
+  gauge('conserver_link_queue_depth', 'Operations that are captured but not delivered', ({ depth }) => depth);
   gauge('conserver_link_oldest_seconds', 'Age of the oldest of them', ({ oldestSeconds }) => oldestSeconds);
-  gauge('conserver_link_dead_letters', 'Operations refused for good, kept with the reason', (now) => now.deadLetters);
+  gauge(
+    'conserver_link_dead_letters',
+    'Operations that were refused permanently, stored with the reason',
+    (now) => now.deadLetters,
+  );
 }

@@ -12,20 +12,20 @@ import { expectReceipt } from '../receipts/receipt-worker.js';
 import { deliverOperation } from './deliver-operation.js';
 
 const CONCURRENCY = 8;
-/** So many jobs wait for their place in a bulk request at a time. */
+/** Concurrent jobs when events are sent in bulk requests. */
 const BULK_CONCURRENCY = 64;
 const REMEMBERED_ASSETS = 50_000;
-/** A job whose worker died is taken up again however often that happens: a crash is no fault of the event. */
+/** A job whose worker crashed is retried regardless of how often that happens: a crash is not the event's fault. */
 const MAX_STALLED = 1_000_000;
 
-/** Only of vCons does the service make statements. */
+/** The service makes statements only for vCons. */
 const VCON = 'vcon://';
 
 function receiptOf({ subject, payload, tenancy }: OperationJob, event: string): ReceiptJob {
   return { event, subject, payload, ...(tenancy ? { tenancy } : {}) };
 }
 
-/** Delivers captured operations until it is closed. What is refused for good becomes a dead letter with its reason. */
+/** Delivers captured operations until it is closed. A permanently refused one becomes a dead letter with its reason. */
 export function startDelivery(parts: {
   readonly backend: QueueBackend;
   readonly clients: ArchivistClients;
@@ -33,9 +33,9 @@ export function startDelivery(parts: {
   readonly logger: Logger;
   readonly random: () => number;
   readonly pace?: RetryPace;
-  /** Events go many in one request, so more of them are taken up at a time. */
+  /** Many events go in one request, so more jobs run concurrently. */
   readonly bulk?: boolean;
-  /** Have the receipts of delivered events fetched. */
+  /** Fetch the receipts of delivered events. */
   readonly receipts?: boolean;
   /** Ids of jobs whose capture was refused: they are not delivered. */
   readonly withdrawn?: ReadonlySet<string>;
@@ -45,11 +45,12 @@ export function startDelivery(parts: {
 
   async function deliver(job: Job): Promise<string> {
     const operation = job.data as OperationJob;
-    // It is taken out of the queue as soon as no worker has it.
+    // It is removed from the queue as soon as no worker has it.
     if (withdrawn?.has(job.id!)) throw new UnrecoverableError('its capture was refused');
     try {
       const delivered = await deliverOperation(clients(operation.tenancy), cache, job.id!, operation);
-      // A crash before the job is done delivers again, to the same event, and expects its receipt under the same id.
+      // A crash before the job is completed delivers it again, to the same event, and expects its receipt under the
+      // same id.
       if (receipts && operation.subject.startsWith(VCON))
         await expectReceipt(backend, job.name, job.id!, receiptOf(operation, delivered));
       metrics.delivered(job.name);

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import type { Logger } from '../../src/platform/logger.js';
 import { askToLook, isLooking, type ReasonToLook, readLooker } from './look-list.js';
 
-/** Redis' names of what ends a key; RedisJSON sends its own also when only a path was deleted. */
+/** Redis' names of events that end a key; RedisJSON also sends its own when only a path was deleted. */
 const REASONS: Readonly<Record<string, ReasonToLook>> = { expired: 'expired', del: 'deleted', 'json.del': 'deleted' };
 /** The classes of these notifications: key events, expired, generic, modules. */
 export const NOTIFICATIONS = 'Exgd';
@@ -13,7 +13,7 @@ const ATTEMPTS = 20;
 const PAUSE_MS = 1_000;
 const WARN_EVERY_MS = 600_000;
 
-/** Whether a Redis with this setting notifies of everything that ends a key. */
+/** True if a Redis with this setting sends notifications of everything that ends a key. */
 export function notifiesOfEndings(setting: string): boolean {
   if (!setting.includes('E')) return false;
   return setting.includes('A') || ['x', 'g', 'd'].every((kind) => setting.includes(kind));
@@ -26,16 +26,16 @@ export interface KeyspaceEndingsParts {
   readonly logger: Logger;
   /** Whether a vCon's end could be recorded: its hash is known. The UUID is in lower case. */
   isKnown(uuid: string): Promise<boolean>;
-  /** Counts keys that went, of vCons whose hash is not known. */
+  /** Counts keys that ended, of vCons whose hash is unknown. */
   unknown(): void;
-  /** Counts keys that went while no wheel looked, so that nothing is recorded of them before one does. */
+  /** Counts keys that ended while no wheel was looking, so that nothing is recorded until one does. */
   unlooked(): void;
 }
 
 /**
- * Listens for vCons that go from the conserver's Redis, and asks the wheel to look whether they have ended: the key is only
- * a copy while a storage has the vCon. Records nothing itself. Redis notifies at most once, and only if it is set to: keys
- * that go while no plugin listens are missed.
+ * Listens for vCons that leave the conserver's Redis, and asks the wheel to check whether they have ended: the key is
+ * only a copy while a storage still has the vCon. Records nothing itself. Redis notifies at most once, and only if
+ * configured; keys that end while no plugin listens are missed.
  */
 export function startKeyspaceEndings(parts: KeyspaceEndingsParts): { close(): Promise<void> } {
   const { logger, stream } = parts;
@@ -59,9 +59,9 @@ export function startKeyspaceEndings(parts: KeyspaceEndingsParts): { close(): Pr
     if ((await commands.exists(key)) > 0) return;
     if (!(await parts.isKnown(uuid.toLowerCase()))) return parts.unknown();
     const kept = await askToLook(commands, stream, reason, uuid);
-    if (!kept) sayThatNobodyLooks('too many wait for the wheel to ask the storages');
+    if (!kept) sayThatNobodyLooks('too many vCons already wait for the wheel to check the storages');
     else if (!isLooking(await readLooker(commands, stream)))
-      sayThatNobodyLooks('no conserver imports vcon_archivist_link.watch, which asks the storages');
+      sayThatNobodyLooks('no conserver imports vcon_archivist_link.watch, which checks the storages');
   }
 
   async function keepAsking(reason: ReasonToLook, key: string, uuid: string): Promise<void> {
@@ -69,14 +69,14 @@ export function startKeyspaceEndings(parts: KeyspaceEndingsParts): { close(): Pr
       try {
         return await ask(reason, key, uuid);
       } catch (error) {
-        logger.warn({ err: error, reason }, 'a reason to look for the end of a vCon could not be kept yet');
+        logger.warn({ err: error, reason }, 'a request to check for the end of a vCon could not be stored yet');
         await wait(PAUSE_MS, undefined, { signal: stop.signal }).catch(() => undefined);
       }
     }
   }
 
   async function checkSetting(): Promise<void> {
-    // A server that tells no settings, as some hosted ones, may still notify.
+    // A server that does not reveal its settings, as some hosted ones, may still send notifications.
     const [, setting] = (await commands.config('GET', 'notify-keyspace-events').catch(() => [])) as string[];
     if (setting !== undefined && !notifiesOfEndings(setting))
       logger.warn(`the conserver’s Redis needs notify-keyspace-events ${NOTIFICATIONS}, and has "${setting}"`);
@@ -91,10 +91,10 @@ export function startKeyspaceEndings(parts: KeyspaceEndingsParts): { close(): Pr
     under.add(asked);
   });
   const channels = Object.keys(REASONS).map((event) => `__keyevent@${subscriber.options.db ?? 0}__:${event}`);
-  // Subscribed to anew by the client whenever it has to connect again.
+  // The client subscribes again after every reconnect.
   subscriber
     .subscribe(...channels)
-    .catch((error: unknown) => logger.warn({ err: error }, 'the ends of vCons cannot be listened for'));
+    .catch((error: unknown) => logger.warn({ err: error }, 'cannot listen for the ends of vCons'));
   return {
     async close() {
       stop.abort();

@@ -1,31 +1,31 @@
 import type { Redis } from 'ioredis';
 
-/** Why the wheel should look whether a vCon has ended. */
+/** Why the wheel should check whether a vCon has ended. */
 export type ReasonToLook = 'deleted' | 'expired';
 
-/** What is known of the wheel's part in the conserver, which looks. */
+/** The state of the wheel in the conserver, which checks storages. */
 export interface Looker {
-  /** Undefined when none has ever looked. */
+  /** Undefined if no wheel has ever run. */
   readonly beatMs: number | undefined;
   readonly nowMs: number;
   readonly version: string;
-  /** Names of the configured storages, and of those that the configuration leaves out. */
+  /** Names of the configured storages, and of those that the configuration excludes. */
   readonly storages: readonly string[];
   readonly notAsked: readonly string[];
-  /** Looks without a final answer, which were given up. */
+  /** Checks that were given up without a final answer. */
   readonly unanswered: number;
-  /** Reasons that wait for their time, or for a wheel. */
+  /** Checks that wait until they are due, or for a wheel. */
   readonly waiting: number;
 }
 
-/** A conserver deletes from its storages after its Redis, one after the other. */
+/** A conserver deletes from its Redis first, then from its storages one by one. */
 const GRACE_MS = 10_000;
-/** So many wait at most when no wheel looks. */
+/** Most checks that wait while no wheel runs. */
 const MOST_WAITING = 100_000;
-/** The wheel says every 30 seconds that it looks, and a storage may keep it from that for as long. */
+/** The wheel sends a heartbeat every 30 seconds, but a slow storage can delay it this long. */
 const SILENT_AFTER_MS = 300_000;
 
-/** Where reasons to look wait, as `plugins/python/vcon_archivist_link/endings.py` takes them. */
+/** Where requested checks wait; `plugins/python/vcon_archivist_link/endings.py` reads them. */
 function keysOf(stream: string): { readonly look: string; readonly tries: string; readonly looker: string } {
   return { look: `${stream}:look`, tries: `${stream}:look:tries`, looker: `${stream}:looker` };
 }
@@ -37,8 +37,8 @@ async function redisTimeMs(redis: Redis): Promise<number> {
 }
 
 /**
- * Keeps a reason to look in the conserver's Redis, until the wheel has looked; false when too many wait already. The same
- * reason of two plugins is one.
+ * Stores a requested check in the conserver's Redis until the wheel has done it; false when too many are waiting. Equal
+ * requests of two plugins count once.
  * @throws when that Redis does not answer
  */
 export async function askToLook(redis: Redis, stream: string, reason: ReasonToLook, uuid: string): Promise<boolean> {
@@ -75,7 +75,7 @@ export async function readLooker(redis: Redis, stream: string): Promise<Looker> 
   };
 }
 
-/** Whether a wheel looks at the moment. */
+/** Whether a wheel is running. */
 export function isLooking({ beatMs, nowMs }: Looker): boolean {
   return beatMs !== undefined && nowMs - beatMs < SILENT_AFTER_MS;
 }

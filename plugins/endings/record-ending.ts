@@ -5,7 +5,7 @@ import type { CaptureMethod } from '../operation/capture-sequence.js';
 import type { EndingFound, StorageAnswer } from '../operation/ending.js';
 import { type EventAttributes, operationEvent } from '../operation/operation-event.js';
 
-/** Which attribute names the storages that gave which answers. */
+/** The attribute that lists the storages with each answer. */
 const ATTRIBUTES: Readonly<Record<string, readonly StorageAnswer[]>> = {
   storages_without_vcon: ['gone'],
   storages_with_vcon: ['held'],
@@ -17,7 +17,7 @@ const INCOMPLETE = 'vcon_deletion_incomplete';
 /** Methods that saw the document. */
 const CAPTURES: ReadonlySet<string> = new Set(['receiver', 'link', 'tracer'] satisfies CaptureMethod[]);
 
-/** Names of storages in one text, each as a label is recorded, which has no space. */
+/** Names of storages in one text, each recorded as a label, which contains no space. */
 function attributesOf(storages: EndingFound['storages'], label: (name: string) => string): Record<string, string> {
   const of = (answers: readonly StorageAnswer[]): string =>
     [...storages]
@@ -29,7 +29,9 @@ function attributesOf(storages: EndingFound['storages'], label: (name: string) =
   return Object.fromEntries(named.filter(([, text]) => text !== ''));
 }
 
-/** What became of a finding; `unknown`: no hash of the vCon is known, `ended before`: it has ended in another way. */
+/**
+ * The outcome of a finding. `unknown`: the vCon's hash is unknown; `ended before`: it has already ended in another way.
+ */
 export type EndingOutcome = 'recorded' | 'unknown' | 'ended before';
 
 export interface RecordEndingParts {
@@ -37,14 +39,14 @@ export interface RecordEndingParts {
   readonly memory: Memory;
   /** A storage's name as it is recorded. */
   label(name: string, tenancy: string | undefined): string;
-  /** Attributes of the events that the service has about a vCon, for one that the plugin has forgotten. */
+  /** Attributes of the service's events about a vCon, for one that the plugin has forgotten. */
   lastEvents(uuid: string): Promise<readonly EventAttributes[]>;
 }
 
-/** What is known of a vCon's last capture, in the words of the plugin's memory. */
+/** A vCon's last capture, in the form of the plugin's memory. */
 type LastCapture = Readonly<Partial<Record<'payload' | 'sequence' | 'history' | 'tenancy' | 'ended', string>>>;
 
-/** The newest event that a method of ours captured, in the words of the memory. */
+/** The newest event that one of our methods captured, in the form of the memory. */
 function lastCaptureOf(events: readonly EventAttributes[]): LastCapture {
   const newestFirst = events
     .filter((event) => event['capture_sequence'] !== undefined)
@@ -64,10 +66,10 @@ function lastCaptureOf(events: readonly EventAttributes[]): LastCapture {
 }
 
 /**
- * Keeps the end of a vCon for delivery, with the last hash that is known: the document itself is gone. A vCon that the
- * plugin has forgotten is looked up at the service. A finding that arrives twice is one event; a vCon that was captured
+ * Stores the end of a vCon for delivery, with the last known hash: the document itself is gone. A vCon that the plugin
+ * has forgotten is looked up at the service. A finding that arrives twice becomes one event; a vCon that was captured
  * again since may end again.
- * @throws when the queue or the memory does not answer, or the service about a vCon that is not remembered
+ * @throws when the queue or the memory does not answer, or the service for a vCon that is not remembered
  */
 export async function recordEnding(
   parts: RecordEndingParts,

@@ -7,7 +7,10 @@ const DAY_MS = 86_400_000;
 const EXTENSION = '.json';
 const OWNER_ONLY = 0o600;
 
-/** Names become names of files: what is no letter, digit, "-" or "." is escaped, and no name leaves its folder. */
+/**
+ * Turns a name into a file name: characters other than letters, digits, "-" and "." are escaped, so no name leaves its
+ * folder.
+ */
 function fileOf(folder: string, collection: Collection, name: string): string {
   const safe = encodeURIComponent(name).replace(/^\./, '%2E');
   return join(folder, collection, safe.slice(0, 2).toLowerCase(), safe + EXTENSION);
@@ -31,11 +34,12 @@ async function list(folder: string): Promise<string[]> {
 }
 
 /**
- * The plugin's memory in a folder: a small file under each name, replaced as a whole, so that a crash leaves the old one or
- * the new one. One process has it. Files that were not changed for their collection's days go when names are listed.
+ * The plugin's memory in a folder: a small file for each name, replaced as a whole, so that a crash leaves the old or
+ * the new one. Only one process may use it. Files that were not changed for their collection's number of days are
+ * deleted when names are listed.
  */
 export function fileMemory(folder: string): Memory {
-  /** Changes to one file come one after the other. */
+  /** Changes to one file run one after the other. */
   const changing = new Map<string, Promise<void>>();
 
   function change(path: string, work: () => Promise<void>): Promise<void> {

@@ -6,18 +6,18 @@ import { redisMemory } from './redis-memory.js';
 
 const FOLDER = 'plugin';
 
-/** The folder of `DATA_DIR` in which a plugin keeps what it does not keep in Redis. */
+/** The folder in `DATA_DIR` for what a plugin does not store in Redis. */
 export function pluginFolder(dataDir: string): string {
   return join(dataDir, FOLDER);
 }
 
-/** Where a plugin keeps what does not go through its queue. */
+/** Where a plugin stores what is not in its queue. */
 export interface MemoryPlace {
   readonly redisUrl: string | undefined;
   readonly dataDir: string;
 }
 
-/** What the plugin remembers: in Redis where that is configured, else in `DATA_DIR`. */
+/** The plugin's memory: in Redis if configured, else in `DATA_DIR`. */
 export function openMemory({ redisUrl, dataDir }: MemoryPlace, logger: Logger): Memory {
   return redisUrl ? redisMemory(redisUrl, logger) : fileMemory(join(pluginFolder(dataDir), 'memory'));
 }

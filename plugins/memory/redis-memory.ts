@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import type { Logger } from '../../src/platform/logger.js';
 import { COLLECTIONS, type Collection, type Memory } from './memory.js';
 
-/** Beside the queue's keys, in the same hash slot of a cluster. */
+/** Next to the queue's keys, in the same hash slot of a cluster. */
 const PREFIX = '{vcon-archivist}:plugin';
 const COMMAND_TIMEOUT_MS = 1_500;
 const SCANNED = 500;
@@ -12,7 +12,10 @@ function key(collection: Collection, name: string): string {
   return `${PREFIX}:${collection}:${name}`;
 }
 
-/** The plugin's memory in Redis: a hash under each name, gone when it was not changed for its collection's days. */
+/**
+ * The plugin's memory in Redis: a hash for each name, which expires when it was not changed for its collection's number
+ * of days.
+ */
 export function redisMemory(url: string, logger: Logger): Memory {
   const redis = new Redis(url, { maxRetriesPerRequest: 1, commandTimeout: COMMAND_TIMEOUT_MS });
   redis.on('error', (error) => logger.warn({ err: error }, 'the plugin’s memory'));

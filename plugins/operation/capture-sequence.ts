@@ -1,25 +1,27 @@
 import type { Clock } from '../../src/platform/clock.js';
 
-/** When an operation was captured, and where among all that were. */
+/** When an operation was captured, and its position among all captures. */
 export interface Observation {
   /** Unix time in milliseconds. */
   readonly atMs: number;
-  /** Sorts as text in the order of capture: the form of a Redis stream's ids, with all its zeros. */
+  /** Sorts as text in the order of capture: a Redis stream id with leading zeros. */
   readonly sequence: string;
 }
 
-/** Who saw that an operation had ended. */
+/** How the end of an operation was observed. */
 export type CaptureMethod = 'receiver' | 'link' | 'tracer' | 'tap' | 'storages' | 'operator';
 
 const MS_DIGITS = 14;
 const COUNT_DIGITS = 8;
 
-/** The sequence of the entry of a Redis stream, `<milliseconds>-<count>`. */
+/** The sequence of a Redis stream entry, `<milliseconds>-<count>`. */
 export function streamSequence(atMs: number, count: number): string {
   return `${String(atMs).padStart(MS_DIGITS, '0')}-${String(count).padStart(COUNT_DIGITS, '0')}`;
 }
 
-/** Observations of this process, each above the one before, even where the clock stands still or steps back. */
+/**
+ * Creates observations of this process, each later than the one before, even if the clock stands still or steps back.
+ */
 export function createCaptureSequence(clock: Clock): () => Observation {
   let lastMs = 0;
   let count = 0;

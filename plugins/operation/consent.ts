@@ -9,18 +9,18 @@ import {
 } from '../../src/core/vcon/json-document.js';
 import { pythonJson } from '../../src/core/vcon/python-json.js';
 
-/** One `lawful_basis` attachment that rests on consent (draft-howe-vcon-lawful-basis), as digests alone. */
+/** One `lawful_basis` attachment that is based on consent (draft-howe-vcon-lawful-basis), only as digests. */
 export interface Consent {
   /** Hex SHA-256 of the attachment's body as text. */
   readonly digest: string;
-  /** Hex SHA-256 of party and purpose of each grant that is given, sorted. */
+  /** Hex SHA-256 of party and purpose of each grant, sorted. */
   readonly granted: readonly string[];
 }
 
-/** What has become of consent between two states of a vCon. */
+/** How consent changed between two states of a vCon. */
 export interface ConsentChange {
   readonly operation: 'vcon_consent_accepted' | 'vcon_consent_revoked';
-  /** Of the attachment that says so, or of the one that is gone. */
+  /** Of the attachment that changes consent, or of the one that was removed. */
   readonly digest: string;
 }
 
@@ -30,7 +30,7 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** A conserver turns a body into text when it first stores it, with the writer that this one is equal to. */
+/** A conserver turns a body into text when it first stores it; this must produce the same text. */
 function bodyText(body: JsonValue | undefined): string {
   return typeof body === 'string' ? body : pythonJson(body ?? null);
 }
@@ -60,15 +60,16 @@ function consentOf(attachment: JsonValue): Consent | undefined {
   return { digest: sha256(text), granted: [...new Set(granted)].sort() };
 }
 
-/** The consents among a vCon's attachments. */
+/** The consents in a vCon's attachments. */
 export function consentsOf(attachments: JsonValue | undefined): Consent[] {
   if (!isJsonList(attachments)) return [];
   return attachments.flatMap((attachment) => consentOf(attachment) ?? []);
 }
 
 /**
- * Compares the consents of a vCon with those last seen. A new attachment that grants something accepts; a grant that is
- * no more, or a new attachment that grants nothing, revokes. One that was only moved or re-spelled by the store is the same.
+ * Compares the consents of a vCon with those last seen. A new attachment that grants something accepts; a removed
+ * grant, or a new attachment that grants nothing, revokes. An attachment that was only moved or re-serialised by the
+ * store is the same.
  */
 export function consentChanges(before: readonly Consent[], now: readonly Consent[]): ConsentChange[] {
   const known = new Set(before.map(({ digest }) => digest));
@@ -80,7 +81,7 @@ export function consentChanges(before: readonly Consent[], now: readonly Consent
   );
   const refusals = fresh.filter((consent) => consent.granted.length === 0);
   const accepted = fresh.filter((consent) => consent.granted.length > 0);
-  // Where an attachment that refuses takes the place of one that granted, it is the one that says so.
+  // If an attachment that refuses replaces one that granted, the revocation refers to the new one.
   const revoked = refusals.length > 0 ? refusals : lost;
   return [
     ...revoked.map(({ digest }): ConsentChange => ({ operation: 'vcon_consent_revoked', digest })),

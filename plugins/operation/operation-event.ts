@@ -6,16 +6,16 @@ import type { VconFacts } from './vcon-facts.js';
 
 export type EventAttributes = Readonly<Record<string, string>>;
 
-/** An operation as it will stand in the log: the template's attributes and a few of ours. */
+/** An operation as it is recorded in the log: the template's attributes and a few of ours. */
 export interface OperationEvent {
-  /** `vcon://<uuid>`; the name of the bytes themselves (RFC 6920) where they hold no uuid. */
+  /** `vcon://<uuid>`; if the document has no uuid, a hash-based name (RFC 6920). */
   readonly subject: string;
   /** Hex SHA-256 of the vCon's bytes. */
   readonly payload: string;
   /** RFC 3339. */
   readonly timestampDeclared: string;
   readonly attributes: EventAttributes;
-  /** In whose name it is delivered; undefined is the plugin's own client. */
+  /** The tenancy that it is delivered for; undefined is the plugin's own client. */
   readonly tenancy?: string;
 }
 
@@ -23,21 +23,21 @@ export interface OperationEvent {
 export interface Capture {
   readonly method: CaptureMethod;
   readonly observed: Observation;
-  /** UUID of the first vCon of this one's history. */
+  /** UUID of the first vCon in this one's history. */
   readonly history?: string | undefined;
 }
 
-/** The drafts that the plugin writes by: of the vCon core and of the SCITT architecture. */
+/** The drafts that the plugin follows: of the vCon core and of the SCITT architecture. */
 export const DRAFT_VERSIONS = { vcon_draft_version: 'core-02', scitt_draft_version: '22' };
 const CONTENT_TYPE = 'application/vcon+json';
 const RFC3339 = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)([Zz]|[+-]\d{2}:\d{2})?$/;
 const VERSION = /^\d{1,3}(\.\d{1,3}){0,3}$/;
 
-/** The version member that the draft allows, which may be left out. */
+/** The version member that the draft allows; it is optional. */
 const CORE_VERSION = '0.4.0';
 const UNKNOWN_DRAFT = 'unknown';
 
-/** A UUIDv8 (RFC 9562) out of a hex digest, for a record of our own that is about no vCon. */
+/** A UUIDv8 (RFC 9562) from a hex digest, for a record of our own that belongs to no vCon. */
 export function uuidOfDigest(digest: string): string {
   const bytes = Buffer.from(digest.slice(0, 32), 'hex');
   bytes[6] = (bytes[6]! & 0x0f) | 0x80;
@@ -45,12 +45,12 @@ export function uuidOfDigest(digest: string): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** The subject under which a vCon's events are found. Bytes without a uuid are named by their hash, and get no uuid. */
+/** The subject of a vCon's events. A document without a uuid is named by its hash, and gets no uuid. */
 export function subjectOf({ uuid, payload }: Pick<VconFacts, 'uuid' | 'payload'>): string {
   return uuid ? `vcon://${uuid}` : `ni:///sha-256;${Buffer.from(payload, 'hex').toString('base64url')}`;
 }
 
-/** The draft that a document belongs to, as far as it can be told: older ones have another version member. */
+/** The draft that a document follows, as far as it can be told: older ones have a different version member. */
 function draftOf({ form, vconMember = CORE_VERSION }: VconFacts): string {
   const readable = form === 'unsigned' || form === 'signed';
   return readable && vconMember === CORE_VERSION ? DRAFT_VERSIONS.vcon_draft_version : UNKNOWN_DRAFT;
@@ -62,7 +62,7 @@ interface DeclaredTime {
   readonly timestamp_declared_zone?: 'assumed_utc';
 }
 
-/** The vCon's own time where it has one that is a time; Python writes some without a zone, and means UTC. */
+/** The vCon's own time, if it has a valid one; Python writes some without a zone and means UTC. */
 function declaredTime(vcon: VconFacts, observed: string): DeclaredTime {
   const candidates = [
     ['updated_at', vcon.updatedAt],
@@ -81,13 +81,13 @@ function declaredTime(vcon: VconFacts, observed: string): DeclaredTime {
   return { timestamp_declared: observed, timestamp_declared_source: 'observed' };
 }
 
-/** Digests beside the payload, by which a copy in another spelling or with other signatures is recognised. */
+/** Further digests, to recognise a copy with another serialisation or other signatures. */
 function otherDigests({ innermostPayloadHash, jcs }: VconFacts): Record<string, string> {
   if (innermostPayloadHash) return { payload_innermost_sha256: innermostPayloadHash };
   return jcs ? { payload_jcs_sha256: jcs.hash, ...(jcs.lossy ? { jcs_lossy: 'true' } : {}) } : {};
 }
 
-/** Where this vCon comes from, so that one query tells the whole history of a conversation. */
+/** The origin of this vCon, so that one query finds the whole history of a conversation. */
 function lineage({ amended, redacted }: VconFacts, history: string | undefined): Record<string, string> {
   return {
     ...(history ? { vcon_history: `vcon://${history}` } : {}),
@@ -97,9 +97,9 @@ function lineage({ amended, redacted }: VconFacts, history: string | undefined):
 }
 
 /**
- * The event of an operation on a vCon of which these are the facts (template 0.3.0). Whatever the vCon was, it is evidence:
- * what is none is marked `malformed`, and what has no uuid is named by its hash. Nothing that a person said, and no name,
- * number or address, is in it.
+ * The event of an operation on a vCon with these facts (template 0.3.0). Every document is evidence: one that is not a
+ * vCon is marked `malformed`, and one without a uuid is named by its hash. The event contains nothing that a person
+ * said, and no name, number or address.
  */
 export function operationEvent(operation: Operation, vcon: VconFacts, capture: Capture): OperationEvent {
   const { payload } = vcon;

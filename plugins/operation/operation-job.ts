@@ -5,15 +5,16 @@ import type { OperationEvent } from './operation-event.js';
 /** Name of the queue between capture and delivery. */
 export const OPERATION_QUEUE = 'conserver-operations';
 
-/** Name of the backoff strategy that the plugin's jobs ask for and each of its workers provides. */
+/** The backoff strategy that the plugin's jobs use and each of its workers provides. */
 export const RETRY_STRATEGY = 'delivery';
 
-/** What is kept of an operation until it is delivered. */
+/** What is stored of an operation until it is delivered. */
 export type OperationJob = OperationEvent;
 
 /**
- * The id of an operation's job, and its idempotency key at the service: hex SHA-256 over subject, chain, link name,
- * operation, payload and nonce, and the tenancy where it is not the plugin's own, so that capturing it twice is harmless.
+ * The id of an operation's job, which is also its idempotency key at the service: hex SHA-256 over subject, chain, link
+ * name, operation, payload, nonce, and the tenancy if it is not the plugin's own. Capturing an operation twice is
+ * therefore harmless.
  */
 export function operationJobId(operation: Operation, event: Pick<OperationEvent, 'subject' | 'payload'>): string {
   const { name, reported = name, chain = '', link = '', nonce = '', tenancy } = operation;

@@ -1,6 +1,6 @@
 const PREFIX = 'vcon_';
 
-/** Other words for operations that the vCon lifecycle draft (draft-howe-vcon-lifecycle) has a name for. */
+/** Synonyms of operations that the vCon lifecycle draft (draft-howe-vcon-lifecycle) names. */
 const SAME_AS: Readonly<Record<string, string>> = {
   vcon_create: 'vcon_created',
   vcon_enhance: 'vcon_enhanced',
@@ -15,7 +15,7 @@ const SAME_AS: Readonly<Record<string, string>> = {
   vcon_consent_given: 'vcon_consent_accepted',
 };
 
-/** What the lifecycle draft names, and what the plugin records of itself. */
+/** The lifecycle draft's names, and those of the plugin's own records. */
 const LISTED: ReadonlySet<string> = new Set([
   'vcon_created',
   'vcon_enhanced',
@@ -32,18 +32,18 @@ const LISTED: ReadonlySet<string> = new Set([
   'vcon_capture_dropped',
 ]);
 
-/** Whether a name is in the draft's vocabulary or ours. Any other is somebody's own, and is recorded as such. */
+/** True if a name is in the draft's vocabulary or ours. Any other is a custom name, and is recorded as such. */
 export function isListed(name: string): boolean {
   return LISTED.has(name);
 }
 
-/** The name of an operation with its prefix and without hyphens: what it was reported as. */
+/** The name of an operation as reported, with its prefix and without hyphens. */
 export function reportedName(text: string): string {
   const name = text.toLowerCase().replaceAll('-', '_');
   return name.startsWith(PREFIX) ? name : PREFIX + name;
 }
 
-/** The lifecycle draft's word for a reported operation; any other name stands as it is. */
+/** The lifecycle draft's term for a reported operation; other names are unchanged. */
 export function vocabularyName(reported: string): string {
   return SAME_AS[reported] ?? reported;
 }

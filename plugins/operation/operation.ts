@@ -3,42 +3,42 @@ import { reportedName, vocabularyName } from './operation-vocabulary.js';
 
 /** A completed operation on a vCon, as the conserver's configuration names it. */
 export interface Operation {
-  /** In the words of the lifecycle draft where it has one; with the prefix `vcon_`. */
+  /** The lifecycle draft's term if it has one; with the prefix `vcon_`. */
   readonly name: string;
-  /** As it was reported, where that is another word. */
+  /** The reported name, if it differs. */
   readonly reported?: string;
   readonly chain?: string;
-  /** Name of the link instance; this one, the chain and the type may be any text: see `withRecordedLabels`. */
+  /** Name of the link instance. This, the chain and the type may be any text: see `withRecordedLabels`. */
   readonly link?: string;
   /** Type of the link. */
   readonly linkType?: string;
-  /** In whose name it is delivered; undefined is the plugin's own client. */
+  /** The tenancy that it is delivered for; undefined is the plugin's own client. */
   readonly tenancy?: string;
-  /** Tells repetitions of one operation apart, where it may truly repeat. */
+  /** Distinguishes repetitions of an operation that may really happen more than once. */
   readonly nonce?: string;
 }
 
-/** Labels of an operation, as somebody has given them. */
+/** The labels of an operation, as given by the caller. */
 export type OperationLabels = Partial<
   Record<'chain' | 'link' | 'linkType' | 'tenancy' | 'nonce', string | null | undefined>
 >;
 
-/** A request does not name an operation. The message says what to correct, and quotes nothing. */
+/** A request does not name an operation correctly. The message says what to correct, and quotes nothing. */
 export class OperationError extends Error {
   override readonly name = 'OperationError';
 }
 
 const ROUTE = /^(?:\/tenancies\/([^/]+))?(?:\/chains\/([^/]+))?(?:\/links\/([^/]+))?\/operations\/([^/]*)$/;
-/** An operation's name is recorded as it is: no address and no telephone number has this form. */
+/** An operation's name is recorded unchanged, so this form excludes addresses and telephone numbers. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
-/** The name of a tenancy is looked up in a file. */
+/** The name of a tenancy, which is looked up in a file. */
 const TENANCY = /^[A-Za-z0-9_.-]{1,64}$/;
-/** Beyond this nobody has named anything: a whole document, put there by mistake. */
+/** A longer label is a whole document that was put there by mistake. */
 const MAX_LABEL_LENGTH = 4_096;
 
 function checkedLabel(name: string, values: readonly (string | null | undefined)[]): string | undefined {
   const given = [...new Set(values.filter((value) => value !== null && value !== undefined && value !== ''))];
-  if (given.length > 1) throw new OperationError(`${name} is given twice, and differently`);
+  if (given.length > 1) throw new OperationError(`${name} is given twice with different values`);
   const [value] = given;
   if (value === undefined || value === null) return undefined;
   if (name === 'tenancy' && !TENANCY.test(value))
@@ -47,7 +47,7 @@ function checkedLabel(name: string, values: readonly (string | null | undefined)
 }
 
 /**
- * The operation of this name and with these labels; where several places give a label, they must agree.
+ * The operation with this name and these labels; where several places give a label, they must agree.
  * @throws {OperationError}
  */
 export function namedOperation(text: string, ...places: readonly OperationLabels[]): Operation {
@@ -74,13 +74,13 @@ function unescaped(segment: string | undefined): string | undefined {
   try {
     return segment === undefined ? undefined : decodeURIComponent(segment);
   } catch {
-    throw new OperationError('the path has an escape that is none');
+    throw new OperationError('the path has an invalid percent-encoding');
   }
 }
 
 /**
- * Reads `/operations/{vcon_operation}`, with `/tenancies/{tenancy}`, `/chains/{chain}` and `/links/{link}` before it or
- * not; tenancy, chain, link, type and nonce may as well stand in the query or in headers `x-vcon-…`.
+ * Reads `/operations/{vcon_operation}`, optionally after `/tenancies/{tenancy}`, `/chains/{chain}` and `/links/{link}`.
+ * Tenancy, chain, link, type and nonce may also be in the query or in headers `x-vcon-…`.
  * @param target the request target, path and query
  * @throws {OperationError}
  */

@@ -2,9 +2,9 @@ import { createHash, createHmac } from 'node:crypto';
 import { looksPersonal } from './looks-personal.js';
 import type { Operation } from './operation.js';
 
-/** A label is recorded as it is, percent-encoded, up to this length. */
+/** A label is recorded unchanged, percent-encoded, up to this length. */
 const MAX_LABEL_BYTES = 128;
-/** RFC 3986 section 2.3: what is never percent-encoded. */
+/** Characters that are never percent-encoded (RFC 3986 section 2.3). */
 const UNRESERVED = /^[A-Za-z0-9_.~-]$/;
 
 function percentEncoded(text: string): string {
@@ -17,9 +17,9 @@ function percentEncoded(text: string): string {
 }
 
 /**
- * A label as it is recorded: percent-encoded (RFC 3986 section 2.1); `sha256:<hex>` where that is longer than 128 bytes;
- * `hmac-sha256:<hex>` where it looks like a telephone number or an e-mail address, which could be found again by trying
- * all of them if the hash had no key.
+ * A label as it is recorded: percent-encoded (RFC 3986 section 2.1); `sha256:<hex>` if that is longer than 128 bytes;
+ * `hmac-sha256:<hex>` if it looks like a telephone number or an e-mail address, because an unkeyed hash of those could
+ * be reversed by trying all of them.
  */
 export function recordedLabel(label: string, secret: string): string {
   if (looksPersonal(label)) return `hmac-sha256:${createHmac('sha256', secret).update(label).digest('hex')}`;

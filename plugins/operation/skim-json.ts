@@ -7,18 +7,18 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const SPACE = 0x20;
-/** The event loop has its turn after so many bytes. */
+/** The function yields to the event loop after this many bytes. */
 const TURN_BYTES = 2 * 1024 * 1024;
 
-/** What can be seen of a JSON object without reading what is in it. */
+/** What can be seen of a JSON object without parsing its contents. */
 export interface SkimmedObject {
-  /** Bytes of each member's value, by the bytes of its name as they are written; of one that occurs twice, the last. */
+  /** Bytes of each member's value, by the undecoded bytes of its name; for a repeated name, the last one. */
   readonly members: ReadonlyMap<string, Buffer>;
-  /** Strings, commas, colons and brackets: what it would cost to read all of it. */
+  /** Strings, commas, colons and brackets: the cost of parsing all of it. */
   readonly tokens: number;
 }
 
-/** The place of the quote that ends the string which begins before `from`; -1 when none does. */
+/** The index of the quote that ends the string that begins before `from`; -1 if it does not end. */
 function endOfString(bytes: Buffer, from: number): number {
   for (let at = bytes.indexOf(QUOTE, from); at >= 0; at = bytes.indexOf(QUOTE, at + 1)) {
     let escapes = at;
@@ -29,8 +29,8 @@ function endOfString(bytes: Buffer, from: number): number {
 }
 
 /**
- * Finds the members of a JSON object of any size without building it, and lets the event loop go on meanwhile. Undefined
- * for what is no object. It does not tell whether what lies within the members is JSON.
+ * Finds the members of a JSON object of any size without parsing it, and yields to the event loop. Undefined if it is
+ * not an object. Does not check that the members' contents are valid JSON.
  */
 export async function skimJson(bytes: Buffer): Promise<SkimmedObject | undefined> {
   const members = new Map<string, Buffer>();

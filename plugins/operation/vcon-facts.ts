@@ -5,11 +5,11 @@ import { jcsHash } from '../../src/core/vcon/vcon-hash.js';
 import { type Consent, consentsOf } from './consent.js';
 import { type SkimmedObject, skimJson } from './skim-json.js';
 
-/** All that is kept of a vCon: digests and labels, nothing of its conversation. */
+/** All that is stored of a vCon: digests and labels, nothing of the conversation. */
 export interface VconFacts {
   /** Hex SHA-256 of the bytes, the conserver's own `Vcon.hash`. */
   readonly payload: string;
-  /** Undefined where nobody has looked at the bytes beyond their hash. */
+  /** Undefined if only the hash of the bytes is known. */
   readonly form?: VconForm;
   /** In lower case. */
   readonly uuid?: string;
@@ -18,27 +18,27 @@ export interface VconFacts {
   readonly vconMember?: string;
   readonly jcs?: { readonly hash: string; readonly lossy: boolean };
   readonly innermostPayloadHash?: string;
-  /** UUIDs of the vCon that this one amends or redacts. */
+  /** UUID of the vCon that this one amends or redacts. */
   readonly amended?: string;
   readonly redacted?: string;
-  /** Undefined where they cannot be seen. */
+  /** Undefined if they could not be read. */
   readonly consents?: readonly Consent[];
-  /** Too much to be read within the time of a request: only its own members were looked at. */
+  /** Too large to be read within the time of a request: only its top-level members were read. */
   readonly skimmed?: true;
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Below this, reading is quicker than skimming first. */
+/** Below this size, reading is faster than skimming first. */
 const SMALL_BYTES = 256 * 1024;
-/** So many tokens are read, and written in canonical form, in a fraction of a second. */
+/** This many tokens are read, and written in canonical form, in a fraction of a second. */
 const READABLE_TOKENS = 400_000;
-/** A recording within it is few tokens and still has to be decoded, and written in canonical form. */
+/** A recording has few tokens, but must still be decoded and written in canonical form. */
 const READABLE_BYTES = 24 * 1024 * 1024;
-/** Hashed at a time; then the event loop has its turn. */
+/** Bytes that are hashed before yielding to the event loop. */
 const HASHED_BYTES = 4 * 1024 * 1024;
 /** A signed payload is read as a document of its own. */
 const READABLE_PAYLOAD_BYTES = 4 * 1024 * 1024;
-/** Members whose values are read of a vCon that is only skimmed, and how long they may be. */
+/** Members that are read of a skimmed vCon, and their maximum length. */
 const SKIMMED_MEMBERS = [
   'uuid',
   'vcon',
@@ -73,7 +73,7 @@ function predecessor(vcon: JsonValue, name: string): string | undefined {
   return typeof uuid === 'string' && UUID.test(uuid) ? uuid.toLowerCase() : undefined;
 }
 
-/** What the inspection tells, without the document itself. */
+/** The inspection's result without the document itself. */
 function factsOf(payload: string, inspection: VconInspection): VconFacts {
   const { form, uuid, updatedAt, createdAt, vconMember, innermostPayloadHash, document } = inspection;
   const vcon = document?.value ?? null;
@@ -101,7 +101,7 @@ function readWhole(bytes: Uint8Array, payload: string): VconFacts {
   return jcs.hash === undefined ? facts : { ...facts, jcs: { hash: jcs.hash, lossy: jcs.lossy } };
 }
 
-/** A small object with the members that matter, and of the others only whether they are there. */
+/** A small object with the members that matter; of the others only whether they exist. */
 function outline({ members }: SkimmedObject): string {
   const shown = [...members].flatMap(([name, value]) => {
     const most = name === 'attachments' ? READABLE_ATTACHMENTS_BYTES : READABLE_MEMBER_BYTES;
@@ -125,7 +125,7 @@ function isJson(value: Buffer): boolean {
 
 function readOutline(skimmed: SkimmedObject, payload: string): VconFacts {
   const inspection = inspectVcon(Buffer.from(outline(skimmed)), sha256);
-  // The digest would be that of the outline, and attachments that were left out are not known to be none.
+  // The digest would be that of the outline, and omitted attachments do not mean that there are none.
   const { innermostPayloadHash: _none, consents, ...facts } = factsOf(payload, inspection);
   const attachments = skimmed.members.get('attachments');
   const seen = attachments === undefined || attachments.length <= READABLE_ATTACHMENTS_BYTES;
@@ -133,8 +133,8 @@ function readOutline(skimmed: SkimmedObject, payload: string): VconFacts {
 }
 
 /**
- * Looks at the bytes of a vCon, whatever they are; never throws. A vCon of any size takes a fraction of a second: one with
- * more in it than can be read in that time is skimmed, and has no JCS digest.
+ * Inspects the bytes of a vCon, even invalid ones; never throws. Takes a fraction of a second for any size: a vCon that
+ * is too large to be read in that time is skimmed, and has no JCS digest.
  */
 export async function vconFacts(bytes: Buffer): Promise<VconFacts> {
   const payload = await hashInTurns(bytes);

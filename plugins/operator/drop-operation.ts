@@ -9,12 +9,12 @@ import type { OperationJob } from '../operation/operation-job.js';
 import { findJob } from './kept-operation.js';
 import { OperatorError } from './operator-error.js';
 
-/** The operation as which a drop stands in the log. */
+/** The operation name of a drop in the log. */
 export const DROP_OPERATION = 'vcon_capture_dropped';
 
 const MAX_REASON_LENGTH = 200;
 const CONTROL = /\p{Cc}/u;
-/** What the dropped event says of its vCon and of the place of its capture, and the record of its drop repeats. */
+/** Attributes of the dropped event (vCon and place of capture) that the record of the drop repeats. */
 const REPEATED = [
   'conserver_link',
   'conserver_link_name',
@@ -31,9 +31,9 @@ const REPEATED = [
 ];
 
 export interface Drop {
-  /** The job that is no more. */
+  /** The job that was removed. */
   readonly dropped: string;
-  /** The job that delivers the record of it. */
+  /** The job that delivers the record of the drop. */
   readonly record: string;
 }
 
@@ -42,9 +42,11 @@ function checkedReason(text: string): string {
   const reason = text.trim();
   if (reason === '' || [...reason].length > MAX_REASON_LENGTH || CONTROL.test(reason))
     throw new OperatorError(`the reason must be one line of 1 to ${MAX_REASON_LENGTH} characters`);
-  // A reason stays in the log for ever.
+  // A reason stays in the log forever.
   if (looksPersonal(reason))
-    throw new OperatorError('the reason stays in the log for ever and must name no address and no telephone number');
+    throw new OperatorError(
+      'the reason stays in the log forever: it must not contain an address or a telephone number',
+    );
   return reason;
 }
 
@@ -76,10 +78,11 @@ function dropEvent(id: string, dropped: OperationJob, reason: string, observedMs
 }
 
 /**
- * Gives up a dead letter, and has the log say so: a `vcon_capture_dropped` event with the payload's hash and the reason
- * goes to the vCon's asset through the same queue. Its job id follows from the dropped job alone, so that dropping twice
- * makes one record, with the first reason.
- * @throws {OperatorError} when the job is no dead letter, is itself the record of a drop, or the reason will not do
+ * Drops a dead letter and records that in the log: a `vcon_capture_dropped` event with the payload's hash and the
+ * reason is delivered to the vCon's asset through the same queue. Its job id depends only on the dropped job, so
+ * dropping twice makes one record, with the first reason.
+ * @throws {OperatorError} when the job is not a dead letter, is itself the record of a drop, or the reason is
+ *   unacceptable
  */
 export async function dropOperation(
   backend: QueueBackend,
@@ -91,7 +94,9 @@ export async function dropOperation(
   const job = await findJob(backend, id);
   const state = await job.getState();
   if (state !== 'failed')
-    throw new OperatorError(`the job is ${state}, not a dead letter: only what was refused for good can be dropped`);
+    throw new OperatorError(
+      `the job is ${state}, not a dead letter: only permanently refused operations can be dropped`,
+    );
   if (job.name === DROP_OPERATION) throw new OperatorError('the record of a drop cannot be dropped: replay it');
   const dropped = job.data as OperationJob;
   const { conserver_chain: chain, conserver_link_name: link } = dropped.attributes;
@@ -102,7 +107,8 @@ export async function dropOperation(
     ...(dropped.tenancy ? { tenancy: dropped.tenancy } : {}),
     nonce: id,
   };
-  // A crash after this leaves the dead letter beside its record: dropping again removes it and records nothing new.
+  // After a crash here, the dead letter and its record both exist: dropping again removes the job and records nothing
+  // new.
   const record = await enqueueOperation(backend, operation, dropEvent(id, dropped, reason, clock.now()));
   await job.remove().catch((error: unknown) => {
     throw new OperatorError(

@@ -12,7 +12,7 @@ import { broken, type Finding, ok, shouldChange } from './finding.js';
 import { inspectRedis } from './inspected-redis.js';
 
 const TIMEOUT_MS = 5_000;
-/** A plugin that runs takes entries within a second. */
+/** A running plugin takes entries within a second. */
 const BACKLOG = 1_000;
 
 type CaptureConfig = Pick<PluginConfig, 'stream' | 'tapList' | 'endings'>;
@@ -22,7 +22,7 @@ async function streamFindings(redis: Redis, stream: string): Promise<Finding[]> 
   const waiting = `${length} entries of ${stream} wait`;
   return [
     length > BACKLOG
-      ? shouldChange('stream', waiting, 'see that the plugin runs and its queue answers')
+      ? shouldChange('stream', waiting, 'check that the plugin is running and its queue responds')
       : ok('stream', waiting),
     refused === 0
       ? ok('refused entries', 'none')
@@ -37,17 +37,21 @@ async function streamFindings(redis: Redis, stream: string): Promise<Finding[]> 
 async function tapFindings(redis: Redis, list: string | undefined): Promise<Finding[]> {
   if (list === undefined) return [];
   const [known] = (await redis.call('COMMAND', 'INFO', 'BLMOVE')) as unknown[];
-  if (!known) return [broken('tap', 'this Redis does not know BLMOVE', 'use Redis 6.2 or newer for the conserver')];
+  if (!known) return [broken('tap', 'this Redis does not support BLMOVE', 'use Redis 6.2 or newer for the conserver')];
   const length = (await redis.llen(list)) + (await redis.llen(processingList(list)));
   const waiting = `${length} entries of ${list} wait`;
-  return [length > BACKLOG ? shouldChange('tap', waiting, 'see that the plugin runs') : ok('tap', waiting)];
+  return [length > BACKLOG ? shouldChange('tap', waiting, 'check that the plugin is running') : ok('tap', waiting)];
 }
 
 function notificationsFinding(setting: string | undefined): Finding {
   if (setting === undefined)
-    return shouldChange('endings', 'unknown: this Redis tells no settings', 'see that it notifies');
+    return shouldChange(
+      'endings',
+      'unknown: this Redis does not reveal its settings',
+      'check that it sends notifications',
+    );
   return notifiesOfEndings(setting)
-    ? ok('endings', 'Redis notifies of keys that go; those that go while no plugin listens are missed')
+    ? ok('endings', 'Redis sends notifications; expiries while no plugin listens are missed')
     : shouldChange(
         'endings',
         `Redis notifies with "${setting}": expiry or deletion of some vCons is missed`,
@@ -55,13 +59,13 @@ function notificationsFinding(setting: string | undefined): Finding {
       );
 }
 
-/** A vCon that is gone from Redis may still be in a storage, and only the wheel asks those. */
+/** A vCon that is gone from Redis may still be in a storage; only the wheel checks storages. */
 function lookerFinding(looker: Looker): Finding {
   const waiting = `${looker.waiting} vCons wait to be looked for`;
   if (!isLooking(looker))
     return shouldChange(
       'endings in storages',
-      `no wheel asks the storages, so no ending is recorded; ${waiting}`,
+      `no wheel checks the storages, so no ending is recorded; ${waiting}`,
       'import vcon_archivist_link.watch in config.yml, or set PLUGIN_ENDINGS=off',
     );
   const asked = looker.storages.filter((name) => !looker.notAsked.includes(name));
@@ -71,12 +75,12 @@ function lookerFinding(looker: Looker): Finding {
     ? ok('endings in storages', told)
     : shouldChange(
         'endings in storages',
-        `${told}; for ${looker.unanswered} no storage could say, and nothing is recorded`,
+        `${told}; ${looker.unanswered} got no final answer from a storage and were not recorded`,
         'read the conserver’s log for the storage that failed',
       );
 }
 
-/** What the plugin takes from the conserver's Redis: its stream, its tap, its notifications. Never throws. */
+/** Checks what the plugin reads from the conserver's Redis: its stream, its tap, its notifications. Never throws. */
 export async function examineCaptureRedis(url: string, config: CaptureConfig): Promise<Finding[]> {
   const redis = new Redis(url, {
     lazyConnect: true,
@@ -119,7 +123,7 @@ async function doubles(memory: Memory): Promise<Finding> {
     : shouldChange('doubles', found.sort().join('; '), change);
 }
 
-/** Whether two methods capture the same operation, as the plugin has noticed. Never throws. */
+/** Checks whether two methods capture the same operation, as noticed by the plugin. Never throws. */
 export async function examineDoubles(place: MemoryPlace, logger: Logger): Promise<Finding[]> {
   const memory = openMemory(place, logger);
   try {

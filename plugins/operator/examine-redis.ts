@@ -3,7 +3,7 @@ import { broken, type Finding, ok, shouldChange } from './finding.js';
 import { type InspectedRedis, inspectRedis } from './inspected-redis.js';
 
 const WAITAOF = 'WAITAOF';
-/** What a conserver's Redis must know to hold vCons. */
+/** The commands that a conserver's Redis must support to hold vCons. */
 const CONSERVER_COMMANDS = ['JSON.SET', 'JSON.GET', 'JSON.MGET', 'JSON.DEL'];
 /** BullMQ runs from 5.0 on and recommends 6.2. */
 const OLDEST_VERSION = 5;
@@ -26,7 +26,7 @@ function appendOnlyFinding({ appendOnly, appendWrites }: InspectedRedis): Findin
 }
 
 function fsyncFinding(redis: InspectedRedis): Finding {
-  const policy = redis.appendFsync ?? 'unknown: the server tells no settings';
+  const policy = redis.appendFsync ?? 'unknown: the server does not reveal its settings';
   const durability = durabilityOf({ ...redis, knowsWaitAof: !redis.unknownCommands.includes(WAITAOF) });
   if (durability === 'synced with each command') return ok('redis fsync policy', policy);
   if (durability === 'synced on request') return ok('redis fsync policy', `${policy}; the plugin waits for the disk`);
@@ -51,7 +51,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : 'unknown';
 }
 
-/** Whether the queue's Redis keeps what it is given. Never throws. */
+/** Checks that the queue's Redis stores jobs durably. Never throws. */
 export async function examineQueueRedis(url: string): Promise<Finding[]> {
   try {
     const redis = await inspectRedis(url, [WAITAOF]);
@@ -62,7 +62,7 @@ export async function examineQueueRedis(url: string): Promise<Finding[]> {
 }
 
 /**
- * Whether a conserver's Redis can hold vCons, and is another one than the queue's. Never throws.
+ * Checks that a conserver's Redis can hold vCons, and is not the queue's. Never throws.
  * @param queueUrl of the queue's Redis, if it has one
  */
 export async function examineConserverRedis(url: string, queueUrl: string | undefined): Promise<Finding[]> {
@@ -74,7 +74,7 @@ export async function examineConserverRedis(url: string, queueUrl: string | unde
         ? ok('conserver redis', `${redis.version}, knows the JSON commands`)
         : broken(
             'conserver redis',
-            `does not know ${missing.join(', ')}: the conserver can keep no vCon there`,
+            `does not support ${missing.join(', ')}: the conserver cannot store vCons there`,
             'use Redis 8, or the image redis/redis-stack, for the conserver',
           );
     const queue = queueUrl ? await inspectRedis(queueUrl, [WAITAOF]).catch(() => undefined) : undefined;

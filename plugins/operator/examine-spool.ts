@@ -6,7 +6,7 @@ import { broken, type Finding, ok, shouldChange } from './finding.js';
 /** The plugin hands a file over within a second or two when its queue answers. */
 const LATE_SECONDS = 60;
 
-/** Whether operations wait on this disk, which a plugin that runs delivers. Never throws. */
+/** Checks whether operations wait on the local disk, which a running plugin delivers. Never throws. */
 export async function examineSpool(folder: string, clock: Clock): Promise<Finding[]> {
   try {
     const { depth, oldestSeconds, setAside } = await spoolState(folder, clock.now());
@@ -17,9 +17,9 @@ export async function examineSpool(folder: string, clock: Clock): Promise<Findin
         ? shouldChange(
             'spool',
             `${waiting}, the oldest for ${minutes} min`,
-            'start the plugin, and see that its queue answers',
+            'start the plugin, and check that its queue responds',
           )
-        : ok('spool', depth === 0 ? 'nothing waits on this disk' : waiting),
+        : ok('spool', depth === 0 ? 'nothing waits on the local disk' : waiting),
     ];
     if (setAside.length === 0) return findings;
     const change = 'vcon-archivist queue; then queue replay';

@@ -1,7 +1,7 @@
-/** `change`: it works, and something should be changed; `broken`: captures or deliveries fail. */
+/** `change`: it works, but something should be changed; `broken`: captures or deliveries fail. */
 export type FindingState = 'ok' | 'change' | 'broken';
 
-/** One thing that was looked at. No text of it holds a secret. */
+/** The result of one check. It never contains a secret. */
 export interface Finding {
   readonly check: string;
   readonly state: FindingState;

@@ -1,21 +1,21 @@
 import { Redis } from 'ioredis';
 import { failureReason } from '../../src/platform/explain-failure.js';
 
-/** What a Redis tells about itself; what it does not tell is undefined. */
+/** What a Redis reveals about itself; undefined if it does not. */
 export interface InspectedRedis {
   readonly version: string;
-  /** Another one for each start of a server: equal ones are one server. */
+  /** Differs for each start of a server: equal ids mean the same server. */
   readonly runId: string;
   readonly appendOnly: boolean;
   readonly appendFsync: string | undefined;
-  /** The last write to the append-only file went well. */
+  /** Whether the last write to the append-only file succeeded. */
   readonly appendWrites: boolean;
   readonly evictionPolicy: string | undefined;
-  /** 0 when there is no limit. */
+  /** 0 without a limit. */
   readonly maxMemory: number;
-  /** Which events of keys it notifies of, in letters. */
+  /** The kinds of key events that it notifies of, as letters. */
   readonly notifications: string | undefined;
-  /** Those of the asked commands that it does not know. */
+  /** The commands, among those requested, that it does not support. */
   readonly unknownCommands: readonly string[];
 }
 
@@ -45,9 +45,9 @@ async function read(redis: Redis, commands: readonly string[]): Promise<Inspecte
 }
 
 /**
- * Asks a Redis about itself, and changes nothing in it.
- * @param commands names of commands that it should know, at least one
- * @throws {Error} with the reason in one line when it does not answer
+ * Inspects a Redis without changing it.
+ * @param commands names of commands that it should support, at least one
+ * @throws {Error} with a one-line reason when it does not answer
  */
 export async function inspectRedis(url: string, commands: readonly string[]): Promise<InspectedRedis> {
   const redis = new Redis(url, {

@@ -7,7 +7,7 @@ import { OperatorError } from './operator-error.js';
 /** An operation in the queue, as an operator sees it. */
 export interface KeptOperation {
   readonly job: string;
-  /** BullMQ's name of it; `failed` is a dead letter. */
+  /** BullMQ's name of the state; `failed` is a dead letter. */
   readonly state: string;
   readonly operation: string;
   /** `vcon://<uuid>` */
@@ -16,22 +16,22 @@ export interface KeptOperation {
   readonly payload: string;
   /** RFC 3339. */
   readonly keptAt: string;
-  /** Deliveries tried so far. */
+  /** Delivery attempts so far. */
   readonly attempts: number;
-  /** Why the last one failed. */
+  /** Why the last attempt failed. */
   readonly reason?: string;
 }
 
 export interface KeptOperationDetails extends KeptOperation {
-  /** The event as it will stand in the log. */
+  /** The event as it will be recorded in the log. */
   readonly attributes: EventAttributes;
 }
 
-/** The job of this id. @throws {OperatorError} when the queue has none */
+/** Returns the job with this id. @throws {OperatorError} when it is not in the queue */
 export async function findJob(backend: QueueBackend, id: string): Promise<Job> {
   const job = (await backend.queue(OPERATION_QUEUE).getJob(id)) as Job | undefined;
   if (!job)
-    throw new OperatorError(`the queue has no job ${id.slice(0, 64)}: it was delivered long ago, or never kept`);
+    throw new OperatorError(`the queue has no job ${id.slice(0, 64)}: it was delivered long ago, or never stored`);
   return job;
 }
 
@@ -49,7 +49,7 @@ export function keptOperation(job: Job, state: string): KeptOperation {
   };
 }
 
-/** One operation with all that is kept of it. @throws {OperatorError} when the queue has none of this id */
+/** Returns one operation with everything that is stored of it. @throws {OperatorError} when it is not in the queue */
 export async function showOperation(backend: QueueBackend, id: string): Promise<KeptOperationDetails> {
   const job = await findJob(backend, id);
   const kept = keptOperation(job, await job.getState());

@@ -7,8 +7,8 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const DIGEST = /^[0-9a-f]{64}$/;
 
 /**
- * The receipts that came home of one state of a vCon, by the id of the operation's job.
- * @throws {OperatorError} when none did, or uuid or hash are none
+ * The stored receipts of one state of a vCon, by the id of the operation's job.
+ * @throws {OperatorError} when there are none, or uuid or hash are invalid
  */
 export async function keptReceipts(
   place: MemoryPlace,
@@ -24,7 +24,7 @@ export async function keptReceipts(
   const fields = Object.entries(await memory.read('receipts', name).finally(() => memory.close()));
   if (fields.length === 0)
     throw new OperatorError(
-      'no receipt of this state of the vCon came home: not delivered yet, or longer than 90 days ago',
+      'no receipt of this state of the vCon is stored: it is not delivered yet, or was more than 90 days ago',
     );
   return Object.fromEntries(fields.map(([job, text]) => [job, JSON.parse(text) as KeptReceipt]));
 }

@@ -6,12 +6,12 @@ import { OPERATION_QUEUE } from '../operation/operation-job.js';
 import { type KeptOperation, keptOperation } from './kept-operation.js';
 import { listSetAside, type SetAsideList, type SetAsidePlaces } from './set-aside.js';
 
-/** How the queue stands, its dead letters, the newest first, and all that is set aside elsewhere. */
+/** The state of the queue, its dead letters (newest first), and everything that is set aside elsewhere. */
 export interface QueueInventory extends DeliveryState, SetAsideList {
   readonly engine: QueueBackend['engine'];
-  /** At most as many as were asked for; `deadLetters` counts all. */
+  /** At most the requested number; `deadLetters` counts all. */
   readonly letters: readonly KeptOperation[];
-  /** Operations that wait on this disk until the queue takes them. */
+  /** Operations on the local disk that wait for the queue. */
   readonly spool: { readonly folder: string; readonly depth: number; readonly oldestSeconds: number };
 }
 
@@ -20,7 +20,7 @@ export async function queueInventory(places: SetAsidePlaces, clock: Clock, most:
   const { backend, spool: folder } = places;
   const state = await deliveryState(backend, clock);
   const jobs = most === 0 ? [] : await backend.queue(OPERATION_QUEUE).getJobs(['failed'], 0, most - 1, false);
-  // A job that was taken up between the two questions is listed as nothing.
+  // A job that was taken between the two queries is omitted.
   const letters = jobs.filter(Boolean).map((job) => keptOperation(job, 'failed'));
   const { depth, oldestSeconds } = await spoolState(folder, clock.now());
   const aside = await listSetAside(places, clock.now(), most);

@@ -6,33 +6,33 @@ import { OperatorError } from './operator-error.js';
 
 const PAGE = 500;
 
-/** Sends a job on its way; false when it is on its way already. */
+/** Starts the delivery of a job; false when it is already being delivered. */
 async function send(job: Job, state: string): Promise<boolean> {
   try {
     if (state === 'failed') await job.retry('failed', { resetAttemptsMade: true });
     else await job.promote();
     return true;
   } catch (error) {
-    // The conserver captured it again, or its time had come, while we looked.
+    // In the meantime, the conserver has captured it again, or its retry was due.
     if ((await job.getState()) === state) throw error;
     return false;
   }
 }
 
 /**
- * Has a dead letter delivered again, or one that waits for its next attempt delivered now, under its own id: what the
- * service has already taken makes no second event.
- * @throws {OperatorError} when there is no such job, or it is not one that waits for us
+ * Retries a dead letter, or a job that waits for its next attempt, under its own id: an event that the service already
+ * has is not created again.
+ * @throws {OperatorError} when there is no such job, or it cannot be retried
  */
 export async function replayOperation(backend: QueueBackend, id: string): Promise<void> {
   const job = await findJob(backend, id);
   const state = await job.getState();
-  if (state === 'completed') throw new OperatorError('the job is delivered: there is nothing to replay');
+  if (state === 'completed') throw new OperatorError('the job is already delivered: there is nothing to replay');
   if (state === 'failed' || state === 'delayed') await send(job, state);
   await backend.confirmDurable();
 }
 
-/** Has every dead letter delivered again. Resolves with their number; one that is refused again is not replayed twice. */
+/** Retries every dead letter. Resolves with their number; one that is refused again is not retried twice. */
 export async function replayDeadLetters(backend: QueueBackend): Promise<number> {
   const queue = backend.queue(OPERATION_QUEUE);
   const letters = new Map<string, Job>();

@@ -6,23 +6,23 @@ import { RECEIPT_QUEUE } from '../receipts/receipt-job.js';
 import { refusedStream } from '../stream/stream-consumer.js';
 import { OperatorError } from './operator-error.js';
 
-/** Something that the plugin could not work on and keeps for an operator. */
+/** An item that the plugin could not process and keeps for an operator. */
 export interface SetAside {
-  /** What `queue replay` takes: `stream:<entry>`, `spool:<file>` or `receipt:<job>`. */
+  /** The argument of `queue replay`: `stream:<entry>`, `spool:<file>` or `receipt:<job>`. */
   readonly id: string;
   readonly reason: string;
 }
 
-/** Where a plugin sets things aside, beside the dead letters of its queue. */
+/** Where a plugin sets items aside, apart from the dead letters of its queue. */
 export interface SetAsidePlaces {
   readonly backend: QueueBackend;
-  /** The folder of operations that wait on this disk. */
+  /** The folder of operations that wait on the local disk. */
   readonly spool: string;
-  /** The conserver's Redis and the stream of the link and the tracer, where there is one. */
+  /** The conserver's Redis and the stream of the link and the tracer, if configured. */
   readonly conserver?: { readonly url: string; readonly stream: string } | undefined;
 }
 
-/** What is set aside, and what could not be looked at. */
+/** The items that are set aside, and the places that could not be read. */
 export interface SetAsideList {
   readonly setAside: readonly SetAside[];
   readonly notLookedAt: readonly string[];
@@ -58,7 +58,7 @@ async function failedReceipts(backend: QueueBackend, most: number): Promise<SetA
   return jobs.filter(Boolean).map((job) => ({ id: `receipt:${job.id}`, reason: job.failedReason }));
 }
 
-/** Lists what is set aside, the newest first, at most so many of each kind. @throws when the queue does not answer */
+/** Lists set-aside items, newest first, with a limit for each kind. @throws when the queue does not answer */
 export async function listSetAside(places: SetAsidePlaces, nowMs: number, most: number): Promise<SetAsideList> {
   if (most === 0) return { setAside: [], notLookedAt: [] };
   const notLookedAt: string[] = [];
@@ -103,12 +103,12 @@ async function replayReceipt(backend: QueueBackend, id: string): Promise<boolean
   return true;
 }
 
-/** Whether an id is one of something that was set aside, not of a job. */
+/** True if an id is that of a set-aside item, not of a job. */
 export function isSetAsideId(id: string): boolean {
   return /^(?:stream|spool|receipt):/.test(id);
 }
 
-/** Has something that was set aside tried again. @throws {OperatorError} when it is not there */
+/** Retries a set-aside item. @throws {OperatorError} when it does not exist */
 export async function replaySetAside(places: SetAsidePlaces, id: string): Promise<void> {
   const [kind, name] = [id.slice(0, id.indexOf(':')), id.slice(id.indexOf(':') + 1)];
   const { backend, spool, conserver } = places;

@@ -2,13 +2,13 @@ import type { Redis } from 'ioredis';
 import { DeliverLater } from '../archivist-client/delivery-failure.js';
 import type { ReceiptJob } from './receipt-job.js';
 
-/** Where a receipt goes beside the plugin's own memory. */
+/** Where a receipt is sent, besides the plugin's own memory. */
 export interface ReceiptPlaces {
-  /** Posted to as application/cose; any 2xx takes it. */
+  /** Receives a POST with application/cose; any 2xx accepts it. */
   readonly url?: string | undefined;
-  /** A key with `{uuid}` and `{hash}` in it. */
+  /** A key that contains `{uuid}` and `{hash}`. */
   readonly key?: string | undefined;
-  /** After how many days the key expires. */
+  /** The key expires after this many days. */
   readonly days: number;
   /** The Redis of the key. */
   readonly redis?: Redis | undefined;
@@ -32,7 +32,7 @@ async function post(url: string, job: ReceiptJob, bytes: Uint8Array): Promise<vo
   if (!response.ok) throw new DeliverLater(`receipt: PLUGIN_RECEIPT_URL answers ${response.status}`);
 }
 
-/** Hands a checked receipt on. Done twice it does the same. @throws {DeliverLater} when a place does not take it */
+/** Publishes a verified receipt. Idempotent. @throws {DeliverLater} when a place does not accept it */
 export async function publishReceipt(places: ReceiptPlaces, job: ReceiptJob, bytes: Uint8Array): Promise<void> {
   const { url, key, days, redis } = places;
   if (key && redis) {

@@ -1,4 +1,4 @@
-/** Name of the queue of events whose receipts have not come home. */
+/** The queue of events whose receipts have not been fetched. */
 export const RECEIPT_QUEUE = 'conserver-receipts';
 
 /** A delivered event, and what its receipt must be about. */
@@ -12,11 +12,11 @@ export interface ReceiptJob {
   readonly tenancy?: string;
 }
 
-/** What came home for an operation, as it is remembered under its vCon and hash by the id of its job. */
+/** The receipt of an operation, as stored under its vCon and hash by the id of its job. */
 export interface KeptReceipt {
   readonly event: string;
   readonly operation: string;
-  /** Base64 of the transparent statement: statement, receipts and event, to be checked without anybody's help. */
+  /** Base64 of the transparent statement: statement, receipts and event, verifiable offline. */
   readonly statement: string;
   /** RFC 3339. */
   readonly verifiedAt: string;

@@ -17,9 +17,9 @@ import { verifyReceiptHome } from './verify-receipt-home.js';
 const CONCURRENCY = 8;
 const KEYS_FOR_MS = 3_600_000;
 const MAX_STALLED = 1_000_000;
-/** A log is sealed within a second or two of a delivery. */
+/** A log is sealed within a second or two after a delivery. */
 const FIRST_LOOK_MS = 1_500;
-/** Some days at the longest pace: a service that gives no receipts is not asked for ever. */
+/** Several days at the slowest pace: a service without receipts is not polled forever. */
 const OPTIONS: JobsOptions = {
   attempts: 5_000,
   backoff: { type: RETRY_STRATEGY },
@@ -39,7 +39,7 @@ export interface ReceiptWorkerParts {
   readonly pace?: RetryPace;
 }
 
-/** Has the receipt of a delivered event fetched. Twice is once. */
+/** Schedules fetching the receipt of a delivered event. Idempotent. */
 export async function expectReceipt(
   backend: QueueBackend,
   operation: string,
@@ -50,8 +50,8 @@ export async function expectReceipt(
 }
 
 /**
- * Brings receipts home until it is closed: each is fetched, checked against the hash that was captured, and kept by vCon
- * and hash, never in the vCon. One that does not verify stays as a failed job with its reason.
+ * Fetches receipts until it is closed. Each is verified against the captured hash, and stored by vCon and hash, never
+ * in the vCon. One that does not verify stays as a failed job with its reason.
  */
 export function startReceiptWorker(parts: ReceiptWorkerParts): { close(): Promise<void> } {
   const { backend, clients, memory, places, metrics, clock, logger, random, pace = RETRY_PACE } = parts;
@@ -68,7 +68,7 @@ export function startReceiptWorker(parts: ReceiptWorkerParts): { close(): Promis
       await verifyReceiptHome(bytes, job, await serviceKeys(job, false));
     } catch (error) {
       if (!(error instanceof VerificationError)) throw error;
-      // The service may have a new key since we last asked.
+      // The service may have a new key since the last request.
       await verifyReceiptHome(bytes, job, await serviceKeys(job, true));
     }
   }
@@ -96,7 +96,7 @@ export function startReceiptWorker(parts: ReceiptWorkerParts): { close(): Promis
         logger.error({ job: job.id, reason: error.message }, 'a receipt does not verify');
         throw new UnrecoverableError(error.message);
       }
-      // Not sealed yet, or a service that has no such thing: both answer 404.
+      // Not sealed yet, or a service without this endpoint: both respond with 404.
       throw error instanceof EventRefused ? new DeliverLater(error.message) : error;
     }
   }

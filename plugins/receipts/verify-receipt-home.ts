@@ -8,8 +8,8 @@ import type { ServiceKeys } from '../archivist-client/archivist-client.js';
 import type { ReceiptJob } from './receipt-job.js';
 
 /**
- * Checks that a transparent statement is proven in every part, statement and event, and is about this event and this hash.
- * The document is not here: its hash was captured, and is what the statement must name.
+ * Verifies every part of a transparent statement (statement and event), and that it is about this event and this hash.
+ * The document itself is not here: the statement must name its captured hash.
  * @throws {VerificationError}
  */
 export async function verifyReceiptHome(bytes: Uint8Array, job: ReceiptJob, keys: ServiceKeys): Promise<void> {

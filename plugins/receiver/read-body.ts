@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 
-/** A body was not received whole. */
+/** A body was not received completely. */
 export class BodyError extends Error {
   override readonly name = 'BodyError';
 }
 
-/** What a body may be, and what all bodies on their way in may be together. */
+/** Limits of one body, and of all bodies that are being received. */
 export interface BodyLimits {
   readonly bodyBytes: number;
   readonly allBodiesBytes: number;
-  /** The longest silence within a body. */
+  /** The longest pause within a body. */
   readonly idleMs: number;
 }
 
@@ -20,7 +20,7 @@ export const BODY_LIMITS: BodyLimits = {
   idleMs: 1_900,
 };
 
-/** Reads the bodies of requests, each whole or not at all, byte for byte. */
+/** Reads the bodies of requests byte for byte, completely or not at all. */
 export function createBodyReader(limits: BodyLimits): (request: IncomingMessage) => Promise<Buffer> {
   let held = 0;
 
@@ -45,7 +45,7 @@ export function createBodyReader(limits: BodyLimits): (request: IncomingMessage)
         held += chunk.length;
         chunks.push(chunk);
         if (length > limits.bodyBytes) end(new BodyError(`the body is larger than ${limits.bodyBytes} bytes`));
-        else if (held > limits.allBodiesBytes) end(new BodyError('too many bodies are on their way in'));
+        else if (held > limits.allBodiesBytes) end(new BodyError('too many bodies are being received'));
       });
       request.once('end', () => end());
       request.once('error', () => end(new BodyError('the connection broke within the body')));

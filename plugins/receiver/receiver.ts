@@ -1,5 +1,5 @@
-// Plain node:http: the one route must be able to drop the connection, which is the only refusal that a conserver notices;
-// it takes every status for success, and waits for ever for a connection that stays open.
+// Plain node:http: the one route must be able to drop the connection, because that is the only refusal that a conserver
+// notices. It treats every status as success, and waits forever for a connection that stays open.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -17,18 +17,21 @@ export interface ReceiverParts {
   readonly host: string;
   readonly port: number;
   readonly secret?: string | undefined;
-  /** PEM texts; with a `ca`, only callers with a certificate of it are let in. */
+  /** PEM texts; with a `ca`, only callers with a certificate from it are accepted. */
   readonly tls?: ReceiverTls | undefined;
-  /** Resolves when the operation is on disk. What it rejects, or is refused meanwhile, must never become an event. */
+  /**
+   * Resolves when the operation is on disk. If it rejects, or the caller is refused in the meantime, it must never
+   * become an event.
+   */
   capture(operation: Operation, bytes: Buffer, window: AnswerWindow): Promise<Captured>;
   /** Resolves when the queue answers. */
   ping(): Promise<void>;
   readonly registry: Registry;
   readonly logger: Logger;
-  /** Counts the requests, by what became of them. */
+  /** Counts the requests by outcome. */
   counted(outcome: 'captured' | 'refused'): void;
   readonly limits?: BodyLimits;
-  /** How long `close` reports itself as unhealthy before it takes no more connections; 0 when left out. */
+  /** How long `close` reports itself as unhealthy before it refuses connections; 0 by default. */
   readonly drainMs?: number;
 }
 
@@ -41,27 +44,29 @@ export interface ReceiverTls {
 export interface Receiver {
   readonly url: string;
   /**
-   * Reports itself as unhealthy for the time to drain, then takes no more connections, ends the requests under way, and
+   * Reports itself as unhealthy for the drain time, then refuses new connections, finishes running requests, and
    * resolves when all are closed.
    */
   close(): Promise<void>;
 }
 
-/** Below two seconds from the last byte, with some to spare: a conserver's worker stands still meanwhile. */
+/** Below two seconds from the last byte, with a margin: the conserver's worker is blocked meanwhile. */
 const LIMITS: AnswerLimits = { finalMs: 1_200, answerMs: 1_800 };
 const HEADERS_WITHIN_MS = 1_900;
 const REQUEST_WITHIN_MS = 120_000;
 const CHECK_EVERY_MS = 250;
 const CLOSE_WITHIN_MS = 3_000;
-/** More callers than this at once find the door closed: a conserver has a few workers, and each waits for its answer. */
+/** Further connections are refused: a conserver has a few workers, and each waits for its response. */
 const MOST_CONNECTIONS = 512;
-const UNKEPT = 'the queue did not keep it in time';
+const UNKEPT = 'the queue did not store it in time';
 
-/** Why a request is refused. The message is for the log alone. */
+/** Why a request is refused. The message is only for the log. */
 class Refusal extends Error {}
 const EXPECTED = [Refusal, OperationError, BodyError, TimeLimitError] as const;
 
-/** Listens for a conserver's `links.webhook`: `POST /operations/{vcon_operation}`, its labels as `readOperation` takes them. */
+/**
+ * Listens for a conserver's `links.webhook`: `POST /operations/{vcon_operation}`, with labels as in `readOperation`.
+ */
 export async function startReceiver(parts: ReceiverParts): Promise<Receiver> {
   const readBody = createBodyReader(parts.limits ?? BODY_LIMITS);
   let draining = false;
@@ -75,7 +80,7 @@ export async function startReceiver(parts: ReceiverParts): Promise<Receiver> {
       parts.counted('captured');
       answer(response, 202, 'application/json', JSON.stringify(captured));
     } catch (error) {
-      // The socket first: nothing that the log or the metrics do may delay the refusal.
+      // The socket first: logging or metrics must not delay the refusal.
       request.socket.destroy();
       parts.counted('refused');
       const expected = EXPECTED.some((known) => error instanceof known);
@@ -119,7 +124,7 @@ function newServer(
 
 function authorize(request: IncomingMessage, secret: string | undefined): void {
   if (request.method !== 'POST') throw new Refusal('the method is not POST');
-  // A browser says where a page comes from; no page has anything to record here, not even on loopback.
+  // A browser sends the origin of a page; no page may record anything here, not even on loopback.
   if (request.headers.origin !== undefined) throw new Refusal('the request comes from a web page');
   if (secret && !carriesSecret(request.headers.authorization, secret))
     throw new Refusal('the Authorization header does not carry PLUGIN_SECRET');

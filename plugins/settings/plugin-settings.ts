@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { PluginConfig } from '../../src/platform/plugin-config.js';
 
-/** What is configured with a default; left out, it is off. */
+/** Settings with a default; off if left out. */
 type Optional = Pick<
   PluginConfig,
   | 'tls'
@@ -21,27 +21,27 @@ type Optional = Pick<
   | 'tenanciesFile'
 >;
 
-/** What the plugin needs to know. */
+/** The plugin's configuration. */
 export interface PluginSettings extends Partial<Optional> {
   /** Base of the service, bare or ending in `/archivist`. */
   readonly archivistUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
   readonly host: string;
-  /** 0 takes any free port. */
+  /** 0 selects any free port. */
   readonly port: number;
-  /** What the conserver sends as a bearer token. Without one the plugin listens on loopback only. */
+  /** The bearer token that the conserver sends. Without one the plugin listens only on loopback. */
   readonly secret?: string | undefined;
 }
 
-/** The settings do not make a plugin; the message names the variable to change, never its value. */
+/** The settings are invalid; the message names the variable to change, never its value. */
 export class PluginSettingsError extends Error {
   override readonly name = 'PluginSettingsError';
 }
 
 const LOOPBACK = /^(127(\.\d{1,3}){3}|::1|localhost)$/;
 
-/** The service's base URL without a slash or `/archivist` at its end. @throws {PluginSettingsError} */
+/** The service's base URL without a trailing slash or `/archivist`. @throws {PluginSettingsError} */
 export function archivistBase(url: string): string {
   if (!/^https?:\/\/[^/?#]/.test(url) || !URL.canParse(url) || /[?#]/.test(url))
     throw new PluginSettingsError('ARCHIVIST_URL must be an http(s) URL without a query');
@@ -49,15 +49,15 @@ export function archivistBase(url: string): string {
 }
 
 /**
- * Settings that can be used as they are.
- * @throws {PluginSettingsError} on a missing credential, a URL that is none, or an open address without a secret
+ * Validates settings.
+ * @throws {PluginSettingsError} on a missing credential, an invalid URL, or a public address without a secret
  */
 export function checkPluginSettings(settings: PluginSettings): PluginSettings {
   if (settings.clientId === '' || settings.clientSecret === '')
     throw new PluginSettingsError('ARCHIVIST_CLIENT_ID and ARCHIVIST_CLIENT_SECRET must be set');
   if (!settings.secret && !settings.tls?.clientCaFile && !LOOPBACK.test(settings.host))
     throw new PluginSettingsError(
-      'without PLUGIN_SECRET the plugin listens on loopback only: set it, or leave HOST unset',
+      'without PLUGIN_SECRET the plugin listens only on loopback: set it, or leave HOST unset',
     );
   return { ...settings, archivistUrl: archivistBase(settings.archivistUrl) };
 }
@@ -66,7 +66,7 @@ export function checkPluginSettings(settings: PluginSettings): PluginSettings {
 export interface ClientCredentials {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Key of the hashes that are recorded in place of labels; the client secret when left out. */
+  /** Key of the hashes that replace labels; by default the client secret. */
   readonly labelSecret?: string | undefined;
 }
 

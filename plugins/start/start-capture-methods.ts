@@ -18,14 +18,15 @@ import { startEgressTap } from '../tap/egress-tap.js';
 import { startGapReport } from '../tap/start-gap-report.js';
 import type { LabelSecret } from './admit-operation.js';
 
-/** What runs until it is closed. */
+/** Something that runs until it is closed. */
 export interface Closable {
   close(): Promise<void>;
 }
 
 /**
- * Starts everything that reads the conserver's Redis: the stream of the link and the tracer, the tap, the ends of vCons.
- * @param started gets each that runs, so that a failure half-way can close them
+ * Starts everything that reads the conserver's Redis: the stream of the link and the tracer, the tap, the endings of
+ * vCons.
+ * @param started receives each part that runs, so that a failure half-way can close them
  */
 export async function startCaptureMethods(
   parts: {
@@ -50,13 +51,13 @@ export async function startCaptureMethods(
   const label = (name: string, tenancy: string | undefined): string =>
     recordedLabel(name, labelSecret(tenancy) ?? settings.clientSecret);
   const lastEvents: EventsAbout = async (uuid) => {
-    // With several tenancies, what the service has does not tell which of them the vCon belongs to.
+    // With several tenancies, the service's events do not show which of them the vCon belongs to.
     if (settings.tenanciesFile !== undefined) return [];
     try {
       return await eventsAbout(uuid);
     } catch (error) {
-      logger.warn({ err: error }, 'the service does not tell the last hash of a vCon that has ended');
-      // Set aside, because entries behind it must not wait for the service.
+      logger.warn({ err: error }, 'could not get the last hash of an ended vCon from the service');
+      // Set aside, because the entries behind it must not wait for the service.
       throw new RecordError('its last hash is not remembered here, and the service does not answer');
     }
   };

@@ -29,13 +29,13 @@ import { type Closable, startCaptureMethods } from './start-capture-methods.js';
 
 export interface ConserverLinkParts {
   readonly settings: PluginSettings;
-  /** Where the plugin remembers what does not go through its queue. */
+  /** Where the plugin remembers what is not in its queue. */
   readonly keeps: MemoryPlace;
-  /** Closed by whoever opened it, after the plugin. */
+  /** Closed by the caller, after the plugin. */
   readonly backend: QueueBackend;
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Where the plugin's metrics are shown; one of its own when left out. */
+  /** The registry of the plugin's metrics; by default one of its own. */
   readonly registry?: Registry;
   /** In [0, 1): spreads retries. */
   readonly random?: () => number;
@@ -44,14 +44,14 @@ export interface ConserverLinkParts {
 }
 
 export interface ConserverLink {
-  /** Of the receiver. */
+  /** URL of the receiver. */
   readonly url: string;
-  /** Takes nothing more in, then ends the deliveries under way; what is not delivered stays in the queue. */
+  /** Accepts nothing new, then finishes running deliveries; undelivered operations stay in the queue. */
   close(): Promise<void>;
 }
 
 const RANDOM_STEPS = 2 ** 32;
-/** Where receipts go, and the connection for it; undefined when none are fetched. */
+/** Where receipts are sent, and the Redis connection for it; undefined when receipts are not fetched. */
 function receiptPlaces(settings: PluginSettings, logger: Logger): (ReceiptPlaces & Closable) | undefined {
   if (!settings.receipts) return undefined;
   const { receiptUrl: url, receiptKey: key, receiptDays: days = 90, conserverRedisUrl } = settings;
@@ -71,8 +71,8 @@ async function readTls(tls: PluginSettings['tls']): Promise<ReceiverTls | undefi
 }
 
 /**
- * Starts everything that captures, each into the one queue, and the worker that delivers from it to the service.
- * @throws {PluginSettingsError} when the settings do not make a plugin
+ * Starts every capture method, all with the same queue, and the worker that delivers from it to the service.
+ * @throws {PluginSettingsError} when the settings are invalid
  */
 export async function startConserverLink(parts: ConserverLinkParts): Promise<ConserverLink> {
   const { backend, logger, clock, registry = new Registry() } = parts;
@@ -107,7 +107,7 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
     const places = receiptPlaces(settings, logger);
     if (places) started.push(places, startReceiptWorker({ ...common, memory, places }));
     started.push(startDelivery({ ...common, receipts: places !== undefined, bulk: settings.bulk === true, withdrawn }));
-    // Whatever the setting is now: an earlier start may have left operations on this disk.
+    // Regardless of the current setting: an earlier start may have left operations on the local disk.
     const folder = spoolFolder(pluginFolder(parts.keeps.dataDir));
     const spool = openSpool(folder, capture, logger);
     started.push(spool);

@@ -6,7 +6,7 @@ import type { EndingFound } from '../operation/ending.js';
 import { OperationError } from '../operation/operation.js';
 import { RecordError, readEndingEntry, readStreamEntry } from './stream-record.js';
 
-/** The group of all plugins that read one stream. */
+/** The consumer group of all plugins that read one stream. */
 export const STREAM_GROUP = 'vcon-archivist';
 export const DEFAULT_STREAM = 'vcon-evidence';
 
@@ -14,20 +14,20 @@ export interface StreamConsumerParts {
   /** The conserver's Redis. */
   readonly url: string;
   readonly stream: string;
-  /** Another one for each process. */
+  /** Unique for each process. */
   readonly consumer: string;
   readonly capture: CaptureOperation;
-  /** Keeps the end of a vCon. Resolves when it is on disk. */
+  /** Stores the end of a vCon. Resolves when it is on disk. */
   ended(found: EndingFound): Promise<void>;
-  /** Counts entries that are no records. */
+  /** Counts invalid entries. */
   refused(): void;
   readonly logger: Logger;
-  /** After how long an entry that a consumer has taken and not acknowledged counts as abandoned. */
+  /** An entry that a consumer has taken but not acknowledged counts as abandoned after this time. */
   readonly abandonedAfterMs?: number;
 }
 
 export interface StreamConsumer {
-  /** Ends with the entry under way. */
+  /** Finishes the current entry, then stops. */
   close(): Promise<void>;
 }
 
@@ -37,17 +37,17 @@ type Reading = readonly (readonly [stream: string, entries: Entry[]])[] | null;
 const TAKEN = 64;
 const BLOCK_MS = 1_000;
 const ABANDONED_AFTER_MS = 30_000;
-/** Before the queue, or Redis, is asked again. */
+/** Pause before the queue, or Redis, is tried again. */
 const PAUSE_MS = 500;
 
-/** Where entries go that are no records: they are evidence of something, and an operator looks at them. */
+/** Where invalid entries go: they may be evidence, and an operator inspects them. */
 export function refusedStream(stream: string): string {
   return `${stream}:refused`;
 }
 
 /**
- * Takes what the wheel has appended, in order, and acknowledges an entry only when its job is durable;
- * then it leaves the stream. What a dead consumer has left is claimed. While the queue keeps nothing, the stream waits.
+ * Takes the wheel's entries in order. Acknowledges an entry, and deletes it from the stream, only when its job is
+ * durable. Claims entries that a dead consumer has left. While the queue stores nothing, entries wait in the stream.
  */
 export async function startStreamConsumer(parts: StreamConsumerParts): Promise<StreamConsumer> {
   const { stream, consumer, logger, abandonedAfterMs = ABANDONED_AFTER_MS } = parts;
@@ -70,12 +70,12 @@ export async function startStreamConsumer(parts: StreamConsumerParts): Promise<S
 
   async function refuse(id: string, fields: readonly string[], reason: string): Promise<void> {
     parts.refused();
-    logger.error({ id, reason }, 'an entry of the stream is no record');
+    logger.error({ id, reason }, 'an entry of the stream is not a valid record');
     const aside = redis.multi().xadd(refusedStream(stream), '*', 'entry', id, 'reason', reason, ...fields);
     await aside.xack(stream, STREAM_GROUP, id).xdel(stream, id).exec();
   }
 
-  /** Tries until the entry is kept: those behind it wait, in the stream, as they would for a queue that is full. */
+  /** Retries until the entry is stored: those behind it wait in the stream, as for a full queue. */
   async function handle(id: string, fields: readonly string[]): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -85,7 +85,7 @@ export async function startStreamConsumer(parts: StreamConsumerParts): Promise<S
         return await done(id);
       } catch (error) {
         if (error instanceof RecordError || error instanceof OperationError) return refuse(id, fields, error.message);
-        logger.warn({ err: error, id }, 'an entry of the stream could not be kept yet');
+        logger.warn({ err: error, id }, 'an entry of the stream could not be stored yet');
         await pause();
       }
     }
@@ -106,7 +106,7 @@ export async function startStreamConsumer(parts: StreamConsumerParts): Promise<S
   }
 
   async function round(): Promise<void> {
-    // What was abandoned is older than what is new.
+    // Abandoned entries are older than new ones.
     for (const entries of [await claim(), await take()])
       for (const [id, fields] of entries) if (fields && !signal.aborted) await handle(id, fields);
   }
@@ -120,7 +120,7 @@ export async function startStreamConsumer(parts: StreamConsumerParts): Promise<S
         await round();
       } catch (error) {
         if (signal.aborted) return;
-        // The group is gone when somebody has emptied this Redis.
+        // The group is gone if this Redis was flushed.
         ready = false;
         logger.warn({ err: error }, 'the stream of operations cannot be read');
         await pause();
@@ -137,7 +137,7 @@ export async function startStreamConsumer(parts: StreamConsumerParts): Promise<S
   return {
     async close() {
       stop.abort();
-      // A read that blocks ends by itself; a Redis that is away never answers.
+      // A blocking read ends by itself; a Redis that is down never responds.
       if (redis.status !== 'ready') redis.disconnect();
       await running;
       if (redis.status === 'ready') await leave().catch(() => undefined);

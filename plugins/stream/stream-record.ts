@@ -5,7 +5,7 @@ import { ENDINGS, type EndingFound, STORAGE_ANSWERS } from '../operation/ending.
 import { namedOperation, OperationError } from '../operation/operation.js';
 import type { VconFacts } from '../operation/vcon-facts.js';
 
-/** An entry of the stream is no record of an operation. The message says why, and quotes nothing. */
+/** An entry of the stream is not a valid record of an operation. The message says why, and quotes nothing. */
 export class RecordError extends Error {
   override readonly name = 'RecordError';
 }
@@ -20,10 +20,10 @@ const MAX_CONSENTS = 1000;
 const consentsSchema = z.array(z.object({ digest, granted: z.array(digest).max(MAX_CONSENTS) })).max(MAX_CONSENTS);
 
 const recordSchema = z.object({
-  version: z.literal('1', 'is of a wheel that this plugin does not know'),
+  version: z.literal('1', 'comes from a wheel version that this plugin does not support'),
   method: z.enum(['link', 'tracer']),
   operation: z.string(),
-  // Whatever a conserver holds is evidence: without a UUID the subject comes from the hash.
+  // Everything that a conserver holds is evidence: without a UUID the subject comes from the hash.
   uuid: uuid.optional().catch(undefined),
   hash: digest,
   form: z.enum(['unsigned', 'signed', 'encrypted', 'malformed']).optional(),
@@ -47,7 +47,7 @@ const recordSchema = z.object({
 type StreamRecord = z.output<typeof recordSchema>;
 
 const endingSchema = z.object({
-  version: z.literal('1', 'is of a wheel that this plugin does not know'),
+  version: z.literal('1', 'comes from a wheel version that this plugin does not support'),
   operation: z.enum(ENDINGS),
   key: uuid,
   storages: z.string(),
@@ -75,7 +75,7 @@ function parsedJson<Schema extends z.ZodType>(schema: Schema, text: string, name
   return parsed(schema, value, name);
 }
 
-/** Wheels before 0.2 name no form. */
+/** Wheels before 0.2 send no form. */
 function formOf({ form, uuid }: StreamRecord): Pick<VconFacts, 'form'> {
   if (form) return { form };
   return uuid ? {} : { form: 'malformed' };
@@ -104,15 +104,15 @@ function observationOf(id: string): Observation {
   return { atMs: Number(ms), sequence: streamSequence(Number(ms), Number(count)) };
 }
 
-/** Names and values in turn, as Redis gives them, as an object. */
+/** Turns alternating names and values, as Redis returns them, into an object. */
 function membersOf(fields: readonly string[]): Record<string, string> {
   const pairs = Array.from({ length: fields.length >> 1 }, (_, place) => [fields[2 * place]!, fields[2 * place + 1]!]);
   return Object.fromEntries(pairs) as Record<string, string>;
 }
 
 /**
- * Reads an entry that the wheel's link or tracer has appended. The entry's id says when, and in which order.
- * @param fields names and values in turn, as Redis gives them
+ * Reads an entry of the wheel's link or tracer. The entry's id gives its time and order.
+ * @param fields alternating names and values, as Redis returns them
  * @throws {RecordError}
  */
 export function readStreamEntry(id: string, fields: readonly string[]): Ended {
@@ -132,8 +132,8 @@ export function readStreamEntry(id: string, fields: readonly string[]): Ended {
 }
 
 /**
- * Reads an entry that the wheel has appended after it asked the storages; undefined when the entry is of another kind.
- * @param fields names and values in turn, as Redis gives them
+ * Reads an entry that the wheel has appended after it checked the storages; undefined if the entry is of another kind.
+ * @param fields alternating names and values, as Redis returns them
  * @throws {RecordError}
  */
 export function readEndingEntry(id: string, fields: readonly string[]): EndingFound | undefined {

@@ -1,26 +1,26 @@
 import type { Memory } from '../memory/memory.js';
 import type { EventAttributes } from '../operation/operation-event.js';
 
-/** vCons of which capture and egress do not agree, by uuid, sorted. */
+/** vCons whose capture and egress disagree, by uuid, sorted. */
 export interface CaptureGaps {
-  /** Left a chain, and no event of them is known. */
+  /** Left a chain without any known event. */
   readonly leftWithoutEvent: readonly string[];
-  /** Left a chain, and only the conserver's stock link recorded them. */
+  /** Left a chain; only the conserver's stock link recorded them. */
   readonly leftWithStockEvent: readonly string[];
-  /** Left a chain, and only somebody else's link recorded them. */
+  /** Left a chain; only another link recorded them. */
   readonly leftWithOtherEvent: readonly string[];
-  /** Captured, and never left: halted, dead-lettered, or lost within the chain. */
+  /** Captured but never left: halted, dead-lettered, or lost within the chain. */
   readonly eventWithoutLeaving: readonly string[];
 }
 
-/** The attributes of the events that the service has about a vCon, as far as the plugin may see them. */
+/** The attributes of the service's events about a vCon, as far as the plugin may see them. */
 export type EventsAbout = (uuid: string) => Promise<readonly EventAttributes[]>;
 
-/** A chain may take its time, and a record its way. */
+/** Time for a chain to finish and a record to arrive. */
 const SETTLED_AFTER_MS = 3_600_000;
-/** The conserver's clock and ours. */
+/** Tolerated difference between the conserver's clock and ours. */
 const SKEW_MS = 5_000;
-/** What the conserver's stock `links.datatrails` calls itself in its events. */
+/** How the conserver's stock `links.datatrails` names itself in its events. */
 const STOCK_LINK = 'datatrails';
 
 type Kind = keyof CaptureGaps;
@@ -35,8 +35,8 @@ async function uncapturedKind(uuid: string, eventsAbout: EventsAbout): Promise<K
 }
 
 /**
- * Compares what left with what was captured, and forgets the vCons of which both agree. A vCon that was captured and went
- * on under another uuid has left with that one.
+ * Compares what left with what was captured, and forgets the vCons for which both agree. A captured vCon that continued
+ * under another uuid counts as left when that one leaves.
  * @throws what `eventsAbout` throws
  */
 export async function findCaptureGaps(memory: Memory, nowMs: number, eventsAbout: EventsAbout): Promise<CaptureGaps> {

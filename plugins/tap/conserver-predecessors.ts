@@ -4,8 +4,8 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const PATHS = ['$.redacted.uuid', '$.amended.uuid', '$.appended.uuid'];
 
 /**
- * Resolves with the uuids of the vCons that a stored one redacts or amends, in lower case; none when it is not there. Reads
- * the conserver's Redis itself: its interface and its own class would put an expired vCon back.
+ * Resolves with the uuids of the vCons that a stored one redacts or amends, in lower case; empty when it is not stored.
+ * Reads the conserver's Redis directly: the conserver's API and its own class would restore an expired vCon.
  * @throws when that Redis does not answer
  */
 export async function conserverPredecessors(redis: Pick<Redis, 'call'>, uuid: string): Promise<string[]> {

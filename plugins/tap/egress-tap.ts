@@ -10,14 +10,14 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const BLOCK_SECONDS = 1;
 const PAUSE_MS = 500;
 
-/** Where an entry of an egress list lies while it is being noted. */
+/** The list that holds an entry while it is being noted. */
 export function processingList(list: string): string {
   return `${list}:processing`;
 }
 
 /**
- * Notes each vCon that leaves a chain through an egress list of our own. An entry is moved to a processing list, noted, and
- * only then removed; what a crash left there is noted at the next start, which notes it twice at most.
+ * Notes each vCon that leaves a chain through our own egress list. An entry is moved to a processing list, noted, and
+ * only then removed. The next start notes what a crash left there, so an entry is noted at least once.
  */
 export function startEgressTap(parts: {
   /** The conserver's Redis. */
@@ -26,7 +26,7 @@ export function startEgressTap(parts: {
   readonly memory: Memory;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The vCons that one redacts or amends; asked in the conserver's Redis when left out. */
+  /** The vCons that one redacts or amends; by default read from the conserver's Redis. */
   predecessorsOf?(uuid: string): Promise<readonly string[]>;
 }): { close(): Promise<void> } {
   const { list, memory, clock, logger } = parts;
@@ -38,7 +38,7 @@ export function startEgressTap(parts: {
 
   const { predecessorsOf = (uuid) => conserverPredecessors(redis, uuid) } = parts;
 
-  /** What left may be the successor of what was captured, and not have been captured itself. */
+  /** What left may be the successor of what was captured, without having been captured itself. */
   async function noteLineage(uuid: string): Promise<void> {
     const predecessors = await predecessorsOf(uuid).catch((error: unknown) => {
       logger.warn({ err: error, uuid }, 'the lineage of a vCon that left cannot be read');
@@ -52,7 +52,7 @@ export function startEgressTap(parts: {
     if (UUID.test(uuid)) {
       await noteLineage(uuid);
       await memory.write('tap', uuid, { left: String(clock.now()) });
-    } else logger.warn({ list }, 'an entry of the tap list is no UUID');
+    } else logger.warn({ list }, 'an entry of the tap list is not a UUID');
     await redis.lrem(processing, 1, entry);
   }
 

@@ -4,19 +4,19 @@ import type { Observation } from '../operation/capture-sequence.js';
 import { DRAFT_VERSIONS, type OperationEvent, uuidOfDigest } from '../operation/operation-event.js';
 import type { CaptureGaps } from './capture-gaps.js';
 
-/** The operation as which a gap stands in the log. */
+/** The operation name of a gap in the log. */
 export const GAP_OPERATION = 'vcon_capture_gap';
 
-/** What a gap record says. */
+/** The content of a gap record. */
 export interface GapRecord {
   /** In UTC, `YYYY-MM-DD`. */
   readonly day: string;
   readonly egress_list: string;
-  /** vCons that left, and of which the service has no event. */
+  /** vCons that left without an event in the service. */
   readonly left_without_event: readonly string[];
-  /** vCons that left, and that only the conserver's stock link recorded. */
+  /** vCons that left and that only the conserver's stock link recorded. */
   readonly left_with_stock_event: readonly string[];
-  /** vCons that left, and that only somebody else's link recorded. */
+  /** vCons that left and that only another link recorded. */
   readonly left_with_other_event: readonly string[];
   /** vCons that were captured and never left. */
   readonly event_without_leaving: readonly string[];
@@ -29,7 +29,7 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** The records of a day's gaps as JSON, each short enough for one event; none when nothing is missing. */
+/** The records of a day's gaps as JSON, each short enough for one event; empty when nothing is missing. */
 export function gapDocuments(day: string, list: string, gaps: CaptureGaps): string[] {
   const all = [
     ...gaps.leftWithoutEvent.map((uuid) => ['left', uuid] as const),
@@ -54,7 +54,7 @@ export function gapDocuments(day: string, list: string, gaps: CaptureGaps): stri
   return documents;
 }
 
-/** The vCons of a gap record, of whichever kind. */
+/** All vCons of a gap record. */
 export function vconsOf(record: GapRecord): string[] {
   const { left_without_event, left_with_stock_event, left_with_other_event, event_without_leaving } = record;
   // A record of an earlier version has fewer kinds.
@@ -62,8 +62,8 @@ export function vconsOf(record: GapRecord): string[] {
 }
 
 /**
- * The event of a gap record. All of one tap's stand on one asset; the payload is the digest of the record, which the event
- * carries, so that the signed statement covers it.
+ * The event of a gap record. All records of one tap are on one asset. The payload is the digest of the record, which
+ * the event contains, so that the signed statement covers it.
  */
 export function gapEvent(list: string, day: string, document: string, observed: Observation): OperationEvent {
   const subject = `vcon://${uuidOfDigest(sha256(`capture gaps of ${list}`))}`;

@@ -7,34 +7,34 @@ import { GAP_OPERATION, type GapRecord, gapDocuments, gapEvent, vconsOf } from '
 
 export interface ReportedGaps {
   readonly day: string;
-  /** vCons that are in a record. */
+  /** vCons in the records. */
   readonly vcons: number;
 }
 
-/** What a gap report needs. */
+/** What a gap report depends on. */
 export interface GapReportParts {
   readonly backend: QueueBackend;
   readonly memory: Memory;
   /** Name of the egress list that is compared with the captures. */
   readonly list: string;
-  /** Tells a vCon that nobody recorded from one that another link recorded. */
+  /** Distinguishes vCons without a record from those that another link recorded. */
   readonly eventsAbout: EventsAbout;
 }
 
-/** The records of the day: those that an earlier run has written down, or new ones. */
+/** The records of the day: those that an earlier run has stored, or new ones. */
 async function documentsOf(parts: GapReportParts, day: string, nowMs: number): Promise<string[]> {
   const { memory, list, eventsAbout } = parts;
   const { documents } = await memory.read('gaps', day);
   if (documents) return JSON.parse(documents) as string[];
   const found = gapDocuments(day, list, await findCaptureGaps(memory, nowMs, eventsAbout));
-  // Before anything is sent: a crash from here on sends the same records again, under the same ids.
+  // Before anything is sent: after a crash from here on, the same records are sent again under the same ids.
   await memory.write('gaps', day, { documents: JSON.stringify(found) });
   return found;
 }
 
 /**
- * Puts the gaps that were found until now on their way to the log, once a day: signed records of what left without an event
- * of ours and of what was captured and never left. A day without gaps makes no record.
+ * Once a day, sends the gaps that were found so far to the log: signed records of what left without an event of ours,
+ * and of what was captured but never left. A day without gaps makes no record.
  * @throws when the memory, the queue or the service does not answer
  */
 export async function reportGaps(parts: GapReportParts, observed: Observation): Promise<ReportedGaps> {

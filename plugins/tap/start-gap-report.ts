@@ -4,16 +4,16 @@ import { type GapReportParts, reportGaps } from './report-gaps.js';
 
 const GAP_QUEUE = 'conserver-gaps';
 const SCHEDULE_ID = 'daily';
-/** After midnight, UTC, when what belongs to the day has settled. */
+/** After midnight UTC, when the day's entries have settled. */
 const PATTERN = '30 1 * * *';
 const OPTIONS = { attempts: 50, backoff: { type: 'fixed', delay: 60_000 }, removeOnComplete: true, removeOnFail: 10 };
 
-/** Reports gaps every day until it is closed; of several plugins on one queue, one does. */
+/** Reports gaps every day until it is closed; if several plugins share a queue, one of them does. */
 export async function startGapReport(
   parts: GapReportParts & {
     readonly logger: Logger;
     observe(): Observation;
-    /** Counts vCons that are in a record. */
+    /** Counts vCons in the records. */
     counted(vcons: number): void;
   },
 ): Promise<{ close(): Promise<void> }> {
@@ -23,7 +23,7 @@ export async function startGapReport(
   const worker = backend.worker(GAP_QUEUE, async () => {
     const { day, vcons } = await reportGaps(parts, parts.observe());
     parts.counted(vcons);
-    if (vcons > 0) logger.error({ day, vcons }, 'capture and egress do not agree: a gap record goes to the log');
+    if (vcons > 0) logger.error({ day, vcons }, 'capture and egress disagree: a gap record is sent to the log');
   });
   worker.on('failed', (_job, error) => logger.warn({ err: error }, 'gaps could not be reported yet'));
   return { close: () => worker.close() };

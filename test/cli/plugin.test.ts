@@ -106,7 +106,7 @@ describe('vcon-archivist plugin', { timeout: LONG }, () => {
 
   it('listens beyond this machine only with a secret', async () => {
     const open = { DATA_DIR: join(folder, 'unused'), HOST: '0.0.0.0', ...CREDENTIALS };
-    await expectRefused(open, /without PLUGIN_SECRET the plugin listens on loopback only/, 2);
+    await expectRefused(open, /without PLUGIN_SECRET the plugin listens only on loopback/, 2);
     const DATA_DIR = await embeddedDataDir();
     const PLUGIN_SECRET = 'a-secret-of-many-letters';
     const guarded = plugin({ ...open, DATA_DIR, PLUGIN_SECRET, ARCHIVIST_URL: NOWHERE });

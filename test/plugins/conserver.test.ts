@@ -181,7 +181,7 @@ describe.skipIf(!redisUrl)('in a conserver’s chain', () => {
     expect((await captured())[0]).toMatchObject({ subject: `vcon://${uuids[1]}` });
     expect(JSON.stringify(await captured())).not.toContain('0123"');
     const [[, fields]] = (await conserver.redis.xrange(`${names.stream}:refused`, '-', '+')) as [[string, string[]]];
-    expect(fields).toContain('the tenancy is none of ARCHIVIST_TENANCIES');
+    expect(fields).toContain('the tenancy is not in ARCHIVIST_TENANCIES');
     await conserver.redis.del(`${names.stream}:refused`);
   });
 

@@ -122,8 +122,8 @@ describe.skipIf(!redisUrl)('reasons to look for the end of a vCon', () => {
       const findings = await examineCaptureRedis(ownRedisUrl('plugin'), config);
       return findings.filter(({ check }) => check.startsWith('endings')).map(({ state, found: text }) => [state, text]);
     };
-    const notified = ['ok', 'Redis notifies of keys that go; those that go while no plugin listens are missed'];
-    const nobody = 'no wheel asks the storages, so no ending is recorded; 0 vCons wait to be looked for';
+    const notified = ['ok', 'Redis sends notifications; expiries while no plugin listens are missed'];
+    const nobody = 'no wheel checks the storages, so no ending is recorded; 0 vCons wait to be looked for';
     expect(await found()).toEqual([notified, ['change', nobody]]);
     const storages = { storages: '["crm","s3"]', not_asked: '["crm"]' };
     await redis.hset(`${stream}:looker`, { beat: String(Date.now()), version: '0.2.0', ...storages });

@@ -1,4 +1,4 @@
-"""A conserver link that leaves evidence of an operation: one entry of a Redis stream.
+"""A conserver link that records an operation as one entry of a Redis stream.
 
     links:
       evidence_created:
@@ -14,7 +14,7 @@ default_options = {"vcon_operation": "vcon_enhanced"}
 
 
 def run(vcon_uuid, link_name, opts=default_options):
-    """Records the operation and lets the chain go on with the same vCon.
+    """Records the operation and continues the chain with the same vCon.
 
     When it cannot be recorded the vCon goes to the conserver's dead-letter list, unless `fail_open` is set: then the
     chain goes on and the log says what is missing.

@@ -19,11 +19,11 @@ from .storages import CANNOT_BE_ASKED, GONE, HELD, NOT_ASKED, ask_all
 IMPORTED_AS = "vcon_archivist_link.watch"
 DELETED = "deleted"
 EXPIRED = "expired"
-# The conserver deletes from its storages after its Redis, one after the other.
+# The conserver deletes from its Redis first, then from its storages one by one.
 GRACE_SECONDS = 10
-# Between looks at a vCon that some storage still has, or about which some storage does not answer.
+# Between checks of a vCon that some storage still has, or for which some storage does not answer.
 WAITS = {DELETED: (30, 120), EXPIRED: (60, 600, 3600, 6 * 3600)}
-# Longer than any look: after that, the worker that took it is dead.
+# Longer than any check: after that, the worker that took it has died.
 LEASE_SECONDS = 120
 IDLE_SECONDS = 2
 BEAT_SECONDS = 30
@@ -46,7 +46,8 @@ redis.call('ZADD', KEYS[1], now + ARGV[3], ARGV[1])
 redis.call('HINCRBY', KEYS[2], ARGV[1], 1)
 return 1"""
 )
-# A vCon that was put back meanwhile has not ended. What another worker has taken over, or a newer reason, stays.
+# A vCon that was stored again in the meantime has not ended.
+# A check that another worker has taken over, or that was requested again, stays.
 FINISH = """
 if tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or -1) ~= tonumber(ARGV[2]) then return 0 end
 redis.call('ZREM', KEYS[1], ARGV[1])
@@ -92,7 +93,7 @@ def _keys(options):
 
 
 def request(reason, vcon_uuid):
-    """Keeps a reason to look: `deleted` or `expired`. A second one for the same vCon makes no second look.
+    """Stores a reason to check: `deleted` or `expired`. A second one for the same vCon causes no second check.
 
     Raises what the conserver's Redis raises.
     """
@@ -102,7 +103,7 @@ def request(reason, vcon_uuid):
 
 
 def _finding(reason, answers, last):
-    """Returns what follows from the answers: an operation to record, `held` or `unanswered`, or None to look again."""
+    """Returns the result of the answers: an operation to record, `held` or `unanswered`, or None to check again."""
     if all(answer in (GONE, NOT_ASKED) for answer in answers.values()):
         return "vcon_deleted" if reason == DELETED else "vcon_expired"
     if reason == EXPIRED and HELD in answers.values():
@@ -128,7 +129,7 @@ def _look(options, taken):
     names = list(_config().get("storages") or {})
     answers = ask_all(vcon_uuid, names, options.get("not_asked") or ())
     waits = (options.get("waits") or {}).get(reason, WAITS[reason])
-    # Nothing changes about a storage that has no way to answer.
+    # A storage that cannot answer will not do so later.
     hopeless = any(answer == CANNOT_BE_ASKED for answer in answers.values()) and HELD not in answers.values()
     operation = _finding(reason, answers, int(tries) >= len(waits) or (hopeless and reason == EXPIRED))
     if operation is None:
@@ -148,7 +149,7 @@ def _look(options, taken):
 
 
 def look_once():
-    """Takes the next reason that is due and looks. Returns whether there was one.
+    """Takes the next check that is due and runs it. Returns whether there was one.
 
     Raises what the conserver's Redis or its configuration raises; the reason is then taken again after its lease.
     """
@@ -162,7 +163,7 @@ def look_once():
 
 
 def beat():
-    """Says that a worker looks, and which storages it asks."""
+    """Writes the heartbeat: that a worker is running, and which storages it checks."""
     from . import __version__
 
     options = _options()
@@ -174,7 +175,7 @@ def beat():
 
 
 def run(stopped=lambda: False):
-    """Looks for as long as the process lives. A failure is logged, and what was taken is taken again later."""
+    """Runs checks until the process ends. A failure is logged, and the check is retried later."""
     beaten = None
     while not stopped():
         try:
@@ -192,7 +193,7 @@ _started_in = None
 
 
 def start():
-    """Starts one thread in this process that looks. It ends with the process, and keeps nothing in memory."""
+    """Starts one thread in this process that runs checks. It ends with the process, and keeps nothing in memory."""
     global _started_in
     if _started_in == os.getpid():
         return

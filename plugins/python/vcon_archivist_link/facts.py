@@ -1,4 +1,4 @@
-"""What is told of a vCon: digests and labels, nothing that a person said.
+"""What is recorded of a vCon: digests and labels, nothing that a person said.
 
 The receiver reads the same facts from the bytes of a webhook (`plugins/`), and a test holds the two equal.
 """
@@ -13,9 +13,9 @@ from .jcs import NoCanonicalForm, canonical
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 LISTS = ("parties", "dialog", "analysis", "attachments")
-# Archives sign again and again; more layers than this are no archive's.
+# Archives sign repeatedly, but not in more layers than this.
 SIGNATURE_LAYERS = 16
-# The receiver's limits: what is larger than the first is measured, what is larger than the others is only skimmed.
+# The receiver's limits: a document larger than the first is measured, one larger than the others is only skimmed.
 SMALL_BYTES = 256 * 1024
 READABLE_BYTES = 24 * 1024 * 1024
 READABLE_TOKENS = 400_000
@@ -52,7 +52,7 @@ def _is_encrypted(document):
 
 
 def _consents(attachments):
-    """Digests of the attachments that give, or refuse, consent; equal however often the conserver stores them."""
+    """Digests of the attachments that give, or refuse, consent; equal each time the conserver stores them."""
     consents = []
     for attachment in attachments if isinstance(attachments, list) else []:
         if not isinstance(attachment, dict):
@@ -142,7 +142,7 @@ def _canonical_hash(document):
 
 
 def _tokens(document):
-    """How many strings, commas and opening brackets the document is written with, counted no further than needed."""
+    """The number of strings, commas and opening brackets in the document, counted up to the limit."""
     tokens, waiting = 0, [document]
     while waiting and tokens <= READABLE_TOKENS:
         value = waiting.pop()

@@ -1,4 +1,4 @@
-"""RFC 8785 (JSON Canonicalization Scheme) of what Python's reader made of a JSON text."""
+"""RFC 8785 (JSON Canonicalization Scheme) of a JSON text that Python has parsed."""
 
 import json
 import math
@@ -12,7 +12,7 @@ class NoCanonicalForm(ValueError):
 
 
 def _number(value):
-    """A double as ECMAScript writes it; Python's repr finds the same digits and writes them in another form."""
+    """A double as ECMAScript writes it; Python's repr has the same digits in a different form."""
     double = float(value)
     if not math.isfinite(double):
         raise NoCanonicalForm("a number is too large for a double")

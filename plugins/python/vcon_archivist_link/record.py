@@ -24,7 +24,7 @@ def read(vcon_uuid):
 
 
 def append(stream, fields):
-    """Appends one entry to the stream. It is never trimmed: the plugin deletes an entry when it has kept it."""
+    """Appends one entry to the stream. It is never trimmed: the plugin deletes an entry after it has stored it."""
     import redis_mgr
 
     texts = {name: str(value) for name, value in fields.items() if value not in (None, "")}

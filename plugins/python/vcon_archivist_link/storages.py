@@ -1,4 +1,4 @@
-"""Asks each configured storage of the conserver whether it still has a vCon, without putting anything back into Redis.
+"""Asks each configured storage of the conserver whether it still has a vCon, without restoring anything into Redis.
 
 A conserver's storage answers `get` with None both when it has no such vCon and when it could not be reached: it catches
 the error and logs it. So the log is part of the answer here.
@@ -20,7 +20,7 @@ CANNOT_BE_ASKED = "cannot_be_asked"
 NOT_ASKED = "not_asked"
 
 ANSWER_WITHIN_SECONDS = 30
-# What S3 calls an object that is not there.
+# S3's error codes for a missing object.
 MISSING_OBJECT = ("NoSuchKey", "404")
 
 _asking = {}
@@ -66,10 +66,10 @@ def _heard(module, question):
 
 
 def _has(module, options, vcon_uuid):
-    """Whether the storage has the vCon. Raises when it does not say; LookupError when it has no way to."""
+    """Returns whether the storage has the vCon. Raises when it does not answer; LookupError when it cannot answer."""
     if callable(getattr(module, "exists", None)):
         if module.__name__.split(".")[-1] == "file":
-            # It takes a folder that is not there for one without the vCon.
+            # It treats a missing folder like one without the vCon.
             os.listdir((options or {}).get("path", module.default_options["path"]))
         return bool(_heard(module, lambda: module.exists(vcon_uuid, options)))
     if not callable(getattr(module, "get", None)):

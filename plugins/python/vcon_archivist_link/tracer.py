@@ -1,4 +1,4 @@
-"""A conserver tracer that leaves evidence of every link that changes a vCon, in every chain.
+"""A conserver tracer that records every link that changes a vCon, in every chain.
 
     tracers:
       evidence:
@@ -16,7 +16,7 @@ from .record import logger, read, record
 
 DEFAULT_OPERATION = "vcon_enhanced"
 BEFORE_FIRST_LINK = -1
-# Modules of links that never change a vCon: a difference seen after one of them was made by another chain.
+# Links that never change a vCon: if it differs after one of them, another chain has changed it.
 CAPTURE_MODULES = ("vcon_archivist_link", "links.webhook")
 
 # What this thread's chain works on: `vcon` its UUID, `hash` of what was stored when the last link ended.
@@ -24,7 +24,7 @@ _chain = threading.local()
 
 
 def _after(one, other):
-    """The vCon that a link left behind. A conserver names the two in either order, so what went in is remembered."""
+    """The vCon that a link left behind. Conservers pass the two in either order, so the input is remembered."""
     before = getattr(_chain, "vcon", None)
     return other if one == before else one
 
@@ -50,7 +50,7 @@ def _is_capture_link(config, link_name):
 
 
 def _chain_name(config, links):
-    """The one chain that has these links; None when several have. The conserver does not tell a tracer."""
+    """The only chain with these links; None when there are several. The conserver does not pass it to a tracer."""
     chains = config.get("chains") or {}
     names = [name for name, chain in chains.items() if (chain or {}).get("links") == links]
     return names[0] if len(names) == 1 else None
@@ -68,7 +68,7 @@ def _was_changed(vcon_uuid, vcon, before_uuid, before_hash, named):
         return False
     if vcon_uuid == before_uuid:
         return before_hash is not None and vcon.hash != before_hash
-    # A link may go on with another vCon that it did not make. Only the document or the configuration says that it did.
+    # A link may continue with a vCon that it did not create. Only the document or the configuration shows that it did.
     return named or (before_uuid is not None and _follows(vcon, before_uuid))
 
 

@@ -1,4 +1,4 @@
-"""The conserver's `vcon_hook`, for its API: a deletion is a reason to look whether the vCon is gone.
+"""The conserver's `vcon_hook`, for its API: a deletion requests a check whether the vCon is gone.
 
     # api/vcon_hook.py of the image
     from vcon_archivist_link.vcon_hook import on_vcon_created, on_vcon_deleted
@@ -13,7 +13,7 @@ def on_vcon_created(vcon_id, vcon_dict, ingress_lists):
 
 
 def on_vcon_deleted(vcon_id):
-    """Asks a worker to look. The conserver calls this also when a storage failed. Never raises."""
+    """Requests a check by a worker. The conserver also calls this when a storage failed. Never raises."""
     try:
         request(DELETED, str(vcon_id))
     except Exception:
