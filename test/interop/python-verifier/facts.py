@@ -42,26 +42,34 @@ def of_statement(statement):
     }
 
 
+def _of_content(event):
+    """What the attributes of an event say of its operation."""
+    attributes = event.attributes
+    texts = {fact: attributes[name] for fact, name in TEMPLATE.items() if isinstance(attributes.get(name), str)}
+    return {"tenancy": event.tenancy, **texts, "vcon": vcon_of(attributes.get("subject"))}
+
+
+def _of_free(event):
+    """What leaf and record of an asset-free event both cover."""
+    declared = event.attributes.get("timestamp_declared")
+    return {"event_kind": "asset_free", **_of_content(event), "declared": declared if isinstance(declared, str) else None,
+            "members": {"attributes": event.attributes, "trails": event.members["trails"]}}
+
+
 def of_record(event):
-    """What a record covers of an asset-free event that its leaf does not."""
+    """What the record of an asset-free event covers."""
     members = event.members
     return {"identity": event.identity, "uuid": event.identity.split("/")[-1], "event_type": members["event_type"],
-            "created_by": members["created_by"], "accepted": rfc3339(int(members["created_at"]))}
+            "created_by": members["created_by"], "accepted": rfc3339(int(members["created_at"])), **_of_free(event)}
 
 
-def of_event(event, is_recorded=False):
-    """What a leaf, and perhaps a record, covers of an event, once a log is proven to hold that leaf."""
-    attributes, members = event.attributes, event.members
-    texts = {fact: attributes[name] for fact, name in TEMPLATE.items() if isinstance(attributes.get(name), str)}
-    common = {
-        "tenancy": event.tenancy, **texts, "vcon": vcon_of(attributes.get("subject")),
-        "committed": rfc3339((int(event.idtimestamp[2:], 16) >> 24) + EPOCH_START_MS),
-    }
+def of_event(event):
+    """What a leaf covers of an event, once a log is proven to hold that leaf."""
+    members = event.members
+    committed = rfc3339((int(event.idtimestamp[2:], 16) >> 24) + EPOCH_START_MS)
     if event.is_free:
-        declared = attributes.get("timestamp_declared")
-        recorded = of_record(event) if is_recorded else {}
-        return {"event_kind": "asset_free", **recorded, **common, "declared": declared if isinstance(declared, str) else None,
-                "members": {"attributes": attributes, "trails": members["trails"]}}
+        return {**_of_free(event), "committed": committed}
+    common = {**_of_content(event), "committed": committed}
     others = ("operation", "behaviour", "event_attributes", "asset_attributes", "principal_declared", "timestamp_committed")
     return {
         "identity": event.identity, "uuid": event.identity.split("/")[-1],

@@ -49,10 +49,13 @@ def uncovered_members(event, is_recorded):
     return names + [prefix + name for name in value if name not in ("index", "idtimestamp")]
 
 
-def claim_event(findings, piece, event, by, is_recorded=False):
-    """Claims what the proofs of an event cover, and names what they do not."""
-    findings.claim("event", piece, facts.of_event(event, is_recorded), by)
-    members = uncovered_members(event, is_recorded)
+def claim_event(findings, piece, event, by, by_record=()):
+    """Claims what the proofs of an event cover, and names what they do not. `by_record` proves a record that states it."""
+    if by_record:
+        findings.claim("event", piece, facts.of_record(event), list(by_record))
+        findings.uncovered(piece, "by_design", ["merklelog_commit"])
+    findings.claim("event", piece, facts.of_event(event), by)
+    members = uncovered_members(event, bool(by_record))
     if members:
         findings.uncovered(piece, "by_design", members)
 
@@ -140,8 +143,7 @@ def _examine_event(findings, parts, by_statement, trust):
     log_issuer = proof["log"].get("issuer") if proof else None
     states_record = findings.attempt("event", lambda: check_agreement(event, Statement(parts.message), log_issuer))
     if proof and states_record is not None:
-        is_recorded = states_record and by_statement is not None
-        claim_event(findings, "event", event, [proof, *(by_statement if is_recorded else [])], is_recorded)
+        claim_event(findings, "event", event, [proof], by_statement if states_record and by_statement else ())
         proofs.open_place(findings, "tenancy_log_receipt", proof)
     elif message is None:
         findings.lacks("tenancy_log_receipt")
