@@ -6,8 +6,8 @@ import { ApiError } from '../../platform/errors.js';
 export const OPERATOR_TOKEN = 'operator-token';
 
 /**
- * Returns the check of the operator's token. Anybody with read access to `KEYS_DIR` is the operator, who is above
- * tenancies and a principal of none. The token permits only the operator's routes. It is compared by hash, in constant
+ * Returns the check of the operator's token. Anybody with read access to `KEYS_DIR` is the operator, a
+ * principal above all tenancies. The token permits only the operator's routes. It is compared by hash, in constant
  * time.
  */
 export function createAuthenticateOperator(secret: Uint8Array): (authorization: string | undefined) => void {

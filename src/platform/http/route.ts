@@ -62,7 +62,7 @@ export interface Refusal {
   tell(error: ApiError): Reply;
 }
 
-/** One endpoint as a plain record: its name, who may call it, its inputs and responses, and its handler. */
+/** One endpoint as a plain record: its name, its permitted callers, its inputs and responses, and its handler. */
 export interface RouteDefinition<
   Caller extends Access,
   Params extends z.ZodType,
