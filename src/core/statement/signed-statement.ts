@@ -1,5 +1,5 @@
-import { equalBytes } from '../bytes.js';
-import { type CborMap, type CborValue, encodeCbor } from '../cose/cbor.js';
+import type { CborMap, CborValue } from '../cose/cbor.js';
+import { equalCbor } from '../cose/equal-cbor.js';
 import { Claim, HASHED_STATEMENT_TYPE, Header } from '../cose/labels.js';
 import { decodedSign1, type Sign1, type Sign1Message } from '../cose/sign1.js';
 import { VerificationError } from '../errors.js';
@@ -106,8 +106,7 @@ function readClaims(header: CborMap): CborMap {
   if (claims instanceof Map && drafted instanceof Map)
     for (const label of NAMING_CLAIMS) {
       const [said, draftSaid] = [claims.get(label), drafted.get(label)];
-      if (said === undefined || draftSaid === undefined || equalBytes(encodeCbor(said), encodeCbor(draftSaid)))
-        continue;
+      if (said === undefined || draftSaid === undefined || equalCbor(said, draftSaid)) continue;
       throw new VerificationError('malformed', 'the claims at 13 and at 15 of a statement contradict each other');
     }
   const read = claims ?? drafted;

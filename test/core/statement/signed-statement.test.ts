@@ -152,6 +152,21 @@ describe('readStatement', () => {
     expect(() => readStatement(contradictory)).toThrow(expect.objectContaining({ code: 'malformed' }));
   });
 
+  it('compares the claims at both labels whatever they hold, also an integer that the writer does not write', () => {
+    // {1: "a", 8: {−2^64: 0, "k": h'00'}}, and the entries of the inner map in the other order.
+    const [claimed, reordered] = [
+      'a2016161 08a23bffffffffffffffff00 616b4100',
+      'a2016161 08a2616b4100 3bffffffffffffffff00',
+    ];
+    const read = (at13: string, at15: string) => {
+      const protectedBytes = fromHex(`a20d${at13}0f${at15}`.replaceAll(' ', ''));
+      const parts = { protectedBytes, unprotectedHeader: new Map(), payload: new Uint8Array(32) };
+      return () => readStatement(encodeSign1({ ...parts, signature: new Uint8Array(64) }));
+    };
+    expect(read(claimed, reordered)()).toMatchObject({ issuer: 'a' });
+    expect(read(claimed, claimed.replace('ff00', 'ff01'))).toThrow(expect.objectContaining({ code: 'malformed' }));
+  });
+
   it('does not take a kcwt at label 13 for claims', async () => {
     expect(readStatement(await statement(header([13, utf8('kcwt')])))).not.toHaveProperty('issuer');
   });

@@ -76,6 +76,8 @@ export interface MutatedKind {
   examine(evidence: Uint8Array): Promise<Partial<Findings>> | Partial<Findings>;
   /** What proves in it: evidence that verifies has the same, also where the verdict would not show a difference. */
   readonly core?: (evidence: Uint8Array) => unknown;
+  /** Genuine evidence of the same kind among what is put in: a mutant that is one of these whole is no false one. */
+  readonly others?: readonly Uint8Array[];
 }
 
 type Kinds = Readonly<Record<string, MutatedKind>>;
@@ -172,6 +174,7 @@ async function statementKinds(): Promise<Kinds> {
   const transparent = (good: Uint8Array): MutatedKind => ({
     ...ofCbor(good, donors),
     core: ofTransparent,
+    others: [...made, other],
     examine: (bytes) => examined(bytes),
   });
   const indented = utf8(JSON.stringify(JSON.parse(text(SAMPLE_VCON)), undefined, 1));
@@ -194,6 +197,7 @@ async function statementKinds(): Promise<Kinds> {
     'a statement': {
       ...ofCbor(statement, [strange, other]),
       core: (bytes) => readTransparentStatement(bytes).entry,
+      others: [other],
       examine: async (bytes) => provenStatement(await verifyStatement(bytes, statementTrust), []),
     },
     'a receipt of a statement log': {
