@@ -72,7 +72,7 @@ async function knownRoot(config: Config, deployment: Deployment, { root }: Audit
   return { remembered, thumbprint: root === undefined ? undefined : rootThumbprint(root) };
 }
 
-/** Keys from files come first: whoever changes evidence in the database can also change the keys there. */
+/** Keys from files come first, because an attacker who changes evidence in the database can also change the keys there. */
 async function keyringOf(
   database: Database,
   { deploymentTenancy }: Deployment,

@@ -10,11 +10,12 @@ const NO_EVIDENCE: readonly string[] = ['document', 'keys'];
 
 /**
  * Checks a bundle, which is a zip or the folder that it was unpacked into.
- * @throws {UsageError} when it is no bundle or cannot be read, or when keys that it needs were not given
+ * @throws {UsageError} if it is not a bundle, cannot be read, or needs keys that were not given
  */
 export async function bundleVerdict({ path, bytes }: EvidenceFile, trust: GivenTrust): Promise<Verdict> {
   const files = bytes.length === 0 ? await readBundleFolder(path) : openBundle(bytes);
-  if (!isBundle(files)) throw new UsageError(`${path} has no evidence in it: no index.json, and no operation's files`);
+  if (!isBundle(files))
+    throw new UsageError(`${path} contains no evidence: neither index.json nor the files of an operation`);
   const { statementLog, tenancyLog, witnesses, quorum, witnessedLog } = trust;
   // Events that are about no vCon have no statement, and need no issuer's keys.
   const needsIssuers = trust.hasIssuers || Object.keys(files).some((name) => STATEMENT.test(name));

@@ -56,7 +56,7 @@ function eventsIn(path: string, kind: string, bytes: Uint8Array): GivenEvent[] {
   return (value as { events: unknown[] }).events.map((json, at) => given(`${path}/events/${at}`, json));
 }
 
-/** An event in a file may be the one that a statement carries: then the same leaf proves it. */
+/** An event file may repeat the event inside a statement; the same leaf then proves both. */
 function alsoProvenBy({ event, proofs, refusals, piece }: GivenEvent, claims: readonly Claim[]): void {
   const { leaf, mmrIndex } = eventLeaf(event);
   for (const { kind, by, facts, piece: other } of claims) {
@@ -65,7 +65,7 @@ function alsoProvenBy({ event, proofs, refusals, piece }: GivenEvent, claims: re
     const isElsewhere = proof?.mmr_index !== undefined && proof.mmr_index !== String(mmrIndex);
     const isOther = (!proof && facts.identity === event.identity) || (proof && isOtherForm(facts.identity, event));
     if (isElsewhere || isOther) {
-      const why = `it differs from the event in ${other}, which a log is proven to hold`;
+      const why = `it differs from the event in ${other}, which a log holds`;
       refusals.push(contradiction(piece, new VerificationError('event_mismatch', why)));
     } else if (proof) proofs.push(proof);
   }
@@ -76,7 +76,7 @@ function isOtherForm(identity: string | undefined, event: EventDocument): boolea
   return identity !== undefined && identity !== event.identity;
 }
 
-/** What is known of a given event in the end. */
+/** Returns the verdict about a given event after all other files were checked. */
 export async function eventVerdict(given: GivenEvent, claims: readonly Claim[]): Promise<Verdict> {
   const { piece, event, json, proofs, refusals } = given;
   const { failed } = await checked(piece, () => alsoProvenBy(given, claims));
@@ -87,7 +87,7 @@ export async function eventVerdict(given: GivenEvent, claims: readonly Claim[]):
     const open = [openPlace('event', placed), uncoveredMembers(event, json)];
     return verdictWithin(piece, createVerdict(provenEvent(event, proofs), ...open));
   }
-  const why = `nothing given proves that a log holds it (leaf ${eventCommit(event).index}): none of its members is a fact`;
+  const why = `no given file proves that a log holds it (index ${eventCommit(event).index}), so its members are not facts`;
   return createVerdict(
     missing('tenancy_log_receipt', `${piece} has no receipt, and no log file that holds it`),
     notCovered(piece, 'unproven', why),

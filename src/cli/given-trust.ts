@@ -2,18 +2,18 @@ import type { PublicJwk } from '../core/cose/public-key.js';
 import type { NoteKey } from '../core/tlog/signed-note.js';
 import type { ExpectedLog, IssuerTrust } from '../core/verify/trust.js';
 
-/** The keys that the caller trusts; asked for only when a check needs them. */
+/** The keys that the caller trusts; read only when a check needs them. */
 export interface GivenTrust {
   /** @throws {UsageError} when none were given */
   logKeys(): Promise<readonly PublicJwk[]>;
   /** @throws {UsageError} when none were given */
   issuers(): Promise<IssuerTrust>;
-  /** Whether the caller gave keys of issuers, or authorities. */
+  /** Whether the caller gave keys of issuers or certificate authorities. */
   readonly hasIssuers: boolean;
   readonly statementLog: ExpectedLog;
   readonly tenancyLog: ExpectedLog;
   readonly witnesses: readonly NoteKey[];
-  /** How many of the witnesses have to have cosigned. */
+  /** How many of the witnesses must have cosigned. */
   readonly quorum: number;
   /** Origin of the checkpoints that witnesses cosign. */
   readonly witnessedLog: string | undefined;

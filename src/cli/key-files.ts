@@ -6,14 +6,14 @@ import { readInput, UsageError } from './evidence-file.js';
 
 const PEM = /^\s*-----BEGIN ([A-Z0-9 ]+)-----/;
 
-/** The key of a PEM file, of a certificate too; a private key is taken for no public one. */
+/** Reads the public key of a PEM file or certificate. A private key is refused. */
 function pemKey(pem: string, label: string): PublicJwk {
   if (label.includes('PRIVATE')) throw new VerificationError('key_invalid', 'it is a private key: give the public one');
   try {
     return publicJwk(createPublicKey(pem).export({ format: 'jwk' }));
   } catch (error) {
     if (error instanceof VerificationError) throw error;
-    throw new VerificationError('malformed', 'it is no public key in PEM');
+    throw new VerificationError('malformed', 'it is not a public key or certificate in PEM');
   }
 }
 
@@ -23,13 +23,13 @@ function keysOf(bytes: Uint8Array): PublicJwk[] {
   return label === undefined ? readKeyDocument(bytes) : [pemKey(text, label)];
 }
 
-/** Keys that come with the evidence are never used, so that a person has to know where to get them. */
+/** Keys inside the evidence are never used, so the user must know where to get them. */
 const WHERE_KEYS_ARE =
   "A service publishes its logs' keys at <service>/.well-known/scitt-keys and its issuers' keys at <service>/archivist/v1/didweb/did.json: fetch both over a channel that you trust, for example with curl -o log-keys.cbor <service>/.well-known/scitt-keys";
 
 /**
- * The keys in files: COSE key set, JWK set, JWK, did.json, or PEM of a public key or a certificate.
- * @param option what a caller who gave none should have given
+ * Reads the keys in files: COSE key set, JWK set, JWK, did.json, or PEM of a public key or a certificate.
+ * @param option the option to name if there are no files
  * @throws {UsageError}
  */
 export async function readKeyFiles(option: string, paths: readonly string[] = []): Promise<PublicJwk[]> {

@@ -19,11 +19,11 @@ import { type EvidenceFile, UsageError } from './evidence-file.js';
 import type { GivenEvent } from './given-event.js';
 import type { ReplicaLog } from './replica-folder.js';
 
-/** Told of each massif on long work. */
+/** Called after each step of a long check. */
 export type Progress = (done: string) => void;
 
-/** What no peak covers in a log's files. The seal signs only the newest idtimestamp. */
-const TRIE = 'the peaks do not cover what stands beside a leaf in its massif';
+/** Parts of a log's files that no peak covers. The seal signs only the newest idtimestamp. */
+const TRIE = 'the peaks do not cover the data that the massif stores beside each leaf';
 const openTrie = (piece: string) =>
   notCovered(piece, 'by_design', TRIE, ['trie_keys', 'trie_extra_bytes', 'trie_idtimestamps']);
 
@@ -51,7 +51,7 @@ export async function checkReplica(
   });
 }
 
-/** The folder says which log and which of its massifs a file is: another one in its place would pass for it. */
+/** Checks that a file belongs to the log and massif number that its path names: a swapped file could pass the other checks. */
 function checkPlace({ path, numbers }: ReplicaLog, { massif, seal }: ProvenMassif, before?: ProvenMassif): void {
   const expected = before ? before.massif.index + 1 : numbers[0];
   if (massif.index !== expected)
@@ -61,7 +61,7 @@ function checkPlace({ path, numbers }: ReplicaLog, { massif, seal }: ProvenMassi
     throw new VerificationError('log_mismatch', `the log in ${path} is "${seal.subject}"`);
 }
 
-/** Adds to an event what a proven massif of its own log says of it, if its place is in there. */
+/** Adds the proof from a massif of the event's own log, if the massif holds the event's index. */
 async function findEvent(
   { event, piece, proofs, refusals }: GivenEvent,
   { massif, seal }: ProvenMassif,
@@ -78,7 +78,7 @@ async function findEvent(
   else refusals.push(failed);
 }
 
-/** Claims on a log's files and, where there are seals of several times, that the newer states extend the older ones. */
+/** Returns the claim about a log's files and, for several seals, the claim that newer states extend older ones. */
 function logFindings(piece: string, first: number, last: number, seals: readonly VerifiedSeal[]): Partial<Findings> {
   const by = seals.map(sealProof);
   const [older, newer] = [seals[0]!, seals.at(-1)!];
@@ -96,9 +96,9 @@ function logFindings(piece: string, first: number, last: number, seals: readonly
 }
 
 /**
- * Checks single massif and seal files of one log, in whichever order they were given: the massifs follow each other, each
+ * Checks single massif and seal files of one log, in any order: the massifs follow each other, each
  * seal is over the peaks of its size, and no seal is of an older state than one before it.
- * @throws {UsageError} when a massif is there twice
+ * @throws {UsageError} if the same massif is given twice
  */
 export async function checkLogFiles(
   massifFiles: readonly EvidenceFile[],
@@ -108,14 +108,10 @@ export async function checkLogFiles(
 ): Promise<Partial<Findings>> {
   const piece = [...massifFiles, ...sealFiles].map(({ path }) => path).join(', ');
   if (massifFiles.length === 0 || sealFiles.length === 0)
-    return notCovered(
-      piece,
-      'unproven',
-      'a massif is proven by a seal, and a seal by the massif that it is over: give both',
-    );
+    return notCovered(piece, 'unproven', 'a massif needs its seal, and a seal needs its massif: give both');
   const ordered = massifFiles.toSorted((left, right) => massifIndex(left) - massifIndex(right));
   if (new Set(ordered.map(massifIndex)).size !== ordered.length)
-    throw new UsageError('two massif files have the same number: give the files of one log, of one time');
+    throw new UsageError('two massif files have the same number: give the files of one log, copied at one time');
   return findingsOf(piece, async () => {
     const massifs = recomputeMassifs(ordered.map(({ bytes }) => bytes));
     const seals: VerifiedSeal[] = [];
@@ -143,7 +139,7 @@ function sealedSize({ bytes }: EvidenceFile): bigint {
   try {
     return readSeal(bytes).state.size;
   } catch {
-    // Refused by the check that it is given to, with the reason.
+    // The check that reads this seal refuses it with the reason.
     return 0n;
   }
 }

@@ -11,10 +11,10 @@ const MOST_BYTES = 16 * 1024 * 1024;
 export const MANIFEST_URL = '/verifiabledata/keys/manifest';
 
 /**
- * Finds every key manifest in the evidence: files that are one, bundles and folders that have one, and the service of a
- * URL. Where they are from does not matter: the fingerprint of the root key checks them.
+ * Finds every key manifest in the evidence: manifest files, bundles and folders that contain one, and the service of a
+ * URL. Their source does not matter, because the fingerprint of the root key checks them.
  * @param given files of `--manifest`
- * @throws {UsageError} when a file cannot be read, or one of `--manifest` is none
+ * @throws {UsageError} when a file cannot be read, or a file of `--manifest` is not a key manifest
  */
 export async function manifestSources(
   paths: readonly string[],
@@ -23,7 +23,7 @@ export async function manifestSources(
   const sources: ManifestSource[] = [];
   for (const path of given) {
     const { kind, bytes } = await readEvidence(path);
-    if (kind !== 'key_manifest') throw new UsageError(`--manifest: ${path} is no key manifest`);
+    if (kind !== 'key_manifest') throw new UsageError(`--manifest: ${path} is not a key manifest`);
     sources.push({ name: path, bytes });
   }
   for (const path of paths) {
@@ -44,7 +44,7 @@ async function inFile(path: string): Promise<Uint8Array | undefined> {
   return kind === 'bundle' ? inZip(bytes) : undefined;
 }
 
-/** A zip that cannot be read is refused by the check of the bundle, with the reason. */
+/** Ignores a zip that cannot be read: the check of the bundle refuses it with the reason. */
 function inZip(zip: Uint8Array): Uint8Array | undefined {
   try {
     const isManifest = ({ name, originalSize }: { name: string; originalSize: number }) =>

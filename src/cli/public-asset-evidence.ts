@@ -16,11 +16,11 @@ async function fetched(url: string): Promise<Uint8Array> {
 
 async function fetchedJson(url: string): Promise<Record<string, unknown>> {
   const value = parseUnambiguousJson(new TextDecoder().decode(await fetched(url)));
-  if (typeof value !== 'object' || value === null) throw new UsageError(`${url} answered no JSON object`);
+  if (typeof value !== 'object' || value === null) throw new UsageError(`${url} did not answer with a JSON object`);
   return value as Record<string, unknown>;
 }
 
-/** A server may go on without an end. */
+/** Limits for a server that never ends its list. */
 const MOST_EVENTS = 100_000;
 const MOST_PAGES = 10_000;
 
@@ -34,7 +34,8 @@ async function allEvents(url: string, progress: Progress): Promise<unknown[]> {
     if (!Array.isArray(page['events'])) throw new UsageError(`${url}/events has no list of events`);
     events.push(...(page['events'] as unknown[]));
     pages += 1;
-    if (events.length > MOST_EVENTS || pages > MOST_PAGES) throw new UsageError(`${url}/events has no end`);
+    if (events.length > MOST_EVENTS || pages > MOST_PAGES)
+      throw new UsageError(`${url}/events lists more than ${MOST_EVENTS} events or ${MOST_PAGES} pages`);
     token = typeof page['next_page_token'] === 'string' ? page['next_page_token'] : '';
     progress(`${events.length} events read`);
   } while (token !== '');
@@ -45,7 +46,7 @@ async function withReceipt(event: AssetEventDocument, base: string): Promise<Pub
   return { event, receipt: await fetched(`${base}/${event.identity.replace(/^publicassets\//, '')}/receipt`) };
 }
 
-/** Reads a public asset with all of its events and their receipts from where it is published, and checks it. */
+/** Fetches a published asset with all of its events and their receipts, and checks it. */
 export async function checkPublicAsset(
   url: string,
   trust: ReceiptTrust,
@@ -53,13 +54,18 @@ export async function checkPublicAsset(
 ): Promise<Partial<Findings>> {
   const address = url.replace(/[?#].*$/, '').replace(/\/+$/, '');
   const base = address.replace(/\/[^/]+$/, '');
-  if (!base.endsWith('/publicassets')) throw new UsageError('the URL must be that of a public asset');
+  if (!base.endsWith('/publicassets'))
+    throw new UsageError('the URL must name a public asset: <service>/archivist/v2/publicassets/<uuid>');
   const piece = `publicassets/${address.slice(base.length + 1)}`;
   return findingsOf(url, async () => {
     const { identity, attributes, ...others } = await fetchedJson(address);
     const listed = await allEvents(address, progress);
     if (identity !== piece && identity !== piece.replace(/^public/, ''))
-      throw new VerificationError('event_mismatch', `the asset there is ${String(identity)}`, 'identity');
+      throw new VerificationError(
+        'event_mismatch',
+        `the service answered with the asset ${String(identity)}`,
+        'identity',
+      );
     const events: PublicEvent[] = [];
     for (const event of listed.map((each) => readEventDocument(each) as AssetEventDocument)) {
       events.push(await withReceipt(event, base));

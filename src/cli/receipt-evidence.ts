@@ -18,7 +18,7 @@ export interface ReceiptKeys {
   readonly tenancyLog: ExpectedLog;
 }
 
-/** A statement that a receipt may be for, and what its receipts proved. */
+/** A statement that a receipt may belong to, and what its receipts proved. */
 export interface GivenEntry {
   readonly piece: string;
   /** As a statement log commits to it. */
@@ -27,8 +27,8 @@ export interface GivenEntry {
 }
 
 /**
- * Finds for each receipt the statement or the event that it is for, and adds the proof to it. A receipt that is for none
- * of them is refused; where nothing was given that it could be for, it is unproven.
+ * Finds the statement or event of each receipt, and adds the proof to it. A receipt that matches none of them is refused.
+ * If no statement or event was given, the receipt is unproven.
  */
 export async function matchReceipts(
   receipts: readonly EvidenceFile[],
@@ -90,6 +90,6 @@ async function firstOf<Candidate>(
       refusal ??= error;
     }
   if (refusal) return failure(path, refusal);
-  const gap = missing(what, `${path} is a receipt for ${what === 'event' ? 'an event' : 'a statement'}: give that too`);
-  return { ...gap, ...notCovered(path, 'unproven', `nothing was given that this receipt could be for`) };
+  const gap = missing(what, `${path} is a receipt for ${what === 'event' ? 'an event' : 'a statement'}: give it too`);
+  return { ...gap, ...notCovered(path, 'unproven', 'the statement or event of this receipt was not given') };
 }

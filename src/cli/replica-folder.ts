@@ -5,11 +5,11 @@ import { readInput, UsageError } from './evidence-file.js';
 
 /** The files of one log in a folder, in log order. */
 export interface ReplicaLog {
-  /** Of the folder that holds `massifs` and `massifseals`. */
+  /** Path of the folder that holds `massifs` and `massifseals`. */
   readonly path: string;
   /** Numbers of the massifs, without a gap. */
   readonly numbers: readonly number[];
-  /** One massif and its seal. @throws {UsageError} when one of them is not there */
+  /** One massif and its seal. @throws {UsageError} if one of them is missing */
   read(number: number): Promise<SealedMassif>;
 }
 
@@ -24,7 +24,7 @@ const MOST_DEPTH = 6;
  */
 export async function findReplicas(folder: string): Promise<ReplicaLog[]> {
   const paths = await logFolders(folder, 0);
-  if (paths.length === 0) throw new UsageError(`${folder} has no ${MASSIFS} folder in it`);
+  if (paths.length === 0) throw new UsageError(`${folder} contains no ${MASSIFS} folder`);
   return Promise.all(paths.map(replicaLog));
 }
 
@@ -45,9 +45,9 @@ async function replicaLog(path: string): Promise<ReplicaLog> {
     .map(Number)
     .sort((left, right) => left - right);
   const [first] = numbers;
-  if (first === undefined) throw new UsageError(`${join(path, MASSIFS)} has no massif in it`);
+  if (first === undefined) throw new UsageError(`${join(path, MASSIFS)} contains no massif`);
   const gap = numbers.findIndex((number, place) => number !== first + place);
-  if (gap >= 0) throw new UsageError(`${path} lacks massif ${first + gap}`);
+  if (gap >= 0) throw new UsageError(`massif ${first + gap} is missing in ${path}`);
   return {
     path,
     numbers,

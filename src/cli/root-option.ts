@@ -1,7 +1,7 @@
 import { FingerprintError, parseRootFingerprint } from '../core/keys/root-fingerprint.js';
 import { UsageError } from './evidence-file.js';
 
-/** The thumbprint of the root key that `--root` names. @throws {UsageError} */
+/** Returns the thumbprint of the root key that `--root` names. @throws {UsageError} */
 export function rootThumbprint(fingerprint: string): Uint8Array {
   try {
     return parseRootFingerprint(fingerprint);

@@ -29,7 +29,7 @@ export interface RootTrust {
 
 const EVERY_STATE = ['pending', 'active', 'retired', 'revoked'];
 const NOTHING_GIVEN =
-  'no key manifest is in the evidence: give one with --manifest. A service publishes it at <service>/verifiabledata/keys/manifest; it needs no trusted channel, for the fingerprint checks it';
+  'the evidence contains no key manifest: give one with --manifest. A service publishes it at <service>/verifiabledata/keys/manifest; it needs no trusted channel, because the fingerprint checks it';
 
 /**
  * Finds the newest key manifest among the sources that the root key of a fingerprint vouches for.

@@ -8,15 +8,15 @@ import { visibleLine } from './visible-text.js';
 const KINDS: Readonly<Record<Claim['kind'], string>> = {
   statement: 'a statement, signed by its issuer',
   event: 'an event that a log holds',
-  entry: 'an entry that a log holds; who signed it was not checked',
+  entry: 'an entry that a log holds; its signer was not checked',
   document: 'a document that the evidence is about',
   log: 'the files of a log',
   extension: 'a log that extends its older state',
   public_asset: 'a public asset',
-  witnessed: 'a log’s state that witnesses have seen',
+  witnessed: 'a log state that witnesses have cosigned',
 };
 
-/** What a person wants to know first comes first; every other member is in the JSON. */
+/** The most important facts first; the JSON has every other member. */
 const FACTS: readonly (readonly [name: keyof Facts, title: string])[] = [
   ['operation', 'operation'],
   ['vcon', 'vCon'],
@@ -56,7 +56,7 @@ function proofText(proof: Proof): string {
       return `signature of ${proof.issuer ?? 'an unnamed issuer'}, ${keyText(proof.key)}`;
     case 'inclusion': {
       const { log, leaf_index: index, tree_size: size, key } = proof;
-      const place = index === undefined ? 'at a place that is not proven' : `index ${index}`;
+      const place = index === undefined ? 'at an index that is not proven' : `index ${index}`;
       const of = size === undefined ? '' : proof.vds === 1 ? ` of ${size} entries` : ` under a seal over ${size} nodes`;
       return `log "${log.subject ?? ''}" of ${log.issuer ?? 'an unnamed issuer'}, ${place}${of}, ${keyText(key)}`;
     }
@@ -95,7 +95,7 @@ function openText({ piece, members, why, detail }: NotCovered): string {
 
 const MOST_SPEAKERS = 3;
 
-/** Whose words the facts are: the first thing to know about a statement that anybody may have made. */
+/** Names the parties that recorded the facts: anyone can make a statement, so this comes first. */
 function speakers(claims: readonly Claim[]): string {
   const named = claims.flatMap(({ kind, facts: { tenancy, issuer } }) => {
     if (kind !== 'statement' && kind !== 'event') return [];
@@ -107,7 +107,7 @@ function speakers(claims: readonly Claim[]): string {
   return ` This is what ${distinct.slice(0, MOST_SPEAKERS).join(' and ')}${more > 0 ? ` and ${more} others` : ''} recorded.`;
 }
 
-/** The first line: the outcome, who speaks, and that no issuer was pinned; of a refusal, what it means. */
+/** Returns the first line: the outcome, who recorded the facts, and whether no issuer was pinned; or what a refusal means. */
 function headline({ outcome, claims, contradictions: [refusal], missing }: Verdict): string {
   if (refusal) return ['REFUSED.', REFUSAL_MEANINGS[refusal.code] ?? []].flat().join(' ');
   const pinned = missing.some(({ what }) => what === 'issuer') ? ' No issuer was pinned (--issuer).' : '';
@@ -120,7 +120,7 @@ function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['', title, ...lines];
 }
 
-/** A verdict for a person: the outcome, what refuses it, the facts, what is not covered, what was not given. */
+/** Returns a verdict as text: the outcome, contradictions, facts, what is not covered, and what was not given. */
 export function verdictText(verdict: Verdict, files: readonly TakenFor[]): string {
   const { outcome, claims, contradictions, notCovered, missing } = verdict;
   return [

@@ -21,13 +21,13 @@ import { type GivenEntry, matchReceipts } from './receipt-evidence.js';
 import { findReplicas } from './replica-folder.js';
 import { readGivenStatements, statementVerdict } from './statement-evidence.js';
 
-/** The verdict, and what each given file was taken for. */
+/** The verdict, and the kind that each given file was read as. */
 export interface EvidenceVerdict {
   readonly verdict: Verdict;
   readonly files: readonly TakenFor[];
 }
 
-/** Files that were read and cannot be checked; `files` says what each was taken for. */
+/** Files that were read but cannot be checked; `files` gives the kind of each. */
 export class NotEvidence extends UsageError {
   readonly files: readonly TakenFor[];
 
@@ -38,9 +38,9 @@ export class NotEvidence extends UsageError {
 }
 
 /**
- * Checks everything that the files are evidence of. What a file is follows from its content, and their order does not
- * matter: each piece is checked against every other one that it can be compared with.
- * @throws {UsageError} when nothing is evidence, or a file cannot be read
+ * Checks all evidence in the files. File types are detected from content, and the order of the files does not matter. Each
+ * piece is compared with every other piece that it can be compared with.
+ * @throws {UsageError} if there is no evidence, or a file cannot be read
  */
 export async function verifyEvidence(
   paths: readonly string[],
@@ -49,7 +49,7 @@ export async function verifyEvidence(
 ): Promise<EvidenceVerdict> {
   const [url] = paths;
   if (url !== undefined && /^https?:\/\//.test(url)) {
-    if (paths.length > 1) throw new UsageError('check a public asset’s URL without other files');
+    if (paths.length > 1) throw new UsageError('give the URL of a public asset without other files');
     const keys = { logKeys: await trust.logKeys(), log: trust.tenancyLog };
     return { verdict: createVerdict(await checkPublicAsset(url, keys, progress)), files: [{ file: url, kind: 'url' }] };
   }
@@ -63,7 +63,7 @@ export async function verifyEvidence(
   }
 }
 
-/** Kinds of files that only help to check others. */
+/** Kinds of files that are not evidence themselves. */
 const NO_EVIDENCE: readonly EvidenceKind[] = ['document', 'keys', 'key_manifest'];
 
 function noEvidence(files: readonly TakenFor[]): NotEvidence {
@@ -89,14 +89,15 @@ async function checkFiles(files: readonly EvidenceFile[], trust: GivenTrust, pro
   }
   found.push(...carried.map(carriedClaim));
   const { claims } = createVerdict(...found);
-  // With its receipt alone a statement is shown to be in a log, whoever signed it.
+  // Without issuer keys, a receipt still proves that the statement is in a log, but not who signed it.
   const checksIssuers = plain.statements.length > 0 && (trust.hasIssuers || of('receipt').length === 0);
   const issuers = checksIssuers ? await trust.issuers() : undefined;
   for (const statement of plain.statements) found.push(await statementVerdict(statement, claims, issuers));
   for (const event of events) found.push(await eventVerdict(event, claims));
   for (const { path } of of('key_manifest'))
-    found.push(notCovered(path, 'explanation', 'it lists keys, and is used only with --root, which checks it'));
-  for (const { path } of of('keys')) found.push(notCovered(path, 'explanation', 'keys are given with an option'));
+    found.push(notCovered(path, 'explanation', 'a list of keys, used only with --root, which checks it'));
+  for (const { path } of of('keys'))
+    found.push(notCovered(path, 'explanation', 'a file of keys; give it with --log-keys or --issuer-keys to use it'));
   return withDocuments(createVerdict(...found), of('document'), trust);
 }
 
@@ -116,7 +117,7 @@ async function transparentVerdict({ path, bytes }: EvidenceFile, trust: GivenTru
   return verdictWithin(path, await examineTransparentStatement(bytes, await statementTrust(trust)));
 }
 
-/** A receipt in a file of its own may be for the statement inside a transparent one. */
+/** A separate receipt may belong to the statement inside a transparent statement. */
 async function carriedEntries(files: readonly EvidenceFile[]): Promise<GivenEntry[]> {
   const entries: GivenEntry[] = [];
   for (const { path, bytes } of files) {
@@ -147,7 +148,7 @@ async function logsOf(
   return found;
 }
 
-/** Every document has to be what something proven is about. */
+/** Every document must match something that is proven. */
 function withDocuments(verdict: Verdict, documents: readonly EvidenceFile[], trust: GivenTrust): Verdict {
   const isAsked = documents.length > 0 || trust.statementOnly;
   const missing = isAsked ? verdict.missing.filter(({ what }) => what !== 'document') : verdict.missing;

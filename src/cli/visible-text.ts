@@ -6,8 +6,8 @@ function escaped(character: string): string {
 }
 
 /**
- * Text as a terminal shows it: what would move the cursor, clear the screen or turn the direction of writing is spelt out,
- * as JSON does it. Names in evidence are its maker's, who may want a refusal to look like something else.
+ * Returns text that is safe for a terminal: characters that move the cursor, clear the screen or change the direction of
+ * writing are escaped as in JSON. The maker of evidence chooses the names in it, and could make a refusal look different.
  */
 export function visibleText(text: string): string {
   return text.replace(UNSEEN, escaped);

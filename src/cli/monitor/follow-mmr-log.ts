@@ -100,7 +100,7 @@ async function lastSeen(log: FollowedMmrLog, kept: KeptFiles): Promise<ProvenMas
     return { massif, seal: await verifySealOfMassif(seal, massif, log.trust) };
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
-    throw new StateDamaged(`what was kept of it does not hold with these keys: ${error.message} [${error.code}]`);
+    throw new StateDamaged(`the saved state does not verify with these keys: ${error.message} [${error.code}]`);
   }
 }
 
@@ -108,9 +108,9 @@ async function lastSeen(log: FollowedMmrLog, kept: KeptFiles): Promise<ProvenMas
  * Looks at an MMR log once: every massif from the last seen one on must recompute and be sealed, the first must hold all
  * that was seen, and the receipts in the newest seal must verify. Then, and only then, the new state is kept. Resolves
  * with a sentence on what was seen.
- * @throws {VerificationError} when the log is not what it was: a fork, a rollback, a forged or damaged file
- * @throws {StateDamaged} when what was kept is of no use
- * @throws {LogUnreachable} when nothing can be said
+ * @throws {VerificationError} at a fork, a rollback, or a forged or damaged file
+ * @throws {StateDamaged} if the saved state is damaged
+ * @throws {LogUnreachable} if the log cannot be read
  */
 export async function followMmrLog(log: FollowedMmrLog, kept: KeptFiles): Promise<string> {
   const seen = await lastSeen(log, kept);
@@ -125,7 +125,7 @@ export async function followMmrLog(log: FollowedMmrLog, kept: KeptFiles): Promis
     const when = new Date(sealedAtMs).toISOString();
     return `${leafCount(size)} leaves in ${head.massif.index + 1} massifs, sealed at ${when}`;
   } catch (error) {
-    // Beside the state that they contradict, these are the proof of what the log did.
+    // Together with the saved state that they contradict, these files prove what the log did.
     if (error instanceof VerificationError && fetched.files) {
       await kept.alarm(MASSIF, fetched.files.massif);
       await kept.alarm(SEAL, fetched.files.seal);

@@ -18,15 +18,15 @@ export interface FollowedStatementLog {
   readonly url: string;
   /** Its name in checkpoints. */
   readonly origin: string;
-  /** Its verifier keys, from where the caller trusts: one of them has to sign. */
+  /** Its verifier keys, from a source that the caller trusts; one of them must have signed. */
   readonly keys: readonly NoteKey[];
   /** Fractions of 1, for the sample of entries. */
   readonly random: () => number;
 }
 
-/** What a statement log is remembered by; it changes with each new state. */
+/** File of the newest checkpoint; it changes with each new state. */
 export const CHECKPOINT = 'checkpoint';
-/** The roots of the complete subtrees of what was seen, largest first: enough to go on from. */
+/** Roots of the complete subtrees that were seen, largest first: enough to continue from. */
 const PEAKS = 'peaks';
 const HASH_BYTES = 32;
 const SAMPLE = 8;
@@ -42,13 +42,13 @@ async function readCheckpoint(note: Uint8Array, { origin, keys }: FollowedStatem
   return checkpoint;
 }
 
-/** The checkpoint that was seen last, checked again: a disk fails too. @throws {StateDamaged} */
+/** Reads the last seen checkpoint and checks it again, because disks fail. @throws {StateDamaged} */
 async function seenCheckpoint(note: Uint8Array, log: FollowedStatementLog): Promise<Checkpoint> {
   try {
     return await readCheckpoint(note, log);
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
-    throw new StateDamaged(`what was kept of it does not hold with these keys: ${error.message} [${error.code}]`);
+    throw new StateDamaged(`the saved state does not verify with these keys: ${error.message} [${error.code}]`);
   }
 }
 
@@ -58,7 +58,7 @@ async function seenState(log: FollowedStatementLog, kept: KeptFiles): Promise<Se
   const checkpoint = await seenCheckpoint(note, log);
   const hashes = split(peaks ?? new Uint8Array());
   const whole = hashes.length === peakIndices(sizeOfLeaves(checkpoint.size)).length;
-  // After a crash between the two files the peaks may be of an older state: read on from nothing, and compare there.
+  // After a crash between the two files the peaks may belong to an older state: start from the first leaf again, and compare on the way.
   if (!whole || !equalBytes(rfc9162Root(hashes), checkpoint.root)) return { ...checkpoint, peaks: [] };
   return { ...checkpoint, peaks: hashes };
 }
@@ -83,17 +83,17 @@ async function* leafHashes(log: FollowedStatementLog, from: bigint, to: bigint):
 
 interface Grown {
   readonly peaks: readonly Uint8Array[];
-  /** The hashes at the drawn places. */
+  /** The leaf hashes of the chosen entries. */
   readonly drawn: ReadonlyMap<bigint, Uint8Array>;
 }
 
-/** Places of new entries to read; drawn before, since a log may be larger than memory. */
+/** Chooses the new entries to read. Chosen in advance, because a log may be larger than memory. */
 function drawPlaces(log: FollowedStatementLog, from: bigint, to: bigint): Set<bigint> {
   const count = Math.min(SAMPLE, Number(to - from));
   return new Set(Array.from({ length: count }, () => from + BigInt(Math.floor(log.random() * Number(to - from)))));
 }
 
-/** Reads on from what was seen; on the way the older root has to come by, when its peaks were lost. */
+/** Continues from the last seen state. If its peaks were lost, the older root must appear on the way. */
 async function grow(log: FollowedStatementLog, seen: SeenState, to: bigint): Promise<Grown> {
   let peaks = seen.peaks;
   let size = seen.peaks.length === 0 ? 0n : seen.size;
@@ -124,7 +124,7 @@ function checkRoot(peaks: readonly Uint8Array[], { size, root }: Checkpoint): vo
     );
 }
 
-/** Entries that the log shows have to be what stands in its tree; the private log shows none. */
+/** Checks that published entries match the tree. The private log publishes no entries. */
 async function checkSample(log: FollowedStatementLog, { drawn }: Grown, size: bigint): Promise<number> {
   let checked = 0;
   for (const [leaf, hash] of drawn) {
@@ -135,7 +135,7 @@ async function checkSample(log: FollowedStatementLog, { drawn }: Grown, size: bi
     if (!bundle) return checked;
     const entry = entryAt(bundle, Number(leaf - index * BigInt(TILE_WIDTH)));
     if (!entry || !equalBytes(rfc9162Leaf(entry), hash))
-      throw new VerificationError('leaf_mismatch', `entry ${leaf} is not what the tree holds there`);
+      throw new VerificationError('leaf_mismatch', `entry ${leaf} does not match its leaf in the tree`);
     checked += 1;
   }
   return checked;
@@ -155,15 +155,15 @@ function entryAt(bundle: Uint8Array, place: number): Uint8Array | undefined {
  * Looks at a statement log once: its checkpoint must be signed and not older than the last; all new leaf hashes are read
  * and, with what was seen, must lead to the signed root; a sample of entries must be what the tree holds. Then the new
  * state is kept. Resolves with a sentence on what was seen.
- * @throws {VerificationError} when the log is not what it was
- * @throws {StateDamaged} when what was kept is of no use
- * @throws {LogUnreachable} when nothing can be said
+ * @throws {VerificationError} at a fork, a rollback or a forged file
+ * @throws {StateDamaged} if the saved state is damaged
+ * @throws {LogUnreachable} if the log cannot be read
  */
 export async function followStatementLog(log: FollowedStatementLog, kept: KeptFiles): Promise<string> {
   const seen = await seenState(log, kept);
   const note = await fetchFile(`${log.url}/checkpoint`);
   if (!note && seen.size > 0n) throw new VerificationError('consistency_invalid', 'its checkpoint is gone: a rollback');
-  if (!note) throw new LogUnreachable(`${log.url}/checkpoint is not there`);
+  if (!note) throw new LogUnreachable(`${log.url}/checkpoint is missing`);
   try {
     const checkpoint = await readCheckpoint(note, log);
     checkNotOlder(checkpoint, seen);
@@ -174,7 +174,7 @@ export async function followStatementLog(log: FollowedStatementLog, kept: KeptFi
     await kept.write(CHECKPOINT, note);
     return `${checkpoint.size} entries, ${sampled} of them read`;
   } catch (error) {
-    // Beside the state that it contradicts, the signed checkpoint is the proof of what the log did.
+    // Together with the saved state that it contradicts, the signed checkpoint proves what the log did.
     if (error instanceof VerificationError) await kept.alarm(CHECKPOINT, note);
     throw error;
   }

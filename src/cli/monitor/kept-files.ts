@@ -4,18 +4,18 @@ import { dirname, join } from 'node:path';
 import { equalBytes } from '../../core/bytes.js';
 import { replaceFile } from '../../platform/durable-file.js';
 
-/** What a monitor remembers of one log, on its own disk: what it has seen can never be taken back. */
+/** What a monitor remembers of one log, on its own disk, so that the log cannot deny an earlier state. */
 export interface KeptFiles {
   read(name: string): Promise<Uint8Array | undefined>;
   /** Durable when it resolves; a crash leaves the old content or the new one. The same content is not written again. */
   write(name: string, content: Uint8Array): Promise<void>;
-  /** Keeps what contradicts the rest, beside all that was kept so before. */
+  /** Saves conflicting content in a file of its own; earlier alarms are kept. */
   alarm(name: string, content: Uint8Array): Promise<void>;
   /** Unix milliseconds of the last write that changed something; undefined without the file. */
   changedAt(name: string): Promise<number | undefined>;
 }
 
-/** What is remembered does not hold by itself: nothing can be said about the log from there. */
+/** The saved state is damaged, so the log cannot be compared with it. */
 export class StateDamaged extends Error {
   override readonly name = 'StateDamaged';
 }
@@ -27,7 +27,7 @@ const missing = (error: unknown): undefined => {
   throw error;
 };
 
-/** Files under a folder, which is made when it is first written to. */
+/** Keeps files in a folder, which the first write creates. */
 export function keptFiles(folder: string): KeptFiles {
   const read = async (name: string): Promise<Uint8Array | undefined> => {
     const content = await readFile(join(folder, name)).catch(missing);

@@ -4,7 +4,7 @@ const MASSIF_NAME = /<Name>v1\/mmrs\/tenant\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-
 const NEXT_MARKER = /<NextMarker>([0-9A-Za-z-]{1,64})<\/NextMarker>/;
 const MOST_PAGES = 1000;
 
-/** The tenancies whose logs a service publishes, page by page. @throws {LogUnreachable} when the pages do not end */
+/** Fetches the tenancies whose logs a service publishes. @throws {LogUnreachable} if there are too many pages */
 export async function publishedTenancies(url: string): Promise<string[]> {
   const where = encodeURIComponent(`"lastid">='${'0'.repeat(18)}'`);
   const tenancies = new Set<string>();
@@ -16,5 +16,5 @@ export async function publishedTenancies(url: string): Promise<string[]> {
     marker = NEXT_MARKER.exec(xml)?.[1] ?? '';
     if (marker === '') return [...tenancies];
   }
-  throw new LogUnreachable(`${url} lists its logs without an end`);
+  throw new LogUnreachable(`${url} lists its logs on more than ${MOST_PAGES} pages`);
 }

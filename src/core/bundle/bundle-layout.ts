@@ -13,7 +13,7 @@ export const OPERATION_FILES = {
   'witness/event-in-seal.json': 'event-in-seal',
 } as const;
 
-/** What a file in a bundle is. The last two are no evidence. */
+/** The kind of a file in a bundle. The last two are not evidence. */
 export type BundleFileKind =
   | (typeof OPERATION_FILES)[keyof typeof OPERATION_FILES]
   | 'massif'
@@ -21,7 +21,7 @@ export type BundleFileKind =
   | 'explanation'
   | 'keys-copy';
 
-/** Whether a kind of file is no evidence: a text for people, or a copy of keys. */
+/** Whether a kind of file is not evidence: a text for people, or a copy of keys. */
 export function isExplanation(kind: string | undefined): boolean {
   return kind === 'explanation' || kind === 'keys-copy';
 }

@@ -27,7 +27,7 @@ const MOST_HASHES = 64;
 function hashes(value: unknown): Uint8Array[] {
   const good = Array.isArray(value) && value.length <= MOST_HASHES;
   if (!good || !value.every((each): each is string => typeof each === 'string' && HASH.test(each)))
-    throw new VerificationError('malformed', 'event-in-seal.json has no lists of hashes');
+    throw new VerificationError('malformed', 'event-in-seal.json does not contain the lists of hashes');
   return value.map(fromHex);
 }
 
@@ -54,7 +54,7 @@ export function examineWitness(
   const asked = trust.witnesses.length > 0;
   if (!seal && !proof && !inclusion) return asked ? nothingWitnessed(eventPath) : {};
   if (!seal || !proof || !inclusion)
-    return notCovered((seal ?? proof ?? inclusion)!.path, 'unproven', 'the other files of witness/ are not here');
+    return notCovered((seal ?? proof ?? inclusion)!.path, 'unproven', 'the other files of witness/ are missing');
   return findingsOf(proof.path, async () => {
     const { tenancyLog: log, witnessedLog: origin, witnesses } = trust;
     // Without keys no quorum can be reached, and the path to the checkpoint can still be wrong.
@@ -68,11 +68,12 @@ export function examineWitness(
 }
 
 function nothingWitnessed(eventPath: string): Partial<Findings> {
-  const detail = 'you asked for witnesses, and the bundle has nothing that they signed';
+  const detail = 'witnesses were required, but the bundle contains nothing that they signed';
   return { ...missing('witnesses', detail), ...notCovered(eventPath, 'unproven', detail, ['witnesses']) };
 }
 
 function withoutKeys(path: string): Partial<Findings> {
-  const detail = 'witnesses vouch for it, and none of their keys was given (--witness). Witnesses publish their keys';
+  const detail =
+    'witnesses have cosigned it, but none of their keys was given (--witness). Witnesses publish their keys';
   return { ...missing('witness_keys', detail), ...notCovered(path, 'unproven', detail) };
 }

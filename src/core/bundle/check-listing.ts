@@ -28,14 +28,15 @@ export function listedAs(files: BundleFiles, index: BundleIndex | undefined, has
 
 function checkListed({ path, kind, operation }: BundledFile, folder: string | undefined, is: Listed): Finding {
   const place = placeOf(path);
-  if (!place) return notCovered(path, 'unproven', `this program knows no file of the kind ${kind} there: not checked`);
+  if (!place)
+    return notCovered(path, 'unproven', `this program does not know files of the kind ${kind} there: not checked`);
   if (place.kind !== kind || place.folder !== folder)
     return bundleMismatch(path, `${INDEX_PATH} says that it is ${kind}, of operation ${operation ?? 'none'}`);
   if (isExplanation(kind) || is === 'as listed') return {};
   return bundleMismatch(
     path,
     is === 'lost'
-      ? `${INDEX_PATH} lists it, and it is not in the bundle`
+      ? `${INDEX_PATH} lists it, but it is missing in the bundle`
       : `its SHA-256 is not the one that ${INDEX_PATH} lists`,
   );
 }
@@ -50,7 +51,7 @@ function checkOperations({ operations, files }: BundleIndex): Finding[] {
 /** Compares a bundle's files with its index: a listed piece of evidence that is lost or changed refuses the bundle. */
 export function checkListing(index: BundleIndex, is: (path: string) => Listed): Finding[] {
   const folders = new Map<number | undefined, string>(index.operations.map(({ number, folder }) => [number, folder]));
-  const open = `the bundle was made with ${index.operations.length} operations, by this index. It is not signed: nothing here proves that the log has no other operation`;
+  const open = `this index says that the bundle was made with ${index.operations.length} operations. It is not signed, and nothing proves that the log has no other operation`;
   return [
     notCovered(INDEX_PATH, 'by_design', open, ['operation_count', 'operations', 'files']),
     ...checkOperations(index),
@@ -73,6 +74,6 @@ export function checkUnlisted(
     if (path === INDEX_PATH || is(path) !== 'not listed' || isExplanation(kind) || (kind && !hasIndex)) return [];
     return kind !== undefined || isEvidence(files[path]!)
       ? [notCovered(path, 'unproven', `${INDEX_PATH} does not list it: not checked`)]
-      : [notCovered(path, 'explanation', 'it is no evidence: not checked')];
+      : [notCovered(path, 'explanation', 'it is not evidence: not checked')];
   });
 }

@@ -18,7 +18,7 @@ const CHANGES: Readonly<Record<Listed, string>> = {
   'as listed': '',
   'not listed': '',
   changed: `. It is not the file that ${INDEX_PATH} lists`,
-  lost: `. ${INDEX_PATH} lists it, and it is not in the bundle`,
+  lost: `. ${INDEX_PATH} lists it, but it is missing in the bundle`,
 };
 
 function thumbprint(key: PublicJwk): string {

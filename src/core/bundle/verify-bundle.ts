@@ -19,7 +19,7 @@ export interface BundleTrust extends OperationTrust {
   readonly isEvidence: (bytes: Uint8Array) => boolean;
 }
 
-const NO_INDEX = `there is no ${INDEX_PATH}: nothing says how many operations the bundle was made with`;
+const NO_INDEX = `there is no ${INDEX_PATH}: the number of operations that the bundle was made with is unknown`;
 
 interface ReadIndex {
   readonly index?: BundleIndex | undefined;
@@ -45,13 +45,13 @@ export function isBundle(files: BundleFiles): boolean {
 
 function identityFinding({ number, identity }: BundledOperation, found: string | undefined): Partial<Findings> {
   if (found === undefined || found === identity) return {};
-  return bundleMismatch(INDEX_PATH, `operation ${number} is ${identity} in the index, and ${found} in its event.json`);
+  return bundleMismatch(INDEX_PATH, `operation ${number} is ${identity} in the index, but ${found} in its event.json`);
 }
 
 /**
  * Checks a bundle, whether it came as a zip or as a folder: its index, every operation's files by their own proofs and
- * against each other, and every log file (docs/formats/bundle.md). That the log has no operation beside those of the
- * bundle is not proven, and the verdict says so.
+ * against each other, and every log file (docs/formats/bundle.md). It is not proven that the log has no further
+ * operations, and the verdict says so.
  */
 export async function verifyBundle(files: BundleFiles, trust: BundleTrust): Promise<Verdict> {
   const { index, findings } = await readIndex(files);

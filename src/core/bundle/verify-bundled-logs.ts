@@ -54,7 +54,7 @@ function pair(files: BundleFiles): { massifs: BundledMassif[]; findings: Partial
         massif: files[massif]!,
         seal: files[seal]!,
       });
-    else findings.push(notCovered((massif ?? seal)!, 'unproven', `its ${massif ? 'seal' : 'massif'} is not here`));
+    else findings.push(notCovered((massif ?? seal)!, 'unproven', `its ${massif ? 'seal' : 'massif'} is missing`));
   return { massifs, findings };
 }
 
@@ -69,7 +69,7 @@ function runsOf(massifs: readonly BundledMassif[]): BundledMassif[][] {
   return runs;
 }
 
-/** The path says which log and which of its massifs a file is: another one in its place would pass for it. */
+/** Checks that a file belongs to the log and massif number that its path names: a swapped file could pass the other checks. */
 function checkPlace({ tenancy, number }: BundledMassif, { massif, seal }: ProvenMassif): void {
   if (massif.index !== number)
     throw new VerificationError('massif_corrupt', `the file of massif ${number} holds massif ${massif.index}`);
@@ -77,8 +77,8 @@ function checkPlace({ tenancy, number }: BundledMassif, { massif, seal }: Proven
     throw new VerificationError('log_mismatch', `the log of tenancy ${tenancy} is "${seal.subject}"`);
 }
 
-/** What no peak covers in a log's files. The seal signs only the newest idtimestamp. */
-const TRIE = 'the peaks do not cover what stands beside a leaf in its massif';
+/** Parts of a log's files that no peak covers. The seal signs only the newest idtimestamp. */
+const TRIE = 'the peaks do not cover the data that the massif stores beside each leaf';
 
 interface ProvenRun {
   readonly proven: readonly ProvenMassif[];

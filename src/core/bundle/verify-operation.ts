@@ -48,13 +48,14 @@ function placed({ claims, contradictions, notCovered: open, missing }: Findings,
   });
 }
 
-/** A file that repeats a part of the transparent statement has to be that part. */
+/** Checks that a file which repeats a part of the transparent statement is identical to that part. */
 function sameAs(file: PlacedFile | undefined, part: Uint8Array | undefined): Finding {
   if (!file) return {};
-  if (!part) return notCovered(file.path, 'unproven', 'the transparent statement has no such part: not checked');
+  if (!part)
+    return notCovered(file.path, 'unproven', 'the transparent statement does not contain such a part: not checked');
   return equalBytes(file.bytes, part)
     ? {}
-    : bundleMismatch(file.path, 'it is not the one in transparent-statement.cose');
+    : bundleMismatch(file.path, 'it differs from the one in transparent-statement.cose');
 }
 
 const REPEATED = ['signed-statement', 'statement-log-receipt'] as const satisfies readonly BundleFileKind[];
@@ -68,7 +69,7 @@ async function examineStatement(files: OperationFiles, trust: OperationTrust): P
   const file = files.get('transparent-statement');
   if (!file) {
     const loose = REPEATED.flatMap((kind) => files.get(kind) ?? []);
-    const why = 'transparent-statement.cose is not here: not checked';
+    const why = 'transparent-statement.cose is missing: not checked';
     return { findings: loose.map(({ path }) => notCovered(path, 'unproven', why)) };
   }
   const verdict = verdictWithin(file.path, await examineTransparentStatement(file.bytes, trust));
@@ -97,7 +98,7 @@ function sameEvent(path: string, event: EventDocument, frozen: EventDocument): F
           code: 'bundle_mismatch',
           piece: path,
           member: name,
-          detail: `${name} is not that of the event in transparent-statement.cose`,
+          detail: `${name} differs from the event in transparent-statement.cose`,
         },
       ],
     }));
@@ -138,7 +139,7 @@ async function examineReceipts(event: EventDocument, eventPath: string, files: O
       await findingsOf(map.path, () =>
         equalBytes(mmrReceiptInForm(map.bytes, 'draft'), draft.bytes)
           ? {}
-          : bundleMismatch(map.path, 'it is not tenancy-log-receipt.cose in the other form'),
+          : bundleMismatch(map.path, 'it is not the same receipt as tenancy-log-receipt.cose'),
       ),
     );
   return findings;
@@ -161,7 +162,7 @@ async function examineEvent(
     ...proofs,
     isProven
       ? placed(createVerdict(uncoveredMembers(event, json)), { event: file.path })
-      : notCovered(file.path, 'unproven', 'no receipt and no log file here proves that a log holds it'),
+      : notCovered(file.path, 'unproven', 'no receipt and no log file in the bundle proves that a log holds it'),
     await examineWitness(event, file.path, files, trust),
   ];
 }
@@ -205,7 +206,7 @@ function uniqueProofs(proofs: readonly Proof[]): Proof[] {
 }
 
 /**
- * Checks all files of one operation, each by its own proof and against the others: what is there twice has to be the same.
+ * Checks all files of one operation, each by its own proof and against the others. Repeated parts must be identical.
  */
 export async function verifyOperation(
   files: OperationFiles,
@@ -216,7 +217,7 @@ export async function verifyOperation(
   const file = files.get('event');
   if (!file) {
     const loose = [...files.values()].filter(({ path }) => path.endsWith('.cose') || path.includes('witness/'));
-    const open = loose.map(({ path }) => notCovered(path, 'unproven', 'the event.json beside it is not here'));
+    const open = loose.map(({ path }) => notCovered(path, 'unproven', 'the event.json of its folder is missing'));
     return { findings: createVerdict(...statement.findings, ...open) };
   }
   const { proven, failed } = await checked(file.path, () => readEvent(file.bytes));

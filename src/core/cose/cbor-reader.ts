@@ -4,10 +4,10 @@ import { VerificationError } from '../errors.js';
 /** A map with integer and text keys, in the order of its bytes when decoded. */
 export type CborMap = Map<number | bigint | string, CborValue>;
 
-/** What our formats are made of. Decoded integers are numbers while they are safe, bigints beyond. */
+/** Values of our formats. Decoded integers are numbers if they are safe integers, else bigints. */
 export type CborValue = number | bigint | string | boolean | null | Uint8Array | CborValue[] | CborMap;
 
-/** Bounds of what a reader takes from a stranger. */
+/** Limits for untrusted input. */
 export interface CborLimits {
   /** Bytes of the whole input; 4 MiB unless told. */
   readonly maxBytes?: number;

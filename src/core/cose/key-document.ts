@@ -38,7 +38,7 @@ function jsonKeys(text: string): unknown[] {
   throw malformed('it is neither a JWK set, a JWK nor a DID document');
 }
 
-/** Keys that we cannot use, such as those of encryption, stand beside others in published sets: they are passed over. */
+/** Keys that we cannot use, such as those of encryption, stand beside others in published sets: they are skipped. */
 function usable(read: () => PublicJwk): PublicJwk[] {
   try {
     return [read()];
@@ -54,13 +54,14 @@ function cborKeys(bytes: Uint8Array): PublicJwk[] {
 }
 
 /**
- * Reads published keys, whatever the form: a COSE Key Set or COSE_Key (CBOR), a JWK Set, a JWK, or a DID document. Keys of
+ * Reads published keys in any of these forms: a COSE Key Set or COSE_Key (CBOR), a JWK Set, a JWK, or a DID document. Keys of
  * kinds that sign no evidence are passed over.
- * @throws {VerificationError} `malformed` when it is none of these, `unsupported` when no usable key is left, `key_invalid`
+ * @throws {VerificationError} `malformed` for any other form, `unsupported` if no usable key is left, `key_invalid`
  */
 export function readKeyDocument(bytes: Uint8Array): PublicJwk[] {
   const text = new TextDecoder().decode(bytes);
   const keys = JSON_START.test(text) ? jsonKeys(text).flatMap((key) => usable(() => publicJwk(key))) : cborKeys(bytes);
-  if (keys.length === 0) throw new VerificationError('unsupported', `no key is in it that is ${KNOWN_KEYS}`);
+  if (keys.length === 0)
+    throw new VerificationError('unsupported', `it contains no key of a supported kind: ${KNOWN_KEYS}`);
   return keys;
 }

@@ -16,11 +16,11 @@ export const RSA_ALGORITHMS: Readonly<Record<string, number>> = Object.fromEntri
   EVIDENCE_ALGORITHMS.flatMap(({ scheme, name, number }) => (scheme === 'RSASSA-PSS' ? [[name, number]] : [])),
 );
 
-/** A smaller key is broken, a larger one makes each check a burden; a huge exponent does too. */
+/** Smaller keys can be broken; larger keys and huge exponents make each check slow. */
 const MODULUS_BITS = { least: 2048, most: 8192 } as const;
 const MOST_MODULUS_BYTES = MODULUS_BITS.most / 8;
 const MOST_EXPONENT_BYTES = 4;
-/** What a larger number than any that is allowed may still be written in, before it is not even decoded. */
+/** Longest text that is decoded at all: somewhat longer than any number that is allowed. */
 const MOST_TEXT = 4096;
 
 /** A number as JWK and COSE_Key carry it, without the leading zeros that some libraries put before it. */
@@ -66,7 +66,7 @@ export function rsaNumbers(n: unknown, e: unknown): Pick<RsaPublicJwk, 'n' | 'e'
   const exponentFits =
     isOdd(exponent) && exponent.length <= MOST_EXPONENT_BYTES && !(exponent.length === 1 && exponent[0] === 1);
   if (!isOdd(modulus) || !exponentFits)
-    throw new VerificationError('key_invalid', 'an RSA key has an even modulus or an exponent that is none');
+    throw new VerificationError('key_invalid', 'an RSA key has an even modulus or an invalid exponent');
   return { n: toBase64Url(modulus), e: toBase64Url(exponent) };
 }
 

@@ -17,7 +17,7 @@ export interface Sign1 {
 /** The parts that make a message; the decoded header is not one, the bytes are. */
 export type Sign1Parts = Omit<Sign1, 'protectedHeader'>;
 
-/** A message as bytes, or decoded already: whoever has it decoded need not have it decoded again. */
+/** A message as bytes or already decoded, so that it is decoded only once. */
 export type Sign1Message = Uint8Array | Sign1;
 
 const NO_BYTES = new Uint8Array(0);
@@ -69,7 +69,7 @@ export function signatureInput(protectedBytes: Uint8Array, payload: Uint8Array):
 
 /**
  * Signs a payload under a protected header that names the signer's own algorithm, and its kid if it names one. The
- * payload is in the result; whoever wants it detached replaces it.
+ * payload is in the result; a caller that needs it detached replaces it.
  * @throws {TypeError} when header and signer differ
  */
 export async function createSign1(header: CborMap, payload: Uint8Array, signer: Signer): Promise<Sign1> {

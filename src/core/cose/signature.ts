@@ -1,6 +1,6 @@
 import type { PublicJwk } from './public-key.js';
 
-/** Whoever can sign: a key file, a KMS, a test. The private half never shows. */
+/** A signer: a key file, a KMS or a test. It never reveals the private key. */
 export interface Signer {
   /** COSE algorithm number, the one that fits the key's curve. */
   readonly alg: number;

@@ -9,7 +9,7 @@ import { type Sign1, signatureInput } from './sign1.js';
 import type { VerifySignature } from './signature.js';
 import { webCryptoVerify } from './web-crypto-verify.js';
 
-/** What one check of a signature trusts, understands and calls its failures. */
+/** What one signature check trusts and supports, and the codes of its failures. */
 export interface Sign1Check {
   /** The message in a refusal, such as "the statement-log receipt". */
   readonly what: string;
@@ -81,7 +81,7 @@ export function keyHasKid(key: PublicJwk, kid: Uint8Array): boolean {
 
 function checkCritical(sign1: Sign1, check: Sign1Check): void {
   if (sign1.unprotectedHeader.has(Header.crit))
-    throw new VerificationError('critical_header_unknown', `${check.what} has its crit header unprotected`);
+    throw new VerificationError('critical_header_unknown', `the crit header of ${check.what} is not protected`);
   if (!sign1.protectedHeader.has(Header.crit)) return;
   const critical = sign1.protectedHeader.get(Header.crit);
   const known =
@@ -93,7 +93,7 @@ function checkCritical(sign1: Sign1, check: Sign1Check): void {
   if (!known)
     throw new VerificationError(
       'critical_header_unknown',
-      `${check.what} marks a header critical that is not understood`,
+      `${check.what} marks a header as critical that this program does not support`,
     );
 }
 
@@ -131,7 +131,10 @@ export async function verifySign1(
   const named = candidates ?? namedKeys(sign1, check);
   const keys = named.filter((key) => keyAlgorithms(key).includes(alg));
   if (keys.length === 0)
-    throw new VerificationError('algorithm_not_allowed', `${check.what} has an algorithm that is not its key's`);
+    throw new VerificationError(
+      'algorithm_not_allowed',
+      `${check.what} names an algorithm that does not match its key`,
+    );
   const message = signatureInput(sign1.protectedBytes, payload);
   const verify = check.verifySignature ?? webCryptoVerify;
   let misshapen: VerificationError | undefined;
@@ -141,5 +144,5 @@ export async function verifySign1(
   }
   // A signature that only the last of several keys cannot have is not malformed: another key made it.
   if (misshapen && keys.length === 1 && check.invalid !== check.untrusted) throw misshapen;
-  throw new VerificationError(check.invalid, `${check.what} has a signature that does not fit its content`);
+  throw new VerificationError(check.invalid, `the signature of ${check.what} does not match its content`);
 }

@@ -32,7 +32,7 @@ function refusalOf(manifest: KeyManifest, claim: Claim): string | undefined {
   for (const proof of claim.by) {
     const key = keyOf(manifest, proof);
     if (key?.state !== 'revoked' || isOlder(manifest, claim, key)) continue;
-    return `signed with the ${key.role} key ${key.keyId}, which was stolen and revoked at ${iso(key.validUntilMs!)}; nothing that was given proves that it was signed before`;
+    return `signed with the ${key.role} key ${key.keyId}, which was stolen and revoked at ${iso(key.validUntilMs!)}; no given evidence proves that it was signed before that`;
   }
   return undefined;
 }
@@ -64,9 +64,9 @@ export function judgeByManifest(verdict: Verdict, manifest: KeyManifest): Verdic
     ...older.map(({ piece }) =>
       missing(
         'key_history',
-        `${piece} is older than the manifest: manifest 1 is of ${iso(manifest.firstIssuedAtMs)}, and what it says of keys before then is the deployment's own word`,
+        `${piece} is older than the manifest: manifest 1 was issued at ${iso(manifest.firstIssuedAtMs)}, and only the deployment itself vouches for its keys before that time`,
       ),
     ),
-    missing('later_manifests', `keys are those of ${when}: later revocations are not known`),
+    missing('later_manifests', `the keys are from ${when}: later revocations are not known`),
   );
 }

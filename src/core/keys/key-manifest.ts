@@ -11,10 +11,10 @@ export const MANIFEST_TYPE = 'application/vcon-archivist.key-manifest+cbor';
 export const MANIFEST_VERSION = 1;
 
 /**
- * - `pending`: published, and signs nothing yet.
+ * - `pending`: published, but does not sign yet.
  * - `active`: signs. A role has one.
- * - `retired`: signs no more; what it signed counts.
- * - `revoked`: stolen. What it signed counts only where a log proves that it is older than the revocation.
+ * - `retired`: no longer signs; what it signed still counts.
+ * - `revoked`: stolen. What it signed counts only if a log proves that it is older than the revocation.
  */
 export const MANIFEST_KEY_STATES = ['pending', 'active', 'retired', 'revoked'] as const;
 export type ManifestKeyState = (typeof MANIFEST_KEY_STATES)[number];
@@ -57,7 +57,7 @@ export interface KeyManifest {
   /** In order of role, then time, then id. */
   readonly keys: readonly ManifestKey[];
   readonly logs: readonly ManifestLog[];
-  /** Who issues: the DID of the service then. It names, and proves nothing. */
+  /** DID of the service at that time. A name only: it proves nothing. */
   readonly issuer: string;
   /** The name of the keys log. */
   readonly subject: string;
@@ -122,8 +122,8 @@ export function encodeManifestPayload(manifest: Omit<KeyManifest, 'issuer' | 'su
 }
 
 /**
- * Returns a manifest whose signature is still empty: what a root key that lies elsewhere is asked to sign. It reads as a
- * manifest, and verifies with no key.
+ * Returns a manifest whose signature is still empty: this is what an offline root key signs. It can be read as a
+ * manifest, but does not verify with any key.
  * @param root the key that is to sign it, and the number of its algorithm
  */
 export function unsignedKeyManifest(manifest: KeyManifest, root: Pick<Signer, 'alg' | 'publicKey'>): Uint8Array {

@@ -61,7 +61,7 @@ function membersOf(kind: Kind, jwk: Readonly<Record<string, string>>): [number, 
 
 function kindOf(jwk: Readonly<Record<string, string>>): Kind {
   const kind = KINDS.find((each) => Object.entries(each.jwk).every(([name, value]) => jwk[name] === value));
-  if (!kind) throw new TypeError('a key is of no kind that a deployment has');
+  if (!kind) throw new TypeError('a key is of a kind that deployments do not use');
   return kind;
 }
 
@@ -77,7 +77,7 @@ export function manifestKeyId(jwk: Readonly<Record<string, string>>): Uint8Array
   return sha256(utf8(JSON.stringify(Object.fromEntries(names.map((name) => [name, jwk[name]])))));
 }
 
-/** Returns the key as a manifest names it. @throws {TypeError} when it is of no kind that a deployment has */
+/** Returns the key as a manifest names it. @throws {TypeError} if it is of a kind that deployments do not use */
 export function namedKey(jwk: Readonly<Record<string, string>>): NamedKey {
   const kind = kindOf(jwk);
   const names = kind.algorithm === 'RS256' ? ['kty', 'n', 'e'] : ['kty', 'crv', 'x', ...('y' in jwk ? ['y'] : [])];

@@ -100,7 +100,7 @@ function decodeLog(value: CborValue): ManifestLog {
 
 function rejectDoubles(manifest: Pick<KeyManifest, 'keys' | 'logs'>): void {
   const distinct = (values: readonly string[], what: string) => {
-    if (new Set(values).size !== values.length) throw bad(`${what} stands in it twice`);
+    if (new Set(values).size !== values.length) throw bad(`${what} is listed twice`);
   };
   const active = manifest.keys.filter(({ state }) => state === 'active').map(({ role }) => role);
   distinct(
@@ -124,7 +124,7 @@ function decodePayload(payload: Uint8Array): Omit<KeyManifest, 'issuer' | 'subje
   const [keys, logs] = [map.get(Member.keys), map.get(Member.logs)];
   if (!Array.isArray(keys) || !Array.isArray(logs)) throw bad('it has no keys or no logs');
   const previous = map.get(Member.previous);
-  if ((previous === null) !== (number === 1)) throw bad('only the first manifest has none before it');
+  if ((previous === null) !== (number === 1)) throw bad('only the first manifest may have no predecessor');
   const issuedAtMs = whole(map.get(Member.issued), 'its time');
   const root = jwkFromCoseKey(map.get(Member.root) ?? null);
   if (root.kty === 'RSA') throw new VerificationError('unsupported', 'a root key is an EC or Ed25519 key');
@@ -140,7 +140,7 @@ function decodePayload(payload: Uint8Array): Omit<KeyManifest, 'issuer' | 'subje
   };
   if (manifest.firstIssuedAtMs > issuedAtMs) throw bad('it is older than the first');
   rejectDoubles(manifest);
-  if (!equalBytes(encodeManifestPayload(manifest), payload)) throw bad('its payload is not in its one form');
+  if (!equalBytes(encodeManifestPayload(manifest), payload)) throw bad('its payload is not encoded canonically');
   return manifest;
 }
 
@@ -154,8 +154,8 @@ function signerOf(sign1: Sign1): PublicJwk {
 }
 
 /**
- * Reads a key manifest: a tagged COSE_Sign1, whose unprotected header may hold receipts. Every member is checked, and that
- * there is no other way to write it. The signature is not: `verifyKeyManifests` does that.
+ * Reads a key manifest: a tagged COSE_Sign1, whose unprotected header may hold receipts. Checks every member and that
+ * the encoding is canonical. `verifyKeyManifests` checks the signature.
  * @throws {VerificationError} `malformed`, `unsupported`, `key_invalid`
  */
 export function readKeyManifest(message: Uint8Array): ReadKeyManifest {

@@ -9,7 +9,7 @@ const CHECKSUM_BYTES = 3;
 const CHARACTERS = ((THUMBPRINT_BYTES + CHECKSUM_BYTES) * 8) / 5;
 const GROUP = 4;
 
-/** Text that is not a fingerprint. The message says what to look at, to a person who copied it from paper. */
+/** Text that is not a fingerprint. The message helps a person who copied it from paper to find the mistake. */
 export class FingerprintError extends Error {
   override readonly name = 'FingerprintError';
 }
@@ -72,7 +72,7 @@ export function parseRootFingerprint(text: string): Uint8Array {
   const thumbprint = bytes.slice(0, THUMBPRINT_BYTES);
   if (!equalBytes(bytes.subarray(THUMBPRINT_BYTES), checksum(thumbprint)))
     throw new FingerprintError(
-      'the checksum of the fingerprint is wrong: compare it with the original, a character differs',
+      'the checksum of the fingerprint is wrong: at least one character differs from the original',
     );
   return thumbprint;
 }

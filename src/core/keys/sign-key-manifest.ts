@@ -9,12 +9,12 @@ import { readKeyManifest } from './read-key-manifest.js';
 
 /**
  * Signs such a manifest. Resolves with the tagged COSE_Sign1, as the keys log holds it.
- * @throws {VerificationError} `root_not_trusted` when it asks for the signature of another key; `malformed`
+ * @throws {VerificationError} `root_not_trusted` if it needs the signature of another key; `malformed`
  */
 export async function completeKeyManifest(unsigned: Uint8Array, signer: Signer): Promise<Uint8Array> {
   const { sign1, signer: asked } = readKeyManifest(unsigned);
   if (!equalBytes(keyThumbprint(asked), signer.kid) || sign1.protectedHeader.get(Header.alg) !== signer.alg)
-    throw new VerificationError('root_not_trusted', 'the manifest asks for the signature of another root key');
+    throw new VerificationError('root_not_trusted', 'the manifest needs the signature of another root key');
   const signature = await signer.sign(signatureInput(sign1.protectedBytes, sign1.payload!));
   return encodeSign1({ ...sign1, unprotectedHeader: new Map(), signature });
 }

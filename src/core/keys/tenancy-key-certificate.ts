@@ -15,7 +15,7 @@ const VERSION = 1;
 const Member = { version: 1, role: 2, key: 3, from: 4 } as const;
 const UNDERSTOOD = [Header.alg, Header.contentType, Header.kid, Header.claims];
 
-/** A key of one tenancy: tenancies are made too often for a root key to be asked each time. */
+/** A key of one tenancy. The root key does not certify it, because tenancies are created too often for that. */
 export interface TenancyKey extends NamedKey {
   readonly tenantId: string;
   readonly role: string;
@@ -57,7 +57,7 @@ function decodePayload(payload: Uint8Array): Omit<TenancyKey, 'tenantId'> {
   const [role, validFromMs] = [map.get(Member.role), map.get(Member.from)];
   if (typeof role !== 'string' || typeof validFromMs !== 'number') throw bad('its role or its time is missing');
   const key = { role, validFromMs, ...decodeNamedKey(map.get(Member.key)) };
-  if (!equalBytes(encodePayload(key), payload)) throw bad('its payload is not in its one form');
+  if (!equalBytes(encodePayload(key), payload)) throw bad('its payload is not encoded canonically');
   return key;
 }
 
@@ -73,7 +73,7 @@ export async function verifyTenancyKey(
   const sign1 = decodeSign1(certificate);
   const { subject } = readLogClaims(sign1.protectedHeader);
   if (sign1.protectedHeader.get(Header.contentType) !== TENANCY_KEY_TYPE) throw bad('it has another content type');
-  if (sign1.payload === null || sign1.unprotectedHeader.size > 0) throw bad('it is not in its one form');
+  if (sign1.payload === null || sign1.unprotectedHeader.size > 0) throw bad('it is not encoded canonically');
   const tenantId = /^tenant\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(subject ?? '')?.[1];
   if (tenantId === undefined || !sign1.protectedHeader.has(Header.claims))
     throw bad(`claim ${Claim.subject} names no tenancy`);

@@ -37,7 +37,7 @@ export function decodeKeyManifests(bytes: Uint8Array): ReadKeyManifest[] {
   if (bytes[0] === SIGN1_START) return [readKeyManifest(bytes)];
   const list = decodeCbor(bytes, { maxBytes: MOST_BYTES });
   if (!Array.isArray(list) || list.length === 0 || list.length > MOST_MANIFESTS)
-    throw new VerificationError('malformed', 'not key manifests: it is neither one nor a list of them');
+    throw new VerificationError('malformed', 'it is neither a key manifest nor a list of them');
   const read = list.map((each) => {
     if (!(each instanceof Uint8Array)) throw new VerificationError('malformed', 'not key manifests: one is not bytes');
     return readKeyManifest(each);
@@ -79,7 +79,7 @@ function checkFollows(read: ReadKeyManifest, before: TrustedKeyManifest): void {
   if (subject !== last.subject)
     throw new VerificationError(
       'manifest_invalid',
-      `key manifest ${number} is of another deployment than ${last.number}`,
+      `key manifest ${number} belongs to another deployment than key manifest ${last.number}`,
     );
   if (number === last.number + 1 && !(previous && equalBytes(previous, before.hash)))
     throw new VerificationError('manifest_invalid', `key manifest ${number} does not follow manifest ${last.number}`);
@@ -101,7 +101,7 @@ export async function verifyKeyManifests(
   if (first < 0)
     throw new VerificationError(
       'root_not_trusted',
-      'the key manifest is not signed by the root key of the fingerprint',
+      'the key manifest is not signed by the root key that has this fingerprint',
     );
   let newest: TrustedKeyManifest | undefined;
   for (const read of manifests.slice(first)) {

@@ -39,7 +39,7 @@ export function sealerClaims(name: LogName, signer: Signer): CborMap {
   return logClaims(name).set(Claim.confirmation, new Map([[CONFIRMATION_KEY, key]]));
 }
 
-/** What a log says of itself in a protected header. The key is a claim: it serves to find a trusted one, never as one. */
+/** What a log says of itself in a protected header. The key is only a claim: it helps to find a trusted key and is never trusted itself. */
 export interface ReadLogClaims {
   readonly issuer?: string;
   readonly subject?: string;

@@ -98,7 +98,7 @@ export function mmrReceiptInForm(receipt: Uint8Array, form: MmrProofForm): Uint8
   return attachInclusion(receipt, index, path, form);
 }
 
-/** Reads the consistency proof of a message, whoever signed it. @throws {VerificationError} `malformed`, `unsupported` */
+/** Reads the consistency proof of a message without checking its signature. @throws {VerificationError} `malformed`, `unsupported` */
 export function readMmrConsistencyProof(
   sign1: Sign1,
 ): Pick<MmrConsistencyReceipt, 'size1' | 'size2' | 'paths' | 'rightPeaks'> {

@@ -31,7 +31,7 @@ export interface Rfc9162ConsistencyReceipt extends ReadLogClaims {
 
 /**
  * Signs a tree root, once per checkpoint (RFC 9942). The result is stored; receipts of every entry under this root are
- * made from it without the key. The size is signed along: one path leads to the same root as entry 4 of 7 and as entry 4
+ * made from it without the key. The tree size is signed too, because one path leads to the same root as entry 4 of 7 and as entry 4
  * of 8, and RFC 9942 leaves open which it is.
  */
 export async function signRoot(root: Uint8Array, size: bigint, signer: Signer, name: LogName): Promise<Uint8Array> {
@@ -65,7 +65,7 @@ export function attachRfc9162Consistency(
   return attachProof(signed, ProofType.consistency, encodeCbor([size1, size2, [...path]]));
 }
 
-/** A size that the log signed is the one that its proof is for; logs that sign none leave it to whoever hands it out. */
+/** Checks that the proof is for the tree size that the log signed. Some logs do not sign a size. */
 function checkSize(sign1: Sign1, size: bigint): void {
   const signed = sign1.protectedHeader.get(Header.treeSize);
   if (signed !== undefined && proofInteger(signed) !== size)

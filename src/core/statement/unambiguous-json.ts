@@ -3,8 +3,8 @@ import { VerificationError } from '../errors.js';
 import { JsonError, readJson } from '../vcon/json-document.js';
 
 /**
- * Parses JSON that is evidence. A name that stands twice in one object is refused: readers differ in which one counts,
- * and a person reads both.
+ * Parses JSON that is evidence. Duplicate names in one object are refused, because readers differ in which value
+ * counts.
  * @throws {VerificationError} `malformed`
  */
 export function parseUnambiguousJson(text: string): unknown {
@@ -12,7 +12,7 @@ export function parseUnambiguousJson(text: string): unknown {
     if (!readJson(utf8(text)).duplicateNames) return JSON.parse(text);
   } catch (error) {
     if (!(error instanceof JsonError || error instanceof SyntaxError)) throw error;
-    throw new VerificationError('malformed', 'it is not JSON that every reader agrees on');
+    throw new VerificationError('malformed', 'it is not unambiguous JSON');
   }
-  throw new VerificationError('malformed', 'a name stands twice in one object of the JSON');
+  throw new VerificationError('malformed', 'the JSON has a duplicate name in one object');
 }

@@ -21,7 +21,7 @@ export interface VconTemplate {
   readonly meta: ReadonlyMap<string, string>;
 }
 
-/** What a statement may say beside its payload. A fixed list: a public log must not copy whatever an event carries. */
+/** What a statement may say beside its payload. A fixed list, because a public log must not copy arbitrary event attributes. */
 export const META_ATTRIBUTES = [
   'arc_display_type',
   'conserver_link',
@@ -34,14 +34,14 @@ export const META_ATTRIBUTES = [
   JCS_DIGEST_ATTRIBUTE,
 ] as const;
 
-/** COSE number and digest length of a hash name such as `SHA-256`; undefined when it is none that we know. */
+/** COSE number and digest length of a hash name such as `SHA-256`; undefined for an unknown name. */
 export function hashRules(name: unknown): HashRules | undefined {
   if (typeof name !== 'string') return undefined;
   const hash = name.toUpperCase().replace(/^SHA-?(?=\d)/, 'SHA-');
   return Object.hasOwn(HASHES, hash) ? HASHES[hash as HashName] : undefined;
 }
 
-/** Name of a hash algorithm by its COSE number; the number itself where it is none that we know. */
+/** Name of a hash algorithm by its COSE number; the number itself if it is unknown. */
 export function hashName(alg: number): string {
   return Object.entries(HASHES).find(([, rules]) => rules.alg === alg)?.[0] ?? String(alg);
 }

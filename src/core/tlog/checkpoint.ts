@@ -19,7 +19,7 @@ function malformed(reason: string): VerificationError {
   return new VerificationError('malformed', `not a checkpoint: ${reason}`);
 }
 
-/** Reads a checkpoint's text; extension lines are passed over. @throws {VerificationError} `malformed` */
+/** Reads a checkpoint's text; extension lines are skipped. @throws {VerificationError} `malformed` */
 export function decodeCheckpoint(text: string): Checkpoint {
   const [origin, size, root] = text.split('\n');
   if (!origin) throw malformed('it has no origin');

@@ -36,6 +36,6 @@ export async function verifyCosignature(
       line.signature.slice(8),
     ));
   if (!good)
-    throw new VerificationError('checkpoint_signature_invalid', `the cosignature of ${witness.name} does not fit`);
+    throw new VerificationError('checkpoint_signature_invalid', `the cosignature of ${witness.name} does not match`);
   return time;
 }

@@ -59,7 +59,7 @@ function base64Bytes(encoded: string): Uint8Array {
   }
 }
 
-/** Reads a vkey. @throws {VerificationError} `key_invalid` when it is none, or its hash is not that of its key */
+/** Reads a vkey. @throws {VerificationError} `key_invalid` if it is malformed, or its hash belongs to another key */
 export function decodeVkey(vkey: string): NoteKey {
   const [, name, hash, encoded] = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+={0,2})$/.exec(vkey) ?? [];
   const bytes = encoded === undefined ? new Uint8Array() : base64Bytes(encoded);
@@ -134,11 +134,11 @@ export async function verifyNote(
       if (!good)
         throw new VerificationError(
           'checkpoint_signature_invalid',
-          `the signature of ${key.name} does not fit the note`,
+          `the signature of ${key.name} does not match the note`,
         );
       trusted = true;
     }
   }
-  if (!trusted) throw new VerificationError('log_key_not_trusted', 'the note is signed by none of the given keys');
+  if (!trusted) throw new VerificationError('log_key_not_trusted', 'none of the given keys signed the note');
   return read.text;
 }

@@ -49,7 +49,7 @@ export interface SealProof {
   readonly vds: 3;
   /** Decimal: nodes. */
   readonly tree_size: string;
-  /** RFC 3339, by the clock of whoever sealed. */
+  /** RFC 3339, by the sealer's clock. */
   readonly sealed_at: string;
   readonly key: KeyId;
 }

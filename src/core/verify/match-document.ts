@@ -48,8 +48,8 @@ function mismatch(raw: string, expected: string, tried: readonly ConserverHash[]
 }
 
 /**
- * Finds the form in which a document is the one that evidence was made about. Somebody's own copy of a vCon rarely has
- * the bytes that the conserver hashed, so its forms are tried too; the JCS form counts only against a JCS digest that is
+ * Finds the form in which a document is the one that evidence was made about. A user's copy of a vCon rarely has the
+ * bytes that the conserver hashed, so its forms are tried too; the JCS form counts only against a JCS digest that is
  * covered like the payload's.
  * @throws {VerificationError} `payload_hash_mismatch`, `unsupported` for another hash than SHA-256, `malformed` when the
  * evidence has no digest

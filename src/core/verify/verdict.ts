@@ -32,7 +32,7 @@ export interface NotCovered {
   readonly detail: string;
 }
 
-/** What a check was asked for, or could have used, and was not given. */
+/** Something that a check requires or could use, and that was not given. */
 export type MissingKind =
   | 'document'
   | 'issuer'

@@ -68,6 +68,9 @@ export function eventInProvenMassif(event: EventDocument, { massif, seal }: Prov
   checkEventInMassif(event, massif, seal);
   const { leaf, mmrIndex } = eventLeaf(event);
   if (mmrIndex >= seal.state.size)
-    throw new VerificationError('insufficient_data', 'the event is in the file but not yet under its seal');
+    throw new VerificationError(
+      'insufficient_data',
+      'the massif file holds the event, but its seal does not cover it yet',
+    );
   return provenEvent(event, [sealedLeafProof(seal, leaf, mmrIndex)]);
 }

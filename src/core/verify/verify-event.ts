@@ -53,7 +53,7 @@ export function eventLeaf(event: EventDocument, hash: Sha256 = sha256): EventLea
     return { leaf, mmrIndex: BigInt(commit.index) };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new VerificationError('event_mismatch', `no log commits to such an event: ${error.message}`);
+    throw new VerificationError('event_mismatch', `a log cannot hold such an event: ${error.message}`);
   }
 }
 
@@ -67,7 +67,7 @@ export function checkEventLog(claims: ReadLogClaims, event: EventDocument): void
   const tenancy = (isAssetEvent(event) ? event.tenant_identity : event.origin_tenant).replace(/^tenant\//, '');
   const logTenancy = tenancyOfLog(claims);
   if (tenancy === '' || logTenancy === undefined || (logTenancy === tenancy) === event.identity.startsWith('public'))
-    throw new VerificationError('log_mismatch', `the log "${claims.subject}" is not the one of this event`);
+    throw new VerificationError('log_mismatch', `the event does not belong to the log "${claims.subject}"`);
 }
 
 /** What was submitted when an event was made from a registered statement; undefined for another event. */

@@ -27,7 +27,7 @@ export function peaksAt(massif: Massif, size: bigint): Uint8Array[] {
   if (size <= massif.firstNode || size > massif.size)
     throw new VerificationError(
       'insufficient_data',
-      `massif ${massif.index} ends at ${massif.size} nodes, the seal is over ${size}`,
+      `massif ${massif.index} ends at ${massif.size} nodes, but the seal covers ${size}`,
     );
   return peakIndices(size).map((index) => massif.nodeAt(index));
 }
@@ -43,10 +43,13 @@ export async function verifySealOfMassif(seal: Uint8Array, massif: Massif, trust
   if (massif.epoch !== epoch)
     throw new VerificationError(
       'massif_corrupt',
-      `massif ${massif.index} is of epoch ${massif.epoch}, its seal of ${epoch}`,
+      `massif ${massif.index} has epoch ${massif.epoch}, but its seal has ${epoch}`,
     );
   if (massif.entries[Number(leafCount(size) - massif.firstLeaf) - 1]?.idtimestamp !== idtimestamp)
-    throw new VerificationError('massif_corrupt', `massif ${massif.index} dates its last sealed leaf otherwise`);
+    throw new VerificationError(
+      'massif_corrupt',
+      `massif ${massif.index} has another idtimestamp at its last sealed leaf than its seal`,
+    );
   return read;
 }
 
@@ -62,7 +65,7 @@ function checkFollows(massif: RecomputedMassif, before: RecomputedMassif): void 
   if (!follows)
     throw new VerificationError(
       'consistency_invalid',
-      `massif ${massif.index} does not go on where ${before.index} ended`,
+      `massif ${massif.index} does not continue where massif ${before.index} ended`,
     );
 }
 
@@ -110,5 +113,8 @@ export async function* proveLog(
  */
 export function checkSameLog(seal: ReadLogClaims, other: ReadLogClaims): void {
   if (seal.issuer !== other.issuer || tenancyOfLog(seal) !== tenancyOfLog(other))
-    throw new VerificationError('log_mismatch', `seals are of the logs "${seal.subject}" and "${other.subject}"`);
+    throw new VerificationError(
+      'log_mismatch',
+      `the seals belong to two logs, "${seal.subject}" and "${other.subject}"`,
+    );
 }

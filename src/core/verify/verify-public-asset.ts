@@ -49,7 +49,7 @@ function lastValues(name: string, events: readonly AssetEventDocument[]): unknow
 
 function encoded(value: unknown): Uint8Array {
   try {
-    if (hasNull(value)) throw new TypeError('null is no value');
+    if (hasNull(value)) throw new TypeError('null is not allowed as a value');
     return bencode(value);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;

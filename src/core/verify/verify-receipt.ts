@@ -136,7 +136,7 @@ export interface AnyReceiptTrust extends ReceiptTrust {
 /**
  * Checks that a receipt was issued for this very statement or event: the leaf is recomputed from it, and nothing that the
  * receipt carries is trusted. An event's own tenancy has to be the log's; a statement's log is pinned by `trust.log`.
- * Resolves with what is proven: an event's covered members, or that the log holds the statement, whoever signed that.
+ * Resolves with what is proven: an event's covered members, or that the log holds the statement (its signer is not checked).
  * @throws {VerificationError} `inclusion_path_invalid`, `receipt_signature_invalid`, `log_key_not_trusted`,
  * `log_mismatch`, `unsupported` when the receipt's structure is not the one of such a log
  */

@@ -47,7 +47,10 @@ export async function verifySeal(
   const carried = seal.carriesPeaks ? seal.sign1.payload! : computed;
   const key = await verifySign1(seal.sign1, carried, check, keys);
   if (!equalBytes(carried, computed))
-    throw new VerificationError('consistency_invalid', `the seal is over other peaks of ${size} nodes than these`);
+    throw new VerificationError(
+      'consistency_invalid',
+      `the seal covers other peaks of ${size} nodes than the log files have`,
+    );
   checkLogName(seal, trust.log);
   return { ...seal, key };
 }

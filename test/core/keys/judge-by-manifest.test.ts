@@ -38,7 +38,7 @@ describe('a verdict under a key manifest', () => {
     const verdict = judge([signature(keyOf('issuer', 'active')), inclusion()]);
     expect(verdict.outcome).toBe('verified');
     expect(verdict.missing.at(-1)!.detail).toBe(
-      `keys are those of key manifest 2 of ${new Date(manifest.issuedAtMs).toISOString()}: later revocations are not known`,
+      `the keys are from key manifest 2 of ${new Date(manifest.issuedAtMs).toISOString()}: later revocations are not known`,
     );
   });
 
@@ -57,7 +57,7 @@ describe('a verdict under a key manifest', () => {
       const verdict = judge(by);
       expect([verdict.outcome, verdict.claims]).toEqual(['incomplete', []]);
       expect(verdict.notCovered[0]).toMatchObject({ piece: 'statement', why: 'unproven' });
-      expect(verdict.notCovered[0]!.detail).toContain('nothing that was given proves that it was signed before');
+      expect(verdict.notCovered[0]!.detail).toContain('no given evidence proves that it was signed before');
     }
   });
 
