@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { notRun, serverUrl } from './prerequisites.js';
+import { lacking, serverUrl } from './prerequisites.js';
 import { templateDatabase } from './template-database.js';
 
 declare module 'vitest' {
@@ -21,7 +21,7 @@ const ROOMY = 4 * 2 ** 30;
  * there for the others to copy.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const missing = notRun();
+  const missing = lacking();
   if (process.env['CI'] && missing.length > 0) throw new Error(`in CI everything runs; missing: ${missing.join('; ')}`);
   const runFolder = await mkdtemp(join(await scratch(), 'archivist-run-'));
   // A test's PostgreSQL may run as a user of its own.
