@@ -216,7 +216,7 @@ describe('vcon-archivist queue without a queue to open', () => {
     const { err, exitCode } = await run();
     await queue.close();
     expect(exitCode).toBe(2);
-    expect(err).toMatch(/embedded queue .* cannot be opened beside it: stop that first, or run on REDIS_URL/);
+    expect(err).toMatch(/embedded queue .* is in use by the running service or plugin.*: stop that process, or keep the queue in Redis/);
     await rm(dataDir, { recursive: true });
   });
 
