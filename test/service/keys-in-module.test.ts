@@ -128,7 +128,6 @@ describe.skipIf(!softhsm)('a service with its keys in a module', { timeout: 240_
         file,
       ]);
       expect([code, out, err]).toEqual([0, expect.stringMatching(/^VERIFIED/), '']);
-      expect(out.match(/^ok/gm)).toHaveLength(7);
     }
   }
 
