@@ -216,7 +216,9 @@ describe('vcon-archivist queue without a queue to open', () => {
     const { err, exitCode } = await run();
     await queue.close();
     expect(exitCode).toBe(2);
-    expect(err).toMatch(/embedded queue .* is in use by the running service or plugin.*: stop that process, or keep the queue in Redis/);
+    expect(err).toMatch(
+      /embedded queue .* is in use by the running service or plugin.*: stop that process, or keep the queue in Redis/,
+    );
     await rm(dataDir, { recursive: true });
   });
 
