@@ -75,8 +75,8 @@ export function isTemplate(attributes: Readonly<Record<string, unknown>>): boole
 }
 
 /**
- * Reads event attributes as the template; undefined when they are none: the payload must be hex of its algorithm's
- * length and the subject begin with `vcon://`. Nothing else is required, the stock links leave required ones out.
+ * Reads event attributes as the template; undefined if they do not follow it: the payload must be hex of its
+ * algorithm's length, and the subject must begin with `vcon://`. Nothing else is required, because stock links omit members.
  */
 export function readTemplate(attributes: Readonly<Record<string, unknown>>): VconTemplate | undefined {
   const required = requiredParts(attributes);
