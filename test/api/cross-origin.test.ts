@@ -52,6 +52,12 @@ describe('a member of a body that nobody knows', () => {
     expect(answer.headers.get('x-ignored-members')).toBe('atributes, %C3%BC%0A');
   });
 
+  it('is named in a header also when its name is no text or very long', async () => {
+    const answer = await running.owner.post(ASSETS, { '\ud800': 1, ['n'.repeat(100_000)]: 1 });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('x-ignored-members')).toBe(`%EF%BF%BD, ${'n'.repeat(128)}`);
+  });
+
   it('is refused by name on a route of ours', async () => {
     const answer = await running.owner.post('/archivist/v1/events:bulk', { events: [{}], event: [] });
     expect([answer.status, answer.json['description']]).toEqual([

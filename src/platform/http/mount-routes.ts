@@ -18,6 +18,7 @@ const DEFAULT_BODY_LIMIT = 1024 * 1024;
 const NO_BODY = new Uint8Array();
 /** Maximum number of ignored members that a response lists. */
 const MAX_NAMED = 16;
+const MAX_NAME = 128;
 export interface PipelineDeps {
   readonly authenticate: Authenticate;
   /** Authenticates the operator by the Authorization header. @throws {ApiError} unauthorized */
@@ -159,8 +160,13 @@ function readMembers(
   if (unknown.length === 0) return read;
   if (route.extension)
     throw new ApiError('bad_request', `${unknown[0]}: is not a member of this body; remove it or correct its name`);
-  tell({ 'x-ignored-members': unknown.slice(0, MAX_NAMED).map(encodeURIComponent).join(', ') });
+  tell({ 'x-ignored-members': unknown.slice(0, MAX_NAMED).map(headerName).join(', ') });
   return read;
+}
+
+/** A member's name as a header can carry it: a long one is cut, a lone surrogate becomes U+FFFD. */
+function headerName(name: string): string {
+  return encodeURIComponent(Buffer.from(name.slice(0, MAX_NAME)).toString());
 }
 
 function bodyOf(route: Route, request: Request, rawBody: Uint8Array): unknown {
