@@ -55,7 +55,9 @@ describe('a tenancy', () => {
     expect([renamed.status, renamed.json['display_name']]).toEqual([200, 'Käse & Co.']);
     expect((await owner.get(SELF)).json).toEqual(renamed.json);
     expect((await stranger.get(SELF)).json['display_name']).toBe('Another tenancy');
-    expect((await rename(owner, { verified_domain: 'bank.example' })).json).toEqual(renamed.json);
+    const domain = await rename(owner, { verified_domain: 'bank.example' });
+    expect([domain.status, domain.json['description']]).toEqual([400, expect.stringMatching(/^verified_domain: /)]);
+    expect((await owner.get(SELF)).json).toEqual(renamed.json);
     for (const body of [{ display_name: 'x' }, {}]) expect((await rename(colleague, body)).status).toBe(403);
   });
 
