@@ -190,7 +190,7 @@ describe.skipIf(!haveSharedVectors())('cli-expected', () => {
     const { exitCode, out } = await verify(file('foreign.json', JSON.stringify(events[0]!.event)), place);
     // Ours tells what is refused (1) from what no given log proves (3).
     expect([exitOf('verify-included with event of another log'), exitCode]).toEqual([1, 3]);
-    expect(out).toContain('nothing given proves that a log holds it');
+    expect(out).toContain('no given file proves that a log holds it');
   });
 
   it.each([
