@@ -3,6 +3,8 @@ export interface BenchPlan {
   readonly mode: 'smoke' | 'full';
   /** Interleaved rounds of every measurement that has rounds. */
   readonly rounds: number;
+  /** Starts of the program on each engine, after its first start there. */
+  readonly starts: number;
   readonly warmUpSeconds: number;
   /** Of one saturated round. */
   readonly roundSeconds: number;
@@ -28,6 +30,7 @@ export interface BenchPlan {
 export const SMOKE: BenchPlan = {
   mode: 'smoke',
   rounds: 2,
+  starts: 1,
   warmUpSeconds: 0.3,
   roundSeconds: 0.4,
   latencySeconds: 1,
@@ -44,6 +47,7 @@ export const SMOKE: BenchPlan = {
 export const FULL: BenchPlan = {
   mode: 'full',
   rounds: 5,
+  starts: 5,
   warmUpSeconds: 2,
   roundSeconds: 4,
   latencySeconds: 15,

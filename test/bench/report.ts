@@ -1,4 +1,3 @@
-import { cpus, loadavg, totalmem } from 'node:os';
 import { ASSETS, type BenchPlan, FOLLOWED, IN_FLIGHT, POLL_MS, SATURATION } from './bench-plan.js';
 import type { PostCheck } from './check-posts.js';
 import type { CryptoFigures } from './crypto-figures.js';
@@ -17,10 +16,6 @@ export interface Findings {
   readonly crypto: CryptoFigures;
   readonly growth: Growth;
   readonly registrations: readonly Registrations[];
-  /** Why an engine was not measured. */
-  readonly notRun: readonly string[];
-  readonly startedAt: Date;
-  readonly seconds: number;
 }
 
 /** Durable posts against the no-op stack, and offline checks against raw ones: what we want to reach. */
@@ -119,26 +114,12 @@ function ratios({ measured, checks, crypto }: Findings) {
   };
 }
 
-/** The one JSON document of a run. */
-export function report(plan: BenchPlan, findings: Findings): Record<string, unknown> {
+/** What the document says beside the goals. */
+export function details(plan: BenchPlan, findings: Findings): Record<string, unknown> {
   const { measured, checks, crypto } = findings;
   const statements = (rates: readonly number[]) =>
     figure(rates, 'transparent statements/s of processor time, one at a time');
-  const [cpu] = cpus();
   return {
-    benchmark: 'vcon-archivist',
-    mode: plan.mode,
-    startedAt: findings.startedAt.toISOString(),
-    seconds: rounded(findings.seconds),
-    machine: {
-      cores: cpus().length,
-      cpu: cpu?.model.trim() ?? 'unknown',
-      memoryGiB: rounded(totalmem() / 2 ** 30),
-      node: process.version,
-      platform: `${process.platform} ${process.arch}`,
-      loadAverage: rounded(loadavg()[0]!),
-    },
-    notRun: findings.notRun,
     load: {
       generator: 'open loop in a process of its own on the same machine, latency from the scheduled arrival',
       bodyBytes: templateEventBody(newSubject()).length,

@@ -17,6 +17,9 @@ const NEWEST = 8;
 export interface ServiceUnderTest {
   readonly engine: EngineName;
   readonly description: Engine['description'];
+  readonly url: string;
+  readonly pid: number;
+  readonly dataDir: string;
   /** Posts events through connections that nothing else uses. */
   readonly target: LoadTarget;
   /** For everything else. */
@@ -42,11 +45,14 @@ export async function startService(engine: Engine): Promise<ServiceUnderTest> {
     for (const each of [reader, client]) each.close();
     await server.stop();
   };
+  const dataDir = engine.environment['DATA_DIR']!;
   try {
-    const headers = { authorization: `Bearer ${await token(reader, engine.environment['DATA_DIR']!)}` };
+    const headers = { authorization: `Bearer ${await token(reader, dataDir)}` };
     const { name, description } = engine;
+    const { url, pid } = server;
     const target = { client, headers, assets: await createAssets(reader, headers) };
-    return { engine: name, description, target, reader, headers, ...(await publishedKeys(reader)), stop };
+    const keys = await publishedKeys(reader);
+    return { engine: name, description, url, pid, dataDir, target, reader, headers, ...keys, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,0 +1,30 @@
+import type { BenchRun } from './bench-run.js';
+import type { GoalMeasure } from './goal-measure.js';
+import type { Found } from './goal-row.js';
+import type { GoalId } from './goals.js';
+import { postsToExpress } from './posts-to-express.js';
+import { startToReady } from './start-to-ready.js';
+
+const GOAL_MEASURES: readonly GoalMeasure[] = [postsToExpress, startToReady];
+
+/**
+ * Runs every measurement of a selected goal, one after the other. The goals of a measurement that fails get no figure,
+ * and `failed` is called with the reason.
+ * @param within opens a run, and closes everything that the measurement opened in it
+ */
+export async function measureGoals(
+  selected: (id: GoalId) => boolean,
+  within: <Result>(work: (run: BenchRun) => Promise<Result>) => Promise<Result>,
+  failed: (reason: string) => void,
+): Promise<ReadonlyMap<GoalId, Found>> {
+  const found = new Map<GoalId, Found>();
+  for (const { goals, measure } of GOAL_MEASURES.filter((each) => each.goals.some(selected))) {
+    const measured = await within(measure).catch((error: unknown) => {
+      const notMeasured = `failed: ${error instanceof Error ? error.message : String(error)}`;
+      failed(`${goals.join(', ')} ${notMeasured}`);
+      return new Map<GoalId, Found>(goals.map((id) => [id, { notMeasured }]));
+    });
+    for (const [id, each] of measured) found.set(id, each);
+  }
+  return found;
+}
