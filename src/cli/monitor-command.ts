@@ -1,23 +1,24 @@
-import { randomInt } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { readKeyDocument } from '../core/cose/key-document.js';
 import { VerificationError } from '../core/errors.js';
+import type { TrustedKeyManifest } from '../core/keys/verify-key-manifests.js';
 import { decodeVkey } from '../core/tlog/signed-note.js';
 import { lockFolder } from '../platform/postgres/folder-lock.js';
 import { readInput, UsageError } from './evidence-file.js';
 import { examples } from './help-examples.js';
 import { fetchFile, LogUnreachable } from './monitor/fetch-file.js';
-import { followMmrLog, SEAL } from './monitor/follow-mmr-log.js';
-import { CHECKPOINT, followStatementLog } from './monitor/follow-statement-log.js';
+import { followKeyManifest, keysOfManifest } from './monitor/follow-key-manifest.js';
 import { keptFiles, StateDamaged } from './monitor/kept-files.js';
-import { publishedTenancies } from './monitor/published-tenancies.js';
+import { type FollowedKeys, type Watched, watchedMmrLogs, watchedStatementLogs } from './monitor/watched-logs.js';
+import { rootThumbprint } from './root-option.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 
 interface MonitorOptions {
   readonly state: string;
+  readonly root?: string;
   readonly logKeys?: readonly string[];
   readonly vkey?: readonly string[];
   readonly tenancy?: readonly string[];
@@ -26,43 +27,14 @@ interface MonitorOptions {
   readonly once?: boolean;
 }
 
-/** One log, and the name under which it is reported. */
-interface Watched {
-  readonly name: string;
-  look(): Promise<string>;
-  /** When it last showed something new, in Unix milliseconds. */
-  changedAt(): Promise<number | undefined>;
-}
-
 /** Result of a round: all is well, a log could not be read, or a log contradicts what it showed before. */
 type Outcome = 'well' | 'unseen' | 'alarm';
 
 const EXIT_ALARM = 1;
 const HOUR_MS = 3_600_000;
-const RANDOM_RANGE = 2 ** 47;
-const random = () => randomInt(RANDOM_RANGE) / RANDOM_RANGE;
 
 function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
-}
-
-/** A log that was seen once is followed for ever, even if the service no longer lists it. */
-async function allTenancies(url: string, state: string): Promise<string[]> {
-  const seen = await readdir(join(state, 'tenant')).catch(() => []);
-  return [...new Set([...seen, ...(await publishedTenancies(url))])].sort();
-}
-
-async function watchedMmrLogs(url: string, options: MonitorOptions): Promise<Watched[]> {
-  if (!options.logKeys) return [];
-  const keys = await Promise.all(options.logKeys.map(async (path) => readKeyDocument(await readInput(path))));
-  const logKeys = keys.flat();
-  const tenancies = options.tenancy ?? (await allTenancies(url, options.state));
-  return tenancies.map((tenancy) => {
-    const subject = `tenant/${tenancy}`;
-    const log = { url, tenancy, random, trust: { logKeys, log: { subject } } };
-    const kept = keptFiles(join(options.state, subject));
-    return { name: subject, look: () => followMmrLog(log, kept), changedAt: () => kept.changedAt(SEAL) };
-  });
 }
 
 /** Reads a verifier key, given as text or as a file. */
@@ -77,16 +49,26 @@ async function verifierKey(given: string) {
   }
 }
 
-async function watchedStatementLogs(url: string, options: MonitorOptions): Promise<Watched[]> {
-  const all = await Promise.all((options.vkey ?? []).map(verifierKey));
-  const origins = [...new Set(all.map(({ name }) => name))];
-  return origins.map((origin) => {
-    const prefix = `${url}/verifiabledata/tlog/${origin.replace(/^log\//, '')}`;
-    // A log whose key was rotated has several keys.
-    const log = { url: prefix, origin, keys: all.filter(({ name }) => name === origin), random };
-    const kept = keptFiles(join(options.state, origin));
-    return { name: origin, look: () => followStatementLog(log, kept), changedAt: () => kept.changedAt(CHECKPOINT) };
-  });
+/** The keys of --log-keys and --vkey, which stay the same. */
+async function givenKeys({ logKeys, vkey = [] }: MonitorOptions): Promise<FollowedKeys> {
+  const seals = logKeys && (await Promise.all(logKeys.map(async (path) => readKeyDocument(await readInput(path)))));
+  return { seals: seals?.flat(), notes: await Promise.all(vkey.map(verifierKey)) };
+}
+
+/** The key manifest as one more thing to look at, and the keys that it gives. */
+function watchedManifest(url: string, { state }: MonitorOptions, rootThumbprint: Uint8Array) {
+  const kept = keptFiles(join(state, 'keys'));
+  let seen: TrustedKeyManifest | undefined;
+  const watched: Watched = {
+    name: 'key manifest',
+    async look() {
+      seen = await followKeyManifest({ url, rootThumbprint }, kept);
+      const { manifest } = seen;
+      return `number ${manifest.number} of ${new Date(manifest.issuedAtMs).toISOString()}, ${manifest.keys.length} keys`;
+    },
+    changedAt: async () => undefined,
+  };
+  return { watched, keys: () => seen && keysOfManifest(seen) };
 }
 
 /** Whether a log has shown nothing new for longer than allowed: a frozen view can hide a fork. */
@@ -115,12 +97,16 @@ async function lookAt(each: Watched, options: MonitorOptions, terminal: Terminal
   }
 }
 
+function worst(outcomes: readonly Outcome[]): Outcome {
+  if (outcomes.includes('alarm')) return 'alarm';
+  return outcomes.includes('unseen') ? 'unseen' : 'well';
+}
+
 /** Looks at each log once. */
 async function round(watched: readonly Watched[], options: MonitorOptions, terminal: Terminal): Promise<Outcome> {
   const outcomes: Outcome[] = [];
   for (const each of watched) outcomes.push(await lookAt(each, options, terminal));
-  if (outcomes.includes('alarm')) return 'alarm';
-  return outcomes.includes('unseen') ? 'unseen' : 'well';
+  return worst(outcomes);
 }
 
 async function monitor(given: string, options: MonitorOptions, terminal: Terminal): Promise<void> {
@@ -129,8 +115,12 @@ async function monitor(given: string, options: MonitorOptions, terminal: Termina
   if (!/^[1-9]\d{0,5}$/.test(options.seconds)) throw new UsageError('--seconds must be a number of seconds');
   if (options.silence !== undefined && !/^[1-9]\d{0,4}$/.test(options.silence))
     throw new UsageError('--silence must be a number of hours');
-  if (!options.logKeys && !options.vkey)
-    throw new UsageError('give --log-keys to follow tenancy logs, --vkey to follow statement logs, or both');
+  if (options.root === undefined && !options.logKeys && !options.vkey)
+    throw new UsageError(
+      'give --root to follow all logs by the fingerprint of the root key, or --log-keys to follow tenancy logs, --vkey to follow statement logs, or both',
+    );
+  if (options.root !== undefined && (options.logKeys || options.vkey))
+    throw new UsageError('--root names all keys: give it without --log-keys and --vkey');
   if ((await fetchFile(`${url}/verifiabledata/tlog`)) === undefined)
     throw new UsageError(`${url} publishes no logs: give the base URL of the service`);
   const lock = await lockFolder(options.state).catch((error: unknown) => {
@@ -143,17 +133,27 @@ async function monitor(given: string, options: MonitorOptions, terminal: Termina
   }
 }
 
+/** What a round looks at after the key manifest. */
+async function watchedLogs(url: string, options: MonitorOptions, keys: FollowedKeys, terminal: Terminal) {
+  const service = { url, state: options.state, tenancies: options.tenancy };
+  const mmrLogs = await watchedMmrLogs(service, keys).catch((error: unknown) => {
+    if (!(error instanceof LogUnreachable) || options.once) throw error;
+    terminal.complain(error.message);
+    return [];
+  });
+  const watched = [...mmrLogs, ...watchedStatementLogs(service, keys)];
+  if (watched.length === 0) terminal.complain(`${url} publishes no log yet`);
+  return watched;
+}
+
 async function follow(url: string, options: MonitorOptions, terminal: Terminal): Promise<void> {
-  const statementLogs = await watchedStatementLogs(url, options);
+  const manifest = options.root === undefined ? undefined : watchedManifest(url, options, rootThumbprint(options.root));
+  const given = await givenKeys(options);
   for (;;) {
-    const mmrLogs = await watchedMmrLogs(url, options).catch((error: unknown) => {
-      if (!(error instanceof LogUnreachable) || options.once) throw error;
-      terminal.complain(error.message);
-      return [];
-    });
-    const watched = [...mmrLogs, ...statementLogs];
-    if (watched.length === 0) terminal.complain(`${url} publishes no log yet`);
-    const outcome = await round(watched, options, terminal);
+    const first = manifest ? await lookAt(manifest.watched, options, terminal) : 'well';
+    const keys = manifest ? manifest.keys() : given;
+    const watched = keys && first !== 'alarm' ? await watchedLogs(url, options, keys, terminal) : [];
+    const outcome = worst([first, await round(watched, options, terminal)]);
     if (outcome === 'alarm') {
       terminal.complain(`conflicting files were saved in ${options.state}`);
       terminal.exitCode = EXIT_ALARM;
@@ -176,10 +176,14 @@ export function addMonitorCommand(program: Command, terminal: Terminal): void {
   program
     .command('monitor')
     .description(
-      'follow a service’s logs from outside, and stop with exit status 1 if one was rolled back, forked or forged',
+      'follow a service’s logs and keys from outside, and stop with exit status 1 if one was rolled back, forked or forged',
     )
     .argument('<url>', 'base URL of the service')
     .requiredOption('--state <folder>', 'where to remember what was seen; each monitor needs a folder of its own')
+    .option(
+      '--root <fingerprint>',
+      'follow the key manifest and all logs, by the fingerprint of the root key; no other key option is needed',
+    )
     .option('--log-keys <file>', 'keys of the tenancy logs and their seals; repeatable', collect)
     .option('--vkey <key>', 'verifier key of a statement log, or a file with it; repeatable', collect)
     .option('--tenancy <uuid>', 'follow only this tenancy’s log; repeatable', collect)
@@ -189,6 +193,7 @@ export function addMonitorCommand(program: Command, terminal: Terminal): void {
     .addHelpText(
       'after',
       examples(
+        'vcon-archivist monitor https://archivist.example --state ./seen --root AITC-A7TU-…',
         'vcon-archivist monitor https://archivist.example --state ./seen --vkey log.vkey --log-keys keys.cbor',
         'vcon-archivist monitor https://archivist.example --state ./seen --vkey log.vkey --once',
       ),

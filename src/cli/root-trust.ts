@@ -1,6 +1,5 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { equalBytes } from '../core/bytes.js';
 import type { PublicJwk } from '../core/cose/public-key.js';
 import { VerificationError } from '../core/errors.js';
 import type { KeyManifest } from '../core/keys/key-manifest.js';
@@ -10,6 +9,7 @@ import { replaceFile } from '../platform/durable-file.js';
 import { nodeVerify } from '../platform/keys/node-verify.js';
 import { UsageError } from './evidence-file.js';
 import { rootThumbprint } from './root-option.js';
+import { checkNotBefore } from './seen-manifest.js';
 
 const MODE = 0o644;
 
@@ -72,15 +72,8 @@ async function remember(
   const path = join(state, `${subject.replace(/[^A-Za-z0-9-]/g, '_')}.key-manifest`);
   const seen = await readFile(path).catch(() => undefined);
   const before = seen && readSeen(new Uint8Array(seen), path);
-  if (before && number < before.manifest.number)
-    throw new VerificationError(
-      'manifest_older',
-      `key manifest ${number} was given, and number ${before.manifest.number} was seen before: give the newest`,
-    );
-  if (before?.manifest.number === number) {
-    if (equalBytes(before.bytes, newest.bytes)) return;
-    throw new VerificationError('manifest_invalid', `the root key has signed two key manifests ${number}`);
-  }
+  if (before) checkNotBefore(newest, before);
+  if (before?.manifest.number === number) return;
   await mkdir(state, { recursive: true });
   await replaceFile(path, newest.bytes, MODE);
 }

@@ -1,3 +1,6 @@
+import { equalBytes } from '../../core/bytes.js';
+import { keyThumbprint } from '../../core/cose/cose-key.js';
+import type { PublicJwk } from '../../core/cose/public-key.js';
 import { decodeSign1 } from '../../core/cose/sign1.js';
 import { VerificationError } from '../../core/errors.js';
 import { massifPath, sealPath } from '../../core/massif/blob-paths.js';
@@ -13,7 +16,7 @@ import { checkHolds, checkNotOlder } from '../../core/verify/verify-consistency.
 import { type ProvenMassif, proveLog, type SealedMassif, verifySealOfMassif } from '../../core/verify/verify-log.js';
 import { recomputeMassif } from '../../core/verify/verify-massif.js';
 import { type ReceiptTrust, verifyMmrReceipt, verifyReceiptSignature } from '../../core/verify/verify-receipt.js';
-import { fetchFile, requireFile } from './fetch-file.js';
+import { fetchFile, LogUnreachable, requireFile } from './fetch-file.js';
 import { type KeptFiles, StateDamaged } from './kept-files.js';
 
 /** An MMR log to follow, by the tenancy that it is of. */
@@ -22,6 +25,8 @@ export interface FollowedMmrLog {
   readonly url: string;
   readonly tenancy: string;
   readonly trust: ReceiptTrust;
+  /** Keys that were revoked: what they sealed counts only if it was seen before, or if the log goes on after it. */
+  readonly revokedKeys?: readonly PublicJwk[] | undefined;
   /** Fractions of 1, for the sample of each seal. */
   readonly random: () => number;
 }
@@ -33,6 +38,10 @@ const SAMPLE = 8;
 
 const fileUrl = (log: FollowedMmrLog, path: string) => `${log.url}/verifiabledata/merklelogs/${path}`;
 const sealOf = (log: FollowedMmrLog, number: number) => fetchFile(fileUrl(log, sealPath(log.tenancy, number)));
+
+function everyKey({ trust, revokedKeys = [] }: FollowedMmrLog): ReceiptTrust {
+  return { ...trust, logKeys: [...trust.logKeys, ...revokedKeys] };
+}
 
 /** The files that were fetched last: the evidence when they do not hold. */
 interface Fetched {
@@ -97,7 +106,7 @@ async function lastSeen(log: FollowedMmrLog, kept: KeptFiles): Promise<ProvenMas
   try {
     if (!bytes) throw new VerificationError('insufficient_data', `${MASSIF} is missing`);
     const massif = recomputeMassif(bytes);
-    return { massif, seal: await verifySealOfMassif(seal, massif, log.trust) };
+    return { massif, seal: await verifySealOfMassif(seal, massif, everyKey(log)) };
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
     throw new StateDamaged(`the saved state does not verify with these keys: ${error.message} [${error.code}]`);
@@ -134,19 +143,34 @@ export async function followMmrLog(log: FollowedMmrLog, kept: KeptFiles): Promis
   }
 }
 
+const isSame = ({ seal }: ProvenMassif, seen: ProvenMassif | undefined): boolean =>
+  seal.state.size === seen?.seal.state.size;
+
+function isRevoked({ revokedKeys = [] }: FollowedMmrLog, { seal }: ProvenMassif): boolean {
+  const thumbprint = keyThumbprint(seal.key);
+  return revokedKeys.some((key) => equalBytes(keyThumbprint(key), thumbprint));
+}
+
+/** A thief can seal a state of its own; the service seals its log again with the new key. */
+function checkNewest(log: FollowedMmrLog, head: ProvenMassif): void {
+  if (!isRevoked(log, head)) return;
+  throw new LogUnreachable('its newest seal is by a key that was revoked as stolen: this state is not adopted');
+}
+
 async function proveOn(
   log: FollowedMmrLog,
   seen: ProvenMassif | undefined,
   files: AsyncIterable<SealedMassif>,
 ): Promise<ProvenMassif | undefined> {
   let head: ProvenMassif | undefined;
-  for await (const proven of proveLog(files, log.trust)) {
+  for await (const proven of proveLog(files, everyKey(log))) {
     if (seen) checkNotOlder(proven.seal, seen.seal);
     if (seen && !head) checkHolds(proven.massif, seen);
     head = proven;
   }
   if (seen && !head)
     throw new VerificationError('consistency_invalid', `massif ${seen.massif.index} and its seal are gone: a rollback`);
-  if (head) await checkReceipts(log, head);
+  if (head && !isSame(head, seen)) checkNewest(log, head);
+  if (head) await checkReceipts(isRevoked(log, head) ? { ...log, trust: everyKey(log) } : log, head);
   return head;
 }

@@ -20,6 +20,10 @@ export interface FollowedStatementLog {
   readonly origin: string;
   /** Its verifier keys, from a source that the caller trusts; one of them must have signed. */
   readonly keys: readonly NoteKey[];
+  /** Keys that were revoked: only what was seen before may be signed by them. */
+  readonly revokedKeys?: readonly NoteKey[] | undefined;
+  /** An entry that is known from elsewhere, and where it must be once the log has grown over it. */
+  readonly known?: { readonly index: bigint; readonly entry: Uint8Array } | undefined;
   /** Fractions of 1, for the sample of entries. */
   readonly random: () => number;
 }
@@ -35,7 +39,10 @@ interface SeenState extends Checkpoint {
   readonly peaks: readonly Uint8Array[];
 }
 
-async function readCheckpoint(note: Uint8Array, { origin, keys }: FollowedStatementLog): Promise<Checkpoint> {
+async function readCheckpoint(
+  note: Uint8Array,
+  { origin, keys }: Pick<FollowedStatementLog, 'origin' | 'keys'>,
+): Promise<Checkpoint> {
   const checkpoint = decodeCheckpoint(await verifyNote(new TextDecoder().decode(note), keys));
   if (checkpoint.origin !== origin)
     throw new VerificationError('log_mismatch', `the checkpoint is of "${checkpoint.origin}", not of "${origin}"`);
@@ -45,7 +52,7 @@ async function readCheckpoint(note: Uint8Array, { origin, keys }: FollowedStatem
 /** Reads the last seen checkpoint and checks it again, because disks fail. @throws {StateDamaged} */
 async function seenCheckpoint(note: Uint8Array, log: FollowedStatementLog): Promise<Checkpoint> {
   try {
-    return await readCheckpoint(note, log);
+    return await readCheckpoint(note, { ...log, keys: [...log.keys, ...(log.revokedKeys ?? [])] });
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
     throw new StateDamaged(`the saved state does not verify with these keys: ${error.message} [${error.code}]`);
@@ -99,6 +106,7 @@ async function grow(log: FollowedStatementLog, seen: SeenState, to: bigint): Pro
   let size = seen.peaks.length === 0 ? 0n : seen.size;
   const drawn = new Map<bigint, Uint8Array>();
   const places = drawPlaces(log, size, to);
+  if (log.known) places.add(log.known.index);
   const add = (hashes: readonly Uint8Array[]) => {
     for (const place of places)
       if (place >= size && place < size + BigInt(hashes.length)) drawn.set(place, hashes[Number(place - size)]!);
@@ -121,6 +129,15 @@ function checkRoot(peaks: readonly Uint8Array[], { size, root }: Checkpoint): vo
     throw new VerificationError(
       'consistency_invalid',
       `the tiles do not lead to the signed root of ${size} entries: a fork`,
+    );
+}
+
+function checkKnown({ known }: FollowedStatementLog, { drawn }: Grown): void {
+  const hash = known && drawn.get(known.index);
+  if (hash && !equalBytes(hash, rfc9162Leaf(known.entry)))
+    throw new VerificationError(
+      'leaf_mismatch',
+      `entry ${known.index} is not the one that the service shows elsewhere`,
     );
 }
 
@@ -169,6 +186,7 @@ export async function followStatementLog(log: FollowedStatementLog, kept: KeptFi
     checkNotOlder(checkpoint, seen);
     const grown = await grow(log, seen, checkpoint.size);
     checkRoot(grown.peaks, checkpoint);
+    checkKnown(log, grown);
     const sampled = await checkSample(log, grown, checkpoint.size);
     await kept.write(PEAKS, concatBytes(...grown.peaks));
     await kept.write(CHECKPOINT, note);

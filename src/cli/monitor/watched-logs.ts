@@ -1,0 +1,79 @@
+import { randomInt } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { PublicJwk } from '../../core/cose/public-key.js';
+import type { NoteKey } from '../../core/tlog/signed-note.js';
+import { followMmrLog, SEAL } from './follow-mmr-log.js';
+import { CHECKPOINT, followStatementLog } from './follow-statement-log.js';
+import { keptFiles } from './kept-files.js';
+import { publishedTenancies } from './published-tenancies.js';
+
+/** One log, and the name under which it is reported. */
+export interface Watched {
+  readonly name: string;
+  look(): Promise<string>;
+  /** When it last showed something new, in Unix milliseconds; undefined for a log that may be silent for ever. */
+  changedAt(): Promise<number | undefined>;
+}
+
+/** The keys by which a monitor follows the logs of a service, from a source that the user trusts. */
+export interface FollowedKeys {
+  /** Keys of seals; undefined: tenancy logs are not followed. */
+  readonly seals?: readonly PublicJwk[] | undefined;
+  readonly revokedSeals?: readonly PublicJwk[] | undefined;
+  /** Verifier keys; their names are the logs to follow. A log whose key was rotated has several. */
+  readonly notes: readonly NoteKey[];
+  readonly revokedNotes?: readonly NoteKey[] | undefined;
+  /** The keys log, which is silent until a key changes, and the newest manifest, which is an entry of it. */
+  readonly keysLog?: { readonly origin: string; readonly index: bigint; readonly entry: Uint8Array } | undefined;
+}
+
+/** What is followed, and where it is remembered. */
+export interface FollowedService {
+  /** Base of the service. */
+  readonly url: string;
+  /** The monitor's folder. */
+  readonly state: string;
+  /** The only tenancies to follow; default: every one that the service publishes or has published. */
+  readonly tenancies?: readonly string[] | undefined;
+}
+
+const RANDOM_RANGE = 2 ** 47;
+const random = () => randomInt(RANDOM_RANGE) / RANDOM_RANGE;
+
+/** A log that was seen once is followed for ever, even if the service no longer lists it. */
+async function allTenancies({ url, state }: FollowedService): Promise<string[]> {
+  const seen = await readdir(join(state, 'tenant')).catch(() => []);
+  return [...new Set([...seen, ...(await publishedTenancies(url))])].sort();
+}
+
+/** The tenancy logs of a service. @throws {LogUnreachable} if the service does not list them */
+export async function watchedMmrLogs(service: FollowedService, keys: FollowedKeys): Promise<Watched[]> {
+  const { seals: logKeys, revokedSeals: revokedKeys } = keys;
+  if (!logKeys) return [];
+  const tenancies = service.tenancies ?? (await allTenancies(service));
+  return tenancies.map((tenancy) => {
+    const subject = `tenant/${tenancy}`;
+    const log = { url: service.url, tenancy, random, trust: { logKeys, log: { subject } }, revokedKeys };
+    const kept = keptFiles(join(service.state, subject));
+    return { name: subject, look: () => followMmrLog(log, kept), changedAt: () => kept.changedAt(SEAL) };
+  });
+}
+
+/** The statement logs of which there are keys. */
+export function watchedStatementLogs({ url, state }: FollowedService, keys: FollowedKeys): Watched[] {
+  const origins = [...new Set(keys.notes.map(({ name }) => name))];
+  const of = (all: readonly NoteKey[], origin: string) => all.filter(({ name }) => name === origin);
+  return origins.map((origin) => {
+    const prefix = `${url}/verifiabledata/tlog/${origin.replace(/^log\//, '')}`;
+    const revokedKeys = of(keys.revokedNotes ?? [], origin);
+    const known = keys.keysLog?.origin === origin ? keys.keysLog : undefined;
+    const log = { url: prefix, origin, keys: of(keys.notes, origin), revokedKeys, known, random };
+    const kept = keptFiles(join(state, origin));
+    return {
+      name: origin,
+      look: () => followStatementLog(log, kept),
+      changedAt: async () => (known ? undefined : kept.changedAt(CHECKPOINT)),
+    };
+  });
+}
