@@ -40,7 +40,7 @@ const PLUGIN_ROOMS = [
 const PLUGIN_COMPOSERS = ['src/cli/plugin', 'src/service/run-conserver-link.ts', 'demo'];
 const PLUGIN_DOORS = ['plugins/start', 'plugins/operator', 'plugins/settings'];
 const PURE = ['src/core', 'src/filter'];
-const PURE_PACKAGES = [/^@noble\/hashes\//, /^cbor-x\/index-no-eval$/];
+const PURE_PACKAGES = [/^@noble\/hashes\//, /^cbor-x\/index-no-eval$/, /^fflate$/];
 
 interface Import {
   readonly specifier: string;

@@ -1,6 +1,6 @@
+import { UsageError } from '../core/evidence/usage-error.js';
 import type { Config } from '../platform/config.js';
 import { type PluginCredentials, pluginCredentials } from '../service/plugin-credentials.js';
-import { UsageError } from './evidence-file.js';
 import { serviceUrl } from './service-url.js';
 
 /** Reads from a running service with the access of one of its applications. */

@@ -6,6 +6,7 @@ import { findDeployment } from '../archivist/deployment-store.js';
 import { readKeyDocument } from '../core/cose/key-document.js';
 import type { PublicJwk } from '../core/cose/public-key.js';
 import { VerificationError } from '../core/errors.js';
+import { UsageError } from '../core/evidence/usage-error.js';
 import type { KeyManifest } from '../core/keys/key-manifest.js';
 import { readKeyManifest } from '../core/keys/read-key-manifest.js';
 import type { AuditContext } from '../ledger/audit/audit-context.js';
@@ -19,8 +20,8 @@ import type { Database } from '../platform/postgres/database.js';
 import { openDatabase } from '../platform/postgres/open-database.js';
 import { auditDeployment } from './audit-deployment.js';
 import { AUDITED_TABLES, coverageText } from './audited-columns.js';
-import { readInput, UsageError } from './evidence-file.js';
 import { examples } from './help-examples.js';
+import { readInput } from './read-input.js';
 import { rootThumbprint } from './root-option.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 

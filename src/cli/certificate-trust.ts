@@ -1,4 +1,5 @@
 import { VerificationError } from '../core/errors.js';
+import { UsageError } from '../core/evidence/usage-error.js';
 import type { CertificateTrust } from '../core/verify/trust.js';
 import { systemClock } from '../platform/clock.js';
 import { type Certificate, readCertificate } from '../platform/x509/certificate.js';
@@ -6,7 +7,7 @@ import { assertAuthority } from '../platform/x509/certificate-path.js';
 import { CertificateUnusable } from '../platform/x509/certificate-unusable.js';
 import { AuthorityUnknown, authorityOfIssuer } from '../scitt/certificate-chain.js';
 import { issuerKey, KeyUnusable } from '../scitt/issuer-key.js';
-import { readInput, UsageError } from './evidence-file.js';
+import { readInput } from './read-input.js';
 
 const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 

@@ -5,11 +5,11 @@ import { type BundledOperation, INDEX_PATH } from '../core/bundle/bundle-index.j
 import { TEXT_PATH } from '../core/bundle/bundle-layout.js';
 import { completeBundle } from '../core/bundle/complete-bundle.js';
 import { equalBytes } from '../core/bytes.js';
+import { checkBundleLimits, openBundle } from '../core/evidence/open-bundle.js';
+import { UsageError } from '../core/evidence/usage-error.js';
 import { ConfigError, parseConfig } from '../platform/config.js';
 import { nativeSha256 } from '../platform/native-sha256.js';
 import { type ArchivistReader, openReader } from './archivist-reader.js';
-import { checkBundleLimits, openBundle } from './evidence-bundle.js';
-import { UsageError } from './evidence-file.js';
 import { examples } from './help-examples.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 

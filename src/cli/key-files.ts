@@ -2,7 +2,8 @@ import { createPublicKey } from 'node:crypto';
 import { readKeyDocument } from '../core/cose/key-document.js';
 import { type PublicJwk, publicJwk } from '../core/cose/public-key.js';
 import { VerificationError } from '../core/errors.js';
-import { readInput, UsageError } from './evidence-file.js';
+import { UsageError } from '../core/evidence/usage-error.js';
+import { readInput } from './read-input.js';
 
 const PEM = /^\s*-----BEGIN ([A-Z0-9 ]+)-----/;
 

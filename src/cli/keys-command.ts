@@ -1,11 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { toBase64 } from '../core/bytes.js';
-import { readInput, UsageError } from './evidence-file.js';
+import { UsageError } from '../core/evidence/usage-error.js';
 import { examples } from './help-examples.js';
 import { readKeyFiles } from './key-files.js';
 import { answerAsOperator, type OperatorOptions } from './operator-answer.js';
 import type { OperatorClient } from './operator-client.js';
+import { readInput } from './read-input.js';
 import { signManifestFile } from './sign-manifest.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 

@@ -4,15 +4,16 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { readKeyDocument } from '../core/cose/key-document.js';
 import { VerificationError } from '../core/errors.js';
+import { UsageError } from '../core/evidence/usage-error.js';
 import type { TrustedKeyManifest } from '../core/keys/verify-key-manifests.js';
 import { decodeVkey } from '../core/tlog/signed-note.js';
 import { lockFolder } from '../platform/postgres/folder-lock.js';
-import { readInput, UsageError } from './evidence-file.js';
 import { examples } from './help-examples.js';
 import { fetchFile, LogUnreachable } from './monitor/fetch-file.js';
 import { followKeyManifest, keysOfManifest } from './monitor/follow-key-manifest.js';
 import { keptFiles, StateDamaged } from './monitor/kept-files.js';
 import { type FollowedKeys, type Watched, watchedMmrLogs, watchedStatementLogs } from './monitor/watched-logs.js';
+import { readInput } from './read-input.js';
 import { rootThumbprint } from './root-option.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 

@@ -1,11 +1,13 @@
 import { VerificationError } from '../core/errors.js';
+import type { GivenTrust } from '../core/evidence/given-trust.js';
+import type { Progress } from '../core/evidence/log-evidence.js';
+import { UsageError } from '../core/evidence/usage-error.js';
+import type { EvidenceVerdict } from '../core/evidence/verify-evidence.js';
 import { type AssetEventDocument, readEventDocument } from '../core/statement/event-document.js';
 import { parseUnambiguousJson } from '../core/statement/unambiguous-json.js';
 import { createVerdict, type Findings, findingsOf, notCovered, verdictWithin } from '../core/verify/verdict.js';
-import { type PublicEvent, verifyPublicAsset } from '../core/verify/verify-public-asset.js';
+import { type PublicEvent, verifyPublicAsset as verifyAssetOfEvents } from '../core/verify/verify-public-asset.js';
 import type { ReceiptTrust } from '../core/verify/verify-receipt.js';
-import { UsageError } from './evidence-file.js';
-import type { Progress } from './log-evidence.js';
 import { LogUnreachable, requireFile } from './monitor/fetch-file.js';
 
 async function fetched(url: string): Promise<Uint8Array> {
@@ -46,12 +48,13 @@ async function withReceipt(event: AssetEventDocument, base: string): Promise<Pub
   return { event, receipt: await fetched(`${base}/${event.identity.replace(/^publicassets\//, '')}/receipt`) };
 }
 
-/** Fetches a published asset with all of its events and their receipts, and checks it. */
-export async function checkPublicAsset(
-  url: string,
-  trust: ReceiptTrust,
-  progress: Progress,
-): Promise<Partial<Findings>> {
+/** Fetches a published asset with all of its events and their receipts, and checks it. @throws {UsageError} */
+export async function verifyPublicAsset(url: string, trust: GivenTrust, progress: Progress): Promise<EvidenceVerdict> {
+  const keys = { logKeys: await trust.logKeys(), log: trust.tenancyLog };
+  return { verdict: createVerdict(await checkPublicAsset(url, keys, progress)), files: [{ file: url, kind: 'url' }] };
+}
+
+async function checkPublicAsset(url: string, trust: ReceiptTrust, progress: Progress): Promise<Partial<Findings>> {
   const address = url.replace(/[?#].*$/, '').replace(/\/+$/, '');
   const base = address.replace(/\/[^/]+$/, '');
   if (!base.endsWith('/publicassets'))
@@ -71,7 +74,7 @@ export async function checkPublicAsset(
       events.push(await withReceipt(event, base));
       progress(`${events.length} of ${listed.length} receipts read`);
     }
-    const verdict = await verifyPublicAsset({ identity: piece, attributes: attributesOf(attributes) }, events, trust);
+    const verdict = await verifyAssetOfEvents({ identity: piece, attributes: attributesOf(attributes) }, events, trust);
     const open = notCovered(
       'public_asset',
       'by_design',

@@ -1,5 +1,5 @@
+import { UsageError } from '../core/evidence/usage-error.js';
 import { FingerprintError, parseRootFingerprint } from '../core/keys/root-fingerprint.js';
-import { UsageError } from './evidence-file.js';
 
 /** Returns the thumbprint of the root key that `--root` names. @throws {UsageError} */
 export function rootThumbprint(fingerprint: string): Uint8Array {

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { visibleLine, visibleText } from '../core/evidence/visible-text.js';
 import { packageVersion } from '../service/package-version.js';
 import { addAuditCommand } from './audit-command.js';
 import { addExportCommand } from './export-command.js';
@@ -11,7 +12,6 @@ import { addServeCommand } from './serve-command.js';
 import { addTenancyCommand } from './tenancy-command.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 import { addVerifyCommand } from './verify-command.js';
-import { visibleLine, visibleText } from './visible-text.js';
 
 /** Every `<name>-command.ts` exports one of these and stands in the list below. */
 export type AddCommand = (program: Command, terminal: Terminal) => void;

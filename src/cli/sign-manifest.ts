@@ -3,12 +3,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { toBase64Url } from '../core/bytes.js';
 import { keyThumbprint } from '../core/cose/cose-key.js';
 import { VerificationError } from '../core/errors.js';
+import { UsageError } from '../core/evidence/usage-error.js';
 import type { KeyManifest } from '../core/keys/key-manifest.js';
 import { readKeyManifest } from '../core/keys/read-key-manifest.js';
 import { rootFingerprint } from '../core/keys/root-fingerprint.js';
 import { completeKeyManifest } from '../core/keys/sign-key-manifest.js';
 import { nodeSigner } from '../platform/keys/evidence-signer.js';
-import { readInput, UsageError } from './evidence-file.js';
+import { readInput } from './read-input.js';
 
 /**
  * Signs a proposed key manifest with a root key in a file, and writes it to another file. Resolves with what was signed, as

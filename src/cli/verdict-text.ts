@@ -1,81 +1,26 @@
-import type { Claim, Facts, KeyId, Proof } from '../core/verify/claim.js';
-import { type DocumentForm, describeForm } from '../core/verify/match-document.js';
+import { kindName } from '../core/evidence/evidence-kind.js';
+import { REFUSAL_MEANINGS } from '../core/evidence/refusal-meaning.js';
+import {
+  CLAIM_KINDS,
+  FACT_TITLES,
+  factText,
+  NOT_COVERED,
+  proofText,
+  speakers,
+} from '../core/evidence/verdict-words.js';
+import { visibleLine } from '../core/evidence/visible-text.js';
+import type { Claim } from '../core/verify/claim.js';
 import type { Contradiction, NotCovered, TakenFor, Verdict } from '../core/verify/verdict.js';
-import { kindName } from './evidence-file.js';
-import { REFUSAL_MEANINGS } from './refusal-meaning.js';
-import { visibleLine } from './visible-text.js';
-
-const KINDS: Readonly<Record<Claim['kind'], string>> = {
-  statement: 'a statement, signed by its issuer',
-  event: 'an event that a log holds',
-  entry: 'an entry that a log holds; its signer was not checked',
-  document: 'a document that the evidence is about',
-  log: 'the files of a log',
-  extension: 'a log that extends its older state',
-  public_asset: 'a public asset',
-  witnessed: 'a log state that witnesses have cosigned',
-};
-
-/** The most important facts first; the JSON has every other member. */
-const FACTS: readonly (readonly [name: keyof Facts, title: string])[] = [
-  ['operation', 'operation'],
-  ['vcon', 'vCon'],
-  ['subject', 'subject'],
-  ['payload_hash', 'payload hash'],
-  ['payload_hash_alg', 'hash algorithm'],
-  ['form', 'hashed form'],
-  ['tenancy', 'tenancy'],
-  ['issuer', 'issuer'],
-  ['principal', 'recorded by'],
-  ['created_by', 'created by'],
-  ['identity', 'event'],
-  ['event_type', 'event type'],
-  ['declared', 'declared'],
-  ['accepted', 'accepted'],
-  ['committed', 'committed'],
-  ['first_massif', 'first massif'],
-  ['last_massif', 'last massif'],
-  ['older_size', 'nodes before'],
-  ['size', 'nodes'],
-  ['events', 'events'],
-  ['attributes', 'attributes'],
-];
 
 const line = (title: string, text: string): string => visibleLine(`    ${title.padEnd(15)} ${text}`);
 
-function factText(name: keyof Facts, value: unknown): string {
-  if (name === 'form') return describeForm(value as DocumentForm);
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
-}
-
-const keyText = ({ thumbprint }: KeyId): string => `key ${thumbprint.slice(0, 16)}…`;
-
-function proofText(proof: Proof): string {
-  switch (proof.type) {
-    case 'signature':
-      return `signature of ${proof.issuer ?? 'an unnamed issuer'}, ${keyText(proof.key)}`;
-    case 'inclusion': {
-      const { log, leaf_index: index, tree_size: size, key } = proof;
-      const place = index === undefined ? 'at an index that is not proven' : `index ${index}`;
-      const of = size === undefined ? '' : proof.vds === 1 ? ` of ${size} entries` : ` under a seal over ${size} nodes`;
-      return `log "${log.subject ?? ''}" of ${log.issuer ?? 'an unnamed issuer'}, ${place}${of}, ${keyText(key)}`;
-    }
-    case 'seal':
-      return `seal over ${proof.tree_size} nodes of ${proof.sealed_at}, log "${proof.log.subject ?? ''}", ${keyText(proof.key)}`;
-    case 'witness':
-      return `witnesses ${proof.witnesses.join(', ')}: entry ${proof.leaf_index} of ${proof.tree_size} in "${proof.origin}"`;
-    case 'digest':
-      return `the ${proof.member} of ${proof.of}`;
-  }
-}
-
 function claimText({ kind, piece, facts, by }: Claim): string[] {
-  const shown = FACTS.flatMap(([name, title]) => {
+  const shown = FACT_TITLES.flatMap(([name, title]) => {
     const value = facts[name];
     return value === undefined ? [] : [line(title, factText(name, value))];
   });
   return [
-    visibleLine(`  ${piece}: ${KINDS[kind]}`),
+    visibleLine(`  ${piece}: ${CLAIM_KINDS[kind]}`),
     ...shown,
     ...by.map((proof) => line('proven by', proofText(proof))),
   ];
@@ -89,22 +34,7 @@ function refusalText({ code, piece, member, detail }: Contradiction): string[] {
 
 function openText({ piece, members, why, detail }: NotCovered): string {
   const what = members.length === 0 ? piece : `${piece}: ${members.join(', ')}`;
-  const note = why === 'explanation' ? 'not evidence' : why === 'unproven' ? 'NOT PROVEN' : 'covered by no log';
-  return visibleLine(`  ${what} (${note}: ${detail})`);
-}
-
-const MOST_SPEAKERS = 3;
-
-/** Names the parties that recorded the facts: anyone can make a statement, so this comes first. */
-function speakers(claims: readonly Claim[]): string {
-  const named = claims.flatMap(({ kind, facts: { tenancy, issuer } }) => {
-    if (kind !== 'statement' && kind !== 'event') return [];
-    return tenancy === undefined ? [issuer ?? 'an unnamed issuer'] : [`tenancy ${tenancy}`];
-  });
-  const distinct = [...new Set(named)];
-  if (distinct.length === 0) return '';
-  const more = distinct.length - MOST_SPEAKERS;
-  return ` This is what ${distinct.slice(0, MOST_SPEAKERS).join(' and ')}${more > 0 ? ` and ${more} others` : ''} recorded.`;
+  return visibleLine(`  ${what} (${NOT_COVERED[why]}: ${detail})`);
 }
 
 /** Returns the first line: the outcome, who recorded the facts, and whether no issuer was pinned; or what a refusal means. */
@@ -113,7 +43,7 @@ function headline({ outcome, claims, contradictions: [refusal], missing }: Verdi
   const pinned = missing.some(({ what }) => what === 'issuer') ? ' No issuer was pinned (--issuer).' : '';
   const found =
     outcome === 'verified' ? 'VERIFIED.' : 'INCOMPLETE. Nothing false was found, but not everything could be proven.';
-  return visibleLine(`${found}${speakers(claims)}${pinned}`);
+  return visibleLine([found, speakers(claims)].filter((each) => each !== '').join(' ') + pinned);
 }
 
 function section(title: string, lines: readonly string[]): string[] {

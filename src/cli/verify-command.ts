@@ -1,116 +1,70 @@
 import type { Command } from 'commander';
-import type { PublicJwk } from '../core/cose/public-key.js';
-import { VerificationError } from '../core/errors.js';
-import { judgeByManifest } from '../core/keys/judge-by-manifest.js';
-import { decodeVkey, NoteKeyType } from '../core/tlog/signed-note.js';
-import type { IssuerTrust } from '../core/verify/trust.js';
-import { contradiction, createVerdict, type Outcome, VERDICT_SCHEMA, verdictDocument } from '../core/verify/verdict.js';
-import { certificateTrust } from './certificate-trust.js';
-import { UsageError } from './evidence-file.js';
-import type { GivenTrust } from './given-trust.js';
+import type { EvidenceFile } from '../core/evidence/evidence-file.js';
+import { manifestSources } from '../core/evidence/manifest-sources.js';
+import { type RootTrust, trustRoot, verifyUnderRoot } from '../core/evidence/root-trust.js';
+import { UsageError } from '../core/evidence/usage-error.js';
+import { type EvidenceVerdict, NotEvidence, verifyEvidence } from '../core/evidence/verify-evidence.js';
+import { type Outcome, VERDICT_SCHEMA, verdictDocument } from '../core/verify/verdict.js';
+import { readEvidence } from './evidence-file.js';
 import { examples } from './help-examples.js';
-import { readKeyFiles } from './key-files.js';
-import { manifestSources } from './manifest-sources.js';
-import { type RootTrust, readRootTrust } from './root-trust.js';
+import { rememberManifest } from './manifest-state.js';
+import { verifyPublicAsset } from './public-asset-evidence.js';
+import { givenManifests, publishedManifests } from './published-manifest.js';
+import { rootThumbprint } from './root-option.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 import { verdictText } from './verdict-text.js';
-import { type EvidenceVerdict, NotEvidence, verifyEvidence } from './verify-evidence.js';
+import { givenTrust, type TrustOptions } from './verify-trust.js';
 
-interface VerifyOptions {
-  readonly logKeys?: readonly string[];
-  readonly issuerKeys?: readonly string[];
-  readonly issuer?: string;
-  readonly ca?: readonly string[];
-  readonly at?: string;
-  readonly logIssuer?: string;
-  readonly statementLog?: string;
-  readonly tenancyLog?: string;
-  readonly witness?: readonly string[];
-  readonly witnessQuorum?: string;
-  readonly witnessedLog?: string;
+interface VerifyOptions extends TrustOptions {
   readonly root?: string;
   readonly manifest?: readonly string[];
   readonly state?: string;
-  readonly statementOnly?: boolean;
   readonly json?: boolean;
 }
 
 const EXIT_STATUS: Readonly<Record<Outcome, number>> = { verified: 0, refused: 1, incomplete: 3 };
 
-function pin(issuer: string | undefined, subject: string | undefined) {
-  return { ...(issuer === undefined ? {} : { issuer }), ...(subject === undefined ? {} : { subject }) };
+const NO_MANIFEST =
+  'the evidence contains no key manifest: give one with --manifest. A service publishes it at <service>/verifiabledata/keys/manifest; it needs no trusted channel, because the fingerprint checks it';
+
+/** The files that the user named, or the URL of a public asset. */
+type Given = { readonly url: string } | { readonly files: readonly EvidenceFile[] };
+
+async function read(paths: readonly string[]): Promise<Given> {
+  const [url] = paths;
+  if (url === undefined || !/^https?:\/\//.test(url)) return { files: await Promise.all(paths.map(readEvidence)) };
+  if (paths.length > 1) throw new UsageError('give the URL of a public asset without other files');
+  return { url };
 }
 
-/** Reads the keys and certificate authorities that are trusted to sign statements. */
-async function issuers(options: VerifyOptions, root: RootTrust | undefined): Promise<IssuerTrust> {
-  const { issuerKeys, issuer, ca, at } = options;
-  const certificates = ca && (await certificateTrust(ca, at));
-  const isEnough = (ca ?? root) !== undefined && !issuerKeys;
-  const keys = isEnough ? [] : await readKeyFiles('--root, --issuer-keys or --ca', issuerKeys);
-  return { issuerKeys: [...(root?.issuerKeys ?? []), ...keys], certificates, issuer };
-}
-
-/** Reads the keys of the logs from files, and from the key manifest that the root key signed. */
-async function logKeys(options: VerifyOptions, root: RootTrust | undefined): Promise<PublicJwk[]> {
-  const given = root && !options.logKeys ? [] : await readKeyFiles('--root or --log-keys', options.logKeys);
-  return [...(root?.logKeys ?? []), ...given];
-}
-
-/** Returns distinct keys, so that no witness counts twice. All must have cosigned unless `--witness-quorum` is lower. */
-function witnessesOf({ witness = [], witnessQuorum }: VerifyOptions): Pick<GivenTrust, 'witnesses' | 'quorum'> {
-  const read = witness.map((vkey) => {
-    try {
-      return decodeVkey(vkey);
-    } catch (error) {
-      if (error instanceof VerificationError) throw new UsageError(`--witness: ${error.message}`);
-      throw error;
-    }
-  });
-  if (read.some(({ type }) => type !== NoteKeyType.cosignature))
-    throw new UsageError(
-      '--witness: one of the keys belongs to a log, not to a witness; give cosignature keys (type 0x04)',
-    );
-  const witnesses = [...new Map(read.map((key) => [key.publicKey.join(), key])).values()];
-  const quorum = witnessQuorum === undefined ? witnesses.length : Number(witnessQuorum);
-  if (!Number.isInteger(quorum) || quorum < Math.min(1, witnesses.length) || quorum > witnesses.length)
-    throw new UsageError(`--witness-quorum must be from 1 to ${witnesses.length}, the number of witnesses given`);
-  return { witnesses, quorum };
-}
-
-async function verify(files: readonly string[], options: VerifyOptions, terminal: Terminal): Promise<EvidenceVerdict> {
-  if (options.root === undefined) {
-    if (options.manifest)
-      throw new UsageError('--manifest needs --root: without the fingerprint a manifest proves nothing');
-    return verifyWith(files, options, undefined, terminal);
+async function verify(paths: readonly string[], options: VerifyOptions, terminal: Terminal): Promise<EvidenceVerdict> {
+  const { root: fingerprint, manifest, state } = options;
+  if (fingerprint === undefined) {
+    if (manifest) throw new UsageError('--manifest needs --root: without the fingerprint a manifest proves nothing');
+    return verifyWith(await read(paths), options, undefined, terminal);
   }
-  const sources = await manifestSources(files, options.manifest);
-  try {
-    const root = await readRootTrust(options.root, sources, options.state);
-    const { verdict, files: takenFor } = await verifyWith(files, options, root, terminal);
-    return { verdict: judgeByManifest(verdict, root.manifest), files: takenFor };
-  } catch (error) {
-    if (!(error instanceof VerificationError)) throw error;
-    return { verdict: createVerdict(contradiction('key manifest', error)), files: [] };
-  }
+  const thumbprint = rootThumbprint(fingerprint);
+  const given = await read(paths);
+  const found = 'url' in given ? await publishedManifests(given.url) : await manifestSources(given.files);
+  const sources = [...(await givenManifests(manifest)), ...found];
+  if (sources.length === 0) throw new UsageError(NO_MANIFEST);
+  const root = async () => {
+    const trusted = await trustRoot(thumbprint, sources);
+    if (state !== undefined) await rememberManifest(state, trusted);
+    return trusted;
+  };
+  return verifyUnderRoot(root, (trusted) => verifyWith(given, options, trusted, terminal));
 }
 
 async function verifyWith(
-  files: readonly string[],
+  given: Given,
   options: VerifyOptions,
   root: RootTrust | undefined,
   terminal: Terminal,
 ): Promise<EvidenceVerdict> {
-  const trust: GivenTrust = {
-    logKeys: () => logKeys(options, root),
-    issuers: () => issuers(options, root),
-    hasIssuers: (options.issuerKeys ?? options.ca ?? root) !== undefined,
-    statementLog: pin(options.logIssuer, options.statementLog),
-    tenancyLog: pin(options.logIssuer, options.tenancyLog),
-    ...witnessesOf(options),
-    witnessedLog: options.witnessedLog,
-    statementOnly: options.statementOnly === true,
-  };
-  return verifyEvidence(files, trust, (done) => terminal.progress?.(done));
+  const trust = givenTrust(options, root);
+  const progress = (done: string) => terminal.progress?.(done);
+  return 'url' in given ? verifyPublicAsset(given.url, trust, progress) : verifyEvidence(given.files, trust, progress);
 }
 
 function collect(value: string, previous: readonly string[] = []): readonly string[] {

@@ -1,7 +1,7 @@
-import { rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { zipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeSign1, encodeSign1 } from '../../src/core/cose/sign1.js';
@@ -44,6 +44,26 @@ describe('vcon-archivist verify of a log', () => {
     const { out, exitCode } = await verify(await replica('replica'));
     expect(exitCode).toBe(0);
     expect(out).toMatch(/first massif +0\n +last massif +2\n +nodes +19\n +proven by +seal over 19 nodes/);
+  });
+
+  it('checks a zip of a replica folder as the folder, and refuses one with a changed log file', async () => {
+    const zipped = async (change?: Parameters<typeof replica>[1]) => {
+      const place = await replica(change ? 'changed' : 'zipped', change);
+      const files = readdirSync(place, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+      const paths = files.map((entry) => join(entry.parentPath, entry.name));
+      const content = paths.map((path) => [relative(folder, path), new Uint8Array(readFileSync(path))]);
+      return file(`${place}.zip`.slice(folder.length + 1), zipSync(Object.fromEntries(content)));
+    };
+    const { out, exitCode } = await verify('--json', await zipped());
+    expect([exitCode, JSON.parse(out)]).toMatchObject([
+      0,
+      { files: [{ kind: 'replica' }], claims: [{ kind: 'log', facts: { last_massif: '2', size: '19' } }] },
+    ]);
+    const changed = await verify(
+      '--json',
+      await zipped((number, massif) => (number === 1 ? flipBit(massif, 700) : massif)),
+    );
+    expect(changed.exitCode).toBe(1);
   });
 
   it('checks a replica whose seals carry the peaks, as the veracity tool writes it, against the computed ones', async () => {

@@ -1,13 +1,13 @@
-import { DataStructure } from '../core/cose/labels.js';
-import type { PublicJwk } from '../core/cose/public-key.js';
-import { VerificationError } from '../core/errors.js';
-import { readMmrReceipt } from '../core/receipt/mmr-receipt.js';
-import { receiptStructure } from '../core/receipt/receipt-proof.js';
-import type { InclusionProof } from '../core/verify/claim.js';
-import type { ExpectedLog } from '../core/verify/trust.js';
-import { checked, type Findings, failure, missing, notCovered } from '../core/verify/verdict.js';
-import { checkEventLog, eventCommit, eventLeaf } from '../core/verify/verify-event.js';
-import { verifyMmrReceipt, verifyRfc9162Receipt } from '../core/verify/verify-receipt.js';
+import { DataStructure } from '../cose/labels.js';
+import type { PublicJwk } from '../cose/public-key.js';
+import { VerificationError } from '../errors.js';
+import { readMmrReceipt } from '../receipt/mmr-receipt.js';
+import { receiptStructure } from '../receipt/receipt-proof.js';
+import type { InclusionProof } from '../verify/claim.js';
+import type { ExpectedLog } from '../verify/trust.js';
+import { checked, type Findings, failure, missing, notCovered } from '../verify/verdict.js';
+import { checkEventLog, eventCommit, eventLeaf } from '../verify/verify-event.js';
+import { verifyMmrReceipt, verifyRfc9162Receipt } from '../verify/verify-receipt.js';
 import type { EvidenceFile } from './evidence-file.js';
 import type { GivenEvent } from './given-event.js';
 

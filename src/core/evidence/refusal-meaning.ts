@@ -1,4 +1,4 @@
-import type { VerificationCode } from '../core/errors.js';
+import type { VerificationCode } from '../errors.js';
 
 /** What a refusal means to the person who has the files. Codes without an entry need no explanation. */
 export const REFUSAL_MEANINGS: Readonly<Partial<Record<VerificationCode, string>>> = {

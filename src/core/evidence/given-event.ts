@@ -1,10 +1,10 @@
-import { toHex } from '../core/bytes.js';
-import { VerificationError } from '../core/errors.js';
-import { type EventDocument, readEventDocument } from '../core/statement/event-document.js';
-import { parseUnambiguousJson } from '../core/statement/unambiguous-json.js';
-import type { Claim, InclusionProof } from '../core/verify/claim.js';
-import { provenEvent, uncoveredMembers } from '../core/verify/event-facts.js';
-import { openPlace } from '../core/verify/proofs.js';
+import { toHex } from '../bytes.js';
+import { VerificationError } from '../errors.js';
+import { type EventDocument, readEventDocument } from '../statement/event-document.js';
+import { parseUnambiguousJson } from '../statement/unambiguous-json.js';
+import type { Claim, InclusionProof } from '../verify/claim.js';
+import { provenEvent, uncoveredMembers } from '../verify/event-facts.js';
+import { openPlace } from '../verify/proofs.js';
 import {
   checked,
   contradiction,
@@ -14,8 +14,8 @@ import {
   notCovered,
   type Verdict,
   verdictWithin,
-} from '../core/verify/verdict.js';
-import { eventCommit, eventLeaf } from '../core/verify/verify-event.js';
+} from '../verify/verdict.js';
+import { eventCommit, eventLeaf } from '../verify/verify-event.js';
 import type { EvidenceFile } from './evidence-file.js';
 
 /** An event that was given as JSON, and what the other files proved of it so far. */

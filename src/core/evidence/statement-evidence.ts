@@ -1,8 +1,8 @@
-import { toHex } from '../core/bytes.js';
-import { rfc9162Leaf } from '../core/rfc9162/rfc9162-leaf.js';
-import { statementEntry } from '../core/statement/statement-entry.js';
-import type { Claim, InclusionProof } from '../core/verify/claim.js';
-import type { IssuerTrust } from '../core/verify/trust.js';
+import { toHex } from '../bytes.js';
+import { rfc9162Leaf } from '../rfc9162/rfc9162-leaf.js';
+import { statementEntry } from '../statement/statement-entry.js';
+import type { Claim, InclusionProof } from '../verify/claim.js';
+import type { IssuerTrust } from '../verify/trust.js';
 import {
   checked,
   createVerdict,
@@ -11,9 +11,9 @@ import {
   notCovered,
   type Verdict,
   verdictWithin,
-} from '../core/verify/verdict.js';
-import { verifyStatement } from '../core/verify/verify-statement.js';
-import { provenStatement } from '../core/verify/verify-transparent-statement.js';
+} from '../verify/verdict.js';
+import { verifyStatement } from '../verify/verify-statement.js';
+import { provenStatement } from '../verify/verify-transparent-statement.js';
 import type { EvidenceFile } from './evidence-file.js';
 import type { GivenEntry } from './receipt-evidence.js';
 

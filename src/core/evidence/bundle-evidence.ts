@@ -1,9 +1,9 @@
-import { isBundle, verifyBundle } from '../core/bundle/verify-bundle.js';
-import { type Verdict, verdictWithin } from '../core/verify/verdict.js';
-import { nativeSha256 } from '../platform/native-sha256.js';
-import { openBundle, readBundleFolder } from './evidence-bundle.js';
-import { type EvidenceFile, kindOf, UsageError } from './evidence-file.js';
+import { isBundle, verifyBundle } from '../bundle/verify-bundle.js';
+import { type Verdict, verdictWithin } from '../verify/verdict.js';
+import type { EvidenceFile } from './evidence-file.js';
+import { kindOf } from './evidence-kind.js';
 import type { GivenTrust } from './given-trust.js';
+import { UsageError } from './usage-error.js';
 
 const STATEMENT = /(?:^|\/)transparent-statement\.cose$/;
 const NO_EVIDENCE: readonly string[] = ['document', 'keys'];
@@ -12,8 +12,8 @@ const NO_EVIDENCE: readonly string[] = ['document', 'keys'];
  * Checks a bundle, which is a zip or the folder that it was unpacked into.
  * @throws {UsageError} if it is not a bundle, cannot be read, or needs keys that were not given
  */
-export async function bundleVerdict({ path, bytes }: EvidenceFile, trust: GivenTrust): Promise<Verdict> {
-  const files = bytes.length === 0 ? await readBundleFolder(path) : openBundle(bytes);
+export async function bundleVerdict({ path, folder }: EvidenceFile, trust: GivenTrust): Promise<Verdict> {
+  const files = await folder!.files();
   if (!isBundle(files))
     throw new UsageError(`${path} contains no evidence: neither index.json nor the files of an operation`);
   const { statementLog, tenancyLog, witnesses, quorum, witnessedLog } = trust;
@@ -27,8 +27,7 @@ export async function bundleVerdict({ path, bytes }: EvidenceFile, trust: GivenT
     witnesses,
     quorum,
     witnessedLog,
-    // A bundle's log files are megabytes.
-    sha256: nativeSha256,
+    sha256: trust.sha256,
     isEvidence: (content) => !NO_EVIDENCE.includes(kindOf(content)),
   });
   return verdictWithin(path, verdict);

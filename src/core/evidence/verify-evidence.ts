@@ -1,5 +1,5 @@
-import { readTransparentStatement } from '../core/statement/transparent-statement.js';
-import { documentFindings } from '../core/verify/match-document.js';
+import { readTransparentStatement } from '../statement/transparent-statement.js';
+import { documentFindings } from '../verify/match-document.js';
 import {
   checked,
   createVerdict,
@@ -8,18 +8,17 @@ import {
   type TakenFor,
   type Verdict,
   verdictWithin,
-} from '../core/verify/verdict.js';
-import { examineTransparentStatement } from '../core/verify/verify-transparent-statement.js';
+} from '../verify/verdict.js';
+import { examineTransparentStatement } from '../verify/verify-transparent-statement.js';
 import { bundleVerdict } from './bundle-evidence.js';
-import { isBundleFolder } from './evidence-bundle.js';
-import { type EvidenceFile, type EvidenceKind, kindName, readEvidence, UsageError } from './evidence-file.js';
+import type { EvidenceFile } from './evidence-file.js';
+import { type EvidenceKind, kindName } from './evidence-kind.js';
 import { eventVerdict, type GivenEvent, readGivenEvents } from './given-event.js';
 import type { GivenTrust } from './given-trust.js';
 import { checkLogFiles, checkReplica, type Progress } from './log-evidence.js';
-import { checkPublicAsset } from './public-asset-evidence.js';
 import { type GivenEntry, matchReceipts } from './receipt-evidence.js';
-import { findReplicas } from './replica-folder.js';
 import { readGivenStatements, statementVerdict } from './statement-evidence.js';
+import { UsageError } from './usage-error.js';
 
 /** The verdict, and the kind that each given file was read as. */
 export interface EvidenceVerdict {
@@ -38,22 +37,15 @@ export class NotEvidence extends UsageError {
 }
 
 /**
- * Checks all evidence in the files. File types are detected from content, and the order of the files does not matter. Each
- * piece is compared with every other piece that it can be compared with.
+ * Checks all evidence in the files. The order of the files does not matter. Each piece is compared with every other piece
+ * that it can be compared with.
  * @throws {UsageError} if there is no evidence, or a file cannot be read
  */
 export async function verifyEvidence(
-  paths: readonly string[],
+  files: readonly EvidenceFile[],
   trust: GivenTrust,
-  progress: Progress,
+  progress: Progress = () => undefined,
 ): Promise<EvidenceVerdict> {
-  const [url] = paths;
-  if (url !== undefined && /^https?:\/\//.test(url)) {
-    if (paths.length > 1) throw new UsageError('give the URL of a public asset without other files');
-    const keys = { logKeys: await trust.logKeys(), log: trust.tenancyLog };
-    return { verdict: createVerdict(await checkPublicAsset(url, keys, progress)), files: [{ file: url, kind: 'url' }] };
-  }
-  const files = await Promise.all(paths.map(readGiven));
   const takenFor = files.map(({ path, takenFor: kind }) => ({ file: path, kind }));
   if (files.every(({ kind }) => NO_EVIDENCE.includes(kind))) throw noEvidence(takenFor);
   try {
@@ -95,17 +87,16 @@ async function checkFiles(files: readonly EvidenceFile[], trust: GivenTrust, pro
   for (const statement of plain.statements) found.push(await statementVerdict(statement, claims, issuers));
   for (const event of events) found.push(await eventVerdict(event, claims));
   for (const { path } of of('key_manifest'))
-    found.push(notCovered(path, 'explanation', 'a list of keys, used only with --root, which checks it'));
+    found.push(
+      notCovered(
+        path,
+        'explanation',
+        'a list of keys, used only with the fingerprint of the root key, which checks it',
+      ),
+    );
   for (const { path } of of('keys'))
-    found.push(notCovered(path, 'explanation', 'a file of keys; give it with --log-keys or --issuer-keys to use it'));
+    found.push(notCovered(path, 'explanation', 'a file of keys: keys among the evidence are never trusted'));
   return withDocuments(createVerdict(...found), of('document'), trust);
-}
-
-/** A folder is an unpacked bundle, or the replica of logs. */
-async function readGiven(path: string): Promise<EvidenceFile> {
-  const file = await readEvidence(path);
-  const isBundle = file.kind === 'folder' && (await isBundleFolder(path));
-  return isBundle ? { ...file, kind: 'bundle', takenFor: 'bundle' } : file;
 }
 
 async function statementTrust(trust: GivenTrust) {
@@ -142,8 +133,8 @@ async function logsOf(
   if (folders.length + massifs.length + seals.length === 0) return [];
   const keys = { logKeys: await trust.logKeys(), log: trust.tenancyLog };
   const found: Partial<Findings>[] = [];
-  for (const { path } of folders)
-    for (const log of await findReplicas(path)) found.push(await checkReplica(log, events, keys, progress));
+  for (const { folder } of folders)
+    for (const log of await folder!.logs()) found.push(await checkReplica(log, events, keys, progress));
   if (massifs.length + seals.length > 0) found.push(await checkLogFiles(massifs, seals, events, keys));
   return found;
 }

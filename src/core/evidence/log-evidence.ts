@@ -1,23 +1,24 @@
-import { VerificationError } from '../core/errors.js';
-import { tenancyOfLog } from '../core/receipt/log-claims.js';
-import { readSeal } from '../core/receipt/seal.js';
-import type { Claim } from '../core/verify/claim.js';
-import { openHeader, sealedLeafProof, sealProof, type VerifiedSeal } from '../core/verify/proofs.js';
-import { checked, createVerdict, type Findings, findingsOf, notCovered } from '../core/verify/verdict.js';
-import { checkNotOlder } from '../core/verify/verify-consistency.js';
-import { checkEventLog, eventCommit, eventLeaf } from '../core/verify/verify-event.js';
-import { checkEventInMassif } from '../core/verify/verify-event-in-log.js';
+import { VerificationError } from '../errors.js';
+import { tenancyOfLog } from '../receipt/log-claims.js';
+import { readSeal } from '../receipt/seal.js';
+import type { Claim } from '../verify/claim.js';
+import { openHeader, sealedLeafProof, sealProof, type VerifiedSeal } from '../verify/proofs.js';
+import { checked, createVerdict, type Findings, findingsOf, notCovered } from '../verify/verdict.js';
+import { checkNotOlder } from '../verify/verify-consistency.js';
+import { checkEventLog, eventCommit, eventLeaf } from '../verify/verify-event.js';
+import { checkEventInMassif } from '../verify/verify-event-in-log.js';
 import {
   type ProvenMassif,
   proveLog,
   recomputeMassifs,
   type SealedMassif,
   verifySealOfMassif,
-} from '../core/verify/verify-log.js';
-import type { ReceiptTrust } from '../core/verify/verify-receipt.js';
-import { type EvidenceFile, UsageError } from './evidence-file.js';
+} from '../verify/verify-log.js';
+import type { ReceiptTrust } from '../verify/verify-receipt.js';
+import type { EvidenceFile } from './evidence-file.js';
 import type { GivenEvent } from './given-event.js';
-import type { ReplicaLog } from './replica-folder.js';
+import type { ReplicaLog } from './replica-logs.js';
+import { UsageError } from './usage-error.js';
 
 /** Called after each step of a long check. */
 export type Progress = (done: string) => void;

@@ -1,6 +1,7 @@
-import type { PublicJwk } from '../core/cose/public-key.js';
-import type { NoteKey } from '../core/tlog/signed-note.js';
-import type { ExpectedLog, IssuerTrust } from '../core/verify/trust.js';
+import type { PublicJwk } from '../cose/public-key.js';
+import type { Sha256 } from '../sha256.js';
+import type { NoteKey } from '../tlog/signed-note.js';
+import type { ExpectedLog, IssuerTrust } from '../verify/trust.js';
 
 /** The keys that the caller trusts; read only when a check needs them. */
 export interface GivenTrust {
@@ -19,4 +20,6 @@ export interface GivenTrust {
   readonly witnessedLog: string | undefined;
   /** A statement is checked without its document. */
   readonly statementOnly: boolean;
+  /** A platform's own SHA-256, for files of megabytes. */
+  readonly sha256?: Sha256 | undefined;
 }

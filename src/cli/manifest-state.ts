@@ -1,0 +1,34 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RootTrust } from '../core/evidence/root-trust.js';
+import { UsageError } from '../core/evidence/usage-error.js';
+import { type ReadKeyManifest, readKeyManifest } from '../core/keys/read-key-manifest.js';
+import { replaceFile } from '../platform/durable-file.js';
+import { checkNotBefore } from './seen-manifest.js';
+
+const MODE = 0o644;
+
+/**
+ * Remembers the newest key manifest in a folder, in one file for each keys log.
+ * @throws {UsageError} when the folder cannot be read
+ * @throws {VerificationError} `manifest_older` when a newer one was seen before; `manifest_invalid` when another one with
+ * the same number was
+ */
+export async function rememberManifest(state: string, newest: Pick<RootTrust, 'manifest' | 'bytes'>): Promise<void> {
+  const { subject, number } = newest.manifest;
+  const path = join(state, `${subject.replace(/[^A-Za-z0-9-]/g, '_')}.key-manifest`);
+  const seen = await readFile(path).catch(() => undefined);
+  const before = seen && readSeen(new Uint8Array(seen), path);
+  if (before) checkNotBefore(newest, before);
+  if (before?.manifest.number === number) return;
+  await mkdir(state, { recursive: true });
+  await replaceFile(path, newest.bytes, MODE);
+}
+
+function readSeen(bytes: Uint8Array, path: string): ReadKeyManifest {
+  try {
+    return readKeyManifest(bytes);
+  } catch {
+    throw new UsageError(`--state: ${path} cannot be read`);
+  }
+}

@@ -1,0 +1,81 @@
+import type { PublicJwk } from '../core/cose/public-key.js';
+import { VerificationError } from '../core/errors.js';
+import type { GivenTrust } from '../core/evidence/given-trust.js';
+import type { RootTrust } from '../core/evidence/root-trust.js';
+import { UsageError } from '../core/evidence/usage-error.js';
+import { decodeVkey, NoteKeyType } from '../core/tlog/signed-note.js';
+import type { IssuerTrust } from '../core/verify/trust.js';
+import { nativeSha256 } from '../platform/native-sha256.js';
+import { certificateTrust } from './certificate-trust.js';
+import { readKeyFiles } from './key-files.js';
+
+/** The options of `verify` that say what is trusted and expected. */
+export interface TrustOptions {
+  readonly logKeys?: readonly string[];
+  readonly issuerKeys?: readonly string[];
+  readonly issuer?: string;
+  readonly ca?: readonly string[];
+  readonly at?: string;
+  readonly logIssuer?: string;
+  readonly statementLog?: string;
+  readonly tenancyLog?: string;
+  readonly witness?: readonly string[];
+  readonly witnessQuorum?: string;
+  readonly witnessedLog?: string;
+  readonly statementOnly?: boolean;
+}
+
+function pin(issuer: string | undefined, subject: string | undefined) {
+  return { ...(issuer === undefined ? {} : { issuer }), ...(subject === undefined ? {} : { subject }) };
+}
+
+/** Reads the keys and certificate authorities that are trusted to sign statements. */
+async function issuers(options: TrustOptions, root: RootTrust | undefined): Promise<IssuerTrust> {
+  const { issuerKeys, issuer, ca, at } = options;
+  const certificates = ca && (await certificateTrust(ca, at));
+  const isEnough = (ca ?? root) !== undefined && !issuerKeys;
+  const keys = isEnough ? [] : await readKeyFiles('--root, --issuer-keys or --ca', issuerKeys);
+  return { issuerKeys: [...(root?.issuerKeys ?? []), ...keys], certificates, issuer };
+}
+
+/** Reads the keys of the logs from files, and from the key manifest that the root key signed. */
+async function logKeys(options: TrustOptions, root: RootTrust | undefined): Promise<PublicJwk[]> {
+  const given = root && !options.logKeys ? [] : await readKeyFiles('--root or --log-keys', options.logKeys);
+  return [...(root?.logKeys ?? []), ...given];
+}
+
+/** Returns distinct keys, so that no witness counts twice. All must have cosigned unless `--witness-quorum` is lower. */
+function witnessesOf({ witness = [], witnessQuorum }: TrustOptions): Pick<GivenTrust, 'witnesses' | 'quorum'> {
+  const read = witness.map((vkey) => {
+    try {
+      return decodeVkey(vkey);
+    } catch (error) {
+      if (error instanceof VerificationError) throw new UsageError(`--witness: ${error.message}`);
+      throw error;
+    }
+  });
+  if (read.some(({ type }) => type !== NoteKeyType.cosignature))
+    throw new UsageError(
+      '--witness: one of the keys belongs to a log, not to a witness; give cosignature keys (type 0x04)',
+    );
+  const witnesses = [...new Map(read.map((key) => [key.publicKey.join(), key])).values()];
+  const quorum = witnessQuorum === undefined ? witnesses.length : Number(witnessQuorum);
+  if (!Number.isInteger(quorum) || quorum < Math.min(1, witnesses.length) || quorum > witnesses.length)
+    throw new UsageError(`--witness-quorum must be from 1 to ${witnesses.length}, the number of witnesses given`);
+  return { witnesses, quorum };
+}
+
+/** Returns what the options say is trusted. Files of keys are read when a check needs them. @throws {UsageError} */
+export function givenTrust(options: TrustOptions, root: RootTrust | undefined): GivenTrust {
+  return {
+    logKeys: () => logKeys(options, root),
+    issuers: () => issuers(options, root),
+    hasIssuers: (options.issuerKeys ?? options.ca ?? root) !== undefined,
+    statementLog: pin(options.logIssuer, options.statementLog),
+    tenancyLog: pin(options.logIssuer, options.tenancyLog),
+    ...witnessesOf(options),
+    witnessedLog: options.witnessedLog,
+    statementOnly: options.statementOnly === true,
+    sha256: nativeSha256,
+  };
+}

@@ -1,0 +1,67 @@
+import type { BundleFiles } from '../bundle/bundle-index.js';
+import { isBundle } from '../bundle/verify-bundle.js';
+import { type EvidenceKind, kindOf, type MediaTypeOf, takenForDocument } from './evidence-kind.js';
+import { openBundle } from './open-bundle.js';
+import { hasReplica, type ReplicaLog, replicaLogs } from './replica-logs.js';
+
+/** What a folder or a zip holds. It is read only when it is checked: a replica may be larger than memory. */
+export interface EvidenceFolder {
+  /** One file; undefined when it is absent or cannot be read. */
+  file(path: string): Promise<Uint8Array | undefined>;
+  /** All files, of a bundle. @throws {UsageError} when the folder cannot be read, or is larger than any bundle is */
+  files(): Promise<BundleFiles>;
+  /** The logs, of a replica. @throws {UsageError} when there is none, or a massif is missing between two others */
+  logs(): Promise<readonly ReplicaLog[]>;
+}
+
+/** A file or folder that a person gave, and what it was taken for. */
+export interface EvidenceFile {
+  /** As the person named it. */
+  readonly path: string;
+  readonly kind: EvidenceKind;
+  /** Of a document: `vcon`, `json`, its media type, or `unknown`. Otherwise the kind. */
+  readonly takenFor: string;
+  /** Empty for a folder. */
+  readonly bytes: Uint8Array;
+  /** Of a bundle or a folder. */
+  readonly folder?: EvidenceFolder;
+}
+
+/** Tells from its content what a file is: its name says nothing. A zip is a bundle, or the replica of logs. */
+export async function evidenceFile(path: string, bytes: Uint8Array, mediaTypeOf?: MediaTypeOf): Promise<EvidenceFile> {
+  const kind = kindOf(bytes);
+  if (kind === 'document') return { path, kind, takenFor: await takenForDocument(bytes, mediaTypeOf), bytes };
+  if (kind !== 'bundle') return { path, kind, takenFor: kind, bytes };
+  const folder = folderOf(path, () => openBundle(bytes));
+  // A zip that cannot be opened is refused by the check of the bundle, with the reason.
+  const isReplica = await folder.files().then(hasReplicaOnly, () => false);
+  return isReplica
+    ? { path, kind: 'folder', takenFor: 'replica', bytes, folder }
+    : { path, kind, takenFor: kind, bytes, folder };
+}
+
+/** A folder whose files are in memory: an unpacked bundle, or the replica of logs. */
+export function evidenceFolder(path: string, files: BundleFiles): EvidenceFile {
+  const folder = folderOf(path, () => files);
+  const kind = isBundle(files) ? 'bundle' : 'folder';
+  return { path, kind, takenFor: kind, bytes: new Uint8Array(), folder };
+}
+
+const hasReplicaOnly = (files: BundleFiles): boolean => !isBundle(files) && hasReplica(Object.keys(files));
+
+function folderOf(path: string, open: () => BundleFiles): EvidenceFolder {
+  let opened: BundleFiles | undefined;
+  const files = async () => (opened ??= open());
+  return {
+    files,
+    file: (name) =>
+      files().then(
+        (all) => (Object.hasOwn(all, name) ? all[name] : undefined),
+        () => undefined,
+      ),
+    async logs() {
+      const all = await files();
+      return replicaLogs(path, Object.keys(all), async (name) => all[name]!);
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import { decodeCoseKeySet } from '../cose/cose-key.js';
+import { EVENT_HEADER, Header } from '../cose/labels.js';
+import { decodeSign1 } from '../cose/sign1.js';
+import { VerificationError } from '../errors.js';
+import { MANIFEST_TYPE } from '../keys/key-manifest.js';
+import { decodeKeyManifests } from '../keys/verify-key-manifests.js';
+import { decodeMassifStart } from '../massif/massif-start.js';
+
+/** What a file was taken for, by its content. A name or an ending says nothing. */
+export type EvidenceKind =
+  | 'transparent_statement'
+  | 'statement'
+  | 'receipt'
+  | 'seal'
+  | 'event'
+  | 'event_list'
+  | 'massif'
+  | 'bundle'
+  | 'folder'
+  | 'keys'
+  | 'key_manifest'
+  | 'document';
+
+const TAGGED_SIGN1 = 0xd2;
+const ZIP = [0x50, 0x4b, 0x03, 0x04];
+
+/** What bytes are. Everything that is no evidence is a document, which evidence may be about. */
+export function kindOf(bytes: Uint8Array): EvidenceKind {
+  if (bytes[0] === TAGGED_SIGN1) return coseKind(bytes);
+  if (ZIP.every((byte, at) => bytes[at] === byte)) return 'bundle';
+  if (isMassif(bytes)) return 'massif';
+  return jsonKind(jsonOf(bytes)) ?? (isCoseKeySet(bytes) ? 'keys' : areManifests(bytes) ? 'key_manifest' : 'document');
+}
+
+function coseKind(bytes: Uint8Array): EvidenceKind {
+  try {
+    const { protectedHeader, unprotectedHeader } = decodeSign1(bytes);
+    if (protectedHeader.get(Header.contentType) === MANIFEST_TYPE) return 'key_manifest';
+    if (protectedHeader.has(Header.verifiableDataStructure)) return 'receipt';
+    if (unprotectedHeader.has(Header.peakReceipts)) return 'seal';
+    const carries = unprotectedHeader.has(Header.receipts) || unprotectedHeader.has(EVENT_HEADER);
+    return carries ? 'transparent_statement' : 'statement';
+  } catch (error) {
+    if (!(error instanceof VerificationError)) throw error;
+    // Damaged evidence is refused by the check that it is given to, with the reason.
+    return 'transparent_statement';
+  }
+}
+
+function isMassif(bytes: Uint8Array): boolean {
+  try {
+    return decodeMassifStart(bytes).index >= 0;
+  } catch {
+    return false;
+  }
+}
+
+/** A map in CBOR is a document, however many keys it has: only a set is published. */
+function isCoseKeySet(bytes: Uint8Array): boolean {
+  try {
+    return decodeCoseKeySet(bytes).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** The newest manifest, after those that rotated the root key. */
+function areManifests(bytes: Uint8Array): boolean {
+  try {
+    return decodeKeyManifests(bytes).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+function jsonOf(bytes: Uint8Array): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return typeof value === 'object' && value !== null ? (value as Json) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function jsonKind(value: Json | undefined): EvidenceKind | undefined {
+  if (!value) return undefined;
+  if (Array.isArray(value['events'])) return 'event_list';
+  const { identity, keys, verificationMethod } = value;
+  if (Array.isArray(verificationMethod) || (Array.isArray(keys) && keys.every(isJwk))) return 'keys';
+  const isEvent = typeof identity === 'string' && /^((public)?assets\/[^/]+\/)?events\//.test(identity);
+  return isEvent ? 'event' : 'document';
+}
+
+const isJwk = (key: unknown): boolean => typeof key === 'object' && key !== null && 'kty' in key;
+
+/** Tells the media type of a document from its content; undefined when it is not known. */
+export type MediaTypeOf = (bytes: Uint8Array) => Promise<string | undefined>;
+
+/** Returns what a document is taken for: `vcon`, `json`, its media type, or `unknown`. */
+export async function takenForDocument(bytes: Uint8Array, mediaTypeOf?: MediaTypeOf): Promise<string> {
+  const value = jsonOf(bytes);
+  if (value) return 'vcon' in value || ('uuid' in value && 'parties' in value) ? 'vcon' : 'json';
+  return (await mediaTypeOf?.(bytes)) ?? 'unknown';
+}
+
+/** How a person calls a kind of file. */
+export function kindName(kind: string): string {
+  if (kind === 'vcon') return 'a vCon';
+  if (kind === 'json') return 'a JSON document';
+  if (kind === 'unknown') return 'a document of an unknown kind';
+  if (kind === 'replica') return 'a replica of logs';
+  if (kind.includes('/')) return `a document (${kind})`;
+  return kind === 'keys' ? 'published keys' : `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind.replaceAll('_', ' ')}`;
+}

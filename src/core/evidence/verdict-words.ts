@@ -1,0 +1,89 @@
+import type { Claim, Facts, KeyId, Proof } from '../verify/claim.js';
+import { type DocumentForm, describeForm } from '../verify/match-document.js';
+import type { NotCoveredReason } from '../verify/verdict.js';
+
+/** What a claim is about, for a person. */
+export const CLAIM_KINDS: Readonly<Record<Claim['kind'], string>> = {
+  statement: 'a statement, signed by its issuer',
+  event: 'an event that a log holds',
+  entry: 'an entry that a log holds; its signer was not checked',
+  document: 'a document that the evidence is about',
+  log: 'the files of a log',
+  extension: 'a log that extends its older state',
+  public_asset: 'a public asset',
+  witnessed: 'a log state that witnesses have cosigned',
+};
+
+/** The most important facts first; the JSON has every other member. */
+export const FACT_TITLES: readonly (readonly [name: keyof Facts, title: string])[] = [
+  ['operation', 'operation'],
+  ['vcon', 'vCon'],
+  ['subject', 'subject'],
+  ['payload_hash', 'payload hash'],
+  ['payload_hash_alg', 'hash algorithm'],
+  ['form', 'hashed form'],
+  ['tenancy', 'tenancy'],
+  ['issuer', 'issuer'],
+  ['principal', 'recorded by'],
+  ['created_by', 'created by'],
+  ['identity', 'event'],
+  ['event_type', 'event type'],
+  ['declared', 'declared'],
+  ['accepted', 'accepted'],
+  ['committed', 'committed'],
+  ['first_massif', 'first massif'],
+  ['last_massif', 'last massif'],
+  ['older_size', 'nodes before'],
+  ['size', 'nodes'],
+  ['events', 'events'],
+  ['attributes', 'attributes'],
+];
+
+/** Returns a fact as text. */
+export function factText(name: keyof Facts, value: unknown): string {
+  if (name === 'form') return describeForm(value as DocumentForm);
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+const keyText = ({ thumbprint }: KeyId): string => `key ${thumbprint.slice(0, 16)}…`;
+
+/** Returns what proves a claim, in a line. */
+export function proofText(proof: Proof): string {
+  switch (proof.type) {
+    case 'signature':
+      return `signature of ${proof.issuer ?? 'an unnamed issuer'}, ${keyText(proof.key)}`;
+    case 'inclusion': {
+      const { log, leaf_index: index, tree_size: size, key } = proof;
+      const place = index === undefined ? 'at an index that is not proven' : `index ${index}`;
+      const of = size === undefined ? '' : proof.vds === 1 ? ` of ${size} entries` : ` under a seal over ${size} nodes`;
+      return `log "${log.subject ?? ''}" of ${log.issuer ?? 'an unnamed issuer'}, ${place}${of}, ${keyText(key)}`;
+    }
+    case 'seal':
+      return `seal over ${proof.tree_size} nodes of ${proof.sealed_at}, log "${proof.log.subject ?? ''}", ${keyText(proof.key)}`;
+    case 'witness':
+      return `witnesses ${proof.witnesses.join(', ')}: entry ${proof.leaf_index} of ${proof.tree_size} in "${proof.origin}"`;
+    case 'digest':
+      return `the ${proof.member} of ${proof.of}`;
+  }
+}
+
+const MOST_SPEAKERS = 3;
+
+/** Names the parties that recorded the facts: anyone can make a statement, so this comes first. */
+export function speakers(claims: readonly Claim[]): string {
+  const named = claims.flatMap(({ kind, facts: { tenancy, issuer } }) => {
+    if (kind !== 'statement' && kind !== 'event') return [];
+    return tenancy === undefined ? [issuer ?? 'an unnamed issuer'] : [`tenancy ${tenancy}`];
+  });
+  const distinct = [...new Set(named)];
+  if (distinct.length === 0) return '';
+  const more = distinct.length - MOST_SPEAKERS;
+  return `This is what ${distinct.slice(0, MOST_SPEAKERS).join(' and ')}${more > 0 ? ` and ${more} others` : ''} recorded.`;
+}
+
+/** Why nothing covers a piece or a member, for a person. */
+export const NOT_COVERED: Readonly<Record<NotCoveredReason, string>> = {
+  unproven: 'NOT PROVEN',
+  by_design: 'covered by no log',
+  explanation: 'not evidence',
+};
