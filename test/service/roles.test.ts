@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { runCli } from '../../src/cli/run-cli.js';
+import { toBase64Url } from '../../src/core/bytes.js';
+import { Header } from '../../src/core/cose/labels.js';
+import { decodeSign1 } from '../../src/core/cose/sign1.js';
 import { type Client, clientWith, freePort, requestToken, template, until } from '../api/test-service.js';
 import { freshVcon, report } from '../plugins/plugin-rig.js';
 import { type BuiltProgram, killBuilt, startBuilt } from '../support/built-program.js';
@@ -95,6 +100,17 @@ describe.skipIf(!serverUrl)('one deployment in three processes', { timeout: LONG
     await database.close();
   });
 
+  async function keysCommand(...args: string[]): Promise<{ readonly out: string; readonly exitCode: number }> {
+    const out: string[] = [];
+    const terminal = { print: (text: string) => out.push(text), complain: () => undefined, exitCode: 0 };
+    const before = process.env;
+    process.env = { ...before, KEYS_DIR: shared['KEYS_DIR']!, PUBLIC_URL: api!.url };
+    await runCli(['keys', ...args], terminal).finally(() => {
+      process.env = before;
+    });
+    return { out: out.join('\n'), exitCode: terminal.exitCode };
+  }
+
   it('what the api accepts is sealed by the ledger, and proven by the api', async () => {
     const path = await post(owner);
     await expectConfirmed(owner, path);
@@ -119,6 +135,34 @@ describe.skipIf(!serverUrl)('one deployment in three processes', { timeout: LONG
     for (const path of ['/healthz', '/readyz', '/metrics'])
       expect((await fetch(`${ledger!.url}${path}`)).status).toBe(200);
     expect((await clientWith(ledger!.url, owner.token).get('/archivist/v2/assets')).status).toBe(404);
+  });
+
+  it('a key rotated at the api stays pending until the ledger has adopted it, and then the ledger seals with it', async () => {
+    type Listed = { readonly key_id: string; readonly role: string; readonly state: string };
+    const sealKeys = async (): Promise<Readonly<Record<string, string>>> => {
+      const { keys } = JSON.parse((await keysCommand('list', '--json')).out) as { keys: Listed[] };
+      return Object.fromEntries(keys.filter((key) => key.role === 'seal').map((key) => [key.state, key.key_id]));
+    };
+    ledger!.program.signal('SIGSTOP');
+    const rotation = keysCommand('rotate', 'seal');
+    const listed = await vi.waitFor(async () => {
+      const keys = await sealKeys();
+      expect(keys['pending']).toBeDefined();
+      return keys;
+    }, WITHIN_MS);
+    await wait(3_000);
+    expect(await sealKeys()).toEqual(listed);
+    ledger!.program.signal('SIGCONT');
+    expect((await rotation).exitCode).toBe(0);
+    expect(await sealKeys()).toEqual({ active: listed['pending'], retired: listed['active'] });
+    // Each process adopts a manifest within seconds; until then the ledger seals with the retired key.
+    await vi.waitFor(async () => {
+      const path = await post(owner);
+      await expectConfirmed(owner, path);
+      const { bytes } = await owner.get(`${path}/receipt`);
+      const kid = decodeSign1(bytes).protectedHeader.get(Header.kid) as Uint8Array;
+      expect(toBase64Url(kid)).toBe(listed['pending']);
+    }, WITHIN_MS);
   });
 
   it('the worker delivers through the api what a conserver reports', async () => {

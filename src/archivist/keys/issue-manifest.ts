@@ -1,3 +1,4 @@
+import { equalBytes } from '../../core/bytes.js';
 import { keyAlgorithms } from '../../core/cose/public-key.js';
 import { type KeyManifest, unsignedKeyManifest } from '../../core/keys/key-manifest.js';
 import { completeKeyManifest } from '../../core/keys/sign-key-manifest.js';
@@ -7,7 +8,7 @@ import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Ids } from '../../platform/ids.js';
 import type { KeyStore } from '../../platform/keys/key-store.js';
-import { lockKeyManifests } from '../../platform/keys/manifest/key-manifest-store.js';
+import { listKeyManifests, lockKeyManifests } from '../../platform/keys/manifest/key-manifest-store.js';
 import type { KeyManifests } from '../../platform/keys/manifest/key-manifests.js';
 import { manifestRows } from '../../platform/keys/manifest/manifest-rows.js';
 import { nodeVerify } from '../../platform/keys/node-verify.js';
@@ -62,6 +63,16 @@ export async function issueManifest(
   return enterManifest(deps, await completeKeyManifest(await draftManifest(deps, change), signer), also);
 }
 
+/** A database that was set back has another keys log: a manifest entered there would fork it. */
+async function requireStored(tx: Tx, tenantId: string, { manifest, bytes }: TrustedKeyManifest): Promise<void> {
+  const [row] = await listKeyManifests(tx, tenantId, BigInt(manifest.number), 1);
+  if (row && equalBytes(row.manifest, bytes)) return;
+  throw new ApiError(
+    'conflict',
+    `Key manifest ${manifest.number} is not in the database: the database was set back, and no key can be changed. Restore its newest backup.`,
+  );
+}
+
 /**
  * Stores a signed manifest that follows the current one, and lets this process adopt it.
  * @throws {VerificationError} when it does not follow, or is not signed by the root key
@@ -77,6 +88,7 @@ export async function enterManifest(
   const { manifest } = next;
   await deps.database.inTransaction('system', async (tx) => {
     await lockKeyManifests(tx);
+    await requireStored(tx, log.tenantId, deps.manifests.current);
     const row = { number: BigInt(manifest.number), entryId: deps.ids.uuid(), manifest: bytes };
     if (!(await enterKeyManifest(tx, log, row)))
       throw new ApiError(

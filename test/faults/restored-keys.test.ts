@@ -1,0 +1,109 @@
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../../src/cli/run-cli.js';
+import { toHex } from '../../src/core/bytes.js';
+import { decodeKeyManifests } from '../../src/core/keys/verify-key-manifests.js';
+import { sha256 } from '../../src/core/sha256.js';
+import { createDeployment, type Deployment, ENGINES, type RunningProcess } from './deployment.js';
+import { until } from './journal.js';
+
+/** The newest engine serves: what is set back is rows and files, the same on each. */
+const ENGINE = ENGINES.at(-1)!;
+
+describe('a deployment whose database was restored from a copy older than its newest key manifest', () => {
+  let deployment: Deployment;
+  let restore: () => Promise<void>;
+  let rotated: { readonly number: number; readonly hash: string; readonly fingerprint: string };
+  let first: Uint8Array;
+  const keysDir = () => join(deployment.folder, 'keys');
+  const rememberedFile = async () =>
+    join(keysDir(), (await readdir(keysDir())).find((name) => name.startsWith('key-manifest-'))!);
+
+  beforeAll(async () => {
+    deployment = await createDeployment(ENGINE);
+    const before = await deployment.start();
+    first = new Uint8Array(await readFile(await rememberedFile()));
+    await before.stop();
+    restore = await deployment.backUp();
+    const after = await deployment.start();
+    expect((await keys(after, 'rotate', 'chain')).exitCode).toBe(0);
+    rotated = { ...(await published(after)), fingerprint: await fingerprint(after) };
+    expect(rotated.number).toBe(3);
+    await after.stop();
+    await restore();
+  }, 120_000);
+  afterAll(() => deployment?.close());
+
+  async function keys({ url }: RunningProcess, ...args: string[]) {
+    const [out, err]: [string[], string[]] = [[], []];
+    const terminal = {
+      print: (text: string) => out.push(text),
+      complain: (text: string) => err.push(text),
+      exitCode: 0,
+    };
+    const before = process.env;
+    process.env = { ...before, KEYS_DIR: keysDir(), PUBLIC_URL: url };
+    await runCli(['keys', ...args], terminal).finally(() => {
+      process.env = before;
+    });
+    return { out: out.join('\n'), err: err.join('\n'), exitCode: terminal.exitCode };
+  }
+
+  const fingerprint = async (running: RunningProcess) =>
+    /Root key \(.*\): (\S+)/.exec((await keys(running, 'list')).out)![1]!;
+
+  async function published({ url }: RunningProcess): Promise<{ number: number; hash: string }> {
+    const answer = await fetch(`${url}/verifiabledata/keys/manifest`);
+    const newest = decodeKeyManifests(new Uint8Array(await answer.arrayBuffer())).at(-1)!;
+    return { number: newest.manifest.number, hash: toHex(sha256(newest.bytes)) };
+  }
+
+  async function expectNewestAndFault(running: RunningProcess, fault: string): Promise<void> {
+    const { fingerprint: root, ...newest } = rotated;
+    expect(await published(running)).toEqual(newest);
+    expect(await fingerprint(running)).toBe(root);
+    const list = await until(
+      async () => (await keys(running, 'list')).out,
+      (text) => text.includes('FAULT'),
+    );
+    expect(list).toContain(fault);
+    const ready = await (await fetch(`${running.url}/readyz`)).text();
+    expect(ready).toContain('FAULTS');
+  }
+
+  it('goes on with the manifest that KEYS_DIR remembers, and says that the database was set back', async () => {
+    const running = await deployment.start();
+    await expectNewestAndFault(running, 'key manifest 3 is not in the database: it was set back');
+    const refused = await keys(running, 'rotate', 'chain');
+    expect([refused.exitCode, refused.err]).toEqual([1, expect.stringContaining('no key can be changed')]);
+    expect((await published(running)).number).toBe(3);
+    await running.stop();
+  }, 60_000);
+
+  it('takes the newest manifest from the object store if KEYS_DIR was set back too', async () => {
+    await writeFile(await rememberedFile(), first);
+    const running = await deployment.start();
+    await expectNewestAndFault(running, 'key manifest 3 is not in the database: it was set back');
+    await running.stop();
+  }, 60_000);
+
+  it('takes it from there too if KEYS_DIR lost the file, because the root key signed the older one', async () => {
+    await rm(await rememberedFile());
+    const running = await deployment.start();
+    await expectNewestAndFault(running, 'key manifest 3 is not in the database: it was set back');
+    await running.stop();
+  }, 60_000);
+
+  it.runIf(ENGINE === 'PostgreSQL')(
+    'makes no first manifest again when the database and KEYS_DIR lost theirs: it does not start',
+    async () => {
+      await rm(await rememberedFile());
+      await deployment.owner('DELETE FROM archivist.key_manifest');
+      const process = deployment.spawn();
+      expect(await process.ready).toBeUndefined();
+      expect(process.output()).toContain('the object store has another key manifest 1');
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,133 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { rotateDeploymentKey } from '../../src/archivist/operator/manage-keys.js';
+import { runCli } from '../../src/cli/run-cli.js';
+import { toBase64Url } from '../../src/core/bytes.js';
+import { keyThumbprint } from '../../src/core/cose/cose-key.js';
+import type { Verdict } from '../../src/core/verify/verdict.js';
+import { parseConfig } from '../../src/platform/config.js';
+import { isManifestRole, manifestRows } from '../../src/platform/keys/manifest/manifest-rows.js';
+import { listSigningKeys, type SigningKeyRow } from '../../src/platform/keys/signing-key-store.js';
+import { type RunningService, startService } from '../../src/start-service.js';
+import { clientOf, startTestService, type TestService, template } from '../api/test-service.js';
+
+const PATIENCE = { timeout: 60_000, interval: 200 };
+const LONG = 120_000;
+
+describe('a deployment whose keys are older than key manifests', { timeout: LONG }, () => {
+  let running: TestService;
+  let service: RunningService;
+  let folder: string;
+  let before: SigningKeyRow[];
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'keys-upgrade-'));
+    running = await startTestService({ KEYS_DIR: join(folder, 'keys') });
+    service = running.service;
+    await statement('before.cose');
+    for (const role of ['issuer', 'seal'] as const) await rotateDeploymentKey(service.parts.keys, role);
+    before = await storedKeys();
+    await forgetManifests();
+    service = await startService(parseConfig(running.environment));
+  }, LONG);
+  afterAll(async () => {
+    await service?.close();
+    await running?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function storedKeys(): Promise<SigningKeyRow[]> {
+    const { database, deployment } = service.parts;
+    const rows = await database.inTransaction('system', (tx) => listSigningKeys(tx, deployment.deploymentTenancy));
+    return rows.filter(({ role }) => isManifestRole(role));
+  }
+
+  /** Takes away everything that versions before key manifests did not have: the rows stay that they had. */
+  async function forgetManifests(): Promise<void> {
+    const { keysLog } = service.parts.deployment;
+    const root = `${toBase64Url(keyThumbprint(service.parts.keys.manifests.current.manifest.root))}.pem`;
+    await service.close();
+    for (const table of ['leaf', 'seal', 'node_page', 'intake', 'cosigned_checkpoint'])
+      await running.asOwner(`DELETE FROM archivist.${table} WHERE log_id = '${keysLog}'`);
+    await running.asOwner(
+      `DELETE FROM archivist.statement s USING archivist.key_manifest m WHERE s.event_id = m.entry_id`,
+    );
+    await running.asOwner('DELETE FROM archivist.key_manifest');
+    await running.asOwner('UPDATE archivist.signing_key SET certificate = NULL');
+    await running.asOwner(
+      `UPDATE archivist.log SET size = 0, leaves = 0, last_idtimestamp = DEFAULT, seal_number = 0, sealed_size = 0,
+              published_number = 0, published_size = 0, witnessed_leaves = DEFAULT WHERE log_id = '${keysLog}'`,
+    );
+    const objects = join(running.environment.DATA_DIR, 'objects');
+    for (const each of [`key-manifests/${keysLog}`, `seals/${keysLog}`])
+      await rm(join(objects, each), { recursive: true });
+    for (const name of await readdir(join(folder, 'keys')))
+      if (name === root || name.startsWith('key-manifest-')) await rm(join(folder, 'keys', name));
+  }
+
+  async function statement(name: string): Promise<string> {
+    const owner = await clientOf(service.url, running.owner.clientId, running.ownerSecret);
+    const asset = await owner.post('/archivist/v2/assets', { attributes: {} });
+    const event = await owner.post(`/archivist/v2/${asset.json['identity']}/events`, {
+      operation: 'Record',
+      behaviour: 'RecordEvidence',
+      event_attributes: template('vcon://0190a8c0-0000-7000-8000-0000000000ab'),
+    });
+    return vi.waitFor(async () => {
+      const answer = await owner.get(`/archivist/v2/${event.json['identity']}/transparent-statement`);
+      expect(answer.status).toBe(200);
+      await writeFile(join(folder, name), answer.bytes);
+      return join(folder, name);
+    }, PATIENCE);
+  }
+
+  async function verify(...files: string[]): Promise<Verdict & { readonly exitCode: number }> {
+    const manifest = join(folder, 'manifest.cbor');
+    const answer = await fetch(`${service.url}/verifiabledata/keys/manifest`);
+    await writeFile(manifest, new Uint8Array(await answer.arrayBuffer()));
+    const out: string[] = [];
+    const terminal = { print: (text: string) => out.push(text), complain: () => undefined, exitCode: 0 };
+    const root = ['--root', service.rootFingerprint, '--manifest', manifest];
+    await runCli(['verify', ...root, '--statement-only', '--json', ...files], terminal);
+    return { ...(JSON.parse(out.join('\n')) as Verdict), exitCode: terminal.exitCode };
+  }
+
+  it('gets a first manifest that lists them with their states and intervals, as entry 0 of the keys log', async () => {
+    const { manifest } = service.parts.keys.manifests.current;
+    expect(manifest.number).toBe(1);
+    expect(before.filter(({ state }) => state === 'retired')).toHaveLength(2);
+    const listed = manifestRows(manifest);
+    const shown = (rows: readonly SigningKeyRow[]) =>
+      rows.map(({ keyId, role, state, validFrom, validUntil }) => ({ keyId, role, state, validFrom, validUntil }));
+    const byId = (rows: ReturnType<typeof shown>) => rows.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1));
+    expect(byId(shown(listed))).toEqual(byId(shown(before)));
+    const path = `${service.url}/verifiabledata/tlog/${service.parts.deployment.keysLog}`;
+    await vi.waitFor(async () => {
+      const checkpoint = await (await fetch(`${path}/checkpoint`)).text();
+      expect(checkpoint.split('\n')[1]).toBe('1');
+    }, PATIENCE);
+  });
+
+  it('verifies older entries, and the verdict says that they are older than the manifest; newer ones are not', async () => {
+    const older = await verify(join(folder, 'before.cose'));
+    expect([older.outcome, older.exitCode]).toEqual(['verified', 0]);
+    const history = older.missing.filter(({ what }) => what === 'key_history');
+    expect(history.length).toBeGreaterThan(0);
+    for (const { detail } of history) expect(detail).toContain('is older than the manifest');
+    const newer = await verify(await statement('after.cose'));
+    expect([newer.outcome, newer.missing.map(({ what }) => what)]).toEqual([
+      'verified',
+      expect.not.arrayContaining(['key_history']),
+    ]);
+  });
+
+  it('has no fault: tenancies’ keys are certified, and the folder holds root and manifest', async () => {
+    expect(service.parts.keys.faults()).toEqual([]);
+    const names = await readdir(join(folder, 'keys'));
+    expect(names.some((name) => name.startsWith('key-manifest-'))).toBe(true);
+    expect(await readFile(join(folder, 'keys', names.find((name) => name.startsWith('key-manifest-'))!))).toEqual(
+      Buffer.from(service.parts.keys.manifests.current.bytes),
+    );
+  });
+});
