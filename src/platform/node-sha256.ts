@@ -16,3 +16,8 @@ export const nodeSha256: Sha256 = (...parts) => {
       : crypto.createHash('sha256').update(whole).digest(),
   );
 };
+
+/** SHA-256 of a text's UTF-8 form, in base64: a key for what must not be held in memory itself. */
+export function textDigest(text: string): string {
+  return oneShot ? oneShot('sha256', text, 'base64') : crypto.createHash('sha256').update(text).digest('base64');
+}

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
 import { recertifyTenancyKeys } from '../archivist/keys/recertify-tenancy-keys.js';
 import type { KeyOperatorDeps } from '../archivist/operator/manage-keys.js';
 import type { OperatorDeps } from '../archivist/operator/manage-tenancies.js';
@@ -30,6 +31,7 @@ import { secretFiles } from '../platform/keys/secret-files.js';
 import type { Logger } from '../platform/logger.js';
 import { createSendMail } from '../platform/mail.js';
 import type { Metrics } from '../platform/metrics.js';
+import { textDigest } from '../platform/node-sha256.js';
 import type { Database } from '../platform/postgres/database.js';
 import { createPageTokens, type PageTokens } from '../platform/postgres/page-token.js';
 import type { OpenDeployment } from './open-deployment.js';
@@ -139,6 +141,7 @@ function createCallerOf(ofApplication: Authenticate, people: PeopleDeps): Authen
   const { publicUrl } = people;
   const ofCertificate = createAuthenticateCertificate(people);
   const ofMember = createAuthenticateMember({ database: people.database, tokens: createProviderTokens(people) });
+  const issuerOf = rememberedIssuers();
   return async (request) => {
     const { authorization, cookie } = request.headers;
     if (authorization === undefined && mayUseSession(request)) {
@@ -148,8 +151,23 @@ function createCallerOf(ofApplication: Authenticate, people: PeopleDeps): Authen
     const shown = authorization === undefined ? await ofCertificate(request) : undefined;
     if (shown) return shown;
     const token = authorization?.match(/^bearer +(\S+) *$/i)?.[1];
-    const issuer = token === undefined ? undefined : claimedIssuer(token);
+    const issuer = token === undefined ? undefined : issuerOf(token);
     if (token === undefined || issuer === undefined || issuer === tokenIssuer(publicUrl)) return ofApplication(request);
     return ofMember(token, request.headers['archivist-tenancy']?.toString());
+  };
+}
+
+const REMEMBERED_ISSUERS = 10_000;
+
+/** The issuer that a token claims. Reading it costs more than anything else in the check of a token seen before. */
+function rememberedIssuers(): (token: string) => string | undefined {
+  const remembered = new LRUCache<string, string>({ max: REMEMBERED_ISSUERS });
+  return (token) => {
+    const digest = textDigest(token);
+    const known = remembered.get(digest);
+    if (known !== undefined) return known;
+    const issuer = claimedIssuer(token);
+    if (issuer !== undefined) remembered.set(digest, issuer);
+    return issuer;
   };
 }

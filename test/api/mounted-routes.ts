@@ -1,4 +1,4 @@
-import express, { type Express } from 'express';
+import express from 'express';
 import { vi } from 'vitest';
 import { startTestService, type TestService } from './test-service.js';
 
@@ -17,20 +17,14 @@ interface Operation {
   readonly 'x-extension'?: boolean;
 }
 
-interface MountedLayer {
-  readonly route?: { readonly path: string };
-}
-
-/** A service, and the paths that its router really answers to: read off the router, not off what is said of it. */
+/** A service, and the paths that its routers really answer to: read off the routers, not off their description. */
 export async function startObservedService(
   environment: Record<string, string> = {},
 ): Promise<TestService & { readonly mountedPaths: readonly string[] }> {
-  const mounting = vi.spyOn(express.application, 'all');
+  const mounting = vi.spyOn(express.Router.prototype as unknown as { all(path: string): void }, 'all');
   try {
     const running = await startTestService(environment);
-    const app = mounting.mock.contexts[0] as Express;
-    const layers = app.router.stack as MountedLayer[];
-    const mountedPaths = layers.flatMap((layer) => (layer.route ? [documentPath(layer.route.path)] : []));
+    const mountedPaths = [...new Set(mounting.mock.calls.map(([path]) => documentPath(path)))];
     return { ...running, mountedPaths };
   } finally {
     mounting.mockRestore();

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
+import { nodeSha256 } from '../../platform/node-sha256.js';
 
 /** Makes a create safe to repeat (docs/design/README.md#data): the caller, the request and a digest of its body. */
 export interface IdempotencyClaim {
@@ -28,8 +28,8 @@ export function idempotencyClaim(
   const scope = JSON.stringify([principal.issuer, principal.subject, method, path, key]);
   return {
     tenantId: principal.tenantId,
-    scope: createHash('sha256').update(scope).digest(),
-    bodyHash: createHash('sha256').update(request.rawBody).digest(),
+    scope: nodeSha256(Buffer.from(scope)),
+    bodyHash: nodeSha256(typeof request.rawBody === 'string' ? Buffer.from(request.rawBody) : request.rawBody),
   };
 }
 

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { decodeProtectedHeader, importJWK, type JWTPayload, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Authenticate, Principal } from '../../platform/http/principal.js';
 import type { Keyring, PublishedKey } from '../../platform/keys/keyring.js';
+import { textDigest } from '../../platform/node-sha256.js';
 import { isReservedClaim } from '../applications/custom-claims.js';
 import { EPOCH_CLAIM, TOKEN_LIFETIME_SECONDS, tokenAudience, tokenIssuer } from './access-token.js';
 import type { ClientAddress, Standing } from './standing-store.js';
@@ -94,7 +94,7 @@ export function createAuthenticate(deps: {
   }
 
   async function read(token: string): Promise<VerifiedToken> {
-    const hash = createHash('sha256').update(token).digest('base64');
+    const hash = textDigest(token);
     const known = verified.get(hash);
     if (known) {
       if (deps.clock.now() < known.expiresAtMs && countsNow(known.kid)) return known;

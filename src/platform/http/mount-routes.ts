@@ -7,6 +7,7 @@ import { crossOriginHeaders, preflightHeaders } from './cross-origin.js';
 import { errorBody, refusalOf } from './error-reply.js';
 import { MASK, maskedBody } from './field-mask.js';
 import { networkOf } from './network-address.js';
+import { indexPaths } from './path-index.js';
 import type { Authenticate, Principal } from './principal.js';
 import { readBody } from './read-body.js';
 import { readJson } from './read-json.js';
@@ -50,8 +51,11 @@ interface Resource {
 export function mountRoutes(app: Express, routes: readonly Route[], deps: PipelineDeps): void {
   // In any other environment, Express sends a stack trace to the caller if sending the refusal fails too.
   app.set('env', 'production');
-  for (const [path, resource] of resourcesOf(routes))
-    app.all(path, (request, response) => dispatch(resource, deps, request, response));
+  const handlers = resourcesOf(routes).map(([path, resource]) => ({
+    path,
+    handle: (request: Request, response: Response) => dispatch(resource, deps, request, response),
+  }));
+  app.use(indexPaths(handlers));
   app.use((request: Request, response: Response) => {
     sendError(response, new ApiError('not_found', 'No resource has this path.'), nearestRoute(routes, request));
   });
@@ -136,7 +140,9 @@ async function answer(
     // Of the headers that Node keeps as lists, only set-cookie is an array, and no request has it.
     headers: request.headers as Record<string, string | undefined>,
     principal,
-    address: networkOf(request.ip),
+    get address() {
+      return networkOf(request.ip);
+    },
     request,
   };
   // Known only from the body; one request was counted before the body was read.
@@ -182,13 +188,14 @@ function pathParameters(request: Request): Record<string, string> {
 
 function send(response: Response, reply: Reply, success: number): void {
   response.statusCode = reply.status ?? success;
-  const bytes = reply.bytes ?? Buffer.from(JSON.stringify(reply.body ?? {}));
+  // Node sends text together with the head in one piece, and bytes in a second one.
+  const content = reply.bytes ?? JSON.stringify(reply.body ?? {});
   const type = reply.contentType ?? (reply.bytes ? 'application/octet-stream' : 'application/json');
   response.setHeader('content-type', type);
   for (const name in reply.headers) response.setHeader(name, reply.headers[name]!);
   if (reply.cookies) response.setHeader('set-cookie', reply.cookies);
-  if (response.statusCode !== 304) response.setHeader('content-length', bytes.length);
-  response.end(bytes);
+  if (response.statusCode !== 304) response.setHeader('content-length', Buffer.byteLength(content));
+  response.end(content);
 }
 
 /** Logs a fault of the service under a number. The caller gets only that number. */
