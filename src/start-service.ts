@@ -165,6 +165,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
       : async () => undefined,
   };
   const scitt = registrationDeps({ ...base, publicUrl, deployment, writer });
+  closers.push(async () => scitt.receipts.close());
   const payloadHash = await openPayloadHash({ ...base, config, scitt, keyring, nudge, closers });
   const limiter = openLimiter(config, base, closers);
   if (servesInterface) await forgetUnlimited(database, quotas);

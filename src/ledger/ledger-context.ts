@@ -7,6 +7,7 @@ import type { ObjectStore } from '../platform/object-store.js';
 import type { Database } from '../platform/postgres/database.js';
 import type { Failpoints } from './failpoints.js';
 import type { LeafSource, StatementSource } from './leaf-source.js';
+import type { LogRef } from './log.js';
 
 /** The inputs of the ledger's operations. */
 export interface LedgerContext {
@@ -17,6 +18,8 @@ export interface LedgerContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly failpoints: Failpoints;
+  /** Called when a seal of the log is published: it can back receipts from now on. Must not throw. */
+  readonly published: (log: LogRef) => void;
   readonly leafSource: LeafSource;
   readonly statementSource: StatementSource;
   /** Claim 1 of seals and receipts. */

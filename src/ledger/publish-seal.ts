@@ -33,6 +33,7 @@ export async function publishSeal(context: LedgerContext, files: MassifFiles, le
     await swapPublished(tx, log);
     await context.failpoints.reach('publish.inside');
   });
+  context.published(log);
   await context.failpoints.reach('publish.after');
   return { ...log, publishedNumber: log.sealNumber, publishedSize: log.sealedSize };
 }

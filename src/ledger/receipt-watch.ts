@@ -1,15 +1,41 @@
+import { LRUCache } from 'lru-cache';
 import type { Logger } from '../platform/logger.js';
+import type { Announcements } from '../platform/postgres/announcements.js';
 import type { Database } from '../platform/postgres/database.js';
 import type { LogRef } from './log.js';
-import { findLog } from './log-store.js';
 import { statementReceipts } from './receipts.js';
 
-const LOOK_MS = 20;
+/** The channel on which ledgers announce the id of a log that has a new published seal. */
+export const SEAL_PUBLISHED = 'seal_published';
+
+/** An announcement can be lost: without one, waiting callers look after this time. */
+const LOOK_AFTER_MS = 500;
+/** Receipts never change, so those that were read are kept, up to this many bytes. */
+const KEPT_BYTES = 32 * 1024 * 1024;
 
 /** Waits for receipts of statement logs, sealed by any process. */
 export interface ReceiptWatch {
   /** The entry's receipt as soon as a published root covers it; undefined if the time ends first. */
   receipt(log: LogRef, entryId: string, withinMs: number): Promise<Uint8Array | undefined>;
+  /** Notices what is published from now on, for entries that do not exist yet. */
+  follow(log: LogRef): FollowedLog;
+  /**
+   * Resolves when a seal of one of these logs is published after the call, at the latest after this time, or after half
+   * a second, because an announcement can be lost.
+   */
+  nextSeal(logs: readonly LogRef[], withinMs: number): Promise<void>;
+  /** The entry's receipt as the database has it now; without a query if it was read before. */
+  read(log: LogRef, entryId: string): Promise<Uint8Array | undefined>;
+  close(): void;
+}
+
+/** A log since a moment before some entries were accepted. */
+export interface FollowedLog {
+  /**
+   * The receipt of an entry that was accepted since then: without a query until a seal is published.
+   * @returns undefined if the time ends first
+   */
+  receipt(entryId: string, withinMs: number): Promise<Uint8Array | undefined>;
 }
 
 interface Waiting {
@@ -21,64 +47,143 @@ interface Waiting {
 interface Queue {
   readonly log: LogRef;
   readonly waiting: Set<Waiting>;
-  /** A new caller has arrived, which may wait for a seal that is already published. */
-  newcomers: boolean;
-  publishedNumber: bigint;
+  /** Something may be there that the last look did not see. */
+  stale: boolean;
+  looking: boolean;
+  timer?: NodeJS.Timeout;
 }
 
-/** One query per log serves all waiting callers: it reads their receipts together, after a new seal or a new caller. */
-export function createReceiptWatch(deps: { readonly database: Database; readonly logger: Logger }): ReceiptWatch {
-  const queues = new Map<string, Queue>();
+interface Sleeper {
+  readonly logIds: readonly string[];
+  wake(): void;
+}
 
-  async function look(queue: Queue): Promise<void> {
+/** One transaction serves all waiting callers of a log: it reads their receipts together after each published seal. */
+export function createReceiptWatch(deps: {
+  readonly database: Database;
+  readonly announcements: Announcements;
+  readonly logger: Logger;
+  /** How long waiting callers rely on announcements; half a second unless told. */
+  readonly lookAfterMs?: number;
+}): ReceiptWatch {
+  const { lookAfterMs = LOOK_AFTER_MS } = deps;
+  const queues = new Map<string, Queue>();
+  const kept = new LRUCache<string, Uint8Array>({
+    maxSize: KEPT_BYTES,
+    sizeCalculation: (receipt) => receipt.length + 200,
+  });
+  const sleepers = new Set<Sleeper>();
+  /** How many announcements this process has heard, of any log. */
+  let heard = 0;
+
+  const stop = deps.announcements.hear(SEAL_PUBLISHED, (logId) => {
+    heard += 1;
+    for (const queue of queues.values()) if (logId === undefined || logId === queue.log.logId) look(queue);
+    for (const sleeper of sleepers) if (logId === undefined || sleeper.logIds.includes(logId)) sleeper.wake();
+  });
+
+  const keyOf = (log: LogRef, entryId: string): string => `${log.logId}/${entryId}`;
+
+  async function readTogether(log: LogRef, entryIds: readonly string[]): Promise<Map<string, Uint8Array>> {
+    const found = await deps.database.inTransaction({ read: [log.tenantId], write: [] }, (tx) =>
+      statementReceipts(tx, log, entryIds),
+    );
+    for (const [entryId, receipt] of found) kept.set(keyOf(log, entryId), receipt);
+    return found;
+  }
+
+  async function readReceipts(queue: Queue): Promise<void> {
     const { log } = queue;
     const asked = [...queue.waiting];
-    const found = await deps.database.inTransaction({ read: [log.tenantId], write: [] }, async (tx) => {
-      const { publishedNumber = 0n } = (await findLog(tx, log)) ?? {};
-      if (!queue.newcomers && publishedNumber === queue.publishedNumber) return undefined;
-      queue.newcomers = false;
-      queue.publishedNumber = publishedNumber;
-      return statementReceipts(tx, log, [...new Set(asked.map(({ entryId }) => entryId))]);
-    });
+    const found = await readTogether(log, [...new Set(asked.map(({ entryId }) => entryId))]);
     for (const each of asked) {
-      const receipt = found?.get(each.entryId);
+      const receipt = found.get(each.entryId);
       if (receipt) each.settle(receipt);
     }
   }
 
-  async function watch(queue: Queue): Promise<void> {
-    while (queue.waiting.size > 0) {
-      try {
-        await look(queue);
-      } catch (error) {
-        queue.newcomers = true;
-        deps.logger.warn({ err: error, logId: queue.log.logId }, 'waiting receipts could not be read');
+  /** Looks now, or again after the look under way. */
+  function look(queue: Queue): void {
+    queue.stale = true;
+    if (!queue.looking) void lookWhileStale(queue);
+  }
+
+  async function lookWhileStale(queue: Queue): Promise<void> {
+    queue.looking = true;
+    try {
+      while (queue.stale && queue.waiting.size > 0) {
+        queue.stale = false;
+        await readReceipts(queue);
       }
-      if (queue.waiting.size > 0) await new Promise((wake) => setTimeout(wake, LOOK_MS));
+    } catch (error) {
+      deps.logger.warn({ err: error, logId: queue.log.logId }, 'waiting receipts could not be read');
+    } finally {
+      queue.looking = false;
     }
-    queues.delete(queue.log.logId);
+    leave(queue);
+  }
+
+  /** Forgets a log for which nobody waits; otherwise sets the next look. */
+  function leave(queue: Queue): void {
+    clearTimeout(queue.timer);
+    if (queue.waiting.size > 0) queue.timer = setTimeout(() => look(queue), lookAfterMs).unref();
+    else if (!queue.looking) queues.delete(queue.log.logId);
+  }
+
+  function queueOf(log: LogRef): Queue {
+    const queue = queues.get(log.logId) ?? { log, waiting: new Set(), stale: false, looking: false };
+    queues.set(log.logId, queue);
+    return queue;
+  }
+
+  /** @param soon whether the receipt may be there already */
+  function wait(log: LogRef, entryId: string, withinMs: number, soon: boolean): Promise<Uint8Array | undefined> {
+    const known = kept.get(keyOf(log, entryId));
+    if (known) return Promise.resolve(known);
+    return new Promise((resolve) => {
+      const queue = queueOf(log);
+      const each: Waiting = {
+        entryId,
+        settle(receipt) {
+          clearTimeout(late);
+          queue.waiting.delete(each);
+          resolve(receipt);
+        },
+      };
+      const late = setTimeout(() => {
+        each.settle(undefined);
+        if (queue.waiting.size === 0) leave(queue);
+      }, withinMs);
+      queue.waiting.add(each);
+      if (soon) look(queue);
+      else if (!queue.looking && queue.waiting.size === 1) leave(queue);
+    });
   }
 
   return {
-    receipt(log, entryId, withinMs) {
-      return new Promise((resolve) => {
-        const known = queues.get(log.logId);
-        const queue = known ?? { log, waiting: new Set(), newcomers: true, publishedNumber: 0n };
-        const each: Waiting = {
-          entryId,
-          settle(receipt) {
-            clearTimeout(late);
-            queue.waiting.delete(each);
-            resolve(receipt);
-          },
+    receipt: (log, entryId, withinMs) => wait(log, entryId, withinMs, true),
+    follow(log) {
+      const before = heard;
+      return { receipt: (entryId, withinMs) => wait(log, entryId, withinMs, heard !== before) };
+    },
+    nextSeal: (logs, withinMs) =>
+      new Promise((resolve) => {
+        const wake = (): void => {
+          clearTimeout(late);
+          sleepers.delete(sleeper);
+          resolve();
         };
-        const late = setTimeout(() => each.settle(undefined), withinMs);
-        queue.newcomers = true;
-        queue.waiting.add(each);
-        if (known) return;
-        queues.set(log.logId, queue);
-        void watch(queue);
-      });
+        const sleeper: Sleeper = { logIds: logs.map(({ logId }) => logId), wake };
+        const late = setTimeout(wake, Math.min(withinMs, lookAfterMs));
+        sleepers.add(sleeper);
+      }),
+    async read(log, entryId) {
+      const known = kept.get(keyOf(log, entryId));
+      return known ?? (await readTogether(log, [entryId])).get(entryId);
+    },
+    close() {
+      stop();
+      for (const queue of queues.values()) clearTimeout(queue.timer);
     },
   };
 }

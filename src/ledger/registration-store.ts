@@ -39,6 +39,8 @@ const COLUMNS = `r.tenant_id, r.statement_hash, r.event_id, r.asset_id, r.submit
 export interface RegisteredEntry {
   readonly assetId: string;
   readonly eventId: string;
+  /** The statement was registered before. */
+  readonly repeated?: true;
 }
 
 /**
@@ -90,7 +92,7 @@ async function earlierEntries(tx: Tx, wanted: readonly Registration[]): Promise<
   return new Map(
     rows.map((row) => [
       keyOf({ tenantId: row.tenant_id, statementHash: row.statement_hash }),
-      { assetId: row.asset_id, eventId: row.event_id },
+      { assetId: row.asset_id, eventId: row.event_id, repeated: true },
     ]),
   );
 }

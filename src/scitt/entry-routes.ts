@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { toHex } from '../core/bytes.js';
-import { statementBytes, statementReceipt } from '../ledger/receipts.js';
+import { statementBytes } from '../ledger/receipts.js';
 import { findPolicy, findRegistration } from '../ledger/registration-store.js';
 import { ApiError } from '../platform/errors.js';
 import { type Reply, type Route, route } from '../platform/http/route.js';
+import type { Tx } from '../platform/postgres/database.js';
 import { timestampOf } from '../platform/timestamps.js';
 import { STATEMENT_LIMITS } from './examine-statement.js';
 import { preferredWaitMs } from './prefer-header.js';
@@ -18,6 +19,10 @@ const ENTRY = z.object({ id: z.string() });
 const FOREVER = { 'cache-control': 'public, max-age=31536000, immutable', 'access-control-allow-origin': '*' };
 const PASSING = { 'cache-control': 'no-store', 'access-control-allow-origin': '*' };
 const RETRY_SECONDS = '1';
+/** Clients that follow redirects at once give up after about twenty: a question waits this long for its answer. */
+const HELD_MS = 4_000;
+/** Questions that wait at once, in this process; more are answered at once. */
+const MAX_HELD = 1_000;
 
 /**
  * Registration by SCRAPI (draft-ietf-scitt-scrapi-11, 2.3 and 2.4). A caller with a token registers statements in the
@@ -46,9 +51,14 @@ function registerRoute(deps: ScittDeps): Route {
     refusal: problemDetails(),
     handle: async ({ principal, rawBody, headers }) => {
       requireCose(headers['content-type']);
-      const { eventId } = await registerStatement(deps, principal, { submitted: rawBody, public: true });
+      const log = deps.publicStatementLog;
+      const followed = deps.receipts.follow(log);
+      const { eventId, repeated } = await registerStatement(deps, principal, { submitted: rawBody, public: true });
       const waitMs = preferredWaitMs(headers['prefer']);
-      const receipt = waitMs === 0 ? undefined : await deps.receipts.receipt(deps.publicStatementLog, eventId, waitMs);
+      if (waitMs === 0) return running(deps, eventId, 303);
+      const receipt = repeated
+        ? await deps.receipts.receipt(log, eventId, waitMs)
+        : await followed.receipt(eventId, waitMs);
       return receipt ? { ...cose(receipt, at(deps, eventId)), status: 201 } : running(deps, eventId, 303);
     },
   });
@@ -63,6 +73,7 @@ export function requireCose(contentType: string | undefined): void {
 }
 
 function receiptRoute(deps: ScittDeps): Route {
+  const held = heldReceipts(deps);
   return route({
     ...reading,
     path: '/entries/:id',
@@ -71,15 +82,28 @@ function receiptRoute(deps: ScittDeps): Route {
     codes: [302, 400, 404],
     answerHeaders: { 200: ['location'], 302: ['location', 'retry-after'] },
     refusal: problemDetails('Operation Not Found'),
-    handle: ({ params }) =>
-      inPublic(deps, params.id, async (tx, eventId) => {
-        const log = deps.publicStatementLog;
-        if (!(await statementBytes(tx, deps.publicTenancy, eventId)))
-          throw new ApiError('not_found', 'There is no registration, running or finished, with this id.');
-        const receipt = await statementReceipt(tx, log, eventId);
-        return receipt ? cose(receipt, { ...at(deps, eventId), ...FOREVER }) : running(deps, eventId, 302);
-      }),
+    handle: async ({ params }) => {
+      const eventId = entryId(params.id);
+      const receipt = (await deps.receipts.read(deps.publicStatementLog, eventId)) ?? (await held(eventId));
+      return receipt ? cose(receipt, { ...at(deps, eventId), ...FOREVER }) : running(deps, eventId, 302);
+    },
   });
+}
+
+/** Waits for the receipt of an entry whose log is not sealed yet. @throws {ApiError} not_found */
+function heldReceipts(deps: ScittDeps): (eventId: string) => Promise<Uint8Array | undefined> {
+  let waiting = 0;
+  return async (eventId) => {
+    const isEntry = await inPublic(deps, eventId, (tx) => statementBytes(tx, deps.publicTenancy, eventId));
+    if (!isEntry) throw new ApiError('not_found', 'There is no registration, running or finished, with this id.');
+    if (waiting >= MAX_HELD) return undefined;
+    waiting += 1;
+    try {
+      return await deps.receipts.receipt(deps.publicStatementLog, eventId, HELD_MS);
+    } finally {
+      waiting -= 1;
+    }
+  };
 }
 
 function statementRoute(deps: ScittDeps): Route {
@@ -144,16 +168,19 @@ function publicResolution({ method, thumbprint }: Readonly<Record<string, string
   return { method, thumbprint };
 }
 
-type InPublic = Parameters<ScittDeps['database']['inTransaction']>[1];
-type PublicTx = Parameters<InPublic>[0];
-
-async function inPublic(
-  deps: ScittDeps,
-  id: string,
-  work: (tx: PublicTx, eventId: string) => Promise<Reply>,
-): Promise<Reply> {
+/** @throws {StatementRefused} */
+function entryId(id: string): string {
   const eventId = id.toLowerCase();
   if (!UUID.test(eventId)) throw new StatementRefused('Invalid locator', 'The id of an entry is a UUID.');
+  return eventId;
+}
+
+async function inPublic<Result>(
+  deps: ScittDeps,
+  id: string,
+  work: (tx: Tx, eventId: string) => Promise<Result>,
+): Promise<Result> {
+  const eventId = entryId(id);
   return deps.database.inTransaction({ read: [deps.publicTenancy], write: [] }, (tx) => work(tx, eventId));
 }
 

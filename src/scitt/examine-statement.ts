@@ -60,8 +60,8 @@ export function examineStatement(submitted: Uint8Array): ExaminedStatement {
 
 function decoded(submitted: Uint8Array): { read: ReadStatement; entry: Uint8Array } {
   try {
-    decodeSign1(submitted, STATEMENT_LIMITS);
-    return { read: readStatement(submitted), entry: statementEntry(submitted) };
+    const sign1 = decodeSign1(submitted, STATEMENT_LIMITS);
+    return { read: readStatement(sign1), entry: statementEntry(sign1) };
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
     throw new StatementRefused('Malformed request', `The body is not a signed statement: ${error.message}.`);

@@ -1,4 +1,6 @@
-import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import type { JsonWebKey, KeyObject } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { toHex } from '../core/bytes.js';
 import type { SignatureAlgorithm } from '../core/cose/algorithms.js';
 import type { CborValue } from '../core/cose/cbor.js';
 import { jwkFromCoseKey, keyThumbprint } from '../core/cose/cose-key.js';
@@ -6,7 +8,7 @@ import { KeyParameter } from '../core/cose/labels.js';
 import { keyAlgorithms, type PublicJwk, publicJwk } from '../core/cose/public-key.js';
 import { checkSignatureShape } from '../core/cose/verify-sign1.js';
 import { VerificationError } from '../core/errors.js';
-import { signatureFits } from '../platform/keys/node-verify.js';
+import { importKey, signatureFitsApart } from '../platform/keys/node-verify.js';
 
 /** A public key that may sign statements, validated when it was read. */
 export interface IssuerKey {
@@ -63,20 +65,23 @@ export function algorithmOfCoseKey(value: CborValue | undefined): CborValue | un
   return value instanceof Map ? value.get(KeyParameter.alg) : undefined;
 }
 
-/** True if this is the algorithm's raw signature over the message by this key; false for a key of another kind. */
-export function verifies(
+/**
+ * True if this is the algorithm's raw signature over the message by this key; false for a key of another kind. The
+ * check runs in the platform's thread pool.
+ */
+export async function verifies(
   { jwk }: IssuerKey,
   algorithm: SignatureAlgorithm,
   message: Uint8Array,
   signature: Uint8Array,
-): boolean {
+): Promise<boolean> {
   try {
     checkSignatureShape(jwk, signature);
   } catch (error) {
     if (error instanceof VerificationError) return false;
     throw error;
   }
-  return signatureFits(jwk, algorithm.number, message, signature);
+  return signatureFitsApart(jwk, algorithm.number, message, signature);
 }
 
 /** True if the key is of the kind that the algorithm uses. */
@@ -94,12 +99,15 @@ function described(read: () => PublicJwk): IssuerKey {
   }
 }
 
-/** Checks that the key's point is on its curve. @throws {KeyUnusable} */
+/** Keys by thumbprint: importing one costs as much as a verification, and an issuer signs many statements. */
+const usedBefore = new LRUCache<string, IssuerKey>({ max: 10_000 });
+
+/** The same key, imported once. Checks that its point is on its curve. @throws {KeyUnusable} */
 function usable(key: IssuerKey): IssuerKey {
-  try {
-    createPublicKey({ key: key.jwk as JsonWebKey, format: 'jwk' });
-    return key;
-  } catch {
-    throw new KeyUnusable('it cannot be used: its point is not on the curve');
-  }
+  const thumbprint = toHex(key.thumbprint);
+  const known = usedBefore.get(thumbprint);
+  if (known) return known;
+  if (!importKey(key.jwk)) throw new KeyUnusable('it cannot be used: its point is not on the curve');
+  usedBefore.set(thumbprint, key);
+  return key;
 }

@@ -6,12 +6,12 @@ import type { Clock } from '../platform/clock.js';
 import type { Principal } from '../platform/http/principal.js';
 import type { Ids } from '../platform/ids.js';
 import type { Logger } from '../platform/logger.js';
-import type { Database, Tx } from '../platform/postgres/database.js';
+import type { Database } from '../platform/postgres/database.js';
 import { type ExaminedStatement, examineStatement } from './examine-statement.js';
-import { DEFAULT_SETTINGS, type RegistrationPolicy, registrationPolicy } from './registration-policy.js';
-import { hasChain, type KeyResolution, type KeySources, resolveKey } from './resolve-key.js';
+import type { RegistrationPolicy } from './registration-policy.js';
+import type { RulesCache } from './registration-rules.js';
+import { hasChain, type KeyResolution, resolveKey } from './resolve-key.js';
 import { statementAttributes } from './statement-attributes.js';
-import { anchorsOfIssuer, findSettings } from './trust-anchor-store.js';
 
 /** A statement that passed the policy, as the provenance side turns it into an event. */
 export interface AcceptedStatement {
@@ -35,6 +35,7 @@ export interface ScittDeps {
   /** Issuer names that only the service itself may use. */
   readonly reservedIssuers: readonly string[];
   readonly receipts: ReceiptWatch;
+  readonly rules: RulesCache;
   /** The MMR log of a tenancy. */
   tenancyLog(tenantId: string): LogRef;
   /**
@@ -42,12 +43,6 @@ export interface ScittDeps {
    * here, implemented by the provenance side, wired by the composition root. When it resolves, its rows are committed.
    */
   accept(principal: Principal, statement: AcceptedStatement): Promise<RegisteredEntry>;
-}
-
-/** The current policy of a tenancy. */
-export async function currentPolicy(deps: ScittDeps, tx: Tx, tenantId: string) {
-  const settings = (await findSettings(tx, tenantId)) ?? DEFAULT_SETTINGS;
-  return { settings, policy: registrationPolicy(settings, deps.reservedIssuers) };
 }
 
 /**
@@ -61,18 +56,12 @@ export async function registerStatement(
 ): Promise<RegisteredEntry> {
   const examined = examineStatement(request.submitted);
   const { tenantId } = principal;
-  const { policy, sources } = await deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {
-    const { settings, policy } = await currentPolicy(deps, tx, tenantId);
-    const sources: KeySources = {
-      issuerKeys: await anchorsOfIssuer(tx, tenantId, examined.issuer),
-      authorities: hasChain(examined) ? await anchorsOfIssuer(tx, tenantId, '') : [],
-      selfAsserted: settings.selfAsserted,
-      reserved: deps.reservedIssuers,
-      nowMs: deps.clock.now(),
-    };
-    return { policy, sources };
+  const { policy, ...rules } = await deps.rules.rulesFor(tenantId, examined.issuer, hasChain(examined));
+  const keyResolution = await resolveKey(examined, {
+    ...rules,
+    reserved: deps.reservedIssuers,
+    nowMs: deps.clock.now(),
   });
-  const keyResolution = resolveKey(examined, sources);
   const { submitted, entry, hash } = examined;
   const { text, digest } = policy;
   const record = registrationRecordHash({ policyDigest: digest, keyResolution });

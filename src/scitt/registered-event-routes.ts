@@ -15,7 +15,6 @@ const OPERATION_ID = new RegExp(`^event_(${UUID})$`);
 const ENTRY_ID = new RegExp(`^(?:public)?assets_(${UUID})_events_(${UUID})$`);
 /** Stock clients poll at once and then every ten seconds, three times in all: the first answer should be final. */
 const SUCCEEDS_WITHIN_MS = 3_000;
-const PAUSE_MS = 50;
 
 /** The two variants of the interface: into the public logs, or into the caller's own. */
 interface Door {
@@ -142,13 +141,17 @@ async function settled(deps: ScittDeps, principal: Principal, registration: Regi
   const { tenantId, eventId } = registration;
   const isPublic = tenantId === deps.publicTenancy;
   const statementLog = isPublic ? deps.publicStatementLog : deps.privateStatementLog;
-  for (let waited = 0; ; waited += PAUSE_MS) {
+  const tenancyLog = deps.tenancyLog(tenantId);
+  for (const until = performance.now() + SUCCEEDS_WITHIN_MS; ; ) {
+    const left = until - performance.now();
+    // Before the look: what is published during it must not be missed.
+    const next = deps.receipts.nextSeal([tenancyLog, statementLog], Math.max(left, 0));
     const done = await readIn(deps, principal, async (tx) => {
-      if (!(await mmrReceipt(tx, deps.tenancyLog(tenantId), eventId, 'map'))) return false;
+      if (!(await mmrReceipt(tx, tenancyLog, eventId, 'map'))) return false;
       return (await statementReceipt(tx, statementLog, eventId)) !== undefined;
     });
-    if (done || waited >= SUCCEEDS_WITHIN_MS) return done;
-    await new Promise((wake) => setTimeout(wake, PAUSE_MS));
+    if (done || left <= 0) return done;
+    await next;
   }
 }
 

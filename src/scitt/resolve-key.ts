@@ -18,7 +18,7 @@ import {
 } from './issuer-key.js';
 import { isReservedIssuer } from './reserved-issuer.js';
 import { StatementRefused } from './statement-refused.js';
-import { anchorHasKid, anchorKey, type TrustAnchor } from './trust-anchor.js';
+import { anchorCertificate, anchorHasKid, anchorKey, type TrustAnchor } from './trust-anchor.js';
 
 /** Where the key of a statement may be found. */
 export interface KeySources {
@@ -44,14 +44,14 @@ export type KeyResolution =
  * - Otherwise the key in the statement is used.
  * @throws {StatementRefused}
  */
-export function resolveKey(statement: ExaminedStatement, sources: KeySources): KeyResolution {
+export async function resolveKey(statement: ExaminedStatement, sources: KeySources): Promise<KeyResolution> {
   if (isReservedIssuer(statement.issuer, sources.reserved))
     throw rejected('This issuer name is reserved for the service itself.');
   const { key, resolution } = found(statement, sources);
   const { algorithm, payload } = statement;
   const { protectedBytes, signature } = statement.read.sign1;
   if (!fits(key, algorithm)) throw rejected(`The key of the statement does not fit its algorithm ${algorithm.name}.`);
-  if (!verifies(key, algorithm, signatureInput(protectedBytes, payload), signature))
+  if (!(await verifies(key, algorithm, signatureInput(protectedBytes, payload), signature)))
     throw rejected('The signature of the statement does not verify.');
   return resolution;
 }
@@ -106,7 +106,7 @@ function keyOfConfirmation({ confirmationKey, algorithm }: ExaminedStatement): F
 function keyOfChain(statement: ExaminedStatement, sources: KeySources): Found {
   try {
     const chain = certificateChain(statement.read.sign1).map(readCertificate);
-    const authorities = sources.authorities.map((anchor) => readCertificate(anchor.material));
+    const authorities = sources.authorities.map(anchorCertificate);
     const place = authorityOfIssuer(chain, authorities, statement.issuer, sources.nowMs);
     const key = issuerKey(chain[0]!.x509.publicKey);
     const trustAnchor = sources.authorities[place]!.anchorId;

@@ -105,9 +105,22 @@ function readAuthority(pem: string): Certificate {
   }
 }
 
+/** What anchors hold, parsed once for each anchor that is in memory. */
+const keys = new WeakMap<TrustAnchor, IssuerKey>();
+const certificates = new WeakMap<TrustAnchor, Certificate>();
+
 /** The key of a registered issuer. */
 export function anchorKey(anchor: TrustAnchor): IssuerKey {
-  return issuerKeyOfJwk(JSON.parse(anchor.material) as Record<string, unknown>);
+  const key = keys.get(anchor) ?? issuerKeyOfJwk(JSON.parse(anchor.material) as Record<string, unknown>);
+  keys.set(anchor, key);
+  return key;
+}
+
+/** The certificate of a registered authority. */
+export function anchorCertificate(anchor: TrustAnchor): Certificate {
+  const certificate = certificates.get(anchor) ?? readCertificate(anchor.material);
+  certificates.set(anchor, certificate);
+  return certificate;
 }
 
 /** True if a statement's kid names this key: its registered kid, or its thumbprint. */

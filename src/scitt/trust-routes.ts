@@ -3,7 +3,8 @@ import { toHex } from '../core/bytes.js';
 import type { Principal } from '../platform/http/principal.js';
 import { type Route, route } from '../platform/http/route.js';
 import { uuidSchema } from '../platform/uuid-schema.js';
-import { currentPolicy, type ScittDeps } from './register-statement.js';
+import type { ScittDeps } from './register-statement.js';
+import { currentPolicy } from './registration-rules.js';
 import { createTrustAnchorSchema, trustAnchorResponse, trustAnchorSchema } from './trust-anchor.js';
 import {
   changeSettings,
@@ -54,7 +55,7 @@ function policyRoutes(deps: ScittDeps): Route[] {
 
 function policyOf(deps: ScittDeps, { tenantId }: Principal): Promise<z.infer<typeof policySchema>> {
   return deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {
-    const { policy } = await currentPolicy(deps, tx, tenantId);
+    const { policy } = await currentPolicy(tx, tenantId, deps.reservedIssuers);
     return { policy: { ...policy.document }, policy_sha256: toHex(policy.digest) };
   });
 }

@@ -1,6 +1,6 @@
 import { toBase64Url } from '../core/bytes.js';
 import { permits } from '../iam/access/permits.js';
-import { administer } from '../iam/security/administer.js';
+import { type Administered, administer } from '../iam/security/administer.js';
 import { ApiError } from '../platform/errors.js';
 import type { Principal } from '../platform/http/principal.js';
 import type { Tx } from '../platform/postgres/database.js';
@@ -30,7 +30,7 @@ export function createTrustAnchor(
   body: CreateTrustAnchorBody,
 ): Promise<TrustAnchor> {
   const { tenantId } = principal;
-  return administer(deps, principal, { action: 'trust_anchor.create', resource: 'trust_anchors' }, async (tx) => {
+  return changing(deps, principal, { action: 'trust_anchor.create', resource: 'trust_anchors' }, async (tx) => {
     const createdAt = new Date(deps.clock.now());
     const anchor: TrustAnchor = { ...readTrustAnchor(body), tenantId, anchorId: deps.ids.uuid(), createdAt };
     if (isReservedIssuer(anchor.issuer, deps.reservedIssuers))
@@ -51,7 +51,7 @@ export function createTrustAnchor(
  */
 export function deleteTrustAnchor(deps: ScittDeps, principal: Principal, anchorId: string): Promise<void> {
   const act = { action: 'trust_anchor.delete', resource: identityOf(anchorId) } as const;
-  return administer(deps, principal, act, async (tx) => {
+  return changing(deps, principal, act, async (tx) => {
     if (!(await deleteTrustAnchorRow(tx, principal.tenantId, anchorId))) throw noSuchAnchor();
     return { result: undefined };
   });
@@ -76,10 +76,24 @@ export function readTrustAnchorById(deps: ScittDeps, principal: Principal, ancho
 /** Changes the registration policy's settings. @throws {ApiError} forbidden unless the caller is an Owner */
 export function changeSettings(deps: ScittDeps, principal: Principal, settings: RegistrationSettings): Promise<void> {
   const act = { action: 'registration_policy.update', resource: 'registration_policy' } as const;
-  return administer(deps, principal, act, async (tx) => {
+  return changing(deps, principal, act, async (tx) => {
     await setSettings(tx, principal.tenantId, settings);
     return { result: undefined, details: { self_asserted: String(settings.selfAsserted) } };
   });
+}
+
+/** The rules that this process remembers end with the commit; other processes read them again within a second. */
+async function changing<Result>(
+  deps: ScittDeps,
+  principal: Principal,
+  act: Parameters<typeof administer>[2],
+  work: (tx: Tx) => Promise<Administered<Result>>,
+): Promise<Result> {
+  try {
+    return await administer(deps, principal, act, work);
+  } finally {
+    deps.rules.drop(principal.tenantId);
+  }
 }
 
 function requireOwner(principal: Principal): void {

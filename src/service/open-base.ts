@@ -3,6 +3,7 @@ import { leafSource } from '../archivist/leaf-source.js';
 import { statementSource } from '../archivist/statement-source.js';
 import { issuerDid } from '../core/statement/issuer-did.js';
 import { type Failpoints, killingFailpoints } from '../ledger/failpoints.js';
+import { SEAL_PUBLISHED } from '../ledger/receipt-watch.js';
 import { createLedger, type Ledger, type LedgerMetrics } from '../ledger/round.js';
 import { type Clock, systemClock } from '../platform/clock.js';
 import type { Config } from '../platform/config.js';
@@ -13,7 +14,9 @@ import { nodeVerify } from '../platform/keys/node-verify.js';
 import { openKeyStore } from '../platform/keys/open-key-store.js';
 import { createLogger, type Logger } from '../platform/logger.js';
 import { createMetrics, type Metrics } from '../platform/metrics.js';
+import type { Announcements } from '../platform/postgres/announcements.js';
 import type { Database } from '../platform/postgres/database.js';
+import { openAnnouncements } from '../platform/postgres/open-announcements.js';
 import { openDatabase } from '../platform/postgres/open-database.js';
 import { openRedisQueues, postgresQueues } from '../platform/queue/open-queue-backend.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
@@ -41,6 +44,7 @@ export interface Base {
   readonly metrics: Metrics;
   readonly failpoints: Failpoints;
   readonly database: Database;
+  readonly announcements: Announcements;
   readonly queues: QueueBackend;
   readonly objectStore: ReturnType<typeof fileObjectStore>;
   readonly open: OpenDeployment;
@@ -54,6 +58,8 @@ export async function openBase(config: Config, overrides: ServiceOverrides, clos
   await explained('DATA_DIR cannot be used', prepareFolder(config.dataDir));
   const database = await openDatabase(config, logger);
   closers.push(() => database.close());
+  const announcements = openAnnouncements(config, logger);
+  closers.push(() => announcements.close());
   const queues = config.redisUrl ? await openRedisQueues(config.redisUrl, logger) : postgresQueues(database, logger);
   closers.push(() => queues.close());
   const keys = await openKeyStore(config, logger);
@@ -67,6 +73,7 @@ export async function openBase(config: Config, overrides: ServiceOverrides, clos
     metrics: createMetrics(),
     failpoints: overrides.failpoints ?? killingFailpoints(config.failpoint, kill),
     database,
+    announcements,
     queues,
     objectStore,
     open: await openDeployment({ config, database, clock, ids, keys, objectStore }),
@@ -89,6 +96,7 @@ export function createServiceLedger(config: Config, base: Base, metrics: LedgerM
     clock: base.clock,
     logger: base.logger,
     failpoints: base.failpoints,
+    published: ({ logId }) => base.announcements.announce(SEAL_PUBLISHED, logId),
     leafSource,
     statementSource,
     receiptIssuer: config.publicUrl,

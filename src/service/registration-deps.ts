@@ -6,12 +6,15 @@ import type { RegisteredEntry } from '../ledger/registration-store.js';
 import type { Clock } from '../platform/clock.js';
 import type { Ids } from '../platform/ids.js';
 import type { Logger } from '../platform/logger.js';
+import type { Announcements } from '../platform/postgres/announcements.js';
 import type { Database } from '../platform/postgres/database.js';
 import type { ScittDeps } from '../scitt/register-statement.js';
+import { createRulesCache } from '../scitt/registration-rules.js';
 
 /** What registering statements depends on: the provenance side turns accepted statements into events. */
 export function registrationDeps(parts: {
   readonly database: Database;
+  readonly announcements: Announcements;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
@@ -19,7 +22,8 @@ export function registrationDeps(parts: {
   readonly deployment: Deployment;
   readonly writer: AcceptWriter;
 }): ScittDeps {
-  const { database, clock, ids, logger, publicUrl, deployment, writer } = parts;
+  const { database, announcements, clock, ids, logger, publicUrl, deployment, writer } = parts;
+  const reservedIssuers = [serviceDid(publicUrl), publicUrl];
   return {
     database,
     clock,
@@ -29,8 +33,9 @@ export function registrationDeps(parts: {
     publicTenancy: deployment.publicTenancy,
     publicStatementLog: statementLog(deployment, true),
     privateStatementLog: statementLog(deployment, false),
-    reservedIssuers: [serviceDid(publicUrl), publicUrl],
-    receipts: createReceiptWatch({ database, logger }),
+    reservedIssuers,
+    receipts: createReceiptWatch({ database, announcements, logger }),
+    rules: createRulesCache({ database, clock, reservedIssuers }),
     tenancyLog,
     async accept(principal, statement): Promise<RegisteredEntry> {
       const accepted = await writer.accept({ kind: 'registration', principal, ...statement });

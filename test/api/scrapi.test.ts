@@ -76,6 +76,17 @@ describe('a statement that is registered', () => {
     expect(polled.every((status) => status === 302 || status === 200)).toBe(true);
   });
 
+  it('is found by a client that follows redirects at once, because its location waits for the log', async () => {
+    const answer = await fetch(`${running.url}/entries`, {
+      method: 'POST',
+      body: sampleStatement(sampleIssuer()).slice(),
+      headers: { authorization: `Bearer ${client.token}`, 'content-type': 'application/cose', prefer: 'respond-async' },
+      redirect: 'follow',
+    });
+    expect([answer.status, answer.redirected]).toEqual([200, true]);
+    expect(new Uint8Array(await answer.arrayBuffer())).toEqual((await get(answer.url)).bytes);
+  });
+
   it('is the first entry also while that one is not finished', async () => {
     const statement = sampleStatement(sampleIssuer());
     const asked = await Promise.all(Array.from({ length: 6 }, () => register(statement, { prefer: 'respond-async' })));

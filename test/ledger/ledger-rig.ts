@@ -106,6 +106,7 @@ export function createRig(parts: RigParts): LedgerRig {
           );
         },
       },
+      published: () => {},
       statementSource: {
         async contents(_tx, waiting) {
           return waiting.map(({ entryId, entryTenantId }) => ({

@@ -4,8 +4,18 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/platform/config.js';
 import { type RunningService, startService } from '../../src/start-service.js';
+import { sendCose } from '../api/send-cose.js';
 import { sendRequest } from '../api/send-request.js';
-import { type Client, clientWith, freePort, startTestService, type TestService } from '../api/test-service.js';
+import {
+  type Answer,
+  type Client,
+  clientWith,
+  freePort,
+  startTestService,
+  type TestService,
+  until,
+} from '../api/test-service.js';
+import { sampleIssuer, sampleStatement } from '../scitt/sample-statement.js';
 import { serverUrl } from '../support/prerequisites.js';
 
 const APPLICATIONS = '/archivist/iam/v1/applications';
@@ -39,6 +49,38 @@ describe.skipIf(!serverUrl)('two processes of one deployment', () => {
     expect((await throughSecond(client).get('/archivist/v2/assets')).status).toBe(200);
     expect((await first.owner.post(`${APPLICATIONS}/${client.clientId}:revoke-tokens`, '')).status).toBe(200);
     expect((await throughSecond(client).get('/archivist/v2/assets')).status).toBe(401);
+  });
+
+  it('know within a second that the other one trusts an issuer no longer', async () => {
+    const signer = sampleIssuer();
+    const issuer = 'https://two.example';
+    const client = await first.client({});
+    const register = (url: string, subject: string): Promise<Answer> =>
+      sendCose(url, client, '/entries', sampleStatement(signer, { issuer, subject, confirmation: false }));
+    expect((await register(second.url, 'vcon://before')).status).toBe(400);
+    const key = { ...signer.publicKey.export({ format: 'jwk' }), kid: 'testkey' };
+    const { json } = await first.owner.post('/archivist/v1/scitt/trust_anchors', { issuer, public_key: key });
+    const trusted = await until(
+      () => register(second.url, 'vcon://trusted'),
+      ({ status }) => status === 201,
+      5_000,
+    );
+    expect(trusted.status).toBe(201);
+    await sendRequest(first.url, first.owner, 'DELETE', `/archivist/v1/scitt/${json['identity']}`);
+    const removedAt = performance.now();
+    expect((await register(first.url, 'vcon://there')).status).toBe(400);
+    let begun = removedAt;
+    let asked = 0;
+    await until(
+      () => {
+        begun = performance.now();
+        asked += 1;
+        return register(second.url, `vcon://after-${asked}`);
+      },
+      ({ status }) => status === 400,
+      5_000,
+    );
+    expect(begun - removedAt).toBeLessThan(1_000);
   });
 
   it('know at once of a role that the other one took away', async () => {

@@ -13,7 +13,8 @@ const FORMS = {
 /** Importing a key costs as much as one verification, and a verifier has few keys for many signatures. */
 const imported = new WeakMap<PublicJwk, KeyObject>();
 
-function importKey(jwk: PublicJwk): KeyObject | undefined {
+/** The key as OpenSSL uses it; undefined if its point is not on its curve. Each `PublicJwk` is imported once. */
+export function importKey(jwk: PublicJwk): KeyObject | undefined {
   const known = imported.get(jwk);
   if (known) return known;
   try {
@@ -21,7 +22,7 @@ function importKey(jwk: PublicJwk): KeyObject | undefined {
     imported.set(jwk, key);
     return key;
   } catch {
-    return undefined; // the point is not on its curve
+    return undefined;
   }
 }
 
@@ -31,6 +32,23 @@ export function signatureFits(jwk: PublicJwk, alg: number, message: Uint8Array, 
   const key = algorithm && keyAlgorithms(jwk).includes(alg) ? importKey(jwk) : undefined;
   if (!algorithm || !key) return false;
   return verify(algorithm.hash, message, { key, ...FORMS[jwk.kty] }, signature);
+}
+
+/** The same as `signatureFits`, checked by the platform's thread pool: many at a time, and the event loop goes on. */
+export function signatureFitsApart(
+  jwk: PublicJwk,
+  alg: number,
+  message: Uint8Array,
+  signature: Uint8Array,
+): Promise<boolean> {
+  const algorithm = evidenceAlgorithm(alg);
+  const key = algorithm && keyAlgorithms(jwk).includes(alg) ? importKey(jwk) : undefined;
+  if (!algorithm || !key) return Promise.resolve(false);
+  return new Promise((resolve, reject) => {
+    verify(algorithm.hash, message, { key, ...FORMS[jwk.kty] }, signature, (error, fits) =>
+      error ? reject(error) : resolve(fits),
+    );
+  });
 }
 
 /** Verifies signatures with OpenSSL: the same results as Web Crypto, faster. */

@@ -37,7 +37,7 @@ export async function registerPayloadHash(deps: PayloadHashDeps, submitted: Uint
   const { log } = deps;
   const { tenantId } = log;
   const examined = examineStatement(submitted);
-  resolveKey(examined, {
+  await resolveKey(examined, {
     issuerKeys: deps.pinned.filter(({ issuer }) => issuer === examined.issuer),
     authorities: [],
     selfAsserted: false,

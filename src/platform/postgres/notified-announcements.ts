@@ -1,0 +1,71 @@
+import pg from 'pg';
+import type { Logger } from '../logger.js';
+import { type Announcements, localAnnouncements } from './announcements.js';
+import { enterServiceRole, SEARCH_PATH } from './service-role.js';
+
+/** All channels share one of the database's, so that a connection listens before anybody asks for a channel. */
+const CHANNEL = 'archivist';
+const RECONNECT_MS = 1_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/**
+ * Announcements by NOTIFY and LISTEN, over one connection of their own that is opened in the background and again after
+ * a failure. A NOTIFY is a statement of its own: inside a transaction it would make commits wait for each other.
+ */
+export function notifiedAnnouncements(url: string, logger: Logger): Announcements {
+  const local = localAnnouncements();
+  let client: pg.Client | undefined;
+  let again: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  function lost(failed: pg.Client, error?: unknown): void {
+    if (failed !== client) return;
+    client = undefined;
+    failed.end().catch(() => undefined);
+    if (closed) return;
+    logger.debug({ err: error }, 'announcements are not heard for now');
+    again = setTimeout(connect, RECONNECT_MS);
+    again.unref();
+  }
+
+  function connect(): void {
+    const fresh = new pg.Client({
+      connectionString: url,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      pipeline: true,
+    });
+    client = fresh;
+    fresh.on('error', (error) => lost(fresh, error));
+    fresh.on('end', () => lost(fresh));
+    fresh.on('notification', ({ payload = '', processId }) => {
+      // Our own were told when they were announced.
+      if (processId === (fresh as unknown as { processID: number }).processID) return;
+      const [channel, text] = payload.split(' ', 2);
+      local.tell(channel, text);
+    });
+    fresh
+      .connect()
+      .then(() => enterServiceRole(fresh, SEARCH_PATH))
+      .then(() => fresh.query(`LISTEN ${CHANNEL}`))
+      .then(() => local.tell(undefined, undefined))
+      .catch((error: unknown) => lost(fresh, error));
+  }
+
+  connect();
+  return {
+    hear: local.hear,
+    announce(channel, text) {
+      local.announce(channel, text);
+      const current = client;
+      current
+        ?.query('SELECT pg_notify($1, $2)', [CHANNEL, `${channel} ${text}`])
+        .catch((error: unknown) => lost(current, error));
+    },
+    async close() {
+      closed = true;
+      clearTimeout(again);
+      await client?.end().catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createReceiptWatch, SEAL_PUBLISHED } from '../../src/ledger/receipt-watch.js';
+import { localAnnouncements } from '../../src/platform/postgres/announcements.js';
+import type { Database } from '../../src/platform/postgres/database.js';
+import { engines } from '../support/engines.js';
+import { type Opened, openEngine } from './test-engines.js';
+
+const LONG_MS = 20_000;
+const silent = pino({ level: 'silent' });
+let opened: Opened;
+beforeAll(async () => {
+  opened = await openEngine(engines()[0]!);
+});
+afterAll(() => opened?.close());
+
+/** A watch over a log of the rig's, and how many transactions it has begun. */
+async function watched(lookAfterMs = LONG_MS) {
+  const rig = opened.rig();
+  const announcements = localAnnouncements();
+  const asked = { transactions: 0 };
+  const database: Database = {
+    ...rig.database,
+    inTransaction: (scope, work) => {
+      asked.transactions += 1;
+      return rig.database.inTransaction(scope, work);
+    },
+  };
+  const log = await rig.newLog('RFC9162_SHA256');
+  const watch = createReceiptWatch({ database, announcements, logger: silent, lookAfterMs });
+  const publish = async (): Promise<void> => {
+    await rig.drain(log);
+    announcements.announce(SEAL_PUBLISHED, log.logId);
+  };
+  return { rig, log, watch, asked, publish };
+}
+
+it('reads a new entry once, when its seal is announced, and once for all who wait', async () => {
+  const { rig, log, watch, asked, publish } = await watched();
+  const followed = watch.follow(log);
+  const [first, second] = await rig.accept(log, 'statement', 2);
+  const waiting = [first!, second!, first!].map((entryId) => followed.receipt(entryId, LONG_MS));
+  expect(asked.transactions).toBe(0);
+  await publish();
+  const receipts = await Promise.all(waiting);
+  expect(receipts.every((receipt) => receipt instanceof Uint8Array)).toBe(true);
+  expect(receipts[2]).toEqual(receipts[0]);
+  expect(asked.transactions).toBe(1);
+  expect(await watch.read(log, second!)).toEqual(receipts[1]);
+  expect(asked.transactions).toBe(1);
+});
+
+it('finds an entry whose seal was announced between its acceptance and the wait', async () => {
+  const { rig, log, watch, publish } = await watched();
+  const followed = watch.follow(log);
+  const [entry] = await rig.accept(log, 'statement', 1);
+  await publish();
+  expect(await followed.receipt(entry!, LONG_MS)).toBeInstanceOf(Uint8Array);
+});
+
+it('finds an entry although the announcement is lost', async () => {
+  const { rig, log, watch } = await watched(100);
+  const followed = watch.follow(log);
+  const [entry] = await rig.accept(log, 'statement', 1);
+  const waiting = followed.receipt(entry!, LONG_MS);
+  await rig.drain(log);
+  expect(await waiting).toBeInstanceOf(Uint8Array);
+});
+
+it('ends with nothing when the time is over, and goes on for who waits longer', async () => {
+  const { rig, log, watch, publish } = await watched();
+  const [entry] = await rig.accept(log, 'statement', 1);
+  const patient = watch.receipt(log, entry!, LONG_MS);
+  expect(await watch.receipt(log, entry!, 20)).toBeUndefined();
+  await publish();
+  expect(await patient).toBeInstanceOf(Uint8Array);
+});
