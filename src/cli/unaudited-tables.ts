@@ -131,6 +131,18 @@ export const UNAUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
     'created_at',
   ),
   member_session: open(ACCESS, 'tenant_id', 'session_hash', 'member_id', 'expires_at', 'groups'),
+  past_grant: open(
+    ACCESS,
+    'tenant_id',
+    'grant_id',
+    'reader_tenant_id',
+    'subject_id',
+    'policy_id',
+    'version',
+    'position',
+    'permission',
+  ),
+  past_grant_asset: open(ACCESS, 'tenant_id', 'asset_id', 'grant_id', 'until'),
   registration_settings: open(TRUST, 'tenant_id', 'self_asserted'),
   schema_migration: open(BOOKKEEPING, 'id', 'name', 'run_on'),
   subject: open(

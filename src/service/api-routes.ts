@@ -1,5 +1,6 @@
 import type { RouteGroup } from '../app.js';
 import { assetRoutes } from '../archivist/assets/asset-routes.js';
+import { keepShares } from '../archivist/assets/keep-shares.js';
 import { assetPolicyRoutes, policyAssetRoutes } from '../archivist/assets/policy-asset-routes.js';
 import { attachmentRoutes } from '../archivist/attachments/attachment-routes.js';
 import type { AttachmentDeps } from '../archivist/attachments/read-attachment.js';
@@ -18,6 +19,7 @@ import type { ProvenanceDeps } from '../archivist/provenance-deps.js';
 import { publicAssetRoutes } from '../archivist/public/public-asset-routes.js';
 import { securityEventRoutes } from '../archivist/security/security-event-routes.js';
 import { accessPolicyRoutes } from '../iam/access/access-policy-routes.js';
+import type { EndSharesDeps } from '../iam/access/end-shares.js';
 import { applicationRoutes } from '../iam/applications/application-routes.js';
 import { inviteRoutes } from '../iam/invites/invite-routes.js';
 import { memberRoutes } from '../iam/members/member-routes.js';
@@ -60,6 +62,7 @@ export function routeGroups(deps: {
   const keyManifestFile = createManifestFile(keyManifests);
   const blobs = { ...provenance, ...deps.blobs };
   const chain = { ...provenance, keyring: deps.keyring };
+  const shares: EndSharesDeps = { keepShares: (tx, ended) => keepShares(tx, provenance, ended) };
   const attachments = attachmentRoutes(blobs);
   const proofs = proofRoutes({
     ...provenance,
@@ -132,12 +135,12 @@ export function routeGroups(deps: {
       name: 'iam/v1/access_policies',
       title: 'Access policies',
       routes: [
-        ...accessPolicyRoutes({ ...provenance, policyChanged: deps.policyChanged }),
+        ...accessPolicyRoutes({ ...provenance, ...shares, policyChanged: deps.policyChanged }),
         ...policyAssetRoutes(provenance),
       ],
     },
     { name: 'iam/v1/assets', title: 'Access policies of assets', routes: assetPolicyRoutes(provenance) },
-    { name: 'iam/v1/subjects', title: 'Subjects', routes: subjectRoutes(provenance) },
+    { name: 'iam/v1/subjects', title: 'Subjects', routes: subjectRoutes({ ...provenance, ...shares }) },
     { name: 'iam/v1/appidp', title: 'Access tokens', routes: tokenRoutes(tokens) },
     { name: 'v1/tlscacertificates', title: 'TLS CA certificates', routes: tlsCaCertificateRoutes(provenance) },
     { name: 'v1/security_events', title: 'Security audit', routes: securityEventRoutes(provenance) },

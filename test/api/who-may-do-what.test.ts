@@ -136,7 +136,7 @@ describe('a partner sees one label', () => {
     for (const path of [event, `${event}/receipt`]) expect(await statusOf(partner, `/archivist/v2/${path}`)).toBe(404);
   });
 
-  it('writes nothing there, and sees nothing once it is no subject any more', async () => {
+  it('writes nothing there, and sees nothing new once it is no subject any more', async () => {
     const partner = await scene.client({ roles: ['OWNER'], otherTenancy: true });
     const subject = await exchangeSubjects(owner, partner);
     const asset = await scene.asset({ partner: 'writer', arc_display_type: 'shared' });
@@ -153,6 +153,8 @@ describe('a partner sees one label', () => {
     expect((await partner.post(`/archivist/v2/${asset}/events`, note)).status).toBe(404);
     expect((await scene.change(partner, `/archivist/iam/v1/${id}`, { display_name: 'x' })).status).toBe(404);
     await scene.remove(owner, `/archivist/iam/v1/${subject}`);
+    expect(await statusOf(partner, `/archivist/v2/${await scene.event(asset, note)}`)).toBe(404);
+    await scene.remove(owner, `/archivist/iam/v1/${id}?withdraw=true`);
     expect(await statusOf(partner, `/archivist/v2/${asset}`)).toBe(404);
   });
 });

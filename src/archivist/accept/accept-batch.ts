@@ -15,12 +15,13 @@ import type { Ids } from '../../platform/ids.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { Quotas } from '../../platform/quotas.js';
 import type { Asset } from '../assets/asset.js';
-import { type AssetChange, changeAssets, findAssets, insertAssets } from '../assets/asset-store.js';
+import { findAssets, insertAssets } from '../assets/asset-store.js';
 import { holdWindowsOpen, insertSimpleHashEvents } from '../chain/anchor-store.js';
 import type { Deployment } from '../deployment.js';
 import { insertAssetEvents } from '../events/asset-event-store.js';
 import { insertAssetFreeEvents } from '../events/asset-free-event-store.js';
 import { type StatementAssetRef, takeStatementAssets } from '../registrations/statement-asset-store.js';
+import { applyChanges } from './apply-changes.js';
 import { attachedBlobs } from './check-attachments.js';
 import { grantsForBatch } from './grants-for-batch.js';
 import { keyReused } from './idempotency.js';
@@ -74,7 +75,7 @@ export async function acceptBatch(tx: Tx, deps: AcceptDeps, submissions: readonl
   });
   const fresh = await settleClaims(tx, drafts, outcomes, new Date(context.nowMs));
   const plans = [...made, ...(await withinQuotas(tx, deps.quotas, fresh, outcomes))];
-  await writePlans(tx, plans);
+  await writePlans(tx, plans, context);
   return { outcomes, logs: logsOf(plans) };
 }
 
@@ -249,7 +250,7 @@ function amountsOf(plan: Plan, tenantId: string): Amounts {
   return { assets: own(plan.assets), events: own(plan.assetEvents), asset_free_events: own(plan.assetFreeEvents) };
 }
 
-async function writePlans(tx: Tx, plans: readonly Plan[]): Promise<void> {
+async function writePlans(tx: Tx, plans: readonly Plan[], batch: BatchContext): Promise<void> {
   await insertAssets(
     tx,
     plans.flatMap((each) => each.assets),
@@ -277,19 +278,11 @@ async function writePlans(tx: Tx, plans: readonly Plan[]): Promise<void> {
   );
   const intake = plans.flatMap((each) => each.intake);
   if (intake.length > 0) await insertIntake(tx, intake);
-  await changeAssets(tx, mergeChanges(plans.flatMap((each) => each.changes)));
-}
-
-/** Merges to one change per asset, where later changes win. Sorted, so that concurrent batches rarely deadlock. */
-function mergeChanges(changes: readonly AssetChange[]): AssetChange[] {
-  const merged = new Map<string, AssetChange>();
-  for (const change of changes) {
-    const key = `${change.tenantId}/${change.assetId}`;
-    const before = merged.get(key);
-    const attributes = { ...before?.attributes, ...change.attributes };
-    merged.set(key, { ...before, ...change, attributes });
-  }
-  return [...merged.entries()].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, change]) => change);
+  await applyChanges(
+    tx,
+    batch,
+    plans.flatMap((each) => each.changes),
+  );
 }
 
 function logsOf(plans: readonly Plan[]): { tenantId: string; logId: string }[] {

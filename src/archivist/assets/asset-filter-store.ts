@@ -1,9 +1,8 @@
-import type { BoundValues } from '../../filter/bound-values.js';
 import { ApiError } from '../../platform/errors.js';
 import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
 import type { ListDescription } from '../../platform/listing/list-query.js';
 import { requirePlain } from '../../platform/plain-text.js';
-import { attributeCondition } from '../listing/attribute-condition.js';
+import { attributeCondition, type ReadableAttributes } from '../listing/attribute-condition.js';
 import { CONFIRMATION_FILTERS, statusCondition } from '../listing/confirmation-filter-store.js';
 import { CHAIN_ID } from './asset.js';
 import { INDEXED_ATTRIBUTES } from './asset-visibility-store.js';
@@ -18,18 +17,18 @@ const NEW_ASSET = {
 /** An index covers tracking together with the attributes; no index covers tracking by itself. */
 const tracked = (text: string, sql: string) =>
   meaning({ kind: 'term', place: 'asset', name: 'tracked', text, hot: true, whole: true }, condition(sql));
-const TRACKED = tracked('true', 'a.tracked');
-const NOT_TRACKED = tracked('false', 'NOT a.tracked');
+const TRACKING = { tracked: tracked('true', 'a.tracked'), not: tracked('false', 'NOT a.tracked') };
+type Tracking = typeof TRACKING;
 
-type Reader = (value: string, parameter: string) => Condition | undefined;
+type Reader = (value: string, parameter: string, tracking: Tracking) => Condition | undefined;
 
 const FILTERS: Readonly<Record<string, Reader>> = {
   confirmation_status: (value, parameter) => statusCondition(NEW_ASSET, value, parameter),
-  tracked: (value, parameter) =>
+  tracked: (value, parameter, tracking) =>
     oneOf(parameter, value, {
-      TRACKED_STATUS_UNSPECIFIED: TRACKED,
-      TRACKED: TRACKED,
-      NOT_TRACKED: NOT_TRACKED,
+      TRACKED_STATUS_UNSPECIFIED: tracking.tracked,
+      TRACKED: tracking.tracked,
+      NOT_TRACKED: tracking.not,
       ANY: undefined,
     }),
   proof_mechanism: (value, parameter) => proofMechanismCondition('a.proof_mechanism', value, parameter),
@@ -66,21 +65,26 @@ export const ASSET_LIST: ListDescription = {
  * Returns the conditions of a list of assets from the query's filters. Untracked assets are left out unless `tracked`
  * says otherwise.
  * @param attributes of the asset, limited to those that this caller may filter by
+ * @param readable whether the asset is tracked, where this caller may not know the current value of each
  * @throws {ApiError} bad_request for an unknown filter or value
  */
 export function assetConditions(
   filters: readonly (readonly [string, string])[],
-  attributes: string | ((key: string, bound: BoundValues) => string),
+  attributes: ReadableAttributes,
+  readable?: Condition,
 ): Condition[] {
+  const tracking: Tracking = readable
+    ? { tracked: readable, not: condition(`NOT (${readable.sql})`, ...readable.values) }
+    : TRACKING;
   const conditions = filters.map(([parameter, value]) => {
     if (parameter.startsWith(ATTRIBUTES.prefix))
-      return attributeCondition({ ...ATTRIBUTES, column: attributes }, parameter, value);
+      return attributeCondition({ ...ATTRIBUTES, ...attributes }, parameter, value);
     if (parameter === 'order_by') return undefined;
     const reader = Object.hasOwn(FILTERS, parameter) ? FILTERS[parameter] : undefined;
     if (!reader) throw new ApiError('bad_request', `${parameter}: no such filter`);
-    return reader(value, parameter);
+    return reader(value, parameter, tracking);
   });
-  if (!filters.some(([parameter]) => parameter === 'tracked')) conditions.push(TRACKED);
+  if (!filters.some(([parameter]) => parameter === 'tracked')) conditions.push(tracking.tracked);
   return conditions.filter((each) => each !== undefined);
 }
 

@@ -123,6 +123,20 @@ export async function changeAssets(tx: Tx, changes: readonly AssetChange[]): Pro
   );
 }
 
+/** Attributes and tracking after the events accepted until then, by `<asset> <milliseconds>`. */
+export async function assetsAt(
+  tx: Tx,
+  wanted: readonly { readonly tenantId: string; readonly assetId: string; readonly until: Date }[],
+): Promise<ReadonlyMap<string, { attributes: Record<string, unknown>; tracked: boolean }>> {
+  if (wanted.length === 0) return new Map();
+  const rows = await tx.query<{ attributes: Record<string, unknown>; tracked: boolean }>(
+    `SELECT archivist.attributes_at(t, a, u) AS attributes, archivist.tracked_at(t, a, u) AS tracked
+       FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) WITH ORDINALITY AS w(t, a, u, place) ORDER BY place`,
+    [wanted.map((each) => each.tenantId), wanted.map((each) => each.assetId), wanted.map((each) => each.until)],
+  );
+  return new Map(rows.map((row, place) => [`${wanted[place]!.assetId} ${wanted[place]!.until.getTime()}`, row]));
+}
+
 function assetOf(row: AssetRow): Asset {
   return {
     tenantId: row.tenant_id,

@@ -1,15 +1,19 @@
 import type { AttributeFilter } from '../../filter/attribute-filter.js';
 import { type BoundValues, boundValues } from '../../filter/bound-values.js';
 import { writeAttributeFilter } from '../../filter/filter-sql.js';
-import { type Grant, has, shows } from '../../iam/access/grant.js';
+import { type Grant, has, type Showing, shows } from '../../iam/access/grant.js';
 import type { Access } from '../../iam/access/open-access.js';
 import { isOwner } from '../../iam/access/owner-and-creator.js';
+import { assetsOfPastGrants } from '../../iam/access/past-grant-store.js';
 import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import type { ReadableAttributes } from '../listing/attribute-condition.js';
 
 /** Attribute columns of an asset that have an index. Longer texts than this many bytes are not indexed. */
 export const INDEXED_ATTRIBUTES = { subject: 'a.subject', arc_display_type: 'a.display_type' } as const;
 const INDEXED_BYTES = 1024;
+/** With more assets of ended shares than this, a scan in list order fills a page soon. */
+const FEW_PAST_ASSETS = 500;
 
 /** True when a list may show everything of that tenancy. */
 export function seesAll({ principal }: Access, tenantId: string): boolean {
@@ -21,23 +25,74 @@ export function visibleAssets(access: Access, tenantId: string): Condition[] {
   const own = meaning({ kind: 'tenancy', tenantId }, condition('a.tenant_id = ?', tenantId));
   if (seesAll(access, tenantId)) return [own];
   const bound = boundValues(() => '?');
-  const visible = reachedAssetsSql(access, tenantId, shows, bound);
+  const visible = `${reachedAssetsSql(access, tenantId, shows, bound)} OR ${pastReachSql(access, tenantId, shows, bound)}`;
   return [own, condition(visible, ...bound.values)];
 }
 
 /**
- * The attributes of the asset `a` that this access may filter by. A key that it may not read is null, so that a filter
- * cannot tell it from a missing key.
+ * The attributes of the asset `a` that this access may filter by: the current value, or the one of an ended share. A
+ * key that it may not read is null, so that a filter cannot tell it from a missing key.
  */
-export function readableAttributes(
-  access: Access,
-  tenantId: string,
-): string | ((key: string, bound: BoundValues) => string) {
-  if (seesAll(access, tenantId)) return 'a.attributes';
-  return (key, bound) => {
-    const reads = reachedAssetsSql(access, tenantId, (grant) => has(grant.attributesRead, key), bound);
-    return `CASE WHEN ${reads} THEN a.attributes END`;
+export function readableAttributes(access: Access, tenantId: string): ReadableAttributes {
+  if (seesAll(access, tenantId)) return { column: 'a.attributes' };
+  const column = (key: string, bound: BoundValues) => {
+    const reading = (grant: Showing) => has(grant.attributesRead, key);
+    const reads = reachedAssetsSql(access, tenantId, reading, bound);
+    const until = pastUntilSql(access, tenantId, reading, bound);
+    const past = until && ` ELSE archivist.attributes_at(a.tenant_id, a.asset_id, ${until})`;
+    return `CASE WHEN ${reads} THEN a.attributes${past ?? ''} END`;
   };
+  return { column, ...(access.past.some((grant) => grant.tenantId === tenantId) && { past: true }) };
+}
+
+/**
+ * Whether the asset `a` is tracked, as far as this access may know: now, or as of the end of the share. Undefined if it
+ * is the current value for every asset of the list.
+ */
+export function readableTracking(access: Access, tenantId: string): Condition | undefined {
+  const bound = boundValues(() => '?');
+  const reads = reachedAssetsSql(access, tenantId, shows, bound);
+  const until = pastUntilSql(access, tenantId, shows, bound);
+  if (seesAll(access, tenantId) || until === undefined) return undefined;
+  const tracked = `CASE WHEN ${reads} THEN a.tracked ELSE archivist.tracked_at(a.tenant_id, a.asset_id, ${until}) END`;
+  return condition(tracked, ...bound.values);
+}
+
+/**
+ * True where one of the given past grants shows the asset of this row; never null.
+ * @param row the table whose `tenant_id` and `asset_id` name the asset
+ * @param also a further condition on each grant, with the stored asset as `k`
+ */
+export function pastReachSql(
+  { past }: Access,
+  tenantId: string,
+  wanted: (grant: Showing) => boolean,
+  bound: BoundValues,
+  row: 'a' | 'e' = 'a',
+  also: (grant: Showing, bound: BoundValues) => string = () => 'true',
+): string {
+  const parts = past
+    .filter((grant) => grant.tenantId === tenantId && wanted(grant))
+    .map(
+      (grant) =>
+        `EXISTS (SELECT FROM archivist.past_grant_asset k WHERE k.tenant_id = ${row}.tenant_id
+          AND k.asset_id = ${row}.asset_id AND k.grant_id = ${bound.bindText(grant.grantId)}::uuid AND ${also(grant, bound)})`,
+    );
+  return parts.length === 0 ? 'false' : `(${parts.join(' OR ')})`;
+}
+
+/** The last instant at which one of the given past grants showed the asset `a`, or null; undefined without grants. */
+function pastUntilSql(
+  { past }: Access,
+  tenantId: string,
+  wanted: (grant: Showing) => boolean,
+  bound: BoundValues,
+): string | undefined {
+  const grants = past.filter((grant) => grant.tenantId === tenantId && wanted(grant));
+  if (grants.length === 0) return undefined;
+  const ids = grants.map((grant) => `${bound.bindText(grant.grantId)}::uuid`);
+  return `(SELECT max(k.until) FROM archivist.past_grant_asset k
+    WHERE k.tenant_id = a.tenant_id AND k.asset_id = a.asset_id AND k.grant_id IN (${ids.join(', ')}))`;
 }
 
 /**
@@ -83,6 +138,12 @@ export async function narrowedAssets(tx: Tx, access: Access, tenantId: string): 
     const part = hotPart(grant.filter) ?? (await foundByTerms(tx, tenantId, grant.filter));
     if (part === undefined) return [];
     parts.push(part);
+  }
+  const past = access.past.filter((each) => each.tenantId === tenantId && shows(each));
+  if (past.length > 0) {
+    const ids = await assetsOfPastGrants(tx, tenantId, past, FEW_PAST_ASSETS);
+    if (ids === undefined) return [];
+    parts.push(condition('a.asset_id = ANY (?::uuid[])', ids));
   }
   if (parts.length === 0) return [];
   const sql = parts.map((part) => part.sql).join(' OR ');

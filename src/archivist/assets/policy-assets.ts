@@ -42,7 +42,7 @@ export function listAssetsOfPolicy(
     const conditions = [
       condition('a.tenant_id = ?', tenantId),
       assetsOfPolicy(policy),
-      ...assetConditions(query.filters, 'a.attributes'),
+      ...assetConditions(query.filters, { column: 'a.attributes' }),
     ];
     const reader = {
       idColumn: 'a.asset_id',

@@ -1,4 +1,3 @@
-import { type AssetView, assetView } from '../../iam/access/asset-view.js';
 import { openAccess, visibleTenancies } from '../../iam/access/open-access.js';
 import type { EntryCommit } from '../../ledger/entry-proof.js';
 import { ApiError } from '../../platform/errors.js';
@@ -18,15 +17,15 @@ import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
 import { type Asset, assetResponse } from './asset.js';
 import { assetConditions } from './asset-filter-store.js';
 import { countAssets, findAssets, listAssets } from './asset-store.js';
-import { narrowedAssets, readableAttributes, visibleAssets } from './asset-visibility-store.js';
-import { noSuchAsset, seeAsset, shownAsset } from './see-asset.js';
+import { narrowedAssets, readableAttributes, readableTracking, visibleAssets } from './asset-visibility-store.js';
+import { lookAtAssets, noSuchAsset, type ShownAsset, seeAsset, shownAssets } from './see-asset.js';
 
 /**
  * Returns an asset as this principal sees it, without the attributes that it may not read.
  * @throws {ApiError} not_found for an asset that it may not see or that does not exist
  */
 export async function requireAsset(tx: Tx, principal: Principal, assetId: string): Promise<Asset> {
-  return shownAsset(await seeAsset(tx, await openAccess(tx, principal), assetId));
+  return (await shownAssets(tx, [await seeAsset(tx, await openAccess(tx, principal), assetId)]))[0]!;
 }
 
 /** The public form of an asset. @throws {ApiError} not_found */
@@ -44,8 +43,13 @@ export function readAsset(
   atTime?: string,
 ): Promise<Record<string, unknown>> {
   return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
-    const { asset, view } = await seeAsset(tx, await openAccess(tx, principal), assetId);
-    return shownAt(tx, deps, asset, atTime, 'assets', view);
+    const seen = await seeAsset(tx, await openAccess(tx, principal), assetId);
+    const now = timestampOf(deps.clock.now());
+    if (!atTime) return (await allShown(tx, await shownAssets(tx, [seen]), now))[0]!;
+    const at = readTimestamp(atTime, 'at_time');
+    const time = new Date(at.unixMs);
+    if (seen.asset.createdAt > time) throw notYetCreated();
+    return (await allShown(tx, await shownAssets(tx, [seen], time), at.text))[0]!;
   });
 }
 
@@ -56,27 +60,12 @@ export function readPublicAsset(
   atTime?: string,
 ): Promise<Record<string, unknown>> {
   const { publicTenancy } = deps.deployment;
-  return deps.database.inTransaction({ read: [publicTenancy], write: [] }, async (tx) =>
-    shownAt(tx, deps, await requirePublicAsset(tx, publicTenancy, assetId), atTime, 'publicassets', undefined),
-  );
-}
-
-/**
- * Limits the asset to what `view` shows; without a view, shows all of it. Today's policies over today's attributes also
- * decide about the past.
- */
-async function shownAt(
-  tx: Tx,
-  deps: ProvenanceDeps,
-  asset: Asset,
-  atTime: string | undefined,
-  form: AssetForm,
-  view: AssetView | undefined,
-): Promise<Record<string, unknown>> {
-  const seen = (which: Asset) => (view ? shownAsset({ asset: which, view }) : which);
-  if (!atTime) return shown(tx, seen(asset), timestampOf(deps.clock.now()), form);
-  const at = readTimestamp(atTime, 'at_time');
-  return shown(tx, seen(await assetAt(tx, asset, new Date(at.unixMs))), at.text, form);
+  return deps.database.inTransaction({ read: [publicTenancy], write: [] }, async (tx) => {
+    const asset = await requirePublicAsset(tx, publicTenancy, assetId);
+    if (!atTime) return (await allShown(tx, [asset], timestampOf(deps.clock.now()), 'publicassets'))[0]!;
+    const at = readTimestamp(atTime, 'at_time');
+    return (await allShown(tx, [await assetAt(tx, asset, new Date(at.unixMs))], at.text, 'publicassets'))[0]!;
+  });
 }
 
 /** Lists a page of the assets that the principal may see, newest first. */
@@ -95,7 +84,7 @@ export function listOwnAssets(
       branches.push([
         ...visibleAssets(access, tenantId),
         ...(await narrowedAssets(tx, access, tenantId)),
-        ...assetConditions(query.filters, readableAttributes(access, tenantId)),
+        ...assetConditions(query.filters, readableAttributes(access, tenantId), readableTracking(access, tenantId)),
       ]);
     const reader = {
       idColumn: 'a.asset_id',
@@ -112,26 +101,29 @@ export function listOwnAssets(
       exactTotal,
       tokens: deps.pageTokens,
     });
-    const seen = page.entries.map((asset) => shownAsset({ asset, view: assetView(principal, asset, access.grants) }));
+    const seen = await shownAssets(tx, await lookAtAssets(tx, access, page.entries));
     return { ...page, entries: await allShown(tx, seen, timestampOf(deps.clock.now())) };
   });
 }
 
-/** Assets in their order, each with its progress in the log of its own tenancy. */
-export async function allShown(tx: Tx, assets: readonly Asset[], atTime: string): Promise<Record<string, unknown>[]> {
+/**
+ * Assets in their order, each with its progress in the log of its own tenancy.
+ * @param atTime the time that the data is from, unless the asset names an earlier one
+ */
+export async function allShown(
+  tx: Tx,
+  assets: readonly ShownAsset[],
+  atTime: string,
+  form: AssetForm = 'assets',
+): Promise<Record<string, unknown>[]> {
   const known = await commitsOf(
     tx,
     assets.map(({ tenantId, newAssetEventId: eventId }) => ({ tenantId, eventId })),
   );
   return assets.map((asset) => {
-    const status = statusOf(asset, known);
-    return assetResponse(asset, { status, atTime });
+    const from = asset.asOf ? timestampOf(asset.asOf.getTime()) : atTime;
+    return assetResponse(asset, { status: statusOf(asset, known), atTime: from, form });
   });
-}
-
-async function shown(tx: Tx, asset: Asset, atTime: string, form: AssetForm): Promise<Record<string, unknown>> {
-  const known = await commitsOf(tx, [{ tenantId: asset.tenantId, eventId: asset.newAssetEventId }]);
-  return assetResponse(asset, { status: statusOf(asset, known), atTime, form });
 }
 
 function statusOf(asset: Asset, known: ReadonlyMap<string, EntryCommit>): ConfirmationStatus {
@@ -142,7 +134,7 @@ function statusOf(asset: Asset, known: ReadonlyMap<string, EntryCommit>): Confir
 /** Attributes and tracking after the events accepted until then. @throws {ApiError} not_found before it was created */
 export async function assetAt(tx: Tx, asset: Asset, until: Date): Promise<Asset> {
   const history = await assetHistory(tx, asset, until);
-  if (history.length === 0) throw new ApiError('not_found', 'The asset did not exist at that time.');
+  if (history.length === 0) throw notYetCreated();
   let attributes: Record<string, unknown> = {};
   let tracked = true;
   for (const event of history) {
@@ -151,4 +143,8 @@ export async function assetAt(tx: Tx, asset: Asset, until: Date): Promise<Asset>
     if (event.operation === 'StartTracking') tracked = true;
   }
   return { ...asset, attributes, tracked };
+}
+
+function notYetCreated(): ApiError {
+  return new ApiError('not_found', 'The asset did not exist at that time.');
 }

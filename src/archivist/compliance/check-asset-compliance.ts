@@ -58,11 +58,14 @@ export function checkAssetCompliance(
   const at = readTimestamp(given ?? timestampOf(deps.clock.now()), 'compliant_at');
   return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
     const { asset, view } = await seeAsset(tx, await openAccess(tx, principal), assetId);
-    const { attributes } = given === undefined ? asset : await assetAt(tx, asset, new Date(at.unixMs));
+    // After the end of its share, a reader learns nothing new about the asset.
+    const unixMs = view.asOf ? Math.min(at.unixMs, view.asOf.getTime()) : at.unixMs;
+    const past = given !== undefined || view.asOf;
+    const { attributes } = past ? await assetAt(tx, asset, new Date(unixMs)) : asset;
     const policies = await applicablePolicies(tx, asset.tenantId, attributes);
     const input = await inputOf(tx, asset, policies, {
       attributes,
-      at: at.unixMs,
+      at: unixMs,
       whole: view.whole,
     });
     const statements = policies.map(({ policyId, policy }) => ({

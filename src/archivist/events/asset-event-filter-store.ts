@@ -7,7 +7,7 @@ import { requirePlain } from '../../platform/plain-text.js';
 import { readTimestamp } from '../../platform/timestamps.js';
 import { PROOF_MECHANISM_FILTERS, proofMechanismCondition } from '../assets/asset-filter-store.js';
 import { INDEXED_ATTRIBUTES } from '../assets/asset-visibility-store.js';
-import { type AttributeColumn, attributeCondition } from '../listing/attribute-condition.js';
+import { attributeCondition, type ReadableAttributes } from '../listing/attribute-condition.js';
 import { CONFIRMATION_FILTERS, minimumTrustCondition, statusCondition } from '../listing/confirmation-filter-store.js';
 import { ITS_ASSET } from './asset-event-visibility-store.js';
 
@@ -31,12 +31,15 @@ const OF_ASSET = { prefix: 'asset.attributes.', indexed: INDEXED_ATTRIBUTES };
 
 /** The attributes of the asset `a`, and the changes to them in the event `e`, that a caller may filter by. */
 export interface CountedAttributes {
-  readonly ofAsset: AttributeColumn['column'];
-  readonly changed: AttributeColumn['column'];
+  readonly ofAsset: ReadableAttributes;
+  readonly changed: ReadableAttributes;
 }
 
 /** For a caller that may read all of them. */
-export const EVERY_ATTRIBUTE: CountedAttributes = { ofAsset: 'a.attributes', changed: 'e.asset_attributes' };
+export const EVERY_ATTRIBUTE: CountedAttributes = {
+  ofAsset: { column: 'a.attributes' },
+  changed: { column: 'e.asset_attributes' },
+};
 
 type Reader = (value: string, parameter: string) => Condition | undefined;
 
@@ -115,10 +118,9 @@ function filterCondition(
   { ofAsset, changed }: CountedAttributes,
 ): Condition | undefined {
   if (parameter.startsWith(EVENT_ATTRIBUTES.prefix)) return attributeCondition(EVENT_ATTRIBUTES, parameter, value);
-  if (parameter.startsWith(CHANGED.prefix))
-    return attributeCondition({ ...CHANGED, column: changed }, parameter, value);
+  if (parameter.startsWith(CHANGED.prefix)) return attributeCondition({ ...CHANGED, ...changed }, parameter, value);
   if (parameter.startsWith(OF_ASSET.prefix)) {
-    const wanted = attributeCondition({ ...OF_ASSET, column: ofAsset }, parameter, value);
+    const wanted = attributeCondition({ ...OF_ASSET, ...ofAsset }, parameter, value);
     return condition(`${ITS_ASSET} ${wanted.sql})`, ...wanted.values);
   }
   if (parameter === 'order_by') return undefined;

@@ -1,14 +1,24 @@
 import { type BoundValues, boundValues } from '../../filter/bound-values.js';
-import { type Grant, has, isEmpty } from '../../iam/access/grant.js';
+import { has, isEmpty, type Showing } from '../../iam/access/grant.js';
 import type { Access } from '../../iam/access/open-access.js';
 import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { listAssets } from '../assets/asset-store.js';
-import { narrowedAssets, reachedAssetsSql, seesAll, visibleAssets } from '../assets/asset-visibility-store.js';
+import {
+  narrowedAssets,
+  pastReachSql,
+  reachedAssetsSql,
+  seesAll,
+  visibleAssets,
+} from '../assets/asset-visibility-store.js';
+import type { ReadableAttributes } from '../listing/attribute-condition.js';
 
 /** The asset `a` of the event `e`, and a condition on it. */
 export const ITS_ASSET =
   'EXISTS (SELECT FROM archivist.asset a WHERE a.tenant_id = e.tenant_id AND a.asset_id = e.asset_id AND';
+
+/** The event `e` was accepted while the past grant showed its asset, which is stored as `k`. */
+const IN_TIME = 'e.accepted_at <= k.until';
 
 /** The events of a tenancy that a list may show: `AssetView.readsEvent` in SQL, with the event as `e`. */
 export function visibleAssetEvents(access: Access, tenantId: string): Condition[] {
@@ -16,9 +26,10 @@ export function visibleAssetEvents(access: Access, tenantId: string): Condition[
   if (seesAll(access, tenantId)) return own;
   const bound = boundValues(() => '?');
   const recorded = recordedSql(access, tenantId, bound);
-  const reads = (grant: Grant) => !isEmpty(grant.kindsRead);
+  const reads = (grant: Showing) => !isEmpty(grant.kindsRead);
   const reached = reachedAssetsSql(access, tenantId, reads, bound, kindSql);
-  return [...own, condition(`${recorded} OR ${ITS_ASSET} ${reached})`, ...bound.values)];
+  const past = pastReachSql(access, tenantId, reads, bound, 'e', (grant) => `${IN_TIME} AND ${kindSql(grant, bound)}`);
+  return [...own, condition(`${recorded} OR ${ITS_ASSET} ${reached}) OR ${past}`, ...bound.values)];
 }
 
 /** With more visible assets than this, a scan in list order fills a page soon. */
@@ -56,16 +67,16 @@ export function assetEventsOf(tenantId: string): Condition[] {
 }
 
 /** The changes to assets that this access may filter by: a key that it may not read is null. */
-export function readableChanges(
-  access: Access,
-  tenantId: string,
-): string | ((key: string, bound: BoundValues) => string) {
-  if (seesAll(access, tenantId)) return 'e.asset_attributes';
-  return (key, bound) => {
+export function readableChanges(access: Access, tenantId: string): ReadableAttributes {
+  if (seesAll(access, tenantId)) return { column: 'e.asset_attributes' };
+  const column = (key: string, bound: BoundValues) => {
     const recorded = recordedSql(access, tenantId, bound);
-    const reached = reachedAssetsSql(access, tenantId, (grant) => has(grant.attributesRead, key), bound);
-    return `CASE WHEN ${recorded} OR ${ITS_ASSET} ${reached}) THEN e.asset_attributes END`;
+    const reading = (grant: Showing) => has(grant.attributesRead, key);
+    const reached = reachedAssetsSql(access, tenantId, reading, bound);
+    const past = pastReachSql(access, tenantId, reading, bound, 'e', () => IN_TIME);
+    return `CASE WHEN ${recorded} OR ${ITS_ASSET} ${reached}) OR ${past} THEN e.asset_attributes END`;
   };
+  return { column };
 }
 
 function recordedSql({ principal }: Access, tenantId: string, bound: BoundValues): string {
@@ -75,7 +86,7 @@ function recordedSql({ principal }: Access, tenantId: string, bound: BoundValues
   return `(e.principal_accepted ->> 'issuer' = ${issuer} AND e.principal_accepted ->> 'subject' = ${subject})`;
 }
 
-function kindSql({ kindsRead }: Grant, bound: BoundValues): string {
+function kindSql({ kindsRead }: Showing, bound: BoundValues): string {
   if (kindsRead === 'all') return 'true';
   const kinds = [...kindsRead].map((kind) => `to_jsonb(${bound.bindText(kind)})`);
   return `coalesce(e.event_attributes -> 'arc_display_type' IN (${kinds.join(', ')}), false)`;

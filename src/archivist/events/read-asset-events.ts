@@ -1,4 +1,4 @@
-import { type AssetView, assetView } from '../../iam/access/asset-view.js';
+import type { AssetView } from '../../iam/access/asset-view.js';
 import { type Access, openAccess, visibleTenancies } from '../../iam/access/open-access.js';
 import { commits, type EntryCommit } from '../../ledger/entry-proof.js';
 import { ApiError } from '../../platform/errors.js';
@@ -11,7 +11,7 @@ import type { Tx } from '../../platform/postgres/database.js';
 import { findAssets } from '../assets/asset-store.js';
 import { readableAttributes } from '../assets/asset-visibility-store.js';
 import { requirePublicAsset } from '../assets/read-assets.js';
-import { lookAtAsset, noSuchAsset, readableOf } from '../assets/see-asset.js';
+import { lookAtAsset, lookAtAssets, noSuchAsset } from '../assets/see-asset.js';
 import { transactionsOfEvents } from '../chain/chain-store.js';
 import { tenancyLog } from '../deployment.js';
 import { branchedReader } from '../listing/branched-reader.js';
@@ -48,8 +48,8 @@ export async function requireAssetEvent(tx: Tx, principal: Principal, address: E
 
 /** Returns those of these events that this principal may read, as it sees them. */
 export async function readableEvents(tx: Tx, access: Access, events: readonly AssetEvent[]): Promise<AssetEvent[]> {
-  const assets = await findAssets(tx, events);
-  const views = new Map(assets.map((asset) => [asset.assetId, assetView(access.principal, asset, access.grants)]));
+  const seen = await lookAtAssets(tx, access, await findAssets(tx, events));
+  const views = new Map(seen.map(({ asset, view }) => [asset.assetId, view]));
   return events.flatMap((event) => {
     const view = views.get(event.assetId);
     return view?.readsEvent(event) ? [shownAssetEvent(event, view)] : [];
@@ -58,7 +58,8 @@ export async function readableEvents(tx: Tx, access: Access, events: readonly As
 
 function shownAssetEvent(event: AssetEvent, view: AssetView): AssetEvent {
   if (view.readsWholeEvent(event)) return event;
-  return { ...event, assetAttributes: readableOf(event.assetAttributes, view), redacted: true };
+  const shown = Object.entries(event.assetAttributes).filter(([name]) => view.readsChange(event, name));
+  return { ...event, assetAttributes: Object.fromEntries(shown), redacted: true };
 }
 
 /** The public form of an event. @throws {ApiError} not_found */

@@ -6,12 +6,18 @@ import { readFilter } from './read-filter.js';
 /** Longer texts are not in the generated columns. */
 const INDEXED_BYTES = 1024;
 
+/** The values that a caller may filter by. */
+export interface ReadableAttributes {
+  /** The jsonb column, or the part of it that the caller may read. */
+  readonly column: AttributeTarget['column'];
+  /** Set if some values are older than those in the indexes, so that no index may narrow the search. */
+  readonly past?: true;
+}
+
 /** Attributes that a list can be filtered by. */
-export interface AttributeColumn {
+export interface AttributeColumn extends ReadableAttributes {
   /** The prefix of their parameters. */
   readonly prefix: string;
-  /** The jsonb column, or the part of it that a caller may filter by. */
-  readonly column: AttributeTarget['column'];
   /** Generated columns with an index of their own, by attribute. */
   readonly indexed: Readonly<Record<string, string>>;
   /** The name of these attributes in the index of terms, if they are in it. */
@@ -26,11 +32,11 @@ export interface AttributeColumn {
 export function attributeCondition(where: AttributeColumn, parameter: string, value: string): Condition {
   const syntax = { field: parameter, prefix: where.prefix };
   const test = readFilter(() => parseAttributeParameter(parameter, value, syntax));
-  const indexed = Buffer.byteLength(value) <= INDEXED_BYTES ? where.indexed : {};
+  const indexed = Buffer.byteLength(value) <= INDEXED_BYTES && !where.past ? where.indexed : {};
   const { where: sql, values } = attributeFilterSql([[test]], { column: where.column, indexed }, () => '?');
   const found = condition(sql, ...values);
   // The index covers only the top level, but a dotted name may refer to a nested attribute.
-  if (!where.place || test.kind !== 'equals' || test.negated || test.name.includes('.')) return found;
+  if (!where.place || where.past || test.kind !== 'equals' || test.negated || test.name.includes('.')) return found;
   const hot = Object.hasOwn(indexed, test.name);
   // If some keys of a column are hidden from this caller, the index would match more than the condition may.
   const whole = typeof where.column === 'string';

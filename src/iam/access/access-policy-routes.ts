@@ -6,6 +6,7 @@ import type { PageTokens } from '../../platform/postgres/page-token.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import { accessPolicySchema, changeAccessPolicySchema, createAccessPolicySchema } from './access-policy.js';
 import { ACCESS_POLICY_FILTERS } from './access-policy-filter-store.js';
+import { endingQuery, pastSharesOf } from './end-shares.js';
 import { listAccessPolicies, readAccessPolicy } from './read-access-policies.js';
 import {
   changeAccessPolicy,
@@ -79,10 +80,11 @@ export function accessPolicyRoutes(deps: WritePolicyDeps & { readonly pageTokens
       operationId: 'AccessPolicies_UpdateIAMAccessPolicy',
       summary: 'Change an access policy',
       codes: [400, 401, 403, 404, 413, 429, 500],
+      query: endingQuery,
       body: changeAccessPolicySchema,
       response: accessPolicySchema,
-      handle: async ({ principal, params, body }) => ({
-        body: await changeAccessPolicy(deps, principal, params.uuid, body),
+      handle: async ({ principal, params, query, body }) => ({
+        body: await changeAccessPolicy(deps, principal, params.uuid, body, pastSharesOf(query)),
       }),
     }),
     route({
@@ -91,9 +93,10 @@ export function accessPolicyRoutes(deps: WritePolicyDeps & { readonly pageTokens
       operationId: 'AccessPolicies_DeleteIAMAccessPolicy',
       summary: 'Delete an access policy',
       codes: [400, 401, 403, 404, 429, 500],
+      query: endingQuery,
       response: z.strictObject({}),
-      handle: async ({ principal, params }) => {
-        await deleteAccessPolicy(deps, principal, params.uuid);
+      handle: async ({ principal, params, query }) => {
+        await deleteAccessPolicy(deps, principal, params.uuid, pastSharesOf(query));
         return { body: {} };
       },
     }),

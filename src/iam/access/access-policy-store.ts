@@ -110,6 +110,17 @@ export async function policiesNaming(
   return rows.map(policyOf);
 }
 
+/** The policies of these tenancies that name another organisation. */
+export async function policiesOfShares(tx: Tx, tenantIds: readonly string[]): Promise<AccessPolicy[]> {
+  const rows = await tx.query<PolicyRow>(
+    `SELECT ${COLUMNS} FROM archivist.access_policy p WHERE p.tenant_id = ANY ($1::uuid[]) AND (p.tenant_id, p.policy_id) IN
+       (SELECT n.tenant_id, n.policy_id FROM archivist.access_policy_principal n
+         WHERE n.tenant_id = ANY ($1::uuid[]) AND starts_with(n.principal, 'subjects/'))`,
+    [tenantIds],
+  );
+  return rows.map(policyOf);
+}
+
 /** Conditions refer to a row as `p`. */
 export const accessPolicyRows = rowList<PolicyRow, AccessPolicy>({
   from: 'archivist.access_policy p',

@@ -2,6 +2,7 @@ import { matchesAttributeFilter } from '../../filter/matches.js';
 import type { Principal } from '../../platform/http/principal.js';
 import { type Grant, has, isEmpty, shows } from './grant.js';
 import { type Created, createdBy, isOwner } from './owner-and-creator.js';
+import type { PastShowing } from './past-grant.js';
 
 /** The facts about an asset that the decision uses; attributes with their current values. */
 export interface AssetResource extends Created {
@@ -15,6 +16,7 @@ export interface EventResource {
   readonly principalAccepted: { readonly issuer: string; readonly subject: string };
   readonly eventAttributes: Readonly<Record<string, unknown>>;
   readonly assetAttributes: Readonly<Record<string, unknown>>;
+  readonly acceptedAt: Date;
 }
 
 /** What a caller wants to record on an asset. */
@@ -34,9 +36,16 @@ export interface AssetView {
   readonly whole: boolean;
   /** True if at least one kind of event may be recorded. */
   readonly records: boolean;
-  readsAttribute(name: string): boolean;
+  /** Set if only ended shares show the asset: nothing after this instant is shown. */
+  readonly asOf?: Date;
+  /** The ends of the shares that still show something of the asset, each once. */
+  readonly pastTimes: readonly Date[];
+  /** Of which instant the principal reads the attribute; undefined if it does not read it. */
+  attributeTime(name: string): 'now' | Date | undefined;
   readsBehaviour(behaviour: string): boolean;
   readsEvent(event: EventResource): boolean;
+  /** True if the event's change of this attribute of the asset is shown. */
+  readsChange(event: EventResource, name: string): boolean;
   /**
    * True if a readable event is shown in full: to its creator, and to readers of everything that it changed on the
    * asset.
@@ -49,30 +58,50 @@ export interface AssetView {
 /**
  * The one rule about assets and their events (docs/design/README.md#promises). Owners and creators may do everything in
  * their own tenancy, others only what policies grant. Policies match no public asset, because anybody may read its
- * public form, and they let no other tenancy write. `visibility-sql.ts` has the same rule for lists.
+ * public form, and they let no other tenancy write. A share that ended keeps showing what it showed until then. The
+ * visibility stores have the same rule for lists.
+ * @param past what ended shares show of this asset
  */
-export function assetView(principal: Principal, asset: AssetResource, grants: readonly Grant[]): AssetView {
+export function assetView(
+  principal: Principal,
+  asset: AssetResource,
+  grants: readonly Grant[],
+  past: readonly PastShowing[] = [],
+): AssetView {
   const inOwnTenancy = asset.tenantId === principal.tenantId;
   const whole = inOwnTenancy && (isOwner(principal) || createdBy(principal, asset));
   const given = whole ? [] : grants.filter((grant) => reaches(grant, asset));
   const recording = inOwnTenancy ? given.filter((grant) => !isEmpty(grant.kindsRecorded)) : [];
-  const readsAttribute = (name: string) => whole || given.some((grant) => has(grant.attributesRead, name));
+  const readsNow = (name: string) => whole || given.some((grant) => has(grant.attributesRead, name));
+  const readsChange = (event: EventResource, name: string) =>
+    readsNow(name) || past.some((each) => event.acceptedAt <= each.until && has(each.attributesRead, name));
+  const visibleNow = whole || given.some(shows);
+  const asOf = visibleNow ? undefined : latest(past.filter(shows));
   const recordedIt = ({ principalAccepted: { issuer, subject } }: EventResource) =>
     inOwnTenancy && createdBy(principal, { creatorIssuer: issuer, creatorSubject: subject });
   return {
-    visible: whole || given.some(shows),
+    visible: visibleNow || asOf !== undefined,
     whole,
     records: whole || recording.length > 0,
-    readsAttribute,
-    readsBehaviour: (behaviour) => whole || given.some((grant) => has(grant.behaviours, behaviour)),
+    ...(asOf && { asOf }),
+    pastTimes: [...new Set(past.map(({ until }) => until.getTime()))].map((time) => new Date(time)),
+    attributeTime: (name) => (readsNow(name) ? 'now' : latest(past.filter((each) => has(each.attributesRead, name)))),
+    readsBehaviour: (behaviour) => whole || [...given, ...past].some((each) => has(each.behaviours, behaviour)),
     readsEvent(event) {
       if (whole || recordedIt(event)) return true;
       const kind = kindOf(event.eventAttributes);
-      return given.some(({ kindsRead }) => kindsRead === 'all' || (kind !== undefined && kindsRead.has(kind)));
+      const shown = [...given, ...past.filter(({ until }) => event.acceptedAt <= until)];
+      return shown.some(({ kindsRead }) => kindsRead === 'all' || (kind !== undefined && kindsRead.has(kind)));
     },
-    readsWholeEvent: (event) => whole || recordedIt(event) || Object.keys(event.assetAttributes).every(readsAttribute),
+    readsChange,
+    readsWholeEvent: (event) =>
+      whole || recordedIt(event) || Object.keys(event.assetAttributes).every((name) => readsChange(event, name)),
     refusal: (wanted) => (whole ? undefined : refusalOf(wanted, recording)),
   };
+}
+
+function latest(past: readonly PastShowing[]): Date | undefined {
+  return past.reduce<Date | undefined>((last, { until }) => (last && last >= until ? last : until), undefined);
 }
 
 /** True if the policy of the grant matches the asset. */

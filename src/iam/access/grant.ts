@@ -5,18 +5,22 @@ import { type PrincipalKey, readSubject, readUserAttribute } from './principal-k
 /** Names that a permission lists; `*` in the list stands for every name. */
 export type Names = 'all' | ReadonlySet<string>;
 
+/** What one permission of a policy shows of an asset. */
+export interface Showing {
+  readonly attributesRead: Names;
+  /** Kinds of events, by their `arc_display_type`. */
+  readonly kindsRead: Names;
+  /** Behaviours that the principal sees; in a grant, also those that it may record with. */
+  readonly behaviours: Names;
+}
+
 /** What one permission of a policy grants to the principal that it names, on the assets that the policy matches. */
-export interface Grant {
+export interface Grant extends Showing {
   /** Tenancy of the assets. */
   readonly tenantId: string;
   readonly filter: AttributeFilter;
-  readonly attributesRead: Names;
   readonly attributesWritten: Names;
-  /** Kinds of events, by their `arc_display_type`. */
-  readonly kindsRead: Names;
   readonly kindsRecorded: Names;
-  /** Behaviours that the principal sees and may record with. */
-  readonly behaviours: Names;
 }
 
 /** A permission without behaviours means the behaviour of ordinary events. */
@@ -42,14 +46,21 @@ function names(permission: AccessPermission, keys: ReadonlySet<PrincipalKey>): b
 }
 
 function grantOf(tenantId: string, filter: AttributeFilter, permission: AccessPermission): Grant {
-  const { behaviours } = permission;
   return {
+    ...showingOf(permission),
     tenantId,
     filter,
-    attributesRead: listed([...permission.asset_attributes_read, ...permission.include_attributes]),
     attributesWritten: listed(permission.asset_attributes_write),
-    kindsRead: listed(permission.event_arc_display_type_read),
     kindsRecorded: listed(permission.event_arc_display_type_write),
+  };
+}
+
+/** What a permission shows of the assets that its policy matches. */
+export function showingOf(permission: AccessPermission): Showing {
+  const { behaviours } = permission;
+  return {
+    attributesRead: listed([...permission.asset_attributes_read, ...permission.include_attributes]),
+    kindsRead: listed(permission.event_arc_display_type_read),
     behaviours: listed(behaviours.length === 0 ? [DEFAULT_BEHAVIOUR] : behaviours),
   };
 }
@@ -66,7 +77,7 @@ export function isEmpty(names: Names): boolean {
   return names !== 'all' && names.size === 0;
 }
 
-/** True if the grant shows anything of an asset; a grant that only permits recording shows nothing. */
-export function shows(grant: Grant): boolean {
-  return !isEmpty(grant.attributesRead) || !isEmpty(grant.kindsRead);
+/** True if it shows anything of an asset; a grant that only permits recording shows nothing. */
+export function shows(showing: Showing): boolean {
+  return !isEmpty(showing.attributesRead) || !isEmpty(showing.kindsRead);
 }

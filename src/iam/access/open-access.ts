@@ -4,23 +4,26 @@ import { confirmedShares } from '../subjects/confirmed-share-store.js';
 import { policiesNaming } from './access-policy-store.js';
 import { type Grant, grantsOf, shows } from './grant.js';
 import { isOwner } from './owner-and-creator.js';
+import type { PastGrant } from './past-grant.js';
+import { findPastGrants, pastSharers } from './past-grant-store.js';
 import { keysOf } from './principal-key.js';
 import { readAlso } from './shared-reads-store.js';
 
-/** A principal, and what policies grant to it now. */
+/** A principal, what policies grant to it now, and what ended shares still show to it. */
 export interface Access {
   readonly principal: Principal;
   readonly grants: readonly Grant[];
+  readonly past: readonly PastGrant[];
 }
 
 /**
  * Reads what policies grant to the principal. People and applications are granted by policies of their own tenancy;
- * Owners also by policies of tenancies that are mutually confirmed with theirs. From here on, the transaction can read
- * those tenancies.
+ * Owners also by policies of tenancies that are mutually confirmed with theirs, and by ended shares. From here on, the
+ * transaction can read those tenancies.
  */
 export async function openAccess(tx: Tx, principal: Principal): Promise<Access> {
-  const grants = isOwner(principal) ? await grantsOfShares(tx, principal) : await grantsInOwnTenancy(tx, principal);
-  return { principal, grants };
+  if (!isOwner(principal)) return { principal, grants: await grantsInOwnTenancy(tx, principal), past: [] };
+  return { principal, grants: await grantsOfShares(tx, principal), past: await grantsOfEndedShares(tx, principal) };
 }
 
 /** What the policies of the principal's own tenancy grant to it. */
@@ -44,7 +47,14 @@ async function grantsOfShares(tx: Tx, principal: Principal): Promise<Grant[]> {
   return grants;
 }
 
+async function grantsOfEndedShares(tx: Tx, { tenantId }: Principal): Promise<PastGrant[]> {
+  const sharers = await pastSharers(tx, tenantId);
+  if (sharers.length === 0) return [];
+  await readAlso(tx, sharers);
+  return findPastGrants(tx, sharers, tenantId);
+}
+
 /** The tenancies of which this access may see something, its own first. */
-export function visibleTenancies({ principal, grants }: Access): string[] {
-  return [...new Set([principal.tenantId, ...grants.filter(shows).map((grant) => grant.tenantId)])];
+export function visibleTenancies({ principal, grants, past }: Access): string[] {
+  return [...new Set([principal.tenantId, ...[...grants, ...past].filter(shows).map((grant) => grant.tenantId)])];
 }

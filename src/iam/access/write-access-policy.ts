@@ -3,6 +3,7 @@ import type { Principal } from '../../platform/http/principal.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { Quotas } from '../../platform/quotas.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
+import { readersOf } from '../subjects/confirmed-share-store.js';
 import { requireRoom } from '../tenancies/quota.js';
 import {
   type AccessPolicy,
@@ -19,11 +20,14 @@ import {
   setPolicyPrincipals,
   updateAccessPolicy,
 } from './access-policy-store.js';
+import { type EndSharesDeps, endShares, type PastShares, withdrawal } from './end-shares.js';
+import { endedGrants } from './past-grant.js';
+import { withdrawPastOfPolicy } from './past-grant-store.js';
 import { insertPolicyAudit } from './policy-audit-store.js';
 import { readSubject, readUserAttribute } from './principal-key.js';
 import { noSuchAccessPolicy } from './read-access-policies.js';
 
-export interface WritePolicyDeps extends AdministerDeps {
+export interface WritePolicyDeps extends AdministerDeps, EndSharesDeps {
   readonly quotas: Quotas;
   /** Called after the commit when there are audit events to record. Must not throw. */
   policyChanged(): void;
@@ -55,12 +59,17 @@ export async function createAccessPolicy(
   return accessPolicyResponse(policy);
 }
 
-/** Changes what the body names; takes effect when this commits. @throws {ApiError} forbidden, not_found */
+/**
+ * Changes what the body names; takes effect when this commits. What other organisations lose by it stays readable as it
+ * is now, unless `past` is withdrawn: then they lose everything that the policy's ended shares still show, too.
+ * @throws {ApiError} forbidden, not_found
+ */
 export async function changeAccessPolicy(
   deps: WritePolicyDeps,
   principal: Principal,
   policyId: string,
   change: z.output<typeof changeAccessPolicySchema>,
+  past: PastShares = 'keep',
 ): Promise<Record<string, unknown>> {
   const { tenantId } = principal;
   const act = { action: 'access_policy.update', resource: accessPolicyIdentity({ policyId }) } as const;
@@ -75,22 +84,36 @@ export async function changeAccessPolicy(
       filters: change.filters ?? policy.filters,
       access_permissions: change.access_permissions ?? policy.access_permissions,
     };
+    await endShares(tx, deps, endedGrants(policy, next, await readersOf(tx, tenantId)), past);
+    if (past === 'withdraw') await withdrawPastOfPolicy(tx, policy);
     await updateAccessPolicy(tx, next);
     await followPolicy(tx, deps, next, 'update');
-    return { result: next, details: detailsOf(next) };
+    return { result: next, details: { ...detailsOf(next), ...withdrawal(past) } };
   });
   deps.policyChanged();
   return accessPolicyResponse(changed);
 }
 
-/** Deletes a policy; takes effect when this commits. @throws {ApiError} forbidden, not_found */
-export function deleteAccessPolicy(deps: WritePolicyDeps, principal: Principal, policyId: string): Promise<void> {
+/**
+ * Deletes a policy; takes effect when this commits. What it showed to other organisations stays readable as it is now,
+ * unless `past` is withdrawn. That also withdraws what a policy shows that was deleted before.
+ * @throws {ApiError} forbidden, not_found
+ */
+export function deleteAccessPolicy(
+  deps: WritePolicyDeps,
+  principal: Principal,
+  policyId: string,
+  past: PastShares = 'keep',
+): Promise<void> {
   const { tenantId } = principal;
   const act = { action: 'access_policy.delete', resource: accessPolicyIdentity({ policyId }) } as const;
   return administer(deps, principal, act, async (tx) => {
     const policy = await findAccessPolicy(tx, { tenantId, policyId }, 'lock');
-    if (!policy || !(await deleteAccessPolicyRow(tx, policy))) throw noSuchAccessPolicy();
-    return { result: undefined, details: detailsOf(policy) };
+    if (policy) await endShares(tx, deps, endedGrants(policy, undefined, await readersOf(tx, tenantId)), past);
+    const withdrawn = past === 'withdraw' && (await withdrawPastOfPolicy(tx, { tenantId, policyId }));
+    if (policy) await deleteAccessPolicyRow(tx, policy);
+    else if (!withdrawn) throw noSuchAccessPolicy();
+    return { result: undefined, details: { ...(policy && detailsOf(policy)), ...withdrawal(past) } };
   });
 }
 

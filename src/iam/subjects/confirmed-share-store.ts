@@ -1,4 +1,5 @@
 import type { Tx } from '../../platform/postgres/database.js';
+import type { Readers } from '../access/past-grant.js';
 
 /** A tenancy of this deployment with which another one has exchanged subjects: each has imported the other's wallet. */
 export interface ConfirmedShare {
@@ -24,4 +25,13 @@ export async function confirmedShares(tx: Tx, tenantId: string): Promise<Confirm
     knownHereAs: row.known_here_as,
     knownThereAs: row.known_there_as,
   }));
+}
+
+/** The tenancies that a tenancy shares with, by the uuid of each subject under which it knows them. */
+export async function readersOf(tx: Tx, tenantId: string): Promise<Readers> {
+  const readers = new Map<string, string[]>();
+  for (const share of await confirmedShares(tx, tenantId))
+    for (const subjectId of share.knownHereAs)
+      readers.set(subjectId, [...(readers.get(subjectId) ?? []), share.tenantId]);
+  return readers;
 }

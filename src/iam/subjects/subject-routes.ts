@@ -3,20 +3,20 @@ import { type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
-import type { AdministerDeps } from '../security/administer.js';
+import { endingQuery, pastSharesOf } from '../access/end-shares.js';
 import { listSubjects, type ReadSubjectDeps, readSubject } from './read-subjects.js';
 import { changeSubjectSchema, createSubjectSchema, subjectSchema } from './subject.js';
-import { changeSubject, createSubject, deleteSubject } from './write-subject.js';
+import { changeSubject, createSubject, deleteSubject, type WriteSubjectDeps } from './write-subject.js';
 
 const SUBJECTS = '/archivist/iam/v1/subjects';
 const shared = { access: 'token', success: 200 } as const;
 
 /** Subjects: other organisations, and the tenancy's own keys (docs/design/interface.md#subjects). */
-export function subjectRoutes(deps: ReadSubjectDeps & AdministerDeps): Route[] {
+export function subjectRoutes(deps: ReadSubjectDeps & WriteSubjectDeps): Route[] {
   return [...collectionRoutes(deps), ...itemRoutes(deps)];
 }
 
-function collectionRoutes(deps: ReadSubjectDeps & AdministerDeps): Route[] {
+function collectionRoutes(deps: ReadSubjectDeps & WriteSubjectDeps): Route[] {
   return [
     route({
       ...shared,
@@ -44,7 +44,7 @@ function collectionRoutes(deps: ReadSubjectDeps & AdministerDeps): Route[] {
   ];
 }
 
-function itemRoutes(deps: ReadSubjectDeps & AdministerDeps): Route[] {
+function itemRoutes(deps: ReadSubjectDeps & WriteSubjectDeps): Route[] {
   const item = { ...shared, path: `${SUBJECTS}/:uuid`, params: z.object({ uuid: uuidSchema }) } as const;
   return [
     route({
@@ -62,10 +62,11 @@ function itemRoutes(deps: ReadSubjectDeps & AdministerDeps): Route[] {
       operationId: 'Subjects_UpdateIAMSubject',
       summary: 'Change the name or the keys of a subject',
       codes: [400, 401, 403, 404, 413, 429, 500],
+      query: endingQuery,
       body: changeSubjectSchema,
       response: subjectSchema,
-      handle: async ({ principal, params, body }) => ({
-        body: await changeSubject(deps, principal, params.uuid, body),
+      handle: async ({ principal, params, query, body }) => ({
+        body: await changeSubject(deps, principal, params.uuid, body, pastSharesOf(query)),
       }),
     }),
     route({
@@ -74,9 +75,10 @@ function itemRoutes(deps: ReadSubjectDeps & AdministerDeps): Route[] {
       operationId: 'Subjects_DeleteIAMSubject',
       summary: 'Remove a subject',
       codes: [400, 401, 403, 404, 429, 500],
+      query: endingQuery,
       response: z.strictObject({}),
-      handle: async ({ principal, params }) => {
-        await deleteSubject(deps, principal, params.uuid);
+      handle: async ({ principal, params, query }) => {
+        await deleteSubject(deps, principal, params.uuid, pastSharesOf(query));
         return { body: {} };
       },
     }),

@@ -1,6 +1,12 @@
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import { policiesNaming } from '../access/access-policy-store.js';
+import { type EndSharesDeps, endShares, type PastShares, withdrawal } from '../access/end-shares.js';
+import { type Readers, sharedGrants } from '../access/past-grant.js';
+import { withdrawPastOfSubject } from '../access/past-grant-store.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
+import { readersOf } from './confirmed-share-store.js';
 import { answerOf } from './read-subjects.js';
 import {
   type ChangeSubjectBody,
@@ -39,15 +45,19 @@ export function createSubject(
   });
 }
 
+export type WriteSubjectDeps = AdministerDeps & EndSharesDeps;
+
 /**
- * Changes what the body names. @throws {ApiError} forbidden if the caller is not an Owner, and for Self; not_found,
+ * Changes what the body names. If an organisation is no longer known by this subject, what was shared with it stays
+ * readable as it is now, unless `past` is withdrawn. @throws {ApiError} forbidden if the caller is not an Owner, and for Self; not_found,
  * bad_request
  */
 export function changeSubject(
-  deps: AdministerDeps,
+  deps: WriteSubjectDeps,
   principal: Principal,
   subjectId: string,
   body: ChangeSubjectBody,
+  past: PastShares = 'keep',
 ): Promise<Record<string, unknown>> {
   const { tenantId } = principal;
   return administer(deps, principal, { action: 'subject.change', resource: subjectIdentity(subjectId) }, async (tx) => {
@@ -59,24 +69,51 @@ export function changeSubject(
       displayName: body.display_name ?? found.displayName,
       ...readSubjectKeys(body.wallet_pub_key ?? found.walletPubKeys, body.tessera_pub_key ?? found.tesseraPubKeys),
     };
+    const before = await readersOf(tx, tenantId);
     await updateSubject(tx, changed, changed);
-    return { result: await answerOf(tx, changed), details: detailsOf(changed) };
+    await endSharesWith(tx, deps, found, { before, after: await readersOf(tx, tenantId) }, past);
+    return { result: await answerOf(tx, changed), details: { ...detailsOf(changed), ...withdrawal(past) } };
   });
 }
 
 /**
- * Deletes a subject and so stops sharing with it. @throws {ApiError} forbidden if the caller is not an Owner, and for
+ * Deletes a subject and so stops sharing with it. What was shared stays readable as it is now, unless `past` is
+ * withdrawn. @throws {ApiError} forbidden if the caller is not an Owner, and for
  * Self; not_found
  */
-export function deleteSubject(deps: AdministerDeps, principal: Principal, subjectId: string): Promise<void> {
+export function deleteSubject(
+  deps: WriteSubjectDeps,
+  principal: Principal,
+  subjectId: string,
+  past: PastShares = 'keep',
+): Promise<void> {
   const { tenantId } = principal;
   return administer(deps, principal, { action: 'subject.delete', resource: subjectIdentity(subjectId) }, async (tx) => {
     refuseSelf(subjectId);
     const found = await lockSubject(tx, { tenantId, subjectId });
     if (!found) throw noSuchSubject();
+    const before = await readersOf(tx, tenantId);
     await deleteSubjectRow(tx, found);
-    return { result: undefined, details: detailsOf(found) };
+    await endSharesWith(tx, deps, found, { before, after: new Map() }, past);
+    return { result: undefined, details: { ...detailsOf(found), ...withdrawal(past) } };
   });
+}
+
+/** Ends what policies granted by this subject to organisations that it no longer names. */
+async function endSharesWith(
+  tx: Tx,
+  deps: EndSharesDeps,
+  { tenantId, subjectId }: Subject,
+  { before, after }: { readonly before: Readers; readonly after: Readers },
+  past: PastShares,
+): Promise<void> {
+  const still = after.get(subjectId) ?? [];
+  const lost = (before.get(subjectId) ?? []).filter((reader) => !still.includes(reader));
+  if (past === 'withdraw') await withdrawPastOfSubject(tx, { tenantId, subjectId }, lost);
+  const policies = await policiesNaming(tx, tenantId, [subjectIdentity(subjectId)]);
+  const readers = new Map([[subjectId, lost]]);
+  const ended = policies.flatMap((policy) => sharedGrants(policy, readers));
+  await endShares(tx, deps, ended, past);
 }
 
 /** Auditors need to know which outside organisation was admitted, and by which wallet. */

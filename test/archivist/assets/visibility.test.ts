@@ -7,9 +7,10 @@ import { insertAssets, listAssets } from '../../../src/archivist/assets/asset-st
 import {
   narrowedAssets,
   readableAttributes,
+  readableTracking,
   visibleAssets,
 } from '../../../src/archivist/assets/asset-visibility-store.js';
-import { lookAtAsset, shownAsset } from '../../../src/archivist/assets/see-asset.js';
+import { lookAtAsset, type ShownAsset, shownAssets } from '../../../src/archivist/assets/see-asset.js';
 import type { AssetEvent } from '../../../src/archivist/events/asset-event.js';
 import { assetEventConditions } from '../../../src/archivist/events/asset-event-filter-store.js';
 import { insertAssetEvents, listAssetEvents } from '../../../src/archivist/events/asset-event-store.js';
@@ -24,6 +25,7 @@ import { matchesAttributeTest } from '../../../src/filter/matches.js';
 import { createAccessPolicySchema, type PolicyContent } from '../../../src/iam/access/access-policy.js';
 import { insertAccessPolicy, setPolicyPrincipals } from '../../../src/iam/access/access-policy-store.js';
 import { type Access, openAccess, visibleTenancies } from '../../../src/iam/access/open-access.js';
+import { keepPastAsset, keepPastGrant } from '../../../src/iam/access/past-grant-store.js';
 import { readSubject, readUserAttribute } from '../../../src/iam/access/principal-key.js';
 import { insertSubject } from '../../../src/iam/subjects/subject-store.js';
 import { insertTenancy } from '../../../src/iam/tenancies/tenancy-store.js';
@@ -62,6 +64,7 @@ const anyPermission = fc.record({
   include_attributes: names(NAMES),
   event_arc_display_type_read: names(KINDS),
 });
+const anyMinute = fc.nat(3);
 const anyWorld = fc.record({
   shared: fc.boolean(),
   assets: fc.array(
@@ -74,8 +77,19 @@ const anyWorld = fc.record({
       by: fc.constantFrom('boss', ...APPS),
       kind: fc.option(fc.oneof(fc.constantFrom<unknown>(...KINDS), fc.constant<unknown>(['red']))),
       changes: anyAttributes,
+      operation: fc.constantFrom('Record', 'StopTracking', 'StartTracking'),
+      minute: anyMinute,
     }),
     { maxLength: 8 },
+  ),
+  // What shares that have ended showed to the other tenancy.
+  past: fc.array(
+    fc.record({
+      permission: anyPermission,
+      assets: fc.uniqueArray(fc.nat(ASSETS - 1), { maxLength: ASSETS }),
+      until: anyMinute,
+    }),
+    { maxLength: 3 },
   ),
   policies: fc.array(fc.record({ filters: anyFilters, permissions: fc.array(anyPermission, { maxLength: 3 }) }), {
     maxLength: 5,
@@ -141,8 +155,10 @@ async function build(tx: Tx, world: World): Promise<Built> {
     insertSubject(tx, { tenantId, subjectId, displayName: 'other', walletAddresses: [`0x${other}`], ...keys });
   await subject(here, guest, there);
   if (world.shared) await subject(there, randomUUID(), here);
-  const assets = world.assets.map((each) => newAsset(here, each));
-  const events = world.events.map((each) => newEvent(assets[each.asset]!, each));
+  const created = world.assets.map((each) => newAsset(here, each));
+  const news = world.events.map((each) => newEvent(created[each.asset]!, each));
+  const events = inOrder([...created.map(firstEvent), ...news]);
+  const assets = created.map((asset) => ({ ...asset, ...stateOf(asset, events, NOW.getTime() + 9e6) }));
   await insertAssets(tx, assets);
   await insertAssetEvents(tx, events);
   for (const each of world.policies) {
@@ -158,7 +174,47 @@ async function build(tx: Tx, world: World): Promise<Built> {
       ]),
     );
   }
+  for (const [version, { permission, assets: places, until }] of world.past.entries()) {
+    const [parsed] = policyContent({ filters: [], permissions: [permission] }, guest).access_permissions;
+    const ended = {
+      tenantId: here,
+      readerTenantId: there,
+      subjectId: guest,
+      policyId: randomUUID(),
+      version: BigInt(version),
+      position: 0,
+    };
+    const grantId = await keepPastGrant(tx, { ...ended, permission: parsed!, filter: [] }, randomUUID());
+    for (const place of places.filter((each) => !assets[each]!.public))
+      await keepPastAsset(tx, { tenantId: here, grantId, assetId: assets[place]!.assetId, until: minutes(until) });
+  }
   return { here, there, assets, events };
+}
+
+function minutes(minute: number): Date {
+  return new Date(NOW.getTime() + minute * 60_000);
+}
+
+/** By time, with ids in that order. */
+function inOrder(events: readonly AssetEvent[]): AssetEvent[] {
+  const ids = events.map(() => randomUUID()).sort();
+  const sorted = [...events].sort((one, other) => one.acceptedAt.getTime() - other.acceptedAt.getTime());
+  return sorted.map((event, place) => ({ ...event, eventId: ids[place]! }));
+}
+
+/** The plain rule: an asset after the events until then. */
+function stateOf({ assetId }: Asset, events: readonly AssetEvent[], until: number) {
+  const told = events.filter((event) => event.assetId === assetId && event.acceptedAt.getTime() <= until);
+  const tracking = told.map(({ operation }) => operation).filter((operation) => operation.endsWith('Tracking'));
+  return {
+    attributes: Object.assign({}, ...told.map(({ assetAttributes }) => assetAttributes)) as Asset['attributes'],
+    tracked: tracking.at(-1) !== 'StopTracking',
+  };
+}
+
+function firstEvent(asset: Asset): AssetEvent {
+  const { attributes: changes, creatorSubject: by } = asset;
+  return { ...newEvent(asset, { asset: 0, by, kind: null, changes, operation: 'Record', minute: 0 }) };
 }
 
 function newAsset(tenantId: string, { attributes, creator, public: isPublic }: World['assets'][number]): Asset {
@@ -179,14 +235,14 @@ function newAsset(tenantId: string, { attributes, creator, public: isPublic }: W
   };
 }
 
-function newEvent(asset: Asset, { by, kind, changes }: World['events'][number]): AssetEvent {
+function newEvent(asset: Asset, { by, kind, changes, operation, minute }: World['events'][number]): AssetEvent {
   const person = { issuer: ISSUER, subject: by, display_name: '', email: '' };
   return {
     tenantId: asset.tenantId,
     eventId: randomUUID(),
     assetId: asset.assetId,
     originTenantId: asset.tenantId,
-    operation: 'Record',
+    operation,
     behaviour: 'RecordEvidence',
     eventAttributes: kind === null ? {} : { arc_display_type: kind },
     assetAttributes: changes,
@@ -194,7 +250,7 @@ function newEvent(asset: Asset, { by, kind, changes }: World['events'][number]):
     principalAccepted: person,
     timestampDeclared: NOW.toISOString(),
     timestampAccepted: NOW.toISOString(),
-    acceptedAt: NOW,
+    acceptedAt: minutes(minute),
     fromAddress: '',
   };
 }
@@ -202,7 +258,8 @@ function newEvent(asset: Asset, { by, kind, changes }: World['events'][number]):
 async function listedAssets(tx: Tx, access: Access, filters: readonly [string, string][]): Promise<string[]> {
   const ids: string[] = [];
   for (const tenantId of visibleTenancies(access)) {
-    const filtered = assetConditions(filters, readableAttributes(access, tenantId));
+    const tracking = readableTracking(access, tenantId);
+    const filtered = assetConditions(filters, readableAttributes(access, tenantId), tracking);
     const visible = visibleAssets(access, tenantId);
     const found = await listAssets(tx, [...visible, ...filtered], 100, 'newest');
     const narrowed = [...visible, ...(await narrowedAssets(tx, access, tenantId)), ...filtered];
@@ -227,25 +284,77 @@ async function listedEvents(tx: Tx, access: Access, filters: readonly [string, s
 
 async function compare(tx: Tx, built: Built, who: Principal, wanted: World['wanted']): Promise<void> {
   const access = await openAccess(tx, who);
-  const seen: Asset[] = [];
+  const seen: ShownAsset[] = [];
   for (const { assetId } of built.assets) {
     const looked = await lookAtAsset(tx, access, assetId);
-    if (looked?.view.visible) seen.push(shownAsset(looked));
+    if (looked?.view.visible) seen.push(...(await shownAssets(tx, [looked])));
   }
   const events = await readableEvents(tx, access, built.events);
   const assetIds = (of: readonly Asset[]) => of.map(({ assetId }) => assetId).sort();
   const eventIds = (of: readonly AssetEvent[]) => of.map(({ eventId }) => eventId).sort();
-  expect(await listedAssets(tx, access, [])).toEqual(assetIds(seen));
+  const tracked = (wanted: boolean) => assetIds(seen.filter((asset) => asset.tracked === wanted));
+  expect(await listedAssets(tx, access, [])).toEqual(tracked(true));
+  expect(await listedAssets(tx, access, [['tracked', 'NOT_TRACKED']])).toEqual(tracked(false));
+  expect(await listedAssets(tx, access, [['tracked', 'ANY']])).toEqual(assetIds(seen));
   expect(await listedEvents(tx, access, [])).toEqual(eventIds(events));
   for (const { name, operator, value } of wanted) {
     const [parameter, test] = filterOf(name, operator, value);
     const passing = seen.filter((asset) => matchesAttributeTest(test, asset.attributes));
-    expect(await listedAssets(tx, access, [[`attributes.${parameter}`, value]])).toEqual(assetIds(passing));
+    const asked: [string, string][] = [
+      ['tracked', 'ANY'],
+      [`attributes.${parameter}`, value],
+    ];
+    expect(await listedAssets(tx, access, asked)).toEqual(assetIds(passing));
     const changed = events.filter((event) => matchesAttributeTest(test, event.assetAttributes));
     expect(await listedEvents(tx, access, [[`asset_attributes.${parameter}`, value]])).toEqual(eventIds(changed));
     const views = new Map(seen.map((asset) => [asset.assetId, asset.attributes]));
     const onAssets = events.filter(({ assetId }) => matchesAttributeTest(test, views.get(assetId) ?? {}));
     expect(await listedEvents(tx, access, [[`asset.attributes.${parameter}`, value]])).toEqual(eventIds(onAssets));
+  }
+}
+
+/** What ended shares show, when nothing else does: events until then, attributes and tracking as of then. */
+async function comparePast(tx: Tx, built: Built, world: World): Promise<void> {
+  const access = await openAccess(tx, principal(built.there, 'boss', { roles: ['OWNER'] }));
+  for (const [place, asset] of built.assets.entries()) {
+    const shares = world.past.filter(({ assets }) => assets.includes(place) && !asset.public);
+    const lists = ({ permission: given }: World['past'][number]) => [
+      ...given.asset_attributes_read,
+      ...given.include_attributes,
+    ];
+    const names = (list: readonly string[], name: unknown) => list.includes('*') || list.some((each) => each === name);
+    const showing = shares.filter(
+      (each) => [...lists(each), ...each.permission.event_arc_display_type_read].length > 0,
+    );
+    const looked = await lookAtAsset(tx, access, asset.assetId);
+    expect(looked?.view.visible ?? false).toBe(showing.length > 0);
+    if (showing.length === 0 || !looked) continue;
+    const last = (of: World['past']) => minutes(Math.max(...of.map(({ until }) => until))).getTime();
+    const attributes: Record<string, unknown> = {};
+    for (const name of NAMES) {
+      const readers = shares.filter((each) => names(lists(each), name));
+      const then = readers.length > 0 ? stateOf(asset, built.events, last(readers)).attributes : {};
+      if (Object.hasOwn(then, name)) attributes[name] = then[name];
+    }
+    const [shown] = await shownAssets(tx, [looked]);
+    expect(shown!.attributes).toEqual(attributes);
+    expect(shown!.tracked).toBe(stateOf(asset, built.events, last(showing)).tracked);
+    const own = built.events.filter((event) => event.assetId === asset.assetId);
+    const expected = own.filter(({ acceptedAt, eventAttributes: { arc_display_type: kind } }) =>
+      shares.some(
+        ({ permission: { event_arc_display_type_read: kinds }, until }) =>
+          acceptedAt <= minutes(until) && (kinds.includes('*') || kinds.some((each) => each === kind)),
+      ),
+    );
+    const found = await readableEvents(tx, access, own);
+    expect(found.map(({ eventId }) => eventId)).toEqual(expected.map(({ eventId }) => eventId));
+    for (const event of found) {
+      const changed = Object.entries(own.find(({ eventId }) => eventId === event.eventId)!.assetAttributes);
+      const readable = changed.filter(([name]) =>
+        shares.some((each) => event.acceptedAt <= minutes(each.until) && names(lists(each), name)),
+      );
+      expect(event.assetAttributes).toEqual(Object.fromEntries(readable));
+    }
   }
 }
 
@@ -270,6 +379,8 @@ describe.each(engines())('what is listed on %s', (engine) => {
           await opened.database.inTransaction({ read: [who.tenantId], write: [] }, (tx) =>
             compare(tx, built, who, world.wanted),
           );
+        if (world.shared) return;
+        await opened.database.inTransaction({ read: [built.there], write: [] }, (tx) => comparePast(tx, built, world));
       }),
       { numRuns: Number(process.env['VISIBILITY_RUNS'] ?? 25) },
     );

@@ -1,0 +1,26 @@
+import type { Tx } from '../../platform/postgres/database.js';
+import { type AssetChange, changeAssets } from '../assets/asset-store.js';
+import { endShares } from './end-shares.js';
+
+/** Applies what the events of a batch change on their assets, and ends the shares that end by it. */
+export async function applyChanges(
+  tx: Tx,
+  batch: Parameters<typeof endShares>[1],
+  changes: readonly AssetChange[],
+): Promise<void> {
+  const merged = mergeChanges(changes);
+  await endShares(tx, batch, merged);
+  await changeAssets(tx, merged);
+}
+
+/** Merges to one change per asset, where later changes win. Sorted, so that concurrent batches rarely deadlock. */
+function mergeChanges(changes: readonly AssetChange[]): AssetChange[] {
+  const merged = new Map<string, AssetChange>();
+  for (const change of changes) {
+    const key = `${change.tenantId}/${change.assetId}`;
+    const before = merged.get(key);
+    const attributes = { ...before?.attributes, ...change.attributes };
+    merged.set(key, { ...before, ...change, attributes });
+  }
+  return [...merged.entries()].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, change]) => change);
+}

@@ -1,0 +1,40 @@
+import { boundValues } from '../../filter/bound-values.js';
+import type { EndedGrant } from '../../iam/access/past-grant.js';
+import { condition, renderWhere } from '../../platform/listing/condition.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import { policyReachSql } from './asset-visibility-store.js';
+
+/**
+ * Keeps every asset visible through the past grant on which the grant ends: those that its policy matches now, apart
+ * from its exceptions. The latest time counts. One statement, so that it sees one state of all assets.
+ */
+export async function keepPastAssets(tx: Tx, ended: EndedGrant, grantId: string, until: Date): Promise<void> {
+  const bound = boundValues(() => '?');
+  const lost = policyReachSql(ended.filter, bound);
+  const still = ended.except ? ` AND NOT (${policyReachSql(ended.except, bound)})` : '';
+  const where = renderWhere(
+    [condition('a.tenant_id = ?', ended.tenantId), condition(lost + still, ...bound.values)],
+    2,
+  );
+  await tx.execute(
+    `INSERT INTO archivist.past_grant_asset (tenant_id, asset_id, grant_id, until)
+     SELECT a.tenant_id, a.asset_id, $1::uuid, greatest($2::timestamptz, a.created_at)
+       FROM archivist.asset a WHERE ${where.sql}
+     ON CONFLICT (tenant_id, asset_id, grant_id) DO UPDATE SET until = greatest(past_grant_asset.until, EXCLUDED.until)`,
+    [grantId, until, ...where.values],
+  );
+}
+
+/** The current attributes of these assets, which stay locked; public assets are left out. */
+export async function lockAttributes(
+  tx: Tx,
+  assets: readonly { readonly tenantId: string; readonly assetId: string }[],
+): Promise<{ tenantId: string; assetId: string; attributes: Record<string, unknown>; createdAt: Date }[]> {
+  return tx.query(
+    `SELECT a.tenant_id AS "tenantId", a.asset_id AS "assetId", a.attributes, a.created_at AS "createdAt"
+       FROM archivist.asset a
+      WHERE (a.tenant_id, a.asset_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])) AND NOT a.public
+      ORDER BY a.tenant_id, a.asset_id FOR UPDATE`,
+    [assets.map((each) => each.tenantId), assets.map((each) => each.assetId)],
+  );
+}

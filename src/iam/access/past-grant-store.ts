@@ -1,0 +1,126 @@
+import type { Tx } from '../../platform/postgres/database.js';
+import type { AccessPermission } from './access-policy.js';
+import { showingOf } from './grant.js';
+import type { EndedGrant, PastGrant, PastShowing } from './past-grant.js';
+
+/** The tenancies that still show something to this one by an ended share. */
+export async function pastSharers(tx: Tx, tenantId: string): Promise<string[]> {
+  const rows = await tx.query<{ tenant_id: string }>('SELECT s AS tenant_id FROM archivist.past_sharers($1) AS s', [
+    tenantId,
+  ]);
+  return rows.map((row) => row.tenant_id);
+}
+
+/** What these tenancies still show to a tenancy by ended shares. The transaction must be allowed to read them. */
+export async function findPastGrants(
+  tx: Tx,
+  tenantIds: readonly string[],
+  readerTenantId: string,
+): Promise<PastGrant[]> {
+  const rows = await tx.query<{ tenant_id: string; grant_id: string; permission: AccessPermission }>(
+    `SELECT tenant_id, grant_id, permission FROM archivist.past_grant
+      WHERE tenant_id = ANY ($1::uuid[]) AND reader_tenant_id = $2`,
+    [tenantIds, readerTenantId],
+  );
+  return rows.map((row) => ({ ...showingOf(row.permission), tenantId: row.tenant_id, grantId: row.grant_id }));
+}
+
+/** What the past grants show of each of these assets, by asset. */
+export async function pastShowings(
+  tx: Tx,
+  grants: readonly PastGrant[],
+  assets: readonly { readonly tenantId: string; readonly assetId: string }[],
+): Promise<ReadonlyMap<string, PastShowing[]>> {
+  const found = new Map<string, PastShowing[]>();
+  if (grants.length === 0 || assets.length === 0) return found;
+  const known = new Map(grants.map((grant) => [grant.grantId, grant]));
+  const rows = await tx.query<{ asset_id: string; grant_id: string; until: Date }>(
+    `SELECT k.asset_id, k.grant_id, k.until FROM unnest($1::uuid[], $2::uuid[]) AS wanted(tenant_id, asset_id)
+       JOIN archivist.past_grant_asset k USING (tenant_id, asset_id) WHERE k.grant_id = ANY ($3::uuid[])`,
+    [assets.map((asset) => asset.tenantId), assets.map((asset) => asset.assetId), [...known.keys()]],
+  );
+  for (const row of rows) {
+    const shown = { ...known.get(row.grant_id)!, until: row.until };
+    found.set(row.asset_id, [...(found.get(row.asset_id) ?? []), shown]);
+  }
+  return found;
+}
+
+/** Ids of the assets that these grants show, if there are at most `limit`. */
+export async function assetsOfPastGrants(
+  tx: Tx,
+  tenantId: string,
+  grants: readonly PastGrant[],
+  limit: number,
+): Promise<string[] | undefined> {
+  const rows = await tx.query<{ asset_id: string }>(
+    `SELECT DISTINCT asset_id FROM archivist.past_grant_asset
+      WHERE tenant_id = $1 AND grant_id = ANY ($2::uuid[]) LIMIT ${limit + 1}`,
+    [tenantId, grants.map((grant) => grant.grantId)],
+  );
+  return rows.length > limit ? undefined : rows.map((row) => row.asset_id);
+}
+
+/**
+ * Stores the grant, unless it is stored, and returns its id. Which assets it shows is stored separately.
+ * @param grantId for a new one
+ */
+export async function keepPastGrant(tx: Tx, ended: EndedGrant, grantId: string): Promise<string> {
+  const [row] = await tx.query<{ grant_id: string }>(
+    `INSERT INTO archivist.past_grant (tenant_id, grant_id, reader_tenant_id, subject_id, policy_id, version, position,
+       permission) VALUES ($1, $2, $3, $4, $5, $6, $7, $8::text::jsonb)
+     ON CONFLICT (tenant_id, policy_id, version, position, subject_id, reader_tenant_id)
+       DO UPDATE SET permission = EXCLUDED.permission RETURNING grant_id`,
+    [
+      ended.tenantId,
+      grantId,
+      ended.readerTenantId,
+      ended.subjectId,
+      ended.policyId,
+      ended.version.toString(),
+      ended.position,
+      JSON.stringify(ended.permission),
+    ],
+  );
+  return row!.grant_id;
+}
+
+/** Keeps one asset visible through a past grant; the latest time counts. */
+export async function keepPastAsset(
+  tx: Tx,
+  kept: { readonly tenantId: string; readonly grantId: string; readonly assetId: string; readonly until: Date },
+): Promise<void> {
+  await tx.execute(
+    `INSERT INTO archivist.past_grant_asset (tenant_id, asset_id, grant_id, until) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (tenant_id, asset_id, grant_id) DO UPDATE SET until = greatest(past_grant_asset.until, EXCLUDED.until)`,
+    [kept.tenantId, kept.assetId, kept.grantId, kept.until],
+  );
+}
+
+/** Ends everything that a policy's ended shares still show; true if there was something. */
+export async function withdrawPastOfPolicy(
+  tx: Tx,
+  { tenantId, policyId }: { readonly tenantId: string; readonly policyId: string },
+): Promise<boolean> {
+  const deleted = await tx.execute('DELETE FROM archivist.past_grant WHERE tenant_id = $1 AND policy_id = $2', [
+    tenantId,
+    policyId,
+  ]);
+  return deleted > 0;
+}
+
+/**
+ * Ends everything that a tenancy's ended shares still show to these tenancies, and to those that it has shared with by
+ * this subject.
+ */
+export async function withdrawPastOfSubject(
+  tx: Tx,
+  { tenantId, subjectId }: { readonly tenantId: string; readonly subjectId: string },
+  readers: readonly string[],
+): Promise<void> {
+  await tx.execute(
+    `DELETE FROM archivist.past_grant WHERE tenant_id = $1 AND (reader_tenant_id = ANY ($3::uuid[]) OR reader_tenant_id IN
+       (SELECT g.reader_tenant_id FROM archivist.past_grant g WHERE g.tenant_id = $1 AND g.subject_id = $2))`,
+    [tenantId, subjectId, readers],
+  );
+}
