@@ -34,6 +34,7 @@ import { cosignedCheckpoints, followedLogs, runWitnesses } from './service/run-w
 import { SCHEMA_NAMES } from './service/schema-names.js';
 import { serviceHealth } from './service/service-health.js';
 import { statusRoutes } from './service/status-routes.js';
+import { verifyPageRoutes } from './service/verify-page-routes.js';
 import { policyAuditWaker } from './workers/policy-audit-job.js';
 
 /** A running service, or worker, until it is closed. */
@@ -196,6 +197,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
     [
       ...(servesInterface ? [{ name: 'console', title: 'Sign-in', routes: signInRoutes(identity.people) }] : []),
       { name: 'docs', title: 'This reference', routes: apiReferenceRoutes() },
+      { name: 'verify', title: 'The verifier', routes: verifyPageRoutes() },
       { name: 'status', title: 'Status of the service', routes: status },
     ],
     {

@@ -1,13 +1,10 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { z } from 'zod';
-import { conditionOf } from '../../platform/http/conditional-request.js';
-import { type Reply, type Route, route } from '../../platform/http/route.js';
+import { type HeldFile, heldFileReply, holdFile } from '../../platform/http/held-file.js';
+import { type Route, route } from '../../platform/http/route.js';
 
 const TYPES: Readonly<Record<string, string>> = {
   'reference.html': 'text/html; charset=utf-8',
@@ -31,12 +28,6 @@ const CONTENT_SECURITY_POLICY = [
   "base-uri 'none'",
 ].join('; ');
 
-interface HeldFile {
-  readonly plain: Uint8Array;
-  readonly gzipped: Uint8Array;
-  readonly etag: string;
-}
-
 /**
  * `/docs`: the API reference as a page, rendered in the browser by Swagger UI from `/openapi.json`. Of the tools we
  * tried, it is the one that works under this content security policy and loads nothing from elsewhere.
@@ -46,7 +37,7 @@ export function apiReferenceRoutes(): Route[] {
   const file = (name: string) => held.get(name) ?? held.set(name, read(name)).get(name)!;
   const shared = { method: 'GET', access: 'public', extension: true, success: 200 } as const;
   const answer = async (name: string, headers: Readonly<Record<string, string | undefined>>) =>
-    reply(await file(name), TYPES[name]!, headers);
+    heldFileReply(await file(name), headers, CONTENT_SECURITY_POLICY);
   return [
     route({
       ...shared,
@@ -70,26 +61,8 @@ export function apiReferenceRoutes(): Route[] {
   ];
 }
 
-function reply(
-  { plain, gzipped, etag }: HeldFile,
-  contentType: string,
-  asked: Readonly<Record<string, string | undefined>>,
-): Reply {
-  const headers = {
-    etag,
-    'cache-control': 'no-cache',
-    vary: 'accept-encoding',
-    'content-security-policy': CONTENT_SECURITY_POLICY,
-  };
-  if (conditionOf(asked, etag) === 'unchanged') return { status: 304, bytes: new Uint8Array(), contentType, headers };
-  if (!/\bgzip\b/.test(asked['accept-encoding'] ?? '')) return { bytes: plain, contentType, headers };
-  return { bytes: gzipped, contentType, headers: { ...headers, 'content-encoding': 'gzip' } };
-}
-
 async function read(name: string): Promise<HeldFile> {
-  const plain = await readFile(join(folderOf(name), name));
-  const etag = `"${createHash('sha256').update(plain).digest('hex').slice(0, 32)}"`;
-  return { plain, gzipped: await promisify(gzip)(plain), etag };
+  return holdFile(await readFile(join(folderOf(name), name)), TYPES[name]!);
 }
 
 /** The build copies Swagger UI's files next to ours; when run from source, they are in the development package. */

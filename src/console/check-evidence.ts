@@ -1,0 +1,121 @@
+import type { PublicJwk } from '../core/cose/public-key.js';
+import { VerificationError } from '../core/errors.js';
+import type { EvidenceFile } from '../core/evidence/evidence-file.js';
+import type { GivenTrust } from '../core/evidence/given-trust.js';
+import { type ManifestSource, manifestSources } from '../core/evidence/manifest-sources.js';
+import { claimedRoot, type RootTrust, trustRoot, verifyUnderRoot } from '../core/evidence/root-trust.js';
+import { UsageError } from '../core/evidence/usage-error.js';
+import { type EvidenceVerdict, NotEvidence, verifyEvidence } from '../core/evidence/verify-evidence.js';
+import { rootFingerprint } from '../core/keys/root-fingerprint.js';
+import type { NoteKey } from '../core/tlog/signed-note.js';
+import { contradiction, createVerdict, notCovered, type TakenFor, type Verdict } from '../core/verify/verdict.js';
+import { TEXTS } from './texts.js';
+
+/** What the reader trusts and expects; empty members are not given. */
+export interface ReaderTrust {
+  /** Thumbprint of the operator's root key. */
+  readonly root?: Uint8Array | undefined;
+  /** Keys that the reader got from the operator, in place of a root. */
+  readonly keys: readonly PublicJwk[];
+  readonly issuer?: string | undefined;
+  readonly witnesses: readonly NoteKey[];
+  /** The key manifest that an earlier check under the same root found. */
+  readonly keptManifest?: ManifestSource | undefined;
+}
+
+/** Where the keys of a check are from. */
+export type KeysOrigin = 'pinned_root' | 'claimed_root' | 'given_keys';
+
+/** The answer to a reader. */
+export type CheckResult =
+  | {
+      readonly verdict: Verdict;
+      readonly files: readonly TakenFor[];
+      readonly origin: KeysOrigin;
+      /** Fingerprint of the root key, if there is one. */
+      readonly fingerprint?: string | undefined;
+      readonly root?: RootTrust | undefined;
+    }
+  | { readonly problem: 'no_keys' | 'not_evidence'; readonly detail: string; readonly files: readonly TakenFor[] };
+
+function givenTrust(reader: ReaderTrust, root: RootTrust | undefined): GivenTrust {
+  const issuerKeys = [...(root?.issuerKeys ?? []), ...reader.keys];
+  return {
+    logKeys: async () => [...(root?.logKeys ?? []), ...reader.keys],
+    issuers: async () => ({ issuerKeys, issuer: reader.issuer }),
+    hasIssuers: true,
+    statementLog: {},
+    tenancyLog: {},
+    witnesses: reader.witnesses,
+    quorum: reader.witnesses.length,
+    witnessedLog: undefined,
+    statementOnly: false,
+  };
+}
+
+/**
+ * Checks files for a reader. Without a fingerprint or keys of the reader, the evidence is checked with the keys that it
+ * brings itself: that can refuse it, but verifies nothing.
+ */
+export async function checkEvidence(
+  files: readonly EvidenceFile[],
+  reader: ReaderTrust,
+  progress: (done: string) => void,
+): Promise<CheckResult> {
+  try {
+    return await answer(files, reader, progress);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const takenFor = error instanceof NotEvidence ? error.files : [];
+    return { problem: 'not_evidence', detail: error.message, files: takenFor };
+  }
+}
+
+async function answer(
+  files: readonly EvidenceFile[],
+  reader: ReaderTrust,
+  progress: (done: string) => void,
+): Promise<CheckResult> {
+  const check = (root: RootTrust | undefined) => verifyEvidence(files, givenTrust(reader, root), progress);
+  const found = await manifestSources(files);
+  const sources = reader.root && reader.keptManifest ? [...found, reader.keptManifest] : found;
+  if (!reader.root && reader.keys.length > 0) return { ...(await check(undefined)), origin: 'given_keys' };
+  const [source] = sources;
+  if (!source) return withoutKeys(files);
+  let thumbprint: Uint8Array;
+  try {
+    thumbprint = reader.root ?? claimedRoot(source);
+  } catch (error) {
+    if (!(error instanceof VerificationError)) throw error;
+    return {
+      verdict: createVerdict(contradiction(source.name, error)),
+      files: takenFor(files),
+      origin: 'claimed_root',
+    };
+  }
+  let root: RootTrust | undefined;
+  const judged = await verifyUnderRoot(
+    async () => {
+      root = await trustRoot(thumbprint, sources);
+      return root;
+    },
+    (trusted) => check(trusted),
+  );
+  const shared = { files: takenFor(files), fingerprint: rootFingerprint(thumbprint), root };
+  if (reader.root) return { ...shared, verdict: judged.verdict, origin: 'pinned_root' };
+  return { ...shared, verdict: unvouched(judged), origin: 'claimed_root' };
+}
+
+const takenFor = (files: readonly EvidenceFile[]): TakenFor[] =>
+  files.map(({ path, takenFor: kind }) => ({ file: path, kind }));
+
+/** Nothing is verified under keys that only the evidence itself vouches for. */
+function unvouched({ verdict }: EvidenceVerdict): Verdict {
+  return createVerdict(verdict, notCovered(TEXTS.keysPiece, 'unproven', TEXTS.keysUnvouched));
+}
+
+async function withoutKeys(files: readonly EvidenceFile[]): Promise<CheckResult> {
+  const documents = files.every(({ kind }) => kind === 'document' || kind === 'keys');
+  const problem = documents ? 'not_evidence' : 'no_keys';
+  return { problem, detail: documents ? TEXTS.noEvidence : TEXTS.noKeys, files: takenFor(files) };
+}

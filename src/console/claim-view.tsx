@@ -1,0 +1,124 @@
+import { CLAIM_KINDS, FACT_TITLES, factText, proofText } from '../core/evidence/verdict-words.js';
+import { visibleText } from '../core/evidence/visible-text.js';
+import type { Claim, Facts } from '../core/verify/claim.js';
+import { Code, EvidenceText } from './evidence-text.js';
+import { Moment } from './moment.js';
+import type { Operation } from './operations.js';
+import { TEXTS } from './texts.js';
+
+const TIMES: readonly (keyof Facts)[] = ['accepted', 'committed', 'declared'];
+const CODES: readonly (keyof Facts)[] = ['vcon', 'payload_hash', 'identity', 'subject', 'tenancy'];
+/** Shown of an operation at once; the rest is behind a click. */
+const FIRST: readonly (keyof Facts)[] = ['accepted', 'principal', 'created_by', 'tenancy', 'vcon', 'payload_hash'];
+
+function principalText(value: unknown): string {
+  const { display_name: name, email, subject } = value as Readonly<Record<string, unknown>>;
+  const texts = [name, email, subject].filter((each) => typeof each === 'string' && each !== '');
+  return texts.length === 0 ? JSON.stringify(value) : texts.join(' · ');
+}
+
+function FactValue({ name, value }: { readonly name: keyof Facts; readonly value: unknown }) {
+  if (TIMES.includes(name)) return <Moment time={String(value)} />;
+  if (CODES.includes(name)) return <Code text={String(value)} />;
+  return <EvidenceText text={name === 'principal' ? principalText(value) : factText(name, value)} />;
+}
+
+function FactList({ facts, names }: { readonly facts: Facts; readonly names: readonly (keyof Facts)[] }) {
+  const shown = names.filter((name) => facts[name] !== undefined);
+  return (
+    <dl class="facts">
+      {shown.map((name) => (
+        <div key={name}>
+          <dt>{TEXTS.facts[name] ?? name.replaceAll('_', ' ')}</dt>
+          <dd>
+            <FactValue name={name} value={facts[name]} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** What proves a claim, and every member that is proven, behind a click. */
+function Proofs({ claims }: { readonly claims: readonly Claim[] }) {
+  return (
+    <details>
+      <summary>{TEXTS.proof}</summary>
+      {claims.map((claim) => (
+        <div key={claim.kind + claim.piece} class="proof">
+          <p>
+            <EvidenceText text={`${claim.piece}: ${CLAIM_KINDS[claim.kind]}`} />
+          </p>
+          <ul>
+            {claim.by.map((proof) => (
+              <li key={JSON.stringify(proof)}>
+                {TEXTS.provenBy} <EvidenceText text={proofText(proof)} />
+              </li>
+            ))}
+          </ul>
+          <details>
+            <summary>{TEXTS.allFacts}</summary>
+            <AllFacts facts={claim.facts} />
+          </details>
+        </div>
+      ))}
+    </details>
+  );
+}
+
+function AllFacts({ facts }: { readonly facts: Facts }) {
+  const { members, ...named } = facts;
+  const titled = FACT_TITLES.map(([name]) => name).filter((name) => Object.hasOwn(named, name));
+  const others = (Object.keys(named) as (keyof Facts)[]).filter((name) => !titled.includes(name));
+  return (
+    <>
+      <FactList facts={named} names={[...titled, ...others]} />
+      {members && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached by keyboard
+        <pre tabIndex={0}>{visibleText(JSON.stringify(members, null, 2))}</pre>
+      )}
+    </>
+  );
+}
+
+function operationName(operation: string | undefined): string {
+  if (operation === undefined) return TEXTS.noOperation;
+  const known = Object.hasOwn(TEXTS.operationNames, operation) ? TEXTS.operationNames[operation] : undefined;
+  return known ?? operation.replace(/^vcon_/, '').replaceAll('_', ' ');
+}
+
+/** One operation: what, when, who, which bytes, and the proof. */
+export function OperationView({ operation }: { readonly operation: Operation }) {
+  const { facts, claims } = operation;
+  return (
+    <li class="operation">
+      <h4>
+        <EvidenceText text={operationName(facts.operation)} />
+      </h4>
+      <FactList facts={facts} names={facts.accepted === undefined ? ['committed', ...FIRST] : FIRST} />
+      <Proofs claims={claims} />
+    </li>
+  );
+}
+
+/** A claim about a log, its witnesses, or a document. */
+export function ClaimView({ claim }: { readonly claim: Claim }) {
+  const names = FACT_TITLES.map(([name]) => name);
+  return (
+    <li class="operation">
+      <h4>
+        <EvidenceText text={claim.piece} />
+      </h4>
+      <p>
+        {CLAIM_KINDS[claim.kind]}. <WitnessNames claim={claim} />
+      </p>
+      <FactList facts={claim.facts} names={names} />
+      <Proofs claims={[claim]} />
+    </li>
+  );
+}
+
+function WitnessNames({ claim }: { readonly claim: Claim }) {
+  const names = claim.by.flatMap((proof) => (proof.type === 'witness' ? proof.witnesses : []));
+  return names.length === 0 ? null : <EvidenceText text={names.join(', ')} />;
+}

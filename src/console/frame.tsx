@@ -1,0 +1,38 @@
+import type { ComponentChildren } from 'preact';
+import { TEXTS } from './texts.js';
+
+/** Set by the build: the program's version, and the licences of what is bundled. */
+declare const VERSION: string;
+declare const LICENCES: string;
+
+/** What stands around every page: its name, and what it is made of. */
+export function Frame({ children }: { readonly children: ComponentChildren }) {
+  return (
+    <>
+      <header>
+        <p class="brand">
+          vcon-archivist <span>{TEXTS.verifier(VERSION)}</span>
+        </p>
+        <h1>{TEXTS.title}</h1>
+        <p>{TEXTS.introduction}</p>
+      </header>
+      <main>{children}</main>
+      <footer>
+        {/* A page on a disk is saved already. */}
+        {location.protocol !== 'file:' && (
+          <p>
+            <a href={location.pathname} download={`vcon-archivist-verifier-${VERSION}.html`}>
+              {TEXTS.download}
+            </a>
+            . {TEXTS.downloadHelp}
+          </p>
+        )}
+        <details>
+          <summary>{TEXTS.licences}</summary>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached by keyboard */}
+          <pre tabIndex={0}>{LICENCES}</pre>
+        </details>
+      </footer>
+    </>
+  );
+}

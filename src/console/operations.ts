@@ -1,0 +1,41 @@
+import type { Claim, Facts } from '../core/verify/claim.js';
+
+/** The claims about one operation: what a statement says and what a log holds of it. */
+export interface Operation {
+  /** The file or folder that holds its evidence. */
+  readonly place: string;
+  readonly claims: readonly Claim[];
+  /** Proven members of all of these claims; those of the event before those of the statement. */
+  readonly facts: Facts;
+}
+
+const OF_OPERATION: readonly Claim['kind'][] = ['statement', 'event'];
+/** What a piece is called inside the evidence of its operation. */
+const INSIDE = /(?:\/transparent-statement\.cose|\/signed-statement\.cose)?\/(?:statement|event|event\.json)$/;
+
+/** Returns the operations among the claims, oldest first as far as their times are proven. */
+export function operationsOf(claims: readonly Claim[]): Operation[] {
+  const byPlace = new Map<string, Claim[]>();
+  for (const claim of claims) {
+    if (!OF_OPERATION.includes(claim.kind)) continue;
+    const place = claim.piece.replace(INSIDE, '');
+    byPlace.set(place, [...(byPlace.get(place) ?? []), claim]);
+  }
+  const operations = [...byPlace].map(([place, found]) => ({ place, claims: found, facts: mergedFacts(found) }));
+  return operations.sort((left, right) => timeOf(left) - timeOf(right));
+}
+
+/** Claims that are about something else: documents, logs, witnesses. */
+export function otherClaims(claims: readonly Claim[], kinds: readonly Claim['kind'][]): Claim[] {
+  return claims.filter(({ kind }) => kinds.includes(kind));
+}
+
+function mergedFacts(claims: readonly Claim[]): Facts {
+  const ordered = claims.toSorted((left, right) => (left.kind === right.kind ? 0 : left.kind === 'statement' ? -1 : 1));
+  return Object.assign({}, ...ordered.map(({ facts }) => facts)) as Facts;
+}
+
+function timeOf({ facts: { accepted, committed, declared } }: Operation): number {
+  const time = Date.parse(accepted ?? committed ?? declared ?? '');
+  return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time;
+}

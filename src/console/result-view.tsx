@@ -1,0 +1,119 @@
+import type { RefObject } from 'preact';
+import { verdictDocument } from '../core/verify/verdict.js';
+import type { CheckResult } from './check-evidence.js';
+import { Code, EvidenceText } from './evidence-text.js';
+import { dateInUtc } from './moment.js';
+import { TEXTS } from './texts.js';
+import { VerdictView } from './verdict-view.js';
+
+type Look = 'verified' | 'refused' | 'incomplete' | 'unreadable';
+
+const MARKS: Readonly<Record<Look, string>> = {
+  verified: 'M5 13l4 4 10-10',
+  refused: 'M6 6l12 12M18 6L6 18',
+  incomplete: 'M12 6v8M12 18v.01',
+  unreadable: 'M6 12h12',
+};
+
+interface BannerProps {
+  readonly look: Look;
+  readonly title: string;
+  readonly lines: readonly string[];
+  readonly fingerprint?: string | undefined;
+  readonly heading: RefObject<HTMLHeadingElement | null>;
+}
+
+function Banner({ look, title, lines, fingerprint, heading }: BannerProps) {
+  return (
+    <div class={`banner ${look}`}>
+      <svg viewBox="0 0 24 24" aria-hidden="true">
+        <circle cx="12" cy="12" r="11" />
+        <path d={MARKS[look]} />
+      </svg>
+      <div>
+        <h2 ref={heading} tabIndex={-1}>
+          {title}
+        </h2>
+        {lines.map((line) => (
+          <p key={line}>
+            <EvidenceText text={line} />
+          </p>
+        ))}
+        {fingerprint !== undefined && (
+          <p>
+            {TEXTS.claimedFingerprint} <Code text={fingerprint} />
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+interface ResultProps {
+  readonly result: CheckResult;
+  readonly heading: RefObject<HTMLHeadingElement | null>;
+}
+
+/** The answer to the reader: the outcome first. */
+export function ResultView({ result, heading }: ResultProps) {
+  if ('problem' in result) {
+    const title = result.problem === 'no_keys' ? TEXTS.noKeysTitle : TEXTS.notEvidenceTitle;
+    return <Banner look="unreadable" title={title} lines={[result.detail]} heading={heading} />;
+  }
+  const { verdict, origin, root, fingerprint } = result;
+  const isUnvouched = origin === 'claimed_root' && verdict.outcome !== 'refused';
+  const manifest = root ? TEXTS.manifest(root.manifest.number, dateInUtc(root.manifest.issuedAtMs)) : undefined;
+  const keysFrom = manifest === undefined ? [] : [TEXTS.keysFrom[origin](manifest)];
+  const lines = [
+    isUnvouched ? TEXTS.unvouchedSummary : TEXTS.summary[verdict.outcome],
+    ...(origin === 'given_keys' ? [TEXTS.keysFrom.given_keys()] : keysFrom),
+  ];
+  return (
+    <>
+      <Banner
+        look={verdict.outcome}
+        title={isUnvouched ? TEXTS.unvouched : TEXTS.outcome[verdict.outcome]}
+        lines={lines}
+        fingerprint={isUnvouched ? fingerprint : undefined}
+        heading={heading}
+      />
+      <VerdictView verdict={verdict} isVouched={!isUnvouched} />
+      <Actions result={result} />
+    </>
+  );
+}
+
+function Actions({ result }: { readonly result: Extract<CheckResult, { verdict: unknown }> }) {
+  const save = () => {
+    const text = JSON.stringify(verdictDocument(result.verdict, result.files), null, 2);
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(new Blob([`${text}\n`], { type: 'application/json' }));
+    link.download = 'verdict.json';
+    link.click();
+    URL.revokeObjectURL(link.href);
+  };
+  const names = result.files.map(({ file }) => quoted(file)).join(' ');
+  const root = result.fingerprint === undefined ? '--log-keys … --issuer-keys …' : `--root ${result.fingerprint}`;
+  return (
+    <section class="part actions">
+      <p class="choose">
+        <button type="button" onClick={save}>
+          {TEXTS.save}
+        </button>{' '}
+        <button type="button" onClick={() => print()}>
+          {TEXTS.print}
+        </button>
+      </p>
+      <details>
+        <summary>{TEXTS.repeatTitle}</summary>
+        <p class="hint">{TEXTS.repeatHelp}</p>
+        <p>
+          <Code text={`vcon-archivist verify ${root} ${names}`} />
+        </p>
+      </details>
+    </section>
+  );
+}
+
+/** A name as one word of a shell, whatever characters it has. */
+const quoted = (name: string): string => (/^[\w./-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`);

@@ -1,0 +1,184 @@
+import type { ComponentChildren } from 'preact';
+import { REFUSAL_MEANINGS } from '../core/evidence/refusal-meaning.js';
+import { speakers } from '../core/evidence/verdict-words.js';
+import { type DocumentForm, describeForm } from '../core/verify/match-document.js';
+import type { Contradiction, NotCovered, NotCoveredReason, Verdict } from '../core/verify/verdict.js';
+import { ClaimView, OperationView } from './claim-view.js';
+import { EvidenceText } from './evidence-text.js';
+import { operationsOf, otherClaims } from './operations.js';
+import { TEXTS } from './texts.js';
+
+function Section({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+  return (
+    <section class="part">
+      <h3>{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+function Refusals({ contradictions }: { readonly contradictions: readonly Contradiction[] }) {
+  if (contradictions.length === 0) return null;
+  return (
+    <Section title={TEXTS.contradictions}>
+      <ul class="refusals">
+        {contradictions.map(({ code, piece, member, detail }) => (
+          <li key={code + piece + member + detail}>
+            <strong>
+              <EvidenceText text={member === undefined ? piece : `${piece}, ${member}`} />
+            </strong>
+            <p>{REFUSAL_MEANINGS[code]}</p>
+            <p class="detail">
+              <EvidenceText text={detail} /> <code>{code}</code>
+            </p>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function Open({ items }: { readonly items: readonly NotCovered[] }) {
+  return (
+    <ul class="open">
+      {items.map(({ piece, members, detail }) => (
+        <li key={piece + members.join() + detail}>
+          <strong>
+            <EvidenceText text={piece} />
+          </strong>
+          <p>
+            <EvidenceText text={detail} />
+          </p>
+          {members.length > 0 && (
+            <p class="detail">
+              <EvidenceText text={members.join(', ')} />
+            </p>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Documents({ verdict }: { readonly verdict: Verdict }) {
+  const documents = otherClaims(verdict.claims, ['document']);
+  if (documents.length === 0) {
+    const isOpen = verdict.claims.some(({ facts }) => facts.payload_hash !== undefined);
+    return isOpen && verdict.contradictions.length === 0 ? <p class="hint">{TEXTS.documentMissing}</p> : null;
+  }
+  return (
+    <Section title={TEXTS.documents}>
+      <ul class="open">
+        {documents.map(({ piece, facts }) => (
+          <li key={piece}>
+            <strong>
+              <EvidenceText text={TEXTS.documentIs(piece)} />
+            </strong>
+            <p class="detail">{facts.form === undefined ? '' : describeForm(facts.form as DocumentForm)}</p>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+interface VerdictProps {
+  readonly verdict: Verdict;
+  /** Whether the reader trusts the keys. */
+  readonly isVouched: boolean;
+}
+
+function Proven({ verdict, isVouched }: VerdictProps) {
+  const operations = operationsOf(verdict.claims);
+  const logs = otherClaims(verdict.claims, ['entry', 'log', 'extension', 'witnessed', 'public_asset']);
+  const who = speakers(verdict.claims);
+  return (
+    <>
+      {operations.length > 0 && (
+        <Section title={isVouched ? TEXTS.operations : TEXTS.operationsUnvouched}>
+          <p class="detail">
+            <EvidenceText text={who} />
+          </p>
+          <ol class="timeline">
+            {operations.map((operation) => (
+              <OperationView key={operation.place} operation={operation} />
+            ))}
+          </ol>
+        </Section>
+      )}
+      {logs.length > 0 && (
+        <Section title={TEXTS.logs}>
+          <ul class="timeline">
+            {logs.map((claim) => (
+              <ClaimView key={claim.kind + claim.piece} claim={claim} />
+            ))}
+          </ul>
+        </Section>
+      )}
+    </>
+  );
+}
+
+/** What lies behind a click: nothing of it changes the outcome. */
+function Folded({
+  title,
+  help,
+  items,
+}: {
+  readonly title: string;
+  readonly help?: string;
+  readonly items: readonly NotCovered[];
+}) {
+  if (items.length === 0) return null;
+  return (
+    <details class="part">
+      <summary>
+        {title} ({items.length})
+      </summary>
+      {help && <p class="hint">{help}</p>}
+      <Open items={items} />
+    </details>
+  );
+}
+
+/** All parts of a verdict, the most important first. */
+export function VerdictView({ verdict, isVouched }: VerdictProps) {
+  const because = (reason: NotCoveredReason) => verdict.notCovered.filter(({ why }) => why === reason);
+  // The first words of the answer say already that nobody vouched for the keys.
+  const unproven = because('unproven').filter(({ piece }) => isVouched || piece !== TEXTS.keysPiece);
+  return (
+    <>
+      <Refusals contradictions={verdict.contradictions} />
+      {unproven.length > 0 && (
+        <Section title={TEXTS.unproven}>
+          <Open items={unproven} />
+        </Section>
+      )}
+      <Documents verdict={verdict} />
+      <Proven verdict={verdict} isVouched={isVouched} />
+      {verdict.missing.length > 0 && (
+        <Section title={TEXTS.missingTitle}>
+          <ul class="plain">
+            {verdict.missing.map(({ what, detail }) => (
+              <li key={what + detail}>
+                <EvidenceText text={detail} />
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+      <Folded title={TEXTS.openTitle} help={TEXTS.openHelp} items={because('by_design')} />
+      <Folded title={TEXTS.explanationsTitle} items={because('explanation')} />
+      {verdict.claims.length > 0 && (
+        <details class="part">
+          <summary>{TEXTS.limitsTitle}</summary>
+          <ul class="plain">
+            {TEXTS.limits.map((limit) => (
+              <li key={limit}>{limit}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  );
+}

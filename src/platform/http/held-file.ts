@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { conditionOf } from './conditional-request.js';
+import type { Reply } from './route.js';
+
+/** A file of the program that is served from memory. */
+export interface HeldFile {
+  readonly contentType: string;
+  readonly plain: Uint8Array;
+  readonly gzipped: Uint8Array;
+  /** The SHA-256 of the file, in hex. */
+  readonly etag: string;
+}
+
+export async function holdFile(plain: Uint8Array, contentType: string): Promise<HeldFile> {
+  const etag = `"${createHash('sha256').update(plain).digest('hex')}"`;
+  return { contentType, plain, gzipped: await promisify(gzip)(plain), etag };
+}
+
+/**
+ * Answers with a held file, compressed for clients that can read that, or with 304 for a client that has it.
+ * @param asked the headers of the request
+ */
+export function heldFileReply(
+  { contentType, plain, gzipped, etag }: HeldFile,
+  asked: Readonly<Record<string, string | undefined>>,
+  contentSecurityPolicy: string,
+): Reply {
+  const headers = {
+    etag,
+    'cache-control': 'no-cache',
+    vary: 'accept-encoding',
+    'content-security-policy': contentSecurityPolicy,
+  };
+  if (conditionOf(asked, etag) === 'unchanged') return { status: 304, bytes: new Uint8Array(), contentType, headers };
+  if (!/\bgzip\b/.test(asked['accept-encoding'] ?? '')) return { bytes: plain, contentType, headers };
+  return { bytes: gzipped, contentType, headers: { ...headers, 'content-encoding': 'gzip' } };
+}

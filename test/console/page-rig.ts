@@ -1,0 +1,113 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { runCli } from '../../src/cli/run-cli.js';
+import { chromiumPath } from '../support/prerequisites.js';
+
+/** The page as the build wrote it. */
+export const BUILT_PAGE = fileURLToPath(new URL('../../dist/src/console/verify.html', import.meta.url));
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const RULES = { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] };
+
+/** An answer, as far as page and command line can be compared. */
+export interface ShownVerdict {
+  readonly outcome: string;
+  readonly claims: readonly { readonly kind: string; readonly piece: string; readonly facts: object }[];
+  readonly contradictions: readonly { readonly code: string; readonly piece: string }[];
+  readonly not_covered: readonly object[];
+  readonly missing: readonly object[];
+}
+
+/** The page open in a browser, and a folder of files to give it. */
+export interface OpenPage {
+  readonly page: Page;
+  /** Requests beside the page itself, and complaints of the browser: errors, and what a policy forbade. */
+  readonly complaints: readonly string[];
+  /** Chooses files, as in the browser's dialog. */
+  give(...paths: string[]): Promise<void>;
+  /** Types the fingerprint. */
+  trust(fingerprint: string): Promise<void>;
+  /** The title of the answer, once the page has finished checking. */
+  outcome(): Promise<string>;
+  /** The verdict that the page saves as JSON. */
+  verdict(): Promise<ShownVerdict>;
+  /** What axe finds. */
+  barriers(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+/** A browser, files, and `verify` of the command line over the same files. */
+export async function pageRig() {
+  const folder = mkdtempSync(join(tmpdir(), 'verify-page-'));
+  const browser: Browser = await chromium.launch({
+    executablePath: chromiumPath!,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking'],
+  });
+  return {
+    file(name: string, content: string | Uint8Array): string {
+      writeFileSync(join(folder, name), content);
+      return join(folder, name);
+    },
+    /** Opens the page from a disk, or from a service. */
+    open: (url = pathToFileURL(BUILT_PAGE).href, options: BrowserContextOptions = {}) =>
+      openPage(browser, url, options),
+    /** The verdict of the command line on the same files, with the names that they have for the page. */
+    async verify(...args: string[]): Promise<ShownVerdict> {
+      const out: string[] = [];
+      const terminal = { print: (text: string) => out.push(text), complain: () => undefined, exitCode: 0 };
+      await runCli(['verify', '--json', ...args], terminal);
+      return JSON.parse(out.join('\n').replaceAll(`${folder}/`, '')) as ShownVerdict;
+    },
+    async close() {
+      await browser.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+async function openPage(browser: Browser, url: string, options: BrowserContextOptions): Promise<OpenPage> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => {
+    if (request.url() !== url && !/^(?:data|blob):/.test(request.url())) complaints.push(request.url());
+  });
+  await page.goto(url);
+  const heading = page.locator('.banner h2');
+  const settled = () => page.locator('.result[aria-busy=false]').waitFor();
+  return {
+    page,
+    complaints,
+    async give(...paths) {
+      await page.locator('input[type=file]').first().setInputFiles(paths);
+    },
+    trust: (fingerprint) => page.getByLabel('Root fingerprint').fill(fingerprint),
+    async outcome() {
+      await heading.waitFor();
+      await settled();
+      return (await heading.textContent()) ?? '';
+    },
+    async verdict() {
+      await settled();
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Save the result' }).click(),
+      ]);
+      return JSON.parse(readFileSync(await download.path(), 'utf8')) as ShownVerdict;
+    },
+    async barriers() {
+      // Trusted Types forbid a script from text; the browser's own protocol may still run one.
+      await page.evaluate(readFileSync(AXE, 'utf8'));
+      return page.evaluate(
+        `axe.run(document, ${JSON.stringify(RULES)}).then(({ violations }) =>
+          violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ' ' + target.join(' '))))`,
+      );
+    },
+    close: () => context.close(),
+  };
+}

@@ -1,0 +1,238 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { unzipSync, zipSync } from 'fflate';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { utf8 } from '../../src/core/bytes.js';
+import { rootFingerprint } from '../../src/core/keys/root-fingerprint.js';
+import { startTestService, type TestService, template, until } from '../api/test-service.js';
+import { flipBit } from '../core/massif/sample-log.js';
+import { chromiumPath } from '../support/prerequisites.js';
+import { BUILT_PAGE, type OpenPage, pageRig } from './page-rig.js';
+
+const UUID = '0192e8f5-0000-7000-8000-0000000000f1';
+const VCON = utf8(`{"vcon": "0.3.0", "uuid": "${UUID}", "parties": [{"name": "مريم"}], "dialog": []}`);
+/** Elements, an attribute that ends, a script's end, and a character that reverses what follows. */
+const HOSTILE = `<img src=x onerror="alert(1)"></script><script>alert(2)</script>\u202egpj.exe`;
+
+type Files = Readonly<Record<string, Uint8Array>>;
+type Rig = Awaited<ReturnType<typeof pageRig>>;
+
+let running: TestService;
+beforeAll(async () => {
+  running = await startTestService();
+});
+afterAll(() => running?.close());
+
+describe('the verifier at /verify', () => {
+  const built = readFileSync(BUILT_PAGE);
+
+  it('is that file, under its own policy, and named by its SHA-256', async () => {
+    const { status, bytes, headers } = await running.anonymous.get('/verify');
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(Buffer.from(bytes).equals(built)).toBe(true);
+    expect(headers.get('etag')).toBe(`"${createHash('sha256').update(built).digest('hex')}"`);
+    const policy = headers.get('content-security-policy')!;
+    expect(built.toString()).toContain(policy.replace("; frame-ancestors 'none'", ''));
+    expect(policy).toMatch(/frame-ancestors 'none'$/);
+  });
+
+  it('is not sent again to a browser that has it', async () => {
+    const etag = (await running.anonymous.get('/verify')).headers.get('etag')!;
+    const again = await running.anonymous.get('/verify', { 'if-none-match': etag });
+    expect([again.status, again.bytes.length]).toEqual([304, 0]);
+  });
+
+  it('is linked from the first page', async () => {
+    const { bytes } = await running.anonymous.get('/');
+    expect(new TextDecoder().decode(bytes)).toContain('href="/verify"');
+  });
+});
+
+describe.skipIf(!chromiumPath)('the verifier in a browser', { timeout: 120_000 }, () => {
+  let rig: Rig;
+  let fingerprint: string;
+  let bundle: Files;
+  let hostile: Uint8Array;
+  let bundlePath: string;
+  let callPath: string;
+
+  const recorded = async (attributes: Record<string, unknown>): Promise<Uint8Array> => {
+    const post = async (path: string, body: object) => String((await running.owner.post(path, body)).json['identity']);
+    const asset = await post('/archivist/v2/assets', { attributes: { arc_display_type: 'vcon' } });
+    const event = await post(`/archivist/v2/${asset}/events`, {
+      operation: 'Record',
+      behaviour: 'RecordEvidence',
+      event_attributes: template(`vcon://${UUID}`, attributes),
+    });
+    const evidence = () => running.owner.get(`/archivist/v2/${event}/evidence`);
+    return (await until(evidence, ({ status }) => status === 200, 60_000)).bytes;
+  };
+
+  beforeAll(async () => {
+    rig = await pageRig();
+    fingerprint = running.service.rootFingerprint;
+    const payload = createHash('sha256').update(VCON).digest('hex');
+    const good = await recorded({ vcon_operation: 'vcon_consent_revoked', payload });
+    hostile = await recorded({ vcon_operation: HOSTILE, note: { [HOSTILE]: HOSTILE } });
+    bundle = unzipSync(good);
+    bundlePath = rig.file('evidence.zip', good);
+    callPath = rig.file('call.json', VCON);
+  });
+  afterAll(() => rig?.close());
+
+  const inPage = async (check: (open: OpenPage) => Promise<void>, ...how: Parameters<Rig['open']>): Promise<void> => {
+    const open = await rig.open(...how);
+    try {
+      await check(open);
+      expect(open.complaints).toEqual([]);
+    } finally {
+      await open.close();
+    }
+  };
+
+  it('verifies a bundle and its vCon from a disk, without a request, only under the reader’s fingerprint', () =>
+    inPage(async (open) => {
+      await open.give(bundlePath, callPath);
+      expect(await open.outcome()).toBe('Not verified yet');
+      expect(await open.page.locator('.banner').textContent()).toContain(fingerprint);
+      expect((await open.verdict()).outcome).toBe('incomplete');
+      await open.trust(fingerprint);
+      await open.page.locator('.banner.verified').waitFor();
+      const shown = open.page.locator('.result');
+      expect(await shown.textContent()).toContain('call.json is the file that this evidence is about.');
+      expect(await shown.getByRole('heading', { name: 'Consent revoked' }).count()).toBe(1);
+    }));
+
+  it('gives the verdict of the command line on genuine and on tampered files', () =>
+    inPage(async (open) => {
+      const changed = (name: string, change: (bytes: Uint8Array) => Uint8Array) =>
+        rig.file(`${name.replace(/\W/g, '-')}.zip`, zipSync({ ...bundle, [name]: change(bundle[name]!) }));
+      const lastBit = (bytes: Uint8Array) => flipBit(bytes, bytes.length - 1);
+      const massif = Object.keys(bundle).find((name) => name.endsWith('.log'))!;
+      const rows: [string[], string][] = [
+        [[bundlePath, callPath], 'Verified'],
+        [[bundlePath, rig.file('other.json', utf8('{"vcon":"0.3.0","uuid":"1","parties":[]}'))], 'Refused'],
+        [[changed('transparent-statement.cose', lastBit)], 'Refused'],
+        [[changed(massif, lastBit)], 'Refused'],
+        [[changed('event.json', (bytes) => utf8(text(bytes).replace('RecordEvidence', 'RecordEvidenca')))], 'Refused'],
+      ];
+      for (const [files, outcome] of rows) {
+        await open.page.reload();
+        await open.trust(fingerprint);
+        await open.give(...files);
+        expect([files, await open.outcome()]).toEqual([files, outcome]);
+        expect(await open.verdict()).toEqual(await rig.verify('--root', fingerprint, ...files));
+      }
+    }));
+
+  it('takes each single piece, with the key list that lies beside it or that it kept from an earlier check', () =>
+    inPage(async (open) => {
+      const part = (name: string) => rig.file(name.replace(/.*\//, ''), bundle[name]!);
+      const log = Object.keys(bundle).filter((name) => /\.(log|sth)$/.test(name));
+      const replica = rig.file('replica.zip', zipSync(Object.fromEntries(log.map((name) => [name, bundle[name]!]))));
+      const manifest = part('keys/key-manifest.cbor');
+      const statement = part('transparent-statement.cose');
+      await open.trust(fingerprint);
+      await open.give(statement, callPath);
+      expect(await open.outcome()).toBe('Keys are missing');
+      await open.give(manifest);
+      await open.page.locator('.banner.verified').waitFor();
+      await open.page.reload();
+      // From here on the browser has fingerprint and key list.
+      for (const files of [
+        [statement, callPath],
+        [part('event.json'), part('tenancy-log-receipt.cose')],
+        log.map(part),
+        [replica, part('event.json')],
+      ]) {
+        await open.give(...files);
+        expect([files, await open.outcome()]).toEqual([files, 'Verified']);
+        await open.page.getByRole('button', { name: 'Remove all' }).click();
+      }
+      await open.give(rig.file('notes.txt', 'garbage'));
+      expect(await open.outcome()).toBe('Nothing to check');
+    }));
+
+  it('refuses evidence of another operator, and says where a mistyped fingerprint is wrong', () =>
+    inPage(async (open) => {
+      await open.give(bundlePath);
+      await open.trust(fingerprint.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')));
+      const field = open.page.getByLabel('Root fingerprint');
+      await open.page.locator('.fault', { hasText: 'checksum' }).waitFor();
+      expect(await field.getAttribute('aria-invalid')).toBe('true');
+      expect(await open.page.locator('.banner').count()).toBe(0);
+      await open.trust(rootFingerprint(new Uint8Array(32).fill(7)));
+      expect(await open.outcome()).toBe('Refused');
+      expect(await open.page.locator('.refusals').textContent()).toContain('root_not_trusted');
+    }));
+
+  it('shows hostile texts of evidence and of file names as text', () =>
+    inPage(async (open) => {
+      await open.trust(fingerprint);
+      await open.give(rig.file(`${HOSTILE.replaceAll('/', '')}.zip`, hostile));
+      expect(await open.outcome()).toBe('Verified');
+      for (const details of await open.page.locator('.result details').all())
+        await details.evaluate((element) => element.setAttribute('open', ''));
+      expect(await open.page.locator('img, .result script').count()).toBe(0);
+      const heading = open.page.locator('.operation h4').first();
+      expect(await heading.textContent()).toBe(HOSTILE.replace('\u202e', '\\u202e'));
+      expect(await open.page.locator('#page').textContent()).not.toContain('\u202e');
+    }));
+
+  it('is used by keyboard alone: files, answer, proof', () =>
+    inPage(async (open) => {
+      const { keyboard } = open.page;
+      const chooser = open.page.waitForEvent('filechooser');
+      await keyboard.press('Tab');
+      await keyboard.press('Enter');
+      await (await chooser).setFiles([bundlePath]);
+      await open.outcome();
+      const focused = () => open.page.evaluate<string>('document.activeElement.textContent');
+      expect(await focused()).toBe('Not verified yet');
+      await keyboard.press('Tab');
+      expect(await focused()).toBe('Proof');
+      await keyboard.press('Enter');
+      expect(await open.page.locator('.proof').first().isVisible()).toBe(true);
+    }));
+
+  it.each(['light', 'dark'] as const)('has no barrier that axe finds, wide and narrow, in %s colours', (colorScheme) =>
+    inPage(
+      async (open) => {
+        expect(await open.barriers()).toEqual([]);
+        await open.give(bundlePath, rig.file('wrong.json', '{"vcon":"0.3.0","uuid":"2","parties":[]}'));
+        await open.outcome();
+        await open.page.getByText('More to compare with').click();
+        expect(await open.barriers()).toEqual([]);
+        await open.page.getByRole('button', { name: 'Remove wrong.json' }).click();
+        await open.page.locator('.banner.incomplete').waitFor();
+        await open.trust(fingerprint);
+        await open.page.locator('.banner.verified').waitFor();
+        for (const details of await open.page.locator('details').all())
+          await details.evaluate((element) => element.setAttribute('open', ''));
+        expect(await open.barriers()).toEqual([]);
+        await open.page.setViewportSize({ width: 320, height: 640 });
+        expect(await open.barriers()).toEqual([]);
+        const width = await open.page.evaluate<number>('document.documentElement.scrollWidth');
+        expect(width).toBeLessThanOrEqual(320);
+      },
+      undefined,
+      { colorScheme },
+    ),
+  );
+
+  it('asks the service for nothing but itself', () =>
+    inPage(async (open) => {
+      await open.trust(fingerprint);
+      await open.give(bundlePath, callPath);
+      expect(await open.outcome()).toBe('Verified');
+    }, `${running.url}/verify`));
+
+  it('says what to do where the browser offers no cryptography', () =>
+    inPage(async (open) => {
+      await open.page.addInitScript(() => Object.defineProperty(crypto, 'subtle', { value: undefined }));
+      await open.page.reload();
+      expect(await open.page.locator('main').textContent()).toContain('HTTPS');
+    }));
+
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+});
