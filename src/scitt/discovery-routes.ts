@@ -60,7 +60,7 @@ function canonical(kid: string): string | undefined {
 /**
  * The documents that older clients read before they register: a configuration as a CBOR map, and the receipt keys as a
  * JWK set, active key first.
- * @param at path prefix of the registration, empty for the root
+ * @param at path prefix of the registration, empty for the root, the only one with bulk registration
  */
 export function configurationRoutes({ keyring, publicUrl }: DiscoveryDeps, at: string, name: string): Route[] {
   const base = `${publicUrl}${at}`;
@@ -68,6 +68,7 @@ export function configurationRoutes({ keyring, publicUrl }: DiscoveryDeps, at: s
     ['issuer', base],
     ['base_url', base],
     ['registration_endpoint', `${base}/entries`],
+    ...(at === '' ? [['bulk_registration_endpoint', `${base}/entries:bulk`] as const] : []),
     ['receipt_endpoint', `${base}/entries`],
     ['jwks_uri', `${base}/jwks`],
     ['supported_signature_algorithms', EVIDENCE_ALGORITHMS.map((algorithm) => algorithm.name)],

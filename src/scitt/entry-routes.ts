@@ -6,6 +6,7 @@ import { ApiError } from '../platform/errors.js';
 import { type Reply, type Route, route } from '../platform/http/route.js';
 import type { Tx } from '../platform/postgres/database.js';
 import { timestampOf } from '../platform/timestamps.js';
+import { publicBulkRoute } from './bulk-routes.js';
 import { STATEMENT_LIMITS } from './examine-statement.js';
 import { preferredWaitMs } from './prefer-header.js';
 import { problemDetails } from './problem-details.js';
@@ -29,7 +30,7 @@ const MAX_HELD = 1_000;
  * public statement log; receipts and statements are public, like the log itself.
  */
 export function entryRoutes(deps: ScittDeps): Route[] {
-  return [registerRoute(deps), receiptRoute(deps), statementRoute(deps), policyRoute(deps)];
+  return [registerRoute(deps), publicBulkRoute(deps), receiptRoute(deps), statementRoute(deps), policyRoute(deps)];
 }
 
 function registerRoute(deps: ScittDeps): Route {

@@ -3,11 +3,12 @@ import type { ReceiptWatch } from '../ledger/receipt-watch.js';
 import { REGISTRATION_RECORD_ATTRIBUTE, registrationRecordHash } from '../ledger/registration-record.js';
 import type { RegisteredEntry } from '../ledger/registration-store.js';
 import type { Clock } from '../platform/clock.js';
+import { ApiError } from '../platform/errors.js';
 import type { Principal } from '../platform/http/principal.js';
 import type { Ids } from '../platform/ids.js';
 import type { Logger } from '../platform/logger.js';
 import type { Database } from '../platform/postgres/database.js';
-import { type ExaminedStatement, examineStatement } from './examine-statement.js';
+import { type ExaminedStatement, examineStatement, STATEMENT_LIMITS } from './examine-statement.js';
 import type { RegistrationPolicy } from './registration-policy.js';
 import type { RulesCache } from './registration-rules.js';
 import { hasChain, type KeyResolution, resolveKey } from './resolve-key.js';
@@ -43,6 +44,13 @@ export interface ScittDeps {
    * here, implemented by the provenance side, wired by the composition root. When it resolves, its rows are committed.
    */
   accept(principal: Principal, statement: AcceptedStatement): Promise<RegisteredEntry>;
+  /**
+   * The same for many, with an entry or a refusal for each in their order. @throws an error that affects all of them
+   */
+  acceptTogether(
+    principal: Principal,
+    statements: readonly AcceptedStatement[],
+  ): Promise<(RegisteredEntry | ApiError)[]>;
 }
 
 /**
@@ -54,6 +62,48 @@ export async function registerStatement(
   principal: Principal,
   request: { readonly submitted: Uint8Array; readonly public: boolean },
 ): Promise<RegisteredEntry> {
+  return deps.accept(principal, await judged(deps, principal, request));
+}
+
+/** Statements that are judged before other work of the process gets a turn. */
+const JUDGED_AT_ONCE = 64;
+
+/**
+ * Registers statements in the caller's name, in one transaction. Resolves with the entry of each, or with its refusal, in
+ * their order.
+ * @throws an error that affects every statement, such as a database outage
+ */
+export async function registerTogether(
+  deps: ScittDeps,
+  principal: Principal,
+  request: { readonly statements: readonly Uint8Array[]; readonly public: boolean },
+): Promise<(RegisteredEntry | ApiError)[]> {
+  const all: (AcceptedStatement | ApiError)[] = [];
+  for (let first = 0; first < request.statements.length; first += JUDGED_AT_ONCE) {
+    const some = request.statements.slice(first, first + JUDGED_AT_ONCE);
+    const asked = some.map((submitted) =>
+      judged(deps, principal, { submitted, public: request.public }).catch(refusal),
+    );
+    all.push(...(await Promise.all(asked)));
+  }
+  const good = all.filter((each): each is AcceptedStatement => !(each instanceof ApiError));
+  const entries = good.length === 0 ? [] : await deps.acceptTogether(principal, good);
+  return all.map((each) => (each instanceof ApiError ? each : entries.shift()!));
+}
+
+function refusal(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  throw error;
+}
+
+/** A statement that the policy accepts. @throws {StatementRefused} */
+async function judged(
+  deps: ScittDeps,
+  principal: Principal,
+  request: { readonly submitted: Uint8Array; readonly public: boolean },
+): Promise<AcceptedStatement> {
+  if (request.submitted.length > STATEMENT_LIMITS.maxBytes)
+    throw new ApiError('payload_too_large', `A statement may have at most ${STATEMENT_LIMITS.maxBytes} bytes.`);
   const examined = examineStatement(request.submitted);
   const { tenantId } = principal;
   const { policy, ...rules } = await deps.rules.rulesFor(tenantId, examined.issuer, hasChain(examined));
@@ -65,9 +115,9 @@ export async function registerStatement(
   const { submitted, entry, hash } = examined;
   const { text, digest } = policy;
   const record = registrationRecordHash({ policyDigest: digest, keyResolution });
-  return deps.accept(principal, {
+  return {
     public: request.public,
     eventAttributes: { ...statementAttributes(examined), [REGISTRATION_RECORD_ATTRIBUTE]: record },
     statement: { submitted, entry, hash, policy: { text, digest }, keyResolution },
-  });
+  };
 }

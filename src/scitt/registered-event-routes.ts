@@ -7,6 +7,7 @@ import { ApiError } from '../platform/errors.js';
 import type { Principal } from '../platform/http/principal.js';
 import { type Reply, type Route, route } from '../platform/http/route.js';
 import type { Tx } from '../platform/postgres/database.js';
+import { privateBulkRoute } from './bulk-routes.js';
 import { STATEMENT_LIMITS } from './examine-statement.js';
 import { registerStatement, type ScittDeps } from './register-statement.js';
 
@@ -33,7 +34,7 @@ export function publicScittRoutes(deps: ScittDeps): Route[] {
 
 /** The same for events that only the tenancy can read. */
 export function privateScittRoutes(deps: ScittDeps): Route[] {
-  return doorRoutes(deps, { path: '/archivist/v1/scitt', name: 'SCITT', public: false });
+  return [...doorRoutes(deps, { path: '/archivist/v1/scitt', name: 'SCITT', public: false }), privateBulkRoute(deps)];
 }
 
 const CBOR = { access: 'token', success: 200, rawResponse: 'application/cbor' } as const;

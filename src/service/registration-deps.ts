@@ -1,15 +1,23 @@
 import type { AcceptWriter } from '../archivist/accept/accept-writer.js';
+import type { Accepted } from '../archivist/accept/submission.js';
 import { type Deployment, statementLog, tenancyLog } from '../archivist/deployment.js';
 import { serviceDid } from '../core/statement/issuer-did.js';
 import { createReceiptWatch } from '../ledger/receipt-watch.js';
 import type { RegisteredEntry } from '../ledger/registration-store.js';
 import type { Clock } from '../platform/clock.js';
+import { ApiError } from '../platform/errors.js';
+import { refusalOf } from '../platform/http/error-reply.js';
 import type { Ids } from '../platform/ids.js';
 import type { Logger } from '../platform/logger.js';
 import type { Announcements } from '../platform/postgres/announcements.js';
 import type { Database } from '../platform/postgres/database.js';
 import type { ScittDeps } from '../scitt/register-statement.js';
 import { createRulesCache } from '../scitt/registration-rules.js';
+
+function entryOf(accepted: Accepted): RegisteredEntry {
+  if (accepted.kind !== 'registration') throw new TypeError('a registration was answered with another kind');
+  return accepted.entry;
+}
 
 /** What registering statements depends on: the provenance side turns accepted statements into events. */
 export function registrationDeps(parts: {
@@ -38,9 +46,20 @@ export function registrationDeps(parts: {
     rules: createRulesCache({ database, clock, reservedIssuers }),
     tenancyLog,
     async accept(principal, statement): Promise<RegisteredEntry> {
-      const accepted = await writer.accept({ kind: 'registration', principal, ...statement });
-      if (accepted.kind !== 'registration') throw new TypeError('a registration was answered with another kind');
-      return accepted.entry;
+      return entryOf(await writer.accept({ kind: 'registration', principal, ...statement }));
+    },
+    async acceptTogether(principal, statements) {
+      const settled = await writer.acceptTogether(
+        statements.map((statement) => ({ kind: 'registration', principal, ...statement })),
+      );
+      const failed = settled.flatMap((outcome) => ('failed' in outcome ? [outcome.failed] : []));
+      if (failed.length > 0 && failed.length === settled.length) throw failed[0];
+      for (const error of failed) logger.error({ err: error }, 'a statement of a bulk request failed');
+      return settled.map((outcome) => {
+        if ('accepted' in outcome) return entryOf(outcome.accepted);
+        if ('refused' in outcome) return outcome.refused;
+        return refusalOf(outcome.failed) ?? new ApiError('internal', 'The service failed on this statement.');
+      });
     },
   };
 }

@@ -1,6 +1,8 @@
+import { encode } from 'cborg';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRateLimiter } from '../../src/platform/rate-limiter.js';
+import { sendCose } from './send-cose.js';
 import { type Answer, type Client, freePort, startTestService, type TestService } from './test-service.js';
 
 const LIMIT = 5;
@@ -72,6 +74,16 @@ describe('a bulk request counts as its events', () => {
   it('so that two of them may exceed a second together', async () => {
     await pause(1100);
     const answers = await Promise.all([bulk(owner, LIMIT - 1), bulk(owner, LIMIT - 1)]);
+    expect(answers.map((answer) => answer.status).sort()).toEqual([200, 429]);
+  });
+
+  it('or as its statements', async () => {
+    await pause(1100);
+    const register = () =>
+      sendCose(running.url, owner, '/entries:bulk', encode(Array(LIMIT - 1).fill(new Uint8Array([1]))), {
+        'content-type': 'application/cbor',
+      });
+    const answers = await Promise.all([register(), register()]);
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 429]);
   });
 

@@ -19,6 +19,10 @@ export interface CborLimits {
   readonly tag?: number;
 }
 
+const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_DEPTH = 16;
+const MAX_ITEMS = 16_384;
+
 const MAJOR = { unsigned: 0, negative: 1, bytes: 2, text: 3, array: 4, map: 5, tag: 6 } as const;
 /** Bytes that follow the initial one, by its low five bits from 24 on, and the smallest value worth that many. */
 const WIDTHS = [1, 2, 4, 8] as const;
@@ -74,8 +78,12 @@ class Reader {
     }
   }
 
+  atEnd(): boolean {
+    return this.offset === this.bytes.length;
+  }
+
   end(): void {
-    if (this.offset !== this.bytes.length) throw malformed('bytes after the end');
+    if (!this.atEnd()) throw malformed('bytes after the end');
   }
 
   private list(length: number | bigint, depth: number): CborValue[] {
@@ -157,11 +165,25 @@ class Reader {
  * @throws {VerificationError} `malformed`
  */
 export function decodeCbor(bytes: Uint8Array, limits: CborLimits = {}): CborValue {
-  const { maxBytes = 4 * 1024 * 1024, maxDepth = 16, maxItems = 16_384, tag } = limits;
+  const { maxBytes = MAX_BYTES, maxDepth = MAX_DEPTH, maxItems = MAX_ITEMS, tag } = limits;
   if (bytes.length > maxBytes) throw malformed('too long');
   const reader = new Reader(bytes, maxDepth, maxItems);
   if (tag !== undefined) reader.tag(tag);
   const value = reader.value(0);
   reader.end();
   return value;
+}
+
+/**
+ * Decodes a CBOR sequence (RFC 8742), as strictly as one value; the limits apply to all of it. An empty input is an
+ * empty sequence.
+ * @throws {VerificationError} `malformed`
+ */
+export function decodeCborSequence(bytes: Uint8Array, limits: Omit<CborLimits, 'tag'> = {}): CborValue[] {
+  const { maxBytes = MAX_BYTES, maxDepth = MAX_DEPTH, maxItems = MAX_ITEMS } = limits;
+  if (bytes.length > maxBytes) throw malformed('too long');
+  const reader = new Reader(bytes, maxDepth, maxItems);
+  const values: CborValue[] = [];
+  while (!reader.atEnd()) values.push(reader.value(0));
+  return values;
 }

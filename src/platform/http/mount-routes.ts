@@ -146,7 +146,7 @@ async function answer(
     request,
   };
   // Known only from the body; one request was counted before the body was read.
-  const weight = route.weight?.(context.body) ?? 1;
+  const weight = route.weight?.(context.body, rawBody) ?? 1;
   if (principal && weight > 1 && deps.admit) tell(await deps.admit(principal, weight - 1));
   return route.handle(context);
 }

@@ -46,13 +46,13 @@ function operation(route: Route): Json {
   const { rawResponse } = route;
   const form = route.refusal?.form;
   const statuses = [...new Set([route.success, ...route.codes, ...(form ? OUR_FAULTS : [])])].sort();
-  const consumes = route.formFile ? 'multipart/form-data' : route.requestType;
+  const consumes = [route.formFile ? 'multipart/form-data' : (route.requestType ?? [])].flat();
   const produces = [rawResponse ?? (form ? 'application/json' : []), form?.contentType ?? []].flat();
   return {
     operationId: route.operationId,
     summary: route.summary,
     ...(route.extension ? { 'x-extension': true } : {}),
-    ...(consumes ? { consumes: [consumes] } : {}),
+    ...(consumes.length > 0 ? { consumes } : {}),
     ...(produces.length > 0 ? { produces } : {}),
     ...(route.access === 'public' ? {} : { security: [{ bearer: [] }] }),
     parameters: [...pathParameters(route), ...fields(route.query, 'query'), ...mask(route), ...bodyParameter(route)],

@@ -194,8 +194,8 @@ function requestBody(route: Route, describe: SchemaWriter): Json | undefined {
   }
   if (!route.rawBody) return undefined;
   const schema = route.rawBodySchema ? describe.of(route.rawBodySchema, 'input') : BINARY;
-  const type = route.requestType ?? 'application/octet-stream';
-  return { required: true, content: { [type]: { schema, ...examples } } };
+  const types = [route.requestType ?? 'application/octet-stream'].flat();
+  return { required: true, content: Object.fromEntries(types.map((type) => [type, { schema, ...examples }])) };
 }
 
 /** OpenAPI 3.1 describes bytes by their media type; the format is only for readers that know just 3.0. */

@@ -88,8 +88,8 @@ export interface RouteDefinition<
   readonly body?: Body;
   /** The body is not parsed: the handler reads `rawBody`. */
   readonly rawBody?: true;
-  /** Content type of a raw body, and its schema if there is one. */
-  readonly requestType?: string;
+  /** Content types of a raw body, the usual one first, and its schema if there is one. */
+  readonly requestType?: string | readonly [string, ...string[]];
   readonly rawBodySchema?: z.ZodType;
   /** A body that the documents show; a test sends it. */
   readonly example?: unknown;
@@ -100,7 +100,7 @@ export interface RouteDefinition<
   /** Largest body in bytes. */
   readonly bodyLimit?: number;
   /** How many requests this one counts as in the rate limit, by its body; default one. */
-  readonly weight?: (body: z.output<Body>) => number;
+  readonly weight?: (body: z.output<Body>, rawBody: Uint8Array) => number;
   readonly response?: z.ZodType;
   /** Content types of a response that is not only JSON; the first of several is the usual one. */
   readonly rawResponse?: string | readonly [string, ...string[]];
@@ -119,7 +119,7 @@ export interface RouteDefinition<
 
 /** A route without its type parameters, as lists of routes hold it. */
 export interface Route extends Omit<RouteDefinition<Access, z.ZodType, z.ZodType, z.ZodType>, 'handle' | 'weight'> {
-  weight?(body: unknown): number;
+  weight?(body: unknown, rawBody: Uint8Array): number;
   handle(context: RequestContext<unknown, unknown, unknown, Principal | undefined>): Promise<Reply>;
 }
 

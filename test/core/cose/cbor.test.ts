@@ -2,7 +2,13 @@ import { encode as oracle, rfc8949EncodeOptions } from 'cborg';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromHex, toHex } from '../../../src/core/bytes.js';
-import { type CborLimits, type CborValue, decodeCbor, encodeCbor } from '../../../src/core/cose/cbor.js';
+import {
+  type CborLimits,
+  type CborValue,
+  decodeCbor,
+  decodeCborSequence,
+  encodeCbor,
+} from '../../../src/core/cose/cbor.js';
 
 const integer = fc.oneof(
   fc.integer({ min: -300, max: 300 }),
@@ -82,6 +88,24 @@ describe('encodeCbor', () => {
     ],
   ])('refuses %s', (_, value) => {
     expect(() => encodeCbor(value)).toThrow(TypeError);
+  });
+});
+
+describe('decodeCborSequence', () => {
+  it('reads one value after the other, and nothing of an empty input', () => {
+    fc.assert(
+      fc.property(fc.array(values, { maxLength: 5 }), (sequence) => {
+        const bytes = Buffer.concat(sequence.map((value) => encodeCbor(value)));
+        expect(decodeCborSequence(new Uint8Array(bytes))).toEqual(sequence.map(normal));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('holds the limits for all values together', () => {
+    expect(() => decodeCborSequence(fromHex('0102'), { maxItems: 1 })).toThrow(/too many/);
+    expect(() => decodeCborSequence(fromHex('0102'), { maxBytes: 1 })).toThrow(/too long/);
+    expect(() => decodeCborSequence(fromHex('0141'))).toThrow(/cut short/);
   });
 });
 
