@@ -15,58 +15,133 @@ function keyOf(manifest: KeyManifest, proof: Proof): ManifestKey | undefined {
 const isStatementLog = (proof: Proof): proof is InclusionProof =>
   proof.type === 'inclusion' && proof.vds === 1 && proof.signed === 'root' && proof.tree_size !== undefined;
 
+const isTenancyLog = (proof: Proof): proof is InclusionProof => proof.type === 'inclusion' && proof.vds === 3;
+
+/** A leaf at its place. An empty path proves no place, and the leaf is a hash that no other log has. */
+const leafOf = ({ leaf, mmr_index: index = 'anywhere' }: InclusionProof): string => `${leaf} ${index}`;
+
 /**
- * Whether a claim is proven to be older than a key's revocation: an entry of a statement log whose receipt, by a key that is
- * not revoked, is over a tree that was no larger than the log then. A log only grows, so the entry was there.
+ * The leaves of tenancy logs that were in their log before a moment at which the statement logs had these sizes: a seal over
+ * them is registered in a statement log, and witnesses cosigned a checkpoint of it that is no larger. The seal's
+ * own signature does not matter: the registered bytes are older than the moment.
  */
-function isOlder(manifest: KeyManifest, claim: Claim, revoked: ManifestKey): boolean {
-  return claim.by.filter(isStatementLog).some((proof) => {
-    const size = revoked.revokedAt?.[proof.log.subject ?? ''];
+function leavesBefore(claims: readonly Claim[], sizes: Sizes): ReadonlySet<string> {
+  const seen = (proof: Proof) => {
+    if (proof.type !== 'witness' || proof.witnesses.length === 0) return false;
+    const size = sizes(proof.origin);
+    return size !== undefined && BigInt(proof.tree_size) <= size;
+  };
+  const older = claims.filter(({ by }) => by.some(seen));
+  const proofs = older.flatMap(({ by }) => by.filter(isTenancyLog));
+  return new Set(proofs.flatMap((proof) => [leafOf(proof), `${proof.leaf} anywhere`]));
+}
+
+/** The size of a statement log at a moment, by its name. */
+type Sizes = (log: string) => bigint | undefined;
+
+/**
+ * Whether a claim is proven to be older than a key's revocation. Either it is an entry of a statement log whose receipt, by
+ * a key that is not revoked, is over a tree that was no larger than the log then: a log only grows, so the entry was there.
+ * Or it is about a leaf of a tenancy log that a registered seal proves to be older.
+ */
+function isOlder(manifest: KeyManifest, claims: readonly Claim[], claim: Claim, revoked: ManifestKey): boolean {
+  const sizes: Sizes = (log) => revoked.revokedAt?.[log];
+  const inLog = claim.by.filter(isStatementLog).some((proof) => {
+    const size = sizes(proof.log.subject ?? '');
     const signer = keyOf(manifest, proof);
     return size !== undefined && signer !== undefined && signer.state !== 'revoked' && BigInt(proof.tree_size!) <= size;
   });
+  if (inLog) return true;
+  const leaves = leavesBefore(claims, sizes);
+  return claim.by.filter(isTenancyLog).some((proof) => leaves.has(leafOf(proof)));
 }
 
 /** Why a claim does not count, in a sentence; undefined when it does. */
-function refusalOf(manifest: KeyManifest, claim: Claim): string | undefined {
+function refusalOf(manifest: KeyManifest, claims: readonly Claim[], claim: Claim): string | undefined {
   for (const proof of claim.by) {
     const key = keyOf(manifest, proof);
-    if (key?.state !== 'revoked' || isOlder(manifest, claim, key)) continue;
+    if (key?.state !== 'revoked' || isOlder(manifest, claims, claim, key)) continue;
     return `signed with the ${key.role} key ${key.keyId}, which was stolen and revoked at ${iso(key.validUntilMs!)}; no given evidence proves that it was signed before that`;
   }
   return undefined;
 }
 
-function isOlderThanManifests({ logs, firstIssuedAtMs }: KeyManifest, { by, facts }: Claim): boolean {
-  const inLog = by.filter(isStatementLog).some(({ log, leaf_index: index }) => {
-    const first = logs.find(({ name }) => name === log.subject)?.firstSize;
-    return first !== undefined && index !== undefined && BigInt(index) < first;
+/** A document stays only where a claim stays whose covered bytes have its digest. */
+function withoutUnfounded(claims: readonly Claim[]): { readonly kept: Claim[]; readonly unfounded: Claim[] } {
+  const pieces = new Set(claims.map(({ piece }) => piece));
+  const founded = claims.map((claim) => ({
+    ...claim,
+    by: claim.by.filter((proof) => proof.type !== 'digest' || pieces.has(proof.of)),
+  }));
+  const isFounded = ({ by }: Claim) => by.length > 0;
+  return { kept: founded.filter(isFounded), unfounded: founded.filter((claim) => !isFounded(claim)) };
+}
+
+/** What is known of a claim's order to manifest 1. */
+type Order = 'older' | 'dated older' | 'newer' | 'open';
+
+/** Places in a statement log prove an order. The time of a tenancy log is the log's own word. */
+function orderOf({ logs, firstIssuedAtMs }: KeyManifest, claims: readonly Claim[], { by, facts }: Claim): Order {
+  const sizes: Sizes = (log) => logs.find(({ name }) => name === log)?.firstSize;
+  const orders = by.filter(isStatementLog).flatMap(({ log, leaf_index: index }): Order[] => {
+    const first = sizes(log.subject ?? '');
+    if (first === undefined || index === undefined) return [];
+    return [BigInt(index) < first ? 'older' : 'newer'];
   });
-  return inLog || (facts.committed !== undefined && Date.parse(facts.committed) < firstIssuedAtMs);
+  const leaves = leavesBefore(claims, sizes);
+  const inTenancyLog = by.filter(isTenancyLog);
+  if (orders.includes('older') || inTenancyLog.some((proof) => leaves.has(leafOf(proof)))) return 'older';
+  if (facts.committed !== undefined && Date.parse(facts.committed) < firstIssuedAtMs) return 'dated older';
+  return inTenancyLog.length > 0 && orders.length === 0 ? 'open' : 'newer';
+}
+
+const UNORDERED = 'no given seal of that log, registered in a statement log, proves it';
+
+/** What a verdict says about claims and the first manifest: only what is proven, and what is not. */
+function historyOf(manifest: KeyManifest, claims: readonly Claim[]): Partial<Findings>[] {
+  const ordered = claims.map((claim) => ({ piece: claim.piece, order: orderOf(manifest, claims, claim) }));
+  const first = `manifest 1 was issued at ${iso(manifest.firstIssuedAtMs)}`;
+  const before = 'only the deployment itself vouches for its keys before that time';
+  const open = ordered.filter(({ order }) => order === 'open').map(({ piece }) => piece);
+  return [
+    ...ordered.flatMap(({ piece, order }) => {
+      if (order === 'older')
+        return [missing('key_history', `${piece} is older than the manifest: ${first}, and ${before}`)];
+      if (order !== 'dated older') return [];
+      const detail = `its own log says that ${piece} is older than the manifest (${UNORDERED}): ${first}, and ${before}`;
+      return [missing('key_history', detail)];
+    }),
+    ...(open.length === 0
+      ? []
+      : [
+          missing(
+            'order',
+            `whether ${[...new Set(open)].join(', ')} is older or newer than the key manifests is known only from the time that its own log gave it: ${UNORDERED}`,
+          ),
+        ]),
+  ];
 }
 
 /**
  * Judges a verdict by the manifest that its keys are from: a claim of a revoked key counts only if a log proves that it is
  * older than the revocation; otherwise its facts are taken away and the piece is unproven. Says which manifest was used, that
- * later revocations are not known, and of which claims the manifests are too young to know.
+ * later revocations are not known, and what is known of the order of claims and manifests (docs/formats/key-manifest.md).
  */
 export function judgeByManifest(verdict: Verdict, manifest: KeyManifest): Verdict {
-  const judged = verdict.claims.map((claim) => ({ claim, refusal: refusalOf(manifest, claim) }));
+  const { claims } = verdict;
+  const judged = claims.map((claim) => ({ claim, refusal: refusalOf(manifest, claims, claim) }));
   const dropped = judged.flatMap(({ claim, refusal }): Partial<Findings>[] =>
     refusal === undefined ? [] : [notCovered(claim.piece, 'unproven', refusal)],
   );
-  const kept = judged.filter(({ refusal }) => refusal === undefined).map(({ claim }) => claim);
-  const older = kept.filter((claim) => isOlderThanManifests(manifest, claim));
+  const { kept, unfounded } = withoutUnfounded(
+    judged.filter(({ refusal }) => refusal === undefined).map(({ claim }) => claim),
+  );
   const when = `key manifest ${manifest.number} of ${iso(manifest.issuedAtMs)}`;
   return createVerdict(
     { ...verdict, claims: kept },
     ...dropped,
-    ...older.map(({ piece }) =>
-      missing(
-        'key_history',
-        `${piece} is older than the manifest: manifest 1 was issued at ${iso(manifest.firstIssuedAtMs)}, and only the deployment itself vouches for its keys before that time`,
-      ),
-    ),
+    ...unfounded.map(({ piece }) => notCovered(piece, 'unproven', 'the evidence that has its digest is unproven')),
+    ...historyOf(manifest, kept),
     missing('later_manifests', `the keys are from ${when}: later revocations are not known`),
   );
 }

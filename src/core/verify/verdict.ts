@@ -46,6 +46,8 @@ export type MissingKind =
   | 'witnesses'
   /** Which keys counted when an entry was made that is older than the first key manifest. */
   | 'key_history'
+  /** What proves the order of a tenancy log's entry and the key manifests. */
+  | 'order'
   /** Key manifests after the one that was used. */
   | 'later_manifests';
 

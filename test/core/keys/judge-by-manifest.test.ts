@@ -75,6 +75,100 @@ describe('a verdict under a key manifest', () => {
     expect(judge([signature(keyOf('issuer', 'active')), inclusion()], stolen).outcome).toBe('incomplete');
   });
 
+  const sealed = (more: object = {}, key = keyOf('seal', 'active')): Proof => ({
+    type: 'inclusion',
+    log: { subject: 'tenant/0199c2d0-0000-7000-8000-00000000000a' },
+    vds: 3,
+    signed: 'peak',
+    leaf: 'aa',
+    leaf_index: '1',
+    mmr_index: '1',
+    key,
+    ...more,
+  });
+  const witnessed = (more: object = {}): Proof => ({
+    type: 'witness',
+    origin: LOG,
+    tree_size: '7',
+    leaf_index: '3',
+    witnesses: ['w'],
+    ...more,
+  });
+  /** The seal key is revoked too, when the private statement log has seven entries. */
+  const sealStolen: KeyManifest = {
+    ...manifest,
+    keys: manifest.keys.map((key) =>
+      key.role === 'seal'
+        ? { ...key, state: 'revoked', validUntilMs: manifest.issuedAtMs, revokedAt: { [LOG]: 7n } }
+        : key,
+    ),
+  };
+  const withWitness = (proof: Proof, by: readonly Proof[], from = sealStolen) =>
+    judgeByManifest(
+      createVerdict({
+        claims: [
+          { kind: 'event', piece: 'event', facts: { operation: 'x' }, by: [proof] },
+          { kind: 'witnessed', piece: 'seal', facts: {}, by },
+        ],
+      }),
+      from,
+    );
+
+  it('counts what a revoked seal key sealed only if a witnessed seal over the same leaf was registered before', () => {
+    const seal = (more: object = {}) => sealed({ signed: 'seal', tree_size: '9', ...more });
+    expect(withWitness(sealed(), [seal(), witnessed()]).outcome).toBe('verified');
+    expect(withWitness(sealed({ mmr_index: undefined }), [seal(), witnessed()]).outcome).toBe('verified');
+    for (const by of [
+      [seal()],
+      [seal(), witnessed({ tree_size: '8' })],
+      [seal(), witnessed({ origin: 'log/another' })],
+      [seal(), witnessed({ witnesses: [] })],
+      [seal({ leaf: 'bb' }), witnessed()],
+      [seal({ mmr_index: '3' }), witnessed()],
+    ]) {
+      const verdict = withWitness(sealed(), by);
+      expect(verdict.outcome).toBe('incomplete');
+      expect(verdict.claims.filter(({ kind }) => kind === 'event')).toEqual([]);
+    }
+  });
+
+  it('takes a document away with the evidence that has its digest', () => {
+    const document: Claim = {
+      kind: 'document',
+      piece: 'vcon.json',
+      facts: {},
+      by: [{ type: 'digest', of: 'statement', member: 'payload_hash' }],
+    };
+    const of = (by: readonly Proof[]) =>
+      judgeByManifest(
+        createVerdict({ claims: [{ kind: 'statement', piece: 'statement', facts: {}, by }, document] }),
+        manifest,
+      );
+    expect(of([signature(), inclusion()]).claims).toHaveLength(2);
+    const unproven = of([signature()]);
+    expect([unproven.outcome, unproven.claims]).toEqual(['incomplete', []]);
+    expect(unproven.notCovered.map(({ piece }) => piece)).toEqual(['statement', 'vcon.json']);
+  });
+
+  it('does not guess the order of a tenancy log and the manifests: it says what proves it, or that nothing does', () => {
+    const told = (verdict: ReturnType<typeof judge>) =>
+      verdict.missing.filter(({ what }) => what !== 'later_manifests').map(({ what, detail }) => `${what}: ${detail}`);
+    const [at, before] = [manifest.firstIssuedAtMs, manifest.firstIssuedAtMs - 1].map((ms) => ({
+      committed: new Date(ms).toISOString(),
+    }));
+    expect(told(judge([sealed()], manifest, at))).toEqual([
+      expect.stringMatching(/^order: .*known only from the time that its own log gave it/),
+    ]);
+    expect(told(judge([sealed()], manifest, before))).toEqual([
+      expect.stringMatching(/^key_history: its own log says that .* is older than the manifest \(no given seal/),
+    ]);
+    const first = manifest.logs.find(({ name }) => name === LOG)!.firstSize;
+    const older = withWitness(sealed(), [sealed(), witnessed({ tree_size: String(first) })], manifest);
+    expect(told(older)).toEqual(Array(2).fill(expect.stringMatching(/^key_history: \w+ is older than the manifest:/)));
+    const later = withWitness(sealed(), [sealed(), witnessed({ tree_size: String(first + 1n) })], manifest);
+    expect(told(later)).toEqual([expect.stringMatching(/^order: /)]);
+  });
+
   it('says of what is older than the first manifest that it is, by its place in the log or by its time', () => {
     const own = keyOf('issuer', 'active');
     expect(kinds(judge([signature(own), inclusion()]))).toContain('key_history');
