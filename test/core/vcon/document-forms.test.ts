@@ -42,6 +42,7 @@ const CALL: Members = {
   attachments: [{ purpose: 'tags', body: 'a:b', encoding: 'none' }],
 };
 const call = JSON.stringify(CALL);
+const UUID = String(CALL['uuid']);
 
 /** The call's text with one edit. */
 function edited(from: string, to: string, text = call): string {
@@ -103,6 +104,11 @@ interface Submitted {
 }
 const SUBMITTED = fixture('vcon/submitted.json') as Submitted[];
 
+function expectNoSubmittedForm(file: string): void {
+  const { conserver } = vconHashes(utf8(file));
+  for (const { form, hash } of conserver) expect(hash === undefined).toBe(form.startsWith('submitted'));
+}
+
 describe('a submitted file', () => {
   it.each(SUBMITTED)('is what the API makes of it: $name', ({ input_text, modelled, plain }) => {
     expect(pythonJson(asSubmitted(vconOf(input_text), 'modelled'))).toBe(modelled);
@@ -126,9 +132,17 @@ describe('a submitted file', () => {
     ['a Unix time', '1715099609'],
     ['no time', '2024-05-07'],
   ])('with %s has no form, because the API rewrites it', (_row, time) => {
-    const file = edited('2024-05-07T16:33:29+00:00', time);
-    const { conserver } = vconHashes(utf8(file));
-    for (const { form, hash } of conserver) expect(hash === undefined).toBe(form.startsWith('submitted'));
+    expectNoSubmittedForm(edited('2024-05-07T16:33:29+00:00', time));
+  });
+
+  it.each([
+    ['a numeric time', '"2024-05-07T16:33:29+00:00"', '1715099609'],
+    ['a numeric time in milliseconds', '"2024-05-07T16:33:29+00:00"', '1715099609000'],
+    ['a UUID in braces', UUID, `{${UUID}}`],
+    ['a UUID without hyphens', UUID, UUID.replaceAll('-', '')],
+    ['a UUID as a URN', UUID, `urn:uuid:${UUID}`],
+  ])('with %s has no form: spellings of different meaning become the same', (_row, from, to) => {
+    expectNoSubmittedForm(edited(from, to));
   });
 });
 
