@@ -103,7 +103,11 @@ describe('an access policy', () => {
     const attributes = { arc_display_type: 'Barrier' };
     const open = made(await owner.post('/archivist/v2/assets', { attributes, public: true }));
     const id = await scene.policy('Barrier', {});
-    expect(await listed(owner, `/archivist/iam/v1/${id}/assets`)).toEqual([asset]);
+    const { json } = await owner.get(`/archivist/iam/v1/${id}/assets`);
+    const { display_name, description, tenant } = (await owner.get(`/archivist/iam/v1/${id}`)).json;
+    expect(json['assets']).toMatchObject([
+      { identity: asset, access_policy: { identity: id, display_name, description, tenant } },
+    ]);
     const ofAsset = await owner.get(`/archivist/iam/v1/${asset}/access_policies`);
     expect((ofAsset.json['access_policies'] as { identity: string }[]).map(({ identity }) => identity)).toEqual([id]);
     expect((await owner.get(`/archivist/iam/v1/${open}/access_policies`)).json['access_policies']).toEqual([]);

@@ -9,6 +9,15 @@ import { assetSchema } from './asset.js';
 import { ASSET_FILTERS, ASSET_LIST } from './asset-filter-store.js';
 import { listAssetsOfPolicy, listPoliciesOfAsset } from './policy-assets.js';
 
+/** An asset as a policy's list shows it. */
+const assetOfPolicySchema = assetSchema.extend({
+  access_policy: z.strictObject({
+    identity: z.string(),
+    display_name: z.string(),
+    description: z.string(),
+    tenant: z.string(),
+  }),
+});
 const byUuid = z.object({ uuid: uuidSchema });
 
 /** Assets that a policy matches (docs/design/interface.md#access-policies). */
@@ -24,7 +33,7 @@ export function policyAssetRoutes(deps: ProvenanceDeps): Route[] {
       codes: [206, 400, 401, 403, 404, 429, 500],
       params: byUuid,
       query: listQuerySchema(ASSET_FILTERS, ASSET_LIST),
-      response: pageSchema('assets', assetSchema),
+      response: pageSchema('assets', assetOfPolicySchema),
       handle: async ({ principal, params, query, headers }) => {
         const exactTotal = wantsExactTotal(headers);
         return pageReply('assets', await listAssetsOfPolicy(deps, principal, params.uuid, { query, exactTotal }));

@@ -23,7 +23,8 @@ import { noSuchAsset } from './see-asset.js';
 const POLICIES_AT_ONCE = 500;
 
 /**
- * Lists, for Owners, the assets that a policy of the caller's tenancy matches. @throws {ApiError} forbidden, not_found
+ * Lists, for Owners, the assets that a policy of the caller's tenancy matches, each with the policy's texts in
+ * `access_policy`. @throws {ApiError} forbidden, not_found
  */
 export function listAssetsOfPolicy(
   deps: ProvenanceDeps,
@@ -53,7 +54,10 @@ export function listAssetsOfPolicy(
     };
     const { exactTotal } = request;
     const page = await listPage(reader, { list, query, conditions, exactTotal, tokens: deps.pageTokens });
-    return { ...page, entries: await allShown(tx, page.entries, timestampOf(deps.clock.now())) };
+    const shown = await allShown(tx, page.entries, timestampOf(deps.clock.now()));
+    const { identity, display_name, description, tenant } = accessPolicyResponse(policy);
+    const access_policy = { identity, display_name, description, tenant };
+    return { ...page, entries: shown.map((asset) => ({ ...asset, access_policy })) };
   });
 }
 
