@@ -6,13 +6,10 @@ import { type ZodType, z } from 'zod';
 import { ApiError } from './platform/errors.js';
 import { mountRoutes, type PipelineDeps } from './platform/http/mount-routes.js';
 import { openApiDocument } from './platform/http/openapi-2.js';
-import { openApi3Document, type TaggedRoutes } from './platform/http/openapi-3.js';
-import { type Route, route } from './platform/http/route.js';
+import { openApi3Document } from './platform/http/openapi-3.js';
+import { type Route, type RouteGroup, route } from './platform/http/route.js';
 
-/** Routes that share one OpenAPI 2.0 document; its name is spelled as in the interface: `v2/assets`. */
-export type RouteGroup = TaggedRoutes;
-
-export interface AppDeps extends PipelineDeps {
+interface AppDeps extends PipelineDeps {
   readonly publicUrl: string;
   readonly version: string;
   /** Schemas that the OpenAPI document of the whole API names. */

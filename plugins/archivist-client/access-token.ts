@@ -2,7 +2,7 @@ import type { Clock } from '../../src/platform/clock.js';
 import { DeliverLater, retryAfter } from './delivery-failure.js';
 
 /** The bearer token of an application, requested when needed and cached until it expires. */
-export interface AccessToken {
+interface AccessToken {
   /** @throws {DeliverLater} for every failure, because it is never the event's fault */
   get(): Promise<string>;
   /** Drops this token from the cache: the service has rejected it. */

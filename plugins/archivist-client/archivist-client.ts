@@ -32,7 +32,7 @@ export interface ArchivistClient {
   findEvent(assetIdentity: string, attributes: Readonly<Record<string, string>>): Promise<string | undefined>;
 }
 
-export interface NewEvent {
+interface NewEvent {
   readonly timestampDeclared: string;
   readonly attributes: EventAttributes;
 }
@@ -47,7 +47,7 @@ export interface BulkEvent {
 /** The event's identity, or why it was refused. */
 export type BulkOutcome = { readonly identity: string } | { readonly failure: EventRefused | DeliverLater };
 
-export interface ArchivistClientOptions {
+interface ArchivistClientOptions {
   /** Base of the service, without `/archivist`. */
   readonly url: string;
   readonly clientId: string;

@@ -27,7 +27,7 @@ export interface Ended {
   readonly observed: Observation;
 }
 
-export interface CaptureParts {
+interface CaptureParts {
   readonly backend: QueueBackend;
   readonly memory: Memory;
   /** Counts what was captured. */

@@ -4,7 +4,7 @@ import { EventRefused } from '../archivist-client/delivery-failure.js';
 import type { OperationJob } from '../operation/operation-job.js';
 
 /** Tenancy and subject → identity of the asset. Assets are never deleted, so entries stay valid. */
-export type AssetCache = LRUCache<string, string>;
+type AssetCache = LRUCache<string, string>;
 
 /** Two events with equal attributes of these are the same operation, even if observed at different times. */
 const SAME_OPERATION = [

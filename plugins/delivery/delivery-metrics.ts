@@ -5,7 +5,7 @@ import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { OPERATION_QUEUE } from '../operation/operation-job.js';
 
 /** The waiting jobs of one operation. */
-export interface OperationState {
+interface OperationState {
   readonly depth: number;
   readonly oldestSeconds: number;
 }

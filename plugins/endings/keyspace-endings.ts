@@ -19,7 +19,7 @@ export function notifiesOfEndings(setting: string): boolean {
   return setting.includes('A') || ['x', 'g', 'd'].every((kind) => setting.includes(kind));
 }
 
-export interface KeyspaceEndingsParts {
+interface KeyspaceEndingsParts {
   /** The conserver's Redis. */
   readonly url: string;
   readonly stream: string;

@@ -32,9 +32,9 @@ function attributesOf(storages: EndingFound['storages'], label: (name: string) =
 /**
  * The outcome of a finding. `unknown`: the vCon's hash is unknown; `ended before`: it has already ended in another way.
  */
-export type EndingOutcome = 'recorded' | 'unknown' | 'ended before';
+type EndingOutcome = 'recorded' | 'unknown' | 'ended before';
 
-export interface RecordEndingParts {
+interface RecordEndingParts {
   readonly backend: QueueBackend;
   readonly memory: Memory;
   /** A storage's name as it is recorded. */

@@ -20,7 +20,7 @@ export interface OperationEvent {
 }
 
 /** How an operation was captured. */
-export interface Capture {
+interface Capture {
   readonly method: CaptureMethod;
   readonly observed: Observation;
   /** UUID of the first vCon in this one's history. */

@@ -19,9 +19,7 @@ export interface Operation {
 }
 
 /** The labels of an operation, as given by the caller. */
-export type OperationLabels = Partial<
-  Record<'chain' | 'link' | 'linkType' | 'tenancy' | 'nonce', string | null | undefined>
->;
+type OperationLabels = Partial<Record<'chain' | 'link' | 'linkType' | 'tenancy' | 'nonce', string | null | undefined>>;
 
 /** A request does not name an operation correctly. The message says what to correct, and quotes nothing. */
 export class OperationError extends Error {

@@ -10,7 +10,7 @@ import { findJob } from './kept-operation.js';
 import { OperatorError } from './operator-error.js';
 
 /** The operation name of a drop in the log. */
-export const DROP_OPERATION = 'vcon_capture_dropped';
+const DROP_OPERATION = 'vcon_capture_dropped';
 
 const MAX_REASON_LENGTH = 200;
 const CONTROL = /\p{Cc}/u;
@@ -30,7 +30,7 @@ const REPEATED = [
   'vcon_history',
 ];
 
-export interface Drop {
+interface Drop {
   /** The job that was removed. */
   readonly dropped: string;
   /** The job that delivers the record of the drop. */

@@ -12,7 +12,7 @@ const TIMEOUT_MS = 5_000;
 type ShownState = Pick<DeliveryState, 'depth' | 'oldestSeconds' | 'deadLetters'>;
 
 /** A queue that an operator's command has opened. */
-export interface OperatorQueue {
+interface OperatorQueue {
   readonly backend: QueueBackend;
   close(): Promise<void>;
 }

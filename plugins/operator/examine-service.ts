@@ -6,7 +6,7 @@ import { WARN_BEFORE_MS } from '../archivist-client/secret-expiry.js';
 import { operationEvent } from '../operation/operation-event.js';
 import { broken, type Finding, ok, shouldChange } from './finding.js';
 
-export interface ServiceAccess {
+interface ServiceAccess {
   /** Base of the service, without `/archivist`. */
   readonly url: string;
   /** Empty when unset. */

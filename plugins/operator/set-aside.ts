@@ -7,7 +7,7 @@ import { refusedStream } from '../stream/stream-consumer.js';
 import { OperatorError } from './operator-error.js';
 
 /** An item that the plugin could not process and keeps for an operator. */
-export interface SetAside {
+interface SetAside {
   /** The argument of `queue replay`: `stream:<entry>`, `spool:<file>` or `receipt:<job>`. */
   readonly id: string;
   readonly reason: string;

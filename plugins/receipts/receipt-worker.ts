@@ -27,7 +27,7 @@ const OPTIONS: JobsOptions = {
   removeOnFail: { age: 30 * 86_400, count: 10_000 },
 };
 
-export interface ReceiptWorkerParts {
+interface ReceiptWorkerParts {
   readonly backend: QueueBackend;
   readonly clients: ArchivistClients;
   readonly memory: Memory;

@@ -13,7 +13,7 @@ import { type Operation, OperationError, readOperation } from '../operation/oper
 import { carriesSecret } from './bearer-secret.js';
 import { BODY_LIMITS, BodyError, type BodyLimits, createBodyReader } from './read-body.js';
 
-export interface ReceiverParts {
+interface ReceiverParts {
   readonly host: string;
   readonly port: number;
   readonly secret?: string | undefined;
@@ -41,7 +41,7 @@ export interface ReceiverTls {
   readonly ca?: string | undefined;
 }
 
-export interface Receiver {
+interface Receiver {
   readonly url: string;
   /**
    * Reports itself as unhealthy for the drain time, then refuses new connections, finishes running requests, and

@@ -27,7 +27,7 @@ import { checkPluginSettings, type PluginSettings, readTenancies } from '../sett
 import { admitOperations, labelSecretOf } from './admit-operation.js';
 import { type Closable, startCaptureMethods } from './start-capture-methods.js';
 
-export interface ConserverLinkParts {
+interface ConserverLinkParts {
   readonly settings: PluginSettings;
   /** Where the plugin remembers what is not in its queue. */
   readonly keeps: MemoryPlace;

@@ -10,7 +10,7 @@ import { RecordError, readEndingEntry, readStreamEntry } from './stream-record.j
 export const STREAM_GROUP = 'vcon-archivist';
 export const DEFAULT_STREAM = 'vcon-evidence';
 
-export interface StreamConsumerParts {
+interface StreamConsumerParts {
   /** The conserver's Redis. */
   readonly url: string;
   readonly stream: string;

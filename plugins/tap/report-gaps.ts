@@ -5,7 +5,7 @@ import type { Observation } from '../operation/capture-sequence.js';
 import { type EventsAbout, findCaptureGaps } from './capture-gaps.js';
 import { GAP_OPERATION, type GapRecord, gapDocuments, gapEvent, vconsOf } from './gap-event.js';
 
-export interface ReportedGaps {
+interface ReportedGaps {
   readonly day: string;
   /** vCons in the records. */
   readonly vcons: number;

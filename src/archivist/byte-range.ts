@@ -1,5 +1,5 @@
 /** The bytes that a Range header requests; both ends are included. */
-export interface ByteRange {
+interface ByteRange {
   readonly first: number;
   readonly last: number;
 }

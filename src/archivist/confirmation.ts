@@ -11,9 +11,6 @@ import { NOT_COMMITTED } from '../platform/timestamps.js';
 export const confirmationStatusSchema = z.enum(['STORED', 'COMMITTED', 'CONFIRMED', 'UNEQUIVOCAL']);
 export type ConfirmationStatus = z.infer<typeof confirmationStatusSchema>;
 
-/** The statuses in order of trust. */
-export const TRUST_ORDER: readonly ConfirmationStatus[] = confirmationStatusSchema.options;
-
 export function confirmationStatus(commit: EntryCommit | undefined): ConfirmationStatus {
   if (!commit) return 'STORED';
   if (!commit.published) return 'COMMITTED';
@@ -24,7 +21,7 @@ const uint64 = z.string().meta({ format: 'uint64' });
 const base64 = z.string().meta({ format: 'byte' });
 
 export const merklelogCommitSchema = z.strictObject({ index: uint64, idtimestamp: z.string() });
-export type MerklelogCommit = Readonly<z.infer<typeof merklelogCommitSchema>>;
+type MerklelogCommit = Readonly<z.infer<typeof merklelogCommitSchema>>;
 
 /** `merklelog_entry` of an asset event: each part is null until the log has reached that stage. */
 export const merklelogEntrySchema = z.strictObject({

@@ -13,7 +13,7 @@ const CONTAINER = 'merklelogs';
 const LAST_ID = /^"lastid"\s*>=\s*'([0-9a-f]{18})'$/;
 
 /** A watcher's query: logs with a leaf that is not older than this, starting at a marker. */
-export interface TagSearch {
+interface TagSearch {
   readonly where: string;
   readonly marker?: string | undefined;
 }

@@ -1,7 +1,7 @@
 import type { Tx } from '../platform/postgres/database.js';
 
 /** An event row that is neither in a log nor in its intake: it was never accepted. */
-export interface UnloggedEvent {
+interface UnloggedEvent {
   readonly tenantId: string;
   readonly eventId: string;
 }

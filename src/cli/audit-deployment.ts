@@ -16,7 +16,7 @@ import { isDatabaseUnavailable } from '../platform/postgres/transient-errors.js'
 import { auditPayloadHash } from '../scitt/payload-hash/audit-payload-hash.js';
 
 /** The deployment to audit, and the keys to audit it with. */
-export interface Audited extends Omit<AuditContext, 'leafSource' | 'statementSource'> {
+interface Audited extends Omit<AuditContext, 'leafSource' | 'statementSource'> {
   readonly deployment: Deployment;
   readonly witnesses: readonly NoteKey[];
   readonly quorum: number;

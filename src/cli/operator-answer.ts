@@ -12,7 +12,7 @@ export interface OperatorOptions {
 }
 
 /** The work of one command; resolves with its answer, for a machine and for a person. */
-export type OperatorWork = (client: OperatorClient) => Promise<{ readonly document: object; readonly text: string }>;
+type OperatorWork = (client: OperatorClient) => Promise<{ readonly document: object; readonly text: string }>;
 
 /** Runs one operator command through the running service and prints its answer or the error. */
 export async function answerAsOperator(

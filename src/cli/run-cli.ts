@@ -14,7 +14,7 @@ import { EXIT_USAGE, type Terminal } from './terminal.js';
 import { addVerifyCommand } from './verify-command.js';
 
 /** Every `<name>-command.ts` exports one of these and stands in the list below. */
-export type AddCommand = (program: Command, terminal: Terminal) => void;
+type AddCommand = (program: Command, terminal: Terminal) => void;
 
 const COMMANDS: readonly AddCommand[] = [
   addServeCommand,

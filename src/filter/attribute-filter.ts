@@ -16,7 +16,7 @@ export interface Alternatives {
   readonly or: readonly string[];
 }
 
-export interface AttributeSyntax {
+interface AttributeSyntax {
   /** Names the filter in errors. */
   readonly field: string;
   /** The prefix of every entry; empty for entries that begin with the attribute's name. */

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { toBase64Url } from '../core/bytes.js';
 
 /** The purpose of a secret that we issue; a secret is never valid for another purpose. */
-export type SecretPurpose = 'session' | 'invite';
+type SecretPurpose = 'session' | 'invite';
 
 /** 256 random bits in 43 characters that need no quoting in a URL or a cookie. */
 export function newSecretToken(randomBytes: (count: number) => Uint8Array): string {

@@ -21,7 +21,7 @@ import { findSeal } from './seal-store.js';
  * A statement log's newest published state, as its checkpoint describes it. The origin is the name in all of its
  * receipts.
  */
-export interface PublishedState {
+interface PublishedState {
   readonly origin: string;
   readonly size: bigint;
   readonly root: Uint8Array;

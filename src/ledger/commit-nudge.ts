@@ -10,7 +10,7 @@ const DEBOUNCE_MS = 25;
  * Wakes the ledger, in this process if it runs here, otherwise in the process that runs it. Only a hint: the sweep
  * finds the rows without it.
  */
-export interface CommitNudge {
+interface CommitNudge {
   /** Never fails and never waits: queues one job per log, and one more if that log's job is running. */
   nudge(log: LogRef): void;
   /** Handles the jobs in this process. @param round must not reject */

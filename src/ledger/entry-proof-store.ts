@@ -66,7 +66,7 @@ export async function placedEntries(tx: Tx, log: LogRef, entryIds: readonly stri
 }
 
 /** Where a published seal proves an entry: the input of a receipt. */
-export interface SealedPlace {
+interface SealedPlace {
   readonly entryId: string;
   readonly leafIndex: bigint;
   /** The first published seal that covers the entry, the leaves under it and the key that signed it. */

@@ -11,18 +11,18 @@ import type { LogRef } from './log.js';
 import { readNodeList, readNodes } from './node-page-store.js';
 
 /** One leaf in one state of a log. */
-export interface LeafInState {
+interface LeafInState {
   readonly leafIndex: bigint;
   readonly leaves: bigint;
 }
 
 /** A leaf of an RFC 9162 log, with the signature over its state's root. */
-export interface LeafUnderRoot extends LeafInState {
+interface LeafUnderRoot extends LeafInState {
   readonly signedRoot: Uint8Array;
 }
 
 /** A leaf of an MMR log, with the signature over the peak above it. */
-export interface LeafUnderSignedPeak extends LeafUnderPeak {
+interface LeafUnderSignedPeak extends LeafUnderPeak {
   readonly signedPeak: Sign1;
 }
 

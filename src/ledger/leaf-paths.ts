@@ -10,7 +10,7 @@ export interface LeafUnderPeak {
 }
 
 /** Inclusion paths of many leaves, which share one list of nodes. */
-export interface LeafPaths {
+interface LeafPaths {
   /** Node indices. */
   readonly nodes: readonly bigint[];
   /** For each leaf the siblings up to the peak, lowest first, as indexes into the list. */

@@ -43,7 +43,7 @@ const logState = (row: LogRow): LogState => ({
   halted: row.halted,
 });
 
-export interface NewLog extends LogRef {
+interface NewLog extends LogRef {
   readonly structure: LogStructure;
   readonly name: string;
   readonly massifHeight: number;

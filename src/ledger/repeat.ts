@@ -1,5 +1,5 @@
 /** A task that repeats until it is stopped. */
-export interface Repeat {
+interface Repeat {
   start(): void;
   /** Resolves when the last run has ended. */
   stop(): Promise<void>;

@@ -1,7 +1,7 @@
 import type { LogRef } from './log.js';
 
 /** Schedules rounds: never two at once for one log, and a limited number for different logs. */
-export interface RoundQueue {
+interface RoundQueue {
   /** Resolves when a round that began after this call has ended with no work left; rejects with the round's error. */
   run(log: LogRef): Promise<void>;
   /** Starts no more rounds and resolves when the running ones have ended. */

@@ -14,7 +14,7 @@ const SWEEP_MS = 1_000;
 /** Maximum number of logs per sweep; the next sweep finds the rest. */
 const SWEEP_LOGS = 1_000;
 
-export interface LedgerDeps extends LedgerContext {
+interface LedgerDeps extends LedgerContext {
   readonly ids: Ids;
   readonly queueBackend: QueueBackend;
   readonly metrics: LedgerMetrics;

@@ -15,7 +15,7 @@ import { findSeal, type SealRow } from './seal-store.js';
 import { treeRoot } from './tree-root.js';
 
 /** The last state that the log signed, and its peaks as the node pages have them now. */
-export interface SealedState {
+interface SealedState {
   /** undefined before the first seal. */
   readonly seal: SealRow | undefined;
   readonly peaks: readonly Uint8Array[];

@@ -10,7 +10,7 @@ import { readNodes } from './node-page-store.js';
 import { statementEntries } from './statement-store.js';
 
 /** `width` hashes or entries, from the tile's first on. */
-export interface TileRange {
+interface TileRange {
   readonly index: bigint;
   readonly width: number;
 }

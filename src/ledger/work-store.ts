@@ -2,7 +2,7 @@ import type { Tx } from '../platform/postgres/database.js';
 import type { LogRef } from './log.js';
 
 /** A log that has pending work. */
-export interface WaitingLog extends LogRef {
+interface WaitingLog extends LogRef {
   /** The first of its waiting entries; undefined if only a seal must be created or published. */
   readonly oldestEntryId: string | undefined;
 }

@@ -23,7 +23,7 @@ import { findPluginContradiction, type PluginConfig, pluginConfig, pluginVariabl
 import { DEFAULT_QUOTAS, type Quotas } from './quotas.js';
 
 /** Which part of the program this process plays. */
-export type Role = 'all' | 'api' | 'ledger' | 'worker';
+type Role = 'all' | 'api' | 'ledger' | 'worker';
 
 /** All settings of the operator, read once from the environment. The comment of each field is its manual. */
 export interface Config {

@@ -19,7 +19,7 @@ export async function syncFile(path: string): Promise<void> {
 export const syncFolder = syncFile;
 
 /** The bytes of a file, in memory or as a stream. */
-export type Content = Uint8Array | AsyncIterable<Uint8Array>;
+type Content = Uint8Array | AsyncIterable<Uint8Array>;
 
 /**
  * Creates a file with all of its bytes, or leaves an existing file of that name unchanged; returns whether it created

@@ -6,7 +6,7 @@ import type { Logger } from './logger.js';
 
 const WITHIN_MS = 10_000;
 
-export interface Mail {
+interface Mail {
   /** One address. */
   readonly to: string;
   readonly subject: string;

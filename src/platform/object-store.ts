@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 
 /** The first and the last byte of a range of an object, both included. */
-export interface ObjectRange {
+interface ObjectRange {
   readonly first: number;
   readonly last: number;
 }

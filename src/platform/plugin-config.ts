@@ -69,7 +69,7 @@ export interface PluginConfig {
   readonly tenanciesFile: string | undefined;
 }
 
-export interface PluginTls {
+interface PluginTls {
   readonly certFile: string;
   readonly keyFile: string;
   readonly clientCaFile: string | undefined;

@@ -15,7 +15,7 @@ import { hasChain, type KeyResolution, resolveKey } from './resolve-key.js';
 import { statementAttributes } from './statement-attributes.js';
 
 /** A statement that passed the policy, as the provenance side turns it into an event. */
-export interface AcceptedStatement {
+interface AcceptedStatement {
   readonly public: boolean;
   readonly eventAttributes: Readonly<Record<string, string>>;
   readonly statement: Pick<ExaminedStatement, 'submitted' | 'entry' | 'hash'> & {

@@ -18,7 +18,7 @@ const USED_MS = 500;
 const REMEMBERED = 10_000;
 
 /** What decides about the statements of one issuer in one tenancy. */
-export interface RegistrationRules {
+interface RegistrationRules {
   readonly policy: RegistrationPolicy;
   readonly selfAsserted: boolean;
   readonly issuerKeys: readonly TrustAnchor[];

@@ -1,7 +1,7 @@
 import { ApiError } from '../platform/errors.js';
 
 /** Why a statement is refused, in the terms of the SCRAPI draft: the titles of its problem details. */
-export type RefusalTitle =
+type RefusalTitle =
   | 'Malformed request'
   | 'Bad Signature Algorithm'
   | 'Confirmation Missing'

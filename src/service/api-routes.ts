@@ -1,4 +1,3 @@
-import type { RouteGroup } from '../app.js';
 import { assetRoutes } from '../archivist/assets/asset-routes.js';
 import { keepShares } from '../archivist/assets/keep-shares.js';
 import { assetPolicyRoutes, policyAssetRoutes } from '../archivist/assets/policy-asset-routes.js';
@@ -31,6 +30,7 @@ import { tlsCaCertificateRoutes } from '../iam/tls-ca-certificates/tls-ca-certif
 import type { IssueTokenDeps } from '../iam/tokens/issue-token.js';
 import { revocationRoutes } from '../iam/tokens/revocation-routes.js';
 import { tokenRoutes } from '../iam/tokens/token-routes.js';
+import type { RouteGroup } from '../platform/http/route.js';
 import type { Keyring } from '../platform/keys/keyring.js';
 import { configurationRoutes, keyByKidRoute } from '../scitt/discovery-routes.js';
 import { entryRoutes } from '../scitt/entry-routes.js';

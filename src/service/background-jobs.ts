@@ -14,7 +14,7 @@ import { startPurgeIdempotencyJob } from '../workers/purge-idempotency-job.js';
 import { startScanBlobsJob } from '../workers/scan-blobs-job.js';
 import { startSweepUploadsJob } from '../workers/sweep-uploads-job.js';
 
-export interface BackgroundDeps extends Omit<PolicyAuditDeps, 'wallets'> {
+interface BackgroundDeps extends Omit<PolicyAuditDeps, 'wallets'> {
   readonly ids: Ids;
   readonly logger: Logger;
   readonly objectStore: ObjectStore;

@@ -9,7 +9,7 @@ const credentialsSchema = z.object({
   token_endpoint: z.string(),
   tenant_identity: z.string(),
 });
-export type FirstCredentials = z.infer<typeof credentialsSchema>;
+type FirstCredentials = z.infer<typeof credentialsSchema>;
 
 export function credentialsPath(dataDir: string): string {
   return join(dataDir, 'credentials.json');

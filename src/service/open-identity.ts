@@ -49,7 +49,7 @@ interface IdentityParts {
 }
 
 /** What the routes for people depend on. */
-export type PeopleDeps = SignInDeps & TenancyDeps & WriteInviteDeps & { readonly pageTokens: PageTokens };
+type PeopleDeps = SignInDeps & TenancyDeps & WriteInviteDeps & { readonly pageTokens: PageTokens };
 
 /** Authentication, and what the identity routes depend on. */
 export interface Identity {

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import type { RouteGroup } from '../app.js';
 import type { Failpoints } from '../ledger/failpoints.js';
 import type { Config } from '../platform/config.js';
 import { explained } from '../platform/explain-failure.js';
+import type { RouteGroup } from '../platform/http/route.js';
 import type { Keyring } from '../platform/keys/keyring.js';
 import { openRateLimiter } from '../platform/rate-limiter.js';
 import { openPayloadHashLog } from '../scitt/payload-hash/open-payload-hash-log.js';

@@ -3,7 +3,7 @@ import type { ServiceHealth } from './service-health.js';
 import { statusPage } from './status-page.js';
 
 /** What the routes outside the interface need from the service. */
-export interface StatusSource {
+interface StatusSource {
   health(): Promise<ServiceHealth>;
   /** Prometheus text format. */
   metrics(): Promise<{ text: string; contentType: string }>;

@@ -18,7 +18,7 @@ const AT_MOST_EVERY_MS = 1_000;
 const THOROUGH_EVERY = 10;
 
 /** Keeps the keys of this process at the newest key manifest. */
-export interface KeyWatch {
+interface KeyWatch {
   /** Refreshes, at most once a second. */
   refresh(): Promise<void>;
   /** Refreshes at once. */

@@ -11,7 +11,7 @@ export interface ScheduledJob {
 }
 
 /** The job and its times. */
-export interface Schedule {
+interface Schedule {
   /** Name of the queue, also used in the log. */
   readonly name: string;
   /** A cron pattern, in UTC. */

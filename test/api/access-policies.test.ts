@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { forClient, listed, made, openScene, POLICIES, type Scene } from './policy-scene.js';
+import { forClient, made, openScene, POLICIES, type Scene } from './policy-scene.js';
 import type { Client } from './test-service.js';
 
 const policy = {

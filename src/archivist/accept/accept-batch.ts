@@ -42,7 +42,7 @@ export interface AcceptDeps {
 export type Outcome = { readonly accepted: Accepted } | { readonly refused: ApiError };
 
 /** A batch's outcomes in the order of its submissions, and the logs that now have work to do. */
-export interface BatchResult {
+interface BatchResult {
   readonly outcomes: Outcome[];
   readonly logs: { tenantId: string; logId: string }[];
 }

@@ -4,7 +4,7 @@ import type { Database } from '../../platform/postgres/database.js';
 import { type AcceptDeps, acceptBatch, type Outcome } from './accept-batch.js';
 import type { Accepted, Submission } from './submission.js';
 
-export interface AcceptWriterDeps extends AcceptDeps {
+interface AcceptWriterDeps extends AcceptDeps {
   readonly database: Database;
   readonly failpoints: Failpoints;
   readonly metrics: AcceptMetrics;
@@ -13,7 +13,7 @@ export interface AcceptWriterDeps extends AcceptDeps {
 }
 
 /** Counts accepts, after their commit. */
-export interface AcceptMetrics {
+interface AcceptMetrics {
   accepted(kind: Accepted['kind']): void;
   /** The number of requests that one transaction answered. */
   batchAccepted(size: number): void;

@@ -44,7 +44,7 @@ export type Submission = {
 );
 
 /** A statement that passed the registration policy. */
-export interface StatementToRegister {
+interface StatementToRegister {
   /** Byte for byte as it was received. */
   readonly submitted: Uint8Array;
   /** What the statement log commits to, and its SHA-256. */

@@ -53,7 +53,7 @@ export const assetSchema = z.strictObject({
 });
 
 /** `assets/<uuid>`, or `publicassets/<uuid>` for the public form. */
-export function assetIdentity(asset: { assetId: string }, form: 'assets' | 'publicassets' = 'assets'): string {
+function assetIdentity(asset: { assetId: string }, form: 'assets' | 'publicassets' = 'assets'): string {
   return `${form}/${asset.assetId}`;
 }
 

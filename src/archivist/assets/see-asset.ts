@@ -7,7 +7,7 @@ import type { Asset } from './asset.js';
 import { assetsAt, findAssets } from './asset-store.js';
 
 /** An asset in full, and the caller's view of it. Responses must always pass through the view. */
-export interface SeenAsset {
+interface SeenAsset {
   readonly asset: Asset;
   readonly view: AssetView;
 }

@@ -37,7 +37,7 @@ export interface KnownRoot {
   readonly remembered?: Uint8Array | undefined;
 }
 
-export interface KeysAudit extends DeploymentAudit {
+interface KeysAudit extends DeploymentAudit {
   readonly verifySignature: VerifySignature;
   readonly root?: KnownRoot;
 }

@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/postgres/database.js';
 
 /** A row that something must stand beside, and nothing does. */
-export interface StrayRow {
+interface StrayRow {
   /** The log or the part of the audit that the row belongs to. */
   readonly name: string;
   readonly what: string;

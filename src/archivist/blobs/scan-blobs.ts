@@ -15,7 +15,7 @@ export interface ScanDeps {
 }
 
 /** The number of blobs of a run by scan result. */
-export type ScanCounts = Record<Verdict['status'], number>;
+type ScanCounts = Record<Verdict['status'], number>;
 
 const PAGE = 100;
 

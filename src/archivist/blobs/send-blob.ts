@@ -18,7 +18,7 @@ const flag = z
  */
 export const downloadQuery = z.object({ strict: flag, allow_insecure: flag });
 
-export interface Download {
+interface Download {
   readonly query: z.output<typeof downloadQuery>;
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The file name that the download suggests. */

@@ -20,7 +20,7 @@ import { findBlob } from './read-blob.js';
 export const FILE_FIELD = 'file';
 
 /** An upload as its route passes it on. */
-export interface UploadRequest {
+interface UploadRequest {
   readonly principal: Principal;
   readonly request: IncomingMessage;
   readonly idempotencyKey: string | undefined;

@@ -16,7 +16,7 @@ export interface BulkKind {
 }
 
 /** The result of one event: its status, and the event or the error. */
-export type BulkAnswer = { readonly status: number } & Record<string, unknown>;
+type BulkAnswer = { readonly status: number } & Record<string, unknown>;
 
 /**
  * Accepts the valid events of a bulk request in one transaction. Results are in the order of the events, each as a

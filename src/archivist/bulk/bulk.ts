@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ApiError } from '../../platform/errors.js';
 
 /** Most events of one bulk request, and most bytes of its body (docs/design/README.md#data). */
-export const MAX_BULK_EVENTS = 1000;
+const MAX_BULK_EVENTS = 1000;
 export const MAX_BULK_BODY = 8 * 1024 * 1024;
 
 /** Body of a bulk create. Events are validated one by one, so that an invalid event affects only its own result. */
@@ -28,7 +28,7 @@ const envelopeSchema = z.object({
 });
 
 /** One event of a bulk request. */
-export interface BulkItem {
+interface BulkItem {
   readonly idempotencyKey: string | undefined;
   /** Names the asset, if the path does not. */
   readonly assetIdentity: string | undefined;

@@ -9,7 +9,7 @@ export interface SimpleHashEvent {
 }
 
 /** A window that accepts no more events and has no anchor yet. */
-export interface ClosedWindow {
+interface ClosedWindow {
   readonly tenantId: string;
   readonly start: Date;
   readonly end: Date;

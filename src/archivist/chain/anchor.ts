@@ -18,10 +18,10 @@ export interface Anchor {
 }
 
 /** Where an anchor's events are listed: the tenancy's own events for its Owners, or public forms for everybody. */
-export type AnchorView = { readonly publicUrl: string; readonly form: 'assets' | 'publicassets' };
+type AnchorView = { readonly publicUrl: string; readonly form: 'assets' | 'publicassets' };
 
 /** The query whose result hashes to the anchor; the stock verifier adds its page size. */
-export function anchorQuery(anchor: Anchor, { publicUrl, form }: AnchorView): string {
+function anchorQuery(anchor: Anchor, { publicUrl, form }: AnchorView): string {
   const filters = [
     `order_by=SIMPLEHASHV${anchor.hashSchemaVersion}`,
     'proof_mechanism=SIMPLE_HASH',

@@ -7,7 +7,7 @@ import { listRoot, trieRoot } from './trie-root.js';
 /** Keccak-256 of the RLP of an empty list: this chain has no uncles. */
 const NO_UNCLES = keccak_256(RLP.encode([]));
 /** This chain has no accounts: every state is the empty trie. */
-export const EMPTY_STATE = trieRoot([]);
+const EMPTY_STATE = trieRoot([]);
 const NO_LOGS = new Uint8Array(256);
 const NO_HASH = new Uint8Array(32);
 const NO_NONCE = new Uint8Array(8);
@@ -16,7 +16,7 @@ const NOTHING = new Uint8Array();
 const RECEIPT = RLP.encode([1, 0, NO_LOGS, []]);
 
 /** The fields that differ between blocks. */
-export interface BlockContent {
+interface BlockContent {
   readonly number: bigint;
   readonly parentHash: Uint8Array;
   /** Address of the key that signed the block, 20 bytes. */

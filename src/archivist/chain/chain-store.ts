@@ -140,7 +140,7 @@ export async function sealsWithoutTransaction(tx: Tx, limit: number): Promise<Pu
 }
 
 /** The event whose transaction is looked up. */
-export interface EventSubject {
+interface EventSubject {
   readonly kind: TransactionKind;
   readonly number: bigint;
 }

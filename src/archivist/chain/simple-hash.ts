@@ -20,7 +20,7 @@ const FIELDS = [
 ] as const;
 
 /** A hash over events in list order. */
-export interface SimpleHash {
+interface SimpleHash {
   /** @throws {TypeError} for an event that cannot be hashed */
   add(event: Readonly<Record<string, unknown>>): void;
   digest(): Uint8Array;

@@ -8,14 +8,14 @@ import { dataOf, hexData, numberOf, quantity } from './quantity.js';
 const NOTHING = new Uint8Array();
 
 /** The content of an unsigned transaction. It moves no value and costs no gas. */
-export interface TransactionContent {
+interface TransactionContent {
   readonly nonce: bigint;
   /** Address of the tenancy that the transaction concerns. */
   readonly to: string;
   readonly input: Uint8Array;
 }
 
-export interface SignedTransaction {
+interface SignedTransaction {
   readonly hash: Uint8Array;
   /** RLP of its nine fields. */
   readonly signed: Uint8Array;

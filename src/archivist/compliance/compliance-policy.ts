@@ -12,7 +12,7 @@ export const COMPLIANCE_TYPES = [
   'COMPLIANCE_DYNAMIC_TOLERANCE',
   'COMPLIANCE_RICHNESS',
 ] as const;
-export type ComplianceType = (typeof COMPLIANCE_TYPES)[number];
+type ComplianceType = (typeof COMPLIANCE_TYPES)[number];
 
 /** A century. Longer periods and windows are mistakes, and milliseconds stay exact in a number. */
 export const MAX_SECONDS = 100 * 366 * 86_400;

@@ -1,13 +1,13 @@
 import type { ComplianceEvent, ComplianceInput } from './compliance-check.js';
 import type { CompliancePolicy } from './compliance-policy.js';
 
-export interface ClosedPair {
+interface ClosedPair {
   readonly opening: ComplianceEvent;
   readonly closing: ComplianceEvent;
   readonly durationMs: number;
 }
 
-export interface Pairing {
+interface Pairing {
   /** In order of closing. */
   readonly closed: readonly ClosedPair[];
   /** Opening events without a closing event, oldest first. */

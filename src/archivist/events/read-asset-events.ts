@@ -116,7 +116,7 @@ export function readPublicAssetEvent(deps: ProvenanceDeps, address: EventAddress
   });
 }
 
-export interface EventListRequest {
+interface EventListRequest {
   readonly query: Readonly<Record<string, unknown>>;
   /** Events of this asset; of all assets if undefined. */
   readonly assetId: string | undefined;

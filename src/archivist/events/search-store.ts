@@ -40,7 +40,7 @@ const PLACE_OF_E = `
 const FROM = `archivist.asset_free_event e ${PLACE_OF_E}`;
 
 /** The parameters of a search. */
-export interface EventSearch {
+interface EventSearch {
   readonly tenantId: string;
   readonly visibility: Visibility;
   /** OData text; empty for every event. */

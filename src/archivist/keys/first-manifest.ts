@@ -16,7 +16,7 @@ import { manifestLogs } from './manifest-logs.js';
 import { certifyRow, tenancyKeys } from './recertify-tenancy-keys.js';
 import { createRootKey, openRootKey } from './root-key.js';
 
-export interface FirstManifestDeps {
+interface FirstManifestDeps {
   readonly ids: Ids;
   readonly keys: KeyStore;
   readonly file: ManifestFile;

@@ -10,7 +10,7 @@ export interface ManifestChange {
 }
 
 /** The state at the moment when a manifest is made. */
-export interface ManifestMoment {
+interface ManifestMoment {
   readonly atMs: number;
   readonly logs: readonly ManifestLog[];
   readonly issuer: string;

@@ -15,7 +15,7 @@ export interface ReadableAttributes {
 }
 
 /** Attributes that a list can be filtered by. */
-export interface AttributeColumn extends ReadableAttributes {
+interface AttributeColumn extends ReadableAttributes {
   /** The prefix of their parameters. */
   readonly prefix: string;
   /** Generated columns with an index of their own, by attribute. */

@@ -7,7 +7,7 @@ const STATUSES = ['PENDING', 'FAILED', 'STORED', 'COMMITTED', 'CONFIRMED', 'UNEQ
 export const CONFIRMATION_FILTERS: readonly string[] = ['CONFIRMATION_STATUS_UNSPECIFIED', ...STATUSES];
 
 /** SQL expressions of the event whose progress is filtered. Its log is that of the row's own tenancy. */
-export interface EntryColumns {
+interface EntryColumns {
   readonly tenantId: string;
   readonly eventId: string;
   /** True for an event that never goes beyond CONFIRMED. */

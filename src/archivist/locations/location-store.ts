@@ -48,7 +48,7 @@ export async function findLocation(tx: Tx, address: LocationAddress): Promise<Lo
 }
 
 /** The fields of a location that may change; undefined ones are unchanged. */
-export interface LocationChange {
+interface LocationChange {
   readonly displayName: string | undefined;
   readonly description: string | undefined;
   readonly latitude: number | undefined;

@@ -28,7 +28,7 @@ export const ROTATABLE_ROLES = DEPLOYMENT_ROLES;
 type RotatableRole = (typeof DEPLOYMENT_ROLES)[number];
 
 /** A key as the operator sees it. */
-export interface ShownKey {
+interface ShownKey {
   readonly key_id: string;
   readonly role: string;
   readonly algorithm: string;

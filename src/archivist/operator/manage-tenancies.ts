@@ -30,7 +30,7 @@ export interface OperatorDeps {
 }
 
 /** What the operator sees of a tenancy: its record, but nothing inside it. */
-export function tenancyRecord(tenancy: Tenancy): Record<string, unknown> {
+function tenancyRecord(tenancy: Tenancy): Record<string, unknown> {
   return {
     identity: `tenancies/${tenancy.tenantId}`,
     display_name: tenancy.displayName,

@@ -14,7 +14,7 @@ import { type KeyOperatorDeps, type ShownManifest, shownManifest } from './manag
 type Role = (typeof DEPLOYMENT_ROLES)[number];
 
 /** The change that an operator requests; `renew` repeats the current state under a new number and date. */
-export interface ProposedChange {
+interface ProposedChange {
   readonly change: 'rotate' | 'activate' | 'revoke' | 'root' | 'renew';
   /** For rotate and activate. */
   readonly role?: Role | undefined;

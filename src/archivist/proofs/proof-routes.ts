@@ -26,7 +26,7 @@ interface ProofKind {
 const FORM = z.object({ form: z.enum(['map', 'draft']).optional() });
 const ASSET_EVENT = z.object({ asset_uuid: uuidSchema, uuid: uuidSchema });
 
-export interface ProofDeps extends ProvenanceDeps {
+interface ProofDeps extends ProvenanceDeps {
   readonly evidenceKeys: EvidenceKeys;
 }
 

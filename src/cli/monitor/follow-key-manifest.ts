@@ -19,7 +19,7 @@ const MANIFEST = 'manifest.cbor';
 const REVOKED = ['revoked'];
 
 /** The key manifests of a service, by the root key that vouches for them. */
-export interface FollowedManifests {
+interface FollowedManifests {
   /** Base of the service. */
   readonly url: string;
   /** Of the root key, 32 bytes. */

@@ -20,7 +20,7 @@ import { fetchFile, LogUnreachable, requireFile } from './fetch-file.js';
 import { type KeptFiles, StateDamaged } from './kept-files.js';
 
 /** An MMR log to follow, by the tenancy that it is of. */
-export interface FollowedMmrLog {
+interface FollowedMmrLog {
   /** Base of the service. */
   readonly url: string;
   readonly tenancy: string;

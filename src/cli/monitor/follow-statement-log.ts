@@ -13,7 +13,7 @@ import { fetchFile, LogUnreachable, requireFile } from './fetch-file.js';
 import { type KeptFiles, StateDamaged } from './kept-files.js';
 
 /** A statement log to follow (C2SP tlog-tiles). */
-export interface FollowedStatementLog {
+interface FollowedStatementLog {
   /** Prefix of its files, without a slash at its end. */
   readonly url: string;
   /** Its name in checkpoints. */

@@ -29,7 +29,7 @@ export interface FollowedKeys {
 }
 
 /** What is followed, and where it is remembered. */
-export interface FollowedService {
+interface FollowedService {
   /** Base of the service. */
   readonly url: string;
   /** The monitor's folder. */

@@ -27,7 +27,7 @@ export function isExplanation(kind: string | undefined): boolean {
 }
 
 /** Where a file of a bundle belongs. */
-export interface BundlePlace {
+interface BundlePlace {
   readonly kind: BundleFileKind;
   /** Of an operation's own file: the operation's folder, empty at the top. Undefined for what operations share. */
   readonly folder?: string;

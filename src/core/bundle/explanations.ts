@@ -9,7 +9,7 @@ import { isExplanation, placeOf } from './bundle-layout.js';
 import type { Listed } from './check-listing.js';
 
 /** The keys that a verifier was given. */
-export interface GivenKeys {
+interface GivenKeys {
   readonly logKeys: readonly PublicJwk[];
   readonly issuerKeys: readonly PublicJwk[];
 }

@@ -14,7 +14,7 @@ import { verifyBundledLogs } from './verify-bundled-logs.js';
 import { type OperationTrust, verifyOperation } from './verify-operation.js';
 
 /** What a bundle is checked with. */
-export interface BundleTrust extends OperationTrust {
+interface BundleTrust extends OperationTrust {
   /** Whether bytes claim to be evidence. A file that does, and that the index does not list, is unproven. */
   readonly isEvidence: (bytes: Uint8Array) => boolean;
 }

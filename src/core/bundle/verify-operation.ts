@@ -26,7 +26,7 @@ export interface OperationTrust extends LogTrust, IssuerTrust, GivenWitnesses {
 }
 
 /** What an operation's files prove. */
-export interface ExaminedOperation {
+interface ExaminedOperation {
   readonly findings: Partial<Findings>;
   /** Identity in its event.json. */
   readonly identity?: string | undefined;

@@ -94,12 +94,6 @@ export const EVIDENCE_ALGORITHMS = [
   { name: 'PS512', number: Algorithm.ps512, scheme: 'RSASSA-PSS', hash: 'SHA-512' },
 ] as const satisfies readonly SignatureAlgorithm[];
 
-/** Algorithms of deployment keys that sign tokens and transactions, never evidence. */
-export const OTHER_KEY_ALGORITHMS = [
-  { name: 'ES256K', number: Algorithm.es256k, scheme: 'ECDSA', hash: 'SHA-256', curve: 'secp256k1' },
-  { name: 'RS256', number: Algorithm.rs256, scheme: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' },
-] as const satisfies readonly SignatureAlgorithm[];
-
 /** Returns the algorithm of this COSE number with which evidence may be signed; undefined for any other value. */
 export function evidenceAlgorithm(number: unknown): SignatureAlgorithm | undefined {
   return EVIDENCE_ALGORITHMS.find((algorithm) => algorithm.number === number);

@@ -12,7 +12,7 @@ import type { EvidenceFile } from './evidence-file.js';
 import type { GivenEvent } from './given-event.js';
 
 /** Keys and pins for single receipts. */
-export interface ReceiptKeys {
+interface ReceiptKeys {
   readonly logKeys: readonly PublicJwk[];
   readonly statementLog: ExpectedLog;
   readonly tenancyLog: ExpectedLog;

@@ -18,7 +18,7 @@ import type { EvidenceFile } from './evidence-file.js';
 import type { GivenEntry } from './receipt-evidence.js';
 
 /** A statement that was given without anything attached to it. */
-export type GivenStatement = GivenEntry & { readonly bytes: Uint8Array };
+type GivenStatement = GivenEntry & { readonly bytes: Uint8Array };
 
 /** The plain statements of these files, and what is wrong with those that cannot be read. */
 export async function readGivenStatements(
@@ -35,7 +35,7 @@ export async function readGivenStatements(
 }
 
 /** Proofs of the same entry that another piece of evidence brought. */
-export function proofsOfEntry(entry: Uint8Array, claims: readonly Claim[]): InclusionProof[] {
+function proofsOfEntry(entry: Uint8Array, claims: readonly Claim[]): InclusionProof[] {
   const leaf = toHex(rfc9162Leaf(entry));
   const proofs = claims.flatMap(({ by }) => by.filter((each) => each.type === 'inclusion'));
   return proofs.filter((each) => each.vds === 1 && each.leaf === leaf);

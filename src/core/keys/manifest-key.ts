@@ -6,7 +6,7 @@ import { VerificationError } from '../errors.js';
 import { sha256 } from '../sha256.js';
 
 /** Algorithms of the deployment's keys, by their JOSE names. */
-export type ManifestAlgorithm = 'ES256' | 'EdDSA' | 'RS256' | 'ES256K';
+type ManifestAlgorithm = 'ES256' | 'EdDSA' | 'RS256' | 'ES256K';
 
 /** A public key as a manifest or a certificate of ours names it. */
 export interface NamedKey {
@@ -69,7 +69,7 @@ function kindOf(jwk: Readonly<Record<string, string>>): Kind {
  * Returns the id of a key, 32 bytes: of P-256 and Ed25519 keys the RFC 9679 thumbprint, of RSA and secp256k1 keys the RFC
  * 7638 thumbprint, both with SHA-256.
  */
-export function manifestKeyId(jwk: Readonly<Record<string, string>>): Uint8Array {
+function manifestKeyId(jwk: Readonly<Record<string, string>>): Uint8Array {
   const kind = kindOf(jwk);
   if (kind.algorithm === 'ES256' || kind.algorithm === 'EdDSA')
     return sha256(encodeCbor(new Map(membersOf(kind, jwk))));

@@ -10,7 +10,7 @@ import { logClaims, readLogClaims } from '../receipt/log-claims.js';
 import { decodeNamedKey, encodeNamedKey, type NamedKey } from './manifest-key.js';
 
 /** Header 3 of a certificate of a tenancy's key. */
-export const TENANCY_KEY_TYPE = 'application/vcon-archivist.tenancy-key+cbor';
+const TENANCY_KEY_TYPE = 'application/vcon-archivist.tenancy-key+cbor';
 const VERSION = 1;
 const Member = { version: 1, role: 2, key: 3, from: 4 } as const;
 const UNDERSTOOD = [Header.alg, Header.contentType, Header.kid, Header.claims];

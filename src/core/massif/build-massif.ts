@@ -14,7 +14,7 @@ import { encodeMassifStart } from './massif-start.js';
 import { encodeTrieEntry, type TrieEntry } from './trie-entry.js';
 
 /** The content of a massif, in log order. */
-export interface MassifParts {
+interface MassifParts {
   readonly height: number;
   readonly massif: number;
   readonly epoch?: number;

@@ -3,7 +3,7 @@ import type { ParentHash } from './parent-hash.js';
 import { popcount, trailingZeros } from './uint64-bits.js';
 
 /** What an append leaves behind: the new nodes, and the tree as it is then. */
-export interface Appended {
+interface Appended {
   /** The new nodes in post order; the first has the index that was the size before. */
   readonly nodes: Uint8Array[];
   readonly size: bigint;

@@ -8,7 +8,7 @@ import type { VconTemplate } from './vcon-template.js';
 export const ASSET_FREE_RECORD_TYPE = 'application/vnd.vcon-archivist.asset-free-event+json';
 
 /** The record of an asset-free event, as a statement names it. */
-export interface EventRecord {
+interface EventRecord {
   /** `events/<uuid>` */
   readonly identity: string;
   /** SHA-256 of the record. */

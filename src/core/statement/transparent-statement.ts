@@ -8,7 +8,7 @@ import { type EventDocument, readEventDocument } from './event-document.js';
 import { parseUnambiguousJson } from './unambiguous-json.js';
 
 /** What a transparent statement carries beside its statement. */
-export interface Transparency {
+interface Transparency {
   /** Receipt of the statement log. */
   readonly rfc9162Receipt: Uint8Array;
   /** Receipt of the tenancy log, in either form; it is written in the draft's. */

@@ -19,7 +19,7 @@ export interface NoteKey {
 }
 
 /** One line of signature; what follows the key id depends on the key's type. */
-export interface NoteSignature {
+interface NoteSignature {
   readonly name: string;
   readonly keyId: Uint8Array;
   readonly signature: Uint8Array;
@@ -41,7 +41,7 @@ function malformed(reason: string): VerificationError {
 }
 
 /** The first four bytes of SHA-256 over name, line feed, type and key. */
-export function noteKeyId({ name, type, publicKey }: NoteKey): Uint8Array {
+function noteKeyId({ name, type, publicKey }: NoteKey): Uint8Array {
   return sha256(utf8(name), Uint8Array.of(0x0a, type), publicKey).slice(0, 4);
 }
 

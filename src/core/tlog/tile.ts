@@ -2,7 +2,7 @@
 export const TILE_WIDTH = 256;
 
 /** One tile: hashes of a level, or with `entries` the entries under level 0. */
-export interface TileName {
+interface TileName {
   readonly level: number | 'entries';
   readonly index: bigint;
   /** 1…256; a tile of fewer than 256 hashes is partial. */

@@ -8,7 +8,7 @@ import {
 } from './json-document.js';
 
 /** The canonical form of a document, and whether two different documents may share it. */
-export interface CanonicalJson {
+interface CanonicalJson {
   readonly text: string;
   /** An integer beyond ±(2^53−1) was rounded to a double, as RFC 8785 has it. */
   readonly lossy: boolean;

@@ -14,7 +14,7 @@ import { pythonFloat, pythonJson } from './python-json.js';
  * How the API takes parties and dialogs: `plain` keeps them as they came; `modelled`, since 2026, writes the members that
  * its model knows first, with null for each that is absent.
  */
-export type SubmittedEntries = 'modelled' | 'plain';
+type SubmittedEntries = 'modelled' | 'plain';
 
 type Members = ReadonlyMap<string, (value: JsonValue | undefined) => JsonValue>;
 

@@ -8,7 +8,7 @@ import { pythonJson } from './python-json.js';
 import { asSubmitted, withoutAdded } from './submitted-form.js';
 
 /** SHA-256 of one form of a document in lower-case hex, or why the document has no such form. */
-export type FormHash =
+type FormHash =
   | { readonly hash: string; readonly reason?: undefined }
   | { readonly hash: undefined; readonly reason: string };
 
@@ -35,7 +35,7 @@ export interface VconHashes {
 }
 
 /** A JCS digest to be recorded, and whether another document may have the same one. */
-export type JcsHash = FormHash & { readonly lossy: boolean };
+type JcsHash = FormHash & { readonly lossy: boolean };
 
 type Make = (vcon: JsonObject) => JsonObject;
 

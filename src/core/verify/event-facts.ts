@@ -64,7 +64,7 @@ function assetFreeFacts(event: AssetFreeEventDocument): Facts {
 }
 
 /** What is covered of a frozen event, and nothing else of it. The caller has proven that a log holds its leaf. */
-export function eventFacts(event: EventDocument): Facts {
+function eventFacts(event: EventDocument): Facts {
   const { epoch, id } = parseIdtimestampHex(eventCommit(event).idtimestamp);
   const committed = new Date(idtimestampMs(id, epoch)).toISOString();
   if (!isAssetEvent(event)) return { ...assetFreeFacts(event), committed };

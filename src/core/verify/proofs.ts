@@ -21,7 +21,7 @@ export function keyId(key: PublicJwk): KeyId {
 }
 
 /** The log that claims name. */
-export function namedLog({ issuer, subject }: ReadLogClaims): NamedLog {
+function namedLog({ issuer, subject }: ReadLogClaims): NamedLog {
   return { ...(issuer === undefined ? {} : { issuer }), ...(subject === undefined ? {} : { subject }) };
 }
 

@@ -12,7 +12,7 @@ export interface AssetResource extends Created {
 }
 
 /** The facts about an event of that asset that the decision uses. */
-export interface EventResource {
+interface EventResource {
   readonly principalAccepted: { readonly issuer: string; readonly subject: string };
   readonly eventAttributes: Readonly<Record<string, unknown>>;
   readonly assetAttributes: Readonly<Record<string, unknown>>;
@@ -20,7 +20,7 @@ export interface EventResource {
 }
 
 /** What a caller wants to record on an asset. */
-export interface Recording {
+interface Recording {
   readonly behaviour: string;
   readonly eventAttributes: Readonly<Record<string, unknown>>;
   readonly assetAttributes: Readonly<Record<string, unknown>>;
@@ -105,12 +105,12 @@ function latest(past: readonly PastShowing[]): Date | undefined {
 }
 
 /** True if the policy of the grant matches the asset. */
-export function reaches(grant: Grant, asset: AssetResource): boolean {
+function reaches(grant: Grant, asset: AssetResource): boolean {
   return grant.tenantId === asset.tenantId && !asset.public && matchesAttributeFilter(grant.filter, asset.attributes);
 }
 
 /** The kind of an event, which policies name; undefined if it has no kind. */
-export function kindOf(eventAttributes: Readonly<Record<string, unknown>>): string | undefined {
+function kindOf(eventAttributes: Readonly<Record<string, unknown>>): string | undefined {
   const kind = eventAttributes['arc_display_type'];
   return typeof kind === 'string' ? kind : undefined;
 }

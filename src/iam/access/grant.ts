@@ -3,7 +3,7 @@ import { type AccessPermission, type AccessPolicy, POLICY_FILTER } from './acces
 import { type PrincipalKey, readSubject, readUserAttribute } from './principal-key.js';
 
 /** Names that a permission lists; `*` in the list stands for every name. */
-export type Names = 'all' | ReadonlySet<string>;
+type Names = 'all' | ReadonlySet<string>;
 
 /** What one permission of a policy shows of an asset. */
 export interface Showing {

@@ -6,10 +6,10 @@ import { type Created, createdBy, isOwner, OWNER_ROLE } from './owner-and-creato
 export { isOwner, OWNER_ROLE };
 
 /** What a caller wants to do. `manage` means to create, change and delete settings of a tenancy. */
-export type Verb = 'create' | 'read' | 'record' | 'manage';
+type Verb = 'create' | 'read' | 'record' | 'manage';
 
 /** What the verb applies to. Creators are named by token issuer and subject. */
-export type Resource =
+type Resource =
   | { readonly kind: 'assets' | 'asset_free_events' | 'blobs'; readonly tenantId: string }
   | {
       readonly kind: 'location';

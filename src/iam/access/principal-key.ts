@@ -7,7 +7,7 @@ import type { Principal } from '../../platform/http/principal.js';
 export type PrincipalKey = string;
 
 /** Longer keys do not fit in an index. */
-export const MAX_PRINCIPAL_KEY = 512;
+const MAX_PRINCIPAL_KEY = 512;
 
 const SUBJECT = /^subjects\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** The own organisation; a policy names its people instead. */

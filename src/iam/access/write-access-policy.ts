@@ -37,7 +37,7 @@ export interface WritePolicyDeps extends AdministerDeps, EndSharesDeps {
  * Kind of the event that a policy records on each asset that it matches
  * (docs/design/interface.md#who-may-do-what-without-a-policy).
  */
-export const POLICY_EVENT_DISPLAY_TYPE = 'arc_access_policy';
+const POLICY_EVENT_DISPLAY_TYPE = 'arc_access_policy';
 
 /** Adds a policy to the tenancy; it takes effect when this commits. @throws {ApiError} forbidden, quota_reached */
 export async function createAccessPolicy(

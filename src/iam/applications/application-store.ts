@@ -88,7 +88,7 @@ export async function findApplicationForToken(
 const COLUMNS = 'a.tenant_id, a.application_id, a.display_name, a.custom_claims, a.roles, a.created_at';
 
 /** Which application of which tenancy. */
-export type ApplicationAddress = Pick<Application, 'tenantId' | 'applicationId'>;
+type ApplicationAddress = Pick<Application, 'tenantId' | 'applicationId'>;
 
 export async function findApplication(
   tx: Tx,

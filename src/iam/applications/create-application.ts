@@ -6,7 +6,7 @@ import { insertApplication, insertCredential } from './application-store.js';
 import { hashClientSecret, newClientSecret } from './client-secret.js';
 
 /** The input of a new application; id and secret are random if not given (bootstrap gives them). */
-export interface NewApplication {
+interface NewApplication {
   readonly tenantId: string;
   readonly displayName: string;
   readonly roles: readonly string[];
@@ -15,7 +15,7 @@ export interface NewApplication {
   readonly clientSecret?: string;
 }
 
-export interface CreateApplicationDeps {
+interface CreateApplicationDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly pepper: Uint8Array;

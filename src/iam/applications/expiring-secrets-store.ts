@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/postgres/database.js';
 
 /** An application that can get no more tokens after some time unless it gets a new secret. */
-export interface ExpiringApplication {
+interface ExpiringApplication {
   readonly tenantId: string;
   readonly applicationId: string;
   readonly displayName: string;

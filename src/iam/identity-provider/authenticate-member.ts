@@ -12,7 +12,7 @@ const MAX_TOKEN_LENGTH = 16 * 1024;
 const TENANCY = /^(?:tenancies\/|tenant\/)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 /** Maps a bearer token of a tenancy's own provider to its member; the member is looked up on each request. */
-export type AuthenticateMember = (token: string, wanted: string | undefined) => Promise<Principal>;
+type AuthenticateMember = (token: string, wanted: string | undefined) => Promise<Principal>;
 
 /** The issuer that a token claims; undefined if it is not a JWT. Nothing is verified. */
 export function claimedIssuer(token: string): string | undefined {

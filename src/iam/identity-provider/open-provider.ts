@@ -2,7 +2,7 @@ import * as openid from 'openid-client';
 import type { OutboundFetch } from '../../platform/http/outbound-fetch.js';
 
 /** A client of a provider, and whether it authenticates with a secret. */
-export interface ProviderClient {
+interface ProviderClient {
   readonly issuer: string;
   readonly clientId: string;
   /** Empty for a public client. */

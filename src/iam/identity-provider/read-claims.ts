@@ -2,7 +2,7 @@ import { isPlainText } from '../../platform/plain-text.js';
 import type { ClaimNames } from './identity-provider.js';
 
 /** The person that the claims of a token describe. */
-export interface ClaimedPerson {
+interface ClaimedPerson {
   /** A verified address; undefined if the claims have none. */
   readonly email: string | undefined;
   readonly displayName: string | undefined;

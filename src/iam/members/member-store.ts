@@ -108,7 +108,7 @@ export const memberRows = rowList<MemberRow, Member>({
 });
 
 /** A tenancy in which a person is an active member. */
-export interface Membership {
+interface Membership {
   readonly memberId: string;
   readonly tenantId: string;
   readonly tenancyName: string;

@@ -2,7 +2,7 @@ import type { Tx } from '../../platform/postgres/database.js';
 import { SECURITY_EVENT_CREATOR, SECURITY_EVENT_TYPE } from './security-event.js';
 
 /** An entry of a tenancy's security audit as it is stored. */
-export interface SecurityEventRow {
+interface SecurityEventRow {
   readonly tenantId: string;
   readonly eventId: string;
   readonly attributes: Readonly<Record<string, unknown>>;

@@ -10,7 +10,7 @@ export const SECURITY_EVENT_TYPE = 'arc_security_event';
 export const SECURITY_EVENT_CREATOR = { issuer: '', subject: 'Archivist Internal' } as const;
 
 /** The acting party: token issuer and subject, or what is known of the party that tried. */
-export interface Actor {
+interface Actor {
   readonly issuer: string;
   readonly subject: string;
   readonly displayName: string;

@@ -11,7 +11,7 @@ import { recordSecurityEvent } from '../security/record-security-event.js';
 import { openSession, type SessionDeps } from './session.js';
 
 /** A person whose identity a provider confirms. */
-export interface Person {
+interface Person {
   readonly issuer: string;
   readonly subject: string;
   readonly displayName: string;

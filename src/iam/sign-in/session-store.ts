@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/postgres/database.js';
 
-export interface SessionRow {
+interface SessionRow {
   readonly tenantId: string;
   readonly sessionHash: Uint8Array;
   readonly memberId: string;
@@ -17,7 +17,7 @@ export async function insertSession(tx: Tx, session: SessionRow): Promise<void> 
 }
 
 /** The member whose session it is. */
-export interface SessionMember {
+interface SessionMember {
   readonly tenantId: string;
   readonly issuer: string;
   readonly subject: string;

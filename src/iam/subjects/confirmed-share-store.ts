@@ -2,7 +2,7 @@ import type { Tx } from '../../platform/postgres/database.js';
 import type { Readers } from '../access/past-grant.js';
 
 /** A tenancy of this deployment with which another one has exchanged subjects: each has imported the other's wallet. */
-export interface ConfirmedShare {
+interface ConfirmedShare {
   /** The other tenancy. */
   readonly tenantId: string;
   /** UUIDs of the subjects under which the requesting tenancy knows the other one. */

@@ -12,7 +12,7 @@ interface SubjectRow {
   created_at: Date;
 }
 
-export interface SubjectAddress {
+interface SubjectAddress {
   readonly tenantId: string;
   readonly subjectId: string;
 }

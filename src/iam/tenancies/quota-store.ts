@@ -48,7 +48,7 @@ export async function countRows(tx: Tx, name: CountedQuota, tenantId: string, li
 }
 
 /** How much of a metered quota one tenancy has used. */
-export interface Usage {
+interface Usage {
   readonly tenantId: string;
   readonly name: MeteredQuota;
   readonly used: number;

@@ -46,7 +46,7 @@ export async function roomLeft(
 export type Amounts = Readonly<Partial<Record<MeteredQuota, number>>>;
 
 /** What is left of the metered quotas of some tenancies, locked until the transaction ends. */
-export interface Meter {
+interface Meter {
   /** Takes the whole amount or nothing. @throws {ApiError} quota_reached naming the quota */
   take(tenantId: string, amounts: Amounts): void;
   /** Stores what was taken. */

@@ -29,7 +29,7 @@ export const changeTenancySchema = z.object({
   enterprise_sso_enabled: z.boolean().optional(),
   enterprise_sso_config: enterpriseSsoSchema.optional(),
 });
-export type ChangeTenancyBody = z.output<typeof changeTenancySchema>;
+type ChangeTenancyBody = z.output<typeof changeTenancySchema>;
 
 const OWNERS = 'Only Owners may read and change the settings of a tenancy.';
 

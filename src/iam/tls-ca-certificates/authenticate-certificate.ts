@@ -77,7 +77,7 @@ function authorityIssuer(authority: X509Certificate): string {
  * RFC 4514: the most specific part first, `CN=press 7,O=Acme`. Node writes one part per line, escaped, in the opposite
  * order.
  */
-export function distinguishedName(subject: string): string {
+function distinguishedName(subject: string): string {
   return subject.split('\n').reverse().join(',');
 }
 

@@ -5,13 +5,13 @@ import { CertificateUnusable } from '../../platform/x509/certificate-unusable.js
 import { TLS_CLIENT } from '../../platform/x509/purpose.js';
 
 /** Maximum number of certificates between a client's and the registered authority. */
-export const MAX_INTERMEDIATES = 3;
+const MAX_INTERMEDIATES = 3;
 
 /** A client's certificate and the intermediate certificates that it sent, the client's own first. */
 export type ClientChain = readonly [X509Certificate, ...X509Certificate[]];
 
 /** Reads a certificate that OpenSSL has read. @throws {CertificateUnusable} */
-export type ReadCertificate = (x509: X509Certificate) => Certificate;
+type ReadCertificate = (x509: X509Certificate) => Certificate;
 
 /** Returns the certificates that a client sent, each issued by the next; a longer chain is cut. */
 export function readClientChain(leaf: X509Certificate): ClientChain {

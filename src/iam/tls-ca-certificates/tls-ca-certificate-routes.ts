@@ -20,7 +20,7 @@ import {
 
 const CERTIFICATES = '/archivist/v1/tlscacertificates';
 
-export interface TlsCaCertificateRouteDeps extends TlsCaCertificateDeps {
+interface TlsCaCertificateRouteDeps extends TlsCaCertificateDeps {
   readonly pageTokens: PageTokens;
 }
 

@@ -22,7 +22,7 @@ export interface IssueTokenDeps {
 }
 
 /** The response of the token endpoint (docs/design/interface.md#existing-clients). */
-export interface IssuedToken {
+interface IssuedToken {
   readonly access_token: string;
   readonly expires_in: number;
   readonly token_type: 'Bearer';

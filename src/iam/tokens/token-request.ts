@@ -5,7 +5,7 @@ export interface TokenRequest {
 }
 
 /** Why a request for a token is refused (RFC 6749 section 5.2). */
-export interface TokenRefusal {
+interface TokenRefusal {
   readonly error: 'invalid_request' | 'unsupported_grant_type';
   /** Begins with the name of the parameter. */
   readonly description: string;

@@ -12,7 +12,7 @@ export async function allLogs(tx: Tx): Promise<LogRef[]> {
 /**
  * What a log's row says, and what is stored for the log, including rows that nothing refers to; all read at one moment.
  */
-export interface StoredCounts {
+interface StoredCounts {
   readonly said: { readonly leaves: bigint; readonly nodes: bigint; readonly seals: bigint };
   readonly stored: { readonly leaves: bigint; readonly nodes: bigint; readonly seals: bigint };
 }

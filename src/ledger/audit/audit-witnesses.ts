@@ -21,7 +21,7 @@ const NAME = 'witnesses';
 const EMPTY_ROOT = sha256(new Uint8Array());
 
 /** The witnesses that count, as far as the auditor knows them: without their keys, cosignatures are not checked. */
-export interface WitnessAudit extends Pick<AuditContext, 'database' | 'keyring' | 'verifySignature' | 'fault'> {
+interface WitnessAudit extends Pick<AuditContext, 'database' | 'keyring' | 'verifySignature' | 'fault'> {
   readonly publicLog: LogRef;
   readonly keysLog: LogRef;
   readonly witnesses: readonly NoteKey[];

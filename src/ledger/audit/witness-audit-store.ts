@@ -36,7 +36,7 @@ export async function registeredSeals(
 }
 
 /** A stored checkpoint, with the root of the seal over the same number of entries. */
-export interface KeptCheckpoint {
+interface KeptCheckpoint {
   readonly tenant_id: string;
   readonly log_id: string;
   readonly size: bigint;

@@ -28,7 +28,7 @@ export interface WitnessDeps {
 }
 
 /** The result of a round. */
-export interface WitnessRound {
+interface WitnessRound {
   readonly registered: number;
   /** Entries of the public statement log under the checkpoint that a quorum cosigned; absent without a quorum. */
   readonly cosigned?: bigint;

@@ -2,7 +2,7 @@ import type { Tx } from '../../platform/postgres/database.js';
 import type { LogRef } from '../log.js';
 
 /** The newest seal of an MMR log that is not yet an entry of the public statement log. */
-export interface UnregisteredSeal extends LogRef {
+interface UnregisteredSeal extends LogRef {
   readonly sealNumber: bigint;
   readonly leaves: bigint;
   readonly signed: Uint8Array;
@@ -128,7 +128,7 @@ export async function advanceWitnessed(tx: Tx, log: LogRef, size: bigint): Promi
 }
 
 /** A registered seal below a cosigned checkpoint. */
-export interface WitnessedPlace {
+interface WitnessedPlace {
   readonly sealNumber: bigint;
   /** Of the seal's entry in the public statement log. */
   readonly entryIndex: bigint;

@@ -30,7 +30,7 @@ export interface CheckpointSubmission {
   proofFrom(oldSize: bigint): Promise<readonly Uint8Array[]>;
 }
 
-export interface WitnessCall {
+interface WitnessCall {
   readonly witness: Witness;
   /** The size that it last cosigned, as far as we know. */
   readonly oldSize: bigint;

@@ -11,7 +11,7 @@ export function readCookie(header: string | undefined, name: string): string | u
 }
 
 /** A cookie that no script can read and that other sites send only with a plain link. */
-export interface CookieSettings {
+interface CookieSettings {
   readonly path: string;
   /** Sent only over https. */
   readonly secure: boolean;

@@ -35,7 +35,7 @@ const TLS = {
 } as const;
 
 /** The certificate of a TLS listener and its key, in PEM. */
-export interface ServerCertificate {
+interface ServerCertificate {
   readonly cert: Uint8Array;
   readonly key: Uint8Array;
 }

@@ -1,7 +1,7 @@
 import type { Reply } from './route.js';
 
 /** One page of a collection, as a list route returns it. */
-export interface ListPage {
+interface ListPage {
   /** The member of the body that holds the items. */
   readonly key: string;
   readonly items: readonly unknown[];

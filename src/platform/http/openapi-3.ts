@@ -2,19 +2,11 @@ import { type ZodType, z } from 'zod';
 import { ERROR_CODES } from '../errors.js';
 import { documentPath, ERROR_SCHEMA, STATUS_MEANINGS } from './described-answers.js';
 import { MASK } from './field-mask.js';
-import type { AnswerHeader, RequestHeader, Route } from './route.js';
+import type { AnswerHeader, RequestHeader, Route, RouteGroup } from './route.js';
 
 type Json = Record<string, unknown>;
 
-/** Routes under one tag. */
-export interface TaggedRoutes {
-  /** Short and stable: the part of the path after `/archivist/`. */
-  readonly name: string;
-  readonly title: string;
-  readonly routes: readonly Route[];
-}
-
-export interface DescribedApi {
+interface DescribedApi {
   readonly title: string;
   readonly description: string;
   readonly version: string;
@@ -62,7 +54,7 @@ const TOKEN_ERRORS = ['invalid_request', 'invalid_client', 'unsupported_grant_ty
  * One OpenAPI 3.1 document of every route, from the schemas that validate requests. Routes that extend the original
  * interface are marked `x-extension`.
  */
-export function openApi3Document(groups: readonly TaggedRoutes[], about: DescribedApi): Json {
+export function openApi3Document(groups: readonly RouteGroup[], about: DescribedApi): Json {
   const describe = schemaWriter(about.schemas);
   const paths: Record<string, Json> = {};
   for (const { title, routes } of groups)
@@ -101,7 +93,7 @@ function errorSchema(): Json {
   return { ...ERROR_SCHEMA, properties };
 }
 
-function refusalSchemas(groups: readonly TaggedRoutes[]): Json {
+function refusalSchemas(groups: readonly RouteGroup[]): Json {
   const forms = groups.flatMap(({ routes }) => routes.flatMap(({ refusal }) => refusal?.form ?? []));
   return Object.fromEntries(forms.map(({ name, schema }) => [name, schema]));
 }

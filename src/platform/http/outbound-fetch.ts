@@ -8,7 +8,7 @@ const WITHIN_MS = 5_000;
 const MAX_BYTES = 512 * 1024;
 
 /** What a request to another server may carry. */
-export interface OutboundRequest {
+interface OutboundRequest {
   readonly method?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string | undefined;

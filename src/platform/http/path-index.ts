@@ -1,6 +1,6 @@
 import { type NextFunction, type Request, type Response, Router } from 'express';
 
-export interface PathHandler {
+interface PathHandler {
   /** Express 5 syntax; a literal colon is escaped. */
   readonly path: string;
   readonly handle: (request: Request, response: Response) => Promise<void> | void;

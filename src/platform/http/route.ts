@@ -8,7 +8,7 @@ export type AnswerHeader = 'location' | 'retry-after';
 
 export type RequestHeader = 'idempotency-key' | 'x-request-total-count' | 'prefer';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
  * Who may call: anybody, a caller with a valid token, or the operator of the deployment. The handler checks what the
@@ -63,7 +63,7 @@ export interface Refusal {
 }
 
 /** One endpoint as a plain record: its name, its permitted callers, its inputs and responses, and its handler. */
-export interface RouteDefinition<
+interface RouteDefinition<
   Caller extends Access,
   Params extends z.ZodType,
   Query extends z.ZodType,
@@ -121,6 +121,14 @@ export interface RouteDefinition<
 export interface Route extends Omit<RouteDefinition<Access, z.ZodType, z.ZodType, z.ZodType>, 'handle' | 'weight'> {
   weight?(body: unknown, rawBody: Uint8Array): number;
   handle(context: RequestContext<unknown, unknown, unknown, Principal | undefined>): Promise<Reply>;
+}
+
+/** Routes of one topic: a tag in the OpenAPI 3.1 document, and an OpenAPI 2.0 document of their own. */
+export interface RouteGroup {
+  /** Part of the path after `/archivist/`, spelled as in the interface: `v2/assets`. Never changes. */
+  readonly name: string;
+  readonly title: string;
+  readonly routes: readonly Route[];
 }
 
 /** Types a handler by the schemas of its route. A missing schema makes its part undefined. */

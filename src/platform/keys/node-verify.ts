@@ -27,7 +27,7 @@ export function importKey(jwk: PublicJwk): KeyObject | undefined {
 }
 
 /** Whether this is the raw signature of a key over a message; false for an algorithm that does not fit the key. */
-export function signatureFits(jwk: PublicJwk, alg: number, message: Uint8Array, signature: Uint8Array): boolean {
+function signatureFits(jwk: PublicJwk, alg: number, message: Uint8Array, signature: Uint8Array): boolean {
   const algorithm = evidenceAlgorithm(alg);
   const key = algorithm && keyAlgorithms(jwk).includes(alg) ? importKey(jwk) : undefined;
   if (!algorithm || !key) return false;

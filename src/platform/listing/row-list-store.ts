@@ -5,7 +5,7 @@ import type { ListReader } from './list-page.js';
 import type { Filters } from './list-query.js';
 
 /** Rows of one table as the entries of a list; columns and conditions refer to the table by its alias. */
-export interface ListedTable<Row, Entry> {
+interface ListedTable<Row, Entry> {
   /** `archivist.location l` */
   readonly from: string;
   readonly columns: string;

@@ -5,7 +5,7 @@ import type { ListOrder } from './list-order.js';
 type Term = Extract<ConditionMeaning, { kind: 'term' }>;
 
 /** A table whose texts have an index of terms. */
-export interface TermTable {
+interface TermTable {
   /** Its ordered id, as the conditions name it. */
   readonly idColumn: string;
   readonly find: 'archivist.find_assets' | 'archivist.find_asset_events';

@@ -16,7 +16,7 @@ export interface Announcements {
 }
 
 /** The listeners of one process. */
-export interface LocalAnnouncements extends Announcements {
+interface LocalAnnouncements extends Announcements {
   /** Tells the listeners of a channel; without a channel, those of all channels. */
   tell(channel: string | undefined, text: string | undefined): void;
 }

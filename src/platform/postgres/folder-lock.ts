@@ -9,7 +9,7 @@ const LOCK = /^lock\.(\d{1,15})$/;
 const MAX_SOCKET_PATH = 100;
 
 /** Held until it is released or the process ends, for any reason. */
-export interface FolderLock {
+interface FolderLock {
   release(): Promise<void>;
 }
 

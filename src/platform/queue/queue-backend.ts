@@ -1,7 +1,7 @@
 import type { Job, Queue, Worker, WorkerOptions } from 'bullmq';
 
 /** What a worker does with a job; the resolved value is the job's result. */
-export type Processor = (job: Job) => Promise<unknown>;
+type Processor = (job: Job) => Promise<unknown>;
 
 /** BullMQ over the deployment's store. Jobs only wake workers; the truth is in rows. */
 export interface QueueBackend {

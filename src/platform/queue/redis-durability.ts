@@ -8,7 +8,7 @@ const SYNC_WAIT_MS = 1_000;
 const SEEN_FOR_MS = 2_000;
 
 /** How a Redis persists the commands that it has confirmed. */
-export type RedisDurability =
+type RedisDurability =
   /** appendfsync always: on disk before the reply. */
   | 'synced with each command'
   /** WAITAOF (Redis 7.2) reports when everything before it is on disk. */
@@ -19,7 +19,7 @@ export type RedisDurability =
   | 'not kept';
 
 /** The settings that decide it; undefined if the server does not report one. */
-export interface RedisSettings {
+interface RedisSettings {
   readonly appendOnly: boolean;
   /** The file is being rewritten. If it was only just turned on, nothing is durable until that has ended. */
   readonly rewriting?: boolean;

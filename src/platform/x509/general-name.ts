@@ -2,10 +2,10 @@ import { CertificateUnusable } from './certificate-unusable.js';
 import { content, contextTag, type DerElement, inside, sequence } from './der.js';
 import { type DistinguishedName, readName } from './distinguished-name.js';
 
-/** Kinds of a GeneralName (RFC 5280 section 4.2.1.6) that we can compare. */
-export type NameKind = 'mail' | 'dns' | 'directory' | 'uri' | 'ip';
-
-/** A name that a certificate gives its holder, or a constraint on such names. */
+/**
+ * A name that a certificate gives its holder, or a constraint on such names (RFC 5280 section 4.2.1.6), of the kinds
+ * that we can compare.
+ */
 export type GeneralName =
   | { readonly kind: 'mail' | 'dns' | 'uri'; readonly text: string }
   | { readonly kind: 'ip'; readonly bytes: Uint8Array }

@@ -18,7 +18,7 @@ export async function insertPayloadHashLog(tx: Tx, tenantId: string, logId: stri
   return touched === 1;
 }
 
-export interface PayloadHashRegistration {
+interface PayloadHashRegistration {
   readonly tenantId: string;
   readonly statementHash: Uint8Array;
   readonly entryId: string;

@@ -12,7 +12,7 @@ import { type KeyManifestRow, listKeyManifests } from './key-manifest-store.js';
 import type { ManifestFile } from './manifest-file.js';
 import { keepManifest, keptManifest } from './manifest-objects.js';
 
-export interface ManifestDeps {
+interface ManifestDeps {
   readonly database: Database;
   readonly objectStore: ObjectStore;
   readonly file: ManifestFile;

@@ -78,7 +78,7 @@ const RETURN_VALUES = {
   CKR_CRYPTOKI_NOT_INITIALIZED: 0x190,
   CKR_CRYPTOKI_ALREADY_INITIALIZED: 0x191,
 } as const;
-export type ReturnValue = keyof typeof RETURN_VALUES;
+type ReturnValue = keyof typeof RETURN_VALUES;
 
 const NAMES = new Map<number, string>(Object.entries(RETURN_VALUES).map(([name, value]) => [value, name]));
 
