@@ -18,7 +18,7 @@ it('whatever the sources export is imported by another file', () => {
   const files = USERS.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
       .filter(
-        (entry) => entry.isFile() && /\.(?:ts|mjs)$/.test(entry.name) && !entry.parentPath.includes('node_modules'),
+        (entry) => entry.isFile() && /\.(?:tsx?|mjs)$/.test(entry.name) && !entry.parentPath.includes('node_modules'),
       )
       .map((entry) => join(entry.parentPath, entry.name)),
   );

@@ -24,7 +24,7 @@ export interface ReaderTrust {
 }
 
 /** Where the keys of a check are from. */
-export type KeysOrigin = 'pinned_root' | 'claimed_root' | 'given_keys';
+type KeysOrigin = 'pinned_root' | 'claimed_root' | 'given_keys';
 
 /** The answer to a reader. */
 export type CheckResult =

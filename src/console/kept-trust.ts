@@ -2,7 +2,7 @@ import { fromBase64, toBase64 } from '../core/bytes.js';
 import type { ManifestSource } from '../core/evidence/manifest-sources.js';
 
 /** What the page keeps in the reader's browser, and nowhere else. */
-export interface KeptTrust {
+interface KeptTrust {
   readonly fingerprint: string;
   readonly issuer: string;
   readonly witnesses: string;

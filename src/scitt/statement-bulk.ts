@@ -3,11 +3,11 @@ import { VerificationError } from '../core/errors.js';
 import { StatementRefused } from './statement-refused.js';
 
 /** Most statements of one bulk registration, and most bytes of its body. */
-export const MAX_BULK_STATEMENTS = 1_000;
+const MAX_BULK_STATEMENTS = 1_000;
 export const MAX_BULK_BYTES = 8 * 1024 * 1024;
 
 /** The statements of a bulk registration, each byte for byte as sent, and whether they came as a sequence. */
-export interface StatementBulk {
+interface StatementBulk {
   readonly statements: readonly Uint8Array[];
   readonly sequence: boolean;
 }
