@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 export type NextRequest = () => Buffer;
 
 export interface ClosedLoop {
-  /** Requests that were answered with 200, per second. */
+  /** Requests that were answered as expected, per second. */
   readonly perSecond: number;
   readonly answered: number;
   /** Answered with another status. */
@@ -20,7 +20,11 @@ export interface ClosedLoop {
  */
 export async function closedLoop(
   url: string,
-  { connections, seconds }: { readonly connections: number; readonly seconds: number },
+  {
+    connections,
+    seconds,
+    expected = 200,
+  }: { readonly connections: number; readonly seconds: number; readonly expected?: number },
   next: NextRequest,
 ): Promise<ClosedLoop> {
   const { hostname, port } = new URL(url);
@@ -29,7 +33,7 @@ export async function closedLoop(
   let refused = 0;
   const ends = begun + seconds * 1000;
   const onAnswer = (status: number, milliseconds: number): boolean => {
-    if (status === 200) times.push(milliseconds);
+    if (status === expected) times.push(milliseconds);
     else refused += 1;
     return performance.now() < ends;
   };
@@ -77,14 +81,23 @@ function completeAnswer(received: Buffer): number | undefined {
   return received.length >= head + 4 + Number(length) ? Number(text.slice(9, 12)) : undefined;
 }
 
-/** A POST of JSON over a connection that is kept open. */
-export function postRequest(path: string, headers: Readonly<Record<string, string>>, body: string): Buffer {
-  const all = {
-    host: '127.0.0.1',
-    'content-type': 'application/json',
-    'content-length': String(Buffer.byteLength(body)),
-    ...headers,
-  };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  return Buffer.from(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
+/** A POST, of JSON unless the headers say otherwise, over a connection that is kept open. */
+export function postRequest(
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body: string | Uint8Array,
+): Buffer {
+  const length = String(Buffer.byteLength(body));
+  const head = headOf(`POST ${path}`, { 'content-type': 'application/json', 'content-length': length, ...headers });
+  return Buffer.concat([Buffer.from(head), Buffer.from(body)]);
+}
+
+/** A GET over a connection that is kept open. */
+export function getRequest(path: string): Buffer {
+  return Buffer.from(headOf(`GET ${path}`, {}));
+}
+
+function headOf(request: string, headers: Readonly<Record<string, string>>): string {
+  const lines = Object.entries({ host: '127.0.0.1', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${request} HTTP/1.1\r\n${lines.join('')}\r\n`;
 }

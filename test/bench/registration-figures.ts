@@ -30,8 +30,8 @@ export async function measureRegistrations(
 
 let made = 0;
 
-/** Signed before the clock runs. */
-function newStatements(count: number): Uint8Array[] {
+/** Statements that no service knows, signed before the clock runs. */
+export function newStatements(count: number): Uint8Array[] {
   const issuer = sampleIssuer();
   return Array.from({ length: count }, () => {
     made += 1;

@@ -1,0 +1,118 @@
+import { createPublicKey, generateKeyPairSync, randomInt, sign, verify } from 'node:crypto';
+import { decodeCbor, encodeCbor } from '../../src/core/cose/cbor.js';
+import type { BenchPlan } from './bench-plan.js';
+import { closedLoop, getRequest, postRequest } from './closed-loop.js';
+import type { GoalMeasure } from './goal-measure.js';
+import type { Finding } from './goal-row.js';
+import type { GoalId } from './goals.js';
+import { newStatements } from './registration-figures.js';
+import type { ServiceUnderTest } from './service-under-test.js';
+import { percentile, rounded } from './statistics.js';
+
+const TOGETHER = 64;
+/** Statements of one bulk request, and how many such requests are under way. */
+const BULK = 1_000;
+const BULKS_AT_ONCE = 2;
+/** Statements that are signed before a round; if a service is faster, the others are signed in it. */
+const SUPPLY_PER_SECOND = 3_000;
+const MAX_ANSWER = 8 * 1024 * 1024;
+
+/** Registrations that are answered with their receipt, one at a time, many at once and in bulk; and receipts read again. */
+export const waysToReceipts: GoalMeasure = {
+  goals: [
+    'registration-time-postgresql',
+    'registration-time-embedded',
+    'registrations-postgresql',
+    'registrations-embedded',
+    'bulk-registrations',
+    'receipts-over-http',
+  ],
+  async measure(run) {
+    const services: ServiceUnderTest[] = [];
+    for (const engine of run.engines) services.push(await run.startOn(engine));
+    const rounds = new Map<GoalId, number[]>();
+    const add = (id: GoalId, figure: number, of: ServiceUnderTest): void => {
+      rounds.set(id, [...(rounds.get(id) ?? []), figure]);
+      run.say(`${of.engine}: ${id} ${rounded(figure)}`);
+    };
+    for (const service of services) await registrations(service, TOGETHER, run.plan.warmUpSeconds);
+    for (let round = 0; round < run.plan.rounds; round += 1)
+      for (const service of services) {
+        const alone = await registrations(service, 1, run.plan.roundSeconds / 2);
+        add(`registration-time-${service.engine}`, percentile(alone.times, 0.5), service);
+        const together = await registrations(service, TOGETHER, run.plan.roundSeconds);
+        add(`registrations-${service.engine}`, together.perSecond, service);
+        // The faster engine that there is.
+        if (service !== services.at(-1)) continue;
+        add('bulk-registrations', await bulk(service, run.plan), service);
+        add('receipts-over-http', await warmReceipts(service, run.plan.roundSeconds), service);
+      }
+    return findings(rounds);
+  },
+};
+
+/** Each registration needs one verification, which is what bounds their rate on one core. */
+function findings(rounds: ReadonlyMap<GoalId, readonly number[]>): Map<GoalId, Finding> {
+  const floor = { figure: rawVerifies(), why: 'raw ES256 verifies/s on one core; a registration needs one' };
+  return new Map(
+    [...rounds].map(([id, each]) => [id, id.includes('registrations') ? { rounds: each, floor } : { rounds: each }]),
+  );
+}
+
+function rawVerifies(): number {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const message = Buffer.alloc(500, 7);
+  const signature = sign('sha256', message, { key: privateKey, dsaEncoding: 'ieee-p1363' });
+  const key = { key: createPublicKey(privateKey), dsaEncoding: 'ieee-p1363' } as const;
+  const count = 4_000;
+  const begun = performance.now();
+  for (let done = 0; done < count; done += 1) verify('sha256', message, key, signature);
+  return (count * 1000) / (performance.now() - begun);
+}
+
+async function registrations({ url, headers }: ServiceUnderTest, connections: number, seconds: number) {
+  const all = { ...headers, 'content-type': 'application/cose', prefer: 'wait=20' };
+  const requests = (count: number) => newStatements(count).map((body) => postRequest('/entries', all, body));
+  const supply = requests(Math.ceil(connections === 1 ? 100 : SUPPLY_PER_SECOND * seconds));
+  const loop = await closedLoop(url, { connections, seconds, expected: 201 }, () => supply.pop() ?? requests(1)[0]!);
+  if (loop.refused > 0) throw new Error(`${loop.refused} registrations were answered without a receipt`);
+  return loop;
+}
+
+/** Per second, until the last is answered with its receipt. */
+async function bulk({ reader, headers }: ServiceUnderTest, { bulkEvents }: BenchPlan): Promise<number> {
+  const bodies = Array.from({ length: Math.ceil(bulkEvents / BULK) }, () => encodeCbor(newStatements(BULK)));
+  const count = bodies.length * BULK;
+  const all = { ...headers, 'content-type': 'application/cbor', prefer: 'wait=20' };
+  const answers: Buffer[] = [];
+  const send = async (): Promise<void> => {
+    for (let body = bodies.pop(); body; body = bodies.pop()) {
+      const { status, bytes } = await reader.send({ method: 'POST', path: '/entries:bulk', headers: all, body });
+      if (status !== 200) throw new Error(`a bulk registration was answered with ${status}`);
+      answers.push(bytes);
+    }
+  };
+  const begun = performance.now();
+  await Promise.all(Array.from({ length: BULKS_AT_ONCE }, send));
+  const took = performance.now() - begun;
+  const receipts = answers.flatMap((bytes) => decodeCbor(bytes, { maxBytes: MAX_ANSWER }) as Map<string, unknown>[]);
+  if (!receipts.every((result) => result.get('status') === 201)) throw new Error('a statement has no receipt');
+  return (count * 1000) / took;
+}
+
+/** Per second, of entries whose receipts were read before, over one pool of connections. */
+async function warmReceipts(service: ServiceUnderTest, seconds: number): Promise<number> {
+  const { reader, headers, url } = service;
+  const all = { ...headers, 'content-type': 'application/cose', prefer: 'wait=20' };
+  const paths = await Promise.all(
+    newStatements(100).map(async (body) => {
+      const { location } = await reader.send({ method: 'POST', path: '/entries', headers: all, body });
+      return new URL(location!).pathname;
+    }),
+  );
+  const { perSecond, refused } = await closedLoop(url, { connections: TOGETHER, seconds }, () =>
+    getRequest(paths[randomInt(paths.length)]!),
+  );
+  if (refused > 0) throw new Error(`${refused} receipts were not answered`);
+  return perSecond;
+}
