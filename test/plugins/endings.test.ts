@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { notifiesOfEndings, startKeyspaceEndings } from '../../plugins/endings/keyspace-endings.js';
 import { askToLook, isLooking, readLooker } from '../../plugins/endings/look-list.js';
 import { examineCaptureRedis } from '../../plugins/operator/examine-capture.js';
+import { conserverPredecessors } from '../../plugins/tap/conserver-predecessors.js';
 import { ownRedisUrl } from '../support/own-redis.js';
 import { hasRedisPy, pythonPath, redisJsonPath, redisServerPath, redisUrl } from '../support/prerequisites.js';
 import { eventually, silent } from './plugin-rig.js';
@@ -188,6 +189,32 @@ describe.skipIf(!redisServerPath || !redisJsonPath)('on the real RedisJSON', () 
     expect(await asked('Exgd')).toEqual(['whole', 'plain', 'expiring']);
     await redis.flushall();
     expect(await asked('Exg')).toEqual(['plain', 'expiring']);
+  });
+
+  it('answers which vCons a stored one redacts or amends, under old and new names, and leaves its time to live', async () => {
+    const [own, redacted, amended, appended] = ['1', '2', '3', 'a'].map((digit) => digit.repeat(8) + UUID_REST);
+    const stored = (members: object) =>
+      redis.call('JSON.SET', `vcon:${own}`, '$', JSON.stringify({ uuid: own, analysis: [], ...members }));
+    const others = {
+      redacted: { uuid: redacted },
+      amended: { uuid: amended },
+      appended: { uuid: appended!.toUpperCase() },
+    };
+    for (const [members, expected] of [
+      [others, [redacted, amended, appended]],
+      [{ redacted: { uuid: redacted, type: 'pii' } }, [redacted]],
+      [{ redacted: {}, appended: null }, []],
+      [{ redacted: { uuid: own }, amended: [{ uuid: amended }] }, []],
+      [{ amended: 'text' }, []],
+    ] as const) {
+      await stored(members);
+      await redis.expire(`vcon:${own}`, 1000);
+      expect((await conserverPredecessors(redis, own!)).sort()).toEqual(expected);
+      expect(await redis.ttl(`vcon:${own}`)).toBeLessThanOrEqual(1000);
+    }
+    await redis.del(`vcon:${own}`);
+    expect(await conserverPredecessors(redis, own!)).toEqual([]);
+    expect(await redis.exists(`vcon:${own}`)).toBe(0);
   });
 });
 
