@@ -83,8 +83,18 @@ function outcomeOf({ claims, contradictions, notCovered }: Findings): Outcome {
   return unproven || claims.length === 0 ? 'incomplete' : 'verified';
 }
 
-function distinct<Part>(parts: readonly Part[]): Part[] {
-  return [...new Map(parts.map((part) => [JSON.stringify(part), part])).values()];
+/** Parts do not change, and go from verdict to verdict: each is written out once. */
+const texts = new WeakMap<object, string>();
+
+function textOf(part: object): string {
+  const text = texts.get(part) ?? JSON.stringify(part);
+  texts.set(part, text);
+  return text;
+}
+
+function distinct<Part extends object>(parts: readonly Part[]): Part[] {
+  if (parts.length < 2) return [...parts];
+  return [...new Map(parts.map((part) => [textOf(part), part])).values()];
 }
 
 /**
