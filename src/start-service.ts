@@ -17,6 +17,7 @@ import type { Principal } from './platform/http/principal.js';
 import type { Ids } from './platform/ids.js';
 import type { Keyring } from './platform/keys/keyring.js';
 import type { Database } from './platform/postgres/database.js';
+import { embeddedCopyFolder } from './platform/postgres/open-database.js';
 import { createPageTokens } from './platform/postgres/page-token.js';
 import { openRateLimiter, type RateLimiter } from './platform/rate-limiter.js';
 import { apiReferenceRoutes } from './service/api-reference/api-reference-routes.js';
@@ -191,6 +192,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
           payloadHash,
           blobs,
           identity,
+          copies: { database, copyFolder: embeddedCopyFolder(config.dataDir) },
           policyChanged,
         })
       : [],

@@ -25,14 +25,16 @@ import { readInput } from './read-input.js';
 import { rootThumbprint } from './root-option.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 
-interface AuditOptions {
+/** How to audit. */
+export interface AuditOptions {
   readonly logKeys?: readonly string[];
   readonly root?: string;
   readonly verbose?: boolean;
   readonly json?: boolean;
 }
 
-interface AuditReport {
+/** The result of an audit. */
+export interface AuditReport {
   readonly sound: boolean;
   readonly logs: { name: string; leaves: string; seals: string; faults: number }[];
   readonly leavesPerSecond: number;
@@ -106,7 +108,8 @@ async function audit(options: AuditOptions, terminal: Terminal): Promise<AuditRe
   }
 }
 
-async function auditOpen(
+/** Audits an open deployment. @throws {UsageError} if there is none in the database */
+export async function auditOpen(
   database: Database,
   config: Config,
   options: AuditOptions,

@@ -14,7 +14,7 @@ export interface OperatorClient {
   /** @throws {OperatorRefused} */
   get(path: string): Promise<Record<string, unknown>>;
   /** @throws {OperatorRefused} */
-  post(path: string, body?: object): Promise<Record<string, unknown>>;
+  post(path: string, body?: object, withinMs?: number): Promise<Record<string, unknown>>;
 }
 
 /** @param url base of the service @param keysDir its folder of private keys @throws {OperatorRefused} if the operator's token cannot be read */
@@ -27,10 +27,15 @@ export async function openOperatorClient(url: string, keysDir: string): Promise<
       );
     })
   ).trim();
-  const ask = async (method: 'GET' | 'POST', path: string, body?: object): Promise<Record<string, unknown>> => {
+  const ask = async (
+    method: 'GET' | 'POST',
+    path: string,
+    body?: object,
+    withinMs = ANSWER_WITHIN_MS,
+  ): Promise<Record<string, unknown>> => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    const signal = AbortSignal.timeout(withinMs);
     const answer = await fetch(`${url}/archivist/operator/v1${path}`, {
       method,
       headers,
@@ -46,5 +51,5 @@ export async function openOperatorClient(url: string, keysDir: string): Promise<
     if (!answer.ok) throw new OperatorRefused(String(json['description'] ?? `the service answered ${answer.status}`));
     return json;
   };
-  return { get: (path) => ask('GET', path), post: (path, body) => ask('POST', path, body) };
+  return { get: (path) => ask('GET', path), post: (path, body, withinMs) => ask('POST', path, body, withinMs) };
 }

@@ -2,12 +2,14 @@ import { Command, CommanderError } from 'commander';
 import { visibleLine, visibleText } from '../core/evidence/visible-text.js';
 import { packageVersion } from '../service/package-version.js';
 import { addAuditCommand } from './audit-command.js';
+import { addBackupCommand } from './backup-command.js';
 import { addExportCommand } from './export-command.js';
 import { addKeysCommand } from './keys-command.js';
 import { addMonitorCommand } from './monitor-command.js';
 import { addDoctorCommand } from './plugin/doctor-command.js';
 import { addPluginCommand } from './plugin/plugin-command.js';
 import { addQueueCommand } from './plugin/queue-command.js';
+import { addRestoreCommand } from './restore-command.js';
 import { addServeCommand } from './serve-command.js';
 import { addTenancyCommand } from './tenancy-command.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
@@ -27,6 +29,8 @@ const COMMANDS: readonly AddCommand[] = [
   addKeysCommand,
   addAuditCommand,
   addExportCommand,
+  addBackupCommand,
+  addRestoreCommand,
 ];
 
 /** What comes from elsewhere is shown, and does nothing else. */

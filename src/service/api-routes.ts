@@ -11,6 +11,7 @@ import { assetEventRoutes } from '../archivist/events/asset-event-routes.js';
 import { assetFreeEventRoutes } from '../archivist/events/asset-free-event-routes.js';
 import { locationRoutes } from '../archivist/locations/location-routes.js';
 import { type LogFileDeps, logFileRoutes } from '../archivist/log-file-routes.js';
+import { type CopyOperatorDeps, copyOperatorRoutes } from '../archivist/operator/copy-operator-routes.js';
 import { keyOperatorRoutes } from '../archivist/operator/key-operator-routes.js';
 import { operatorRoutes } from '../archivist/operator/operator-routes.js';
 import { proofRoutes } from '../archivist/proofs/proof-routes.js';
@@ -53,6 +54,7 @@ export function routeGroups(deps: {
   scitt: ScittDeps;
   payloadHash: readonly RouteGroup[];
   blobs: Omit<AttachmentDeps, keyof ProvenanceDeps>;
+  copies: CopyOperatorDeps;
   /** Wakes the job that records policy changes on assets. */
   policyChanged(): void;
 }): RouteGroup[] {
@@ -114,6 +116,7 @@ export function routeGroups(deps: {
     { name: 'v1/caps', title: 'Caps', routes: capRoutes(provenance) },
     { name: 'operator/v1/tenancies', title: 'Operator', routes: operatorRoutes(deps.identity.operator) },
     { name: 'operator/v1/keys', title: 'Keys of the deployment', routes: keyOperatorRoutes(deps.identity.keys) },
+    { name: 'operator/v1/copies', title: 'Copies of the database', routes: copyOperatorRoutes(deps.copies) },
     {
       name: 'iam/v1/applications',
       title: 'Applications',

@@ -26,5 +26,10 @@ export interface Database {
   inTransaction<T>(scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Resolves when the database answers. */
   ping(): Promise<void>;
+  /**
+   * Only the embedded engine, which one process owns: copies its files to a folder that does not exist yet. Transactions
+   * wait meanwhile, so the copy is the database of one moment, as after a crash.
+   */
+  readonly copyFiles?: (folder: string) => Promise<void>;
   close(): Promise<void>;
 }

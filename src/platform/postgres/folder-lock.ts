@@ -8,6 +8,11 @@ const LOCK = /^lock\.(\d{1,15})$/;
 /** The path of a socket is limited to about a hundred bytes. */
 const MAX_SOCKET_PATH = 100;
 
+/** Another process, which is alive, holds the folder. */
+export class FolderLocked extends Error {
+  override readonly name = 'FolderLocked';
+}
+
 /** Held until it is released or the process ends, for any reason. */
 interface FolderLock {
   release(): Promise<void>;
@@ -18,7 +23,7 @@ interface FolderLock {
  * its holder is alive; a killed holder leaves a socket that does not answer. The highest number is the lock. Names are
  * created with `link`, so that only one of two processes succeeds. A name is removed only by the holder of a higher
  * one, so that no process can mistake an old lock for the last one.
- * @throws {Error} if another process has locked the folder
+ * @throws {FolderLocked} if another process has locked the folder
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -53,7 +58,7 @@ async function take(folder: string, sockets: string, own: string): Promise<void>
   for (;;) {
     const last = await highestLock(folder);
     if (last > 0 && (await isAnswered(join(sockets, `lock.${last}`))))
-      throw new Error(`another process uses ${folder}: stop it, or set DATA_DIR to another folder`);
+      throw new FolderLocked(`another process uses ${folder}: stop it, or set DATA_DIR to another folder`);
     if (!(await linked(join(folder, own), join(folder, `lock.${last + 1}`)))) continue;
     // A process that was delayed may have linked a number that is long outdated.
     if ((await highestLock(folder)) > last + 1) continue;

@@ -1,8 +1,10 @@
+import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { runMigrations as migrateQueue } from 'bullmq';
 import { runner } from 'node-pg-migrate';
 import type { ClientBase } from 'pg';
 import { SERVICE_ROLE } from './service-role.js';
+import { appliedMigrations } from './table-copy-store.js';
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 /** BullMQ's own schema; a queue creates its sequence there at first use. */
@@ -19,13 +21,39 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} };
 /**
  * Migrates our schema and the queue's to this version, one process at a time; up-to-date schemas stay unchanged. Needs
  * a connection of its own under a role that may create schemas and, once, the service's role.
- * @throws if the database has migrations that this version does not know
+ * @throws {Error} if a newer version has migrated the database
  */
 export async function migrate(client: ClientBase): Promise<void> {
+  await requireKnownMigrations(await appliedMigrations(client));
+  await migrateTables(client);
+  await migrateQueueTables(client);
+}
+
+/** Returns the names of this version's migrations, in order. */
+export async function knownMigrations(): Promise<string[]> {
+  const names = await readdir(MIGRATIONS);
+  return names
+    .filter((name) => name.endsWith('.sql'))
+    .map((name) => name.slice(0, -'.sql'.length))
+    .sort();
+}
+
+async function requireKnownMigrations(applied: readonly string[]): Promise<void> {
+  const known = new Set(await knownMigrations());
+  const newer = applied.find((name) => !known.has(name));
+  if (newer !== undefined)
+    throw new Error(
+      `a newer version of vcon-archivist has migrated it (${newer} is unknown to this version): start that version, or restore a copy that was made before the upgrade`,
+    );
+}
+
+/** Runs our migrations, at most `count` of them. */
+export async function migrateTables(client: ClientBase, count?: number): Promise<void> {
   await runner({
     dbClient: client,
     dir: MIGRATIONS,
     direction: 'up',
+    ...(count === undefined ? {} : { count }),
     schema: 'archivist',
     createSchema: true,
     migrationsSchema: 'archivist',
@@ -35,6 +63,10 @@ export async function migrate(client: ClientBase): Promise<void> {
     advisoryLockMode: 'wait',
     logger: silent,
   });
+}
+
+/** Migrates the queue's schema. */
+export async function migrateQueueTables(client: ClientBase): Promise<void> {
   await client.query('SELECT pg_advisory_lock($1)', [QUEUE_LOCK]);
   try {
     await migrateQueue(client);

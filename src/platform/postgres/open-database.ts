@@ -6,9 +6,33 @@ import { openEmbedded } from './open-embedded.js';
 import { openPostgresql } from './open-postgresql.js';
 import type { PooledDatabase } from './pooled-database.js';
 
-/** Opens the configured database, migrated and under the service's role. @throws {Error} naming the variable */
-export function openDatabase(config: Pick<Config, 'databaseUrl' | 'dataDir'>, logger: Logger): Promise<PooledDatabase> {
-  return config.databaseUrl
-    ? explained('the database of DATABASE_URL cannot be opened', openPostgresql(config.databaseUrl, logger))
-    : explained('the database in DATA_DIR cannot be opened', openEmbedded(join(config.dataDir, 'embedded')));
+/** The folder of the embedded database. */
+export function embeddedFolder(dataDir: string): string {
+  return join(dataDir, 'embedded');
+}
+
+/** Where a running service puts a copy of its embedded database. */
+export function embeddedCopyFolder(dataDir: string): string {
+  return join(embeddedFolder(dataDir), 'copy');
+}
+
+/** How to open a database. */
+export interface OpenOptions {
+  /** Also opens a database into which a restore has not finished. */
+  readonly restoring?: boolean;
+}
+
+/**
+ * Opens the configured database, migrated and under the service's role.
+ * @throws {Error} naming the variable; also if a restore has not finished, or a newer version has migrated it
+ */
+export function openDatabase(
+  config: Pick<Config, 'databaseUrl' | 'dataDir'>,
+  logger: Logger,
+  options: OpenOptions = {},
+): Promise<PooledDatabase> {
+  const { databaseUrl, dataDir } = config;
+  return databaseUrl
+    ? explained('the database of DATABASE_URL cannot be opened', openPostgresql(databaseUrl, logger, options))
+    : explained('the database in DATA_DIR cannot be opened', openEmbedded(embeddedFolder(dataDir), options));
 }

@@ -1,4 +1,6 @@
 import { EventEmitter } from 'node:events';
+import { constants } from 'node:fs';
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { createPgConfig } from '@electric-sql/pglite/node-postgres';
@@ -9,6 +11,7 @@ import { lockFolder } from './folder-lock.js';
 import { migrate } from './migrate.js';
 import { type PooledDatabase, pooledDatabase } from './pooled-database.js';
 import { enterServiceRole, requireRestrictedRole, SEARCH_PATH } from './service-role.js';
+import { requireFinishedRestore } from './table-copy-store.js';
 
 /** There is one connection: a longer wait means that the caller is deadlocked on itself. */
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -16,15 +19,22 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Path of the cluster within the folder of the embedded database. */
 export const CLUSTER = 'postgres';
 
+/** How to open an embedded database. */
+export interface EmbeddedOptions {
+  /** Also opens a database into which a restore has not finished. */
+  readonly restoring?: boolean;
+  readonly files?: (cluster: string) => DurableFiles;
+}
+
 /**
  * Opens the embedded PostgreSQL (PGlite) in a folder that only this process may use; creates it at the first start. One
  * session serves everything: transactions wait for each other, and the queue takes its turn among them. A confirmed
  * commit is on disk, as with a server.
- * @throws {Error} if another process has locked the folder
+ * @throws {FolderLocked} if another process has locked the folder
  */
 export async function openEmbedded(
   folder: string,
-  files: (cluster: string) => DurableFiles = (cluster) => new DurableFiles(cluster),
+  { restoring = false, files = (cluster) => new DurableFiles(cluster) }: EmbeddedOptions = {},
 ): Promise<PooledDatabase> {
   const lock = await lockFolder(folder);
   let engine: PGlite | undefined;
@@ -32,7 +42,7 @@ export async function openEmbedded(
     const cluster = join(folder, CLUSTER);
     await makeCluster(cluster);
     engine = await openCluster(files(cluster));
-    return await onEngine(engine, () => lock.release());
+    return await onEngine(engine, { cluster, restoring, release: () => lock.release() });
   } catch (error) {
     await engine?.close();
     await lock.release();
@@ -40,9 +50,13 @@ export async function openEmbedded(
   }
 }
 
-async function onEngine(engine: PGlite, release: () => Promise<void>): Promise<PooledDatabase> {
+async function onEngine(
+  engine: PGlite,
+  parts: { readonly cluster: string; readonly restoring: boolean; release(): Promise<void> },
+): Promise<PooledDatabase> {
   const owner = new pg.Client(createPgConfig(engine));
   await owner.connect();
+  if (!parts.restoring) await requireFinishedRestore(owner);
   await migrate(owner);
   const pool = new pg.Pool({
     ...createPgConfig(engine),
@@ -57,10 +71,24 @@ async function onEngine(engine: PGlite, release: () => Promise<void>): Promise<P
     pool,
     queuePool: queuePool(engine, pool),
     connections: 1,
+    async copyFiles(folder) {
+      // While this client is out, no other query runs, and the engine writes only while a query runs.
+      const client = await pool.connect();
+      try {
+        await cp(parts.cluster, folder, {
+          recursive: true,
+          errorOnExist: true,
+          force: false,
+          mode: constants.COPYFILE_FICLONE,
+        });
+      } finally {
+        client.release();
+      }
+    },
     async end() {
       await pool.end();
       await engine.close();
-      await release();
+      await parts.release();
     },
   });
 }

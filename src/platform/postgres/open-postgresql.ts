@@ -3,6 +3,7 @@ import type { Logger } from '../logger.js';
 import { migrate } from './migrate.js';
 import { type PooledDatabase, pooledDatabase } from './pooled-database.js';
 import { enterServiceRole, QUEUE_SEARCH_PATH, requireRestrictedRole, SEARCH_PATH } from './service-role.js';
+import { requireFinishedRestore } from './table-copy-store.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const CONNECTIONS = 10;
@@ -38,8 +39,15 @@ async function asConnectingRole(url: string, work: (client: pg.Client) => Promis
  * Opens a PostgreSQL database: migrates it as the connecting role, then uses the service's role on every connection.
  * @throws if it cannot be reached or migrated, or if row-level security would not apply to the service
  */
-export async function openPostgresql(url: string, logger: Logger): Promise<PooledDatabase> {
-  await asConnectingRole(url, migrate);
+export async function openPostgresql(
+  url: string,
+  logger: Logger,
+  { restoring }: { readonly restoring?: boolean } = {},
+): Promise<PooledDatabase> {
+  await asConnectingRole(url, async (client) => {
+    if (!restoring) await requireFinishedRestore(client);
+    await migrate(client);
+  });
   const pool = servicePool(url, logger, SEARCH_PATH, { max: CONNECTIONS, pipeline: true });
   const queuePool = servicePool(url, logger, QUEUE_SEARCH_PATH, { max: QUEUE_CONNECTIONS });
   const end = async (): Promise<void> => {

@@ -94,14 +94,16 @@ export function pooledDatabase(parts: {
   readonly pool: Pool;
   readonly queuePool: Pool;
   readonly connections: number;
+  readonly copyFiles?: (folder: string) => Promise<void>;
   end(): Promise<void>;
 }): PooledDatabase {
-  const { engine, pool, queuePool, connections } = parts;
+  const { engine, pool, queuePool, connections, copyFiles } = parts;
   let closing: Promise<void> | undefined;
   return {
     engine,
     connections,
     queuePool,
+    ...(copyFiles ? { copyFiles } : {}),
     inTransaction: (scope, work) => inTransaction(pool, scope, work),
     async ping() {
       await pool.query('SELECT 1');

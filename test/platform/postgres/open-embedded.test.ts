@@ -16,7 +16,9 @@ describe('the embedded database', () => {
       syncs += 1;
       fsyncSync(descriptor);
     };
-    const database = await openEmbedded(join(dataDir, 'embedded'), (cluster) => new DurableFiles(cluster, count));
+    const database = await openEmbedded(join(dataDir, 'embedded'), {
+      files: (cluster) => new DurableFiles(cluster, count),
+    });
     const write = () => database.inTransaction('system', (tx) => tx.execute(NEW_TENANCY));
     await write();
     syncs = 0;

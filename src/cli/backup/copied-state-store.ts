@@ -1,0 +1,51 @@
+import type { OwnerClient } from '../../platform/postgres/table-copy-store.js';
+
+/** How far a log was in a copy. */
+export interface CopiedLog {
+  readonly log: string;
+  readonly name: string;
+  readonly structure: string;
+  readonly massifLeaves: number;
+  readonly leaves: number;
+  readonly sealNumber: number;
+  readonly publishedNumber: number;
+  /** Leaves under the newest published seal. */
+  readonly publishedLeaves: number;
+}
+
+/** What decides which objects belong to a copy. */
+export interface CopiedState {
+  readonly deployment: string;
+  readonly logs: readonly CopiedLog[];
+  /** `<tenancy>/<blob>` of each blob. */
+  readonly blobs: ReadonlySet<string>;
+  readonly lastBlock: number;
+  readonly lastManifest: number;
+}
+
+/** Reads the state in the transaction that the copy is made in. Undefined if no service has started on this database. */
+export async function copiedState(client: OwnerClient): Promise<CopiedState | undefined> {
+  const deployment = await client.query<{ id: string }>('SELECT deployment_tenancy AS id FROM archivist.deployment');
+  if (!deployment.rows[0]) return undefined;
+  const logs = await client.query<CopiedLog>(
+    `SELECT log.log_id AS log, log.name, log.structure, (1 << (log.massif_height - 1)) AS "massifLeaves",
+       log.leaves::float8 AS leaves, log.seal_number::float8 AS "sealNumber",
+       log.published_number::float8 AS "publishedNumber", coalesce(seal.leaves, 0)::float8 AS "publishedLeaves"
+       FROM archivist.log
+       LEFT JOIN archivist.seal ON seal.tenant_id = log.tenant_id AND seal.log_id = log.log_id
+        AND seal.seal_number = log.published_number
+      ORDER BY log.log_id`,
+  );
+  const blobs = await client.query<{ key: string }>(`SELECT tenant_id || '/' || blob_id AS key FROM archivist.blob`);
+  const last = await client.query<{ block: number; manifest: number }>(
+    `SELECT coalesce((SELECT max(block_number) FROM archivist.chain_block), 0)::float8 AS block,
+            coalesce((SELECT max(number) FROM archivist.key_manifest), 0)::float8 AS manifest`,
+  );
+  return {
+    deployment: deployment.rows[0].id,
+    logs: logs.rows,
+    blobs: new Set(blobs.rows.map(({ key }) => key)),
+    lastBlock: last.rows[0]!.block,
+    lastManifest: last.rows[0]!.manifest,
+  };
+}

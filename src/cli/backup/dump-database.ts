@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import {
+  appliedMigrations,
+  type CopiedSequence,
+  type CopiedTable,
+  type CopiedValue,
+  copiedSequences,
+  copiedTables,
+  enterCopyScope,
+  type OwnerClient,
+  tableRows,
+} from '../../platform/postgres/table-copy-store.js';
+import { type CopiedState, copiedState } from './copied-state-store.js';
+import { type HashedFile, writeJsonLines } from './hashed-file.js';
+
+/** What one snapshot of the database was written to. */
+export interface DumpedDatabase {
+  readonly state: CopiedState;
+  readonly migrations: readonly string[];
+  readonly tables: readonly (CopiedTable & { readonly rows: number; readonly file: string })[];
+  readonly sequences: readonly CopiedSequence[];
+  readonly files: readonly (HashedFile & { readonly path: string })[];
+}
+
+/**
+ * Writes every table to `database/<schema>.<table>.jsonl.gz` in a folder, all as of one moment. Each line is a JSON
+ * array of a row's values in PostgreSQL's text form.
+ * @returns undefined if no service has started on this database
+ */
+export async function dumpDatabase(
+  client: OwnerClient,
+  folder: string,
+  progress: (text: string) => void,
+): Promise<DumpedDatabase | undefined> {
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  try {
+    await enterCopyScope(client);
+    const migrations = await appliedMigrations(client);
+    const state = migrations.length > 0 ? await copiedState(client) : undefined;
+    if (!state) return undefined;
+    const tables: (CopiedTable & { rows: number; file: string })[] = [];
+    const files: (HashedFile & { path: string })[] = [];
+    for (const table of await copiedTables(client)) {
+      const file = `database/${table.schema}.${table.name}.jsonl.gz`;
+      let rows = 0;
+      const written = await writeJsonLines(
+        join(folder, file),
+        counted(client, table, () => {
+          rows += 1;
+          if (rows % 10_000 === 0) progress(`${table.schema}.${table.name}: ${rows} rows`);
+        }),
+      );
+      tables.push({ ...table, rows, file });
+      files.push({ path: file, ...written });
+    }
+    return { state, migrations, tables, sequences: await copiedSequences(client), files };
+  } finally {
+    await client.query('ROLLBACK');
+  }
+}
+
+async function* counted(client: OwnerClient, table: CopiedTable, count: () => void): AsyncGenerator<CopiedValue[]> {
+  for await (const rows of tableRows(client, table))
+    for (const row of rows) {
+      count();
+      yield row;
+    }
+}

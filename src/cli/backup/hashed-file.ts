@@ -1,0 +1,68 @@
+import { createHash, type Hash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { syncFile } from '../../platform/durable-file.js';
+
+/** Size in bytes and SHA-256 in hex of a file. */
+export interface HashedFile {
+  readonly size: number;
+  readonly sha256: string;
+}
+
+/** Passes bytes on and counts and hashes them. */
+export function hashing(): {
+  through(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array>;
+  result(): HashedFile;
+} {
+  const hash: Hash = createHash('sha256');
+  let size = 0;
+  return {
+    async *through(content) {
+      for await (const chunk of content) {
+        hash.update(chunk);
+        size += chunk.length;
+        yield chunk;
+      }
+    },
+    result: () => ({ size, sha256: hash.digest('hex') }),
+  };
+}
+
+/** Returns the hash of a file. */
+export async function hashFile(path: string): Promise<HashedFile> {
+  const hashed = hashing();
+  for await (const _ of hashed.through(createReadStream(path)));
+  return hashed.result();
+}
+
+/** Writes bytes to a file that only its owner reads; on disk when this resolves. */
+export async function writeHashed(path: string, content: AsyncIterable<Uint8Array>): Promise<HashedFile> {
+  const hashed = hashing();
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await pipeline(Readable.from(hashed.through(content)), createWriteStream(path, { mode: 0o600 }));
+  await syncFile(path);
+  return hashed.result();
+}
+
+/** Writes one JSON value a line, compressed with gzip. */
+export function writeJsonLines(path: string, values: AsyncIterable<unknown>): Promise<HashedFile> {
+  async function* lines(): AsyncGenerator<string> {
+    for await (const value of values) yield `${JSON.stringify(value)}\n`;
+  }
+  return writeHashed(path, Readable.from(lines(), { objectMode: false }).pipe(createGzip()));
+}
+
+/** Yields the values of a file that `writeJsonLines` wrote. */
+export async function* readJsonLines(path: string): AsyncGenerator<unknown> {
+  let rest = '';
+  const text = createReadStream(path).pipe(createGunzip()).setEncoding('utf8');
+  for await (const chunk of text) {
+    const lines = `${rest}${chunk as string}`.split('\n');
+    rest = lines.pop()!;
+    for (const line of lines) yield JSON.parse(line);
+  }
+}

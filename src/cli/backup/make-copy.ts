@@ -1,0 +1,110 @@
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { equalBytes } from '../../core/bytes.js';
+import { UsageError } from '../../core/evidence/usage-error.js';
+import type { Config } from '../../platform/config.js';
+import { syncFolder } from '../../platform/durable-file.js';
+import { fileObjectStore } from '../../platform/file-object-store.js';
+import type { OwnerConnection } from '../../platform/postgres/owner-connection.js';
+import { packageVersion } from '../../service/package-version.js';
+import { COPIES, type CopyManifest, completeCopies, writeCopyManifest } from './copy-manifest.js';
+import { type CopiedObject, copyObjects } from './copy-objects.js';
+import { dumpDatabase } from './dump-database.js';
+import { readJsonLines, writeHashed, writeJsonLines } from './hashed-file.js';
+import { packSecrets, sealSecrets } from './sealed-secrets.js';
+
+const OBJECT_LIST = 'objects.jsonl.gz';
+export const SEALED_KEYS = 'keys.zip.age';
+/** Of a copy that is not complete; the next run removes it. */
+const UNFINISHED = '.unfinished';
+
+export interface CopyRequest {
+  readonly config: Config;
+  readonly folder: string;
+  /** age recipients of the keys; undefined copies no keys. */
+  readonly recipients: readonly string[] | undefined;
+  readonly now: Date;
+  progress(text: string): void;
+}
+
+export interface MadeCopy {
+  readonly name: string;
+  readonly manifest: CopyManifest;
+  /** Of the manifest, which holds the hash of everything else. */
+  readonly sha256: string;
+  readonly addedObjects: number;
+  readonly missing: readonly string[];
+}
+
+/**
+ * Makes a copy of a deployment in a backup folder. The database is read first and at one moment; then the objects that
+ * belong to that moment, which exist by then and never change. A crash leaves no copy without its manifest.
+ * @throws {UsageError}
+ */
+export async function makeCopy(owner: OwnerConnection, request: CopyRequest): Promise<MadeCopy> {
+  const { config, folder, recipients, now, progress } = request;
+  const name = now
+    .toISOString()
+    .replace(/\.\d+Z$/, 'Z')
+    .replaceAll(':', '-');
+  const unfinished = join(folder, COPIES, UNFINISHED);
+  const known = await knownObjects(folder);
+  await rm(unfinished, { recursive: true, force: true });
+  await mkdir(unfinished, { recursive: true, mode: 0o700 });
+  const secrets = recipients && (await packSecrets(config));
+  if (recipients) await sealSecrets(new Uint8Array(), recipients);
+  const dumped = await dumpDatabase(owner.client, unfinished, progress);
+  if (!dumped) throw new UsageError('there is no deployment in this database: no service has started on it');
+  const { state, migrations, tables, sequences } = dumped;
+  const store = fileObjectStore(config.objectStoreDir);
+  const copied = await copyObjects(store, folder, state, known, progress);
+  const files = [...dumped.files];
+  const list = await writeJsonLines(join(unfinished, OBJECT_LIST), Readable.from(copied.objects));
+  files.push({ path: OBJECT_LIST, ...list });
+  if (recipients && secrets) {
+    // Keys that were rotated while the database was read do not fit it.
+    if (!equalBytes(secrets, await packSecrets(config)))
+      throw new Error('the files of KEYS_DIR changed while the copy was made: run the command again');
+    const sealed = await sealSecrets(secrets, recipients);
+    files.push({ path: SEALED_KEYS, ...(await writeHashed(join(unfinished, SEALED_KEYS), Readable.from([sealed]))) });
+  }
+  const manifest: CopyManifest = {
+    format: 'vcon-archivist-copy/1',
+    madeAt: now.toISOString(),
+    program: packageVersion(),
+    deployment: state.deployment,
+    engine: config.databaseUrl ? 'PostgreSQL' : 'embedded PostgreSQL',
+    migrations: [...migrations],
+    tables: tables.map((table) => ({ ...table, columns: [...table.columns] })),
+    sequences: [...sequences],
+    logs: [...state.logs],
+    lastBlock: state.lastBlock,
+    lastManifest: state.lastManifest,
+    objects: {
+      count: copied.objects.length,
+      size: copied.objects.reduce((sum, { size }) => sum + size, 0),
+      missing: copied.missing.length,
+    },
+    keys: recipients ? 'encrypted' : 'not copied',
+    files,
+  };
+  const sha256 = await writeCopyManifest(unfinished, manifest);
+  await rename(unfinished, join(folder, COPIES, name));
+  await syncFolder(join(folder, COPIES));
+  return { name, manifest, sha256, addedObjects: copied.added, missing: copied.missing };
+}
+
+/** Returns the objects of the newest complete copy, whose files are in the folder already. */
+async function knownObjects(folder: string): Promise<ReadonlyMap<string, CopiedObject>> {
+  const newest = (await completeCopies(folder)).at(-1);
+  const known = new Map<string, CopiedObject>();
+  if (newest === undefined) return known;
+  for await (const object of objectsOf(join(folder, COPIES, newest))) known.set(object.key, object);
+  return known;
+}
+
+/** Yields the objects of a copy. */
+export async function* objectsOf(copy: string): AsyncGenerator<CopiedObject> {
+  for await (const object of readJsonLines(join(copy, OBJECT_LIST))) yield object as CopiedObject;
+}

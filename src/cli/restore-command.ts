@@ -1,0 +1,164 @@
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { pino } from 'pino';
+import { UsageError } from '../core/evidence/usage-error.js';
+import { ConfigError, parseConfig } from '../platform/config.js';
+import { failureReason } from '../platform/explain-failure.js';
+import { openDatabase } from '../platform/postgres/open-database.js';
+import { endRestoring } from '../platform/postgres/table-copy-store.js';
+import { auditOpen } from './audit-command.js';
+import { COPIES, completeCopies } from './backup/copy-manifest.js';
+import { recipientsIn } from './backup/sealed-secrets.js';
+import { examples } from './help-examples.js';
+import { type RestoredCopy, type RestoreRequest, restoreCopy } from './restore/restore-copy.js';
+import { EXIT_USAGE, type Terminal } from './terminal.js';
+
+interface RestoreOptions {
+  readonly copy?: string;
+  readonly identity?: string;
+  readonly withoutKeys?: boolean;
+  readonly nothingPublishedSince?: boolean;
+  readonly haltLogs?: boolean;
+  readonly root?: string;
+  readonly despiteFaults?: boolean;
+  readonly json?: boolean;
+}
+
+interface Restored extends RestoredCopy {
+  readonly copy: string;
+  readonly faults: readonly string[];
+  /** Whether a service may start now. */
+  readonly open: boolean;
+}
+
+const EXIT_FAULTS = 1;
+const EXIT_HALTED = 3;
+const MOST_SHOWN = 20;
+/** A copy that is older than the object store has these faults, which are reported as halted logs. */
+const OLDER_THAN_STORE = /the object store has (seal|key manifest|block) \d+/;
+
+async function requestOf(folder: string, options: RestoreOptions, terminal: Terminal): Promise<RestoreRequest> {
+  const name = options.copy ?? (await completeCopies(folder)).at(-1);
+  if (name === undefined) throw new UsageError(`${folder} has no complete copy`);
+  if ((options.identity === undefined) === !options.withoutKeys)
+    throw new UsageError('give --identity <file>, which opens the keys, or --without-keys if KEYS_DIR is in its place');
+  if (options.nothingPublishedSince && options.haltLogs)
+    throw new UsageError('give only one of --nothing-published-since and --halt-logs');
+  const identities =
+    options.identity === undefined
+      ? undefined
+      : recipientsIn(
+          await readFile(options.identity, 'utf8').catch(() => {
+            throw new UsageError(`--identity: cannot read ${options.identity}`);
+          }),
+        );
+  return {
+    config: parseConfig(process.env),
+    backup: resolve(folder),
+    copy: join(resolve(folder), COPIES, name),
+    identities,
+    since: options.haltLogs ? 'halt the logs' : options.nothingPublishedSince ? 'nothing was published' : undefined,
+    progress: (text) => terminal.progress?.(text),
+  };
+}
+
+async function restore(folder: string, options: RestoreOptions, terminal: Terminal): Promise<Restored> {
+  const request = await requestOf(folder, options, terminal);
+  const restored = await restoreCopy(request);
+  const { config } = request;
+  const database = await openDatabase(config, pino({ level: 'silent' }), { restoring: true });
+  try {
+    const report = await auditOpen(
+      database,
+      config,
+      options.root === undefined ? {} : { root: options.root },
+      terminal,
+    );
+    const faults = report.faults.filter((fault) => !OLDER_THAN_STORE.test(fault));
+    const open = faults.length === 0 || options.despiteFaults === true;
+    if (open) await database.inTransaction('system', endRestoring);
+    return { ...restored, copy: request.copy, faults, open };
+  } finally {
+    await database.close();
+  }
+}
+
+function reportText({ copy, manifest, objects, published, halted, faults, open }: Restored): string {
+  const { later } = published;
+  const names = new Map(manifest.logs.map(({ log, name }) => [log, name]));
+  return [
+    `Restored ${copy} of ${manifest.madeAt}: ${manifest.tables.length} tables, ${objects} objects; every hash is as in the manifest.`,
+    ...(later.length > 0
+      ? [`The object store has ${later.length} objects that are newer than this copy:`, ...later.slice(0, MOST_SHOWN)]
+      : []),
+    ...(later.length > MOST_SHOWN ? [`… and ${later.length - MOST_SHOWN} more`] : []),
+    ...[...halted].map(([log, reason]) => `HALTED  ${names.get(log)}: ${reason}`),
+    ...(halted.size > 0
+      ? [
+          'Halted logs sign nothing more. Restore a newer database if there is one. If not, the logs can only continue as a fork that names what was lost: see docs/operate.',
+        ]
+      : []),
+    ...faults.slice(0, MOST_SHOWN).map((fault) => `FAULT   ${fault}`),
+    ...(faults.length > MOST_SHOWN ? [`… and ${faults.length - MOST_SHOWN} more faults`] : []),
+    faults.length === 0 ? 'The audit found no fault.' : `The audit found ${faults.length} faults.`,
+    open
+      ? 'The service can start.'
+      : 'The service does not start on this place. Restore an older copy, or give --despite-faults to start with what is here.',
+  ].join('\n');
+}
+
+function exitCode({ open, halted }: Restored): number {
+  if (!open) return EXIT_FAULTS;
+  return halted.size > 0 ? EXIT_HALTED : 0;
+}
+
+/**
+ * `restore <folder>`: fills an empty place from a copy and audits it before a service may start. Exit code 0: all is
+ * restored; 1: the audit found faults, or the restore failed; 2: it could not start; 3: restored, and logs are halted.
+ */
+export function addRestoreCommand(program: Command, terminal: Terminal): void {
+  program
+    .command('restore')
+    .description('fill an empty DATA_DIR or DATABASE_URL from a backup folder, and audit it before a service may start')
+    .argument('<folder>', 'the folder that "backup" wrote')
+    .option('--copy <name>', 'name of the copy in <folder>/copies; default: the newest complete one')
+    .option('--identity <file>', 'age identity that opens the keys')
+    .option('--without-keys', 'restore no keys: KEYS_DIR is in its place')
+    .option('--nothing-published-since', 'the service published nothing after this copy, for example it was stopped')
+    .option('--halt-logs', 'it may have published something after this copy: halt every log')
+    .option('--root <fingerprint>', 'fingerprint of the root key, for the audit')
+    .option('--despite-faults', 'let the service start even if the audit finds faults')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      examples(
+        'vcon-archivist restore /backup/archivist --identity key.txt --nothing-published-since',
+        'DATABASE_URL=postgres://archivist@db/archivist vcon-archivist restore /backup/archivist --without-keys --halt-logs',
+      ),
+    )
+    .action(async (folder: string, options: RestoreOptions) => {
+      try {
+        const restored = await restore(folder, options, terminal);
+        terminal.print(options.json ? jsonText(restored) : reportText(restored));
+        terminal.exitCode = exitCode(restored);
+      } catch (error) {
+        terminal.complain(`error: ${failureReason(error)}`);
+        const usage = error instanceof UsageError || error instanceof ConfigError;
+        terminal.exitCode = usage ? EXIT_USAGE : EXIT_FAULTS;
+      }
+    });
+}
+
+function jsonText({ copy, manifest, objects, published, halted, faults, open }: Restored): string {
+  const document = {
+    copy,
+    made_at: manifest.madeAt,
+    objects,
+    later_objects: published.later,
+    halted: Object.fromEntries(halted),
+    faults,
+    service_can_start: open,
+  };
+  return JSON.stringify(document, null, 2);
+}
