@@ -1,6 +1,7 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { unzipSync } from 'fflate';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AUDITED_TABLES } from '../../src/cli/audited-columns.js';
 import { equalBytes, toHex } from '../../src/core/bytes.js';
 import { decodeCoseKeySet } from '../../src/core/cose/cose-key.js';
@@ -170,4 +171,41 @@ describe('a superuser of the database', () => {
     },
     120_000,
   );
+
+  it('has no stranger’s key published or counted, of whatever role and state its row is', async () => {
+    const { database, deployment, keys } = service.parts;
+    const before = JSON.stringify(keys.manifests.current.manifest.number);
+    const stranger = strangersKeys();
+    const rows = (['issuer', 'statement_receipt', 'seal', 'note', 'token', 'chain'] as const).flatMap((role) =>
+      ['retired', 'pending'].map((state) => [deployment.deploymentTenancy, role, state]),
+    );
+    for (const role of ['wallet', 'tessera']) rows.push([tenancy, role, 'retired']);
+    for (const [place, [tenantId, role, state]] of rows.entries())
+      await asSuperuser(
+        database,
+        `INSERT INTO archivist.signing_key (tenant_id, key_id, role, algorithm, public_jwk, state, valid_from)
+         VALUES ('${tenantId}', 'stranger-${place}', '${role}', '${stranger[role!]!.algorithm}',
+                 '${JSON.stringify(stranger[role!]!.jwk)}', '${state}', '2020-01-01') RETURNING 1`,
+      );
+    const listed = rows.filter(([, role]) => role !== 'wallet' && role !== 'tessera').length;
+    // Rows are compared with the manifest at every tenth look.
+    await vi.waitFor(async () => {
+      await keys.adoptNow();
+      expect(keys.faults().filter((fault) => fault.includes('is in no key manifest'))).toHaveLength(listed);
+    }, 30_000);
+    const wrong = await falseVerdicts();
+    await asSuperuser(database, `DELETE FROM archivist.signing_key WHERE key_id LIKE 'stranger-%' RETURNING 1`);
+    expect([wrong, JSON.stringify(keys.manifests.current.manifest.number)]).toEqual([[], before]);
+  }, 120_000);
 });
+
+/** Public keys of somebody else, in the form of each role. */
+function strangersKeys(): Readonly<Record<string, { readonly algorithm: string; readonly jwk: object }>> {
+  const jwk = (pair: { readonly publicKey: KeyObject }) => pair.publicKey.export({ format: 'jwk' });
+  const p256 = { algorithm: 'ES256', jwk: jwk(generateKeyPairSync('ec', { namedCurve: 'P-256' })) };
+  const secp256k1 = { algorithm: 'ES256K', jwk: jwk(generateKeyPairSync('ec', { namedCurve: 'secp256k1' })) };
+  const rsa = { algorithm: 'RS256', jwk: jwk(generateKeyPairSync('rsa', { modulusLength: 2048 })) };
+  const note = { algorithm: 'EdDSA', jwk: jwk(generateKeyPairSync('ed25519')) };
+  const roles = { issuer: p256, statement_receipt: p256, seal: p256, note, token: rsa };
+  return { ...roles, chain: secp256k1, wallet: secp256k1, tessera: p256 };
+}
