@@ -1,4 +1,4 @@
-// Builds the verifier: one HTML file with its style and script inside, which runs from a server and from a disk. The same
+// Builds the pages: each is one HTML file with its style and script inside. The verifier also runs from a disk. The same
 // source makes the same bytes, wherever it lies and whenever it is built. Optional argument: the folder to write to.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -34,42 +34,54 @@ function licences(metafile) {
   return texts.join('\n\n\n');
 }
 
-async function script(define) {
+async function script(entry, define) {
   const built = await build({
     ...shared,
-    entryPoints: [join(source, 'verify-page.tsx')],
+    entryPoints: [join(source, entry)],
     metafile: true,
     format: 'iife',
     target: 'es2023',
     platform: 'browser',
     tsconfig: join(source, 'tsconfig.json'),
-    define,
+    define: { VERSION: JSON.stringify(version), ...define },
   });
   return { text: built.outputFiles[0].text.trim(), metafile: built.metafile };
 }
 
-const named = { VERSION: JSON.stringify(version) };
-const { metafile } = await script({ ...named, LICENCES: '""' });
-const { text: code } = await script({ ...named, LICENCES: JSON.stringify(licences(metafile)) });
-const css = await build({ ...shared, entryPoints: [join(source, 'verify-page.css')], target: 'es2023' });
+const css = await build({ ...shared, entryPoints: [join(source, 'page.css')], target: 'es2023' });
 const style = css.outputFiles[0].text.trim();
-// Inside of an HTML script element these two would change where the script ends.
-if (/<!--|<\/script/i.test(code)) throw new Error('the script of the page contains text that HTML would interpret');
-
+const template = readFileSync(join(source, 'page.html'), 'utf8');
 const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-const policy = [
-  "default-src 'none'",
-  `script-src ${hash(code)}`,
-  `style-src ${hash(style)}`,
-  'img-src data:',
-  "base-uri 'none'",
-  "form-action 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
-const parts = { policy, icon: ICON, style, script: code };
-const template = readFileSync(join(source, 'verify-page.html'), 'utf8');
-const html = template.replace(/\/\* (\w+) \*\//g, (_, name) => parts[name]);
-if (!Object.values(parts).every((part) => html.includes(part))) throw new Error('the template has no place for a part');
+
+/** @param connect where the page may send requests */
+async function writePage({ name, entry, title, connect }) {
+  const { metafile } = await script(entry, { LICENCES: '""' });
+  const { text: code } = await script(entry, { LICENCES: JSON.stringify(licences(metafile)) });
+  // Inside of an HTML script element these two would change where the script ends.
+  if (/<!--|<\/script/i.test(code)) throw new Error(`the script of ${name} contains text that HTML would interpret`);
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hash(code)}`,
+    `style-src ${hash(style)}`,
+    'img-src data:',
+    ...(connect ? [`connect-src ${connect}`] : []),
+    "base-uri 'none'",
+    "form-action 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
+  const parts = { policy, title, icon: ICON, style, script: code };
+  const html = template.replace(/\/\* (\w+) \*\//g, (_, part) => parts[part]);
+  if (!Object.values(parts).every((part) => html.includes(part)))
+    throw new Error(`the template has no place for a part`);
+  writeFileSync(join(out, `${name}.html`), html);
+}
+
 mkdirSync(out, { recursive: true });
-writeFileSync(join(out, 'verify.html'), html);
+await writePage({ name: 'verify', entry: 'verify-page.tsx', title: 'Check evidence – vcon-archivist' });
+await writePage({
+  name: 'asset',
+  entry: 'asset-page.tsx',
+  title: 'Public asset – vcon-archivist',
+  connect: "'self'",
+});

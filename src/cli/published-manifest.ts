@@ -1,10 +1,7 @@
-import type { ManifestSource } from '../core/evidence/manifest-sources.js';
+import { MANIFEST_URL, type ManifestSource } from '../core/evidence/manifest-sources.js';
 import { UsageError } from '../core/evidence/usage-error.js';
 import { readEvidence } from './evidence-file.js';
 import { fetchFile } from './monitor/fetch-file.js';
-
-/** Where a service publishes its manifests. */
-export const MANIFEST_URL = '/verifiabledata/keys/manifest';
 
 /** The manifests that the service of a URL publishes; none if it does not answer. */
 export async function publishedManifests(url: string): Promise<ManifestSource[]> {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { EvidenceFile } from '../core/evidence/evidence-file.js';
 import { manifestSources } from '../core/evidence/manifest-sources.js';
+import { verifyPublishedAsset } from '../core/evidence/published-asset.js';
 import { type RootTrust, trustRoot, verifyUnderRoot } from '../core/evidence/root-trust.js';
 import { UsageError } from '../core/evidence/usage-error.js';
 import { type EvidenceVerdict, NotEvidence, verifyEvidence } from '../core/evidence/verify-evidence.js';
@@ -8,8 +9,8 @@ import { type Outcome, VERDICT_SCHEMA, verdictDocument } from '../core/verify/ve
 import { readEvidence } from './evidence-file.js';
 import { examples } from './help-examples.js';
 import { rememberManifest } from './manifest-state.js';
-import { verifyPublicAsset } from './public-asset-evidence.js';
 import { givenManifests, publishedManifests } from './published-manifest.js';
+import { readPublished } from './read-published.js';
 import { rootThumbprint } from './root-option.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 import { verdictText } from './verdict-text.js';
@@ -64,7 +65,9 @@ async function verifyWith(
 ): Promise<EvidenceVerdict> {
   const trust = givenTrust(options, root);
   const progress = (done: string) => terminal.progress?.(done);
-  return 'url' in given ? verifyPublicAsset(given.url, trust, progress) : verifyEvidence(given.files, trust, progress);
+  return 'url' in given
+    ? verifyPublishedAsset(given.url, readPublished, trust, progress)
+    : verifyEvidence(given.files, trust, progress);
 }
 
 function collect(value: string, previous: readonly string[] = []): readonly string[] {

@@ -62,12 +62,16 @@ export async function checkEvidence(
   reader: ReaderTrust,
   progress: (done: string) => void,
 ): Promise<CheckResult> {
+  return orProblem(() => answer(files, reader, progress));
+}
+
+/** What could not be read is told to the reader. */
+export async function orProblem(check: () => Promise<CheckResult>): Promise<CheckResult> {
   try {
-    return await answer(files, reader, progress);
+    return await check();
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    const takenFor = error instanceof NotEvidence ? error.files : [];
-    return { problem: 'not_evidence', detail: error.message, files: takenFor };
+    return { problem: 'not_evidence', detail: error.message, files: error instanceof NotEvidence ? error.files : [] };
   }
 }
 
@@ -76,22 +80,36 @@ async function answer(
   reader: ReaderTrust,
   progress: (done: string) => void,
 ): Promise<CheckResult> {
-  const check = (root: RootTrust | undefined) => verifyEvidence(files, givenTrust(reader, root), progress);
+  const check: Check = (trust) => verifyEvidence(files, trust, progress);
   const found = await manifestSources(files);
   const sources = reader.root && reader.keptManifest ? [...found, reader.keptManifest] : found;
-  if (!reader.root && reader.keys.length > 0) return { ...(await check(undefined)), origin: 'given_keys' };
+  if (sources.length === 0 && reader.keys.length === 0) return withoutKeys(files);
+  return checkUnder(sources, reader, takenFor(files), check);
+}
+
+/** A check of evidence, by the keys that it is given. */
+export type Check = (trust: GivenTrust) => Promise<EvidenceVerdict>;
+
+/**
+ * Checks under the root key that the reader trusts, under the reader's keys, or else under the root key that the first key
+ * list names itself.
+ * @param sources key lists; none only if the reader has keys
+ */
+export async function checkUnder(
+  sources: readonly ManifestSource[],
+  reader: ReaderTrust,
+  files: readonly TakenFor[],
+  check: Check,
+): Promise<CheckResult> {
   const [source] = sources;
-  if (!source) return withoutKeys(files);
+  if (!source || (!reader.root && reader.keys.length > 0))
+    return { ...(await check(givenTrust(reader, undefined))), origin: 'given_keys' };
   let thumbprint: Uint8Array;
   try {
     thumbprint = reader.root ?? claimedRoot(source);
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
-    return {
-      verdict: createVerdict(contradiction(source.name, error)),
-      files: takenFor(files),
-      origin: 'claimed_root',
-    };
+    return { verdict: createVerdict(contradiction(source.name, error)), files, origin: 'claimed_root' };
   }
   let root: RootTrust | undefined;
   const judged = await verifyUnderRoot(
@@ -99,9 +117,9 @@ async function answer(
       root = await trustRoot(thumbprint, sources);
       return root;
     },
-    (trusted) => check(trusted),
+    (trusted) => check(givenTrust(reader, trusted)),
   );
-  const shared = { files: takenFor(files), fingerprint: rootFingerprint(thumbprint), root };
+  const shared = { files, fingerprint: rootFingerprint(thumbprint), root };
   if (reader.root) return { ...shared, verdict: judged.verdict, origin: 'pinned_root' };
   return { ...shared, verdict: unvouched(judged), origin: 'claimed_root' };
 }
@@ -114,7 +132,7 @@ function unvouched({ verdict }: EvidenceVerdict): Verdict {
   return createVerdict(verdict, notCovered(TEXTS.keysPiece, 'unproven', TEXTS.keysUnvouched));
 }
 
-async function withoutKeys(files: readonly EvidenceFile[]): Promise<CheckResult> {
+function withoutKeys(files: readonly EvidenceFile[]): CheckResult {
   const documents = files.every(({ kind }) => kind === 'document' || kind === 'keys');
   const problem = documents ? 'not_evidence' : 'no_keys';
   return { problem, detail: documents ? TEXTS.noEvidence : TEXTS.noKeys, files: takenFor(files) };

@@ -81,7 +81,8 @@ function AllFacts({ facts }: { readonly facts: Facts }) {
   );
 }
 
-function operationName(operation: string | undefined): string {
+/** How a person calls an operation. */
+export function operationName(operation: string | undefined): string {
   if (operation === undefined) return TEXTS.noOperation;
   const known = Object.hasOwn(TEXTS.operationNames, operation) ? TEXTS.operationNames[operation] : undefined;
   return known ?? operation.replace(/^vcon_/, '').replaceAll('_', ' ');

@@ -1,4 +1,5 @@
 import type { RefObject } from 'preact';
+import { kindName } from '../core/evidence/evidence-kind.js';
 import { verdictDocument } from '../core/verify/verdict.js';
 import type { CheckResult } from './check-evidence.js';
 import { Code, EvidenceText } from './evidence-text.js';
@@ -78,8 +79,30 @@ export function ResultView({ result, heading }: ResultProps) {
         heading={heading}
       />
       <VerdictView verdict={verdict} isVouched={!isUnvouched} />
+      <Checked result={result} />
       <Actions result={result} />
     </>
+  );
+}
+
+/** A printed result says what was checked, and under which root. */
+function Checked({ result }: { readonly result: Extract<CheckResult, { verdict: unknown }> }) {
+  return (
+    <section class="part printed">
+      <h3>{TEXTS.checkedFiles}</h3>
+      <ul class="plain">
+        {result.files.map(({ file, kind }) => (
+          <li key={file}>
+            <EvidenceText text={`${file}: ${TEXTS.takenFor(kindName(kind))}`} />
+          </li>
+        ))}
+      </ul>
+      {result.fingerprint !== undefined && (
+        <p>
+          {TEXTS.rootUsed}: <Code text={result.fingerprint} />
+        </p>
+      )}
+    </section>
   );
 }
 

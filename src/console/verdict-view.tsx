@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { REFUSAL_MEANINGS } from '../core/evidence/refusal-meaning.js';
 import { speakers } from '../core/evidence/verdict-words.js';
+import type { Claim } from '../core/verify/claim.js';
 import { type DocumentForm, describeForm } from '../core/verify/match-document.js';
 import type { Contradiction, NotCovered, NotCoveredReason, Verdict } from '../core/verify/verdict.js';
 import { ClaimView, OperationView } from './claim-view.js';
@@ -88,14 +89,29 @@ interface VerdictProps {
   readonly isVouched: boolean;
 }
 
+function Claims({ title, claims }: { readonly title: string; readonly claims: readonly Claim[] }) {
+  if (claims.length === 0) return null;
+  return (
+    <Section title={title}>
+      <ul class="timeline">
+        {claims.map((claim) => (
+          <ClaimView key={claim.kind + claim.piece} claim={claim} />
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
 function Proven({ verdict, isVouched }: VerdictProps) {
   const operations = operationsOf(verdict.claims);
-  const logs = otherClaims(verdict.claims, ['entry', 'log', 'extension', 'witnessed', 'public_asset']);
+  const logs = otherClaims(verdict.claims, ['entry', 'log', 'extension', 'witnessed']);
   const who = speakers(verdict.claims);
+  const proven = verdict.outcome === 'refused' ? TEXTS.operationsRefused : TEXTS.operations;
+  const title = isVouched ? proven : TEXTS.operationsUnvouched;
   return (
     <>
       {operations.length > 0 && (
-        <Section title={isVouched ? TEXTS.operations : TEXTS.operationsUnvouched}>
+        <Section title={title}>
           <p class="detail">
             <EvidenceText text={who} />
           </p>
@@ -106,15 +122,8 @@ function Proven({ verdict, isVouched }: VerdictProps) {
           </ol>
         </Section>
       )}
-      {logs.length > 0 && (
-        <Section title={TEXTS.logs}>
-          <ul class="timeline">
-            {logs.map((claim) => (
-              <ClaimView key={claim.kind + claim.piece} claim={claim} />
-            ))}
-          </ul>
-        </Section>
-      )}
+      <Claims title={TEXTS.assetTitle} claims={otherClaims(verdict.claims, ['public_asset'])} />
+      <Claims title={TEXTS.logs} claims={logs} />
     </>
   );
 }

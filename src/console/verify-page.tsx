@@ -1,90 +1,28 @@
 import { render } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { PublicJwk } from '../core/cose/public-key.js';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { EvidenceFile } from '../core/evidence/evidence-file.js';
 import { UsageError } from '../core/evidence/usage-error.js';
-import { type CheckResult, checkEvidence, type ReaderTrust } from './check-evidence.js';
+import { checkEvidence } from './check-evidence.js';
 import { FileArea } from './file-list.js';
 import { Frame } from './frame.js';
 import { chosenFiles, type GivenFile, readGiven, withFiles } from './given-files.js';
-import { encodeManifest, keep, keptManifest, NOTHING_KEPT, readKept } from './kept-trust.js';
+import { encodeManifest } from './kept-trust.js';
 import { ResultView } from './result-view.js';
-import { readFingerprint, readKeyFiles, readWitnesses, type StatedTrust } from './stated-trust.js';
+import { readKeyFiles } from './stated-trust.js';
 import { TEXTS } from './texts.js';
 import { TrustForm } from './trust-form.js';
+import { useCheck } from './use-check.js';
 import { useDrop } from './use-drop.js';
-
-const KEPT = readKept();
-
-function useStatedTrust() {
-  const [stated, setStated] = useState<StatedTrust>({
-    fingerprint: KEPT.fingerprint,
-    issuer: KEPT.issuer,
-    witnesses: KEPT.witnesses,
-    isKept: true,
-  });
-  const [given, setGiven] = useState<{ readonly keys: readonly PublicJwk[]; readonly fault?: string }>({ keys: [] });
-  const [manifest, setManifest] = useState(KEPT.manifest);
-  const root = useMemo(() => readFingerprint(stated.fingerprint), [stated.fingerprint]);
-  const witnesses = useMemo(() => readWitnesses(stated.witnesses), [stated.witnesses]);
-  const reader = useMemo(
-    (): ReaderTrust => ({
-      root: root.root,
-      keys: given.keys,
-      issuer: stated.issuer.trim() || undefined,
-      witnesses: witnesses.witnesses,
-      keptManifest: keptManifest({ ...NOTHING_KEPT, manifest }, TEXTS.keptManifest),
-    }),
-    [root, given, stated.issuer, witnesses, manifest],
-  );
-  useEffect(() => {
-    const { fingerprint, issuer, witnesses: keys } = stated;
-    keep(stated.isKept && !root.fault ? { fingerprint, issuer, witnesses: keys, manifest } : undefined);
-  }, [stated, manifest, root]);
-  const change = (part: Partial<StatedTrust>) => {
-    if (part.fingerprint !== undefined) setManifest('');
-    setStated((before) => ({ ...before, ...part }));
-  };
-  const faults = { fingerprint: root.fault, witnesses: witnesses.fault, keys: given.fault };
-  return { stated, faults, reader, change, setManifest, setKeys: setGiven };
-}
-
-/** Checks again whenever the files or the trust change; only the newest answer is shown. */
-function useCheck(files: readonly EvidenceFile[], reader: ReaderTrust, isReady: boolean) {
-  const [result, setResult] = useState<CheckResult | undefined>();
-  const [progress, setProgress] = useState<string | undefined>();
-  useEffect(() => {
-    if (files.length === 0 || !isReady) {
-      setResult(undefined);
-      setProgress(undefined);
-      return undefined;
-    }
-    let isCurrent = true;
-    setProgress('');
-    const tell = (done: string) => isCurrent && setProgress(done);
-    checkEvidence(files, reader, tell)
-      .catch((error: unknown): CheckResult => {
-        console.error(error);
-        return { problem: 'not_evidence', detail: TEXTS.failed, files: [] };
-      })
-      .then((found) => {
-        if (!isCurrent) return;
-        setResult(found);
-        setProgress(undefined);
-      });
-    return () => {
-      isCurrent = false;
-    };
-  }, [files, reader, isReady]);
-  return { result, progress };
-}
+import { useStatedTrust } from './use-stated-trust.js';
 
 function VerifyPage() {
   const [files, setFiles] = useState<readonly EvidenceFile[]>([]);
   const [fault, setFault] = useState('');
   const trust = useStatedTrust();
   const { fingerprint, witnesses } = trust.faults;
-  const { result, progress } = useCheck(files, trust.reader, fingerprint === undefined && witnesses === undefined);
+  const isReady = files.length > 0 && fingerprint === undefined && witnesses === undefined;
+  const check = (tell: (done: string) => void) => checkEvidence(files, trust.reader, tell);
+  const { result, progress } = useCheck(isReady ? check : undefined, [files, trust.reader, isReady]);
   const heading = useRef<HTMLHeadingElement>(null);
   const isNew = useRef(false);
   const add = async (given: readonly GivenFile[] | Promise<readonly GivenFile[]>) => {
@@ -136,7 +74,7 @@ function VerifyPage() {
 }
 
 render(
-  <Frame>
+  <Frame title={TEXTS.title} introduction={TEXTS.introduction} isSaved>
     <VerifyPage />
   </Frame>,
   document.getElementById('page')!,

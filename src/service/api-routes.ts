@@ -41,7 +41,9 @@ import type { ScittDeps } from '../scitt/register-statement.js';
 import { privateScittRoutes, publicScittRoutes } from '../scitt/registered-event-routes.js';
 import { type TlogDeps, tlogRoutes } from '../scitt/tlog-routes.js';
 import { trustRoutes } from '../scitt/trust-routes.js';
+import { builtPage } from './built-page.js';
 import type { Identity } from './open-identity.js';
+import { pageForBrowsers } from './page-for-browsers.js';
 
 /** Every part of the interface that is served, each with its own OpenAPI document. */
 export function routeGroups(deps: {
@@ -70,6 +72,7 @@ export function routeGroups(deps: {
     ...provenance,
     evidenceKeys: { ...evidenceKeys(tokens), keyManifests: keyManifestFile },
   });
+  const assetPage = builtPage('asset');
   const proofsUnder = (path: string) => proofs.filter((each) => each.path.startsWith(path));
   return [
     {
@@ -94,7 +97,12 @@ export function routeGroups(deps: {
     {
       name: 'v2/publicassets',
       title: 'Public assets',
-      routes: [...publicAssetRoutes(provenance), ...proofsUnder('/archivist/v2/publicassets/')],
+      routes: [
+        ...publicAssetRoutes(provenance).map((each) =>
+          each.path.endsWith('/publicassets/:uuid') ? pageForBrowsers(each, assetPage) : each,
+        ),
+        ...proofsUnder('/archivist/v2/publicassets/'),
+      ],
     },
     { name: 'v1/blobs', title: 'Blobs', routes: blobRoutes(blobs) },
     {

@@ -1,5 +1,6 @@
 import { fromBase64 } from '../../core/bytes.js';
 import { VerificationError } from '../../core/errors.js';
+import { MANIFEST_URL } from '../../core/evidence/manifest-sources.js';
 import {
   decodeKeyManifests,
   manifestJwks,
@@ -8,7 +9,6 @@ import {
 } from '../../core/keys/verify-key-manifests.js';
 import { type NoteKey, NoteKeyType } from '../../core/tlog/signed-note.js';
 import { nodeVerify } from '../../platform/keys/node-verify.js';
-import { MANIFEST_URL } from '../published-manifest.js';
 import { checkNotBefore } from '../seen-manifest.js';
 import { fetchFile, LogUnreachable } from './fetch-file.js';
 import { type KeptFiles, StateDamaged } from './kept-files.js';

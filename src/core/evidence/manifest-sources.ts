@@ -1,6 +1,9 @@
 import { MANIFEST_PATH } from '../bundle/bundle-layout.js';
 import type { EvidenceFile } from './evidence-file.js';
 
+/** Where a service publishes its manifests. */
+export const MANIFEST_URL = '/verifiabledata/keys/manifest';
+
 /** Bytes that may hold key manifests, and where they are from. */
 export interface ManifestSource {
   readonly name: string;

@@ -1,0 +1,91 @@
+import { render } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { publishedEvents, readObject } from '../core/evidence/published-asset.js';
+import { UsageError } from '../core/evidence/usage-error.js';
+import { AssetView, type ShownAsset, titleOf } from './asset-view.js';
+import { checkAsset } from './check-asset.js';
+import { EvidenceText } from './evidence-text.js';
+import { Frame } from './frame.js';
+import { readService } from './read-service.js';
+import { ResultView } from './result-view.js';
+import { readKeyFiles } from './stated-trust.js';
+import { TEXTS } from './texts.js';
+import { TrustForm } from './trust-form.js';
+import { useCheck } from './use-check.js';
+import { useStatedTrust } from './use-stated-trust.js';
+
+/** Older clients know the asset under a path without a version; its events and receipts are the same. */
+const ADDRESS = `${location.origin}${location.pathname.replace(/\/+$/, '').replace(/\/archivist\/publicassets\//, '/archivist/v2/publicassets/')}`;
+
+function useAsset(): { readonly asset?: ShownAsset; readonly fault?: string } {
+  const [found, setFound] = useState<{ asset?: ShownAsset; fault?: string }>({});
+  useEffect(() => {
+    Promise.all([readObject(ADDRESS, readService), publishedEvents(ADDRESS, readService, () => undefined)])
+      .then(([asset, events]) => setFound({ asset: { asset, events: events as ShownAsset['events'] } }))
+      .catch((error: unknown) => {
+        if (!(error instanceof UsageError)) console.error(error);
+        setFound({ fault: error instanceof UsageError ? error.message : TEXTS.failed });
+      });
+  }, []);
+  return found;
+}
+
+function AssetPage() {
+  const { asset, fault } = useAsset();
+  const trust = useStatedTrust();
+  const [isStarted, setStarted] = useState(false);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const isReady = isStarted && trust.faults.fingerprint === undefined && trust.faults.witnesses === undefined;
+  const check = (tell: (done: string) => void) => checkAsset(ADDRESS, trust.reader, tell);
+  const { result, progress } = useCheck(isReady ? check : undefined, [trust.reader, isReady]);
+  const isNew = useRef(false);
+  useEffect(() => {
+    if (result && isNew.current) heading.current?.focus();
+    if (result) isNew.current = false;
+  }, [result]);
+  const start = () => {
+    isNew.current = true;
+    setStarted(true);
+  };
+  return (
+    <Frame
+      title={TEXTS.asset.title(asset ? titleOf(asset) : '')}
+      introduction={TEXTS.asset.introduction}
+      isSaved={false}
+    >
+      {globalThis.crypto?.subtle ? (
+        <p class="choose">
+          <button type="button" class="primary" onClick={start}>
+            {TEXTS.asset.check}
+          </button>{' '}
+          <span class="hint">{TEXTS.asset.checkHelp}</span>
+        </p>
+      ) : (
+        <p class="banner refused">{TEXTS.noCrypto}</p>
+      )}
+      {isStarted && (
+        <TrustForm
+          stated={trust.stated}
+          faults={trust.faults}
+          isRootGood={trust.reader.root !== undefined}
+          keyCount={trust.reader.keys.length}
+          onChange={trust.change}
+          onKeyFiles={(chosen) => readKeyFiles(chosen).then(trust.setKeys)}
+        />
+      )}
+      <section class="result" aria-label={TEXTS.resultTitle} aria-busy={progress !== undefined}>
+        <p role="status" class="hint">
+          <EvidenceText text={progress === undefined ? '' : `${TEXTS.checking} ${progress}`} />
+        </p>
+        {result && <ResultView result={result} heading={heading} />}
+      </section>
+      {asset ? (
+        <AssetView shown={asset} address={ADDRESS} isChecked={result !== undefined} />
+      ) : (
+        <p class="part">{fault ?? TEXTS.asset.loading}</p>
+      )}
+    </Frame>
+  );
+}
+
+render(<AssetPage />, document.getElementById('page')!);

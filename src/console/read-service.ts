@@ -1,0 +1,14 @@
+import { UsageError } from '../core/evidence/usage-error.js';
+import { TEXTS } from './texts.js';
+
+/** Reads a public URL of the service that the page is from. @throws {UsageError} when it does not answer */
+export async function readService(url: string): Promise<Uint8Array> {
+  try {
+    // What is public is the same for everybody: the reader's session is not sent.
+    const response = await fetch(url, { headers: { accept: 'application/json, */*;q=0.5' }, credentials: 'omit' });
+    if (response.ok) return new Uint8Array(await response.arrayBuffer());
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+  }
+  throw new UsageError(TEXTS.asset.unanswered(url));
+}

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestService, type TestService, template, until } from '../api/test-service.js';
+import { chromiumPath } from '../support/prerequisites.js';
+import { type OpenPage, pageRig } from './page-rig.js';
+
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+const HOSTILE = '<b onclick="alert(1)">Call</b>';
+
+let running: TestService;
+let address: string;
+beforeAll(async () => {
+  running = await startTestService();
+  const post = async (path: string, body: object) => String((await running.owner.post(path, body)).json['identity']);
+  const asset = await post('/archivist/v2/assets', {
+    public: true,
+    attributes: { arc_display_name: HOSTILE, kind: 'call' },
+  });
+  const event = await post(`/archivist/v2/${asset}/events`, {
+    operation: 'Record',
+    behaviour: 'RecordEvidence',
+    event_attributes: template('vcon://0192e8f5-0000-7000-8000-0000000000e1', { vcon_operation: 'vcon_redacted' }),
+    asset_attributes: { state: 'redacted' },
+  });
+  address = `/archivist/v2/public${asset}`;
+  const receipt = () => running.anonymous.get(`/archivist/v2/public${event}/receipt`);
+  await until(receipt, ({ status }) => status === 200, 60_000);
+});
+afterAll(() => running?.close());
+
+describe('the address of a public asset', () => {
+  const ask = (accept?: string) => running.anonymous.get(address, accept === undefined ? {} : { accept });
+
+  it('is a page for a browser, and JSON for every other client', async () => {
+    const page = await ask(BROWSER);
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(page.headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; .*connect-src 'self'.*frame-ancestors 'none'$/,
+    );
+    for (const accept of [undefined, '*/*', 'application/json', 'application/json, text/html;q=0.9']) {
+      const { headers, json } = await ask(accept);
+      expect([accept, headers.get('content-type'), json['identity']]).toEqual([
+        accept,
+        'application/json',
+        address.replace('/archivist/v2/', ''),
+      ]);
+    }
+  });
+
+  it('tells caches that the answer depends on what was accepted', async () => {
+    for (const accept of [BROWSER, 'application/json'])
+      expect((await ask(accept)).headers.get('vary')?.split(', ')).toContain('accept');
+  });
+
+  it('refuses an asset that is not there to a browser too', async () => {
+    const gone = address.replace(/.{4}$/, '0000');
+    expect((await running.anonymous.get(gone, { accept: BROWSER })).status).toBe(404);
+  });
+});
+
+describe.skipIf(!chromiumPath)('the page of a public asset', { timeout: 120_000 }, () => {
+  let rig: Awaited<ReturnType<typeof pageRig>>;
+  beforeAll(async () => {
+    rig = await pageRig();
+  });
+  afterAll(() => rig?.close());
+
+  const inPage = async (check: (open: OpenPage) => Promise<void>, colorScheme: 'light' | 'dark' = 'light') => {
+    const open = await rig.open(running.url + address, { colorScheme });
+    try {
+      await open.page.getByRole('heading', { name: 'History' }).waitFor();
+      await check(open);
+      expect(open.complaints.filter((each) => !each.startsWith(running.url))).toEqual([]);
+    } finally {
+      await open.close();
+    }
+  };
+  const press = (open: OpenPage) => open.page.getByRole('button', { name: 'Check this asset' }).click();
+
+  it('shows its history without an account, with hostile texts as text', () =>
+    inPage(async ({ page }) => {
+      expect(await page.locator('h1').textContent()).toBe(HOSTILE);
+      expect(await page.locator('#page b').count()).toBe(0);
+      expect(await page.locator('.operation h3').allTextContents()).toEqual(['Redacted', 'Asset created']);
+    }));
+
+  it('checks it in the browser, and verifies it only under the reader’s fingerprint', () =>
+    inPage(async (open) => {
+      await press(open);
+      expect(await open.outcome()).toBe('Not verified yet');
+      await open.trust(running.service.rootFingerprint);
+      await open.page.locator('.banner.verified').waitFor();
+      expect(await open.verdict()).toMatchObject({
+        outcome: 'verified',
+        claims: [{ kind: 'public_asset', facts: { attributes: { state: 'redacted' }, events: 2 } }],
+      });
+    }));
+
+  it.each([
+    ['an attribute', `**${'/publicassets/*'}`, '"redacted"', '"original"'],
+    ['an event', '**/publicassets/*/events', 'vcon_redacted', 'vcon_created_'],
+  ])('refuses %s that the service changed', (_, url, from, to) =>
+    inPage(async (open) => {
+      await open.page.route(url, async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, body: (await response.text()).replaceAll(from, to) });
+      });
+      await press(open);
+      await open.trust(running.service.rootFingerprint);
+      await open.page.locator('.banner.refused').waitFor();
+    }),
+  );
+
+  it.each(['light', 'dark'] as const)('has no barrier that axe finds, in %s colours', (colorScheme) =>
+    inPage(async (open) => {
+      expect(await open.barriers()).toEqual([]);
+      await press(open);
+      await open.trust(running.service.rootFingerprint);
+      await open.page.locator('.banner.verified').waitFor();
+      for (const details of await open.page.locator('details').all())
+        await details.evaluate((element) => element.setAttribute('open', ''));
+      expect(await open.barriers()).toEqual([]);
+    }, colorScheme),
+  );
+});
