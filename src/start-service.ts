@@ -8,6 +8,7 @@ import { keyThumbprint } from './core/cose/cose-key.js';
 import { rootFingerprint } from './core/keys/root-fingerprint.js';
 import { signInRoutes } from './iam/sign-in/sign-in-routes.js';
 import { forgetUnlimited } from './iam/tenancies/quota.js';
+import { watchHaltedLogs } from './ledger/halted/watch-halted-logs.js';
 import type { Ledger } from './ledger/round.js';
 import type { Clock } from './platform/clock.js';
 import type { Config } from './platform/config.js';
@@ -135,12 +136,15 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
   const { deployment, keyring } = open;
   const { publicUrl } = config;
   const nudge = (tenantId: string, logId: string) => ledger.nudge(tenantId, logId);
+  const halted = await watchHaltedLogs({ database, logger });
+  closers.push(() => halted.close());
   const writer = createAcceptWriter({
     database,
     deployment,
     clock,
     ids,
     quotas: config.quotas,
+    halted: halted.has,
     wallets: new Map(),
     failpoints,
     metrics,
@@ -168,7 +172,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
   };
   const scitt = registrationDeps({ ...base, publicUrl, deployment, writer });
   closers.push(async () => scitt.receipts.close());
-  const payloadHash = await openPayloadHash({ ...base, config, scitt, keyring, nudge, closers });
+  const payloadHash = await openPayloadHash({ ...base, config, scitt, keyring, nudge, halted: halted.has, closers });
   const limiter = openLimiter(config, base, closers);
   if (servesInterface) await forgetUnlimited(database, quotas);
   const identity = await openIdentity({ config, ...base, nudge });
@@ -176,7 +180,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
   const policyChanged = policyAuditWaker({ backend: queues, logger });
   const status = statusRoutes({
     publicUrl,
-    health: () => serviceHealth({ database, queues, ledger, keys: identity.keys }),
+    health: () => serviceHealth({ database, queues, ledger, halted, deployment, keys: identity.keys }),
     rootFingerprint: () => rootFingerprint(keyThumbprint(open.manifests.current.manifest.root)),
     metrics: async () => ({ text: await metrics.registry.metrics(), contentType: metrics.registry.contentType }),
   });
@@ -193,6 +197,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
           blobs,
           identity,
           copies: { database, copyFolder: embeddedCopyFolder(config.dataDir) },
+          logs: { database, objectStore, deployment, halted, clock, ids, logger, nudge },
           policyChanged,
         })
       : [],

@@ -5,6 +5,7 @@ import { addAuditCommand } from './audit-command.js';
 import { addBackupCommand } from './backup-command.js';
 import { addExportCommand } from './export-command.js';
 import { addKeysCommand } from './keys-command.js';
+import { addLogsCommand } from './logs-command.js';
 import { addMonitorCommand } from './monitor-command.js';
 import { addDoctorCommand } from './plugin/doctor-command.js';
 import { addPluginCommand } from './plugin/plugin-command.js';
@@ -27,6 +28,7 @@ const COMMANDS: readonly AddCommand[] = [
   addTenancyCommand,
   addMonitorCommand,
   addKeysCommand,
+  addLogsCommand,
   addAuditCommand,
   addExportCommand,
   addBackupCommand,

@@ -6,7 +6,8 @@ import { LeaseLost } from './log-inconsistent.js';
 /** A working sequencer renews its lease with every step; after this long without a renewal, another one takes over. */
 const LEASE_SECONDS = 10;
 
-interface LogRow {
+/** A row of the table of logs. */
+export interface LogRow {
   tenant_id: string;
   log_id: string;
   structure: LogStructure;
@@ -23,10 +24,11 @@ interface LogRow {
   halted: string | null;
 }
 
-const COLUMNS =
+/** The columns of a `LogRow`. */
+export const COLUMNS =
   'tenant_id, log_id, structure, name, massif_height, size, leaves, last_idtimestamp, lease_epoch, seal_number, sealed_size, published_number, published_size, halted';
 
-const logState = (row: LogRow): LogState => ({
+export const logState = (row: LogRow): LogState => ({
   tenantId: row.tenant_id,
   logId: row.log_id,
   structure: row.structure,

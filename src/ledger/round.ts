@@ -1,8 +1,9 @@
 import type { Ids } from '../platform/ids.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import { createCommitNudge } from './commit-nudge.js';
+import { findSuspectLogs } from './halted/find-suspect-logs.js';
 import type { LedgerContext } from './ledger-context.js';
-import type { LogRef } from './log.js';
+import type { LogRef, LogState } from './log.js';
 import { createMassifFiles } from './massif-files.js';
 import { createRepeat } from './repeat.js';
 import { createRoundQueue } from './round-queue.js';
@@ -32,7 +33,10 @@ export interface LedgerMetrics {
 export interface Ledger {
   /** Reports that entries wait for a log. Never fails: a lost nudge costs at most a second. */
   nudge(tenantId: string, logId: string): void;
-  /** Starts to work: on nudges, and once a second on all logs with pending rows. */
+  /**
+   * Starts to work: on nudges, and once a second on all logs with pending rows. When this resolves, the logs that
+   * contradict the object store are halted, unless another process holds them.
+   */
   start(): Promise<void>;
   /** Stops after the running rounds; the next start, here or in another process, continues with what waits. */
   stop(): Promise<void>;
@@ -76,8 +80,18 @@ export function createLedger(deps: LedgerDeps): Ledger {
     }
   }
 
+  /** Logs that must be compared with the object store (again); undefined: all of them. */
+  let suspects: readonly LogState[] | undefined;
+
+  /** A round confirms each suspicion under the lease, and halts the log. */
+  async function haltSuspects(): Promise<void> {
+    suspects = await findSuspectLogs(deps, suspects);
+    await Promise.all(suspects.map(work));
+  }
+
   async function sweepOnce(): Promise<void> {
     try {
+      if (suspects === undefined || suspects.length > 0) await haltSuspects();
       for (const log of await database.inTransaction('system', (tx) => logsWithWork(tx, holder, SWEEP_LOGS)))
         void work(log);
       metrics.lagged(await sequencerLag(database, clock.now()));
@@ -89,6 +103,9 @@ export function createLedger(deps: LedgerDeps): Ledger {
   return {
     nudge: (tenantId, logId) => nudges.nudge({ tenantId, logId }),
     async start() {
+      await haltSuspects().catch((error: unknown) =>
+        logger.error({ err: error }, 'the logs could not be compared with the object store; the sweep tries again'),
+      );
       await nudges.listen(work);
       sweep.start();
     },

@@ -1,5 +1,5 @@
 import type { Tx } from '../platform/postgres/database.js';
-import type { LogRef } from './log.js';
+import type { LogRef, LogState } from './log.js';
 
 /** A signed state of a log. History is kept: each receipt comes from the first published seal that covers its entry. */
 export interface SealRow {
@@ -59,6 +59,23 @@ export async function findSeal(tx: Tx, log: LogRef, sealNumber: bigint): Promise
     [log.tenantId, log.logId, sealNumber],
   );
   return row && sealRow(row);
+}
+
+/** A log and one of its seals; undefined if the log has none with this number. */
+export interface LogSeal {
+  readonly log: LogState;
+  readonly seal: SealRow | undefined;
+}
+
+/** The last published seal of each of these logs. */
+export async function publishedSeals(tx: Tx, logs: readonly LogState[]): Promise<LogSeal[]> {
+  const rows = await tx.query<StoredSeal & { log_id: string }>(
+    `SELECT log_id, ${COLUMNS} FROM archivist.seal
+      WHERE (tenant_id, log_id, seal_number) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]))`,
+    [logs.map((log) => log.tenantId), logs.map((log) => log.logId), logs.map((log) => log.publishedNumber)],
+  );
+  const byLog = new Map(rows.map((row) => [row.log_id, sealRow(row)]));
+  return logs.map((log) => ({ log, seal: byLog.get(log.logId) }));
 }
 
 /** The signed roots of these seals of an RFC 9162 log, by seal number. */

@@ -13,6 +13,8 @@ import { locationRoutes } from '../archivist/locations/location-routes.js';
 import { type LogFileDeps, logFileRoutes } from '../archivist/log-file-routes.js';
 import { type CopyOperatorDeps, copyOperatorRoutes } from '../archivist/operator/copy-operator-routes.js';
 import { keyOperatorRoutes } from '../archivist/operator/key-operator-routes.js';
+import { logOperatorRoutes } from '../archivist/operator/log-operator-routes.js';
+import type { LogOperatorDeps } from '../archivist/operator/manage-logs.js';
 import { operatorRoutes } from '../archivist/operator/operator-routes.js';
 import { proofRoutes } from '../archivist/proofs/proof-routes.js';
 import type { ProvenanceDeps } from '../archivist/provenance-deps.js';
@@ -51,6 +53,7 @@ export function routeGroups(deps: {
   keyring: Keyring;
   tokens: IssueTokenDeps;
   identity: Identity;
+  logs: LogOperatorDeps;
   logFiles: LogFileDeps;
   tlog: TlogDeps;
   scitt: ScittDeps;
@@ -123,6 +126,7 @@ export function routeGroups(deps: {
     { name: 'v1/tenancies', title: 'Tenancies', routes: tenancyRoutes(deps.identity.people) },
     { name: 'v1/caps', title: 'Caps', routes: capRoutes(provenance) },
     { name: 'operator/v1/tenancies', title: 'Operator', routes: operatorRoutes(deps.identity.operator) },
+    { name: 'operator/v1/logs', title: 'Logs of the deployment', routes: logOperatorRoutes(deps.logs) },
     { name: 'operator/v1/keys', title: 'Keys of the deployment', routes: keyOperatorRoutes(deps.identity.keys) },
     { name: 'operator/v1/copies', title: 'Copies of the database', routes: copyOperatorRoutes(deps.copies) },
     {

@@ -16,10 +16,11 @@ export async function openPayloadHash(parts: {
   readonly scitt: ScittDeps;
   readonly keyring: Keyring;
   readonly failpoints: Failpoints;
+  readonly halted: (logId: string) => boolean;
   nudge(tenantId: string, logId: string): void;
   readonly closers: (() => Promise<unknown>)[];
 }): Promise<readonly RouteGroup[]> {
-  const { config, scitt, keyring, failpoints, nudge, closers } = parts;
+  const { config, scitt, keyring, failpoints, halted, nudge, closers } = parts;
   const { issuersFile, path, perSecond } = config.payloadHash;
   if (issuersFile === undefined) return [];
   const text = readFile(issuersFile, 'utf8');
@@ -35,6 +36,7 @@ export async function openPayloadHash(parts: {
     ...scitt,
     keyring,
     failpoints,
+    halted,
     log,
     pinned,
     admit: async (address: string) => void (await limiter.admit(address)),

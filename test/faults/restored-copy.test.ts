@@ -1,4 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { execFile } from 'node:child_process';
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDeployment, type Deployment, ENGINES } from './deployment.js';
 import { Follower } from './follower.js';
 import { Journal, until } from './journal.js';
@@ -6,14 +10,53 @@ import { Journal, until } from './journal.js';
 /** One private log, one public one, and the statement log of each. */
 const LOGS = 4;
 
+const PROGRAM = fileURLToPath(new URL('../../dist/src/cli/vcon-archivist.js', import.meta.url));
+
+/** Runs `vcon-archivist logs` as the operator. */
+function logs({ folder }: Deployment, url: string, ...more: string[]): Promise<{ code: number; out: string }> {
+  const env = { PATH: process.env['PATH'] ?? '', KEYS_DIR: join(folder, 'keys') };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [PROGRAM, 'logs', ...more, '--url', url], { env }, (error, out, err) =>
+      resolve({ code: Number(error?.code ?? 0), out: out + err }),
+    );
+  });
+}
+
 describe.each(ENGINES)('on %s', (engine) => {
   let deployment: Deployment;
-  beforeAll(async () => {
+  beforeEach(async () => {
     deployment = await createDeployment(engine);
   });
-  afterAll(() => deployment?.close());
+  afterEach(() => deployment?.close());
 
-  it('a database restored from an older copy, beside the newer object store, halts its logs loudly and signs nothing', async () => {
+  it('an object store that lacks what was published halts the logs at the start; once it is back, each log resumes', async () => {
+    const first = await deployment.start();
+    const journal = await Journal.begin(first.url);
+    await journal.sendMany(first.url, 6);
+    await new Follower(deployment, journal).audit(first.url);
+    await first.stop();
+    const aside = `${deployment.objectsDir}-aside`;
+    await rename(join(deployment.objectsDir, 'seals'), aside);
+    const halted = await deployment.start();
+    expect((await journal.get(halted.url, '/readyz')).status).toBe(503);
+    expect((await logs(deployment, halted.url)).out).toContain('the object store lacks seals that were published');
+    await rm(join(deployment.objectsDir, 'seals'), { recursive: true, force: true });
+    await rename(aside, join(deployment.objectsDir, 'seals'));
+
+    const { json } = await journal.get(halted.url, '/readyz');
+    for (const { log } of json['halted_logs'] as { log: string }[])
+      expect(await logs(deployment, halted.url, 'resume', log)).toMatchObject({ code: 0 });
+    expect((await journal.get(halted.url, '/readyz')).json).toMatchObject({ ready: true, halted_logs: [] });
+    await journal.sendMany(halted.url, 3);
+    for (const { read } of journal.acknowledged)
+      await until(
+        () => journal.get(halted.url, read!),
+        ({ json }) => json['confirmation_status'] === 'CONFIRMED',
+      );
+    await halted.stop();
+  }, 180_000);
+
+  it('a database restored from an older copy, beside the newer object store, halts its logs at the start, says so, and signs nothing', async () => {
     const first = await deployment.start();
     const journal = await Journal.begin(first.url);
     const follower = new Follower(deployment, journal);
@@ -29,26 +72,39 @@ describe.each(ENGINES)('on %s', (engine) => {
 
     await restore();
     const restored = await deployment.start();
-    const later = await Journal.begin(restored.url);
-    await later.sendMany(restored.url, 6);
-    const halts = await until(
-      async () => restored.logLines().filter(({ msg }) => msg === 'the log is halted'),
-      (lines) => lines.length === LOGS,
-    );
+    // Before any write: at the start.
+    const ready = await journal.get(restored.url, '/readyz');
+    expect(ready.status).toBe(503);
+    expect(ready.json).toMatchObject({ ready: false, checks: { logs: expect.stringContaining(`${LOGS} HALTED`) } });
+    const listed = ready.json['halted_logs'] as { log: string; kind: string }[];
+    expect(listed.map(({ kind }) => kind).sort()).toEqual([
+      'private statements',
+      'public events',
+      'public statements',
+      'tenancy',
+    ]);
+    const halts = restored.logLines().filter(({ msg }) => msg === 'the log is halted');
+    expect(halts).toHaveLength(LOGS);
     for (const { level, reason } of halts) {
       expect(level).toBe(60);
       expect(reason).toMatch(/^the object store has seal \d+: the database is older than what was published$/);
     }
-    const { json } = await later.get(restored.url, '/readyz');
-    expect(JSON.stringify(json)).toContain(`${LOGS} logs halted`);
-    await restored.stop();
 
-    // Nor does a new start lead past it.
-    const again = await deployment.start();
-    await later.sendMany(again.url, 3);
-    for (const { read } of later.acknowledged)
-      expect((await later.get(again.url, read!)).json['confirmation_status']).toBe('STORED');
-    await again.stop();
+    // The command line explains each log by its evidence, and resumes none.
+    const told = await logs(deployment, restored.url);
+    expect(told.out).toContain(`5 logs, ${LOGS} halted`);
+    expect(told.out.match(/database {6}seal \d+, \d+ leaves\n {2}object store {2}seal \d+, \d+ leaves/g)).toHaveLength(
+      LOGS,
+    );
+    expect(told.out).toContain('bring the newer database back');
+    const refused = await logs(deployment, restored.url, 'resume', listed[0]!.log);
+    expect(refused).toMatchObject({ code: 1, out: expect.stringContaining('still disagree') });
+
+    // Nothing that would be lost with this copy is acknowledged; what was there is read.
+    expect(await journal.send(restored.url)).toBe(false);
+    for (const { read } of journal.acknowledged.slice(0, 6))
+      expect((await journal.get(restored.url, read!)).status).toBe(200);
+    await restored.stop();
     expect(await follower.auditSealObjects()).toBe(seals);
   }, 180_000);
 });

@@ -56,8 +56,11 @@ async function published(opened: Opened, log: LogRef, leaves: number): Promise<v
 describe.each(engines())('the ledger service on %s', (engine) => {
   let opened: Opened;
   let queues: QueueBackend;
+  /** One object store for all tests: a ledger halts the logs that its object store does not know. */
+  let shared: LedgerRig;
   beforeAll(async () => {
     opened = await openEngine(engine);
+    shared = opened.rig();
     queues = postgresQueues(opened.database, silent);
   });
   afterAll(async () => {
@@ -66,7 +69,7 @@ describe.each(engines())('the ledger service on %s', (engine) => {
   });
 
   it('brings nudged entries to CONFIRMED', async () => {
-    const rig = opened.rig();
+    const rig = shared.sibling();
     const log = await rig.newLog('MMR_SHA256');
     const ledger = ledgerOf(rig, queues);
     await ledger.start();
@@ -84,7 +87,7 @@ describe.each(engines())('the ledger service on %s', (engine) => {
   });
 
   it('finds what waits in every log without any nudge, and while the queue is down', async () => {
-    const rig = opened.rig();
+    const rig = shared.sibling();
     const down = { ...queues, queue: () => ({ add: () => Promise.reject(new Error('the queue is down')) }) as never };
     const ledger = ledgerOf(rig, down);
     const logs = [];
@@ -103,7 +106,7 @@ describe.each(engines())('the ledger service on %s', (engine) => {
   });
 
   it('takes up a seal that was signed and not published, with no entry waiting', async () => {
-    const rig = opened.rig();
+    const rig = shared.sibling();
     const log = await rig.newLog('MMR_SHA256');
     const accepted = await rig.accept(log, 'asset_event', 2);
     rig.onReach = (name) => {
@@ -145,7 +148,7 @@ describe.each(engines())('the ledger service on %s', (engine) => {
   });
 
   it('tells how long the oldest entry has waited and how many logs are halted', async () => {
-    const rig = opened.rig();
+    const rig = shared.sibling();
     const ledger = ledgerOf(rig, queues);
     const [waiting, halted] = [await rig.newLog('MMR_SHA256'), await rig.newLog('MMR_SHA256')];
     expect(await ledger.lag()).toEqual({ oldestWaitingMs: 0, haltedLogs: 0 });
@@ -169,7 +172,7 @@ describe.each(engines())('the ledger service on %s', (engine) => {
   });
 
   it('lets another ledger take over at once when it stops, and goes on without a lost or doubled entry', async () => {
-    const rig = opened.rig();
+    const rig = shared.sibling();
     const other = rig.sibling();
     const log = await rig.newLog('RFC9162_SHA256');
     const accepted: string[] = [];

@@ -1,6 +1,7 @@
 import { equalBytes, toHex } from '../../core/bytes.js';
 import { type Amounts, openMeter } from '../../iam/tenancies/quota.js';
 import { walletAddresses } from '../../iam/tenancies/tenancy-store.js';
+import { logHalted } from '../../ledger/halted/log-halted.js';
 import { insertIntake } from '../../ledger/intake-store.js';
 import {
   keepPolicies,
@@ -24,6 +25,7 @@ import { type StatementAssetRef, takeStatementAssets } from '../registrations/st
 import { applyChanges } from './apply-changes.js';
 import { attachedBlobs } from './check-attachments.js';
 import { grantsForBatch } from './grants-for-batch.js';
+import { registersInHaltedLog } from './halted-target.js';
 import { keyReused } from './idempotency.js';
 import { releaseClaims, takeClaims } from './idempotency-store.js';
 import { type BatchContext, type Plan, type PlanContext, plan, planStatementAsset } from './plan.js';
@@ -34,6 +36,8 @@ export interface AcceptDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly quotas: Quotas;
+  /** Whether a log is halted: what it could never commit is refused. */
+  readonly halted: (logId: string) => boolean;
   /** Wallet addresses never change, so they are cached by tenancy. */
   readonly wallets: Map<string, string>;
 }
@@ -53,7 +57,11 @@ interface BatchResult {
  * create one resource.
  */
 export async function acceptBatch(tx: Tx, deps: AcceptDeps, submissions: readonly Submission[]): Promise<BatchResult> {
-  const { context, made } = await planContext(tx, deps, submissions);
+  const { context, made } = await planContext(
+    tx,
+    deps,
+    submissions.filter((submission) => !registersInHaltedLog(submission, deps)),
+  );
   const outcomes: Outcome[] = new Array(submissions.length);
   const drafts: Draft[] = [];
   const leaders = new Map<string, Draft>();
@@ -65,7 +73,9 @@ export async function acceptBatch(tx: Tx, deps: AcceptDeps, submissions: readonl
       return;
     }
     try {
+      if (registersInHaltedLog(submission, deps)) throw logHalted();
       const draft: Draft = { index, submission, plan: plan(submission, context), followers: [] };
+      if (draft.plan.intake.some(({ logId }) => deps.halted(logId))) throw logHalted();
       drafts.push(draft);
       if (key !== undefined) leaders.set(key, draft);
     } catch (error) {

@@ -15,7 +15,7 @@ import type { Asset } from './asset.js';
 import { listAssets } from './asset-store.js';
 import { assetsOfPolicy } from './policy-assets.js';
 
-export interface PolicyAuditDeps extends Omit<AcceptDeps, 'quotas'> {
+export interface PolicyAuditDeps extends Omit<AcceptDeps, 'quotas' | 'halted'> {
   readonly database: Database;
   readonly failpoints: Failpoints;
   /** Called after a commit for each log that has work to do. Must not throw. */
@@ -54,10 +54,10 @@ async function recordSome(
   const audit = await takePolicyAudit(tx);
   if (!audit) return undefined;
   const assets = await nextAssets(tx, audit);
-  // Events that the service itself records count against no quota.
+  // What the service itself records counts against no quota, and waits for a halted log.
   const { outcomes, logs } = await acceptBatch(
     tx,
-    { ...deps, quotas: {} },
+    { ...deps, quotas: {}, halted: () => false },
     assets.map((asset) => auditEvent(audit, asset)),
   );
   const refused = outcomes.find((outcome) => 'refused' in outcome);

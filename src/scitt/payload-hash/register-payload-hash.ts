@@ -1,5 +1,6 @@
 import { sha256 } from '../../core/sha256.js';
 import type { Failpoints } from '../../ledger/failpoints.js';
+import { logHalted } from '../../ledger/halted/log-halted.js';
 import { insertIntake } from '../../ledger/intake-store.js';
 import type { LogRef } from '../../ledger/log.js';
 import type { ReceiptWatch } from '../../ledger/receipt-watch.js';
@@ -21,6 +22,8 @@ export interface PayloadHashDeps {
   readonly reservedIssuers: readonly string[];
   readonly receipts: ReceiptWatch;
   readonly failpoints: Failpoints;
+  /** Whether a log is halted: what it could never commit is refused. */
+  readonly halted: (logId: string) => boolean;
   /** Counts a request from this address. @throws {ApiError} rate_limited */
   admit(address: string): Promise<void>;
   /** Tells the sequencer that an entry waits for the log. */
@@ -36,6 +39,7 @@ export interface PayloadHashDeps {
 export async function registerPayloadHash(deps: PayloadHashDeps, submitted: Uint8Array): Promise<string> {
   const { log } = deps;
   const { tenantId } = log;
+  if (deps.halted(log.logId)) throw logHalted();
   const examined = examineStatement(submitted);
   await resolveKey(examined, {
     issuerKeys: deps.pinned.filter(({ issuer }) => issuer === examined.issuer),

@@ -1,0 +1,127 @@
+import { recordSecurityEvent } from '../../iam/security/record-security-event.js';
+import { OPERATOR } from '../../iam/security/security-event.js';
+import { explainLog, type Finding, type LogExplanation, type SealPlace } from '../../ledger/halted/explain-log.js';
+import { clearHalt, findLogById, logsAfter } from '../../ledger/halted/halted-log-store.js';
+import type { HaltedLogs } from '../../ledger/halted/watch-halted-logs.js';
+import type { LogState } from '../../ledger/log.js';
+import { publishedSeals } from '../../ledger/seal-store.js';
+import type { Clock } from '../../platform/clock.js';
+import { ApiError } from '../../platform/errors.js';
+import type { Ids } from '../../platform/ids.js';
+import type { Logger } from '../../platform/logger.js';
+import type { ObjectStore } from '../../platform/object-store.js';
+import type { Database } from '../../platform/postgres/database.js';
+import type { Deployment } from '../deployment.js';
+import { logKind } from '../log-kind.js';
+
+export interface LogOperatorDeps {
+  readonly database: Database;
+  readonly objectStore: ObjectStore;
+  readonly deployment: Deployment;
+  readonly halted: HaltedLogs;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  nudge(tenantId: string, logId: string): void;
+}
+
+/** What the operator sees of a log: its place and its state, nothing inside it. */
+export interface LogRecord {
+  readonly identity: string;
+  readonly tenancy: string;
+  readonly kind: string;
+  readonly leaves: number;
+  readonly seal_number: number;
+  /** Why the log is halted; empty if it is not. */
+  readonly halted: string;
+}
+
+/** A seal in a record; `leaves` is -1 if the seal cannot be read. */
+interface SealRecord {
+  readonly number: number;
+  readonly leaves: number;
+}
+
+/** A log with the evidence about its last seal. */
+export interface ExplainedLog extends LogRecord {
+  readonly finding: Finding;
+  readonly database_seal: SealRecord;
+  readonly object_store_seal: SealRecord;
+}
+
+/** All logs of the deployment in the order of their ids, after the one with this id. */
+export async function listLogs(deps: LogOperatorDeps, after: string, limit: number): Promise<LogRecord[]> {
+  const logs = await deps.database.inTransaction('system', (tx) => logsAfter(tx, after, limit));
+  return logs.map((log) => logRecord(deps, log));
+}
+
+/** One log with its evidence. @throws {ApiError} not_found */
+export async function showLog(deps: LogOperatorDeps, logId: string): Promise<ExplainedLog> {
+  const { log, explanation } = await examine(deps, logId);
+  const { finding, database, objects } = explanation;
+  return {
+    ...logRecord(deps, log),
+    finding,
+    database_seal: sealRecord(database),
+    object_store_seal: sealRecord(objects ?? { number: 0n, leaves: 0n }),
+  };
+}
+
+/**
+ * Lets the sequencer take a halted log again, if the database and the object store agree about its last seal. The next
+ * round checks everything that it builds on, as every round does, and halts the log again if it finds a contradiction.
+ * @throws {ApiError} not_found; conflict if the log is not halted, or if database and object store disagree
+ */
+export async function resumeLog(deps: LogOperatorDeps, logId: string): Promise<ExplainedLog> {
+  const { log, explanation } = await examine(deps, logId);
+  if (log.halted === null) throw new ApiError('conflict', 'This log is not halted.');
+  if (explanation.finding !== 'consistent')
+    throw new ApiError(
+      'conflict',
+      'The database and the object store still disagree about this log: see docs/operate/halted-log.md.',
+    );
+  await deps.database.inTransaction('system', async (tx) => {
+    await clearHalt(tx, log);
+    if (logKind(deps.deployment, log) === 'tenancy')
+      await recordSecurityEvent(tx, deps, {
+        tenantId: log.tenantId,
+        actor: OPERATOR,
+        action: 'log.resume',
+        resource: `logs/${logId}`,
+        details: { halted: log.halted! },
+      });
+  });
+  deps.logger.warn({ tenantId: log.tenantId, logId, reason: log.halted }, 'the operator has resumed a halted log');
+  await deps.halted.refresh();
+  deps.nudge(log.tenantId, log.logId);
+  return showLog(deps, logId);
+}
+
+async function examine(
+  { database, objectStore }: LogOperatorDeps,
+  logId: string,
+): Promise<{ log: LogState; explanation: LogExplanation }> {
+  const found = await database.inTransaction('system', async (tx) => {
+    const log = await findLogById(tx, logId);
+    return log && (await publishedSeals(tx, [log]))[0];
+  });
+  if (!found) throw new ApiError('not_found', 'There is no such log.');
+  const { log, seal } = found;
+  return { log, explanation: await explainLog(objectStore, log, seal) };
+}
+
+function logRecord({ deployment }: LogOperatorDeps, log: LogState): LogRecord {
+  return {
+    identity: `logs/${log.logId}`,
+    tenancy: `tenancies/${log.tenantId}`,
+    kind: logKind(deployment, log),
+    leaves: Number(log.leaves),
+    seal_number: Number(log.sealNumber),
+    halted: log.halted ?? '',
+  };
+}
+
+const sealRecord = ({ number, leaves }: SealPlace): SealRecord => ({
+  number: Number(number),
+  leaves: leaves === undefined ? -1 : Number(leaves),
+});

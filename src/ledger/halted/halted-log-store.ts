@@ -1,0 +1,59 @@
+import type { Tx } from '../../platform/postgres/database.js';
+import type { LogRef, LogState, LogStructure } from '../log.js';
+import { COLUMNS, type LogRow, logState } from '../log-store.js';
+
+/** A log that was stopped because its history is inconsistent. */
+export interface HaltedLog extends LogRef {
+  readonly structure: LogStructure;
+  readonly reason: string;
+}
+
+/** Halted logs, by id. */
+export async function findHaltedLogs(tx: Tx, limit: number): Promise<HaltedLog[]> {
+  const rows = await tx.query<{ tenant_id: string; log_id: string; structure: LogStructure; halted: string }>(
+    `SELECT tenant_id, log_id, structure, halted FROM archivist.log WHERE halted IS NOT NULL ORDER BY log_id LIMIT $1`,
+    [limit],
+  );
+  return rows.map((row) => ({
+    tenantId: row.tenant_id,
+    logId: row.log_id,
+    structure: row.structure,
+    reason: row.halted,
+  }));
+}
+
+/** Whether a log of an organisation is not halted. @param publicTenancy owns a log that no organisation writes to directly */
+export async function anyTenancyLogRuns(tx: Tx, publicTenancy: string): Promise<boolean> {
+  const [row] = await tx.query<{ runs: boolean }>(
+    `SELECT EXISTS (SELECT FROM archivist.log
+                     WHERE structure = 'MMR_SHA256' AND tenant_id <> $1 AND halted IS NULL) AS runs`,
+    [publicTenancy],
+  );
+  return row!.runs;
+}
+
+/** Sorts before the id of every log. */
+export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+/** Logs in the order of their ids, after the one with this id. */
+export async function logsAfter(tx: Tx, logId: string, limit: number): Promise<LogState[]> {
+  const rows = await tx.query<LogRow>(
+    `SELECT ${COLUMNS} FROM archivist.log WHERE log_id > $1 ORDER BY log_id LIMIT $2`,
+    [logId, limit],
+  );
+  return rows.map(logState);
+}
+
+/** The log with this id, which no other log has. */
+export async function findLogById(tx: Tx, logId: string): Promise<LogState | undefined> {
+  const [row] = await tx.query<LogRow>(`SELECT ${COLUMNS} FROM archivist.log WHERE log_id = $1`, [logId]);
+  return row && logState(row);
+}
+
+/** Lets the sequencer take the log again. */
+export async function clearHalt(tx: Tx, log: LogRef): Promise<void> {
+  await tx.execute('UPDATE archivist.log SET halted = NULL WHERE tenant_id = $1 AND log_id = $2', [
+    log.tenantId,
+    log.logId,
+  ]);
+}
