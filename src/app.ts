@@ -9,7 +9,7 @@ import { openApiDocument } from './platform/http/openapi-2.js';
 import { openApi3Document } from './platform/http/openapi-3.js';
 import { type Route, type RouteGroup, route } from './platform/http/route.js';
 
-interface AppDeps extends PipelineDeps {
+export interface AppDeps extends PipelineDeps {
   readonly publicUrl: string;
   readonly version: string;
   /** Schemas that the OpenAPI document of the whole API names. */
@@ -68,6 +68,16 @@ export function createApp(groups: readonly RouteGroup[], others: readonly RouteG
   };
   const all = [...groups, descriptions, ...others];
   mountRoutes(app, [...all.flatMap(({ routes }) => routes), wholeDescriptionRoute(all, deps)], deps);
+  return app;
+}
+
+/** A listener for the operator's own programs: these routes, and nothing else. */
+export function createPlainApp(routes: readonly Route[], deps: PipelineDeps): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.use(securityHeaders());
+  mountRoutes(app, routes, deps);
   return app;
 }
 

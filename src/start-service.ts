@@ -1,4 +1,4 @@
-import { createApp } from './app.js';
+import { type AppDeps, createApp, createPlainApp } from './app.js';
 import { createAcceptWriter } from './archivist/accept/accept-writer.js';
 import type { FirstOwner } from './archivist/bootstrap-deployment.js';
 import type { Deployment } from './archivist/deployment.js';
@@ -25,6 +25,7 @@ import { apiReferenceRoutes } from './service/api-reference/api-reference-routes
 import { routeGroups } from './service/api-routes.js';
 import { startBackgroundJobs } from './service/background-jobs.js';
 import { listenTls } from './service/listen-tls.js';
+import { metricsRoute } from './service/metrics-route.js';
 import { type Base, type Closers, createServiceLedger, openBase, type ServiceOverrides } from './service/open-base.js';
 import type { OpenDeployment } from './service/open-deployment.js';
 import { openIdentity } from './service/open-identity.js';
@@ -182,8 +183,27 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
     publicUrl,
     health: () => serviceHealth({ database, queues, ledger, halted, deployment, keys: identity.keys }),
     rootFingerprint: () => rootFingerprint(keyThumbprint(open.manifests.current.manifest.root)),
+  });
+  const measured = metricsRoute({
+    token: config.http.metricsToken,
     metrics: async () => ({ text: await metrics.registry.metrics(), contentType: metrics.registry.contentType }),
   });
+  const appDeps: AppDeps = {
+    schemas: SCHEMA_NAMES,
+    authenticate: identity.authenticate,
+    authenticateOperator: identity.authenticateOperator,
+    ...(limiter
+      ? { admit: (principal: Principal, requests: number) => limiter.admit(principal.tenantId, requests) }
+      : {}),
+    logger,
+    answered: (operation, code, seconds) => metrics.requests.observe({ operation, status: String(code) }, seconds),
+    seconds: () => performance.now() / 1000,
+    publicUrl,
+    version: packageVersion(),
+    trustProxy: config.trustProxy,
+    corsOrigins: config.corsOrigins,
+  };
+  const apart = config.http.metrics;
   const app = createApp(
     servesInterface
       ? routeGroups({
@@ -205,26 +225,21 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
       ...(servesInterface ? [{ name: 'console', title: 'Sign-in', routes: signInRoutes(identity.people) }] : []),
       { name: 'docs', title: 'This reference', routes: apiReferenceRoutes() },
       { name: 'verify', title: 'The verifier', routes: verifyPageRoutes() },
-      { name: 'status', title: 'Status of the service', routes: status },
+      { name: 'status', title: 'Status of the service', routes: apart ? status : [...status, measured] },
     ],
-    {
-      schemas: SCHEMA_NAMES,
-      authenticate: identity.authenticate,
-      authenticateOperator: identity.authenticateOperator,
-      ...(limiter
-        ? { admit: (principal: Principal, requests: number) => limiter.admit(principal.tenantId, requests) }
-        : {}),
-      logger,
-      answered: (operation, code, seconds) => metrics.requests.observe({ operation, status: String(code) }, seconds),
-      seconds: () => performance.now() / 1000,
-      publicUrl,
-      version: packageVersion(),
-      trustProxy: config.trustProxy,
-      corsOrigins: config.corsOrigins,
-    },
+    appDeps,
   );
+  if (apart) {
+    const where = `METRICS_PORT ${apart.port} of ${apart.host} cannot be used`;
+    const listener = await explained(where, listen(createPlainApp([measured], appDeps), apart));
+    closers.push(() => listener.close());
+  }
   const { host, port } = config;
-  const server = await explained(`PORT ${port} of HOST ${host} cannot be used`, listen(app, { host, port }));
+  const { connections } = config.http;
+  const server = await explained(
+    `PORT ${port} of HOST ${host} cannot be used`,
+    listen(app, { host, port, connections }),
+  );
   closers.push(() => server.close());
   const tls = await listenTls(app, config);
   if (tls) closers.push(() => tls.close());

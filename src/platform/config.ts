@@ -16,6 +16,7 @@ import {
   type WitnessAddress,
   witnesses,
 } from './config-values.js';
+import { type HttpConfig, httpConfig, httpVariables, type TlsConfig, tlsListener } from './http-config.js';
 import type { Pkcs11Token } from './keys/pkcs11/pkcs11-uri.js';
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from './logger.js';
 import { type PayloadHashConfig, payloadHashConfig, payloadHashVariables } from './payload-hash-config.js';
@@ -45,7 +46,8 @@ export interface Config {
    * `TLS_CERTIFICATE_FILE` and `TLS_KEY_FILE`, paths of PEM files: also listen with TLS, on `TLS_PORT` (default 8443).
    * There, clients can authenticate with certificates of their tenancy's authorities.
    */
-  readonly tls: { readonly certificateFile: string; readonly keyFile: string; readonly port: number } | undefined;
+  readonly tls: TlsConfig | undefined;
+  readonly http: HttpConfig;
   /** `PUBLIC_URL`, default `http://127.0.0.1:<PORT>`: base of every URL, issuer and audience; no trailing slash. */
   readonly publicUrl: string;
   /** `CORS_ORIGINS`, such as `https://app.example,https://desk.example`, default none: pages that may send tokens. */
@@ -146,13 +148,7 @@ const environmentSchema = z.object({
   ROLE: z.enum(['all', 'api', 'ledger', 'worker']).default('all'),
   HOST: z.string().default('127.0.0.1'),
   PORT: port.default(8080),
-  TRUST_PROXY: z
-    .string()
-    .transform((text) => (/^\d{1,3}$/.test(text) ? Number(text) : text))
-    .optional(),
-  TLS_CERTIFICATE_FILE: z.string().optional(),
-  TLS_KEY_FILE: z.string().optional(),
-  TLS_PORT: port.default(8443),
+  ...httpVariables,
   PUBLIC_URL: baseUrl.optional(),
   CORS_ORIGINS: origins.default([]),
   DATA_DIR: z.string().default('./data'),
@@ -252,6 +248,7 @@ function configOf(env: Environment): Config {
     port: env.PORT,
     trustProxy: env.TRUST_PROXY,
     tls: tlsListener(env),
+    http: httpConfig(env),
     publicUrl,
     corsOrigins: env.CORS_ORIGINS,
     dataDir,
@@ -284,12 +281,6 @@ function configOf(env: Environment): Config {
     plugin: pluginConfig(env),
     failpoint: env.ARCHIVIST_FAILPOINT,
   });
-}
-
-function tlsListener(env: Environment): Config['tls'] {
-  const { TLS_CERTIFICATE_FILE: certificateFile, TLS_KEY_FILE: keyFile, TLS_PORT: port } = env;
-  if (certificateFile === undefined || keyFile === undefined) return undefined;
-  return { certificateFile: resolve(certificateFile), keyFile: resolve(keyFile), port };
 }
 
 function bootstrapPlugin(env: Environment): Config['bootstrapPlugin'] {

@@ -5,10 +5,13 @@ import { explained } from '../platform/explain-failure.js';
 import { type HttpServer, listen } from '../platform/http/http-server.js';
 
 /** Opens the listener for clients with certificates, if configured. @throws {Error} naming the variable to correct */
-export async function listenTls(handler: RequestListener, { tls, host }: Config): Promise<HttpServer | undefined> {
+export async function listenTls(
+  handler: RequestListener,
+  { tls, host, http: { connections } }: Config,
+): Promise<HttpServer | undefined> {
   if (!tls) return undefined;
   const { certificateFile, keyFile, port } = tls;
   const cert = await explained(`TLS_CERTIFICATE_FILE ${certificateFile} cannot be read`, readFile(certificateFile));
   const key = await explained(`TLS_KEY_FILE ${keyFile} cannot be read`, readFile(keyFile));
-  return explained(`TLS_PORT ${port} cannot be used`, listen(handler, { host, port }, { cert, key }));
+  return explained(`TLS_PORT ${port} cannot be used`, listen(handler, { host, port, connections }, { cert, key }));
 }

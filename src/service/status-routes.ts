@@ -5,14 +5,12 @@ import { statusPage } from './status-page.js';
 /** What the routes outside the interface need from the service. */
 interface StatusSource {
   health(): Promise<ServiceHealth>;
-  /** Prometheus text format. */
-  metrics(): Promise<{ text: string; contentType: string }>;
   readonly publicUrl: string;
   /** The one fact that a verifier must be given about this deployment. */
   rootFingerprint(): string;
 }
 
-/** Liveness, readiness, metrics and the page at `/`. They need no token and reveal nothing about tenancies. */
+/** Liveness, readiness and the page at `/`. They need no token and reveal nothing inside tenancies. */
 export function statusRoutes(source: StatusSource): Route[] {
   const shared = { method: 'GET', access: 'public', extension: true, success: 200 } as const;
   return [
@@ -33,18 +31,6 @@ export function statusRoutes(source: StatusSource): Route[] {
       handle: async () => {
         const health = await source.health();
         return { status: health.ready ? 200 : 503, body: health };
-      },
-    }),
-    route({
-      ...shared,
-      path: '/metrics',
-      operationId: 'Status_Metrics',
-      summary: 'Get metrics (Prometheus text format)',
-      codes: [],
-      rawResponse: 'text/plain',
-      handle: async () => {
-        const { text, contentType } = await source.metrics();
-        return { bytes: new TextEncoder().encode(text), contentType };
       },
     }),
     route({

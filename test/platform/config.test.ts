@@ -9,6 +9,7 @@ describe('the configuration', () => {
       role: 'all',
       host: '127.0.0.1',
       port: 8080,
+      http: { connections: { total: 4096, perAddress: 1024 }, metrics: undefined, metricsToken: undefined },
       trustProxy: undefined,
       publicUrl: 'http://127.0.0.1:8080',
       dataDir: resolve('data'),

@@ -28,6 +28,7 @@ import { grantsForBatch } from './grants-for-batch.js';
 import { registersInHaltedLog } from './halted-target.js';
 import { keyReused } from './idempotency.js';
 import { releaseClaims, takeClaims } from './idempotency-store.js';
+import { logsOf } from './logs-of-plans.js';
 import { type BatchContext, type Plan, type PlanContext, plan, planStatementAsset } from './plan.js';
 import type { Accepted, Submission } from './submission.js';
 
@@ -293,10 +294,4 @@ async function writePlans(tx: Tx, plans: readonly Plan[], batch: BatchContext): 
     batch,
     plans.flatMap((each) => each.changes),
   );
-}
-
-function logsOf(plans: readonly Plan[]): { tenantId: string; logId: string }[] {
-  const logs = new Map<string, { tenantId: string; logId: string }>();
-  for (const { intake } of plans) for (const { tenantId, logId } of intake) logs.set(logId, { tenantId, logId });
-  return [...logs.values()];
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ApiError } from '../../platform/errors.js';
 import { errorBody, refusalOf } from '../../platform/http/error-reply.js';
 import type { Principal } from '../../platform/http/principal.js';
@@ -18,6 +19,9 @@ export interface BulkKind {
 /** The result of one event: its status, and the event or the error. */
 type BulkAnswer = { readonly status: number } & Record<string, unknown>;
 
+/** Events that are read or answered in one turn of the event loop; one may have 1 MiB. */
+const PIECE = 8;
+
 /**
  * Accepts the valid events of a bulk request in one transaction. Results are in the order of the events, each as a
  * request of its own would have returned it.
@@ -29,15 +33,25 @@ export async function acceptBulk(
   items: readonly unknown[],
   kind: BulkKind,
 ): Promise<BulkAnswer[]> {
-  const read = items.map((item) => submissionOf(kind, principal, item));
+  const read = await inPieces(items, (item) => submissionOf(kind, principal, item));
   const valid = read.filter((each): each is Submission => !(each instanceof ApiError));
   const settled = valid.length === 0 ? [] : await deps.writer.acceptTogether(valid);
   const failed = settled.flatMap((outcome) => ('failed' in outcome ? [outcome.failed] : []));
   if (failed.length > 0 && failed.length === settled.length) throw failed[0];
   for (const error of failed) deps.logger.error({ err: error }, 'an event of a bulk request failed');
   const earlier = await readEarlier(deps, principal, settled, kind);
-  const answers = settled.map((outcome) => answerOf(outcome, kind, earlier));
+  const answers = await inPieces(settled, (outcome) => answerOf(outcome, kind, earlier));
   return read.map((each) => (each instanceof ApiError ? refused(each) : answers.shift()!));
+}
+
+/** Maps a list, and serves other requests between pieces of it. */
+async function inPieces<Item, Result>(items: readonly Item[], map: (item: Item) => Result): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const item of items) {
+    results.push(map(item));
+    if (results.length % PIECE === 0) await nextTurn();
+  }
+  return results;
 }
 
 function submissionOf(kind: BulkKind, principal: Principal, item: unknown): Submission | ApiError {

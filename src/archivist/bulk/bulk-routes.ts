@@ -10,7 +10,7 @@ import type { ProvenanceDeps } from '../provenance-deps.js';
 import { acceptBulk, type BulkKind } from './accept-bulk.js';
 import { assetEventBulk } from './asset-event-bulk.js';
 import { assetFreeEventBulk } from './asset-free-event-bulk.js';
-import { bulkAnswerSchema, bulkSchema, MAX_BULK_BODY } from './bulk.js';
+import { bulkAnswerSchema, bulkSchema, MAX_BULK_BODY, MAX_BULK_VALUES } from './bulk.js';
 
 /** Many asset events in one request (docs/design/README.md#data); under `-` each event names its asset. */
 export function assetEventBulkRoutes(deps: ProvenanceDeps): Route[] {
@@ -37,6 +37,7 @@ export function assetEventBulkRoutes(deps: ProvenanceDeps): Route[] {
       params: z.object({ uuid: uuidOrAllSchema }),
       body: bulkSchema,
       bodyLimit: MAX_BULK_BODY,
+      bodyValues: MAX_BULK_VALUES,
       weight: ({ events }) => events.length,
       response: bulkAnswerSchema(assetEventSchema),
       handle: ({ params, ...context }) =>
@@ -60,6 +61,7 @@ export function assetFreeEventBulkRoutes(deps: ProvenanceDeps): Route[] {
       codes: [400, 401, 403, 413, 429],
       body: bulkSchema,
       bodyLimit: MAX_BULK_BODY,
+      bodyValues: MAX_BULK_VALUES,
       weight: ({ events }) => events.length,
       response: bulkAnswerSchema(assetFreeEventSchema),
       handle: (context) => bulkReply(deps, context, assetFreeEventBulk),

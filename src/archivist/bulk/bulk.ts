@@ -4,6 +4,8 @@ import { ApiError } from '../../platform/errors.js';
 /** Most events of one bulk request, and most bytes of its body (docs/design/README.md#data). */
 const MAX_BULK_EVENTS = 1000;
 export const MAX_BULK_BODY = 8 * 1024 * 1024;
+/** Most values of that body; a hundred for each of 1,000 events. */
+export const MAX_BULK_VALUES = 100_000;
 
 /** Body of a bulk create. Events are validated one by one, so that an invalid event affects only its own result. */
 export const bulkSchema = z.object({ events: z.array(z.unknown()).min(1).max(MAX_BULK_EVENTS) });

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import busboy, { type Busboy } from 'busboy';
 import { ApiError } from '../errors.js';
+import { watchBodyPace } from './body-pace.js';
 
 /** A file of a multipart form that is being received. */
 export interface FormFile {
@@ -25,7 +26,6 @@ interface Expected {
 const BESIDE = 1024 * 1024;
 /** How much of a refused form is read and dropped: a client that is still sending would miss the refusal. */
 const DROPPED = 4 * 1024 * 1024;
-const STALLED_MS = 60_000;
 
 /**
  * Reads the one file of a multipart form (RFC 7578) while it arrives: only a few chunks are in memory at a time. Other
@@ -42,7 +42,10 @@ export async function readFormFile<Result>(
   if (Number(request.headers['content-length'] ?? 0) > expected.limit + BESIDE + DROPPED)
     throw tooLarge(expected, { connection: 'close' });
   const parser = openParser(request, expected.limit);
-  request.setTimeout(STALLED_MS, () => request.destroy());
+  request.once(
+    'close',
+    watchBodyPace(request, () => request.destroy()),
+  );
   let consumed: Promise<Result> | undefined;
   const arrived = pipeline(bounded(request, expected), parser).catch((error: unknown) => {
     throw error instanceof ApiError ? error : brokenOff();

@@ -3,7 +3,9 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ApiError } from '../errors.js';
+import { boundConnections, type ConnectionLimits, USUAL_LIMITS } from './connection-bounds.js';
 import { errorBody } from './error-reply.js';
+import { closeIfUnread } from './unread-body.js';
 
 /** A listening server. */
 export interface HttpServer {
@@ -23,6 +25,8 @@ const BOUNDS = {
   requestTimeout: 3_600_000,
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 5_000,
+  // A connection on which nothing moves: a client that does not read its response.
+  timeout: 120_000,
   maxHeaderSize: 32 * 1024,
 };
 
@@ -47,7 +51,7 @@ interface ServerCertificate {
  */
 export async function listen(
   handler: RequestListener,
-  address: { host: string; port: number },
+  address: { host: string; port: number; connections?: ConnectionLimits },
   certificate?: ServerCertificate,
 ): Promise<HttpServer> {
   const server: Server = certificate
@@ -56,6 +60,8 @@ export async function listen(
         handler,
       )
     : createServer(BOUNDS, handler);
+  boundConnections(server, address.connections ?? USUAL_LIMITS);
+  server.on('request', closeIfUnread);
   server.on('clientError', refuseUnreadable);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -135,7 +135,7 @@ async function answer(
   const context: RequestContext<unknown, unknown, unknown, Principal | undefined> = {
     params: route.params?.parse(pathParameters(request)),
     query: route.query?.parse(request.query),
-    body: route.body && readMembers(route, route.body, bodyOf(route, request, rawBody), tell),
+    body: route.body && readMembers(route, route.body, await bodyOf(route, request, rawBody), tell),
     rawBody,
     // Of the headers that Node keeps as lists, only set-cookie is an array, and no request has it.
     headers: request.headers as Record<string, string | undefined>,
@@ -175,8 +175,8 @@ function headerName(name: string): string {
   return encodeURIComponent(Buffer.from(name.slice(0, MAX_NAME)).toString());
 }
 
-function bodyOf(route: Route, request: Request, rawBody: Uint8Array): unknown {
-  const body = readJson(rawBody);
+async function bodyOf(route: Route, request: Request, rawBody: Uint8Array): Promise<unknown> {
+  const body = await readJson(rawBody, route.bodyValues);
   return route.method === 'PATCH' ? maskedBody(request.query[MASK], body) : body;
 }
 

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../errors.js';
+import { watchBodyPace } from './body-pace.js';
 
 const EMPTY = new Uint8Array();
 /** How much of a body that is too large is read and dropped: a client that is still sending would miss the refusal. */
 const DROPPED = 4 * 1024 * 1024;
-const WITHIN_MS = 60_000;
 
 /**
  * Returns the whole body of a request.
@@ -21,11 +21,11 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Uint8
   return new Promise((resolve, reject) => {
     let chunks: Uint8Array[] = [];
     let length = 0;
-    const late = setTimeout(() => {
+    const arrived = watchBodyPace(request, () => {
       request.pause();
       reject(new ApiError('bad_request', 'The body took too long.', { connection: 'close' }));
-    }, WITHIN_MS);
-    request.on('close', () => clearTimeout(late));
+    });
+    request.on('close', arrived);
     request.on('data', (chunk: Uint8Array) => {
       length += chunk.length;
       if (length <= limit) chunks.push(chunk);
@@ -35,7 +35,7 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Uint8
       reject(tooLarge(limit, { connection: 'close' }));
     });
     request.on('end', () => {
-      clearTimeout(late);
+      arrived();
       if (length > limit) reject(tooLarge(limit));
       else resolve(chunks.length === 0 ? EMPTY : chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
     });

@@ -1,0 +1,105 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { networkOf } from './network-address.js';
+
+/** Maximum number of connections of a listener. */
+export interface ConnectionLimits {
+  readonly total: number;
+  /** Of one network address: an IPv4 address or an IPv6 /64 network. */
+  readonly perAddress: number;
+}
+
+/** What a listener has unless it is told otherwise. */
+export const USUAL_LIMITS: ConnectionLimits = { total: 4096, perAddress: 1024 };
+
+/** Requests of one connection that wait for their responses; only a flood of pipelined requests has more. */
+const MOST_PIPELINED = 64;
+
+interface Connection {
+  readonly socket: Socket;
+  readonly name: string;
+  readonly network: string;
+  /** Requests that are not answered yet. */
+  requests: number;
+}
+
+/** Open connections of one network. The idle ones are in the order in which they became idle. */
+interface Network {
+  open: number;
+  readonly idle: Set<Connection>;
+}
+
+/**
+ * Keeps the number of connections of a listener within its limits. A new connection above a limit closes the one that
+ * has been idle for longest: within its own network's limit one of that network. A connection that has sent no complete
+ * request head counts as idle. If no connection is idle, the new one is closed.
+ */
+export function boundConnections(server: Server, limits: ConnectionLimits): void {
+  const open = new Map<string, Connection>();
+  const idle = new Set<Connection>();
+  const networks = new Map<string, Network>();
+
+  const networkOfConnection = (name: string): Network => {
+    const known = networks.get(name) ?? { open: 0, idle: new Set<Connection>() };
+    networks.set(name, known);
+    return known;
+  };
+
+  function setIdle(connection: Connection, isIdle: boolean): void {
+    for (const set of [idle, networkOfConnection(connection.network).idle])
+      if (isIdle) set.add(connection);
+      else set.delete(connection);
+  }
+
+  /** Makes room for one more connection; false if every connection is in use. */
+  function makeRoom(network: Network): boolean {
+    const among = network.open >= limits.perAddress ? network.idle : open.size >= limits.total ? idle : undefined;
+    if (among === undefined) return true;
+    const [oldest] = among;
+    if (!oldest) return false;
+    forget(oldest);
+    oldest.socket.destroy();
+    return makeRoom(network);
+  }
+
+  function forget(connection: Connection): void {
+    if (open.get(connection.name) !== connection) return;
+    open.delete(connection.name);
+    setIdle(connection, false);
+    const network = networkOfConnection(connection.network);
+    network.open -= 1;
+    if (network.open === 0) networks.delete(connection.network);
+  }
+
+  server.on('connection', (socket: Socket) => {
+    const network = networkOf(socket.remoteAddress);
+    const state = networkOfConnection(network);
+    if (!makeRoom(state)) {
+      socket.destroy();
+      return;
+    }
+    const connection = { socket, name: nameOf(socket), network, requests: 0 };
+    open.set(connection.name, connection);
+    networkOfConnection(network).open += 1;
+    setIdle(connection, true);
+    socket.once('close', () => forget(connection));
+  });
+
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    // With TLS, the request's socket is another object on the same connection.
+    const connection = open.get(nameOf(request.socket));
+    if (!connection) return;
+    connection.requests += 1;
+    if (connection.requests > MOST_PIPELINED) request.socket.destroy();
+    setIdle(connection, false);
+    response.once('close', () => {
+      connection.requests -= 1;
+      if (connection.requests === 0 && open.get(connection.name) === connection) setIdle(connection, true);
+    });
+  });
+}
+
+/** The same for both ends of TLS, while the connection is open. */
+function nameOf(socket: Socket): string {
+  return `${socket.remoteAddress} ${socket.remotePort}`;
+}
