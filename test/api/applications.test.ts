@@ -222,7 +222,10 @@ describe('the list of applications', () => {
   it('goes on for nobody else with the token of a page', async () => {
     const { json } = await owner.get(`${APPLICATIONS}?page_size=1`);
     const answer = await stranger.get(`${APPLICATIONS}?page_token=${json['next_page_token']}`);
-    expect([answer.status, answer.json['description']]).toEqual([400, 'page_token: belongs to another query']);
+    expect([answer.status, answer.json['description']]).toEqual([
+      400,
+      'page_token: belongs to another list or to other filters; send the parameters of the request that returned it',
+    ]);
   });
 });
 

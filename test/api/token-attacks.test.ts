@@ -281,7 +281,10 @@ describe('the page token of a list', () => {
     const forged = [flipped, bytes.subarray(16), resealed(''), resealed('key'), Buffer.from(JSON.stringify(page))];
     for (const each of forged) {
       const answer = await owner.get(`${APPLICATIONS}?page_token=${each.toString('base64url')}`);
-      expect([answer.status, answer.json['description']]).toEqual([400, 'page_token: is not one of ours']);
+      expect([answer.status, answer.json['description']]).toEqual([
+        400,
+        'page_token: is not a token of this service; send a next_page_token as it was returned, or none',
+      ]);
     }
     expect((await owner.get(`/archivist/v1/security_events?page_token=${token}`)).status).toBe(400);
     expect((await owner.get(`${APPLICATIONS}?page_token=${token}`)).status).toBe(200);

@@ -1,7 +1,7 @@
 import { ApiError } from '../../platform/errors.js';
 import { type Condition, condition } from '../../platform/listing/condition.js';
 import type { Filters } from '../../platform/listing/list-query.js';
-import { isPlainText } from '../../platform/plain-text.js';
+import { requirePlain } from '../../platform/plain-text.js';
 import { COMPLIANCE_TYPES } from './compliance-policy.js';
 
 const TEXTS: Readonly<Record<string, string>> = { display_name: 'display_name', description: 'description' };
@@ -18,7 +18,7 @@ export function policyConditions(filters: Filters): Condition[] {
     if (parameter === 'compliance_type') return typeCondition(value);
     if (parameter === 'order_by') return defaultOrder(value);
     if (!Object.hasOwn(TEXTS, parameter)) throw new ApiError('bad_request', `${parameter}: no such filter`);
-    if (!isPlainText(value)) throw new ApiError('bad_request', `${parameter}: is not a usable text`);
+    requirePlain(value, parameter);
     return condition(`p.policy ->> '${TEXTS[parameter]}' = ?`, value);
   });
 }

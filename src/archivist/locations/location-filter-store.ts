@@ -1,7 +1,7 @@
 import { ApiError } from '../../platform/errors.js';
 import { type Condition, condition } from '../../platform/listing/condition.js';
 import type { Filters } from '../../platform/listing/list-query.js';
-import { isPlainText } from '../../platform/plain-text.js';
+import { requirePlain } from '../../platform/plain-text.js';
 import { attributeCondition } from '../listing/attribute-condition.js';
 
 const ATTRIBUTES = { prefix: 'attributes.', column: 'l.attributes', indexed: {} };
@@ -20,7 +20,7 @@ export function locationConditions(filters: Filters): Condition[] {
     if (parameter.startsWith(ATTRIBUTES.prefix)) return attributeCondition(ATTRIBUTES, parameter, value);
     const column = Object.hasOwn(TEXTS, parameter) ? TEXTS[parameter] : undefined;
     if (column === undefined) throw new ApiError('bad_request', `${parameter}: no such filter`);
-    if (!isPlainText(value)) throw new ApiError('bad_request', `${parameter}: is not a usable text`);
+    requirePlain(value, parameter);
     return condition(`${column} = ?`, value);
   });
 }

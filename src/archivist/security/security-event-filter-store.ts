@@ -2,7 +2,7 @@ import { SECURITY_EVENT_TYPE } from '../../iam/security/security-event.js';
 import { ApiError } from '../../platform/errors.js';
 import { type Condition, condition, renderWhere } from '../../platform/listing/condition.js';
 import type { Filters } from '../../platform/listing/list-query.js';
-import { isPlainText } from '../../platform/plain-text.js';
+import { requirePlain } from '../../platform/plain-text.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { readTimestamp } from '../../platform/timestamps.js';
 
@@ -24,7 +24,7 @@ export function securityEventConditions(tenantId: string, filters: Filters): Con
     if (Object.hasOwn(TIMES, parameter))
       return condition(`e.created_at_ms ${TIMES[parameter]} ?`, readTimestamp(value, parameter).unixMs);
     if (!Object.hasOwn(TEXTS, parameter)) throw new ApiError('bad_request', `${parameter}: no such filter`);
-    if (!isPlainText(value)) throw new ApiError('bad_request', `${parameter}: is not a usable text`);
+    requirePlain(value, parameter);
     return condition(`${TEXTS[parameter]} = ?`, value);
   });
   // A literal, not a parameter: the planner uses the partial index only for a value that it knows.

@@ -11,7 +11,7 @@ const query = z.object({
     .regex(/^\d{0,9}$/, 'must be a number of results')
     .optional(),
   // There is never a second page, so no token can be valid.
-  page_token: z.string().max(0, 'is not one of ours').optional(),
+  page_token: z.string().max(0, 'must be empty: this list has one page').optional(),
 });
 
 const membershipSchema = z.strictObject({ identity: z.string(), display_name: z.string(), tenant_id: z.string() });

@@ -1,7 +1,7 @@
 import { ApiError } from '../../platform/errors.js';
 import { type Condition, condition } from '../../platform/listing/condition.js';
 import type { Filters } from '../../platform/listing/list-query.js';
-import { isPlainText } from '../../platform/plain-text.js';
+import { requirePlain } from '../../platform/plain-text.js';
 
 const FILTERS: Readonly<Record<string, string>> = {
   display_name: 's.display_name = ?',
@@ -17,7 +17,7 @@ export function subjectConditions(filters: Filters): Condition[] {
     if (parameter === 'order_by') return [];
     const sql = Object.hasOwn(FILTERS, parameter) ? FILTERS[parameter] : undefined;
     if (sql === undefined) throw new ApiError('bad_request', `${parameter}: no such filter`);
-    if (!isPlainText(value)) throw new ApiError('bad_request', `${parameter}: is not a usable text`);
+    requirePlain(value, parameter);
     return condition(sql, value);
   });
 }

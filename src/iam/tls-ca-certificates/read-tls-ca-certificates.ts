@@ -3,7 +3,7 @@ import type { Principal } from '../../platform/http/principal.js';
 import { type Condition, condition } from '../../platform/listing/condition.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { type Filters, readListQuery } from '../../platform/listing/list-query.js';
-import { isPlainText } from '../../platform/plain-text.js';
+import { requirePlain } from '../../platform/plain-text.js';
 import type { Database } from '../../platform/postgres/database.js';
 import type { PageTokens } from '../../platform/postgres/page-token.js';
 import { requireManager } from '../tenancies/require-manager.js';
@@ -51,7 +51,7 @@ export async function listTlsCaCertificates(
 function certificateConditions(filters: Filters): Condition[] {
   return filters.map(([parameter, value]) => {
     if (parameter !== 'display_name') throw new ApiError('bad_request', `${parameter}: no such filter`);
-    if (!isPlainText(value)) throw new ApiError('bad_request', `${parameter}: is not a usable text`);
+    requirePlain(value, parameter);
     return condition('c.display_name = ?', value);
   });
 }

@@ -66,7 +66,7 @@ export function readListQuery(query: Readonly<Record<string, unknown>>, list: st
   if (token === undefined || token === '') return { filters, pageSize };
   const page = openToken(token, list, tokens);
   if (filters.length > 0 && JSON.stringify(filters) !== JSON.stringify(page.filters)) {
-    throw new ApiError('bad_request', 'page_token: belongs to another query');
+    throw otherList();
   }
   return { filters: page.filters, pageSize, after: page.after };
 }
@@ -78,7 +78,7 @@ export function nextPageToken(list: string, query: ListQuery, lastId: string, to
 
 function openToken(token: string, list: string, tokens: PageTokens): { filters: Filters; after: string } {
   const page = tokens.open(token) as { list: string; filters: Filters; after: string };
-  if (page.list !== list) throw new ApiError('bad_request', 'page_token: belongs to another query');
+  if (page.list !== list) throw otherList();
   return page;
 }
 
@@ -105,4 +105,11 @@ function readPageSize(text: string | undefined): number {
 function single(value: unknown, name: string): string | undefined {
   if (value === undefined || typeof value === 'string') return value;
   throw new ApiError('bad_request', `${name}: must be given once`);
+}
+
+function otherList(): ApiError {
+  return new ApiError(
+    'bad_request',
+    'page_token: belongs to another list or to other filters; send the parameters of the request that returned it',
+  );
 }

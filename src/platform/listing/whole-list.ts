@@ -8,7 +8,7 @@ export const wholeListQuery = z.object({
     .string()
     .regex(/^\d{0,9}$/, 'must be a number of results')
     .optional(),
-  page_token: z.string().max(0, 'is not one of ours').optional(),
+  page_token: z.string().max(0, 'must be empty: this list has one page').optional(),
 });
 
 /** All of a list. */

@@ -28,7 +28,10 @@ export function createPageTokens(key: Uint8Array): PageTokens {
       const bytes = token.length > MAX_TOKEN ? Buffer.alloc(0) : Buffer.from(token, 'base64url');
       const page = bytes.subarray(TAG_BYTES);
       if (page.length === 0 || !timingSafeEqual(bytes.subarray(0, TAG_BYTES), tagOf(page)))
-        throw new ApiError('bad_request', 'page_token: is not one of ours');
+        throw new ApiError(
+          'bad_request',
+          'page_token: is not a token of this service; send a next_page_token as it was returned, or none',
+        );
       return JSON.parse(page.toString('utf8'));
     },
   };
