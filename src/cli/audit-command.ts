@@ -26,7 +26,7 @@ import { rootThumbprint } from './root-option.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 
 /** How to audit. */
-export interface AuditOptions {
+interface AuditOptions {
   readonly logKeys?: readonly string[];
   readonly root?: string;
   readonly verbose?: boolean;
@@ -34,7 +34,7 @@ export interface AuditOptions {
 }
 
 /** The result of an audit. */
-export interface AuditReport {
+interface AuditReport {
   readonly sound: boolean;
   readonly logs: { name: string; leaves: string; seals: string; faults: number }[];
   readonly leavesPerSecond: number;

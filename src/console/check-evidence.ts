@@ -88,7 +88,7 @@ async function answer(
 }
 
 /** A check of evidence, by the keys that it is given. */
-export type Check = (trust: GivenTrust) => Promise<EvidenceVerdict>;
+type Check = (trust: GivenTrust) => Promise<EvidenceVerdict>;
 
 /**
  * Checks under the root key that the reader trusts, under the reader's keys, or else under the root key that the first key

@@ -6,7 +6,7 @@ const BLOB = /^blobs\/(.+)$/;
 const MASSIFS = 'verifiabledata/merklelogs/';
 
 /** How an object of the store relates to a copy of the database. */
-export type Belonging = 'belongs' | 'later' | 'not copied';
+type Belonging = 'belongs' | 'later' | 'not copied';
 
 /**
  * Returns the function that tells which objects belong to a copy. Only objects that never change are copied. The

@@ -14,7 +14,7 @@ export interface CopiedObject extends HashedFile {
   readonly key: string;
 }
 
-export interface CopiedObjects {
+interface CopiedObjects {
   readonly objects: readonly CopiedObject[];
   /** How many of them were not in the backup folder before. */
   readonly added: number;

@@ -14,7 +14,7 @@ import { type CopiedState, copiedState } from './copied-state-store.js';
 import { type HashedFile, writeJsonLines } from './hashed-file.js';
 
 /** What one snapshot of the database was written to. */
-export interface DumpedDatabase {
+interface DumpedDatabase {
   readonly state: CopiedState;
   readonly migrations: readonly string[];
   readonly tables: readonly (CopiedTable & { readonly rows: number; readonly file: string })[];

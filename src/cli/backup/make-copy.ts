@@ -19,7 +19,7 @@ export const SEALED_KEYS = 'keys.zip.age';
 /** Of a copy that is not complete; the next run removes it. */
 const UNFINISHED = '.unfinished';
 
-export interface CopyRequest {
+interface CopyRequest {
   readonly config: Config;
   readonly folder: string;
   /** age recipients of the keys; undefined copies no keys. */

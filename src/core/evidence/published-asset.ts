@@ -10,7 +10,7 @@ import { UsageError } from './usage-error.js';
 import type { EvidenceVerdict } from './verify-evidence.js';
 
 /** Reads a URL of the service. @throws {UsageError} when it does not answer */
-export type ReadUrl = (url: string) => Promise<Uint8Array>;
+type ReadUrl = (url: string) => Promise<Uint8Array>;
 
 /** Reads a JSON object of the service. @throws {UsageError} */
 export async function readObject(url: string, read: ReadUrl): Promise<Record<string, unknown>> {

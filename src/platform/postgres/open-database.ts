@@ -17,7 +17,7 @@ export function embeddedCopyFolder(dataDir: string): string {
 }
 
 /** How to open a database. */
-export interface OpenOptions {
+interface OpenOptions {
   /** Also opens a database into which a restore has not finished. */
   readonly restoring?: boolean;
 }

@@ -20,7 +20,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 export const CLUSTER = 'postgres';
 
 /** How to open an embedded database. */
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   /** Also opens a database into which a restore has not finished. */
   readonly restoring?: boolean;
   readonly files?: (cluster: string) => DurableFiles;

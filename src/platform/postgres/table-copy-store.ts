@@ -5,7 +5,7 @@ import type { Tx } from './database.js';
 export type OwnerClient = Pick<pg.ClientBase, 'query'>;
 
 /** A column that is copied, with the type that its text is cast to. */
-export interface CopiedColumn {
+interface CopiedColumn {
   readonly name: string;
   readonly type: string;
 }
@@ -149,7 +149,7 @@ export async function appliedMigrations(client: OwnerClient): Promise<string[]> 
 }
 
 /** What a database holds of this program. */
-export type PlaceState = 'empty' | 'restoring' | 'in use';
+type PlaceState = 'empty' | 'restoring' | 'in use';
 
 /** Returns whether our schema is missing, half restored, or in use. */
 export async function placeState(client: OwnerClient): Promise<PlaceState> {
