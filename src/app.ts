@@ -61,10 +61,11 @@ export function createApp(groups: readonly RouteGroup[], others: readonly RouteG
   app.set('query parser', 'simple');
   if (deps.trustProxy !== undefined) app.set('trust proxy', deps.trustProxy);
   app.use(securityHeaders());
+  const documents = new Map(groups.map((group) => [group.name, lazily(() => documentOf(group, deps))]));
   const descriptions = {
     name: 'v2/openapi',
     title: 'OpenAPI documents',
-    routes: [...groups.map((group) => descriptionRoute(group, deps)), documentRoute(groups, deps)],
+    routes: [...groups.map((group) => descriptionRoute(group, documents.get(group.name)!)), documentRoute(documents)],
   };
   const all = [...groups, descriptions, ...others];
   mountRoutes(app, [...all.flatMap(({ routes }) => routes), wholeDescriptionRoute(all, deps)], deps);
@@ -111,13 +112,23 @@ function securityHeaders(): RequestHandler {
   };
 }
 
-function documentOf(group: RouteGroup, deps: AppDeps): Record<string, unknown> {
+function documentOf(group: RouteGroup, deps: AppDeps): Document {
   return openApiDocument(group.routes, { title: group.title, version: deps.version, publicUrl: deps.publicUrl });
 }
 
+type Document = Record<string, unknown>;
+
+/** The documents take a fifth of a start to make, so each is made when it is first asked for. */
+function lazily(make: () => Document): () => Document {
+  let made: Document | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
 /** `/archivist/<name>:openapi`, as the interface spells it. */
-function descriptionRoute(group: RouteGroup, deps: AppDeps): Route {
-  const body = documentOf(group, deps);
+function descriptionRoute(group: RouteGroup, document: () => Document): Route {
   return route({
     method: 'GET',
     path: `/archivist/${group.name}\\:openapi`,
@@ -126,13 +137,12 @@ function descriptionRoute(group: RouteGroup, deps: AppDeps): Route {
     access: 'public',
     success: 200,
     codes: [429],
-    handle: async () => ({ body }),
+    handle: async () => ({ body: document() }),
   });
 }
 
 /** `/archivist/v2/openapi?interface=<name>`, by our name or the original's. */
-function documentRoute(groups: readonly RouteGroup[], deps: AppDeps): Route {
-  const documents = new Map(groups.map((group) => [group.name, documentOf(group, deps)]));
+function documentRoute(documents: ReadonlyMap<string, () => Document>): Route {
   return route({
     method: 'GET',
     path: '/archivist/v2/openapi',
@@ -143,9 +153,9 @@ function documentRoute(groups: readonly RouteGroup[], deps: AppDeps): Route {
     codes: [400, 404],
     query: z.object({ interface: z.string() }),
     handle: async ({ query }) => {
-      const body = documents.get(ORIGINAL_NAMES.get(query.interface) ?? query.interface);
-      if (!body) throw new ApiError('not_found', `interface: must be one of ${[...documents.keys()].join(', ')}`);
-      return { body };
+      const document = documents.get(ORIGINAL_NAMES.get(query.interface) ?? query.interface);
+      if (!document) throw new ApiError('not_found', `interface: must be one of ${[...documents.keys()].join(', ')}`);
+      return { body: document() };
     },
   });
 }
@@ -156,7 +166,6 @@ Get a token with client credentials, then send it as \`Authorization: Bearer …
 
 /** `/openapi.json`: all routes in one document. */
 function wholeDescriptionRoute(groups: readonly RouteGroup[], deps: AppDeps): Route {
-  let document: Record<string, unknown> | undefined;
   const described: Route = route({
     method: 'GET',
     path: '/openapi.json',
@@ -167,11 +176,11 @@ function wholeDescriptionRoute(groups: readonly RouteGroup[], deps: AppDeps): Ro
     success: 200,
     codes: [],
     response: z.record(z.string(), z.unknown()),
-    handle: async () => ({ body: document, headers: PUBLIC_DOCUMENT }),
+    handle: async () => ({ body: document(), headers: PUBLIC_DOCUMENT }),
   });
   const itself = { name: 'openapi.json', title: 'OpenAPI document of the whole API', routes: [described] };
   const { version, publicUrl, schemas } = deps;
   const about = { title: 'vcon-archivist', description: ABOUT, version, publicUrl, schemas };
-  document = openApi3Document([...groups, itself], { ...about, tokenPath: TOKEN_PATH });
+  const document = lazily(() => openApi3Document([...groups, itself], { ...about, tokenPath: TOKEN_PATH }));
   return described;
 }

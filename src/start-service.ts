@@ -97,14 +97,18 @@ async function startParts(
   const here = createServiceLedger(config, base, base.metrics);
   const apart = config.role === 'all' && database.engine === 'PostgreSQL';
   const ledger = (apart && overrides.ledgerThread?.(config, here, base.metrics)) || here;
-  closers.push(() => ledger.stop());
-  if (config.role === 'all' || config.role === 'ledger') await ledger.start();
+  // The thread loads its modules while this one starts the rest.
+  const ledgerStarted = config.role === 'all' || config.role === 'ledger' ? ledger.start() : Promise.resolve();
+  closers.push(async () => {
+    await ledgerStarted.catch(() => undefined);
+    await ledger.stop();
+  });
   const nudge = (tenantId: string, logId: string) => ledger.nudge(tenantId, logId);
   const { deployment, keyring } = open;
   await startBackgroundJobs(config, { ...base, deployment, keyring, nudge }, (end) => closers.push(end));
   const witnessing = await runWitnesses(config, { ...base, ...open, nudge: ledger.nudge });
   if (witnessing) closers.push(() => witnessing.close());
-  const { server, tls, identity } = await startServer(config, base, ledger, closers);
+  const { server, tls, identity } = await startServer(config, base, { ledger, ledgerStarted }, closers);
   const link =
     config.role === 'all' || config.role === 'worker'
       ? await runConserverLink({ config, ownPort: server.port, ...base })
@@ -132,7 +136,12 @@ async function startParts(
 }
 
 /** Starts the HTTP server: the interface for roles that serve it; health and metrics for all. */
-async function startServer(config: Config, base: Base, ledger: Ledger, closers: Closers) {
+async function startServer(
+  config: Config,
+  base: Base,
+  { ledger, ledgerStarted }: { ledger: Ledger; ledgerStarted: Promise<void> },
+  closers: Closers,
+) {
   const { database, queues, open, clock, ids, logger, metrics, failpoints, objectStore } = base;
   const { deployment, keyring } = open;
   const { publicUrl } = config;
@@ -229,6 +238,7 @@ async function startServer(config: Config, base: Base, ledger: Ledger, closers: 
     ],
     appDeps,
   );
+  await ledgerStarted;
   if (apart) {
     const where = `METRICS_PORT ${apart.port} of ${apart.host} cannot be used`;
     const listener = await explained(where, listen(createPlainApp([measured], appDeps), apart));

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createTransport } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 import { replaceFile } from './durable-file.js';
 import type { Ids } from './ids.js';
 import type { Logger } from './logger.js';
@@ -39,14 +39,23 @@ export function createSendMail(deps: {
   });
   if (smtpUrl !== undefined) {
     const timeouts = { connectionTimeout: WITHIN_MS, greetingTimeout: WITHIN_MS, socketTimeout: WITHIN_MS };
-    const transport = createTransport({ url: smtpUrl, ...timeouts });
-    return async (mail) => void (await transport.sendMail(envelope(mail)));
+    let transport: Promise<Transporter> | undefined;
+    return async (mail) => {
+      transport ??= loadMailer().then((createTransport) => createTransport({ url: smtpUrl, ...timeouts }));
+      await (await transport).sendMail(envelope(mail));
+    };
   }
-  const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return async (mail) => {
+    const createTransport = await loadMailer();
+    const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
     const { message } = await composer.sendMail(envelope(mail));
     const path = join(folder, `${ids.uuid()}.eml`);
     await replaceFile(path, message as Buffer, 0o600);
     logger.warn({ path }, 'SMTP_URL is not set: an e-mail was written to a file');
   };
+}
+
+/** Most processes never send an e-mail, and loading the library would delay every start. */
+async function loadMailer() {
+  return (await import('nodemailer')).createTransport;
 }

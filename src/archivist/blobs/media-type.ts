@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import { fileTypeFromStream } from 'file-type';
 
 /** Declared types that mean nothing: the generic type for bytes, and the default type of a form part. */
 const SAYS_NOTHING = new Set(['application/octet-stream', 'text/plain']);
@@ -17,6 +16,8 @@ const CONTROLS = /(?![\t\n\v\f\r])\p{Control}/u;
  */
 export async function mediaType(declared: string, open: () => Promise<Readable>): Promise<string> {
   if (!SAYS_NOTHING.has(declared) && declared.length <= LONGEST) return declared;
+  // Loaded with the first file that needs it: most starts do not.
+  const { fileTypeFromStream } = await import('file-type');
   const found = await withStream(open, (content) => fileTypeFromStream(content).catch(() => undefined));
   if (found) return found.mime;
   const isText = declared === 'text/plain' && (await withStream(open, beginsAsText));

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { syncFile, syncFolder } from '../durable-file.js';
 import { DurableFiles } from './durable-files.js';
+import { copyPreparedCluster } from './prepared-cluster.js';
 
 /**
  * Start options of the engine. Without -F it syncs; with the fdatasync method, it did not sync every commit in tests.
@@ -15,15 +16,15 @@ export function openCluster(files: DurableFiles): Promise<PGlite> {
 }
 
 /**
- * Creates a cluster if it does not exist; it is complete and on disk before it gets its name. This is needed because
- * the engine writes a new cluster without syncing, and accepts a partial one as complete. A crash leaves a temporary
- * folder that the next start removes.
+ * Creates a cluster if it does not exist, from the build's archive if there is one; it is complete and on disk before
+ * it gets its name. This is needed because the engine writes a new cluster without syncing, and accepts a partial one as
+ * complete. A crash leaves a temporary folder that the next start removes.
  */
 export async function makeCluster(cluster: string): Promise<void> {
   if (await exists(cluster)) return;
   const unfinished = `${cluster}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });
-  await (await openCluster(new DurableFiles(unfinished))).close();
+  if (!(await copyPreparedCluster(unfinished))) await (await openCluster(new DurableFiles(unfinished))).close();
   await syncTree(unfinished);
   await rename(unfinished, cluster);
   await syncFolder(dirname(cluster));
@@ -37,10 +38,13 @@ async function exists(path: string): Promise<boolean> {
 }
 
 async function syncTree(folder: string): Promise<void> {
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) await syncTree(path);
-    else if (entry.isFile()) await syncFile(path);
-  }
+  const entries = await readdir(folder, { withFileTypes: true });
+  await Promise.all(
+    entries.map((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return syncTree(path);
+      return entry.isFile() ? syncFile(path) : undefined;
+    }),
+  );
   await syncFolder(folder);
 }

@@ -1,7 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { runMigrations as migrateQueue } from 'bullmq';
-import { runner } from 'node-pg-migrate';
 import type { ClientBase } from 'pg';
 import { SERVICE_ROLE } from './service-role.js';
 import { appliedMigrations } from './table-copy-store.js';
@@ -24,8 +23,10 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} };
  * @throws {Error} if a newer version has migrated the database
  */
 export async function migrate(client: ClientBase): Promise<void> {
-  await requireKnownMigrations(await appliedMigrations(client));
-  await migrateTables(client);
+  const applied = await appliedMigrations(client);
+  const known = await knownMigrations();
+  requireKnownMigrations(applied, known);
+  if (applied.length < known.length) await migrateTables(client);
   await migrateQueueTables(client);
 }
 
@@ -38,9 +39,8 @@ export async function knownMigrations(): Promise<string[]> {
     .sort();
 }
 
-async function requireKnownMigrations(applied: readonly string[]): Promise<void> {
-  const known = new Set(await knownMigrations());
-  const newer = applied.find((name) => !known.has(name));
+function requireKnownMigrations(applied: readonly string[], known: readonly string[]): void {
+  const newer = applied.find((name) => !known.includes(name));
   if (newer !== undefined)
     throw new Error(
       `a newer version of vcon-archivist has migrated it (${newer} is unknown to this version): start that version, or restore a copy that was made before the upgrade`,
@@ -49,6 +49,8 @@ async function requireKnownMigrations(applied: readonly string[]): Promise<void>
 
 /** Runs our migrations, at most `count` of them. */
 export async function migrateTables(client: ClientBase, count?: number): Promise<void> {
+  // Only a new or an older database needs it, and loading it takes longer than all checks of a start.
+  const { runner } = await import('node-pg-migrate');
   await runner({
     dbClient: client,
     dir: MIGRATIONS,

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
+/** The build's folder, from a built file and from a source. */
+const FOLDERS = ['../../prepared', '../../../dist/src/prepared'].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+);
+
+/**
+ * Copies the empty, migrated cluster that the build has made into a new folder. False, and no folder, if there is none
+ * for exactly this version of the engine and these migrations.
+ */
+export async function copyPreparedCluster(target: string, folders: readonly string[] = FOLDERS): Promise<boolean> {
+  const name = await archiveName();
+  const archive = (await Promise.all(folders.map((folder) => read(join(folder, name))))).find(Boolean);
+  if (!archive) return false;
+  const { unzipSync } = await import('fflate');
+  const members = Object.entries(unzipSync(archive));
+  await mkdir(target, { mode: 0o700 });
+  // A folder comes before what is in it.
+  for (const [path] of members) if (path.endsWith('/')) await mkdir(join(target, path), { mode: 0o700 });
+  const files = members.filter(([path]) => !path.endsWith('/'));
+  await Promise.all(files.map(([path, bytes]) => writeFile(join(target, path), bytes, { mode: 0o600 })));
+  return true;
+}
+
+/**
+ * Stores the archive of an empty, migrated cluster for first starts to copy, unless it is already there.
+ * @param make creates the cluster and returns it as a zip file
+ */
+export async function prepareCluster(make: () => Promise<Uint8Array>, folder = FOLDERS[0]!): Promise<void> {
+  const path = join(folder, await archiveName());
+  if (await read(path)) return;
+  const archive = await make();
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  await writeFile(`${path}.unfinished`, archive);
+  await rename(`${path}.unfinished`, path);
+}
+
+/** Changes with the engine's version and with every byte of a migration. */
+async function archiveName(): Promise<string> {
+  const hash = createHash('sha256').update(await engineVersion());
+  for (const file of (await readdir(MIGRATIONS)).sort()) hash.update(await readFile(join(MIGRATIONS, file)));
+  return `${hash.digest('hex').slice(0, 32)}.zip`;
+}
+
+/** The engine's package does not export its own description, so it is found beside the engine's files. */
+async function engineVersion(): Promise<string> {
+  const entry = createRequire(import.meta.url).resolve('@electric-sql/pglite');
+  const { version } = JSON.parse(await readFile(join(dirname(dirname(entry)), 'package.json'), 'utf8'));
+  return String(version);
+}
+
+function read(path: string): Promise<Buffer | undefined> {
+  return readFile(path).catch(() => undefined);
+}
