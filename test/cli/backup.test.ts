@@ -50,6 +50,15 @@ describe.each(ENGINES)('backup and restore on %s', { timeout: 300_000 }, (engine
   const copies = async () => (await readdir(join(backup, 'copies'))).filter((name) => !name.startsWith('.')).sort();
   const databases: string[] = [];
 
+  /** Waits until each of these events is under a published seal. */
+  async function confirmed(url: string, entries: Journal['acknowledged']): Promise<void> {
+    for (const { read } of entries)
+      await until(
+        async () => (await journal.get(url, read!)).json['confirmation_status'],
+        (status) => status === 'CONFIRMED',
+      );
+  }
+
   /** An empty place: folders, and on a server an empty database. */
   async function emptyPlace(name: string, on: string = engine): Promise<Record<string, string>> {
     const folder = join(deployment.folder, name);
@@ -108,6 +117,7 @@ describe.each(ENGINES)('backup and restore on %s', { timeout: 300_000 }, (engine
     expect(await copies()).toEqual([made.name]);
     // The service went on.
     await journal.sendMany(service.url, 6);
+    await confirmed(service.url, journal.acknowledged);
     await service.stop();
     await wait(1_000);
     const second = await cli(source, 'backup', backup, '--recipient', recipient, '--json');
@@ -153,11 +163,7 @@ describe.each(ENGINES)('backup and restore on %s', { timeout: 300_000 }, (engine
     // The logs go on where they were.
     const before = journal.acknowledged.length;
     await journal.sendMany(service.url, 3);
-    for (const { read } of journal.acknowledged.slice(before))
-      await until(
-        async () => (await journal.get(service.url, read!)).json['confirmation_status'],
-        (status) => status === 'CONFIRMED',
-      );
+    await confirmed(service.url, journal.acknowledged.slice(before));
     await service.stop();
   });
 
