@@ -13,7 +13,7 @@ const ADVICE: Readonly<Record<ExplainedLog['finding'], string>> = {
   objects_differ:
     'the database and the object store come from different histories: restore both from the same moment, then run "vcon-archivist logs resume"',
   consistent:
-    'database and object store agree, so rows of the database contradict each other: run "vcon-archivist audit", restore a sound copy, then run "vcon-archivist logs resume"',
+    'database and object store agree about the last seal. If the reason names the object store, run "vcon-archivist logs resume". If not, run "vcon-archivist audit" and restore a sound copy of the database that is not older',
 };
 
 function logLine({ identity, kind, leaves, seal_number, halted }: LogRecord): string {

@@ -25,6 +25,12 @@ export interface LogOperatorDeps {
   nudge(tenantId: string, logId: string): void;
 }
 
+/**
+ * The reasons that end when the right objects are back (seal-object.ts). No other halt is lifted: a restored copy may be
+ * older than what was published although nothing here shows it, and a newer or sound database is not halted anyway.
+ */
+const OBJECTS_AT_FAULT = /^(published seal \d+ is not in the object store|the object store has another seal \d+ )/;
+
 /** What the operator sees of a log: its place and its state, nothing inside it. */
 export interface LogRecord {
   readonly identity: string;
@@ -68,13 +74,18 @@ export async function showLog(deps: LogOperatorDeps, logId: string): Promise<Exp
 }
 
 /**
- * Lets the sequencer take a halted log again, if the database and the object store agree about its last seal. The next
+ * Lets the sequencer take a log again that was halted because of the object store, if both agree about its last seal. The next
  * round checks everything that it builds on, as every round does, and halts the log again if it finds a contradiction.
  * @throws {ApiError} not_found; conflict if the log is not halted, or if database and object store disagree
  */
 export async function resumeLog(deps: LogOperatorDeps, logId: string): Promise<ExplainedLog> {
   const { log, explanation } = await examine(deps, logId);
   if (log.halted === null) throw new ApiError('conflict', 'This log is not halted.');
+  if (!OBJECTS_AT_FAULT.test(log.halted))
+    throw new ApiError(
+      'conflict',
+      'This log was not halted because of the object store: only another copy of the database helps. See docs/operate/halted-log.md.',
+    );
   if (explanation.finding !== 'consistent')
     throw new ApiError(
       'conflict',
