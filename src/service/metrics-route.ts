@@ -3,7 +3,7 @@ import { ApiError } from '../platform/errors.js';
 import { type Route, route } from '../platform/http/route.js';
 
 /** The metrics of this process. */
-export interface MetricsSource {
+interface MetricsSource {
   /** Prometheus text format. */
   metrics(): Promise<{ text: string; contentType: string }>;
   /** The bearer token to require; undefined if everybody may read the metrics. */
