@@ -96,7 +96,7 @@ function reportText({ copy, manifest, objects, published, halted, faults, open }
     ...[...halted].map(([log, reason]) => `HALTED  ${names.get(log)}: ${reason}`),
     ...(halted.size > 0
       ? [
-          'Halted logs sign nothing more. Restore a newer database if there is one. If not, the logs can only continue as a fork that names what was lost: see docs/operate.',
+          'Halted logs sign nothing more. Restore a newer database if there is one; if it is lost, keep this one for reading and start a new deployment. See docs/operate/backup.md and docs/operate/halted-log.md.',
         ]
       : []),
     ...faults.slice(0, MOST_SHOWN).map((fault) => `FAULT   ${fault}`),

@@ -151,13 +151,20 @@ export async function appliedMigrations(client: OwnerClient): Promise<string[]> 
 /** What a database holds of this program. */
 type PlaceState = 'empty' | 'restoring' | 'in use';
 
-/** Returns whether our schema is missing, half restored, or in use. */
+/** Returns whether a database holds nothing, a half restored copy, or a deployment. Tables without rows are nothing. */
 export async function placeState(client: OwnerClient): Promise<PlaceState> {
   const { rows } = await client.query<{ comment: string | null }>(
     `SELECT obj_description(oid, 'pg_namespace') AS comment FROM pg_namespace WHERE nspname = 'archivist'`,
   );
-  if (!rows[0]) return 'empty';
-  return rows[0].comment === RESTORING ? 'restoring' : 'in use';
+  if (rows[0]?.comment === RESTORING) return 'restoring';
+  for (const table of ['archivist.deployment', 'bullmq.job']) if (await hasRows(client, table)) return 'in use';
+  return 'empty';
+}
+
+async function hasRows(client: OwnerClient, table: string): Promise<boolean> {
+  const { rows } = await client.query<{ there: boolean }>('SELECT to_regclass($1) IS NOT NULL AS there', [table]);
+  if (!rows[0]!.there) return false;
+  return (await client.query(`SELECT FROM ${table} LIMIT 1`)).rows.length > 0;
 }
 
 /** Creates our schema with the mark of an unfinished restore; drops what an earlier attempt left. */
