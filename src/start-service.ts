@@ -239,6 +239,8 @@ async function startServer(
     appDeps,
   );
   await ledgerStarted;
+  // The start of the ledger can halt logs.
+  await halted.refresh();
   if (apart) {
     const where = `METRICS_PORT ${apart.port} of ${apart.host} cannot be used`;
     const listener = await explained(where, listen(createPlainApp([measured], appDeps), apart));

@@ -22,8 +22,7 @@ export function ledgerThread(config: Config, here: Ledger, metrics: LedgerMetric
   let thread: Worker | undefined;
   const tell = (message: ToLedger): void => thread?.postMessage(message);
 
-  function hear(message: FromLedger): void {
-    if (message === 'started') return;
+  function hear(message: Exclude<FromLedger, 'started'>): void {
     (metrics[message.metric] as (...values: unknown[]) => void)(...message.values);
   }
 
@@ -31,10 +30,14 @@ export function ledgerThread(config: Config, here: Ledger, metrics: LedgerMetric
     ...here,
     nudge: (tenantId, logId) => tell({ nudge: [tenantId, logId] }),
     async start() {
-      thread = new Worker(new URL('./ledger-worker.js', import.meta.url), { workerData: config });
-      await once(thread, 'message');
-      thread.on('message', hear);
-      thread.on('error', (error) => {
+      const worker = new Worker(new URL('./ledger-worker.js', import.meta.url), { workerData: config });
+      thread = worker;
+      await new Promise<void>((resolve, reject) => {
+        worker.once('error', reject);
+        // Its first messages can be metrics of rounds that run before it has started.
+        worker.on('message', (message: FromLedger) => (message === 'started' ? resolve() : hear(message)));
+      });
+      worker.on('error', (error) => {
         throw error;
       });
     },
