@@ -177,13 +177,13 @@ function* rowsOfBundle(set: EvidenceSet, donors: readonly EvidenceSet[], members
   for (const [file, bytes] of Object.entries(set.bundle)) {
     const { [file]: _, ...rest } = set.bundle;
     yield row('removed', file, rest);
-    yield row('overwritten', file, { ...rest, [file]: GARBAGE });
+    yield row('overwritten', file, { ...set.bundle, [file]: GARBAGE });
     const others = donors.flatMap((donor) => (donor.bundle[file] ? [[donor.name, donor.bundle[file]] as const] : []));
-    for (const [name, other] of others) yield row(`of ${name}`, file, { ...rest, [file]: other });
+    for (const [name, other] of others) yield row(`of ${name}`, file, { ...set.bundle, [file]: other });
     const splice = file.endsWith('.json') ? spliceJson : /\.(cose|sth|cbor)$/.test(file) ? spliceCbor : undefined;
     if (!members || !splice) continue;
     for (const each of splice(bytes, others))
-      yield row(`${each.member.join(' › ')} ${each.change}`, file, { ...rest, [file]: each.bytes }, each.member);
+      yield row(`${each.member.join(' › ')} ${each.change}`, file, { ...set.bundle, [file]: each.bytes }, each.member);
   }
 }
 
