@@ -5,18 +5,15 @@ import { TEXTS } from './texts.js';
 type Check = (tell: (done: string) => void) => Promise<CheckResult>;
 
 /**
- * Runs a check again whenever one of its inputs changes; only the newest answer is shown.
+ * Runs a check again whenever one of its inputs changes. From the moment of the change until the new answer there is
+ * progress, so that no answer counts for files or keys that it is not about.
  * @param check undefined as long as there is nothing to check
  */
 export function useCheck(check: Check | undefined, inputs: readonly unknown[]) {
-  const [result, setResult] = useState<CheckResult | undefined>();
-  const [progress, setProgress] = useState<string | undefined>();
+  const [answer, setAnswer] = useState<{ readonly result: CheckResult; readonly inputs: readonly unknown[] }>();
+  const [progress, setProgress] = useState('');
   useEffect(() => {
-    if (!check) {
-      setResult(undefined);
-      setProgress(undefined);
-      return undefined;
-    }
+    if (!check) return setAnswer(undefined);
     let isCurrent = true;
     setProgress('');
     check((done) => isCurrent && setProgress(done))
@@ -24,14 +21,13 @@ export function useCheck(check: Check | undefined, inputs: readonly unknown[]) {
         console.error(error);
         return { problem: 'not_evidence', detail: TEXTS.failed, files: [] };
       })
-      .then((found) => {
-        if (!isCurrent) return;
-        setResult(found);
-        setProgress(undefined);
+      .then((result) => {
+        if (isCurrent) setAnswer({ result, inputs });
       });
     return () => {
       isCurrent = false;
     };
   }, inputs as unknown[]);
-  return { result, progress };
+  const isCurrent = answer?.inputs.every((input, at) => input === inputs[at]);
+  return check ? { result: answer?.result, progress: isCurrent ? undefined : progress } : {};
 }
