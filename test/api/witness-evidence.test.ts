@@ -176,7 +176,8 @@ describe('the bundle of an event that witnesses have vouched for', () => {
       'another root under the cosignatures',
       'inclusion_path_invalid',
       (opened) => {
-        opened[PROOF] = utf8(textOf(opened, PROOF).replace(/\n\n(\S+\n\d+\n)\S/, '\n\n$1/'));
+        const root = /(?<=\n\n\S+\n\d+\n)\S/;
+        opened[PROOF] = utf8(textOf(opened, PROOF).replace(root, (first) => (first === '/' ? '+' : '/')));
       },
     ],
     [

@@ -78,6 +78,8 @@ async function openPage(browser: Browser, url: string, options: BrowserContextOp
     if (request.url() !== url && !/^(?:data|blob):/.test(request.url())) complaints.push(request.url());
   });
   await page.goto(url);
+  // A browser takes no keys before it has painted.
+  await page.evaluate('new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)))');
   const heading = page.locator('.banner h2');
   const settled = () => page.locator('.result[aria-busy=false]').waitFor();
   return {

@@ -137,6 +137,7 @@ describe.skipIf(!chromiumPath)('the verifier in a browser', { timeout: 120_000 }
       expect(await open.outcome()).toBe('Keys are missing');
       await open.give(manifest);
       await open.page.locator('.banner.verified').waitFor();
+      await open.page.waitForFunction("JSON.parse(localStorage.getItem('vcon-archivist.verifier')).manifest");
       await open.page.reload();
       // From here on the browser has fingerprint and key list.
       for (const files of [
