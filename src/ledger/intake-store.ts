@@ -49,35 +49,21 @@ export async function insertIntake(tx: Tx, rows: readonly IntakeRow[]): Promise<
   );
 }
 
-/** The oldest entries that can be committed now, in id order; a statement only after its bytes are stored. */
-export async function committableEntries(tx: Tx, log: LogRef, limit: number): Promise<WaitingEntry[]> {
-  const rows = await tx.query<WaitingRow>(
-    `SELECT i.entry_id, i.entry_kind, i.entry_tenant_id
-       FROM archivist.intake i
-      WHERE i.tenant_id = $1 AND i.log_id = $2
-        AND (i.entry_kind <> 'statement' OR EXISTS (
-              SELECT FROM archivist.statement s WHERE s.tenant_id = i.entry_tenant_id AND s.event_id = i.entry_id))
-      ORDER BY i.entry_id
-      LIMIT $3`,
-    [log.tenantId, log.logId, limit],
-  );
+/** Before every entry. */
+export const FIRST_ENTRY = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * The oldest waiting entries after `after`, in id order. Reads only the rows that it returns, regardless of how many
+ * wait; `after` skips those that this process has removed and the database still keeps for older transactions.
+ */
+export async function waitingEntries(tx: Tx, log: LogRef, after: string, limit: number): Promise<WaitingEntry[]> {
+  const rows = await tx.query<WaitingRow>(WAITING_ENTRIES, [log.tenantId, log.logId, after, limit]);
   return rows.map(waitingEntry);
 }
 
-/** The oldest waiting statements that are not signed yet. */
-export async function unsignedStatements(tx: Tx, log: LogRef, limit: number): Promise<WaitingEntry[]> {
-  const rows = await tx.query<WaitingRow>(
-    `SELECT i.entry_id, i.entry_kind, i.entry_tenant_id
-       FROM archivist.intake i
-      WHERE i.tenant_id = $1 AND i.log_id = $2 AND i.entry_kind = 'statement'
-        AND NOT EXISTS (
-              SELECT FROM archivist.statement s WHERE s.tenant_id = i.entry_tenant_id AND s.event_id = i.entry_id)
-      ORDER BY i.entry_id
-      LIMIT $3`,
-    [log.tenantId, log.logId, limit],
-  );
-  return rows.map(waitingEntry);
-}
+/** A statement with the parameters tenancy, log, entry and limit. */
+export const WAITING_ENTRIES = `SELECT entry_id, entry_kind, entry_tenant_id FROM archivist.intake
+  WHERE tenant_id = $1 AND log_id = $2 AND entry_id > $3 ORDER BY entry_id LIMIT $4`;
 
 /** Whether this entry still waits for the log. */
 export async function isWaiting(tx: Tx, log: LogRef, entryId: string): Promise<boolean> {

@@ -4,9 +4,14 @@ import type { Tx } from '../platform/postgres/database.js';
 import type { LeafEntry, WaitingEntry } from './leaf-source.js';
 import type { LedgerContext } from './ledger-context.js';
 import type { LogRef } from './log.js';
-import { statementEntries } from './statement-store.js';
+import { type StoredStatement, statementEntries } from './statement-store.js';
 
 const statementLeaf = rfc9162LeafWith(nodeSha256);
+
+/** The leaf of a statement, from its bytes. */
+export function statementLeafEntry({ eventId, entry }: StoredStatement): LeafEntry {
+  return { entryId: eventId, leaf: () => statementLeaf(entry) };
+}
 
 /** Leaves of these entries by entry id: of statements from their stored bytes, of events from the leaf source. */
 export async function leafEntries(
@@ -17,14 +22,12 @@ export async function leafEntries(
 ): Promise<Map<string, LeafEntry>> {
   const statements = entries.filter((entry) => entry.entryKind === 'statement');
   const events = entries.filter((entry) => entry.entryKind !== 'statement');
-  const stored = await statementEntries(
-    tx,
-    statements.map((entry) => ({ tenantId: entry.entryTenantId, eventId: entry.entryId })),
-  );
-  const leaves: LeafEntry[] = stored.map((statement) => ({
-    entryId: statement.eventId,
-    leaf: () => statementLeaf(statement.entry),
-  }));
-  if (events.length > 0) leaves.push(...(await context.leafSource.leaves(tx, log, events)));
-  return new Map(leaves.map((leaf) => [leaf.entryId, leaf]));
+  const [stored, eventLeaves] = await Promise.all([
+    statementEntries(
+      tx,
+      statements.map((entry) => ({ tenantId: entry.entryTenantId, eventId: entry.entryId })),
+    ),
+    events.length > 0 ? context.leafSource.leaves(tx, log, events) : [],
+  ]);
+  return new Map([...stored.map(statementLeafEntry), ...eventLeaves].map((leaf) => [leaf.entryId, leaf]));
 }

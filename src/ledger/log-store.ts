@@ -105,6 +105,17 @@ export async function boundIdleTime(tx: Tx): Promise<void> {
   await tx.query(`SELECT set_config('idle_in_transaction_session_timeout', $1, true)`, [`${LEASE_SECONDS}s`]);
 }
 
+/**
+ * Makes the rest of this transaction read by keys and in the order of an index: a batch knows every row that it wants,
+ * and the statistics of tables that fill and empty within seconds mislead the planner.
+ */
+export async function readByKey(tx: Tx): Promise<void> {
+  await tx.query(
+    `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+            set_config('enable_sort', 'off', true)`,
+  );
+}
+
 /** Lets the next sequencer take over at once, if the lease is still this one. */
 export async function releaseLease(tx: Tx, lease: LogState): Promise<void> {
   await tx.execute(
@@ -128,10 +139,11 @@ function requireOneRow(touched: number): void {
 }
 
 /**
- * Moves the log from `old` to its new size, only if it is exactly at `old`, sealed, under the same lease.
+ * Moves the log from `old` to its next size and seal, only if it is exactly at `old`, sealed and published, under the
+ * same lease.
  * @throws {LeaseLost}; the caller's transaction then stores nothing
  */
-export async function swapSize(
+export async function swapGrown(
   tx: Tx,
   old: LogState,
   next: { readonly size: bigint; readonly leaves: bigint; readonly lastIdtimestamp: bigint },
@@ -139,10 +151,10 @@ export async function swapSize(
   requireOneRow(
     await tx.execute(
       `UPDATE archivist.log
-          SET size = $5, leaves = $6, last_idtimestamp = $7,
-              lease_until = clock_timestamp() + make_interval(secs => $8)
+          SET size = $5, leaves = $6, last_idtimestamp = $7, seal_number = $8::bigint + 1, sealed_size = $5,
+              lease_until = clock_timestamp() + make_interval(secs => $9)
         WHERE tenant_id = $1 AND log_id = $2 AND size = $3 AND sealed_size = $3 AND lease_epoch = $4
-          AND halted IS NULL`,
+          AND seal_number = $8 AND published_number = $8 AND halted IS NULL`,
       [
         old.tenantId,
         old.logId,
@@ -151,6 +163,7 @@ export async function swapSize(
         next.size,
         next.leaves,
         uint64ToBytes(next.lastIdtimestamp),
+        old.sealNumber,
         LEASE_SECONDS,
       ],
     ),
@@ -174,8 +187,11 @@ export async function swapSeal(tx: Tx, old: LogState): Promise<void> {
   );
 }
 
-/** Marks the last seal as published: from then on it can back receipts. @throws {LeaseLost} */
-export async function swapPublished(tx: Tx, old: LogState): Promise<void> {
+/**
+ * Marks the last seal as published: from then on it can back receipts. Renews the lease, or ends it with the round.
+ * @throws {LeaseLost}
+ */
+export async function swapPublished(tx: Tx, old: LogState, lease: 'renewed' | 'ended' = 'renewed'): Promise<void> {
   requireOneRow(
     await tx.execute(
       `UPDATE archivist.log
@@ -183,7 +199,14 @@ export async function swapPublished(tx: Tx, old: LogState): Promise<void> {
               lease_until = clock_timestamp() + make_interval(secs => $6)
         WHERE tenant_id = $1 AND log_id = $2 AND seal_number = $3 AND published_number = $4 AND lease_epoch = $5
           AND halted IS NULL`,
-      [old.tenantId, old.logId, old.sealNumber, old.publishedNumber, old.leaseEpoch, LEASE_SECONDS],
+      [
+        old.tenantId,
+        old.logId,
+        old.sealNumber,
+        old.publishedNumber,
+        old.leaseEpoch,
+        lease === 'renewed' ? LEASE_SECONDS : 0,
+      ],
     ),
   );
 }

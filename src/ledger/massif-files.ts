@@ -15,6 +15,11 @@ const HEAD_MASSIF_MS = 60_000;
 export interface MassifFiles {
   /** Writes the seal's file each time; its massif when the massif is full or new, and otherwise once a minute. */
   put(context: LedgerContext, log: LogState, seal: SealRow): Promise<void>;
+  /**
+   * Writes the files of every seal that another sequencer has published after this one: it went on while this one was
+   * stopped, and its files must not stay replaced by the older ones of this one.
+   */
+  putNewer(context: LedgerContext, log: LogState, seal: SealRow): Promise<void>;
 }
 
 async function putMassif(context: LedgerContext, log: LogState, massif: number, leaves: bigint): Promise<void> {
@@ -54,16 +59,10 @@ export function createMassifFiles(): MassifFiles {
   }
 
   return {
-    async put(context, log, seal) {
-      await putFiles(context, log, seal, false);
-      // While this sequencer was stopped, another one may have gone on: older files must not be written last.
-      let last = seal;
-      for (;;) {
-        const newer = await newerSeal(context, log, last);
-        if (!newer) return;
+    put: (context, log, seal) => putFiles(context, log, seal, false),
+    async putNewer(context, log, seal) {
+      for (let newer = await newerSeal(context, log, seal); newer; newer = await newerSeal(context, log, newer))
         await putFiles(context, log, newer, true);
-        last = newer;
-      }
     },
   };
 }

@@ -70,18 +70,38 @@ export async function readNodeRange(tx: Tx, log: LogRef, from: bigint, to: bigin
   });
 }
 
+/** The nodes of the last page of a log of this size, if the page is not full; at most 31. */
+export function readOpenPage(tx: Tx, log: LogRef, size: bigint): Promise<Uint8Array[]> {
+  return readNodeRange(tx, log, size - (size % NODES_A_PAGE), size);
+}
+
+/** The part of these nodes, the last of a log of this size, that is on a page which is not full. */
+export function openPageOf(size: bigint, nodes: readonly Uint8Array[]): readonly Uint8Array[] {
+  const begun = Number(size % NODES_A_PAGE);
+  return begun === 0 ? [] : nodes.slice(-begun);
+}
+
 /**
- * Stores new nodes, the first of which has index `size`: a partly filled page is rewritten, the others are inserted.
+ * Stores new nodes, the first of which has index `size`: a partly filled page, whose nodes are given, is rewritten, and
+ * the others are inserted. Both statements are sent at once.
  */
-export async function appendNodes(tx: Tx, log: LogRef, size: bigint, nodes: readonly Uint8Array[]): Promise<void> {
-  const begun = size % NODES_A_PAGE;
-  const kept = await readNodeRange(tx, log, size - begun, size);
-  const all = [...kept, ...nodes];
+export async function appendNodes(
+  tx: Tx,
+  log: LogRef,
+  size: bigint,
+  openPage: readonly Uint8Array[],
+  nodes: readonly Uint8Array[],
+): Promise<void> {
+  const all = [...openPage, ...nodes];
   const pages = Array.from({ length: Math.ceil(all.length / Number(NODES_A_PAGE)) }, (_, offset) => ({
     page: pageOf(size) + BigInt(offset),
     nodes: concatBytes(...all.slice(offset * Number(NODES_A_PAGE), (offset + 1) * Number(NODES_A_PAGE))),
   }));
-  if (begun > 0n) await rewritePage(tx, log, pages.shift()!);
+  const rewritten = openPage.length > 0 ? rewritePage(tx, log, pages.shift()!) : undefined;
+  await Promise.all([rewritten, insertPages(tx, log, pages)]);
+}
+
+async function insertPages(tx: Tx, log: LogRef, pages: readonly PageRow[]): Promise<void> {
   if (pages.length === 0) return;
   await tx.execute(
     `INSERT INTO archivist.node_page (tenant_id, log_id, page, nodes)

@@ -1,26 +1,27 @@
 import type { LedgerContext } from './ledger-context.js';
 import type { LogState } from './log.js';
-import { LogInconsistent } from './log-inconsistent.js';
+import { LeaseLost, LogInconsistent } from './log-inconsistent.js';
 import { boundIdleTime, leasedLog, swapPublished } from './log-store.js';
 import type { MassifFiles } from './massif-files.js';
 import { checkNoLaterSeal, sealObjectBytes, sealObjectKey } from './seal-object.js';
-import { findSeal } from './seal-store.js';
+import { findSeal, type SealRow } from './seal-store.js';
 
 /**
- * Publishes the last seal in three steps: under its number, which is create-only; as the files that clients read; in
- * the log's row. From then on it can back receipts. Every step is idempotent, so the next round finishes what a crash
- * interrupts. Resolves with the log as it is then; unchanged if the last seal is already published.
+ * Publishes the last seal of a log in three steps: under its number, which is create-only; as the files that clients
+ * read; in the log's row. From then on it can back receipts. Every step is idempotent, so the next round finishes what
+ * a crash interrupts. Resolves with the log as it is then.
+ * @param lease what becomes of the lease with the last step
  * @throws {LeaseLost} if this holder no longer holds the log
  * @throws {LogInconsistent} if the object store has a different seal under this number, or a later one
  */
-export async function publishSeal(context: LedgerContext, files: MassifFiles, lease: LogState): Promise<LogState> {
-  if (lease.sealNumber === lease.publishedNumber) return lease;
+export async function publishSeal(
+  context: LedgerContext,
+  files: MassifFiles,
+  log: LogState,
+  seal: SealRow,
+  lease: 'renewed' | 'ended' = 'renewed',
+): Promise<LogState> {
   await context.failpoints.reach('publish.before');
-  const { log, seal } = await context.database.inTransaction('system', async (tx) => {
-    const current = await leasedLog(tx, lease);
-    return { log: current, seal: await findSeal(tx, current, current.sealNumber) };
-  });
-  if (!seal) throw new LogInconsistent(`seal ${log.sealNumber} is not stored`);
   await checkNoLaterSeal(context.objectStore, log);
   const key = sealObjectKey(log.logId, seal.sealNumber);
   if ((await context.objectStore.putNew(key, sealObjectBytes(log.structure, seal))) === 'different')
@@ -28,12 +29,31 @@ export async function publishSeal(context: LedgerContext, files: MassifFiles, le
   await context.failpoints.reach('publish.numbered');
   if (log.structure === 'MMR_SHA256') await files.put(context, log, seal);
   await context.failpoints.reach('publish.files');
-  await context.database.inTransaction('system', async (tx) => {
-    await boundIdleTime(tx);
-    await swapPublished(tx, log);
-    await context.failpoints.reach('publish.inside');
-  });
+  try {
+    await context.database.inTransaction('system', async (tx) => {
+      await Promise.all([boundIdleTime(tx), swapPublished(tx, log, lease)]);
+      await context.failpoints.reach('publish.inside');
+    });
+  } catch (error) {
+    if (error instanceof LeaseLost && log.structure === 'MMR_SHA256') await files.putNewer(context, log, seal);
+    throw error;
+  }
   context.published(log);
   await context.failpoints.reach('publish.after');
   return { ...log, publishedNumber: log.sealNumber, publishedSize: log.sealedSize };
+}
+
+/** Publishes the last seal if a crash left it unpublished, and resolves with the log as it is then. */
+export async function publishStoredSeal(
+  context: LedgerContext,
+  files: MassifFiles,
+  lease: LogState,
+): Promise<LogState> {
+  if (lease.sealNumber === lease.publishedNumber) return lease;
+  const { log, seal } = await context.database.inTransaction('system', async (tx) => {
+    const current = await leasedLog(tx, lease);
+    return { log: current, seal: await findSeal(tx, current, current.sealNumber) };
+  });
+  if (!seal) throw new LogInconsistent(`seal ${log.sealNumber} is not stored`);
+  return publishSeal(context, files, log, seal);
 }

@@ -2,12 +2,14 @@ import type { Ids } from '../platform/ids.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import { createCommitNudge } from './commit-nudge.js';
 import { findSuspectLogs } from './halted/find-suspect-logs.js';
+import { createIntakeCursors } from './intake-cursors.js';
 import type { LedgerContext } from './ledger-context.js';
 import type { LogRef, LogState } from './log.js';
 import { createMassifFiles } from './massif-files.js';
 import { createRepeat } from './repeat.js';
 import { createRoundQueue } from './round-queue.js';
 import { type RoundState, runRound } from './run-round.js';
+import { createSealMemory } from './seal-memory.js';
 import { type LedgerLag, sequencerLag } from './sequencer-lag.js';
 import { logsWithWork } from './work-store.js';
 
@@ -48,7 +50,14 @@ export interface Ledger {
 /** One round of one log, measured. */
 function measuredRounds(deps: LedgerDeps, holder: string): (log: LogRef) => Promise<boolean> {
   const { clock, metrics } = deps;
-  const state: RoundState = { context: deps, holder, files: createMassifFiles(), committed: metrics.batchCommitted };
+  const state: RoundState = {
+    context: deps,
+    holder,
+    files: createMassifFiles(),
+    memory: createSealMemory(),
+    cursors: createIntakeCursors(),
+    committed: metrics.batchCommitted,
+  };
   return async (log) => {
     const begun = clock.now();
     let outcome: 'done' | 'failed' = 'failed';

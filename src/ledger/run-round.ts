@@ -1,65 +1,131 @@
-import { commitBatch } from './commit-batch.js';
+import type { Tx } from '../platform/postgres/database.js';
+import { type Frontier, readFrontier } from './frontier.js';
+import { growLog } from './grow-log.js';
+import type { IntakeCursors } from './intake-cursors.js';
 import type { LedgerContext } from './ledger-context.js';
 import type { LogRef, LogState } from './log.js';
 import { ClockSkewed, LeaseLost, LogInconsistent } from './log-inconsistent.js';
-import { haltLog, releaseLease, takeLease } from './log-store.js';
+import { keyIdOf, logSigner } from './log-keys.js';
+import { boundIdleTime, haltLog, leasedLog, readByKey, releaseLease, takeLease } from './log-store.js';
 import type { MassifFiles } from './massif-files.js';
-import { publishSeal } from './publish-seal.js';
-import { sealLog } from './seal-log.js';
+import { publishSeal, publishStoredSeal } from './publish-seal.js';
+import type { SealMemory } from './seal-memory.js';
 import { checkLastSealObject } from './seal-object.js';
-import { findSeal } from './seal-store.js';
-import { signStatements } from './sign-statements.js';
+import { sealUnsealed } from './seal-unsealed.js';
+import { readBatch, type WaitingBatch } from './waiting-batch.js';
 
 /** The round ends after this many batches, so that a busy log does not keep others waiting. */
 const BATCHES = 8;
 /** If the clocks of the process and the database differ by more than this, no times are assigned. */
 const MAX_SKEW_MS = 5_000;
 
-/** What a process keeps between the rounds of its logs. */
+/** What a process keeps between the rounds of its logs. Losing it costs time only. */
 export interface RoundState {
   readonly context: LedgerContext;
   /** Names this process in the leases it takes. */
   readonly holder: string;
   readonly files: MassifFiles;
+  readonly memory: SealMemory;
+  readonly cursors: IntakeCursors;
   /** Called after each committed batch. */
   readonly committed: (leaves: number) => void;
 }
 
-async function leaseLog({ context, holder }: RoundState, ref: LogRef): Promise<LogState | undefined> {
+/** The facts of one batch. */
+interface Facts {
+  readonly frontier: Frontier;
+  readonly batch: WaitingBatch;
+}
+
+/** A round that has the lease. */
+interface LeasedRound {
+  readonly log: LogState;
+  /** Undefined if the last seal must first be completed; an error if the stored facts contradict themselves. */
+  readonly facts: Facts | LogInconsistent | undefined;
+}
+
+async function readFacts(tx: Tx, { context, memory, cursors }: RoundState, log: LogState): Promise<Facts> {
+  const [frontier, batch] = await Promise.all([
+    readFrontier(tx, context, memory, log),
+    cursors.first(log, context.clock.now(), (after) => readBatch(tx, context, log, after)),
+  ]);
+  return { frontier, batch };
+}
+
+/** Takes the lease and reads the first batch's facts in the same transaction. */
+async function leaseRound(state: RoundState, ref: LogRef): Promise<LeasedRound | undefined> {
+  const { context, holder } = state;
   const before = context.clock.now();
-  const taken = await context.database.inTransaction('system', (tx) => takeLease(tx, ref, holder));
-  if (!taken) return undefined;
-  const after = context.clock.now();
-  const skew = Math.max(before - taken.databaseMs, taken.databaseMs - after);
-  if (skew > MAX_SKEW_MS) {
-    await context.database.inTransaction('system', (tx) => releaseLease(tx, taken.log));
-    throw new ClockSkewed(
-      `the clock differs from the database's by ${Math.round(skew / 1_000)} s: the sequencer does not run`,
-    );
-  }
-  return taken.log;
+  let skew = 0;
+  const round = await context.database.inTransaction('system', async (tx) => {
+    const [, , taken] = await Promise.all([boundIdleTime(tx), readByKey(tx), takeLease(tx, ref, holder)]);
+    if (!taken) return undefined;
+    skew = Math.max(before - taken.databaseMs, taken.databaseMs - context.clock.now());
+    const { log } = taken;
+    if (skew > MAX_SKEW_MS || log.size !== log.sealedSize || log.sealNumber !== log.publishedNumber)
+      return { log, facts: undefined };
+    // The lease must be stored even then: only its holder can halt the log.
+    const facts = await readFacts(tx, state, log).catch((error: unknown) => {
+      if (error instanceof LogInconsistent) return error;
+      throw error;
+    });
+    return { log, facts };
+  });
+  if (!round || skew <= MAX_SKEW_MS) return round;
+  await context.database.inTransaction('system', (tx) => releaseLease(tx, round.log));
+  throw new ClockSkewed(
+    `the clock differs from the database's by ${Math.round(skew / 1_000)} s: the sequencer does not run`,
+  );
 }
 
-/** Publishes a sealed state, seals a committed one and publishes it; this also completes what a crash interrupted. */
-async function finish({ context, files }: RoundState, log: LogState): Promise<LogState> {
-  const published = await publishSeal(context, files, log);
-  return publishSeal(context, files, await sealLog(context, published));
+/** Completes the last seal, then reads the first batch's facts. */
+async function recoverFacts(state: RoundState, leased: LogState): Promise<Facts> {
+  const { context, files, memory } = state;
+  const published = await publishStoredSeal(context, files, leased);
+  const log = await publishStoredSeal(context, files, await sealUnsealed(context, memory, published));
+  return context.database.inTransaction('system', async (tx) => {
+    const [, current] = await Promise.all([readByKey(tx), leasedLog(tx, log)]);
+    return readFacts(tx, state, current);
+  });
 }
 
-async function runBatches(state: RoundState, leased: LogState): Promise<boolean> {
-  const { context } = state;
-  let log = await finish(state, leased);
-  // Also before anything is committed: if the database is older than what was published, its intake stays unchanged.
-  const seal = await context.database.inTransaction('system', (tx) => findSeal(tx, leased, log.sealNumber));
-  await checkLastSealObject(context.objectStore, log, seal);
-  for (let batch = 0; batch < BATCHES; batch += 1) {
-    const signed = await signStatements(context, log);
-    const grown = await commitBatch(context, log);
-    if (grown.leaves > log.leaves) state.committed(Number(grown.leaves - log.leaves));
-    else if (signed === 0) return false;
-    log = await finish(state, grown);
+/** Whether work is left, and whether the lease has already ended. */
+interface RoundEnd {
+  readonly more: boolean;
+  readonly released: boolean;
+}
+
+async function runBatches(state: RoundState, { log, facts }: LeasedRound): Promise<RoundEnd> {
+  const { context, cursors } = state;
+  if (facts instanceof LogInconsistent) throw facts;
+  let { frontier, batch } = facts ?? (await recoverFacts(state, log));
+  // Before anything is committed: if the database is older than what was published, its intake stays unchanged.
+  await checkLastSealObject(context.objectStore, frontier.log, frontier.seal);
+  for (let count = 1; batch.entries.length > 0; count += 1) {
+    const before = frontier.log;
+    const grown = await growLog(context, state.memory, frontier, batch);
+    if (grown.log.leaves > before.leaves) state.committed(Number(grown.log.leaves - before.leaves));
+    cursors.passed(before, batch.entries.at(-1)!.entryId);
+    const ends = !batch.more || count === BATCHES || keyIdOf(logSigner(context, before)) !== grown.keyId;
+    frontier = grown.log.leaves === before.leaves ? frontier : await publishGrown(state, grown, ends);
+    if (ends) return { more: batch.more, released: frontier.log.leaves > before.leaves };
+    batch = await nextBatch(state, frontier.log, batch.entries.at(-1)!.entryId);
   }
-  return true;
+  return { more: false, released: false };
+}
+
+async function publishGrown(state: RoundState, grown: Frontier, ends: boolean): Promise<Frontier> {
+  const { context, files } = state;
+  const before = grown.log;
+  const log = await publishSeal(context, files, before, grown.seal!, ends ? 'ended' : 'renewed');
+  return { ...grown, log };
+}
+
+function nextBatch({ context }: RoundState, log: LogState, after: string): Promise<WaitingBatch> {
+  return context.database.inTransaction('system', async (tx) => {
+    const [, batch] = await Promise.all([readByKey(tx), readBatch(tx, context, log, after)]);
+    return batch;
+  });
 }
 
 async function halt({ context }: RoundState, log: LogState, reason: string): Promise<void> {
@@ -68,31 +134,34 @@ async function halt({ context }: RoundState, log: LogState, reason: string): Pro
   else context.logger.warn({ logId: log.logId, reason }, 'another sequencer has taken the log over');
 }
 
+async function release({ context }: RoundState, log: LogState): Promise<void> {
+  await context.database
+    .inTransaction('system', (tx) => releaseLease(tx, log))
+    .catch((error: unknown) =>
+      context.logger.warn({ err: error, logId: log.logId }, 'the lease was not released; it expires by itself'),
+    );
+}
+
 /**
- * Runs one round of one log: signs, commits, seals and publishes, a few batches of it. Nothing is kept in memory: after
- * a failure at any point, the next round continues from the rows. Resolves with whether work is left; with false, at
- * once, if another sequencer has the log.
+ * Runs one round of one log: signs, commits, seals and publishes, a few batches of it. What is kept in memory only
+ * saves work: after a failure at any point, the next round continues from the rows. Resolves with whether work is left;
+ * with false, at once, if another sequencer has the log.
  * @throws {ClockSkewed} and every error of the database, the object store or a key; the log is then as after a crash
  * there
  */
 export async function runRound(state: RoundState, ref: LogRef): Promise<boolean> {
-  const log = await leaseLog(state, ref);
-  if (!log) return false;
+  const round = await leaseRound(state, ref);
+  if (!round) return false;
+  let end: RoundEnd = { more: false, released: false };
   try {
-    return await runBatches(state, log);
+    end = await runBatches(state, round);
   } catch (error) {
-    if (error instanceof LogInconsistent) {
-      await halt(state, log, error.message);
-      return false;
-    }
-    if (!(error instanceof LeaseLost)) throw error;
-    state.context.logger.warn({ logId: log.logId }, 'another sequencer has taken the log over');
-    return false;
+    if (error instanceof LogInconsistent) await halt(state, round.log, error.message);
+    else if (error instanceof LeaseLost)
+      state.context.logger.warn({ logId: round.log.logId }, 'another sequencer has taken the log over');
+    else throw error;
   } finally {
-    await state.context.database
-      .inTransaction('system', (tx) => releaseLease(tx, log))
-      .catch((error: unknown) =>
-        state.context.logger.warn({ err: error, logId: log.logId }, 'the lease was not released; it expires by itself'),
-      );
+    if (!end.released) await release(state, round.log);
   }
+  return end.more;
 }

@@ -11,6 +11,7 @@ import type { LogState } from './log.js';
 import { LogInconsistent } from './log-inconsistent.js';
 import { ownTrust } from './log-keys.js';
 import { readNodes } from './node-page-store.js';
+import type { SealMemory } from './seal-memory.js';
 import { findSeal, type SealRow } from './seal-store.js';
 import { treeRoot } from './tree-root.js';
 
@@ -37,24 +38,40 @@ async function verifySignedState(context: LedgerContext, log: LogState, seal: Se
  * here, before new nodes are built on it.
  * @throws {LogInconsistent}
  */
-export async function sealedState(tx: Tx, context: LedgerContext, log: LogState): Promise<SealedState> {
+export async function sealedState(
+  tx: Tx,
+  context: LedgerContext,
+  memory: SealMemory,
+  log: LogState,
+): Promise<SealedState> {
   if (log.sealNumber === 0n) {
     if (log.sealedSize !== 0n) throw new LogInconsistent('the log has a sealed size and no seal');
     return { seal: undefined, peaks: [] };
   }
-  const seal = await findSeal(tx, log, log.sealNumber);
+  const indices = peakIndices(log.sealedSize);
+  const [seal, nodeAt] = await Promise.all([findSeal(tx, log, log.sealNumber), readNodes(tx, log, indices)]);
   if (seal?.size !== log.sealedSize)
     throw new LogInconsistent(`seal ${log.sealNumber} is not the one that was swapped in`);
-  const indices = peakIndices(log.sealedSize);
-  const nodeAt = await readNodes(tx, log, indices);
   const peaks = indices.map(nodeAt);
+  await checkSigned(context, memory, log, seal, peaks);
+  return { seal, peaks };
+}
+
+async function checkSigned(
+  context: LedgerContext,
+  memory: SealMemory,
+  log: LogState,
+  seal: SealRow,
+  peaks: readonly Uint8Array[],
+): Promise<void> {
   if (!equalBytes(treeRoot(log.structure, peaks), seal.root))
     throw new LogInconsistent(`the stored nodes do not hash up to the root of seal ${seal.sealNumber}`);
+  if (memory.knows(log, seal.signed, peaks)) return;
   try {
     await verifySignedState(context, log, seal, peaks);
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
     throw new LogInconsistent(`seal ${seal.sealNumber} does not verify over the stored nodes: ${error.message}`);
   }
-  return { seal, peaks };
+  memory.remember(log, seal.signed, peaks);
 }

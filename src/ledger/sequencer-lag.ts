@@ -1,4 +1,5 @@
 import type { Database } from '../platform/postgres/database.js';
+import { uuidTimeMs } from './uuid-time.js';
 import { owedWork } from './work-store.js';
 
 /** The pending work of the ledger at this moment. */
@@ -7,12 +8,6 @@ export interface LedgerLag {
   readonly oldestWaitingMs: number;
   /** Logs that were stopped and wait for an operator. */
   readonly haltedLogs: number;
-}
-
-/** When a UUIDv7 was created, in Unix milliseconds (RFC 9562 section 5.7); undefined for other versions. */
-export function uuidTimeMs(uuid: string): number | undefined {
-  const hex = uuid.replaceAll('-', '');
-  return hex[12] === '7' ? Number.parseInt(hex.slice(0, 12), 16) : undefined;
 }
 
 /** Reads the pending work from the rows, for all processes. */

@@ -1,62 +1,43 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { createSign1, encodeSign1 } from '../core/cose/sign1.js';
+import type { Signer } from '../core/cose/signature.js';
 import { eventStatement } from '../core/statement/event-statement.js';
-import { unsignedStatements } from './intake-store.js';
-import type { StatementToSign, WaitingEntry } from './leaf-source.js';
+import type { StatementToSign } from './leaf-source.js';
 import type { LedgerContext } from './ledger-context.js';
-import type { LogRef } from './log.js';
-import { insertStatements } from './statement-store.js';
+import type { StoredStatement } from './statement-store.js';
 
-const BATCH = 500;
+/** So many signatures take a few milliseconds; requests that came meanwhile are then served first. */
+const AT_ONCE = 50;
 
-interface Unsigned extends StatementToSign {
-  readonly entry: WaitingEntry;
+/** A statement to sign and the tenancy that stores it. */
+export interface UnsignedStatement extends StatementToSign {
+  readonly entryTenantId: string;
 }
 
-async function unsignedContents(context: LedgerContext, log: LogRef): Promise<Unsigned[]> {
-  return context.database.inTransaction('system', async (tx) => {
-    const entries = await unsignedStatements(tx, log, BATCH);
-    if (entries.length === 0) return [];
-    const contents = new Map((await context.statementSource.contents(tx, entries)).map((each) => [each.entryId, each]));
-    const missing = entries.filter((entry) => !contents.has(entry.entryId)).map((entry) => entry.entryId);
-    if (missing.length > 0) context.logger.error({ logId: log.logId, missing }, 'waiting statements have no content');
-    return entries.flatMap((entry) => {
-      const found = contents.get(entry.entryId);
-      return found ? [{ entry, ...found }] : [];
-    });
-  });
-}
-
-/**
- * Signs at most one batch of waiting statements of a log, and stores each once; needs no lease and holds no lock. If
- * two processes do this at once, the bytes that are stored first are the statement. Resolves with the number of signed
- * statements.
- */
-export async function signStatements(context: LedgerContext, log: LogRef): Promise<number> {
-  await context.failpoints.reach('sign.before');
-  const unsigned = await unsignedContents(context, log);
-  if (unsigned.length === 0) return 0;
+/** Signs statements, in their order. Nothing is stored: the bytes that the log commits to are the statement. */
+export async function signStatements(
+  context: LedgerContext,
+  unsigned: readonly UnsignedStatement[],
+): Promise<StoredStatement[]> {
+  const signed: StoredStatement[] = [];
+  if (unsigned.length === 0) return signed;
   const signer = context.keyring.signer('issuer');
-  const named = {
+  for (let first = 0; first < unsigned.length; first += AT_ONCE) {
+    if (first > 0) await turn();
+    const some = unsigned.slice(first, first + AT_ONCE).map((each) => signOne(context, signer, each));
+    signed.push(...(await Promise.all(some)));
+  }
+  return signed;
+}
+
+async function signOne(context: LedgerContext, signer: Signer, unsigned: UnsignedStatement): Promise<StoredStatement> {
+  const { header, payload } = eventStatement(unsigned.content, {
     kid: signer.kid,
     alg: signer.alg,
     labels: context.hashEnvelopeLabels ?? 'private',
-  };
-  const statements = await Promise.all(
-    unsigned.map(async ({ entry, tenantId, content }) => {
-      const { header, payload } = eventStatement(content, { ...named, issuer: context.statementIssuer(tenantId) });
-      const signed = await createSign1(header, payload, signer);
-      return {
-        tenantId: entry.entryTenantId,
-        eventId: entry.entryId,
-        // A new signature has no unprotected headers that the entry would have to omit.
-        entry: encodeSign1(signed),
-      };
-    }),
-  );
-  await context.database.inTransaction('system', async (tx) => {
-    await insertStatements(tx, statements);
-    await context.failpoints.reach('sign.inside');
+    issuer: context.statementIssuer(unsigned.tenantId),
   });
-  await context.failpoints.reach('sign.after');
-  return statements.length;
+  // A new signature has no unprotected headers that the entry would have to omit.
+  const entry = encodeSign1(await createSign1(header, payload, signer));
+  return { tenantId: unsigned.entryTenantId, eventId: unsigned.entryId, entry };
 }

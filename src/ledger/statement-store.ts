@@ -7,10 +7,13 @@ export interface StoredStatement {
   readonly entry: Uint8Array;
 }
 
-/** Stores statements that do not exist yet; existing bytes win, because the log may have committed to them. */
-export async function insertStatements(tx: Tx, statements: readonly StoredStatement[]): Promise<void> {
-  if (statements.length === 0) return;
-  await tx.execute(
+/**
+ * Stores statements that do not exist yet; existing bytes win, because the log may have committed to them. Resolves
+ * with the number of stored ones.
+ */
+export async function insertStatements(tx: Tx, statements: readonly StoredStatement[]): Promise<number> {
+  if (statements.length === 0) return 0;
+  return tx.execute(
     `INSERT INTO archivist.statement (tenant_id, event_id, entry)
      SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bytea[])
      ON CONFLICT DO NOTHING`,

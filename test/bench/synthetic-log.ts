@@ -5,7 +5,7 @@ import { peaks as peakIndices } from '../../src/core/mmr/peaks.js';
 import { peakReceipt } from '../../src/core/receipt/mmr-receipt.js';
 import { type LogRef, parentHash } from '../../src/ledger/log.js';
 import { createLog } from '../../src/ledger/log-store.js';
-import { appendNodes } from '../../src/ledger/node-page-store.js';
+import { appendNodes, readOpenPage } from '../../src/ledger/node-page-store.js';
 import { insertPeakReceipts, insertSeal } from '../../src/ledger/seal-store.js';
 import type { Database } from '../../src/platform/postgres/database.js';
 
@@ -39,7 +39,9 @@ export async function createSyntheticLog(database: Database, leaves: number, sig
     );
     const appended = appendLeaves(parentHash('MMR_SHA256'), state.size, state.peaks, hashes);
     const { size } = state;
-    await database.inTransaction('system', (tx) => appendNodes(tx, log, size, appended.nodes));
+    await database.inTransaction('system', async (tx) =>
+      appendNodes(tx, log, size, await readOpenPage(tx, log, size), appended.nodes),
+    );
     state = { size: appended.size, peaks: appended.peaks };
   }
   const claims = { issuer: 'https://archivist.example', subject: name };

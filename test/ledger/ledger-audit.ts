@@ -8,7 +8,7 @@ import { rfc9162Leaf } from '../../src/core/rfc9162/rfc9162-leaf.js';
 import { recomputeMassif } from '../../src/core/verify/verify-massif.js';
 import { verifyMmrReceipt, verifyRfc9162Receipt } from '../../src/core/verify/verify-receipt.js';
 import { verifySeal } from '../../src/core/verify/verify-seal.js';
-import { committableEntries, unsignedStatements } from '../../src/ledger/intake-store.js';
+import { FIRST_ENTRY, waitingEntries } from '../../src/ledger/intake-store.js';
 import { type LeafRow, leafRange } from '../../src/ledger/leaf-store.js';
 import { type LogRef, type LogState, parentHash } from '../../src/ledger/log.js';
 import { findLog } from '../../src/ledger/log-store.js';
@@ -106,8 +106,7 @@ export async function auditLog(
     const log = (await findLog(tx, ref))!;
     expect(log.halted).toBeNull();
     expect([log.sealedSize, log.publishedSize, log.publishedNumber]).toEqual([log.size, log.size, log.sealNumber]);
-    expect(await committableEntries(tx, ref, 10)).toEqual([]);
-    expect(await unsignedStatements(tx, ref, 10)).toEqual([]);
+    expect(await waitingEntries(tx, ref, FIRST_ENTRY, 10)).toEqual([]);
     const rows = await leafRange(tx, ref, 0n, log.leaves + 1n);
     expect(rows.map((row) => row.leafIndex)).toEqual(rows.map((_, index) => BigInt(index)));
     expect(rows.map((row) => row.entryId).sort()).toEqual([...accepted].sort());

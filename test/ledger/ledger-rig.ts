@@ -4,12 +4,14 @@ import { HashAlgorithm } from '../../src/core/cose/algorithms.js';
 import { webCryptoVerify } from '../../src/core/cose/web-crypto-verify.js';
 import { sha256 } from '../../src/core/sha256.js';
 import type { Failpoints } from '../../src/ledger/failpoints.js';
+import { createIntakeCursors } from '../../src/ledger/intake-cursors.js';
 import { insertIntake } from '../../src/ledger/intake-store.js';
 import type { EntryKind, LeafEntry } from '../../src/ledger/leaf-source.js';
 import type { LogRef, LogStructure } from '../../src/ledger/log.js';
 import { createLog } from '../../src/ledger/log-store.js';
 import { createMassifFiles } from '../../src/ledger/massif-files.js';
 import { type RoundState, runRound } from '../../src/ledger/run-round.js';
+import { createSealMemory } from '../../src/ledger/seal-memory.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { createIds } from '../../src/platform/ids.js';
 import type { ObjectStore } from '../../src/platform/object-store.js';
@@ -82,6 +84,8 @@ export function createRig(parts: RigParts): LedgerRig {
   const state: RoundState = {
     holder: randomUUID(),
     files: createMassifFiles(),
+    memory: createSealMemory(),
+    cursors: createIntakeCursors(),
     committed: () => {},
     context: {
       database,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { uuidTimeMs } from '../../src/ledger/sequencer-lag.js';
+import { uuidTimeMs } from '../../src/ledger/uuid-time.js';
 
 describe('the time in an entry id', () => {
   it('is the unix milliseconds of a UUIDv7', () => {

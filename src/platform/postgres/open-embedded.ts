@@ -61,6 +61,7 @@ async function onEngine(
   const pool = new pg.Pool({
     ...createPgConfig(engine),
     max: 1,
+    pipeline: true,
     idleTimeoutMillis: 0,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     onConnect: (client) => enterSession(client),

@@ -53,9 +53,13 @@ async function attempt<T>(pool: Pool, settings: readonly string[], work: (tx: Tx
   };
   client.on('error', onError);
   try {
-    // Sent together, in one round trip. The settings end with the transaction and never stay on the connection.
-    await Promise.all([client.query('BEGIN'), client.query(SET_SCOPE, [...settings])]);
-    const result = await work(transactionOn(client));
+    // The first statements of the work follow in the same round trip. The settings end with the transaction and never
+    // stay on the connection; without them, no row is visible.
+    const begun = Promise.all([client.query('BEGIN'), client.query(SET_SCOPE, [...settings])]);
+    const [, worked] = await Promise.allSettled([begun, work(transactionOn(client))]);
+    await begun;
+    if (worked.status === 'rejected') throw worked.reason;
+    const result = worked.value;
     await commit(client);
     return result;
   } catch (error) {

@@ -1,0 +1,181 @@
+import { idtimestampMs, nextIdtimestamp } from '../core/massif/idtimestamp.js';
+import { peaks as peakIndices } from '../core/mmr/peaks.js';
+import type { Tx } from '../platform/postgres/database.js';
+import type { Frontier } from './frontier.js';
+import { type GrownTree, growTree } from './grown-tree.js';
+import { deleteIntake } from './intake-store.js';
+import { statementLeafEntry } from './leaf-entries.js';
+import type { LeafEntry, WaitingEntry } from './leaf-source.js';
+import { insertLeaves, type LeafRow } from './leaf-store.js';
+import type { LedgerContext } from './ledger-context.js';
+import type { LogState } from './log.js';
+import { LeaseLost } from './log-inconsistent.js';
+import { logSigner } from './log-keys.js';
+import { boundIdleTime, swapGrown } from './log-store.js';
+import { appendNodes, openPageOf } from './node-page-store.js';
+import type { SealMemory } from './seal-memory.js';
+import { insertPeakReceipts, insertSeal } from './seal-store.js';
+import { selfCheck } from './self-check.js';
+import { type SignedState, signState } from './sign-state.js';
+import { signStatements } from './sign-statements.js';
+import { insertStatements, type StoredStatement } from './statement-store.js';
+import type { WaitingBatch } from './waiting-batch.js';
+
+/** A leaf with its index, time and hash. */
+interface PlacedLeaf {
+  readonly row: LeafRow;
+  readonly hash: Uint8Array;
+  readonly leaf: LeafEntry;
+}
+
+/** Everything that one batch writes. */
+interface Growth {
+  readonly frontier: Frontier;
+  readonly placed: readonly PlacedLeaf[];
+  readonly statements: readonly StoredStatement[];
+  readonly tree: GrownTree;
+  /** The log as the seal signs it. */
+  readonly next: LogState;
+  readonly signed: SignedState;
+  /** Entries that leave the intake. */
+  readonly taken: readonly string[];
+}
+
+function placeLeaf(log: LogState, entry: WaitingEntry, leaf: LeafEntry, leafIndex: bigint, id: bigint): PlacedLeaf {
+  const timestampCommitted = new Date(idtimestampMs(id)).toISOString();
+  const hash = leaf.leaf(id, timestampCommitted);
+  if (hash.length !== 32) throw new TypeError('a leaf is 32 bytes');
+  if (log.structure === 'MMR_SHA256' && leaf.trieKey?.length !== 32) throw new TypeError('a trie key is 32 bytes');
+  const { trieKey = null, extraBytes = null } = leaf;
+  return { row: { ...entry, leafIndex, idtimestamp: id, timestampCommitted, trieKey, extraBytes }, hash, leaf };
+}
+
+/** Assigns indexes and rising times to entries; an entry without a leaf keeps waiting and does not block the others. */
+function placeLeaves(
+  context: LedgerContext,
+  log: LogState,
+  entries: readonly WaitingEntry[],
+  leaves: ReadonlyMap<string, LeafEntry>,
+): PlacedLeaf[] {
+  const placed: PlacedLeaf[] = [];
+  let last = log.lastIdtimestamp;
+  for (const entry of entries) {
+    try {
+      const leaf = leaves.get(entry.entryId);
+      if (!leaf) throw new TypeError('the entry is not known');
+      const id = nextIdtimestamp(last, context.clock.now());
+      placed.push(placeLeaf(log, entry, leaf, log.leaves + BigInt(placed.length), id));
+      last = id;
+    } catch (error) {
+      context.logger.error({ err: error, logId: log.logId, entryId: entry.entryId }, 'an entry cannot be committed');
+    }
+  }
+  return placed;
+}
+
+/** Signs the state that the batch leads to, and proves its last leaf. Nothing is stored yet. */
+async function sealGrowth(
+  context: LedgerContext,
+  frontier: Frontier,
+  placed: readonly PlacedLeaf[],
+): Promise<Pick<Growth, 'tree' | 'next' | 'signed'>> {
+  const { log } = frontier;
+  const tree = growTree(
+    log,
+    frontier.peaks,
+    placed.map(({ hash }) => hash),
+  );
+  const { row, leaf } = placed.at(-1)!;
+  const next = {
+    ...log,
+    size: tree.size,
+    leaves: log.leaves + BigInt(placed.length),
+    lastIdtimestamp: row.idtimestamp,
+  };
+  await context.failpoints.reach('seal.before');
+  const signed = await signState(context, next, tree.peaks, frontier.peakReceipts, logSigner(context, log));
+  await selfCheck(context, next, tree, leaf.leaf(row.idtimestamp, row.timestampCommitted), signed);
+  await context.failpoints.reach('seal.signed');
+  return { tree, next, signed };
+}
+
+/** Sends every statement at once; the first makes the loser of two sequencers wait, and then store nothing. */
+async function storeGrowth(tx: Tx, context: LedgerContext, growth: Growth): Promise<void> {
+  const { frontier, placed, statements, tree, next, signed, taken } = growth;
+  const { log } = frontier;
+  const swapped = Promise.all([boundIdleTime(tx), swapGrown(tx, log, next)]);
+  const stored = Promise.all([
+    insertStatements(tx, statements),
+    appendNodes(tx, log, log.size, frontier.openPage, tree.nodes),
+    insertLeaves(
+      tx,
+      log,
+      placed.map(({ row }) => row),
+    ),
+    deleteIntake(tx, log, taken),
+    insertPeakReceipts(tx, log, signed.seal.keyId, signed.newPeakReceipts),
+    insertSeal(tx, log, signed.seal),
+  ]);
+  // The loser's rows collide with the winner's: the reason is the lease, not the collision.
+  await Promise.allSettled([swapped, stored]);
+  await swapped;
+  const [count] = await stored;
+  // Only a process of an earlier version signs without the lease. The bytes that it has stored are the statement.
+  if (count !== statements.length) throw new LeaseLost('a statement of the batch was signed by another process');
+  if (statements.length > 0) await context.failpoints.reach('sign.inside');
+  await context.failpoints.reach('commit.inside');
+  await context.failpoints.reach('seal.inside');
+}
+
+function grownFrontier({ frontier, tree, next, signed }: Growth): Frontier {
+  const { seal, newPeakReceipts } = signed;
+  const standing = new Set(peakIndices(next.size));
+  const receipts = [...frontier.peakReceipts, ...newPeakReceipts].filter(([index]) => standing.has(index));
+  return {
+    ...frontier,
+    log: { ...next, sealNumber: seal.sealNumber, sealedSize: seal.size },
+    seal,
+    peaks: tree.peaks,
+    openPage: openPageOf(next.size, [...frontier.openPage, ...tree.nodes]),
+    peakReceipts: new Map(receipts),
+  };
+}
+
+/**
+ * Commits and seals a batch in one transaction: signs its statements, assigns strictly rising idtimestamps, stores
+ * statements, leaves, nodes and the seal over them, and removes the entries from the intake. The seal is signed before,
+ * outside any transaction, and is discarded if the log has changed since the frontier was read; nobody sees a seal that
+ * is not stored (docs/design/README.md#one-operation). Resolves with the frontier as it is then, not yet published;
+ * with the same one if nothing could be committed.
+ * @throws {LeaseLost} if this holder no longer holds the log
+ * @throws {LogInconsistent} if the new seal does not prove its last leaf
+ */
+export async function growLog(
+  context: LedgerContext,
+  memory: SealMemory,
+  frontier: Frontier,
+  batch: WaitingBatch,
+): Promise<Frontier> {
+  const { log } = frontier;
+  await context.failpoints.reach('sign.before');
+  const signedStatements = await signStatements(context, batch.unsigned);
+  await context.failpoints.reach('commit.before');
+  const leaves = new Map(batch.leaves);
+  for (const statement of signedStatements) leaves.set(statement.eventId, statementLeafEntry(statement));
+  const fresh = batch.entries.filter(({ entryId }) => !batch.done.has(entryId));
+  const placed = placeLeaves(context, log, fresh, leaves);
+  const committed = new Set(placed.map(({ row }) => row.entryId));
+  const taken = [...batch.done, ...committed];
+  if (placed.length === 0) {
+    if (taken.length > 0) await context.database.inTransaction('system', (tx) => deleteIntake(tx, log, taken));
+    return frontier;
+  }
+  const statements = signedStatements.filter(({ eventId }) => committed.has(eventId));
+  const growth = { frontier, placed, statements, taken, ...(await sealGrowth(context, frontier, placed)) };
+  await context.database.inTransaction('system', (tx) => storeGrowth(tx, context, growth));
+  memory.remember(log, growth.signed.seal.signed, growth.tree.peaks);
+  if (statements.length > 0) await context.failpoints.reach('sign.after');
+  await context.failpoints.reach('commit.after');
+  await context.failpoints.reach('seal.after');
+  return grownFrontier(growth);
+}
