@@ -3,15 +3,18 @@ import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import type { LogRef } from './log.js';
 
 const QUEUE = 'commit-log';
-/** Entries accepted within this time share one job. */
+/** Entries accepted within this time share one job of the queue. */
 const DEBOUNCE_MS = 25;
 
 /**
- * Wakes the ledger, in this process if it runs here, otherwise in the process that runs it. Only a hint: the sweep
- * finds the rows without it.
+ * Wakes the ledger: at once and in memory if it runs in this process, otherwise through the queue. Only a hint: the
+ * sweep finds the rows without it.
  */
 interface CommitNudge {
-  /** Never fails and never waits: queues one job per log, and one more if that log's job is running. */
+  /**
+   * Never fails and never waits. Without a ledger here, queues one job per log, and one more if that log's job is
+   * running.
+   */
   nudge(log: LogRef): void;
   /** Handles the jobs in this process. @param round must not reject */
   listen(round: (log: LogRef) => Promise<void>): Promise<void>;
@@ -24,13 +27,6 @@ export function createCommitNudge(backend: QueueBackend, logger: Logger): Commit
   let worker: ReturnType<QueueBackend['worker']> | undefined;
   let here: ((log: LogRef) => Promise<void>) | undefined;
 
-  function add(log: LogRef): void {
-    timers.delete(log.logId);
-    // A job would come back to this process, or to another one that is no closer to the rows.
-    if (here) void here(log);
-    else enqueue(log);
-  }
-
   function enqueue(log: LogRef): void {
     queue
       .add(
@@ -41,9 +37,20 @@ export function createCommitNudge(backend: QueueBackend, logger: Logger): Commit
       .catch((error: unknown) => logger.warn({ err: error }, 'the queue accepts no jobs: the sweep does the work'));
   }
 
+  function enqueueSoon(log: LogRef): void {
+    if (timers.has(log.logId)) return;
+    const add = (): void => {
+      timers.delete(log.logId);
+      enqueue(log);
+    };
+    timers.set(log.logId, setTimeout(add, DEBOUNCE_MS).unref());
+  }
+
   return {
     nudge(log) {
-      if (!timers.has(log.logId)) timers.set(log.logId, setTimeout(() => add(log), DEBOUNCE_MS).unref());
+      // A job would come back to this process, or to another one that is no closer to the rows.
+      if (here) void here(log);
+      else enqueueSoon(log);
     },
     async listen(round) {
       here = round;
