@@ -8,6 +8,7 @@ import { keyThumbprint } from './core/cose/cose-key.js';
 import { rootFingerprint } from './core/keys/root-fingerprint.js';
 import { signInRoutes } from './iam/sign-in/sign-in-routes.js';
 import { forgetUnlimited } from './iam/tenancies/quota.js';
+import { createBacklog } from './ledger/backlog.js';
 import { watchHaltedLogs } from './ledger/halted/watch-halted-logs.js';
 import type { Ledger } from './ledger/round.js';
 import type { Clock } from './platform/clock.js';
@@ -148,6 +149,9 @@ async function startServer(
   const nudge = (tenantId: string, logId: string) => ledger.nudge(tenantId, logId);
   const halted = await watchHaltedLogs({ database, logger });
   closers.push(() => halted.close());
+  const backlog = createBacklog({ database, limit: config.maxWaitingEntries, logger, waiting: metrics.entriesWaiting });
+  backlog.start();
+  closers.push(() => backlog.stop());
   const writer = createAcceptWriter({
     database,
     deployment,
@@ -158,6 +162,7 @@ async function startServer(
     wallets: new Map(),
     failpoints,
     metrics,
+    admit: backlog.admit,
     nudge,
   });
   closers.push(() => writer.drain());

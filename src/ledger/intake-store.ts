@@ -65,6 +65,15 @@ export async function waitingEntries(tx: Tx, log: LogRef, after: string, limit: 
 export const WAITING_ENTRIES = `SELECT entry_id, entry_kind, entry_tenant_id FROM archivist.intake
   WHERE tenant_id = $1 AND log_id = $2 AND entry_id > $3 ORDER BY entry_id LIMIT $4`;
 
+/** How many entries wait for all logs; stops counting at `most`. */
+export async function entriesWaiting(tx: Tx, most: number): Promise<number> {
+  const [row] = await tx.query<{ entries: bigint }>(
+    'SELECT count(*) AS entries FROM (SELECT FROM archivist.intake LIMIT $1) AS waiting',
+    [most],
+  );
+  return Number(row!.entries);
+}
+
 /** Whether this entry still waits for the log. */
 export async function isWaiting(tx: Tx, log: LogRef, entryId: string): Promise<boolean> {
   const rows = await tx.query('SELECT FROM archivist.intake WHERE tenant_id = $1 AND log_id = $2 AND entry_id = $3', [

@@ -5,15 +5,15 @@ interface Repeat {
   stop(): Promise<void>;
 }
 
-/** Runs `once`, which must not reject, waits, and repeats: never two runs at a time. */
-export function createRepeat(waitMs: number, once: () => Promise<void>): Repeat {
+/** Runs `once`, which must not reject, waits for `waitMs`, and repeats: never two runs at a time. */
+export function createRepeat(waitMs: () => number, once: () => Promise<void>): Repeat {
   let running: Promise<void> | undefined;
   let wake: (() => void) | undefined;
   let stopped = false;
 
   function pause(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, waitMs);
+      const timer = setTimeout(resolve, waitMs());
       wake = () => {
         clearTimeout(timer);
         resolve();

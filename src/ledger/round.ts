@@ -78,7 +78,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
   const holder = database.engine === 'embedded PostgreSQL' ? 'embedded' : deps.ids.uuid();
   const nudges = createCommitNudge(deps.queueBackend, logger);
   const rounds = createRoundQueue(deps.parallelLogs, measuredRounds(deps, holder));
-  const sweep = createRepeat(SWEEP_MS, sweepOnce);
+  const sweep = createRepeat(() => SWEEP_MS, sweepOnce);
 
   /** A failed round leaves its rows, and the next sweep finds them again. */
   async function work(log: LogRef): Promise<void> {

@@ -102,6 +102,11 @@ export interface Config {
   readonly witnessQuorum: number;
   /** `WITNESS_SECONDS`, 1 to 59, default 10: seconds between requests to the witnesses. */
   readonly witnessSeconds: number;
+  /**
+   * `MAX_WAITING_ENTRIES`, default 5,000,000: while so many accepted entries wait for their logs, writes are refused
+   * with 503 and Retry-After. An event is one or two entries, a public one three.
+   */
+  readonly maxWaitingEntries: number;
   /** `RATE_LIMIT`, default none: requests per second of each tenancy; counted per process if `REDIS_URL` is unset. */
   readonly rateLimit: number | undefined;
   /** `BOOTSTRAP_CLIENT_ID`, a UUID: id of the first Owner application; first start only, random if unset. */
@@ -183,6 +188,11 @@ const environmentSchema = z.object({
     .regex(/^[1-9]\d{0,6}$/, 'must be a number of requests')
     .transform(Number)
     .optional(),
+  MAX_WAITING_ENTRIES: z
+    .string()
+    .regex(/^[1-9]\d{0,8}$/, 'must be a number of entries')
+    .transform(Number)
+    .default(5_000_000),
   BOOTSTRAP_CLIENT_ID: clientId,
   BOOTSTRAP_CLIENT_SECRET: clientSecret,
   BOOTSTRAP_PLUGIN_CLIENT_ID: clientId,
@@ -267,6 +277,7 @@ function configOf(env: Environment): Config {
     witnessQuorum: env.WITNESS_QUORUM ?? env.WITNESSES.length,
     witnessSeconds: env.WITNESS_SECONDS,
     rateLimit: env.RATE_LIMIT,
+    maxWaitingEntries: env.MAX_WAITING_ENTRIES,
     bootstrapClientId: env.BOOTSTRAP_CLIENT_ID,
     bootstrapClientSecret: env.BOOTSTRAP_CLIENT_SECRET,
     bootstrapPlugin: bootstrapPlugin(env),

@@ -15,6 +15,8 @@ export interface Metrics {
   keyFaults(count: number): void;
   /** Number of applications whose last secret expires within thirty days. */
   expiringSecrets(applications: number): void;
+  /** Number of entries that wait for all logs, counted up to MAX_WAITING_ENTRIES. */
+  entriesWaiting(entries: number): void;
   lagged(lag: { readonly oldestWaitingMs: number; readonly haltedLogs: number }): void;
 }
 
@@ -61,6 +63,11 @@ export function createMetrics(): Metrics {
     help: 'Age of the oldest accepted entry that its log has not committed',
     registers,
   });
+  const waiting = new Gauge({
+    name: 'archivist_entries_waiting',
+    help: 'Accepted entries that wait for their logs, in all processes; counted up to MAX_WAITING_ENTRIES',
+    registers,
+  });
   const haltedLogs = new Gauge({
     name: 'archivist_halted_logs',
     help: 'Logs that were stopped because their history is inconsistent, and wait for an operator',
@@ -85,6 +92,7 @@ export function createMetrics(): Metrics {
     roundEnded: (outcome, durationMs) => rounds.observe({ outcome }, durationMs / 1000),
     batchCommitted: (leaves) => committedLeaves.inc(leaves),
     expiringSecrets: (applications) => expiring.set(applications),
+    entriesWaiting: (entries) => waiting.set(entries),
     lagged(now) {
       lag.set(now.oldestWaitingMs / 1000);
       haltedLogs.set(now.haltedLogs);

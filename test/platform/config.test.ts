@@ -33,6 +33,7 @@ describe('the configuration', () => {
       witnessQuorum: 0,
       witnessSeconds: 10,
       rateLimit: undefined,
+      maxWaitingEntries: 5_000_000,
       bootstrapClientId: undefined,
       bootstrapClientSecret: undefined,
       bootstrapPlugin: undefined,

@@ -8,6 +8,8 @@ interface AcceptWriterDeps extends AcceptDeps {
   readonly database: Database;
   readonly failpoints: Failpoints;
   readonly metrics: AcceptMetrics;
+  /** Refuses every submission by throwing while the logs are too far behind. */
+  admit(): void;
   /** Called after the commit for each log that has work to do. Must not throw. */
   nudge(tenantId: string, logId: string): void;
 }
@@ -97,6 +99,7 @@ export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
   }
 
   function acceptTogether(group: readonly Submission[]): Promise<Settled[]> {
+    deps.admit();
     if (submissionsWaiting >= MAX_WAITING) throw retryLater('unavailable', 'Too many writes are waiting.', 1);
     return new Promise((settle) => {
       waiting.push({ group, settle });

@@ -27,8 +27,9 @@ export async function watchHaltedLogs(deps: {
     halted = new Map(found.map((log) => [log.logId, log]));
   };
   await refresh();
-  const repeat = createRepeat(LOOK_EVERY_MS, () =>
-    refresh().catch((error: unknown) => deps.logger.warn({ err: error }, 'the halted logs could not be read')),
+  const repeat = createRepeat(
+    () => LOOK_EVERY_MS,
+    () => refresh().catch((error: unknown) => deps.logger.warn({ err: error }, 'the halted logs could not be read')),
   );
   repeat.start();
   return {

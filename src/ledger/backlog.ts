@@ -1,0 +1,58 @@
+import { retryLater } from '../platform/errors.js';
+import type { Logger } from '../platform/logger.js';
+import type { Database } from '../platform/postgres/database.js';
+import { entriesWaiting } from './intake-store.js';
+import { createRepeat } from './repeat.js';
+
+const COUNT_EVERY_MS = 1_000;
+/** Counting many rows takes time itself: at most one part in so many of it. */
+const SHARE = 20;
+const RETRY_SECONDS = 5;
+
+/** The entries that wait for all logs, counted about once a second. */
+export interface Backlog {
+  /** @throws {ApiError} unavailable, with the time to wait, while the limit was reached at the last count */
+  admit(): void;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * Refuses writes while the sequencers are so far behind that `limit` entries wait. The count is that of the database,
+ * for all processes; between two counts somewhat more may come in.
+ * @param parts.waiting receives each count, at most `limit`
+ */
+export function createBacklog(parts: {
+  readonly database: Database;
+  readonly limit: number;
+  readonly logger: Logger;
+  readonly waiting: (entries: number) => void;
+}): Backlog {
+  const { database, limit, logger } = parts;
+  let full = false;
+  let pauseMs = COUNT_EVERY_MS;
+
+  async function count(): Promise<void> {
+    const begun = performance.now();
+    try {
+      const entries = await database.inTransaction('system', (tx) => entriesWaiting(tx, limit));
+      if (entries >= limit !== full)
+        logger.warn({ entries }, full ? 'writes are accepted again' : 'too many entries wait: writes are refused');
+      full = entries >= limit;
+      parts.waiting(entries);
+    } catch (error) {
+      logger.warn({ err: error }, 'could not count the waiting entries');
+    }
+    pauseMs = Math.max(COUNT_EVERY_MS, SHARE * (performance.now() - begun));
+  }
+
+  const counting = createRepeat(() => pauseMs, count);
+  return {
+    admit() {
+      if (full)
+        throw retryLater('unavailable', 'Too many entries wait for their logs; try again later.', RETRY_SECONDS);
+    },
+    start: () => counting.start(),
+    stop: () => counting.stop(),
+  };
+}
