@@ -10,7 +10,7 @@ const SHARE = 20;
 const RETRY_SECONDS = 5;
 
 /** The entries that wait for all logs, counted about once a second. */
-export interface Backlog {
+interface Backlog {
   /** @throws {ApiError} unavailable, with the time to wait, while the limit was reached at the last count */
   admit(): void;
   start(): void;

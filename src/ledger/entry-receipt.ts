@@ -1,7 +1,6 @@
 import { decodeSign1, type Sign1 } from '../core/cose/sign1.js';
 import { mmrIndex } from '../core/mmr/leaf-count.js';
 import { peakOverLeaf } from '../core/mmr/peak-over-leaf.js';
-import { peakSlot } from '../core/mmr/peak-slot.js';
 import { attachInclusion, type MmrProofForm } from '../core/receipt/mmr-receipt.js';
 import { attachRfc9162Inclusion } from '../core/receipt/rfc9162-receipt.js';
 import { rfc9162InclusionNodes, rfc9162InclusionPath } from '../core/rfc9162/rfc9162-inclusion-path.js';
@@ -24,11 +23,6 @@ interface LeafUnderRoot extends LeafInState {
 /** A leaf of an MMR log, with the signature over the peak above it. */
 interface LeafUnderSignedPeak extends LeafUnderPeak {
   readonly signedPeak: Sign1;
-}
-
-/** Returns which of an MMR state's peaks, left to right, is above a leaf. */
-export function peakPosition({ leaves, leafIndex }: LeafInState): number {
-  return peakSlot(leaves, peakOverLeaf(leaves, leafIndex).height);
 }
 
 /** Builds an MMR receipt from the signed peak above the leaf. */

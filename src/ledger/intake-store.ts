@@ -57,13 +57,13 @@ export const FIRST_ENTRY = '00000000-0000-0000-0000-000000000000';
  * wait; `after` skips those that this process has removed and the database still keeps for older transactions.
  */
 export async function waitingEntries(tx: Tx, log: LogRef, after: string, limit: number): Promise<WaitingEntry[]> {
-  const rows = await tx.query<WaitingRow>(WAITING_ENTRIES, [log.tenantId, log.logId, after, limit]);
+  const rows = await tx.query<WaitingRow>(
+    `SELECT entry_id, entry_kind, entry_tenant_id FROM archivist.intake
+      WHERE tenant_id = $1 AND log_id = $2 AND entry_id > $3 ORDER BY entry_id LIMIT $4`,
+    [log.tenantId, log.logId, after, limit],
+  );
   return rows.map(waitingEntry);
 }
-
-/** A statement with the parameters tenancy, log, entry and limit. */
-export const WAITING_ENTRIES = `SELECT entry_id, entry_kind, entry_tenant_id FROM archivist.intake
-  WHERE tenant_id = $1 AND log_id = $2 AND entry_id > $3 ORDER BY entry_id LIMIT $4`;
 
 /** How many entries wait for all logs; stops counting at `most`. */
 export async function entriesWaiting(tx: Tx, most: number): Promise<number> {

@@ -13,7 +13,7 @@ import type { SealRow } from './seal-store.js';
 import { sealedState } from './sealed-peaks.js';
 
 /** A state that waits for its seal, rebuilt from stored data and checked to extend the last seal. */
-export interface UnsealedState {
+interface UnsealedState {
   readonly lastSeal: SealRow | undefined;
   readonly tree: GrownTree;
   readonly lastLeaf: LeafRow;

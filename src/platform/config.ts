@@ -149,6 +149,8 @@ export class ConfigError extends Error {
 const clientId = z.string().toLowerCase().regex(UUID, 'must be a UUID').optional();
 const clientSecret = z.string().min(32, 'must have at least 32 characters').optional();
 
+const numeric = (form: RegExp, refusal: string) => z.string().regex(form, refusal).transform(Number);
+
 const environmentSchema = z.object({
   ROLE: z.enum(['all', 'api', 'ledger', 'worker']).default('all'),
   HOST: z.string().default('127.0.0.1'),
@@ -162,37 +164,17 @@ const environmentSchema = z.object({
   DATABASE_URL: url(['postgres:', 'postgresql:']).optional(),
   REDIS_URL: url(['redis:', 'rediss:']).optional(),
   OBJECT_STORE_URL: objectStoreDir.optional(),
-  BLOB_LIMIT: z
-    .string()
-    .regex(/^[1-9]\d{0,14}$/, 'must be a number of bytes')
-    .transform(Number)
-    .default(512 * 1024 * 1024),
+  BLOB_LIMIT: numeric(/^[1-9]\d{0,14}$/, 'must be a number of bytes').default(512 * 1024 * 1024),
   CLAMAV_URL: clamavUrl.optional(),
   BLOB_SCAN_SCHEDULE: cronPattern.default('0 3 * * *'),
   ANCHOR_SCHEDULE: cronPattern.default('*/10 * * * * *'),
   QUOTAS: quotas.optional(),
   WITNESSES: witnesses.default([]),
-  WITNESS_QUORUM: z
-    .string()
-    .regex(/^[1-9]\d{0,2}$/, 'must be a number of witnesses')
-    .transform(Number)
-    .optional(),
-  WITNESS_SECONDS: z
-    .string()
-    .regex(/^([1-9]|[1-5]\d)$/, 'must be 1 to 59 seconds')
-    .transform(Number)
-    .default(10),
+  WITNESS_QUORUM: numeric(/^[1-9]\d{0,2}$/, 'must be a number of witnesses').optional(),
+  WITNESS_SECONDS: numeric(/^([1-9]|[1-5]\d)$/, 'must be 1 to 59 seconds').default(10),
   LOG_FILES: z.enum(['public', 'members']).default('public'),
-  RATE_LIMIT: z
-    .string()
-    .regex(/^[1-9]\d{0,6}$/, 'must be a number of requests')
-    .transform(Number)
-    .optional(),
-  MAX_WAITING_ENTRIES: z
-    .string()
-    .regex(/^[1-9]\d{0,8}$/, 'must be a number of entries')
-    .transform(Number)
-    .default(5_000_000),
+  RATE_LIMIT: numeric(/^[1-9]\d{0,6}$/, 'must be a number of requests').optional(),
+  MAX_WAITING_ENTRIES: numeric(/^[1-9]\d{0,8}$/, 'must be a number of entries').default(5_000_000),
   BOOTSTRAP_CLIENT_ID: clientId,
   BOOTSTRAP_CLIENT_SECRET: clientSecret,
   BOOTSTRAP_PLUGIN_CLIENT_ID: clientId,
@@ -200,10 +182,7 @@ const environmentSchema = z.object({
   SMTP_URL: url(['smtp:', 'smtps:']).optional(),
   MAIL_FROM: emailAddress.optional(),
   PRIVATE_IDENTITY_PROVIDERS: z.enum(['refuse', 'allow']).default('refuse'),
-  MASSIF_HEIGHT: z
-    .string()
-    .regex(/^\d{1,2}$/, 'must be a number')
-    .transform(Number)
+  MASSIF_HEIGHT: numeric(/^\d{1,2}$/, 'must be a number')
     .refine((height) => height >= 2 && height <= 20, 'must be between 2 and 20')
     .default(14),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('warn'),
