@@ -24,6 +24,7 @@ interface CommitNudge {
 export function createCommitNudge(backend: QueueBackend, logger: Logger): CommitNudge {
   const queue = backend.queue(QUEUE);
   const timers = new Map<string, NodeJS.Timeout>();
+  const turns = new Map<string, NodeJS.Immediate>();
   let worker: ReturnType<QueueBackend['worker']> | undefined;
   let here: ((log: LogRef) => Promise<void>) | undefined;
 
@@ -35,6 +36,16 @@ export function createCommitNudge(backend: QueueBackend, logger: Logger): Commit
         { deduplication: { id: log.logId, keepLastIfActive: true }, removeOnComplete: true, removeOnFail: true },
       )
       .catch((error: unknown) => logger.warn({ err: error }, 'the queue accepts no jobs: the sweep does the work'));
+  }
+
+  /** Entries that are accepted in the same turn of the event loop share one round. */
+  function runSoon(round: (log: LogRef) => Promise<void>, log: LogRef): void {
+    if (turns.has(log.logId)) return;
+    const run = (): void => {
+      turns.delete(log.logId);
+      void round(log);
+    };
+    turns.set(log.logId, setImmediate(run));
   }
 
   function enqueueSoon(log: LogRef): void {
@@ -49,7 +60,7 @@ export function createCommitNudge(backend: QueueBackend, logger: Logger): Commit
   return {
     nudge(log) {
       // A job would come back to this process, or to another one that is no closer to the rows.
-      if (here) void here(log);
+      if (here) runSoon(here, log);
       else enqueueSoon(log);
     },
     async listen(round) {
@@ -59,6 +70,8 @@ export function createCommitNudge(backend: QueueBackend, logger: Logger): Commit
     async close() {
       for (const timer of timers.values()) clearTimeout(timer);
       timers.clear();
+      for (const turn of turns.values()) clearImmediate(turn);
+      turns.clear();
       await worker?.close();
     },
   };
