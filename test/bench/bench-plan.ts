@@ -25,6 +25,13 @@ export interface BenchPlan {
   /** Leaves of the logs whose receipts are assembled in this process, and how many of the large one's. */
   readonly logSizes: readonly [few: number, many: number];
   readonly coldReceipts: number;
+  /** Events that wait when the cost of a backlog's events is measured. */
+  readonly backlogs: readonly [few: number, many: number];
+  /** Tenancies that share so many events, with one log each. */
+  readonly tenancies: number;
+  readonly tenancyEvents: number;
+  /** Single posts to an idle service that are followed to CONFIRMED. */
+  readonly idlePosts: number;
 }
 
 export const SMOKE: BenchPlan = {
@@ -42,6 +49,10 @@ export const SMOKE: BenchPlan = {
   registrations: 100,
   logSizes: [100, 2000],
   coldReceipts: 1000,
+  backlogs: [3000, 6000],
+  tenancies: 10,
+  tenancyEvents: 1000,
+  idlePosts: 10,
 };
 
 export const FULL: BenchPlan = {
@@ -59,6 +70,10 @@ export const FULL: BenchPlan = {
   registrations: 2000,
   logSizes: [10_000, 1_000_000],
   coldReceipts: 100_000,
+  backlogs: [10_000, 1_000_000],
+  tenancies: 1000,
+  tenancyEvents: 100_000,
+  idlePosts: 60,
 };
 
 /** Posts under way at once, at most. */

@@ -1,13 +1,22 @@
 import type { BenchRun } from './bench-run.js';
+import { confirmedTime } from './confirmed-time.js';
 import type { GoalMeasure } from './goal-measure.js';
 import type { Found } from './goal-row.js';
 import type { GoalId } from './goals.js';
 import { offlineVerification } from './offline-verification.js';
 import { postsToExpress } from './posts-to-express.js';
+import { sequencerCost } from './sequencer-cost.js';
 import { startToReady } from './start-to-ready.js';
 import { waysToReceipts } from './ways-to-receipts.js';
 
-const GOAL_MEASURES: readonly GoalMeasure[] = [postsToExpress, startToReady, waysToReceipts, offlineVerification];
+const GOAL_MEASURES: readonly GoalMeasure[] = [
+  postsToExpress,
+  confirmedTime,
+  sequencerCost,
+  startToReady,
+  waysToReceipts,
+  offlineVerification,
+];
 
 /**
  * Runs every measurement of a selected goal, one after the other. The goals of a measurement that fails get no figure,

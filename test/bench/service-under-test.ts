@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type PublicJwk, readKeyDocument } from '../../src/core/index.js';
 import { readCredentials } from '../../src/service/first-credentials.js';
 import { ASSETS, IN_FLIGHT, POLL_MS } from './bench-plan.js';
-import { freePort, startProgram } from './child-process.js';
+import { freePort, type ServerProcess, startProgram } from './child-process.js';
 import type { Engine, EngineName } from './engines.js';
 import { createHttpClient, type HttpClient } from './http-client.js';
 import type { AcceptedPost, LoadTarget } from './load.js';
@@ -31,14 +31,21 @@ export interface ServiceUnderTest {
   stop(): Promise<void>;
 }
 
+/** Starts one part of the service on an engine that a service has used. */
+export async function startRole(engine: Engine, role: 'ledger'): Promise<ServerProcess> {
+  return startProgram(PROGRAM, { ...(await environmentOf(engine)), ROLE: role });
+}
+
+const environmentOf = async ({ environment }: Engine): Promise<Record<string, string>> => ({
+  ...environment,
+  PORT: String(await freePort()),
+  PLUGIN_PORT: '0',
+  LOG_LEVEL: 'error',
+});
+
 /** Starts the service on an engine, with an Owner's token and assets to post to. */
 export async function startService(engine: Engine): Promise<ServiceUnderTest> {
-  const server = await startProgram(PROGRAM, {
-    ...engine.environment,
-    PORT: String(await freePort()),
-    PLUGIN_PORT: '0',
-    LOG_LEVEL: 'error',
-  });
+  const server = await startProgram(PROGRAM, await environmentOf(engine));
   const reader = createHttpClient(server.url, IN_FLIGHT);
   const client = createHttpClient(server.url, IN_FLIGHT);
   const stop = async (): Promise<void> => {
