@@ -6,6 +6,7 @@ import { requestToken, startTestService, type TestService, template, until } fro
 
 const SUBJECT = 'vcon://0190a8c0-0000-7000-8000-0000000000ac';
 const WITHIN_MS = 60_000;
+const FAILED_ROUND = /^archivist_ledger_round_seconds_count\{outcome="failed"\} [1-9]/m;
 
 describe.skipIf(!softhsm)('while the module with the keys lets nobody in', () => {
   let running: TestService;
@@ -41,7 +42,11 @@ describe.skipIf(!softhsm)('while the module with the keys lets nobody in', () =>
     const accepted = await running.owner.post(`/archivist/v2/${asset.json['identity']}/events`, event);
     expect(accepted.status).toBe(200);
     const path = String(accepted.json['identity']);
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await until(
+      () => running.anonymous.get('/metrics'),
+      ({ bytes }) => FAILED_ROUND.test(new TextDecoder().decode(bytes)),
+      WITHIN_MS,
+    );
     expect((await statement(path)).status).toBe(404);
 
     await writeFile(pinFile, tokens.pin);

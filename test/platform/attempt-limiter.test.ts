@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type AttemptLimiter, openAttemptLimiter } from '../../src/platform/attempt-limiter.js';
 import { createLogger } from '../../src/platform/logger.js';
 import { redisUrl } from '../support/prerequisites.js';
@@ -16,11 +16,6 @@ function open(name: string, url: string | undefined): AttemptLimiter {
   return limiter;
 }
 
-async function connected(limiter: AttemptLimiter): Promise<void> {
-  await limiter.shutFor('warm up').catch(() => undefined);
-  await new Promise((resolve) => setTimeout(resolve, 300));
-}
-
 describe('an attempt limiter', () => {
   it('shuts for a key when its window is full, and tells once that it is', async () => {
     const limiter = open(randomUUID(), undefined);
@@ -34,11 +29,14 @@ describe('an attempt limiter', () => {
   it.skipIf(!redisUrl)('counts for all processes together on one Redis', async () => {
     const name = randomUUID();
     const [one, other] = [open(name, redisUrl), open(name, redisUrl)];
-    await Promise.all([connected(one), connected(other)]);
-    await one.count('a');
-    await other.count('a');
-    expect(await one.count('a')).toBe(true);
-    expect(await other.shutFor('a')).toBeGreaterThan(0);
+    // Until both have connected, each counts by itself.
+    await vi.waitFor(async () => {
+      const key = randomUUID();
+      await one.count(key);
+      await other.count(key);
+      expect(await one.count(key)).toBe(true);
+      expect(await other.shutFor(key)).toBeGreaterThan(0);
+    }, 30_000);
   });
 
   it('counts by itself while its Redis does not answer', async () => {
