@@ -58,6 +58,7 @@ const CHECK_EVERY_MS = 250;
 const CLOSE_WITHIN_MS = 3_000;
 /** Further connections are refused: a conserver has a few workers, and each waits for its response. */
 const MOST_CONNECTIONS = 512;
+const NOT_FOUND = 'Not found. The paths are POST /operations/{vcon_operation}, GET /healthz and GET /metrics.\n';
 const UNKEPT = 'the queue did not store it in time';
 
 /** Why a request is refused. The message is only for the log. */
@@ -93,7 +94,7 @@ export async function startReceiver(parts: ReceiverParts): Promise<Receiver> {
     if (request.method !== 'GET') void capture(request, response);
     else if (request.url === '/healthz') void health(parts, draining, response);
     else if (request.url === '/metrics') void metrics(parts, response);
-    else answer(response, 404, 'text/plain', 'not found\n');
+    else answer(response, 404, 'text/plain', NOT_FOUND);
   });
   server.maxConnections = MOST_CONNECTIONS;
   server.on('drop', () => parts.counted('refused'));

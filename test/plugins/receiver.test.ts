@@ -173,7 +173,12 @@ describe.each(ENGINES)('the receiver, queue on %s', (engine) => {
     const metrics = await (await fetch(`${rig.url}/metrics`)).text();
     for (const name of ['queue_depth 1', 'oldest_seconds', 'dead_letters 0', 'operations_total{outcome="captured"} 1'])
       expect(metrics).toContain(`conserver_link_${name}`);
-    expect((await fetch(`${rig.url}/other`)).status).toBe(404);
+  });
+
+  it('names its paths to whoever asks for another', async () => {
+    await start();
+    const other = await fetch(`${rig.url}/operation/vcon_created`);
+    expect([other.status, await other.text()]).toEqual([404, expect.stringContaining('POST /operations/')]);
   });
 
   it('listens on loopback only without a secret', async () => {
