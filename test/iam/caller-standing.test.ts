@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OWNER_ROLE } from '../../src/iam/access/owner-and-creator.js';
+import { createCallerStanding } from '../../src/iam/tokens/caller-standing.js';
+import { type ClientAddress, raiseEpoch } from '../../src/iam/tokens/standing-store.js';
+import type { Database } from '../../src/platform/postgres/database.js';
+import { readCredentials } from '../../src/service/first-credentials.js';
+import { startTestService, type TestService } from '../api/test-service.js';
+
+let running: TestService;
+let tenantId: string;
+beforeAll(async () => {
+  running = await startTestService();
+  tenantId = (await readCredentials(running.environment.DATA_DIR))!.tenant_identity.slice('tenant/'.length);
+});
+afterAll(() => running?.close());
+
+async function newClient(roles: string[]): Promise<ClientAddress> {
+  return { tenantId, clientId: (await running.client({ roles })).clientId };
+}
+
+/** The service's database, with a count of the transactions; `fails` makes the next ones fail before they begin. */
+function counted(): { database: Database; begun: () => number; fails: (reason: Error | undefined) => void } {
+  let begun = 0;
+  let failure: Error | undefined;
+  const { database } = running.service.parts;
+  return {
+    database: {
+      ...database,
+      inTransaction: async (scope, work) => {
+        begun += 1;
+        if (failure) throw failure;
+        return database.inTransaction(scope, work);
+      },
+    },
+    begun: () => begun,
+    fails: (reason) => {
+      failure = reason;
+    },
+  };
+}
+
+describe('what a client may do now', () => {
+  it('is read once for all requests of one turn, and each client gets its own', async () => {
+    const [owner, nobody] = [await newClient([OWNER_ROLE]), await newClient([])];
+    const { database, begun } = counted();
+    const standing = createCallerStanding(database);
+    const asked = Array.from({ length: 60 }, (_, place) => (place % 2 === 0 ? owner : nobody));
+    const found = await Promise.all(asked.map(standing));
+    expect(begun()).toBe(1);
+    expect(found.map(({ roles }) => roles)).toEqual(asked.map((each) => (each === owner ? [OWNER_ROLE] : [])));
+  });
+
+  it('is read after the request: a revocation that was committed before it is seen', async () => {
+    const client = await newClient([OWNER_ROLE]);
+    const standing = createCallerStanding(running.service.parts.database);
+    const before = await standing(client);
+    await running.service.parts.database.inTransaction('system', (tx) => raiseEpoch(tx, client));
+    expect((await standing(client)).epoch).toBe(before.epoch + 1);
+  });
+
+  it('is an error for each request that waits while the database fails, and is read again afterwards', async () => {
+    const client = await newClient([]);
+    const { database, fails } = counted();
+    const standing = createCallerStanding(database);
+    fails(new Error('no connection'));
+    const refused = await Promise.allSettled([standing(client), standing(client)]);
+    expect(refused.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    fails(undefined);
+    expect((await standing(client)).roles).toEqual([]);
+  });
+});
