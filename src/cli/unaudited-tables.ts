@@ -130,7 +130,7 @@ export const UNAUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
     'active',
     'created_at',
   ),
-  member_session: open(ACCESS, 'tenant_id', 'session_hash', 'member_id', 'expires_at', 'groups'),
+  member_session: open(ACCESS, 'tenant_id', 'session_hash', 'member_id', 'used_at', 'expires_at', 'groups'),
   past_grant: open(
     ACCESS,
     'tenant_id',

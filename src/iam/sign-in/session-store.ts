@@ -6,13 +6,15 @@ interface SessionRow {
   readonly memberId: string;
   /** As the provider reported them at the sign-in. */
   readonly groups: readonly string[];
+  readonly openedAt: Date;
   readonly expiresAt: Date;
 }
 
 export async function insertSession(tx: Tx, session: SessionRow): Promise<void> {
   await tx.execute(
-    'INSERT INTO archivist.member_session (tenant_id, session_hash, member_id, groups, expires_at) VALUES ($1, $2, $3, $4, $5)',
-    [session.tenantId, session.sessionHash, session.memberId, session.groups, session.expiresAt],
+    `INSERT INTO archivist.member_session (tenant_id, session_hash, member_id, groups, used_at, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6)`,
+    [session.tenantId, session.sessionHash, session.memberId, session.groups, session.openedAt, session.expiresAt],
   );
 }
 
@@ -25,16 +27,19 @@ interface SessionMember {
   readonly email: string;
   readonly roles: readonly string[];
   readonly groups: readonly string[];
+  readonly memberId: string;
+  /** When the session was last used, to the minute. */
+  readonly usedAt: Date;
 }
 
 /**
- * The member of an unexpired session, if the member is active, the tenancy is enabled and it still trusts the provider
- * of the sign-in; in any tenancy that the transaction may read.
+ * The member of a session that has not expired and was used since `usedSince`, if the member is active, the tenancy is
+ * enabled and it still trusts the provider of the sign-in; in any tenancy that the transaction may read.
  */
 export async function findSessionMember(
   tx: Tx,
   sessionHash: Uint8Array,
-  now: Date,
+  { now, usedSince }: { readonly now: Date; readonly usedSince: Date },
 ): Promise<SessionMember | undefined> {
   const [row] = await tx.query<{
     tenant_id: string;
@@ -44,14 +49,17 @@ export async function findSessionMember(
     email: string;
     roles: string[];
     groups: string[];
+    member_id: string;
+    used_at: Date;
   }>(
-    `SELECT m.tenant_id, m.issuer, m.subject, m.display_name, m.email, m.roles, s.groups
+    `SELECT m.tenant_id, m.issuer, m.subject, m.display_name, m.email, m.roles, s.groups, m.member_id, s.used_at
        FROM archivist.member_session s
        JOIN archivist.member m ON m.tenant_id = s.tenant_id AND m.member_id = s.member_id
        JOIN archivist.tenancy t ON t.tenant_id = s.tenant_id
        JOIN archivist.identity_provider p ON p.tenant_id = s.tenant_id AND p.issuer = m.issuer
-      WHERE s.session_hash = $1 AND s.expires_at > $2 AND m.active AND t.disabled_at IS NULL AND p.enabled`,
-    [sessionHash, now],
+      WHERE s.session_hash = $1 AND s.expires_at > $2 AND s.used_at > $3
+        AND m.active AND t.disabled_at IS NULL AND p.enabled`,
+    [sessionHash, now, usedSince],
   );
   return (
     row && {
@@ -62,8 +70,14 @@ export async function findSessionMember(
       email: row.email,
       roles: row.roles,
       groups: row.groups,
+      memberId: row.member_id,
+      usedAt: row.used_at,
     }
   );
+}
+
+export async function touchSession(tx: Tx, sessionHash: Uint8Array, now: Date): Promise<void> {
+  await tx.execute('UPDATE archivist.member_session SET used_at = $2 WHERE session_hash = $1', [sessionHash, now]);
 }
 
 export async function deleteSession(tx: Tx, sessionHash: Uint8Array): Promise<void> {

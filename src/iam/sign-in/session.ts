@@ -5,9 +5,20 @@ import type { Principal } from '../../platform/http/principal.js';
 import type { Ids } from '../../platform/ids.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
 import { hashSecretToken, newSecretToken } from '../secret-token.js';
-import { deleteSession, deleteSessionsOfTenancy, findSessionMember, insertSession } from './session-store.js';
+import {
+  deleteSession,
+  deleteSessionsOfMember,
+  deleteSessionsOfTenancy,
+  findSessionMember,
+  insertSession,
+  touchSession,
+} from './session-store.js';
 
 const SESSION_SECONDS = 12 * 60 * 60;
+/** A session that was not used for this long has ended. */
+const IDLE_MS = 60 * 60 * 1000;
+/** The use of a session is recorded this often. */
+const TOUCH_MS = 60 * 1000;
 
 export interface SessionDeps {
   readonly database: Database;
@@ -47,37 +58,61 @@ export async function openSession(
     memberId: member.memberId,
     groups,
     sessionHash: hashSecretToken(deps.pepper, 'session', token),
+    openedAt: new Date(now),
     expiresAt: new Date(now + SESSION_SECONDS * 1000),
   });
   return sessionCookie(deps.publicUrl, token, SESSION_SECONDS);
 }
 
-/** Ends the session of a request, if it has one. Returns the Set-Cookie header that deletes the cookie. */
-export async function endSession(deps: SessionDeps, cookies: string | undefined): Promise<string> {
-  const token = readCookie(cookies, sessionCookieName(deps.publicUrl));
-  if (token !== undefined) {
-    const hash = hashSecretToken(deps.pepper, 'session', token);
-    await deps.database.inTransaction('system', (tx) => deleteSession(tx, hash));
-  }
+/**
+ * Ends the session of a request, if it has one, or every session of its member. Returns the Set-Cookie header that
+ * deletes the cookie.
+ */
+export async function endSession(deps: SessionDeps, cookies: string | undefined, everywhere: boolean): Promise<string> {
+  const hash = sessionHash(deps, cookies);
+  if (hash)
+    await deps.database.inTransaction('system', async (tx) => {
+      const member = everywhere ? await findSessionMember(tx, hash, times(deps)) : undefined;
+      if (member) await deleteSessionsOfMember(tx, member.tenantId, member.memberId);
+      await deleteSession(tx, hash);
+    });
   return sessionCookie(deps.publicUrl, '', 0);
 }
 
-/** The principal of a request's session, as of now; undefined without a valid session. */
+/**
+ * The principal of a request's session, as of now; undefined without a valid session. A session ends twelve hours after
+ * the sign-in, and an hour after its last use.
+ */
 export async function principalOfSession(
   deps: SessionDeps,
   cookies: string | undefined,
 ): Promise<Principal | undefined> {
+  const hash = sessionHash(deps, cookies);
+  if (!hash) return undefined;
+  const { now, usedSince } = times(deps);
+  const member = await deps.database.inTransaction('system', async (tx) => {
+    const found = await findSessionMember(tx, hash, { now, usedSince });
+    if (found && now.getTime() - found.usedAt.getTime() >= TOUCH_MS) await touchSession(tx, hash, now);
+    return found;
+  });
+  if (!member) return undefined;
+  const { memberId: _id, usedAt: _used, ...person } = member;
+  return { ...person, kind: 'member', claims: {} };
+}
+
+function sessionHash(deps: SessionDeps, cookies: string | undefined): Uint8Array | undefined {
   const token = readCookie(cookies, sessionCookieName(deps.publicUrl));
-  if (token === undefined || token === '') return undefined;
-  const hash = hashSecretToken(deps.pepper, 'session', token);
-  const now = new Date(deps.clock.now());
-  const member = await deps.database.inTransaction('system', (tx) => findSessionMember(tx, hash, now));
-  return member && { ...member, kind: 'member', claims: {} };
+  return token === undefined || token === '' ? undefined : hashSecretToken(deps.pepper, 'session', token);
+}
+
+function times({ clock }: SessionDeps): { readonly now: Date; readonly usedSince: Date } {
+  const now = clock.now();
+  return { now: new Date(now), usedSince: new Date(now - IDLE_MS) };
 }
 
 /**
  * True for a request that a session may make: it changes nothing, and no other site made the browser send it. The
- * cookie is SameSite=Lax, which still permits plain links from other sites; Fetch Metadata detects those.
+ * cookie is SameSite=Strict; Fetch Metadata also detects other origins of the same site, such as another port.
  */
 export function mayUseSession(request: IncomingMessage): boolean {
   const site = request.headers['sec-fetch-site'];
@@ -86,5 +121,6 @@ export function mayUseSession(request: IncomingMessage): boolean {
 }
 
 function sessionCookie(publicUrl: string, value: string, seconds: number): string {
-  return setCookie(sessionCookieName(publicUrl), value, { path: '/', secure: isSecure(publicUrl), seconds });
+  const secure = isSecure(publicUrl);
+  return setCookie(sessionCookieName(publicUrl), value, { path: '/', sameSite: 'Strict', secure, seconds });
 }

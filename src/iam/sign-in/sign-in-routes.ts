@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.js';
 import { type Reply, type Route, route } from '../../platform/http/route.js';
-import { endSession, principalOfSession } from './session.js';
+import { endSession } from './session.js';
 import { beginAcceptance, beginSignIn, chooseProvider, endSignIn, type Redirect, type SignInDeps } from './sign-in.js';
 import { escaped, signInPage } from './sign-in-page.js';
 
@@ -11,7 +11,7 @@ const REFUSALS = [400, 403, 404, 409, 503];
 
 /** How people sign in and out with a browser. These routes are not part of the interface. */
 export function signInRoutes(deps: SignInDeps): Route[] {
-  return [signInRoute(deps), callbackRoute(deps), acceptRoute(deps), signOutRoute(deps), consoleRoute(deps)];
+  return [signInRoute(deps), callbackRoute(deps), acceptRoute(deps), signOutRoute(deps)];
 }
 
 function signInRoute(deps: SignInDeps): Route {
@@ -64,34 +64,15 @@ function signOutRoute(deps: SignInDeps): Route {
     method: 'POST',
     path: '/console/sign-out',
     operationId: 'Console_SignOut',
-    summary: 'End the session of this browser',
-    codes: [403],
-    handle: ({ headers }) =>
+    summary: 'End the session of this browser, or every session of the person',
+    codes: [400, 403],
+    query: z.object({ everywhere: z.enum(['true', 'false']).optional() }),
+    handle: ({ headers, query }) =>
       onPage(async () => {
         requireOwnPage(headers, deps.publicUrl);
-        return redirect({ location: '/console', cookies: [await endSession(deps, headers['cookie'])] });
+        const ended = await endSession(deps, headers['cookie'], query.everywhere === 'true');
+        return redirect({ location: '/console', cookies: [ended] });
       }),
-  });
-}
-
-function consoleRoute(deps: SignInDeps): Route {
-  return route({
-    ...shared,
-    method: 'GET',
-    path: '/console',
-    operationId: 'Console_Page',
-    summary: 'Who is signed in',
-    success: 200,
-    codes: [],
-    handle: async ({ headers }) => {
-      const principal = await principalOfSession(deps, headers['cookie']);
-      if (!principal) return signInPage('Not signed in', ['<p><a href="/console/sign-in">Sign in</a></p>']);
-      const who = `<p>You are ${escaped(principal.displayName)}, ${escaped(principal.email)}.</p>`;
-      return signInPage('Signed in', [
-        who,
-        '<form method="post" action="/console/sign-out"><button>Sign out</button></form>',
-      ]);
-    },
   });
 }
 

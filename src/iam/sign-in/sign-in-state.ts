@@ -40,7 +40,9 @@ export function createSignInStates(deps: {
 }): SignInStates {
   const secure = isSecure(deps.publicUrl);
   const name = secure ? '__Host-archivist-sign-in' : 'archivist-sign-in';
-  const cookie = (value: string, seconds: number) => setCookie(name, value, { path: '/', secure, seconds });
+  // The identity provider's redirect back comes from another site, so this cookie cannot be Strict.
+  const cookie = (value: string, seconds: number) =>
+    setCookie(name, value, { path: '/', sameSite: 'Lax', secure, seconds });
   return {
     keep(state) {
       const kept: SignInState = { ...state, expiresAtMs: deps.now() + SIGN_IN_SECONDS * 1000 };

@@ -10,9 +10,11 @@ export function readCookie(header: string | undefined, name: string): string | u
   return undefined;
 }
 
-/** A cookie that no script can read and that other sites send only with a plain link. */
+/** A cookie that no script can read. */
 interface CookieSettings {
   readonly path: string;
+  /** `Lax`: other sites send it only with a plain link; `Strict`: they never send it. */
+  readonly sameSite: 'Lax' | 'Strict';
   /** Sent only over https. */
   readonly secure: boolean;
   /** How long the browser keeps it; 0 removes it. */
@@ -20,6 +22,7 @@ interface CookieSettings {
 }
 
 /** A Set-Cookie header. @param value of characters that need no quoting */
-export function setCookie(name: string, value: string, { path, secure, seconds }: CookieSettings): string {
-  return `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+export function setCookie(name: string, value: string, settings: CookieSettings): string {
+  const { path, sameSite, secure, seconds } = settings;
+  return `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=${sameSite}${secure ? '; Secure' : ''}`;
 }
