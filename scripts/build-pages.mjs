@@ -85,3 +85,9 @@ await writePage({
   title: 'Public asset – vcon-archivist',
   connect: "'self'",
 });
+await writePage({
+  name: 'console',
+  entry: 'console-page.tsx',
+  title: 'Find a conversation – vcon-archivist',
+  connect: "'self'",
+});

@@ -25,6 +25,7 @@ import { openRateLimiter, type RateLimiter } from './platform/rate-limiter.js';
 import { apiReferenceRoutes } from './service/api-reference/api-reference-routes.js';
 import { routeGroups } from './service/api-routes.js';
 import { startBackgroundJobs } from './service/background-jobs.js';
+import { consolePageRoutes } from './service/console-page-routes.js';
 import { listenTls } from './service/listen-tls.js';
 import { metricsRoute } from './service/metrics-route.js';
 import { type Base, type Closers, createServiceLedger, openBase, type ServiceOverrides } from './service/open-base.js';
@@ -236,7 +237,9 @@ async function startServer(
         })
       : [],
     [
-      ...(servesInterface ? [{ name: 'console', title: 'Sign-in', routes: signInRoutes(identity.people) }] : []),
+      ...(servesInterface
+        ? [{ name: 'console', title: 'Console', routes: [...consolePageRoutes(), ...signInRoutes(identity.people)] }]
+        : []),
       { name: 'docs', title: 'This reference', routes: apiReferenceRoutes() },
       { name: 'verify', title: 'The verifier', routes: verifyPageRoutes() },
       { name: 'status', title: 'Status of the service', routes: apart ? status : [...status, measured] },

@@ -31,6 +31,7 @@ import { capRoutes } from '../iam/tenancies/cap-routes.js';
 import { tenancyRoutes } from '../iam/tenancies/tenancy-routes.js';
 import { tlsCaCertificateRoutes } from '../iam/tls-ca-certificates/tls-ca-certificate-routes.js';
 import type { IssueTokenDeps } from '../iam/tokens/issue-token.js';
+import { principalRoutes } from '../iam/tokens/principal-routes.js';
 import { revocationRoutes } from '../iam/tokens/revocation-routes.js';
 import { tokenRoutes } from '../iam/tokens/token-routes.js';
 import type { RouteGroup } from '../platform/http/route.js';
@@ -145,6 +146,7 @@ export function routeGroups(deps: {
       title: 'Invites, by their other path',
       routes: inviteRoutes(deps.identity.people, '/archivist/iam/v1/invites', 'IAMInvites'),
     },
+    { name: 'iam/v1/principal', title: 'The caller', routes: principalRoutes() },
     { name: 'iam/v1/memberships', title: 'Memberships', routes: membershipRoutes(provenance) },
     {
       name: 'iam/v1/access_policies',

@@ -10,7 +10,7 @@ const POLICY = /http-equiv="Content-Security-Policy" content="([^"]+)"/;
 export type PageReply = (headers: Readonly<Record<string, string | undefined>>) => Promise<Reply>;
 
 /** A page that the build wrote, served from memory under the content security policy that the build wrote into it. */
-export function builtPage(name: 'verify' | 'asset'): PageReply {
+export function builtPage(name: 'verify' | 'asset' | 'console'): PageReply {
   let held: ReturnType<typeof readPage> | undefined;
   return async (headers) => {
     held ??= readPage(`${name}.html`);

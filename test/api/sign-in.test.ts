@@ -41,7 +41,16 @@ describe('signing in', () => {
     const browser = testBrowser();
     const page = await browser.open(`${rig.url}${SIGN_IN}?return_to=/console?tab=calls`, 'alice');
     expect([page.status, page.url]).toEqual([200, `${rig.url}/console?tab=calls`]);
-    expect(page.text).toContain('alice@example.com');
+    const { text } = await browser.ask(`${rig.url}/archivist/iam/v1/principal`);
+    expect(JSON.parse(text)).toEqual({
+      tenant_identity: `tenant/${tenant}`,
+      kind: 'member',
+      issuer: rig.provider.issuer,
+      subject: 'alice',
+      display_name: 'Name of alice',
+      email: 'alice@example.com',
+      roles: [],
+    });
     expect(await statusOf(browser)).toBe(200);
   });
 
@@ -209,6 +218,31 @@ describe('a session', () => {
     expect(await statusOf(thief)).toBe(200);
     expect((await signOut({ origin: rig.url, 'sec-fetch-site': 'same-origin' })).status).toBe(302);
     expect([sessionOf(browser), await statusOf(browser), await statusOf(thief)]).toEqual([undefined, 401, 401]);
+  });
+
+  it('ends everywhere when the person wants that, and other people stay signed in', async () => {
+    await rig.join('bob');
+    const [here, there, other] = [await signedIn('alice'), await signedIn('alice'), await signedIn('bob')];
+    const headers = { origin: rig.url, 'sec-fetch-site': 'same-origin' };
+    const signOut = (url: string) => here.ask(rig.url + url, { method: 'POST', headers });
+    expect((await signOut('/console/sign-out?everywhere=true')).status).toBe(302);
+    expect([await statusOf(here), await statusOf(there), await statusOf(other)]).toEqual([401, 401, 200]);
+  });
+
+  it('ends an hour after its last use, and use keeps it', async () => {
+    const unused = (browser: TestBrowser, minutes: number) =>
+      rig.running
+        .asOwner(`UPDATE archivist.member_session SET used_at = now() - interval '${minutes} minutes'`)
+        .then(() => statusOf(browser));
+    const browser = await signedIn('alice');
+    expect([await unused(browser, 59), await statusOf(browser)]).toEqual([200, 200]);
+    const [row] = await rig.running.service.parts.database.inTransaction('system', (tx) =>
+      tx.query<{ fresh: boolean }>(
+        `SELECT bool_or(used_at > now() - interval '30 minutes') AS fresh FROM archivist.member_session`,
+      ),
+    );
+    expect(row?.fresh).toBe(true);
+    expect(await unused(browser, 61)).toBe(401);
   });
 
   it('ends when it expires, when the tenancy is disabled, and when it has another provider', async () => {

@@ -1,0 +1,126 @@
+import { VerificationError } from '../core/errors.js';
+import { type EvidenceFile, evidenceFile } from '../core/evidence/evidence-file.js';
+import { jcs } from '../core/vcon/jcs.js';
+import { readJson as readDocument } from '../core/vcon/json-document.js';
+import { contradiction, createVerdict, type Findings, notCovered } from '../core/verify/verdict.js';
+import { type CheckResult, checkEvidence, type ReaderTrust } from './check-evidence.js';
+import { CONSOLE_TEXTS } from './console-texts.js';
+import type { HashedFile } from './hashed-file.js';
+import { type Json, memberOf, textOf } from './json-members.js';
+import type { RecordedEvent } from './recorded-event.js';
+import { readBytes, Unanswered } from './session-reader.js';
+
+/** Requests under way at once. */
+const AT_ONCE = 4;
+const MOST_TRIES = 10;
+/** Members that an event keeps for ever, as far as it was complete when it was shown. */
+const FIXED = [
+  'identity',
+  'asset_identity',
+  'event_attributes',
+  'asset_attributes',
+  'attributes',
+  'trails',
+  'event_type',
+  'operation',
+  'behaviour',
+  'timestamp_declared',
+  'timestamp_accepted',
+  'timestamp_committed',
+  'principal_declared',
+  'principal_accepted',
+  'tenant_identity',
+  'origin_tenant',
+  'created_by',
+  'created_at',
+];
+
+/** The evidence of one event, or why there is none. */
+type Fetched = { readonly file: EvidenceFile } | { readonly open: Partial<Findings> };
+
+const wait = (seconds: number) => new Promise((resume) => setTimeout(resume, seconds * 1000));
+
+/**
+ * Fetches the evidence of events by the public interface and checks it for a reader, with the reader's own file if there
+ * is one. An event without evidence leaves the result incomplete. An event that was shown otherwise than its evidence
+ * says refuses it.
+ */
+export async function checkConversation(
+  events: readonly RecordedEvent[],
+  document: HashedFile | undefined,
+  reader: ReaderTrust,
+  progress: (done: string) => void,
+): Promise<CheckResult> {
+  const fetched = await fetchAll(events, progress);
+  const bundles = fetched.flatMap((each) => ('file' in each ? [each.file] : []));
+  const open = fetched.flatMap((each) => ('open' in each ? [each.open] : []));
+  if (bundles.length === 0) return { verdict: createVerdict(...open), files: [], origin: 'pinned_root' };
+  const files = document ? [...bundles, await evidenceFile(document.name, document.bytes)] : bundles;
+  const result = await checkEvidence(files, reader, progress);
+  if (!('verdict' in result)) return result;
+  const shown = await Promise.all(
+    fetched.flatMap((each, at) => ('file' in each ? [shownOtherwise(events[at]!, each.file)] : [])),
+  );
+  return { ...result, verdict: createVerdict(result.verdict, ...open, ...shown) };
+}
+
+async function fetchAll(events: readonly RecordedEvent[], progress: (done: string) => void): Promise<Fetched[]> {
+  const fetched: Fetched[] = [];
+  let next = 0;
+  let done = 0;
+  const work = async () => {
+    for (let at = next++; at < events.length; at = next++) {
+      fetched[at] = await fetchOne(events[at]!);
+      done += 1;
+      progress(CONSOLE_TEXTS.fetched(done, events.length));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return fetched;
+}
+
+async function fetchOne({ identity, title }: RecordedEvent): Promise<Fetched> {
+  const version = identity.startsWith('events/') ? 'v1' : 'v2';
+  const piece = `${title} (${identity})`;
+  const unproven = (why: string): Fetched => ({ open: notCovered(piece, 'unproven', why) });
+  for (let tries = 1; ; tries += 1)
+    try {
+      const bytes = await readBytes(`/archivist/${version}/${identity}/evidence`);
+      return { file: await evidenceFile(`${identity.slice(identity.lastIndexOf('/') + 1)}.zip`, bytes) };
+    } catch (error) {
+      if (!(error instanceof Unanswered)) throw error;
+      if (error.reason === 'hidden') return unproven(CONSOLE_TEXTS.hiddenEvidence(error.message));
+      if (error.reason !== 'not_ready') return unproven(CONSOLE_TEXTS.noEvidence(error.message));
+      if (tries === MOST_TRIES) return unproven(CONSOLE_TEXTS.lateEvidence);
+      await wait(error.retryAfter);
+    }
+}
+
+/** The reader has seen the event as the service listed it, so that has to be what the evidence proves. */
+async function shownOtherwise(event: RecordedEvent, bundle: EvidenceFile): Promise<Partial<Findings>> {
+  const bytes = await bundle.folder?.file('event.json');
+  // A bundle that is damaged is refused by its own check.
+  const proven = bytes && parsed(bytes);
+  if (!proven) return {};
+  const member = FIXED.find((name) => {
+    const value = event.json[name];
+    return value !== undefined && value !== '' && canonical(value) !== canonical(memberOf(proven, name));
+  });
+  if (member === undefined) return {};
+  return contradiction(bundle.path, new VerificationError('event_mismatch', CONSOLE_TEXTS.differs, member));
+}
+
+function parsed(bytes: Uint8Array): Json | undefined {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes)) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A text that is equal for equal values; a number and its decimal text are the same. */
+function canonical(value: unknown): string {
+  if (value === undefined) return '';
+  if (typeof value !== 'object' || value === null) return textOf(String(value));
+  return jcs(readDocument(new TextEncoder().encode(JSON.stringify(value)))).text;
+}

@@ -1,0 +1,151 @@
+import { render } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { CONSOLE_TEXTS } from './console-texts.js';
+import type { Wanted } from './conversation.js';
+import { ConversationView } from './conversation-view.js';
+import { EvidenceText } from './evidence-text.js';
+import { FindView } from './find-view.js';
+import { Frame } from './frame.js';
+import { type HashedFile, hashedFile } from './hashed-file.js';
+import { memberOf, textOf } from './json-members.js';
+import { readQuery, type SearchQuery, writeQuery } from './search-query.js';
+import { readJson, signOut, Unanswered } from './session-reader.js';
+import { TEXTS } from './texts.js';
+import { useDrop } from './use-drop.js';
+import { usePlace } from './use-place.js';
+
+/** The signed-in caller, as the service names it. */
+interface Reader {
+  readonly name: string;
+  readonly isOwner: boolean;
+}
+
+const KINDS: readonly Wanted['kind'][] = ['conversation', 'asset', 'event'];
+
+function useReader(): { readonly reader?: Reader; readonly fault?: Unanswered } {
+  const [state, setState] = useState<{ reader?: Reader; fault?: Unanswered }>({});
+  useEffect(() => {
+    const ask = () =>
+      readJson('/archivist/iam/v1/principal')
+        .then((answer) => {
+          const roles = memberOf(answer, 'roles');
+          const name = textOf(
+            memberOf(answer, 'display_name') || memberOf(answer, 'email') || memberOf(answer, 'subject'),
+          );
+          setState({ reader: { name, isOwner: Array.isArray(roles) && roles.includes('OWNER') } });
+        })
+        .catch((error: unknown) => {
+          if (!(error instanceof Unanswered)) throw error;
+          setState({ fault: error });
+        });
+    ask();
+    // A session can end in another tab, or while the page lies open.
+    const again = () => document.visibilityState === 'visible' && ask();
+    document.addEventListener('visibilitychange', again);
+    return () => document.removeEventListener('visibilitychange', again);
+  }, []);
+  return state;
+}
+
+function SignIn({ fault }: { readonly fault: Unanswered }) {
+  const here = location.pathname + location.search;
+  if (fault.reason !== 'signed_out') return <p class="banner unreadable">{fault.message}</p>;
+  return (
+    <section class="card">
+      <h2>{CONSOLE_TEXTS.signedOut}</h2>
+      <p>{CONSOLE_TEXTS.signedOutHelp}</p>
+      <p class="choose">
+        <a class="button" href={`/console/sign-in?return_to=${encodeURIComponent(here)}`}>
+          {CONSOLE_TEXTS.signIn}
+        </a>
+      </p>
+    </section>
+  );
+}
+
+function Account({ reader }: { readonly reader: Reader }) {
+  const leave = (everywhere: boolean) => signOut(everywhere).then(() => location.reload());
+  return (
+    <>
+      <div class="account">
+        <span>
+          <EvidenceText text={CONSOLE_TEXTS.signedInAs(reader.name)} />
+        </span>
+        <button type="button" class="quiet" onClick={() => leave(false)}>
+          {CONSOLE_TEXTS.signOut}
+        </button>
+        <button type="button" class="quiet" onClick={() => leave(true)}>
+          {CONSOLE_TEXTS.signOutEverywhere}
+        </button>
+      </div>
+      {!reader.isOwner && <p class="hint">{CONSOLE_TEXTS.partly}</p>}
+    </>
+  );
+}
+
+/** What the address bar asks for: a place, or a search. */
+function wanted(parameters: URLSearchParams): Wanted | undefined {
+  for (const kind of KINDS) {
+    const id = parameters.get(kind);
+    if (id) return { kind, id };
+  }
+  return undefined;
+}
+
+function ConsolePage() {
+  const { reader, fault } = useReader();
+  const { parameters, search, go } = usePlace();
+  const [file, setFile] = useState<HashedFile>();
+  const [fileFault, setFileFault] = useState('');
+  const place = wanted(parameters);
+  const query = readQuery(parameters);
+  const take = async (given: File) => {
+    try {
+      const hashed = await hashedFile(given);
+      setFileFault('');
+      setFile(hashed);
+      if (!place) go(writeQuery({ ...query, text: '', hashes: hashed.hashes }), true);
+    } catch {
+      setFileFault(TEXTS.unreadableFile(given.name));
+    }
+  };
+  const isOver = useDrop((given) => given.then(([first]) => first && take(first.file)));
+  const change = (next: SearchQuery) => go(writeQuery(next), next.hashes.length !== query.hashes.length);
+  useEffect(() => {
+    document.title = `${place ? `${CONSOLE_TEXTS[place.kind]} ${place.id}` : CONSOLE_TEXTS.title} – vcon-archivist`;
+  }, [search]);
+  return (
+    <Frame title={CONSOLE_TEXTS.title} introduction={CONSOLE_TEXTS.introduction} isSaved={false}>
+      {reader && <Account reader={reader} />}
+      {fault && <SignIn fault={fault} />}
+      {!reader && !fault && <p role="status">{CONSOLE_TEXTS.loading}</p>}
+      {isOver && <p class="card drop over">{CONSOLE_TEXTS.dropHere}</p>}
+      {fileFault !== '' && (
+        <p class="fault" role="alert">
+          <EvidenceText text={fileFault} />
+        </p>
+      )}
+      {reader && !place && (
+        <FindView
+          query={query}
+          search={search}
+          file={file}
+          onQuery={change}
+          onFile={take}
+          onGo={(next) => go(next, true)}
+        />
+      )}
+      {reader && place && (
+        <ConversationView
+          place={place}
+          file={file}
+          onFile={take}
+          onBack={() => go('', true)}
+          onGo={(next) => go(next, true)}
+        />
+      )}
+    </Frame>
+  );
+}
+
+render(<ConsolePage />, document.getElementById('page')!);

@@ -1,0 +1,82 @@
+/** The words of the console, beside those that it shares with the other pages (texts.ts). */
+export const CONSOLE_TEXTS = {
+  title: 'Find a conversation',
+  introduction: 'Search the records, see what happened to a conversation, and check it here in your browser.',
+  loading: 'Loading …',
+  signedOut: 'You are not signed in',
+  signedOutHelp: 'Sign in with your organisation’s account. Then this page shows what you may see.',
+  expired: 'Your sign-in has ended. Sign in again to go on: this page keeps its address.',
+  signIn: 'Sign in',
+  signedInAs: (name: string) => `Signed in as ${name}`,
+  signOut: 'Sign out',
+  signOutEverywhere: 'Sign out everywhere',
+  noScript: 'The console needs JavaScript.',
+  away: 'The service cannot be reached. Check your network, then try again.',
+  answered: (status: number) => `The service answered with status ${status}.`,
+  partly:
+    'You are not an Owner: your access policies decide what you see here. There may be events that are hidden from you.',
+  search: 'Search',
+  searchHelp:
+    'A conversation’s id, the SHA-256 of a file, the identity of a statement or an asset, an asset’s name, a call id, or labels such as conserver_chain=main. Or drop the conversation file on this page: it is hashed here and not uploaded.',
+  chooseFile: 'Choose a file',
+  dropHere: 'Drop the file to find it',
+  filters: 'Filters',
+  operation: 'Operation',
+  all: 'All',
+  since: 'From',
+  until: 'To',
+  status: 'Status',
+  results: 'Results',
+  busy: 'Searching …',
+  found: (count: number, isAll: boolean) =>
+    isAll
+      ? count === 1
+        ? '1 event, the newest first'
+        : `${count} events, the newest first`
+      : `The newest ${count} events`,
+  nothing: 'Nothing was found. Ids, hashes, names and labels must be complete.',
+  nothingYet: 'There are no events that you may see.',
+  more: 'Show more',
+  forFile: (name: string) => `Events about ${name}`,
+  removeFile: 'Search for something else',
+  fileHash: 'Hash of the file (SHA-256)',
+  fileUnknown: (name: string) => `No event that you may see is about the bytes of ${name}.`,
+  fileKnownId:
+    'The file says that it is a conversation that may have records about other bytes. It may have been changed.',
+  seeConversation: 'See that conversation',
+  hash: 'Hash of the file',
+  subject: 'Conversation',
+  back: 'Back to the search',
+  conversation: 'Conversation',
+  asset: 'Asset',
+  event: 'Event',
+  timeline: 'What happened',
+  timelineHelp: 'Oldest first. This is what the service shows; nothing of it is checked yet.',
+  timelineChecked: 'Oldest first. This is what the service shows; the result above says what is proven.',
+  events: (count: number) => (count === 1 ? '1 event' : `${count} events`),
+  tooMany: (count: number) => `Only the newest ${count} events are shown.`,
+  notFound: 'There is nothing under this address that you may see.',
+  hiddenTitle: 'Hidden from you',
+  successor: 'another conversation of the same history',
+  wholeAsset: 'All events of the asset',
+  attachments: 'Attachments',
+  attachment: (name: string) => `Open ${name}`,
+  check: 'Check the evidence',
+  checkHelp: 'Fetches the evidence of every event on this page and checks it here, in your browser.',
+  checkFile: (name: string) => `Your file ${name} is checked too.`,
+  addFile: 'Check your copy of the file too',
+  fetched: (done: number, all: number) => `Evidence ${done} of ${all} fetched`,
+  hiddenEvidence: (why: string) =>
+    `your access policy shows you only a part of it, so the service gives you no evidence. ${why}`,
+  lateEvidence: 'the log has not sealed it yet; check again in a moment',
+  noEvidence: (why: string) => `the service has no evidence of it. ${why}`,
+  differs: 'the page showed another value than the evidence has',
+} as const;
+
+/** Statuses of an event, as a filter offers them. */
+export const STATUS_NAMES: Readonly<Record<string, string>> = {
+  STORED: 'Stored, not in the log yet',
+  COMMITTED: 'In the log, not sealed yet',
+  CONFIRMED: 'In the log and sealed',
+  UNEQUIVOCAL: 'Sealed and cosigned by witnesses',
+};

@@ -1,0 +1,216 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { checkConversation } from './check-conversation.js';
+import { CONSOLE_TEXTS } from './console-texts.js';
+import { readConversation, type Wanted } from './conversation.js';
+import type { EventPage } from './event-stream.js';
+import { basicLines, codeLine, EventView } from './event-view.js';
+import { Code, EvidenceText } from './evidence-text.js';
+import type { HashedFile } from './hashed-file.js';
+import { type Json, memberOf } from './json-members.js';
+import { encodeManifest } from './kept-trust.js';
+import { Moment } from './moment.js';
+import { PlaceAnchor, type PlaceLink } from './place-link.js';
+import type { RecordedEvent } from './recorded-event.js';
+import { ResultView } from './result-view.js';
+import { readJson, Unanswered } from './session-reader.js';
+import { readKeyFiles } from './stated-trust.js';
+import { TEXTS } from './texts.js';
+import { TrustForm } from './trust-form.js';
+import { useCheck } from './use-check.js';
+import { useStatedTrust } from './use-stated-trust.js';
+
+interface ConversationProps extends PlaceLink {
+  readonly place: Wanted;
+  readonly file: HashedFile | undefined;
+  onFile(file: File): void;
+  onBack(): void;
+}
+
+interface Loaded {
+  readonly page?: EventPage;
+  readonly fault?: Unanswered;
+}
+
+/** Everything that happened to a conversation, and the check of its evidence. */
+export function ConversationView({ place, file, onFile, onBack, onGo }: ConversationProps) {
+  const [{ page, fault }, setLoaded] = useState<Loaded>({});
+  const [isStarted, setStarted] = useState(false);
+  const title = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    let isCurrent = true;
+    setStarted(false);
+    setLoaded({});
+    title.current?.focus();
+    readConversation(place, readJson)
+      .then((read) => isCurrent && setLoaded({ page: read }))
+      .catch((error: unknown) => {
+        if (!(error instanceof Unanswered)) throw error;
+        if (isCurrent) setLoaded({ fault: error });
+      });
+    return () => {
+      isCurrent = false;
+    };
+  }, [place.kind, place.id]);
+  const events = page?.events ?? [];
+  return (
+    <>
+      <p>
+        <button type="button" class="quiet" onClick={onBack}>
+          ← {CONSOLE_TEXTS.back}
+        </button>
+      </p>
+      <h2 ref={title} tabIndex={-1} class="place">
+        {CONSOLE_TEXTS[place.kind]} <Code text={place.id} />
+      </h2>
+      {events.length > 0 && (
+        <CheckView events={events} file={file} isStarted={isStarted} onStart={() => setStarted(true)} onFile={onFile} />
+      )}
+      <section class="part">
+        <h2>{CONSOLE_TEXTS.timeline}</h2>
+        <p class="hint" role="status">
+          {page ? timelineText(page, isStarted) : (fault?.message ?? CONSOLE_TEXTS.loading)}
+        </p>
+        {page?.hidden.map((why) => (
+          <p key={why}>
+            <EvidenceText text={`${CONSOLE_TEXTS.hiddenTitle}: ${why}`} />
+          </p>
+        ))}
+        <ol class="timeline">
+          {events.map((event) => (
+            <TimelineEvent key={event.identity} event={event} place={place} onGo={onGo} />
+          ))}
+        </ol>
+      </section>
+    </>
+  );
+}
+
+function timelineText({ events, isLast }: EventPage, isChecked: boolean): string {
+  if (events.length === 0) return CONSOLE_TEXTS.notFound;
+  const count = isLast ? CONSOLE_TEXTS.events(events.length) : CONSOLE_TEXTS.tooMany(events.length);
+  return `${count}. ${isChecked ? CONSOLE_TEXTS.timelineChecked : CONSOLE_TEXTS.timelineHelp}`;
+}
+
+function TimelineEvent({ event, place, onGo }: PlaceLink & { readonly event: RecordedEvent; readonly place: Wanted }) {
+  const asset = /^assets\/([^/]+)\//.exec(event.identity)?.[1];
+  const isOther = place.kind === 'conversation' && event.subject !== place.id;
+  const declared = event.json['timestamp_declared'];
+  return (
+    <EventView
+      event={event}
+      lines={[
+        ...basicLines(event),
+        ...codeLine(CONSOLE_TEXTS.subject, isOther ? event.subject : undefined),
+        ...codeLine(CONSOLE_TEXTS.hash, event.payload),
+        ...(typeof declared === 'string' && declared !== ''
+          ? [{ title: TEXTS.facts['declared']!, value: <Moment time={declared} /> }]
+          : []),
+      ]}
+    >
+      {isOther && event.subject !== undefined && <p class="hint">{CONSOLE_TEXTS.successor}</p>}
+      <Attachments event={event} />
+      {asset !== undefined && place.kind !== 'asset' && (
+        <p>
+          <PlaceAnchor place={{ kind: 'asset', id: asset }} onGo={onGo}>
+            {CONSOLE_TEXTS.wholeAsset}
+          </PlaceAnchor>
+        </p>
+      )}
+    </EventView>
+  );
+}
+
+/** Files that the event carries; the service decides again whether the reader may have one. */
+function Attachments({ event }: { readonly event: RecordedEvent }) {
+  const found = Object.entries({
+    ...event.attributes,
+    ...(event.json['asset_attributes'] as Json | undefined),
+  }).flatMap(([name, value]) => {
+    const blob = memberOf(value, 'arc_blob_identity');
+    return typeof blob === 'string' ? [{ name, value, blob: blob.slice(blob.lastIndexOf('/') + 1) }] : [];
+  });
+  if (found.length === 0 || !event.identity.startsWith('assets/')) return null;
+  return (
+    <>
+      <h4>{CONSOLE_TEXTS.attachments}</h4>
+      <ul class="plain">
+        {found.map(({ name, value, blob }) => (
+          <li key={name}>
+            <a href={`/archivist/v2/attachments/${event.identity}/${encodeURIComponent(blob)}`} download>
+              <EvidenceText text={CONSOLE_TEXTS.attachment(String(memberOf(value, 'arc_display_name') ?? name))} />
+            </a>{' '}
+            <Code text={String(memberOf(value, 'arc_blob_hash_value') ?? '')} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+interface CheckProps {
+  readonly events: readonly RecordedEvent[];
+  readonly file: HashedFile | undefined;
+  readonly isStarted: boolean;
+  onStart(): void;
+  onFile(file: File): void;
+}
+
+/** One button, the reader's trust, and the verdict. */
+function CheckView({ events, file, isStarted, onStart, onFile }: CheckProps) {
+  const trust = useStatedTrust();
+  const heading = useRef<HTMLHeadingElement>(null);
+  const chooser = useRef<HTMLInputElement>(null);
+  const isNew = useRef(false);
+  const isReady = isStarted && trust.faults.fingerprint === undefined && trust.faults.witnesses === undefined;
+  const check = (tell: (done: string) => void) => checkConversation(events, file, trust.reader, tell);
+  const { result, progress } = useCheck(isReady ? check : undefined, [events, file, trust.reader, isReady]);
+  useEffect(() => {
+    if (result && isNew.current) heading.current?.focus();
+    if (result) isNew.current = false;
+    if (result && 'root' in result && result.root && result.origin === 'pinned_root')
+      trust.setManifest(encodeManifest(result.root.source));
+  }, [result]);
+  const start = () => {
+    isNew.current = true;
+    onStart();
+  };
+  if (!globalThis.crypto?.subtle) return <p class="banner refused">{TEXTS.noCrypto}</p>;
+  return (
+    <>
+      <p class="choose">
+        <button type="button" class="primary" onClick={start}>
+          {CONSOLE_TEXTS.check}
+        </button>{' '}
+        <button type="button" onClick={() => chooser.current?.click()}>
+          {CONSOLE_TEXTS.addFile}
+        </button>{' '}
+        <span class="hint">
+          <EvidenceText text={file ? CONSOLE_TEXTS.checkFile(file.name) : CONSOLE_TEXTS.checkHelp} />
+        </span>
+        <input
+          ref={chooser}
+          type="file"
+          hidden
+          aria-label={CONSOLE_TEXTS.addFile}
+          onChange={({ currentTarget }) => currentTarget.files?.[0] && onFile(currentTarget.files[0])}
+        />
+      </p>
+      {isStarted && (
+        <TrustForm
+          stated={trust.stated}
+          faults={trust.faults}
+          isRootGood={trust.reader.root !== undefined}
+          keyCount={trust.reader.keys.length}
+          onChange={trust.change}
+          onKeyFiles={(chosen) => readKeyFiles(chosen).then(trust.setKeys)}
+        />
+      )}
+      <section class="result" aria-label={TEXTS.resultTitle} aria-busy={progress !== undefined}>
+        <p role="status" class="hint">
+          <EvidenceText text={progress === undefined ? '' : `${TEXTS.checking} ${progress}`} />
+        </p>
+        {result && <ResultView result={result} heading={heading} />}
+      </section>
+    </>
+  );
+}

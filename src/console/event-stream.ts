@@ -1,0 +1,77 @@
+import { type Json, memberOf } from './json-members.js';
+import { type RecordedEvent, recordedEvent } from './recorded-event.js';
+import type { Source } from './search-query.js';
+import { Unanswered } from './session-reader.js';
+
+/** Reads JSON of the service. @throws {Unanswered} */
+export type ReadJson = (path: string) => Promise<unknown>;
+
+/** Some events, the newest first. */
+export interface EventPage {
+  readonly events: readonly RecordedEvent[];
+  /** There are no others. */
+  readonly isLast: boolean;
+  /** What the service refused to show, in its own words. */
+  readonly hidden: readonly string[];
+}
+
+interface Head {
+  readonly source: Source;
+  events: RecordedEvent[];
+  /** Of the next page; undefined after the last one. */
+  token: string | undefined;
+}
+
+/** UUIDs of version 7 sort by time. */
+const ageOf = ({ identity }: RecordedEvent): string => identity.slice(identity.lastIndexOf('/') + 1);
+
+/**
+ * Reads several lists as one, each event once, the newest first. Pages are read when they are needed.
+ * @returns a function that reads the next events. @throws {Unanswered}
+ */
+export function eventStream(sources: readonly Source[], read: ReadJson): (count: number) => Promise<EventPage> {
+  const heads: Head[] = sources.map((source) => ({ source, events: [], token: '' }));
+  const seen = new Set<string>();
+  const hidden = new Set<string>();
+
+  async function fill(head: Head): Promise<void> {
+    while (head.token !== undefined) {
+      head.events = head.events.filter(({ identity }) => !seen.has(identity));
+      if (head.events.length > 0) return;
+      const { events, next } = await pageOf(head.source, head.token, read, hidden);
+      head.events = events;
+      head.token = next;
+    }
+    head.events = head.events.filter(({ identity }) => !seen.has(identity));
+  }
+
+  return async (count) => {
+    const events: RecordedEvent[] = [];
+    for (;;) {
+      await Promise.all(heads.map(fill));
+      const full = heads.filter((head) => head.events.length > 0);
+      if (full.length === 0 || events.length === count)
+        return { events, isLast: full.length === 0, hidden: [...hidden] };
+      const first = full.reduce((newest, head) => (ageOf(head.events[0]!) > ageOf(newest.events[0]!) ? head : newest));
+      const event = first.events.shift()!;
+      seen.add(event.identity);
+      events.push(event);
+    }
+  };
+}
+
+async function pageOf({ path, isList }: Source, token: string, read: ReadJson, hidden: Set<string>) {
+  const page = token === '' ? '' : `${path.includes('?') ? '&' : '?'}page_token=${encodeURIComponent(token)}`;
+  try {
+    const answer = await read(path + page);
+    if (!isList) return { events: [recordedEvent(answer as Json)], next: undefined };
+    const next = memberOf(answer, 'next_page_token');
+    const events = memberOf(answer, 'events') as readonly Json[];
+    return { events: events.map(recordedEvent), next: typeof next === 'string' && next !== '' ? next : undefined };
+  } catch (error) {
+    if (!(error instanceof Unanswered) || !['absent', 'hidden'].includes(error.reason)) throw error;
+    // One text can be the id of several kinds of things; most of them do not exist.
+    if (error.reason === 'hidden') hidden.add(error.message);
+    return { events: [], next: undefined };
+  }
+}

@@ -1,0 +1,65 @@
+import type { ComponentChildren } from 'preact';
+import { visibleText } from '../core/evidence/visible-text.js';
+import { Code, EvidenceText } from './evidence-text.js';
+import { known } from './json-members.js';
+import { Moment } from './moment.js';
+import type { RecordedEvent } from './recorded-event.js';
+import { TEXTS } from './texts.js';
+
+/** One line of an event. */
+interface Line {
+  readonly title: string;
+  readonly value: ComponentChildren;
+}
+
+/** Lines with their titles. */
+export function Lines({ lines }: { readonly lines: readonly Line[] }) {
+  return (
+    <dl class="facts">
+      {lines.map(({ title, value }) => (
+        <div key={title}>
+          <dt>{title}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** When, by whom, and how far it is in the log. */
+export function basicLines({ accepted, by, status }: RecordedEvent): Line[] {
+  const state = <EvidenceText text={known(TEXTS.asset.states, status) ?? status} />;
+  return [
+    { title: TEXTS.facts['accepted']!, value: <Moment time={accepted} /> },
+    ...(by === '' ? [] : [{ title: TEXTS.facts['principal']!, value: <EvidenceText text={by} /> }]),
+    { title: TEXTS.asset.state, value: state },
+  ];
+}
+
+/** The line with a digest or an id. */
+export const codeLine = (title: string, text: string | undefined): Line[] =>
+  text === undefined ? [] : [{ title, value: <Code text={text} /> }];
+
+interface EventViewProps {
+  readonly event: RecordedEvent;
+  readonly lines: readonly Line[];
+  readonly children?: ComponentChildren;
+}
+
+/** An event as the service shows it. */
+export function EventView({ event, lines, children }: EventViewProps) {
+  return (
+    <li class="operation">
+      <h3>
+        <EvidenceText text={event.title} />
+      </h3>
+      <Lines lines={lines} />
+      {children}
+      <details>
+        <summary>{TEXTS.asset.members}</summary>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached by keyboard */}
+        <pre tabIndex={0}>{visibleText(JSON.stringify(event.json, null, 2))}</pre>
+      </details>
+    </li>
+  );
+}

@@ -1,0 +1,220 @@
+import { useId, useRef } from 'preact/hooks';
+import { CONSOLE_TEXTS, STATUS_NAMES } from './console-texts.js';
+import { placeOf } from './conversation.js';
+import { basicLines, codeLine, Lines } from './event-view.js';
+import { Code, EvidenceText } from './evidence-text.js';
+import type { HashedFile } from './hashed-file.js';
+import { PlaceAnchor, type PlaceLink } from './place-link.js';
+import type { RecordedEvent } from './recorded-event.js';
+import type { SearchQuery } from './search-query.js';
+import { TEXTS } from './texts.js';
+import { type SearchState, useSearch } from './use-search.js';
+
+interface FindProps extends PlaceLink {
+  readonly query: SearchQuery;
+  /** The query as text. */
+  readonly search: string;
+  readonly file: HashedFile | undefined;
+  onQuery(query: SearchQuery): void;
+  onFile(file: File): void;
+}
+
+/** The search: one field, filters, a file, and what was found. */
+export function FindView({ query, search, file, onQuery, onFile, onGo }: FindProps) {
+  const { state, more } = useSearch(query, search);
+  const dropped = query.hashes.length > 0 && file?.hashes.join() === query.hashes.join() ? file : undefined;
+  return (
+    <>
+      <search>
+        <form class="card" onSubmit={(event) => event.preventDefault()}>
+          <SearchField query={query} file={dropped} onQuery={onQuery} onFile={onFile} />
+          <Filters query={query} onQuery={onQuery} />
+        </form>
+      </search>
+      <section class="part" aria-label={CONSOLE_TEXTS.results} aria-busy={state.isBusy}>
+        <h2>{CONSOLE_TEXTS.results}</h2>
+        <p role="status" class="hint">
+          {statusText(state, query)}
+        </p>
+        {dropped && !state.isBusy && state.events.length === 0 && <UnknownFile file={dropped} onGo={onGo} />}
+        {state.hidden.map((why) => (
+          <p key={why} class="hint">
+            <EvidenceText text={`${CONSOLE_TEXTS.hiddenTitle}: ${why}`} />
+          </p>
+        ))}
+        <ol class="timeline">
+          {state.events.map((event) => (
+            <FoundEvent key={event.identity} event={event} onGo={onGo} />
+          ))}
+        </ol>
+        {!state.isLast && (
+          <p class="choose">
+            <button type="button" disabled={state.isBusy} onClick={more}>
+              {CONSOLE_TEXTS.more}
+            </button>
+          </p>
+        )}
+      </section>
+    </>
+  );
+}
+
+function statusText({ events, isBusy, isLast, fault }: SearchState, query: SearchQuery): string {
+  if (isBusy) return CONSOLE_TEXTS.busy;
+  if (fault) return fault.message;
+  if (events.length > 0) return CONSOLE_TEXTS.found(events.length, isLast);
+  const isOpen = query.text.trim() === '' && query.hashes.length === 0;
+  return isOpen && query.operation + query.status + query.since + query.until === ''
+    ? CONSOLE_TEXTS.nothingYet
+    : CONSOLE_TEXTS.nothing;
+}
+
+function SearchField({ query, file, onQuery, onFile }: Pick<FindProps, 'query' | 'file' | 'onQuery' | 'onFile'>) {
+  const id = useId();
+  const input = useRef<HTMLInputElement>(null);
+  if (query.hashes.length > 0)
+    return (
+      <div class="field">
+        <p>
+          <strong>
+            <EvidenceText text={CONSOLE_TEXTS.forFile(file?.name ?? query.hashes[0]!)} />
+          </strong>
+        </p>
+        {file && (
+          <p class="hint">
+            {CONSOLE_TEXTS.fileHash}: <Code text={query.hashes[0]!} />
+          </p>
+        )}
+        <button type="button" onClick={() => onQuery({ ...query, hashes: [] })}>
+          {CONSOLE_TEXTS.removeFile}
+        </button>
+      </div>
+    );
+  return (
+    <div class="field">
+      <label for={id}>{CONSOLE_TEXTS.search}</label>
+      <input
+        id={id}
+        type="search"
+        value={query.text}
+        spellcheck={false}
+        autocomplete="off"
+        autocapitalize="off"
+        aria-describedby={`${id}-help`}
+        onInput={(event) => onQuery({ ...query, text: event.currentTarget.value })}
+      />
+      <p id={`${id}-help`} class="hint">
+        {CONSOLE_TEXTS.searchHelp}
+      </p>
+      <button type="button" onClick={() => input.current?.click()}>
+        {CONSOLE_TEXTS.chooseFile}
+      </button>
+      <input
+        ref={input}
+        type="file"
+        hidden
+        aria-label={CONSOLE_TEXTS.chooseFile}
+        onChange={({ currentTarget }) => currentTarget.files?.[0] && onFile(currentTarget.files[0])}
+      />
+    </div>
+  );
+}
+
+function Filters({ query, onQuery }: Pick<FindProps, 'query' | 'onQuery'>) {
+  const isSet = query.operation + query.status + query.since + query.until !== '';
+  const change = (part: Partial<SearchQuery>) => onQuery({ ...query, ...part });
+  return (
+    <details open={isSet}>
+      <summary>{CONSOLE_TEXTS.filters}</summary>
+      <div class="filters">
+        <Choice
+          label={CONSOLE_TEXTS.operation}
+          value={query.operation}
+          names={TEXTS.operationNames}
+          onValue={(operation) => change({ operation })}
+        />
+        <Choice
+          label={CONSOLE_TEXTS.status}
+          value={query.status}
+          names={STATUS_NAMES}
+          onValue={(status) => change({ status })}
+        />
+        <Day label={CONSOLE_TEXTS.since} value={query.since} onValue={(since) => change({ since })} />
+        <Day label={CONSOLE_TEXTS.until} value={query.until} onValue={(until) => change({ until })} />
+      </div>
+    </details>
+  );
+}
+
+interface ControlProps {
+  readonly label: string;
+  readonly value: string;
+  onValue(value: string): void;
+}
+
+function Choice({ label, value, names, onValue }: ControlProps & { readonly names: Readonly<Record<string, string>> }) {
+  const id = useId();
+  const options = Object.entries({ ...(value === '' ? {} : { [value]: value }), ...names });
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
+        <option value="">{CONSOLE_TEXTS.all}</option>
+        {options.map(([name, text]) => (
+          <option key={name} value={name}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+function Day({ label, value, onValue }: ControlProps) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input id={id} type="date" value={value} onChange={(event) => onValue(event.currentTarget.value)} />
+    </div>
+  );
+}
+
+function FoundEvent({ event, onGo }: PlaceLink & { readonly event: RecordedEvent }) {
+  return (
+    <li class="operation">
+      <h3>
+        <PlaceAnchor place={placeOf(event)} onGo={onGo}>
+          <EvidenceText text={event.title} />
+        </PlaceAnchor>
+      </h3>
+      <Lines
+        lines={[
+          ...basicLines(event),
+          ...codeLine(CONSOLE_TEXTS.subject, event.subject),
+          ...codeLine(CONSOLE_TEXTS.hash, event.payload),
+        ]}
+      />
+    </li>
+  );
+}
+
+function UnknownFile({ file, onGo }: PlaceLink & { readonly file: HashedFile }) {
+  return (
+    <div class="banner unreadable">
+      <div>
+        <h3>
+          <EvidenceText text={CONSOLE_TEXTS.fileUnknown(file.name)} />
+        </h3>
+        {file.subject !== undefined && (
+          <p>
+            {CONSOLE_TEXTS.fileKnownId}{' '}
+            <PlaceAnchor place={{ kind: 'conversation', id: file.subject }} onGo={onGo}>
+              {CONSOLE_TEXTS.seeConversation}
+            </PlaceAnchor>
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}

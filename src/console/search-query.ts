@@ -1,0 +1,124 @@
+/** What a reader searches for. It is kept in the address bar. */
+export interface SearchQuery {
+  readonly text: string;
+  /** A `vcon_operation`; empty for all. */
+  readonly operation: string;
+  /** First and last day in the reader's zone, as `2026-01-31`; empty for no limit. */
+  readonly since: string;
+  readonly until: string;
+  /** A `confirmation_status`; empty for all. */
+  readonly status: string;
+  /** Digests of a file's forms in hex. */
+  readonly hashes: readonly string[];
+}
+
+/** A list of the interface, newest first, or one event. */
+export interface Source {
+  readonly path: string;
+  readonly isList: boolean;
+}
+
+const ASSETS = '/archivist/v2/assets';
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const EVENT = /^(?:public)?assets[/_]([0-9a-f-]{36})[/_]events[/_]([0-9a-f-]{36})$/;
+const DIGEST = /^(?:sha-?256:)?([0-9a-f]{64})$/;
+const LABEL = /^[A-Za-z_][\w.-]*=\S/;
+/** Attributes in which a text without a name is searched. */
+const NAMED = [
+  'subject',
+  'call_id',
+  'case_id',
+  'conserver_chain',
+  'conserver_link_name',
+  'partner',
+  'arc_display_type',
+];
+const OF_ASSET = ['arc_display_name', 'call_id', 'case_id', 'arc_display_type'];
+const DIGESTS = ['payload', 'payload_jcs_sha256', 'payload_innermost_sha256'];
+
+/** Reads a query from the address bar; what it does not know is ignored. */
+export function readQuery(parameters: URLSearchParams): SearchQuery {
+  const of = (name: string) => parameters.get(name) ?? '';
+  return {
+    text: of('q'),
+    operation: of('operation'),
+    since: of('since'),
+    until: of('until'),
+    status: of('status'),
+    hashes: parameters.getAll('hash'),
+  };
+}
+
+/** The query for the address bar, without members that say nothing. */
+export function writeQuery({ text, operation, since, until, status, hashes }: SearchQuery): string {
+  const members = { q: text, operation, since, until, status };
+  const given = Object.entries(members).filter(([, value]) => value !== '');
+  return String(new URLSearchParams([...given, ...hashes.map((hash) => ['hash', hash])]));
+}
+
+/** The requests that find it: an event belongs to the answer if any of them finds it. */
+export function sourcesOf(query: SearchQuery): Source[] {
+  const filters = filtersOf(query);
+  const events = (...attributes: readonly (readonly [string, string])[]): Source =>
+    list('-', [...attributes, ...filters]);
+  const ofEvent = (names: readonly string[], value: string) =>
+    names.map((name) => events([`event_attributes.${name}`, value]));
+  const text = query.text.trim();
+  if (query.hashes.length > 0) return query.hashes.flatMap((hash) => ofEvent(DIGESTS, hash));
+  if (text === '') return [events()];
+  const plain = text.toLowerCase().replace(/^vcon:\/\//, '');
+  const [, asset, event] = EVENT.exec(plain) ?? [];
+  if (asset !== undefined) return [{ path: `${ASSETS}/${asset}/events/${event}`, isList: false }];
+  const digest = DIGEST.exec(plain)?.[1];
+  if (digest !== undefined) return ofEvent(DIGESTS, digest);
+  const uuid = plain.replace(/^(?:assets|events)\//, '');
+  if (UUID.test(uuid))
+    return [
+      ...ofEvent(['subject', 'vcon_history'], `vcon://${uuid}`),
+      list(uuid, filters),
+      { path: `/archivist/v1/events/${uuid}`, isList: false },
+    ];
+  const words = text.split(/\s+/);
+  if (words.every((word) => LABEL.test(word))) return labels(words, filters);
+  const spellings = [...new Set([text, encodeURIComponent(text)])];
+  return [
+    ...spellings.flatMap((spelling) => ofEvent(NAMED, spelling)),
+    ...OF_ASSET.map((name) => events([`asset.attributes.${name}`, text])),
+  ];
+}
+
+/** `name=value` words: all of them must match, in the event or in its asset. */
+function labels(words: readonly string[], filters: readonly (readonly [string, string])[]): Source[] {
+  const pairs = words.map((word): [string, string] => [
+    word.slice(0, word.indexOf('=')),
+    word.slice(word.indexOf('=') + 1),
+  ]);
+  return ['event_attributes', 'asset.attributes'].map((place) =>
+    list('-', [...pairs.map(([name, value]): [string, string] => [`${place}.${name}`, value]), ...filters]),
+  );
+}
+
+function list(asset: string, filters: readonly (readonly [string, string])[]): Source {
+  return {
+    path: `${ASSETS}/${asset}/events?${new URLSearchParams(filters.map(([name, value]) => [name, value]))}`,
+    isList: true,
+  };
+}
+
+function filtersOf({ operation, since, until, status }: SearchQuery): [string, string][] {
+  const filters: [string, string | undefined][] = [
+    ['event_attributes.vcon_operation', operation || undefined],
+    ['timestamp_accepted_since', startOf(since, 0)],
+    ['timestamp_accepted_before', startOf(until, 1)],
+    ['confirmation_status', status || undefined],
+  ];
+  return filters.filter((filter): filter is [string, string] => filter[1] !== undefined);
+}
+
+/** When a day begins in the reader's zone, or a number of days later; undefined for a text that is no day. */
+function startOf(day: string, later: number): string | undefined {
+  const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day) ?? [];
+  if (year === undefined) return undefined;
+  const start = new Date(Number(year), Number(month) - 1, Number(date) + later);
+  return Number.isNaN(start.getTime()) ? undefined : start.toISOString();
+}

@@ -1,0 +1,55 @@
+import { CONSOLE_TEXTS } from './console-texts.js';
+import { memberOf } from './json-members.js';
+
+/** Why the service gave no answer that can be used. */
+type Reason = 'signed_out' | 'hidden' | 'absent' | 'not_ready' | 'refused' | 'away';
+
+/** A request without a usable answer; the message is the service's own, for the reader. */
+export class Unanswered extends Error {
+  constructor(
+    readonly reason: Reason,
+    message: string,
+    /** Seconds after which the service may answer. */
+    readonly retryAfter = 1,
+  ) {
+    super(message);
+  }
+}
+
+const REASONS: Readonly<Record<number, Reason>> = { 401: 'signed_out', 403: 'hidden', 404: 'absent' };
+
+/**
+ * Sends a request of the public interface with the reader's session, which the browser adds. The page never sees it.
+ * @throws {Unanswered}
+ */
+async function ask(path: string, signal?: AbortSignal): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(path, { headers: { accept: 'application/json, */*;q=0.5' }, ...(signal && { signal }) });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new Unanswered('away', CONSOLE_TEXTS.away);
+  }
+  if (response.ok) return response;
+  const body: unknown = await response.json().catch(() => undefined);
+  const isLate = memberOf(body, 'error') === 'not_ready';
+  const reason = isLate ? 'not_ready' : (REASONS[response.status] ?? 'refused');
+  const description = memberOf(body, 'description');
+  const text = typeof description === 'string' ? description : CONSOLE_TEXTS.answered(response.status);
+  throw new Unanswered(reason, text, Number(response.headers.get('retry-after')) || 1);
+}
+
+/** Reads JSON of the service. @throws {Unanswered} */
+export async function readJson(path: string, signal?: AbortSignal): Promise<unknown> {
+  return (await ask(path, signal)).json();
+}
+
+/** Reads a file of the service. @throws {Unanswered} */
+export async function readBytes(path: string): Promise<Uint8Array> {
+  return new Uint8Array(await (await ask(path)).arrayBuffer());
+}
+
+/** Ends the session of this browser, or every session of its owner. The service deletes the cookie. */
+export async function signOut(everywhere: boolean): Promise<void> {
+  await fetch(`/console/sign-out${everywhere ? '?everywhere=true' : ''}`, { method: 'POST', redirect: 'manual' });
+}

@@ -1,0 +1,332 @@
+import { createHash } from 'node:crypto';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type PeopleRig, startPeopleRig } from '../api/people-rig.js';
+import { template, until } from '../api/test-service.js';
+import { chromiumPath } from '../support/prerequisites.js';
+import { type OpenPage, pageRig } from './page-rig.js';
+
+const UUID = '0192e8f5-0000-7000-8000-0000000000c1';
+const REDACTED = '0192e8f5-0000-7000-8000-0000000000c2';
+const SUBJECT = `vcon://${UUID}`;
+/** As a conserver writes it, so that its bytes are what was hashed. */
+const VCON = `{"uuid": "${UUID}", "vcon": "0.3.0", "parties": [{"name": "مريم"}], "dialog": []}`;
+const HOSTILE = '<b onclick="alert(1)">chain</b>\u202ekcilc';
+const SHOTS = process.env['TEST_SCREENSHOTS'];
+
+let rig: PeopleRig;
+let asset: string;
+let sessionOfOwner: string;
+let sessionOfReader: string;
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+async function post(path: string, body: object): Promise<string> {
+  const { status, json } = await rig.owner.post(path, body);
+  if (status !== 200) throw new Error(String(json['description']));
+  return String(json['identity']);
+}
+
+const record = (of: string, subject: string, operation: string, more: object = {}, assetAttributes: object = {}) =>
+  post(`/archivist/v2/${of}/events`, {
+    operation: 'Record',
+    behaviour: 'RecordEvidence',
+    event_attributes: template(subject, {
+      arc_display_type: operation,
+      vcon_operation: operation,
+      vcon_history: SUBJECT,
+      payload: sha256(VCON),
+      ...more,
+    }),
+    asset_attributes: assetAttributes,
+  });
+
+beforeAll(async () => {
+  rig = await startPeopleRig();
+  const attributes = { subject: SUBJECT, arc_display_name: 'The call of Monday', arc_display_type: 'vcon' };
+  asset = await post('/archivist/v2/assets', { attributes });
+  const other = await post('/archivist/v2/assets', {
+    attributes: { ...attributes, subject: `vcon://${REDACTED}`, arc_display_name: 'The redacted call' },
+  });
+  await record(asset, SUBJECT, 'vcon_created', { conserver_chain: HOSTILE });
+  await record(asset, SUBJECT, 'vcon_consent_accepted');
+  const redacted = { vcon_redacts: SUBJECT, payload: 'ab'.repeat(32) };
+  const last = await record(other, `vcon://${REDACTED}`, 'vcon_party_redacted', redacted, { state: 'redacted' });
+  for (let number = 0; number < 30; number += 1)
+    await record(asset, `vcon://0192e8f5-0000-7000-8000-0000000001${String(number).padStart(2, '0')}`, 'vcon_sent', {
+      vcon_history: `vcon://other-${number}`,
+    });
+  await rig.owner.post('/archivist/iam/v1/access_policies', {
+    display_name: 'Readers see events, and nothing of an asset but its subject',
+    filters: [{ or: ['attributes.arc_display_type=vcon'] }],
+    access_permissions: [
+      {
+        user_attributes: [{ or: ['email=reader@example.com'] }],
+        event_arc_display_type_read: ['*'],
+        asset_attributes_read: ['subject'],
+      },
+    ],
+  });
+  const session = async (account: string, roles: string[]) =>
+    /archivist-session=([^;]+)/.exec((await rig.join(account, roles)).browser.cookies(rig.url))![1]!;
+  sessionOfOwner = await session('chief', ['OWNER']);
+  sessionOfReader = await session('reader', []);
+  await until(
+    () => rig.owner.get(`/archivist/v2/${last}/evidence`),
+    ({ status }) => status === 200,
+    60_000,
+  );
+});
+afterAll(() => rig?.close());
+
+describe('the console', () => {
+  it('is one page for everybody, under a policy that allows only its own script and this service', async () => {
+    const { status, headers } = await rig.running.anonymous.get('/console');
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const policy = headers.get('content-security-policy')!;
+    expect(policy).toMatch(/^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'/);
+    expect(policy).toMatch(/connect-src 'self'.*frame-ancestors 'none'$/);
+    expect(policy).not.toContain('unsafe');
+    const again = await rig.running.anonymous.get('/console', { 'if-none-match': headers.get('etag')! });
+    expect([again.status, again.bytes.length]).toEqual([304, 0]);
+  });
+
+  it('is at most 150 kB on its way to a browser', async () => {
+    const reply = await fetch(`${rig.url}/console`, { headers: { 'accept-encoding': 'gzip' } });
+    await reply.arrayBuffer();
+    expect(reply.headers.get('content-encoding')).toBe('gzip');
+    expect(Number(reply.headers.get('content-length'))).toBeLessThanOrEqual(150_000);
+  });
+});
+
+describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 }, () => {
+  let browser: Awaited<ReturnType<typeof pageRig>>;
+  beforeAll(async () => {
+    browser = await pageRig();
+  });
+  afterAll(() => browser?.close());
+
+  interface Visit {
+    readonly query?: string;
+    readonly session?: string | undefined;
+    readonly colorScheme?: 'light' | 'dark';
+    readonly width?: number;
+  }
+
+  async function visit(check: (open: OpenPage, page: Page) => Promise<void>, wanted: Visit = {}): Promise<void> {
+    const { query = '', session = sessionOfOwner, colorScheme = 'light', width = 1000 } = wanted;
+    const cookie = { name: 'archivist-session', value: session, domain: '127.0.0.1', path: '/', expires: -1 };
+    const cookies = [{ ...cookie, httpOnly: true, secure: false, sameSite: 'Strict' as const }];
+    const open = await browser.open(`${rig.url}/console${query}`, {
+      storageState: { cookies: session === '' ? [] : cookies, origins: [] },
+      viewport: { width, height: 900 },
+      colorScheme,
+    });
+    open.page.setDefaultTimeout(60_000);
+    try {
+      await check(open, open.page);
+      const complaints = open.complaints.filter((each) => !each.startsWith(rig.url));
+      // Chromium reports each refused request; those that a test provokes are what it checks.
+      if (session !== '') expect(complaints.filter((each) => !/status of 40[134]/.test(each))).toEqual([]);
+    } finally {
+      if (SHOTS) await open.page.screenshot({ path: `${SHOTS}/${Date.now()}.png`, fullPage: true });
+      await open.close();
+    }
+  }
+
+  const field = (page: Page) => page.getByRole('searchbox');
+  const titles = (page: Page) => page.locator('.timeline h3').allTextContents();
+  const found = (page: Page, text: string | RegExp) => page.getByRole('status').filter({ hasText: text }).waitFor();
+
+  it('lets a person sign in at the organisation’s provider and come back to the same address', () =>
+    visit(
+      async (_, page) => {
+        await page.getByRole('link', { name: 'Sign in' }).click();
+        await page.locator('input[name=login]').fill('chief');
+        await page.locator('input[name=password]').fill('any');
+        await page.locator('button[type=submit]').click();
+        await page.locator('button[type=submit]').click();
+        await page.getByText('Signed in as Name of chief').waitFor();
+        expect(new URL(page.url()).search).toBe('?q=nothing-of-this-name');
+        await found(page, 'Nothing was found');
+        const [cookie] = (await page.context().cookies()).filter(({ name }) => name === 'archivist-session');
+        expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' });
+        await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+        await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+      },
+      { session: '', query: '?q=nothing-of-this-name' },
+    ));
+
+  it.each([
+    ['a conversation’s id', UUID, /^3 events/],
+    ['a file’s hash', 'AB'.repeat(32), /^1 event,/],
+    ['an asset’s name', 'The redacted call', /^[23] events/],
+    ['labels', `vcon_operation=vcon_created subject=${SUBJECT}`, /^1 event,/],
+  ])('finds events by %s while it is typed, and keeps the query in the address', (_, typed, count) =>
+    visit(async (_open, page) => {
+      await found(page, 'The newest 25 events');
+      await field(page).fill(typed);
+      await page.waitForURL((url) => url.searchParams.get('q') === typed);
+      await found(page, count);
+    }),
+  );
+
+  it('finds a statement by its identity, and reads pages until the last one', () =>
+    visit(async (_, page) => {
+      await field(page).fill(asset);
+      await found(page, 'The newest 25 events');
+      await page.getByRole('button', { name: 'Show more' }).click();
+      await found(page, /3[0-9] events, the newest first/);
+      expect((await titles(page)).at(-1)).toBe('Asset created');
+    }));
+
+  it('finds the file that is chosen without sending it', () =>
+    visit(async (open, page) => {
+      const sent: string[] = [];
+      page.on('request', (request) => sent.push(request.method(), request.postData() ?? ''));
+      await open.give(browser.file('call.vcon.json', VCON));
+      await found(page, /events/);
+      await page.getByText('Events about call.vcon.json').waitFor();
+      expect(new URL(page.url()).searchParams.getAll('hash')).toContain(sha256(VCON));
+      expect(new Set(sent)).toEqual(new Set(['GET', '']));
+    }));
+
+  it('says that a changed file is in no record, and leads to the conversation that it claims to be', () =>
+    visit(async (open, page) => {
+      await open.give(browser.file('changed.vcon.json', VCON.replace('مريم', 'مريمم')));
+      await page.getByText('No event that you may see is about the bytes of changed.vcon.json').waitFor();
+      await page.getByRole('link', { name: 'See that conversation' }).click();
+      await page.getByRole('heading', { name: `Conversation ${SUBJECT}` }).waitFor();
+      await page.getByRole('button', { name: 'Check the evidence' }).click();
+      await page.locator('.banner.refused').waitFor();
+    }));
+
+  it('filters by operation, status and day', () =>
+    visit(
+      async (_, page) => {
+        await found(page, '1 event');
+        expect(await titles(page)).toEqual(['Consent given']);
+        await page.getByLabel('To').fill('2001-01-01');
+        await found(page, 'Nothing was found');
+        expect(new URL(page.url()).searchParams.get('until')).toBe('2001-01-01');
+      },
+      { query: '?operation=vcon_consent_accepted&status=CONFIRMED&since=2020-01-01' },
+    ));
+
+  it('shows a conversation with its successors, and verifies it only under the reader’s fingerprint', () =>
+    visit(
+      async (open, page) => {
+        await page.getByRole('link', { name: 'Consent given' }).click();
+        await page.getByRole('heading', { name: `Conversation ${SUBJECT}` }).waitFor();
+        await found(page, '3 events');
+        expect(await titles(page)).toEqual(['Created', 'Consent given', 'A party redacted']);
+        expect(await page.locator('#page b').count()).toBe(0);
+        await page.getByRole('button', { name: 'Check the evidence' }).click();
+        expect(await open.outcome()).toBe('Not verified yet');
+        await open.trust(rig.running.service.rootFingerprint);
+        await page.locator('.banner.verified').waitFor();
+        const { outcome, claims } = await open.verdict();
+        expect([outcome, claims.filter(({ kind }) => kind === 'statement').length]).toEqual(['verified', 3]);
+        await page.goBack();
+        await page.getByRole('heading', { name: 'Results' }).waitFor();
+      },
+      { query: '?operation=vcon_consent_accepted' },
+    ));
+
+  it.each([
+    [
+      'an attribute that the service shows',
+      '**/assets/-/events?*',
+      (body: string) => body.replace('vcon_consent_accepted', 'vcon_consent_revoked'),
+    ],
+    [
+      'when it says that it was accepted',
+      '**/assets/-/events?*',
+      (body: string) => body.replaceAll(/("timestamp_accepted":")\d{4}/g, '$12001'),
+    ],
+  ])('refuses a conversation if %s is not what the evidence has', (_, url, change) =>
+    visit(
+      async (open, page) => {
+        await page.route(url, async (route) => {
+          const response = await route.fetch();
+          await route.fulfill({ response, body: change(await response.text()) });
+        });
+        await page.reload();
+        await page.getByRole('button', { name: 'Check the evidence' }).click();
+        await open.trust(rig.running.service.rootFingerprint);
+        await page.locator('.banner.refused').waitFor();
+        await page.getByText('the page showed another value than the evidence has').first().waitFor();
+      },
+      { query: `?conversation=${SUBJECT}` },
+    ),
+  );
+
+  it('names what a policy hides, and calls the check of it incomplete', () =>
+    visit(
+      async (open, page) => {
+        await found(page, '3 events');
+        await page.getByText('You are not an Owner').waitFor();
+        await page.getByRole('button', { name: 'Check the evidence' }).click();
+        await open.trust(rig.running.service.rootFingerprint);
+        await page.locator('.banner.incomplete').waitFor();
+        await page.getByText('your access policy shows you only a part of it').waitFor();
+        expect((await open.verdict()).not_covered).toContainEqual(
+          expect.objectContaining({ why: 'unproven', piece: expect.stringContaining('A party redacted') }),
+        );
+      },
+      { query: `?conversation=${SUBJECT}`, session: sessionOfReader },
+    ));
+
+  it('asks to sign in again when the session has ended, in every browser of the person at once', () =>
+    visit(async (_, page) => {
+      const elsewhere = await rig.join('leaver');
+      const session = /archivist-session=([^;]+)/.exec(elsewhere.browser.cookies(rig.url))![1]!;
+      const here = { name: 'archivist-session', value: session, url: rig.url };
+      await page.context().addCookies([here]);
+      await page.reload();
+      await page.getByText('Signed in as Name of leaver').waitFor();
+      await elsewhere.browser.open(`${rig.url}/console/sign-in`, 'leaver');
+      await page.getByRole('button', { name: 'Sign out everywhere' }).click();
+      await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+      expect((await elsewhere.browser.ask(`${rig.url}/archivist/v2/assets`)).status).toBe(401);
+      expect(await page.getByRole('link', { name: 'Sign in' }).getAttribute('href')).toContain('return_to=');
+    }));
+
+  it('is used by keyboard', () =>
+    visit(
+      async (_, page) => {
+        await found(page, '1 event');
+        await page.getByRole('button', { name: 'Choose a file' }).focus();
+        const isOnResult = () =>
+          page.getByRole('link', { name: 'Consent given' }).evaluate((link) => link.matches(':focus'));
+        for (let steps = 0; steps < 12 && !(await isOnResult()); steps += 1) await page.keyboard.press('Tab');
+        await page.keyboard.press('Enter');
+        await page.getByRole('button', { name: 'Check the evidence' }).waitFor();
+        expect(await page.locator('h2:focus').textContent()).toContain(SUBJECT);
+      },
+      { query: '?operation=vcon_consent_accepted' },
+    ));
+
+  it.each([
+    ['light', 1000],
+    ['dark', 320],
+  ] as const)('has no barrier that axe finds, in %s colours and %i pixels wide', (colorScheme, width) =>
+    visit(
+      async (open, page) => {
+        const fits = async () =>
+          expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+        await found(page, '1 event');
+        expect(await open.barriers()).toEqual([]);
+        await fits();
+        if (SHOTS) await page.screenshot({ path: `${SHOTS}/find-${colorScheme}.png`, fullPage: true });
+        await page.getByRole('link', { name: 'Consent given' }).click();
+        await page.getByRole('button', { name: 'Check the evidence' }).click();
+        await open.trust(rig.running.service.rootFingerprint);
+        await page.locator('.banner.verified').waitFor();
+        expect(await open.barriers()).toEqual([]);
+        await fits();
+      },
+      { query: '?operation=vcon_consent_accepted', colorScheme, width },
+    ),
+  );
+});
