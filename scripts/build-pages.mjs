@@ -1,5 +1,6 @@
 // Builds the pages: each is one HTML file with its style and script inside. The verifier also runs from a disk. The same
-// source makes the same bytes, wherever it lies and whenever it is built. Optional argument: the folder to write to.
+// source makes the same bytes, wherever it lies and whenever it is built. Optional arguments: the
+// folder to write to; --print for the SHA-256 of the pages that are compared with releases.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const out = process.argv[2] ?? join(root, 'dist/src/console');
+const out = process.argv.slice(2).find((each) => !each.startsWith('--')) ?? join(root, 'dist/src/console');
 const source = join(root, 'src/console');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const shared = {
@@ -43,7 +44,7 @@ async function script(entry, define) {
     target: 'es2023',
     platform: 'browser',
     tsconfig: join(source, 'tsconfig.json'),
-    define: { VERSION: JSON.stringify(version), ...define },
+    define: { VERSION: JSON.stringify(version), BUNDLE_PAGE: '""', ...define },
   });
   return { text: built.outputFiles[0].text.trim(), metafile: built.metafile };
 }
@@ -53,10 +54,13 @@ const style = css.outputFiles[0].text.trim();
 const template = readFileSync(join(source, 'page.html'), 'utf8');
 const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** @param connect where the page may send requests */
-async function writePage({ name, entry, title, connect }) {
-  const { metafile } = await script(entry, { LICENCES: '""' });
-  const { text: code } = await script(entry, { LICENCES: JSON.stringify(licences(metafile)) });
+/**
+ * @param connect where the page may send requests
+ * @param data an element for data, after the script
+ */
+async function writePage({ name, entry, title, connect, data = '', define = {} }) {
+  const { metafile } = await script(entry, { LICENCES: '""', ...define });
+  const { text: code } = await script(entry, { LICENCES: JSON.stringify(licences(metafile)), ...define });
   // Inside of an HTML script element these two would change where the script ends.
   if (/<!--|<\/script/i.test(code)) throw new Error(`the script of ${name} contains text that HTML would interpret`);
   const policy = [
@@ -70,15 +74,29 @@ async function writePage({ name, entry, title, connect }) {
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join('; ');
-  const parts = { policy, title, icon: ICON, style, script: code };
+  const parts = { policy, title, icon: ICON, style, data, script: code };
   const html = template.replace(/\/\* (\w+) \*\//g, (_, part) => parts[part]);
   if (!Object.values(parts).every((part) => html.includes(part)))
     throw new Error(`the template has no place for a part`);
+  if (data !== '' && html.split(data).length !== 2) throw new Error(`${name} has its data element twice`);
   writeFileSync(join(out, `${name}.html`), html);
+  return createHash('sha256').update(html).digest('hex');
 }
 
 mkdirSync(out, { recursive: true });
-await writePage({ name: 'verify', entry: 'verify-page.tsx', title: 'Check evidence – vcon-archivist' });
+const bundlePage = await writePage({
+  name: 'bundle',
+  entry: 'bundle-page.tsx',
+  title: 'Evidence – vcon-archivist',
+  // Each bundle puts the base64 of its evidence here (docs/formats/bundle.md).
+  data: '<script id="evidence" type="application/zip"></script>\n',
+});
+const verifier = await writePage({
+  name: 'verify',
+  entry: 'verify-page.tsx',
+  title: 'Check evidence – vcon-archivist',
+  define: { BUNDLE_PAGE: JSON.stringify(bundlePage) },
+});
 await writePage({
   name: 'asset',
   entry: 'asset-page.tsx',
@@ -91,3 +109,5 @@ await writePage({
   title: 'Find a conversation – vcon-archivist',
   connect: "'self'",
 });
+// For the release notes: a saved verifier is compared with these.
+if (process.argv.includes('--print')) console.log(`${verifier}  verify.html\n${bundlePage}  bundle.html`);

@@ -1,12 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { zipSync } from 'fflate';
 import { type BundledOperation, INDEX_PATH } from '../core/bundle/bundle-index.js';
-import { TEXT_PATH } from '../core/bundle/bundle-layout.js';
+import { PAGE_PATH, TEXT_PATH } from '../core/bundle/bundle-layout.js';
 import { completeBundle } from '../core/bundle/complete-bundle.js';
+import { zipBundle } from '../core/bundle/zip-bundle.js';
 import { equalBytes } from '../core/bytes.js';
 import { checkBundleLimits, openBundle } from '../core/evidence/open-bundle.js';
 import { UsageError } from '../core/evidence/usage-error.js';
+import { bundlePageReader } from '../platform/built-pages.js';
 import { ConfigError, parseConfig } from '../platform/config.js';
 import { nativeSha256 } from '../platform/native-sha256.js';
 import { type ArchivistReader, openReader } from './archivist-reader.js';
@@ -16,7 +17,6 @@ import { EXIT_USAGE, type Terminal } from './terminal.js';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const EXAMPLE_UUID = '018e8e36-5a2a-8e2b-9d46-1f0f2c1d3a4b';
 const SEARCHED = 50;
-const TIME = new Date(1980, 0, 1);
 
 interface FoundEvent {
   readonly identity: string;
@@ -107,14 +107,15 @@ async function bundle(
     operations.push({ number: place + 1, folder, identity: identity.replace(/^v\d\//, '') });
     progress(`${place + 1} of ${events.length} events read`);
   }
-  const complete = completeBundle(all, operations, nativeSha256);
+  const page = await bundlePageReader()();
+  const complete = completeBundle(all, operations, page !== undefined, nativeSha256);
   checkBundleLimits(complete);
-  return zipSync({ ...complete }, { level: 6, mtime: TIME });
+  return zipBundle(complete, page, 6);
 }
 
-/** The text and the index of each event's bundle are replaced by those of the whole bundle. */
+/** The text, the index and the page of each event's bundle are replaced by those of the whole bundle. */
 function addFile(files: Record<string, Uint8Array>, folder: string, name: string, bytes: Uint8Array): void {
-  if (name === TEXT_PATH || name === INDEX_PATH) return;
+  if (name === TEXT_PATH || name === INDEX_PATH || name === PAGE_PATH) return;
   const isKeys = name.startsWith('keys/');
   // The newest copy of a log file wins: a log only grows.
   files[isKeys ? keysPath(files, name, bytes) : name.startsWith('log/') ? name : `${folder}/${name}`] = bytes;

@@ -1,10 +1,14 @@
+import { pageBuild } from '../core/bundle/evidence-page.js';
+import { RELEASED_PAGES } from '../core/bundle/known-pages.js';
 import type { PublicJwk } from '../core/cose/public-key.js';
 import { VerificationError } from '../core/errors.js';
 import type { GivenTrust } from '../core/evidence/given-trust.js';
+import type { KnownPages } from '../core/evidence/page-evidence.js';
 import type { RootTrust } from '../core/evidence/root-trust.js';
 import { UsageError } from '../core/evidence/usage-error.js';
 import { decodeVkey, NoteKeyType } from '../core/tlog/signed-note.js';
 import type { IssuerTrust } from '../core/verify/trust.js';
+import { bundlePageReader } from '../platform/built-pages.js';
 import { nativeSha256 } from '../platform/native-sha256.js';
 import { certificateTrust } from './certificate-trust.js';
 import { readKeyFiles } from './key-files.js';
@@ -65,6 +69,14 @@ function witnessesOf({ witness = [], witnessQuorum }: TrustOptions): Pick<GivenT
   return { witnesses, quorum };
 }
 
+/** The page of this build, where there is one, and those of released versions. */
+async function knownPages(): Promise<KnownPages> {
+  const own = await bundlePageReader()();
+  const known = new Map(RELEASED_PAGES);
+  if (own) known.set(pageBuild(own, nativeSha256), 'this version');
+  return known;
+}
+
 /** Returns what the options say is trusted. Files of keys are read when a check needs them. @throws {UsageError} */
 export function givenTrust(options: TrustOptions, root: RootTrust | undefined): GivenTrust {
   return {
@@ -76,6 +88,7 @@ export function givenTrust(options: TrustOptions, root: RootTrust | undefined): 
     ...witnessesOf(options),
     witnessedLog: options.witnessedLog,
     statementOnly: options.statementOnly === true,
+    knownPages,
     sha256: nativeSha256,
   };
 }

@@ -1,3 +1,4 @@
+import { RELEASED_PAGES } from '../core/bundle/known-pages.js';
 import type { PublicJwk } from '../core/cose/public-key.js';
 import { VerificationError } from '../core/errors.js';
 import type { EvidenceFile } from '../core/evidence/evidence-file.js';
@@ -10,6 +11,10 @@ import { rootFingerprint } from '../core/keys/root-fingerprint.js';
 import type { NoteKey } from '../core/tlog/signed-note.js';
 import { contradiction, createVerdict, notCovered, type TakenFor, type Verdict } from '../core/verify/verdict.js';
 import { TEXTS } from './texts.js';
+
+/** Set by the build: SHA-256 of the page of bundles, in hex. Empty in that page itself, which cannot contain its own. */
+declare const BUNDLE_PAGE: string;
+const KNOWN_PAGES = new Map([...RELEASED_PAGES, [BUNDLE_PAGE, TEXTS.thisVersion]]);
 
 /** What the reader trusts and expects; empty members are not given. */
 export interface ReaderTrust {
@@ -50,6 +55,7 @@ function givenTrust(reader: ReaderTrust, root: RootTrust | undefined): GivenTrus
     quorum: reader.witnesses.length,
     witnessedLog: undefined,
     statementOnly: false,
+    ...(BUNDLE_PAGE === '' ? {} : { knownPages: async () => KNOWN_PAGES }),
   };
 }
 

@@ -66,7 +66,8 @@ function Proofs({ claims }: { readonly claims: readonly Claim[] }) {
   );
 }
 
-function AllFacts({ facts }: { readonly facts: Facts }) {
+/** Every proven member. */
+export function AllFacts({ facts }: { readonly facts: Facts }) {
   const { members, ...named } = facts;
   const titled = FACT_TITLES.map(([name]) => name).filter((name) => Object.hasOwn(named, name));
   const others = (Object.keys(named) as (keyof Facts)[]).filter((name) => !titled.includes(name));

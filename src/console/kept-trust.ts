@@ -13,8 +13,15 @@ interface KeptTrust {
 const NAME = 'vcon-archivist.verifier';
 export const NOTHING_KEPT: KeptTrust = { fingerprint: '', issuer: '', witnesses: '', manifest: '' };
 
-/** Returns what was kept; nothing where the browser keeps nothing. */
+/**
+ * Whether the page may keep anything. All pages on a disk share one store in some browsers: the page of forged evidence
+ * could write its own fingerprint there, for the verifier to find.
+ */
+export const mayKeep = (): boolean => location.protocol !== 'file:';
+
+/** Returns what was kept; nothing where nothing is kept. */
 export function readKept(): KeptTrust {
+  if (!mayKeep()) return NOTHING_KEPT;
   try {
     const read: unknown = JSON.parse(localStorage.getItem(NAME) ?? '{}');
     const of = (name: keyof KeptTrust) => {
@@ -34,6 +41,7 @@ export function readKept(): KeptTrust {
 
 /** Keeps these, or forgets everything. A browser that refuses storage keeps nothing. */
 export function keep(trust: KeptTrust | undefined): void {
+  if (!mayKeep()) return;
   try {
     if (trust) localStorage.setItem(NAME, JSON.stringify(trust));
     else localStorage.removeItem(NAME);

@@ -1,9 +1,10 @@
 import type { RefObject } from 'preact';
-import { kindName } from '../core/evidence/evidence-kind.js';
 import { verdictDocument } from '../core/verify/verdict.js';
 import type { CheckResult } from './check-evidence.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import { dateInUtc } from './moment.js';
+import { repeatCommand } from './repeat-command.js';
+import { ReportView } from './report-view.js';
 import { TEXTS } from './texts.js';
 import { VerdictView } from './verdict-view.js';
 
@@ -78,31 +79,12 @@ export function ResultView({ result, heading }: ResultProps) {
         fingerprint={isUnvouched ? fingerprint : undefined}
         heading={heading}
       />
-      <VerdictView verdict={verdict} isVouched={!isUnvouched} />
-      <Checked result={result} />
-      <Actions result={result} />
+      <div class="screen">
+        <VerdictView verdict={verdict} isVouched={!isUnvouched} />
+        <Actions result={result} />
+      </div>
+      <ReportView result={result} isVouched={!isUnvouched} />
     </>
-  );
-}
-
-/** A printed result says what was checked, and under which root. */
-function Checked({ result }: { readonly result: Extract<CheckResult, { verdict: unknown }> }) {
-  return (
-    <section class="part printed">
-      <h3>{TEXTS.checkedFiles}</h3>
-      <ul class="plain">
-        {result.files.map(({ file, kind }) => (
-          <li key={file}>
-            <EvidenceText text={`${file}: ${TEXTS.takenFor(kindName(kind))}`} />
-          </li>
-        ))}
-      </ul>
-      {result.fingerprint !== undefined && (
-        <p>
-          {TEXTS.rootUsed}: <Code text={result.fingerprint} />
-        </p>
-      )}
-    </section>
   );
 }
 
@@ -115,8 +97,6 @@ function Actions({ result }: { readonly result: Extract<CheckResult, { verdict: 
     link.click();
     URL.revokeObjectURL(link.href);
   };
-  const names = result.files.map(({ file }) => quoted(file)).join(' ');
-  const root = result.fingerprint === undefined ? '--log-keys … --issuer-keys …' : `--root ${result.fingerprint}`;
   return (
     <section class="part actions">
       <p class="choose">
@@ -131,12 +111,9 @@ function Actions({ result }: { readonly result: Extract<CheckResult, { verdict: 
         <summary>{TEXTS.repeatTitle}</summary>
         <p class="hint">{TEXTS.repeatHelp}</p>
         <p>
-          <Code text={`vcon-archivist verify ${root} ${names}`} />
+          <Code text={repeatCommand(result)} />
         </p>
       </details>
     </section>
   );
 }
-
-/** A name as one word of a shell, whatever characters it has. */
-const quoted = (name: string): string => (/^[\w./-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`);

@@ -1,4 +1,5 @@
 import { useId } from 'preact/hooks';
+import { mayKeep } from './kept-trust.js';
 import type { StatedTrust, TrustFaults } from './stated-trust.js';
 import { TEXTS } from './texts.js';
 
@@ -60,14 +61,16 @@ export function TrustForm({ stated, faults, isRootGood, keyCount, onChange, onKe
         rows={2}
         onText={(fingerprint) => onChange({ fingerprint })}
       />
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={stated.isKept}
-          onChange={(event) => onChange({ isKept: event.currentTarget.checked })}
-        />{' '}
-        {TEXTS.keep}
-      </label>
+      {mayKeep() && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={stated.isKept}
+            onChange={(event) => onChange({ isKept: event.currentTarget.checked })}
+          />{' '}
+          {TEXTS.keep}
+        </label>
+      )}
       <details>
         <summary>{TEXTS.more}</summary>
         <Field

@@ -1,81 +1,11 @@
 import { render } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import type { EvidenceFile } from '../core/evidence/evidence-file.js';
-import { UsageError } from '../core/evidence/usage-error.js';
-import { checkEvidence } from './check-evidence.js';
-import { FileArea } from './file-list.js';
 import { Frame } from './frame.js';
-import { chosenFiles, type GivenFile, readGiven, withFiles } from './given-files.js';
-import { encodeManifest } from './kept-trust.js';
-import { ResultView } from './result-view.js';
-import { readKeyFiles } from './stated-trust.js';
 import { TEXTS } from './texts.js';
-import { TrustForm } from './trust-form.js';
-import { useCheck } from './use-check.js';
-import { useDrop } from './use-drop.js';
-import { useStatedTrust } from './use-stated-trust.js';
-
-function VerifyPage() {
-  const [files, setFiles] = useState<readonly EvidenceFile[]>([]);
-  const [fault, setFault] = useState('');
-  const trust = useStatedTrust();
-  const { fingerprint, witnesses } = trust.faults;
-  const isReady = files.length > 0 && fingerprint === undefined && witnesses === undefined;
-  const check = (tell: (done: string) => void) => checkEvidence(files, trust.reader, tell);
-  const { result, progress } = useCheck(isReady ? check : undefined, [files, trust.reader, isReady]);
-  const heading = useRef<HTMLHeadingElement>(null);
-  const isNew = useRef(false);
-  const add = async (given: readonly GivenFile[] | Promise<readonly GivenFile[]>) => {
-    try {
-      const read = await readGiven(await given);
-      isNew.current = true;
-      setFault('');
-      setFiles((there) => withFiles(there, read));
-    } catch (error) {
-      if (!(error instanceof UsageError)) throw error;
-      setFault(error.message);
-    }
-  };
-  const isOver = useDrop(add);
-  useEffect(() => {
-    // Only new files move the reader to their answer; while a fingerprint is typed the focus stays there.
-    if (result && isNew.current) heading.current?.focus();
-    if (result) isNew.current = false;
-    // What was found under a root that the reader trusts serves the next check, of files without a key list.
-    if (result && 'root' in result && result.root && result.origin === 'pinned_root')
-      trust.setManifest(encodeManifest(result.root.source));
-  }, [result]);
-  if (!globalThis.crypto?.subtle) return <p class="banner refused">{TEXTS.noCrypto}</p>;
-  return (
-    <>
-      <FileArea
-        files={files}
-        isOver={isOver}
-        onFiles={(chosen) => add(chosenFiles(chosen))}
-        onRemove={(path) => setFiles((there) => there.filter((each) => each.path !== path))}
-        onClear={() => setFiles([])}
-      />
-      <TrustForm
-        stated={trust.stated}
-        faults={trust.faults}
-        isRootGood={trust.reader.root !== undefined}
-        keyCount={trust.reader.keys.length}
-        onChange={trust.change}
-        onKeyFiles={(chosen) => readKeyFiles(chosen).then(trust.setKeys)}
-      />
-      <section class="result" aria-label={TEXTS.resultTitle} aria-busy={progress !== undefined}>
-        <p role="status" class="hint">
-          {fault || (progress === undefined ? '' : `${TEXTS.checking} ${progress}`)}
-        </p>
-        {result && <ResultView result={result} heading={heading} />}
-      </section>
-    </>
-  );
-}
+import { Verifier } from './verifier.js';
 
 render(
   <Frame title={TEXTS.title} introduction={TEXTS.introduction} isSaved>
-    <VerifyPage />
+    <Verifier />
   </Frame>,
   document.getElementById('page')!,
 );

@@ -34,6 +34,7 @@ import type { IssueTokenDeps } from '../iam/tokens/issue-token.js';
 import { principalRoutes } from '../iam/tokens/principal-routes.js';
 import { revocationRoutes } from '../iam/tokens/revocation-routes.js';
 import { tokenRoutes } from '../iam/tokens/token-routes.js';
+import { bundlePageReader } from '../platform/built-pages.js';
 import type { RouteGroup } from '../platform/http/route.js';
 import type { Keyring } from '../platform/keys/keyring.js';
 import { configurationRoutes, keyByKidRoute } from '../scitt/discovery-routes.js';
@@ -75,6 +76,7 @@ export function routeGroups(deps: {
   const proofs = proofRoutes({
     ...provenance,
     evidenceKeys: { ...evidenceKeys(tokens), keyManifests: keyManifestFile },
+    evidencePage: bundlePageReader(),
   });
   const assetPage = builtPage('asset');
   const proofsUnder = (path: string) => proofs.filter((each) => each.path.startsWith(path));

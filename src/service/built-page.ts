@@ -1,6 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { type BuiltPageName, readBuiltPage } from '../platform/built-pages.js';
 import { heldFileReply, holdFile } from '../platform/http/held-file.js';
 import type { Reply } from '../platform/http/route.js';
 
@@ -10,25 +8,18 @@ const POLICY = /http-equiv="Content-Security-Policy" content="([^"]+)"/;
 export type PageReply = (headers: Readonly<Record<string, string | undefined>>) => Promise<Reply>;
 
 /** A page that the build wrote, served from memory under the content security policy that the build wrote into it. */
-export function builtPage(name: 'verify' | 'asset' | 'console'): PageReply {
+export function builtPage(name: Exclude<BuiltPageName, 'bundle'>): PageReply {
   let held: ReturnType<typeof readPage> | undefined;
   return async (headers) => {
-    held ??= readPage(`${name}.html`);
+    held ??= readPage(name);
     const { page, policy } = await held;
     return heldFileReply(page, headers, policy);
   };
 }
 
-async function readPage(file: string) {
-  const bytes = await readFile(join(builtFolder(), file));
-  const [, policy] = POLICY.exec(bytes.toString('utf8')) ?? [];
+async function readPage(name: BuiltPageName) {
+  const bytes = await readBuiltPage(name);
+  const [, policy] = POLICY.exec(new TextDecoder().decode(bytes)) ?? [];
   // Only a header can forbid other pages to frame this one.
   return { page: await holdFile(bytes, 'text/html; charset=utf-8'), policy: `${policy}; frame-ancestors 'none'` };
-}
-
-/** The build writes the pages; a service that runs from source serves those of the last build. */
-function builtFolder(): string {
-  const own = dirname(fileURLToPath(import.meta.url));
-  const isBuilt = own.includes(join('dist', 'src'));
-  return isBuilt ? join(own, '../console') : join(own, '../../dist/src/console');
 }

@@ -5,7 +5,7 @@ import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.js';
 import { INDEX_PATH, readBundleIndex } from '../../src/core/bundle/bundle-index.js';
-import { OPERATION_FILES } from '../../src/core/bundle/bundle-layout.js';
+import { OPERATION_FILES, PAGE_PATH } from '../../src/core/bundle/bundle-layout.js';
 import { toHex, utf8 } from '../../src/core/bytes.js';
 import { sha256 } from '../../src/core/sha256.js';
 import { startTestService, type TestService } from './test-service.js';
@@ -117,7 +117,7 @@ describe('the evidence of an event', () => {
     ['an asset-free event', () => `v1/${identities[2]}`],
   ])('of %s is indexed whole, and its text describes these files and no other', async (_, path) => {
     const files = await evidence(path());
-    const { [INDEX_PATH]: index, ...rest } = files;
+    const { [INDEX_PATH]: index, [PAGE_PATH]: _page, ...rest } = files;
     const { operations, files: listed } = readBundleIndex(index!);
     expect(operations).toEqual([{ number: 1, folder: '', identity: path().slice(3) }]);
     expect(listed.map((each) => [each.path, each.sha256])).toEqual(

@@ -5,7 +5,7 @@ import { unzipSync, zipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.js';
 import { bundleIndex, encodeBundleIndex, INDEX_PATH, readBundleIndex } from '../../src/core/bundle/bundle-index.js';
-import { isExplanation, placeOf } from '../../src/core/bundle/bundle-layout.js';
+import { isExplanation, PAGE_PATH, placeOf } from '../../src/core/bundle/bundle-layout.js';
 import { toHex, utf8 } from '../../src/core/bytes.js';
 import { sha256 } from '../../src/core/sha256.js';
 import type { Claim } from '../../src/core/verify/claim.js';
@@ -65,8 +65,8 @@ async function verdictOn(files: Files, { unpacked = false } = {}): Promise<Verdi
   return verify(join(folder, `made-${made}`));
 }
 
-/** The same files under an index that lists them as they are: it is not signed, and anybody can write it. */
-function indexedAgain({ [INDEX_PATH]: index, ...files }: Files, gone?: number): Files {
+/** The same files without the page, under an index that lists them: it is not signed, and anybody can write it. */
+function indexedAgain({ [INDEX_PATH]: index, [PAGE_PATH]: _, ...files }: Files, gone?: number): Files {
   const operations = readBundleIndex(index!).operations.filter(({ number }) => number !== gone);
   const renumbered = operations.map((operation, place) => ({ ...operation, number: place + 1 }));
   return { ...files, [INDEX_PATH]: encodeBundleIndex(bundleIndex(files, renumbered)) };
@@ -219,7 +219,7 @@ describe('a file of a bundle', () => {
     '%s refuses it, or is named where it is no evidence',
     async (_, edit) => {
       const files = unzipSync(whole);
-      for (const path of Object.keys(files).filter((each) => each !== INDEX_PATH)) {
+      for (const path of Object.keys(files).filter((each) => each !== INDEX_PATH && each !== PAGE_PATH)) {
         const bytes = edit(files[path]!, otherOperations(files, path));
         if (!bytes) continue;
         const verdict = await verdictOn({ ...files, [path]: bytes });
@@ -237,7 +237,7 @@ describe('a file of a bundle', () => {
     '%s is refused by the other evidence, where the index was written again',
     async (_, edit) => {
       const files = unzipSync(whole);
-      for (const path of Object.keys(files).filter((each) => each !== INDEX_PATH)) {
+      for (const path of Object.keys(files).filter((each) => each !== INDEX_PATH && each !== PAGE_PATH)) {
         const bytes = edit(files[path]!, otherOperations(files, path));
         if (!bytes || isExplanation(placeOf(path)!.kind)) continue;
         // Not the members that no log covers: each of those has a case of its own.
@@ -323,7 +323,7 @@ describe('a bundle that lost a whole operation', () => {
   });
 
   it('is refused too when the index lists no file of it, and when it counts another number', async () => {
-    const files = unzipSync(whole);
+    const { [PAGE_PATH]: _, ...files } = unzipSync(whole);
     const index = JSON.parse(new TextDecoder().decode(files[INDEX_PATH])) as Record<string, unknown>;
     const listed = (index['files'] as { operation?: number }[]).filter(({ operation }) => operation !== 2);
     const rewritten = (changes: object) => ({ ...files, [INDEX_PATH]: utf8(JSON.stringify({ ...index, ...changes })) });
@@ -340,9 +340,12 @@ describe('a bundle that lost a whole operation', () => {
   });
 
   it('is unproven without any index', async () => {
-    const { [INDEX_PATH]: _, ...files } = unzipSync(whole);
+    const { [INDEX_PATH]: _, [PAGE_PATH]: page, ...files } = unzipSync(whole);
     const verdict = await verdictOn(without(files, '0002-'));
     expect([verdict.exitCode, verdict.outcome]).toEqual([3, 'incomplete']);
+    // The page still has what was lost.
+    const shown = await verdictOn({ ...without(files, '0002-'), [PAGE_PATH]: page! });
+    expect(refusals(shown)).toEqual([`${PAGE_PATH} bundle_mismatch`]);
   });
 });
 
@@ -357,6 +360,7 @@ describe('what a bundle has beside its evidence', () => {
       ['more/transparent-statement.cose', utf8('x')],
       ['statement.bin', statement],
       ['old.zip', bundles.get('note')!],
+      ['more/page.html', files[PAGE_PATH]!],
     ] as const) {
       const verdict = await verdictOn({ ...files, [path]: bytes });
       expect([path, verdict.exitCode]).toEqual([path, 3]);
@@ -373,6 +377,61 @@ describe('what a bundle has beside its evidence', () => {
     const named = verdict.not_covered.find(({ piece }) => piece === 'keys/log-keys.cbor');
     expect(named?.detail).toContain('1 of its 1 keys are not among the keys that you gave');
     expect(genuine.not_covered.find(({ piece }) => piece === 'keys/log-keys.cbor')?.detail).not.toContain('not among');
+  });
+});
+
+describe('the page of a bundle', () => {
+  const named = ({ not_covered }: VerdictDocument) => not_covered.find(({ piece }) => piece === PAGE_PATH);
+  const pageOf = (name: string) => unzipSync(bundles.get(name)!)[PAGE_PATH]!;
+  const edited = (name: string, from: RegExp, to: string) =>
+    utf8(new TextDecoder().decode(pageOf(name)).replace(from, to));
+
+  it('is not evidence, and is known by its build', async () => {
+    for (const [, zip] of bundles) {
+      const { outcome, not_covered } = await verdictOn(unzipSync(zip));
+      const page = not_covered.find(({ piece }) => piece === PAGE_PATH);
+      expect([outcome, page]).toEqual(['verified', expect.objectContaining({ why: 'explanation' })]);
+      expect(page?.detail).toContain('It is the page of this version');
+    }
+    expect(named(genuine)?.detail).toContain('It is the page of this version');
+  });
+
+  it('of another build is named and not refused', async () => {
+    const files = unzipSync(bundles.get('created')!);
+    const other = await verdictOn({ ...files, [PAGE_PATH]: edited('created', /<body>/, '<body><h1>VERIFIED</h1>') });
+    expect([other.outcome, named(other)?.detail]).toEqual(['verified', expect.stringContaining('does not know')]);
+    const none = await verdictOn({ ...files, [PAGE_PATH]: utf8('<!doctype html><h1>VERIFIED</h1>') });
+    expect([none.outcome, named(none)?.detail]).toEqual([
+      'verified',
+      expect.stringContaining('not the page of a bundle'),
+    ]);
+  });
+
+  it('that shows other evidence than the bundle is refused', async () => {
+    const files = unzipSync(bundles.get('created')!);
+    const evidence = /(<script id="evidence" type="application\/zip">)[^<]*/;
+    for (const [page, code] of [
+      [pageOf('transcribed'), 'bundle_mismatch'],
+      [edited('created', evidence, '$1AAAA'), 'malformed'],
+    ] as const) {
+      const verdict = await verdictOn({ ...files, [PAGE_PATH]: page });
+      expect(refusals(verdict)).toEqual([`${PAGE_PATH} ${code}`]);
+    }
+    const { 'event.json': _, ...less } = files;
+    expect(refusals(await verdictOn(less))).toContain(`${PAGE_PATH} bundle_mismatch`);
+    const copies = await verdictOn({ ...files, 'keys/did.json': utf8('{}') });
+    expect([copies.outcome, named(copies)?.detail]).toEqual(['verified', expect.stringContaining('Copies of keys')]);
+  });
+
+  it('is checked without the bundle too: it contains the other files', async () => {
+    for (const zip of [bundles.get('created')!, whole]) {
+      const { [PAGE_PATH]: page, ...files } = unzipSync(zip);
+      const path = file('index.html', page!);
+      const alone = await verify(path);
+      const { claims } = await verdictOn(files);
+      expect([alone.outcome, alone.claims.length]).toEqual(['verified', claims.length]);
+      expect((await cli('verify', ...keys, path)).out).toContain('the page of a bundle');
+    }
   });
 });
 

@@ -269,7 +269,7 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
         await page.getByRole('button', { name: 'Check the evidence' }).click();
         await open.trust(rig.running.service.rootFingerprint);
         await page.locator('.banner.incomplete').waitFor();
-        await page.getByText('your access policy shows you only a part of it').waitFor();
+        await page.locator('.screen').getByText('your access policy shows you only a part of it').waitFor();
         expect((await open.verdict()).not_covered).toContainEqual(
           expect.objectContaining({ why: 'unproven', piece: expect.stringContaining('A party redacted') }),
         );

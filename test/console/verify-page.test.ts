@@ -152,7 +152,7 @@ describe.skipIf(!chromiumPath)('the verifier in a browser', { timeout: 120_000 }
       }
       await open.give(rig.file('notes.txt', 'garbage'));
       expect(await open.outcome()).toBe('Nothing to check');
-    }));
+    }, `${running.url}/verify`));
 
   it('refuses evidence of another operator, and says where a mistyped fingerprint is wrong', () =>
     inPage(async (open) => {

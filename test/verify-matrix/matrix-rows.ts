@@ -112,6 +112,12 @@ const CASES: readonly Case[] = [
     cbor: ['seal.sth'],
     json: ['event.json'],
   },
+  {
+    name: 'page of a bundle',
+    files: ({ bundle }) => present({ 'index.html': bundle['index.html'] }),
+    cbor: [],
+    json: [],
+  },
 ];
 
 function* rowsOfMember(given: Case, set: EvidenceSet, donors: readonly EvidenceSet[]): Generator<Row> {

@@ -1,7 +1,7 @@
-import { zipSync } from 'fflate';
 import type { BundleFiles } from '../../core/bundle/bundle-index.js';
 import { bundledLogPath, MANIFEST_PATH } from '../../core/bundle/bundle-layout.js';
 import { completeBundle } from '../../core/bundle/complete-bundle.js';
+import { type PageTemplate, zipBundle } from '../../core/bundle/zip-bundle.js';
 import { toHex, utf8 } from '../../core/bytes.js';
 import { massifPath, sealPath } from '../../core/massif/blob-paths.js';
 import { readTransparentStatement } from '../../core/statement/transparent-statement.js';
@@ -35,11 +35,15 @@ export interface Evidence {
   readonly witnessed?: WitnessedSeal | undefined;
 }
 
-/** Zip's earliest time: the real time would make the same evidence differ at each request. */
-const TIME = new Date(1980, 0, 1);
-
-/** Returns one zip with everything that proves an event, as docs/formats/bundle.md describes it. */
-export async function evidenceBundle(evidence: Evidence, keys: EvidenceKeys): Promise<Uint8Array> {
+/**
+ * Returns one zip with everything that proves an event, as docs/formats/bundle.md describes it.
+ * @param page what shows and checks it in a browser; undefined where the build has none
+ */
+export async function evidenceBundle(
+  evidence: Evidence,
+  keys: EvidenceKeys,
+  page: PageTemplate | undefined,
+): Promise<Uint8Array> {
   const { event, logTenancy, issuingTenancy, massif, massifFile, sealFile, receipt } = evidence;
   const files: BundleFiles = {
     'event.json': utf8(`${JSON.stringify(event, null, 2)}\n`),
@@ -55,7 +59,7 @@ export async function evidenceBundle(evidence: Evidence, keys: EvidenceKeys): Pr
   };
   const operations = [{ number: 1, folder: '', identity: String(event['identity']) }];
   // Most of a massif is zeros or hashes: a higher compression level makes it no smaller.
-  return zipSync(completeBundle(files, operations, nativeSha256), { level: 1, mtime: TIME });
+  return zipBundle(completeBundle(files, operations, page !== undefined, nativeSha256), page, 1);
 }
 
 function statements({ signedStatement, transparentStatement }: Evidence): BundleFiles {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { PageTemplate } from '../../core/bundle/zip-bundle.js';
 import { type Reply, type Route, route } from '../../platform/http/route.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
@@ -28,6 +29,8 @@ const ASSET_EVENT = z.object({ asset_uuid: uuidSchema, uuid: uuidSchema });
 
 interface ProofDeps extends ProvenanceDeps {
   readonly evidenceKeys: EvidenceKeys;
+  /** The page that a bundle gets; undefined where the build has none. */
+  evidencePage(): Promise<PageTemplate | undefined>;
 }
 
 /**
@@ -42,7 +45,7 @@ export function proofRoutes(deps: ProofDeps): Route[] {
   ]);
 }
 
-function proofKinds({ deployment, evidenceKeys }: ProofDeps): ProofKind[] {
+function proofKinds({ deployment, evidenceKeys, evidencePage }: ProofDeps): ProofKind[] {
   const cose = (name: Proof, summary: string): ProofKind => ({
     name,
     summary,
@@ -64,7 +67,7 @@ function proofKinds({ deployment, evidenceKeys }: ProofDeps): ProofKind[] {
       fixed: false,
       read: async (tx, proven) => {
         const evidence = await gatherEvidence(tx, deployment, proven);
-        return () => evidenceBundle(evidence, evidenceKeys);
+        return async () => evidenceBundle(evidence, evidenceKeys, await evidencePage());
       },
     },
   ];

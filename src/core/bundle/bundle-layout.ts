@@ -34,6 +34,8 @@ interface BundlePlace {
 }
 
 export const TEXT_PATH = 'README.txt';
+/** A page that shows and checks the bundle's evidence. The index does not list it, because the page contains the index. */
+export const PAGE_PATH = 'index.html';
 const LOG = 'log/';
 const LOG_ROOT = 'v1/mmrs/';
 /** Copies of keys of several times, or of several issuers, are numbered. */
@@ -42,7 +44,7 @@ const KEYS_COPY = /^keys\/(?:log-keys(?:-\d+)?\.cbor|did(?:-\d+)?\.json|key-mani
 
 /** Returns what belongs at a path of a bundle; undefined when nothing does. */
 export function placeOf(path: string): BundlePlace | undefined {
-  if (path === TEXT_PATH) return { kind: 'explanation' };
+  if (path === TEXT_PATH || path === PAGE_PATH) return { kind: 'explanation' };
   if (KEYS_COPY.test(path)) return { kind: 'keys-copy' };
   if (path.startsWith(LOG)) {
     const blob = parseBlobPath(`${LOG_ROOT}${path.slice(LOG.length)}`);

@@ -7,6 +7,7 @@ interface Contents {
   readonly operations: readonly BundledOperation[];
   readonly assetEvents: boolean;
   readonly assetFreeEvents: boolean;
+  readonly hasPage: boolean;
   /** An event names the hash of a vCon. */
   readonly vconHash: boolean;
 }
@@ -19,6 +20,13 @@ const KEYS = `KEYS
     keys/did*.json       DID document of the issuer of the statements
   keys/key-manifest.cbor is the signed list of all keys. It needs no trusted channel if you know
   the fingerprint of the operator's root key: verify --root <fingerprint> checks it.`;
+
+const PAGE = `index.html
+  A page that shows this evidence and checks it, by a double click and without a network. It
+  contains the other files: the element "evidence" is the base64 of a zip. It is not evidence.
+  Somebody who forges evidence can also forge the page: check the bundle with a verifier that
+  you have from elsewhere. That is the page /verify of a service that you trust, or the command
+  below, which also says whether this page is a known one.`;
 
 const INDEX = `index.json
   The number of operations that this bundle was made with, and every file: its kind, its
@@ -105,6 +113,7 @@ const WITNESS = `witness/
 
 /** A bundle has these files only if the event has them. */
 const SECTIONS: readonly (readonly [text: string, isThere: (contents: Contents) => boolean])[] = [
+  [PAGE, ({ hasPage }) => hasPage],
   [KEYS, () => true],
   [INDEX, () => true],
   [ASSET_EVENT, ({ assetEvents }) => assetEvents],
@@ -142,14 +151,15 @@ function namesHash(eventJson: Uint8Array | undefined): boolean {
 }
 
 /**
- * Returns the page that a bundle carries: what each of its files is and covers, every leaf formula that they need, and how
+ * Returns the text that a bundle carries: what each of its files is and covers, every leaf formula that they need, and how
  * to check them with tools that are not ours.
  * @throws {SyntaxError} when an operation has no event.json, or one that is no JSON
  */
-export function bundleText(files: BundleFiles, operations: readonly BundledOperation[]): string {
+export function bundleText(files: BundleFiles, operations: readonly BundledOperation[], hasPage: boolean): string {
   const contents: Contents = {
     kinds: new Set(Object.keys(files).flatMap((path) => placeOf(path)?.kind ?? [])),
     operations,
+    hasPage,
     assetEvents: operations.some(({ identity }) => !identity.startsWith('events/')),
     assetFreeEvents: operations.some(({ identity }) => identity.startsWith('events/')),
     vconHash: operations.some(({ folder }) => namesHash(files[folder === '' ? 'event.json' : `${folder}/event.json`])),

@@ -12,8 +12,13 @@ export function bundleMismatch(path: string, why: string): Finding {
   return contradiction(path, new VerificationError('bundle_mismatch', why));
 }
 
+/** A page holds only as much of a bundle as fits. */
+const LEFT_OUT = `${INDEX_PATH} lists it, but the page does not contain it: not checked. Give the whole bundle`;
+
 /** How a file compares with the index. */
 export type Listed = 'as listed' | 'changed' | 'lost' | 'not listed';
+
+const counted = (operations: number): string => (operations === 1 ? 'one operation' : `${operations} operations`);
 
 /** Compares files with an index, each SHA-256 computed once. */
 export function listedAs(files: BundleFiles, index: BundleIndex | undefined, hash: Sha256 = sha256) {
@@ -26,13 +31,19 @@ export function listedAs(files: BundleFiles, index: BundleIndex | undefined, has
   };
 }
 
-function checkListed({ path, kind, operation }: BundledFile, folder: string | undefined, is: Listed): Finding {
+function checkListed(
+  { path, kind, operation }: BundledFile,
+  folder: string | undefined,
+  is: Listed,
+  isPart: boolean,
+): Finding {
   const place = placeOf(path);
   if (!place)
     return notCovered(path, 'unproven', `this program does not know files of the kind ${kind} there: not checked`);
   if (place.kind !== kind || place.folder !== folder)
     return bundleMismatch(path, `${INDEX_PATH} says that it is ${kind}, of operation ${operation ?? 'none'}`);
   if (isExplanation(kind) || is === 'as listed') return {};
+  if (is === 'lost' && isPart) return notCovered(path, 'unproven', LEFT_OUT);
   return bundleMismatch(
     path,
     is === 'lost'
@@ -48,14 +59,17 @@ function checkOperations({ operations, files }: BundleIndex): Finding[] {
     .map(({ number }) => bundleMismatch(INDEX_PATH, `it lists no event of operation ${number}`));
 }
 
-/** Compares a bundle's files with its index: a listed piece of evidence that is lost or changed refuses the bundle. */
-export function checkListing(index: BundleIndex, is: (path: string) => Listed): Finding[] {
+/**
+ * Compares a bundle's files with its index: a listed piece of evidence that is lost or changed refuses the bundle.
+ * @param isPart whether the files may be only a part of the bundle, as in a page
+ */
+export function checkListing(index: BundleIndex, is: (path: string) => Listed, isPart: boolean): Finding[] {
   const folders = new Map<number | undefined, string>(index.operations.map(({ number, folder }) => [number, folder]));
-  const open = `this index says that the bundle was made with ${index.operations.length} operations. It is not signed, and nothing proves that the log has no other operation`;
+  const open = `this index says that the bundle was made with ${counted(index.operations.length)}. It is not signed, and nothing proves that the log has no other operation`;
   return [
     notCovered(INDEX_PATH, 'by_design', open, ['operation_count', 'operations', 'files']),
     ...checkOperations(index),
-    ...index.files.map((file) => checkListed(file, folders.get(file.operation), is(file.path))),
+    ...index.files.map((file) => checkListed(file, folders.get(file.operation), is(file.path), isPart)),
   ];
 }
 

@@ -5,7 +5,7 @@ import type { PublicJwk } from '../cose/public-key.js';
 import { VerificationError } from '../errors.js';
 import { type Findings, notCovered } from '../verify/verdict.js';
 import { type BundleFiles, type BundleIndex, INDEX_PATH } from './bundle-index.js';
-import { isExplanation, placeOf } from './bundle-layout.js';
+import { isExplanation, PAGE_PATH, placeOf } from './bundle-layout.js';
 import type { Listed } from './check-listing.js';
 
 /** The keys that a verifier was given. */
@@ -57,7 +57,8 @@ export function explanations(
   const paths = new Set([...Object.keys(files), ...(index?.files.map(({ path }) => path) ?? [])]);
   return [...paths].sort().flatMap((path) => {
     const kind = placeOf(path)?.kind;
-    if (!isExplanation(kind)) return [];
+    // What a page shows is compared by `pageFindings`.
+    if (!isExplanation(kind) || (path === PAGE_PATH && Object.hasOwn(files, path))) return [];
     const bytes = Object.hasOwn(files, path) ? files[path] : undefined;
     const isManifest = path.startsWith(MANIFESTS);
     const what = isManifest ? MANIFEST : kind === 'keys-copy' ? KEYS : 'a text for people';

@@ -17,6 +17,8 @@ import { type OperationTrust, verifyOperation } from './verify-operation.js';
 interface BundleTrust extends OperationTrust {
   /** Whether bytes claim to be evidence. A file that does, and that the index does not list, is unproven. */
   readonly isEvidence: (bytes: Uint8Array) => boolean;
+  /** Whether the files may be only a part of the bundle: a listed file that is absent is then unproven, not lost. */
+  readonly isPart: boolean;
 }
 
 const NO_INDEX = `there is no ${INDEX_PATH}: the number of operations that the bundle was made with is unknown`;
@@ -66,7 +68,7 @@ export async function verifyBundle(files: BundleFiles, trust: BundleTrust): Prom
   }
   return createVerdict(
     findings,
-    ...(index ? checkListing(index, is) : []),
+    ...(index ? checkListing(index, is, trust.isPart) : []),
     ...checkUnlisted(files, index !== undefined, is, trust.isEvidence),
     ...examined,
     ...logs.findings,

@@ -1,8 +1,9 @@
 import { isBundle, verifyBundle } from '../bundle/verify-bundle.js';
-import { type Verdict, verdictWithin } from '../verify/verdict.js';
+import { createVerdict, type Verdict, verdictWithin } from '../verify/verdict.js';
 import type { EvidenceFile } from './evidence-file.js';
 import { kindOf } from './evidence-kind.js';
 import type { GivenTrust } from './given-trust.js';
+import { pageFindings } from './page-evidence.js';
 import { UsageError } from './usage-error.js';
 
 const STATEMENT = /(?:^|\/)transparent-statement\.cose$/;
@@ -29,6 +30,8 @@ export async function bundleVerdict({ path, folder }: EvidenceFile, trust: Given
     witnessedLog,
     sha256: trust.sha256,
     isEvidence: (content) => !NO_EVIDENCE.includes(kindOf(content)),
+    isPart: folder!.isPart === true,
   });
-  return verdictWithin(path, verdict);
+  const page = await pageFindings(files, await trust.knownPages?.(), trust.sha256);
+  return verdictWithin(path, createVerdict(verdict, page));
 }

@@ -1,11 +1,17 @@
 import type { BundleFiles } from '../bundle/bundle-index.js';
+import { type CutPage, cutEvidencePage } from '../bundle/evidence-page.js';
 import { isBundle } from '../bundle/verify-bundle.js';
+import { VerificationError } from '../errors.js';
 import { type EvidenceKind, kindOf, type MediaTypeOf, takenForDocument } from './evidence-kind.js';
 import { openBundle } from './open-bundle.js';
+import { filesInPage } from './page-evidence.js';
 import { hasReplica, type ReplicaLog, replicaLogs } from './replica-logs.js';
+import { UsageError } from './usage-error.js';
 
 /** What a folder or a zip holds. It is read only when it is checked: a replica may be larger than memory. */
 export interface EvidenceFolder {
+  /** Whether it may be only a part of a bundle: what a page contains. */
+  readonly isPart?: boolean;
   /** One file; undefined when it is absent or cannot be read. */
   file(path: string): Promise<Uint8Array | undefined>;
   /** All files, of a bundle. @throws {UsageError} when the folder cannot be read, or is larger than any bundle is */
@@ -32,6 +38,8 @@ export async function evidenceFile(path: string, bytes: Uint8Array, mediaTypeOf?
   const kind = kindOf(bytes);
   if (kind === 'document') return { path, kind, takenFor: await takenForDocument(bytes, mediaTypeOf), bytes };
   if (kind !== 'bundle') return { path, kind, takenFor: kind, bytes };
+  const page = cutEvidencePage(bytes);
+  if (page) return { ...evidenceInPage(path, page), bytes };
   const folder = folderOf(path, () => openBundle(bytes));
   // A zip that cannot be opened is refused by the check of the bundle, with the reason.
   const isReplica = await folder.files().then(hasReplicaOnly, () => false);
@@ -49,10 +57,26 @@ export function evidenceFolder(path: string, files: BundleFiles): EvidenceFile {
 
 const hasReplicaOnly = (files: BundleFiles): boolean => !isBundle(files) && hasReplica(Object.keys(files));
 
-function folderOf(path: string, open: () => BundleFiles): EvidenceFolder {
+/** The evidence in the page of a bundle, which may be only a part of the bundle. */
+export function evidenceInPage(path: string, page: Pick<CutPage, 'evidence'>): EvidenceFile {
+  const folder = folderOf(path, () => readPage(page), true);
+  return { path, kind: 'bundle', takenFor: 'evidence_page', bytes: new Uint8Array(), folder };
+}
+
+/** @throws {UsageError} */
+function readPage(page: Pick<CutPage, 'evidence'>): BundleFiles {
+  try {
+    return filesInPage(page);
+  } catch (error) {
+    throw error instanceof VerificationError ? new UsageError(error.message) : error;
+  }
+}
+
+function folderOf(path: string, open: () => BundleFiles, isPart = false): EvidenceFolder {
   let opened: BundleFiles | undefined;
   const files = async () => (opened ??= open());
   return {
+    isPart,
     files,
     file: (name) =>
       files().then(

@@ -1,3 +1,4 @@
+import { cutEvidencePage } from '../bundle/evidence-page.js';
 import { decodeCoseKeySet } from '../cose/cose-key.js';
 import { EVENT_HEADER, Header } from '../cose/labels.js';
 import { decodeSign1 } from '../cose/sign1.js';
@@ -28,6 +29,7 @@ const ZIP = [0x50, 0x4b, 0x03, 0x04];
 export function kindOf(bytes: Uint8Array): EvidenceKind {
   if (bytes[0] === TAGGED_SIGN1) return coseKind(bytes);
   if (ZIP.every((byte, at) => bytes[at] === byte)) return 'bundle';
+  if (cutEvidencePage(bytes)) return 'bundle';
   if (isMassif(bytes)) return 'massif';
   return jsonKind(jsonOf(bytes)) ?? (isCoseKeySet(bytes) ? 'keys' : areManifests(bytes) ? 'key_manifest' : 'document');
 }
@@ -110,6 +112,7 @@ export function kindName(kind: string): string {
   if (kind === 'vcon') return 'a vCon';
   if (kind === 'json') return 'a JSON document';
   if (kind === 'unknown') return 'a document of an unknown kind';
+  if (kind === 'evidence_page') return 'the page of a bundle';
   if (kind === 'replica') return 'a replica of logs';
   if (kind.includes('/')) return `a document (${kind})`;
   return kind === 'keys' ? 'published keys' : `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind.replaceAll('_', ' ')}`;

@@ -2,6 +2,7 @@ import type { PublicJwk } from '../cose/public-key.js';
 import type { Sha256 } from '../sha256.js';
 import type { NoteKey } from '../tlog/signed-note.js';
 import type { ExpectedLog, IssuerTrust } from '../verify/trust.js';
+import type { KnownPages } from './page-evidence.js';
 
 /** The keys that the caller trusts; read only when a check needs them. */
 export interface GivenTrust {
@@ -20,6 +21,8 @@ export interface GivenTrust {
   readonly witnessedLog: string | undefined;
   /** A statement is checked without its document. */
   readonly statementOnly: boolean;
+  /** The pages of bundles that this program knows; undefined where it cannot judge them. */
+  knownPages?(): Promise<KnownPages>;
   /** A platform's own SHA-256, for files of megabytes. */
   readonly sha256?: Sha256 | undefined;
 }

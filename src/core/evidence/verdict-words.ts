@@ -47,19 +47,22 @@ export function factText(name: keyof Facts, value: unknown): string {
 
 const keyText = ({ thumbprint }: KeyId): string => `key ${thumbprint.slice(0, 16)}…`;
 
+/** Names a key by its whole thumbprint, for a report. */
+export const wholeKeyText = ({ thumbprint }: KeyId): string => `key ${thumbprint}`;
+
 /** Returns what proves a claim, in a line. */
-export function proofText(proof: Proof): string {
+export function proofText(proof: Proof, nameKey: (key: KeyId) => string = keyText): string {
   switch (proof.type) {
     case 'signature':
-      return `signature of ${proof.issuer ?? 'an unnamed issuer'}, ${keyText(proof.key)}`;
+      return `signature of ${proof.issuer ?? 'an unnamed issuer'}, ${nameKey(proof.key)}`;
     case 'inclusion': {
       const { log, leaf_index: index, tree_size: size, key } = proof;
       const place = index === undefined ? 'at an index that is not proven' : `index ${index}`;
       const of = size === undefined ? '' : proof.vds === 1 ? ` of ${size} entries` : ` under a seal over ${size} nodes`;
-      return `log "${log.subject ?? ''}" of ${log.issuer ?? 'an unnamed issuer'}, ${place}${of}, ${keyText(key)}`;
+      return `log "${log.subject ?? ''}" of ${log.issuer ?? 'an unnamed issuer'}, ${place}${of}, ${nameKey(key)}`;
     }
     case 'seal':
-      return `seal over ${proof.tree_size} nodes of ${proof.sealed_at}, log "${proof.log.subject ?? ''}", ${keyText(proof.key)}`;
+      return `seal over ${proof.tree_size} nodes of ${proof.sealed_at}, log "${proof.log.subject ?? ''}", ${nameKey(proof.key)}`;
     case 'witness':
       return `witnesses ${proof.witnesses.join(', ')}: entry ${proof.leaf_index} of ${proof.tree_size} in "${proof.origin}"`;
     case 'digest':

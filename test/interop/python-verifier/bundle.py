@@ -2,13 +2,15 @@
 
 import re
 
+import check as check_module
 import log_files
 import proofs
 import receipt
 import strict_json
 import transparent
 import witness
-from bundle_files import INDEX, LOG_FILE, NO_EVIDENCE, OPERATION_FILES, Index, place_of, read_folder, read_zip, unreadable
+from bundle_files import (INDEX, LOG_FILE, NO_EVIDENCE, OPERATION_FILES, PAGE, Index, is_page, page_zip, place_of,
+                          read_folder, read_zip, unreadable)
 from cose import Sign1
 from event import Event
 from evidence import kind_of
@@ -25,7 +27,9 @@ MISMATCH = "bundle_mismatch"
 
 def check(given, documents, trust):
     """Findings about a bundle and the documents beside it."""
-    files = read_folder(given.path) if given.kind == "folder" else read_zip(given.data)
+    is_part = is_page(given.data)
+    data = page_zip(given.data) if is_part else given.data
+    files = read_folder(given.path) if given.kind == "folder" else read_zip(data)
     folders = {place_of(path)[1] for path in files} - {None}
     unreadable(INDEX in files or folders, "it is no bundle")
     findings = Findings()
@@ -35,11 +39,12 @@ def check(given, documents, trust):
     else:
         findings.uncovered(INDEX, "unproven")
     if index:
-        check_listing(findings, index, files)
+        check_listing(findings, index, files, is_part)
         named = [(operation["folder"], operation["identity"]) for operation in index.operations]
     else:
         named = [(folder, None) for folder in sorted(folders)]
     check_unlisted(findings, index, files)
+    findings.attempt(PAGE, lambda: compare_page(files))
     logs = prove_logs(findings, files, trust)
     about = [check_operation(findings, Operation(files, *each), logs, trust) for each in named]
     name_explanations(findings, index, files)
@@ -47,7 +52,7 @@ def check(given, documents, trust):
     return findings
 
 
-def check_listing(findings, index, files):
+def check_listing(findings, index, files, is_part):
     """A listed piece of evidence that is lost or changed refuses the bundle."""
     findings.uncovered(INDEX, "by_design", ["operation_count", "operations", "files"])
     folders = {operation["number"]: operation["folder"] for operation in index.operations}
@@ -62,6 +67,8 @@ def check_listing(findings, index, files):
             findings.uncovered(path, "unproven")
         elif place != kind or folder != folders.get(entry.get("operation")):
             findings.refusal(path, Refused(MISMATCH, f"the index says that it is {kind}"))
+        elif kind not in NO_EVIDENCE and is_part and path not in files:
+            findings.uncovered(path, "unproven")
         elif kind not in NO_EVIDENCE and (path not in files or h(files[path]).hex() != entry["sha256"]):
             findings.refusal(path, Refused(MISMATCH, "the file is not as the index lists it"))
 
@@ -75,6 +82,20 @@ def check_unlisted(findings, index, files):
             continue
         evidence = kind is not None or kind_of(data) != "document"
         findings.uncovered(path, "unproven" if evidence else "explanation")
+
+
+def compare_page(files):
+    """The evidence that the page of a bundle shows is the bundle's."""
+    if not is_page(files.get(PAGE, b"")):
+        return
+    try:
+        embedded = read_zip(page_zip(files[PAGE]))
+    except check_module.Unreadable as error:
+        raise Refused("malformed", f"the page: {error}") from None
+    for path, data in embedded.items():
+        without_index = path == INDEX and INDEX not in files
+        if place_of(path)[0] not in NO_EVIDENCE and not without_index:
+            require(files.get(path) == data, MISMATCH, f"the page shows another {path}")
 
 
 def name_explanations(findings, index, files):

@@ -1,5 +1,6 @@
 """The files of an evidence bundle, as a zip or a folder, and its index (docs/formats/bundle.md)."""
 
+import base64
 import io
 import os
 import re
@@ -10,9 +11,9 @@ import zlib
 import check
 import strict_json
 from event import UUID
-from refusal import require
+from refusal import Refused, require
 
-INDEX, TEXT = "index.json", "README.txt"
+INDEX, TEXT, PAGE = "index.json", "README.txt", "index.html"
 OPERATION_FILES = {
     "event.json": "event",
     "transparent-statement.cose": "transparent-statement",
@@ -33,7 +34,7 @@ ELSEWHERE = re.compile(r"^/|^[A-Za-z]:|\\|(^|/)\.\.(/|$)")
 
 def place_of(path):
     """The kind of the file that belongs at a path, and its operation's folder; (None, None) if none does."""
-    if path == TEXT:
+    if path in (TEXT, PAGE):
         return "explanation", None
     if re.fullmatch(KEYS_COPY, path):
         return "keys-copy", None
@@ -63,6 +64,22 @@ def _checked_names(sizes):
         unreadable(size <= MOST_BYTES, f"{name} is too large")
         seen.add(folded)
     unreadable(len(seen) <= MOST_FILES and sum(size for _, size in sizes) <= MOST_IN_ALL, "the bundle is too large")
+
+
+EVIDENCE = rb'<script id="evidence" type="application/zip">([A-Za-z0-9+/]*={0,2})</script>'
+
+
+def is_page(data):
+    """Whether it is the page of a bundle."""
+    return data[:15].lower() == b"<!doctype html>" and len(re.findall(EVIDENCE, data)) == 1
+
+
+def page_zip(data):
+    """The zip in the page of a bundle."""
+    try:
+        return base64.b64decode(re.search(EVIDENCE, data)[1], validate=True)
+    except ValueError:
+        raise Refused("malformed", "the evidence in the page is not base64") from None
 
 
 def read_zip(data):

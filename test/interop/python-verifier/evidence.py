@@ -8,6 +8,7 @@ import cbor
 import keys
 import massif
 import receipt
+from bundle_files import is_page
 from cose import Sign1
 from refusal import Refused
 
@@ -32,6 +33,8 @@ def kind_of(data):
     if data[:1] == b"\xd2":
         return _cose_kind(data)
     if data[:4] == b"PK\x03\x04":
+        return "bundle"
+    if is_page(data):
         return "bundle"
     if massif.is_massif(data):
         return "massif"
