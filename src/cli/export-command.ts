@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { type BundledOperation, INDEX_PATH } from '../core/bundle/bundle-index.js';
-import { PAGE_PATH, TEXT_PATH } from '../core/bundle/bundle-layout.js';
+import { copyPath, PAGE_PATH, TEXT_PATH } from '../core/bundle/bundle-layout.js';
 import { completeBundle } from '../core/bundle/complete-bundle.js';
 import { zipBundle } from '../core/bundle/zip-bundle.js';
 import { equalBytes } from '../core/bytes.js';
@@ -124,7 +124,7 @@ function addFile(files: Record<string, Uint8Array>, folder: string, name: string
 /** A rotation between two answers changes the keys, and each issuer has its own: every different copy is kept. */
 function keysPath(files: Readonly<Record<string, Uint8Array>>, name: string, bytes: Uint8Array): string {
   for (let number = 1; ; number += 1) {
-    const path = number === 1 ? name : name.replace(/(\.\w+)$/, `-${number}$1`);
+    const path = copyPath(name, number);
     const copy = files[path];
     if (!copy || equalBytes(copy, bytes)) return path;
   }

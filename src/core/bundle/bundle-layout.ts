@@ -38,9 +38,14 @@ export const TEXT_PATH = 'README.txt';
 export const PAGE_PATH = 'index.html';
 const LOG = 'log/';
 const LOG_ROOT = 'v1/mmrs/';
-/** Copies of keys of several times, or of several issuers, are numbered. */
-export const MANIFEST_PATH = 'keys/key-manifest.cbor';
 const KEYS_COPY = /^keys\/(?:log-keys(?:-\d+)?\.cbor|did(?:-\d+)?\.json|key-manifest(?:-\d+)?\.cbor)$/;
+
+/** Copies of keys of several times, or of several issuers, are numbered from 2 on. */
+export const copyPath = (path: string, number: number): string =>
+  number === 1 ? path : path.replace(/(\.\w+)$/, `-${number}$1`);
+
+/** Where a bundle's copy of the key manifests is, or a further one of another time. */
+export const manifestPath = (number = 1): string => copyPath('keys/key-manifest.cbor', number);
 
 /** Returns what belongs at a path of a bundle; undefined when nothing does. */
 export function placeOf(path: string): BundlePlace | undefined {

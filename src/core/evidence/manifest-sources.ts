@@ -1,5 +1,5 @@
-import { MANIFEST_PATH } from '../bundle/bundle-layout.js';
-import type { EvidenceFile } from './evidence-file.js';
+import { manifestPath } from '../bundle/bundle-layout.js';
+import type { EvidenceFile, EvidenceFolder } from './evidence-file.js';
 
 /** Where a service publishes its manifests. */
 export const MANIFEST_URL = '/verifiabledata/keys/manifest';
@@ -17,8 +17,17 @@ export interface ManifestSource {
 export async function manifestSources(files: readonly EvidenceFile[]): Promise<ManifestSource[]> {
   const sources: ManifestSource[] = [];
   for (const { path: name, kind, bytes, folder } of files) {
-    const found = kind === 'key_manifest' ? bytes : await folder?.file(MANIFEST_PATH);
-    if (found) sources.push({ name, bytes: found });
+    if (kind === 'key_manifest') sources.push({ name, bytes });
+    else if (folder) sources.push(...(await copiesIn(name, folder)));
   }
   return sources;
+}
+
+async function copiesIn(name: string, folder: EvidenceFolder): Promise<ManifestSource[]> {
+  const copies: ManifestSource[] = [];
+  for (;;) {
+    const bytes = await folder.file(manifestPath(copies.length + 1));
+    if (!bytes) return copies;
+    copies.push({ name, bytes });
+  }
 }
