@@ -98,7 +98,7 @@ async function startParts(
   const { database, queues, ids, clock, open } = base;
   const here = createServiceLedger(config, base, base.metrics);
   const apart = config.role === 'all' && database.engine === 'PostgreSQL';
-  const ledger = (apart && overrides.ledgerThread?.(config, here, base.metrics)) || here;
+  const ledger = (apart && overrides.ledgerThread?.(config, here, base.metrics, base.disk.report)) || here;
   // The thread loads its modules while this one starts the rest.
   const ledgerStarted = config.role === 'all' || config.role === 'ledger' ? ledger.start() : Promise.resolve();
   closers.push(async () => {
@@ -144,7 +144,7 @@ async function startServer(
   { ledger, ledgerStarted }: { ledger: Ledger; ledgerStarted: Promise<void> },
   closers: Closers,
 ) {
-  const { database, queues, open, clock, ids, logger, metrics, failpoints, objectStore } = base;
+  const { database, queues, disk, open, clock, ids, logger, metrics, failpoints, objectStore } = base;
   const { deployment, keyring } = open;
   const { publicUrl } = config;
   const nudge = (tenantId: string, logId: string) => ledger.nudge(tenantId, logId);
@@ -196,7 +196,7 @@ async function startServer(
   const policyChanged = policyAuditWaker({ backend: queues, logger });
   const status = statusRoutes({
     publicUrl,
-    health: () => serviceHealth({ database, queues, ledger, halted, deployment, keys: identity.keys }),
+    health: () => serviceHealth({ database, queues, disk, ledger, halted, deployment, keys: identity.keys }),
     rootFingerprint: () => rootFingerprint(keyThumbprint(open.manifests.current.manifest.root)),
   });
   const measured = metricsRoute({
@@ -213,6 +213,7 @@ async function startServer(
     logger,
     answered: (operation, code, seconds) => metrics.requests.observe({ operation, status: String(code) }, seconds),
     seconds: () => performance.now() / 1000,
+    requireRoom: () => disk.requireRoom('database', 'objects'),
     publicUrl,
     version: packageVersion(),
     trustProxy: config.trustProxy,
@@ -249,6 +250,7 @@ async function startServer(
   await ledgerStarted;
   // The start of the ledger can halt logs.
   await halted.refresh();
+  await disk.start();
   if (apart) {
     const where = `METRICS_PORT ${apart.port} of ${apart.host} cannot be used`;
     const listener = await explained(where, listen(createPlainApp([measured], appDeps), apart));

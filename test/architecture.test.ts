@@ -31,13 +31,15 @@ const PLUGIN_ROOMS = [
   'src/platform/queue/queue-backend.ts',
   'src/platform/queue/redis-durability.ts',
   'src/platform/clock.ts',
+  'src/platform/disk',
   'src/platform/durable-file.ts',
+  'src/platform/errors.ts',
   'src/platform/explain-failure.ts',
   'src/platform/logger.ts',
   'src/platform/plugin-config.ts',
 ];
 /** Where the plugin is put together with its queue, and the doors by which that is done. */
-const PLUGIN_COMPOSERS = ['src/cli/plugin', 'src/service/run-conserver-link.ts', 'demo'];
+const PLUGIN_COMPOSERS = ['src/cli/plugin', 'src/service/run-conserver-link.ts', 'src/service/watch-disks.ts', 'demo'];
 const PLUGIN_DOORS = ['plugins/start', 'plugins/operator', 'plugins/settings'];
 const PURE = ['src/core', 'src/filter'];
 const PURE_PACKAGES = [/^@noble\/hashes\//, /^cbor-x\/index-no-eval$/, /^fflate$/];

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { DiskFull, isNoSpace } from '../../src/platform/disk/disk-full.js';
+import type { DiskWatch } from '../../src/platform/disk/disk-watch.js';
 import { createFile, removeFile } from '../../src/platform/durable-file.js';
 import type { Logger } from '../../src/platform/logger.js';
 import { subjectOf } from '../operation/operation-event.js';
@@ -17,6 +19,7 @@ const DRAIN_EVERY_MS = 1_000;
 export interface Spool {
   /**
    * Resolves when the operation is on the local disk.
+   * @throws {DiskFull} when the disk has no room; then no file is left
    * @throws {TimeLimitError} when its caller was refused in the meantime; then it is not stored
    */
   keep(ended: Ended, window?: AnswerWindow): Promise<Captured>;
@@ -44,7 +47,7 @@ function readEnded(text: string): Ended | undefined {
  * soon as it accepts them. A crash between queue and file sends one file twice, under the same id. A file that is not
  * an operation is set aside.
  */
-export function openSpool(folder: string, capture: CaptureOperation, logger: Logger): Spool {
+export function openSpool(folder: string, capture: CaptureOperation, disk: DiskWatch, logger: Logger): Spool {
   let closed = false;
   let draining: Promise<void> = Promise.resolve();
 
@@ -75,7 +78,12 @@ export function openSpool(folder: string, capture: CaptureOperation, logger: Log
       const event = { subject: subjectOf(vcon), payload: vcon.payload };
       const job = operationJobId(operation, event);
       const path = spoolPath(folder, observed.sequence, job);
-      await createFile(path, Buffer.from(JSON.stringify(ended)), OWNER_ONLY);
+      disk.requireRoom('spool');
+      await createFile(path, Buffer.from(JSON.stringify(ended)), OWNER_ONLY).catch((error: unknown) => {
+        if (!isNoSpace(error)) throw error;
+        disk.report('spool');
+        throw new DiskFull('spool');
+      });
       if (window.isRefused()) {
         await removeFile(path);
         throw new TimeLimitError('this disk did not keep it in time');

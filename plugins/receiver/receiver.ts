@@ -5,6 +5,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
+import { DiskFull } from '../../src/platform/disk/disk-full.js';
 import type { Logger } from '../../src/platform/logger.js';
 import { type AnswerLimits, type AnswerWindow, answerWithin } from '../capture/answer-window.js';
 import type { Captured } from '../capture/capture-operation.js';
@@ -24,7 +25,7 @@ interface ReceiverParts {
    * become an event.
    */
   capture(operation: Operation, bytes: Buffer, window: AnswerWindow): Promise<Captured>;
-  /** Resolves when the queue answers. */
+  /** Resolves when the queue answers. @throws {DiskFull} while captures are refused for lack of room */
   ping(): Promise<void>;
   readonly registry: Registry;
   readonly logger: Logger;
@@ -136,8 +137,9 @@ async function health(parts: ReceiverParts, draining: boolean, response: ServerR
   try {
     await within(LIMITS.answerMs, parts.ping(), 'the queue does not answer');
     answer(response, 200, 'application/json', '{"status":"ok"}');
-  } catch {
-    answer(response, 503, 'application/json', '{"status":"the queue does not answer"}');
+  } catch (error) {
+    const status = error instanceof DiskFull ? error.message : 'the queue does not answer';
+    answer(response, 503, 'application/json', JSON.stringify({ status }));
   }
 }
 

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Redis } from 'ioredis';
 import { Registry } from 'prom-client';
 import type { Clock } from '../../src/platform/clock.js';
+import type { DiskWatch } from '../../src/platform/disk/disk-watch.js';
 import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { archivistClients } from '../archivist-client/archivist-clients.js';
@@ -11,6 +12,7 @@ import { watchSecretExpiry } from '../archivist-client/secret-expiry.js';
 import { createOperationMetrics } from '../capture/capture-metrics.js';
 import { type CaptureOperation, createCapture } from '../capture/capture-operation.js';
 import { captureOrSpool } from '../capture/capture-or-spool.js';
+import { captureRoom, registerRoomMetrics } from '../capture/capture-room.js';
 import { openSpool } from '../capture/spool.js';
 import { spoolFolder, spoolState } from '../capture/spool-folder.js';
 import { registerSpoolMetrics } from '../capture/spool-metrics.js';
@@ -33,6 +35,8 @@ interface ConserverLinkParts {
   readonly keeps: MemoryPlace;
   /** Closed by the caller, after the plugin. */
   readonly backend: QueueBackend;
+  /** Watches the disks of the queue and of the spool. Started and closed by the caller. */
+  readonly disk: DiskWatch;
   readonly logger: Logger;
   readonly clock: Clock;
   /** The registry of the plugin's metrics; by default one of its own. */
@@ -75,7 +79,7 @@ async function readTls(tls: PluginSettings['tls']): Promise<ReceiverTls | undefi
  * @throws {PluginSettingsError} when the settings are invalid
  */
 export async function startConserverLink(parts: ConserverLinkParts): Promise<ConserverLink> {
-  const { backend, logger, clock, registry = new Registry() } = parts;
+  const { backend, disk, logger, clock, registry = new Registry() } = parts;
   const { random = () => randomInt(RANDOM_STEPS) / RANDOM_STEPS, pace, bodyLimits } = parts;
   const settings = checkPluginSettings(parts.settings);
   const tenancies = await readTenancies(settings.tenanciesFile);
@@ -91,7 +95,8 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
     const memory = openMemory(parts.keeps, logger);
     started.push(memory);
     const withdrawn = new Set<string>();
-    const capture = createCapture({
+    const room = captureRoom(disk, backend, settings.failOpen === true);
+    const capturing = createCapture({
       backend,
       memory,
       withdrawn,
@@ -100,6 +105,10 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
       doubled: metrics.doubled,
       tapped: settings.tapList !== undefined,
     });
+    const capture: CaptureOperation = async (...captured) => {
+      room.requireInQueue();
+      return capturing(...captured);
+    };
     const labelSecret = labelSecretOf(settings, tenancies);
     const admit = (each: CaptureOperation) => admitOperations(each, labelSecret);
     const clients = archivistClients(settings, tenancies, clock, watchSecretExpiry({ registry, clock, logger }));
@@ -109,9 +118,10 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
     started.push(startDelivery({ ...common, receipts: places !== undefined, bulk: settings.bulk === true, withdrawn }));
     // Regardless of the current setting: an earlier start may have left operations on the local disk.
     const folder = spoolFolder(pluginFolder(parts.keeps.dataDir));
-    const spool = openSpool(folder, capture, logger);
+    const spool = openSpool(folder, capture, disk, logger);
     started.push(spool);
     registerSpoolMetrics(registry, () => spoolState(folder, clock.now()));
+    registerRoomMetrics(registry, room);
     const observe = createCaptureSequence(clock);
     const everyClient = [undefined, ...tenancies.keys()].map(clients);
     const eventsAbout = async (uuid: string) =>
@@ -135,7 +145,10 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
         const observed = observe();
         return keep({ operation, vcon: await vconFacts(bytes), method: 'receiver', observed }, window);
       },
-      ping: () => backend.ping(),
+      async ping() {
+        room.requireSomewhere();
+        if (!room.full().includes('queue')) await backend.ping();
+      },
       counted: metrics.reported,
       drainMs: (settings.drainSeconds ?? 0) * 1_000,
       ...(bodyLimits ? { limits: bodyLimits } : {}),

@@ -21,6 +21,8 @@ interface LedgerDeps extends LedgerContext {
   readonly ids: Ids;
   readonly queueBackend: QueueBackend;
   readonly metrics: LedgerMetrics;
+  /** False while a disk that a round writes to is full: then no round runs. */
+  readonly hasRoom: () => boolean;
   /** How many logs are processed at once; 1 if the database has one connection. */
   readonly parallelLogs: number;
 }
@@ -82,6 +84,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
 
   /** A failed round leaves its rows, and the next sweep finds them again. */
   async function work(log: LogRef): Promise<void> {
+    if (!deps.hasRoom()) return;
     try {
       await rounds.run(log);
     } catch (error) {

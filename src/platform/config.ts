@@ -66,6 +66,11 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   /** `REDIS_URL`, `redis://…` or `rediss://…`; unset, queues live in the database. */
   readonly redisUrl: string | undefined;
+  /**
+   * `MIN_FREE_DISK_BYTES`, default 67108864 (64 MiB): if less is free on a disk of this machine, writes to it are refused.
+   * 0 refuses nothing, and then a full disk can stop the embedded database.
+   */
+  readonly minFreeDiskBytes: number;
   /** `OBJECT_STORE_URL`, `file:///…`; unset, `DATA_DIR/objects`. Parsed to the path of the folder. */
   readonly objectStoreDir: string;
   /** `BLOB_LIMIT`, default 536870912 (512 MiB): maximum size of a blob in bytes. */
@@ -164,6 +169,7 @@ const environmentSchema = z.object({
   DATABASE_URL: url(['postgres:', 'postgresql:']).optional(),
   REDIS_URL: url(['redis:', 'rediss:']).optional(),
   OBJECT_STORE_URL: objectStoreDir.optional(),
+  MIN_FREE_DISK_BYTES: numeric(/^(0|[1-9]\d{0,14})$/, 'must be a number of bytes').default(64 * 1024 * 1024),
   BLOB_LIMIT: numeric(/^[1-9]\d{0,14}$/, 'must be a number of bytes').default(512 * 1024 * 1024),
   CLAMAV_URL: clamavUrl.optional(),
   BLOB_SCAN_SCHEDULE: cronPattern.default('0 3 * * *'),
@@ -246,6 +252,7 @@ function configOf(env: Environment): Config {
     databaseUrl: env.DATABASE_URL,
     redisUrl: env.REDIS_URL,
     objectStoreDir: env.OBJECT_STORE_URL ?? join(dataDir, 'objects'),
+    minFreeDiskBytes: env.MIN_FREE_DISK_BYTES,
     blobLimit: env.BLOB_LIMIT,
     clamavUrl: env.CLAMAV_URL,
     blobScanSchedule: env.BLOB_SCAN_SCHEDULE,

@@ -14,6 +14,7 @@ const STATUS = {
   rate_limited: 429,
   internal: 500,
   unavailable: 503,
+  disk_full: 507,
 } as const;
 
 export type ErrorCode = keyof typeof STATUS;
@@ -38,21 +39,25 @@ export class ApiError extends Error {
   }
 }
 
-/**
- * A temporary refusal. The delay is sent twice: clients of the interface read `Archivist-Rate-Limit-Reset`, where
- * fractions of a second are allowed; others read `Retry-After` (docs/design/interface.md#existing-clients).
- */
+/** A temporary refusal, with the headers of `retryHeaders`. */
 export function retryLater(
   code: 'rate_limited' | 'unavailable',
   description: string,
   seconds: number,
   headers: Readonly<Record<string, string>> = {},
 ): ApiError {
+  return new ApiError(code, description, { ...headers, ...retryHeaders(seconds) });
+}
+
+/**
+ * When to retry, in two headers: clients of the interface read `Archivist-Rate-Limit-Reset`, where fractions of a second
+ * are allowed; others read `Retry-After` (docs/design/interface.md#existing-clients).
+ */
+export function retryHeaders(seconds: number): Readonly<Record<string, string>> {
   // Zero would tell those clients not to retry.
   const milliseconds = Math.max(1, Math.ceil(seconds * 1000));
-  return new ApiError(code, description, {
-    ...headers,
+  return {
     'retry-after': String(Math.ceil(milliseconds / 1000)),
     'archivist-rate-limit-reset': String(milliseconds / 1000),
-  });
+  };
 }

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { DiskState } from './disk/disk-watch.js';
 
 /** Where the parts of the service report what they did. Every metric is declared in this file. */
 export interface Metrics {
@@ -17,6 +18,7 @@ export interface Metrics {
   expiringSecrets(applications: number): void;
   /** Number of entries that wait for all logs, counted up to MAX_WAITING_ENTRIES. */
   entriesWaiting(entries: number): void;
+  disks(states: readonly DiskState[]): void;
   lagged(lag: { readonly oldestWaitingMs: number; readonly haltedLogs: number }): void;
 }
 
@@ -83,9 +85,27 @@ export function createMetrics(): Metrics {
     help: 'Applications whose last credential expires within thirty days, as counted once a day',
     registers,
   });
+  const diskFull = new Gauge({
+    name: 'archivist_disk_full',
+    help: '1 while writes to this disk are refused because it is full: database, objects, queue, spool, data',
+    labelNames: ['what'],
+    registers,
+  });
+  const diskFree = new Gauge({
+    name: 'archivist_disk_free_bytes',
+    help: 'Free bytes on a disk of this machine; two that share a file system show the same',
+    labelNames: ['what'],
+    registers,
+  });
   return {
     registry,
     requests,
+    disks(states) {
+      for (const { use: what, full, freeBytes } of states) {
+        diskFull.set({ what }, full ? 1 : 0);
+        if (freeBytes !== undefined) diskFree.set({ what }, freeBytes);
+      }
+    },
     keyFaults: (count) => keyFaults.set(count),
     accepted: (kind) => accepted.inc({ kind }),
     batchAccepted: (size) => batches.observe(size),

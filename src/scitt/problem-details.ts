@@ -21,6 +21,7 @@ const TITLES: Readonly<Record<Exclude<ErrorCode, 'not_found'>, string>> = {
   rate_limited: 'Too Many Requests',
   internal: 'Internal Server Error',
   unavailable: 'Service Unavailable',
+  disk_full: 'Insufficient Storage',
 };
 
 const CONTENT_TYPE = 'application/concise-problem-details+cbor';

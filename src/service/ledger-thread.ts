@@ -2,13 +2,15 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Ledger, LedgerMetrics } from '../ledger/round.js';
 import type { Config } from '../platform/config.js';
+import type { DiskUse } from '../platform/disk/disk-full.js';
 
 /** Messages to the thread. */
 export type ToLedger = { readonly nudge: readonly [tenantId: string, logId: string] } | 'stop';
 
-/** Messages from the thread: that it is running, and its metrics. */
+/** Messages from the thread: that it is running, which disk had no room for a write, and its metrics. */
 export type FromLedger =
   | 'started'
+  | { readonly full: DiskUse }
   | {
       [Name in keyof LedgerMetrics]: { readonly metric: Name; readonly values: Parameters<LedgerMetrics[Name]> };
     }[keyof LedgerMetrics];
@@ -18,12 +20,18 @@ export type FromLedger =
  * ends the thread ends the process, as it would without a thread; unfinished work stays in the database.
  * @param here the same ledger, not started, for calls that need no thread
  */
-export function ledgerThread(config: Config, here: Ledger, metrics: LedgerMetrics): Ledger {
+export function ledgerThread(
+  config: Config,
+  here: Ledger,
+  metrics: LedgerMetrics,
+  diskReported: (use: DiskUse) => void,
+): Ledger {
   let thread: Worker | undefined;
   const tell = (message: ToLedger): void => thread?.postMessage(message);
 
   function hear(message: Exclude<FromLedger, 'started'>): void {
-    (metrics[message.metric] as (...values: unknown[]) => void)(...message.values);
+    if ('full' in message) diskReported(message.full);
+    else (metrics[message.metric] as (...values: unknown[]) => void)(...message.values);
   }
 
   return {

@@ -13,7 +13,7 @@ async function main(): Promise<void> {
     batchCommitted: (...values) => tell({ metric: 'batchCommitted', values }),
     lagged: (...values) => tell({ metric: 'lagged', values }),
   };
-  const { nudge, close } = await startLedger(workerData as Config, metrics);
+  const { nudge, close } = await startLedger(workerData as Config, metrics, (full) => tell({ full }));
   port.on('message', (message: ToLedger) => {
     if (message !== 'stop') nudge(...message.nudge);
     else void close().then(() => port.close());

@@ -7,6 +7,9 @@ import { SEAL_PUBLISHED } from '../ledger/receipt-watch.js';
 import { createLedger, type Ledger, type LedgerMetrics } from '../ledger/round.js';
 import { type Clock, systemClock } from '../platform/clock.js';
 import type { Config } from '../platform/config.js';
+import type { DiskUse } from '../platform/disk/disk-full.js';
+import type { DiskWatch } from '../platform/disk/disk-watch.js';
+import { watchedObjectStore } from '../platform/disk/watched-object-store.js';
 import { explained } from '../platform/explain-failure.js';
 import { fileObjectStore } from '../platform/file-object-store.js';
 import { createIds, type Ids } from '../platform/ids.js';
@@ -22,6 +25,7 @@ import { openRedisQueues, postgresQueues } from '../platform/queue/open-queue-ba
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import type { ledgerThread } from './ledger-thread.js';
 import { type OpenDeployment, openDeployment } from './open-deployment.js';
+import { watchDisks } from './watch-disks.js';
 import { watchKeys } from './watch-keys.js';
 
 /** What a test or the demo passes in instead of the default. */
@@ -29,6 +33,8 @@ export interface ServiceOverrides {
   readonly clock?: Clock;
   readonly logger?: Logger;
   readonly failpoints?: Failpoints;
+  /** Called when a write of this ledger has found no room. */
+  readonly diskReported?: (use: DiskUse) => void;
   /** Runs the ledger in a thread when this process has all roles and the database allows several connections. */
   readonly ledgerThread?: typeof ledgerThread;
 }
@@ -46,6 +52,8 @@ export interface Base {
   readonly database: Database;
   readonly announcements: Announcements;
   readonly queues: QueueBackend;
+  /** Not started yet. */
+  readonly disk: DiskWatch;
   readonly objectStore: ReturnType<typeof fileObjectStore>;
   readonly open: OpenDeployment;
 }
@@ -56,25 +64,38 @@ export async function openBase(config: Config, overrides: ServiceOverrides, clos
   const logger = overrides.logger ?? createLogger(config.logLevel, { format: config.logFormat });
   const ids = createIds(clock);
   await explained('DATA_DIR cannot be used', prepareFolder(config.dataDir));
-  const database = await openDatabase(config, logger);
+  const metrics = createMetrics();
+  let queues: QueueBackend | undefined;
+  const disk = watchDisks(config, {
+    logger,
+    queueIsFull: async () => queues?.isFull() ?? false,
+    looked: metrics.disks,
+    reported: overrides.diskReported,
+  });
+  closers.push(() => disk.close());
+  const database = await openDatabase(config, logger, { disk });
   closers.push(() => database.close());
   const announcements = openAnnouncements(config, logger);
   closers.push(() => announcements.close());
-  const queues = config.redisUrl ? await openRedisQueues(config.redisUrl, logger) : postgresQueues(database, logger);
-  closers.push(() => queues.close());
+  const queueBackend = config.redisUrl
+    ? await openRedisQueues(config.redisUrl, logger)
+    : postgresQueues(database, logger);
+  queues = queueBackend;
+  closers.push(() => queueBackend.close());
   const keys = await openKeyStore(config, logger);
   closers.push(() => keys.close());
-  const objectStore = fileObjectStore(config.objectStoreDir);
+  const objectStore = watchedObjectStore(fileObjectStore(config.objectStoreDir), disk);
   const kill = () => process.kill(process.pid, 'SIGKILL');
   return {
     clock,
     ids,
     logger,
-    metrics: createMetrics(),
+    metrics,
     failpoints: overrides.failpoints ?? killingFailpoints(config.failpoint, kill),
     database,
     announcements,
-    queues,
+    queues: queueBackend,
+    disk,
     objectStore,
     open: await openDeployment({ config, database, clock, ids, keys, objectStore }),
   };
@@ -105,6 +126,7 @@ export function createServiceLedger(config: Config, base: Base, metrics: LedgerM
     ids: base.ids,
     queueBackend: base.queues,
     metrics,
+    hasRoom: () => !base.disk.isFull('database') && !base.disk.isFull('objects'),
     parallelLogs: base.database.engine === 'PostgreSQL' ? 4 : 1,
   });
 }
@@ -113,13 +135,15 @@ export function createServiceLedger(config: Config, base: Base, metrics: LedgerM
 export async function startLedger(
   config: Config,
   metrics: LedgerMetrics,
+  diskReported: (use: DiskUse) => void,
 ): Promise<{ nudge: Ledger['nudge']; close(): Promise<void> }> {
   const closers: Closers = [];
-  const base = await openBase(config, {}, closers);
+  const base = await openBase(config, { diskReported }, closers);
   const ledger = createServiceLedger(config, base, metrics);
   const keys = watchKeys({ ...base, ...base.open });
   closers.push(() => keys.close());
   await ledger.start();
+  await base.disk.start();
   return {
     nudge(tenantId, logId) {
       // A key that another thread or process has rotated stops signing within a second.

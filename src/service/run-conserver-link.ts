@@ -1,6 +1,7 @@
 import { type ConserverLink, startConserverLink } from '../../plugins/start/start-conserver-link.js';
 import type { Clock } from '../platform/clock.js';
 import type { Config } from '../platform/config.js';
+import type { DiskWatch } from '../platform/disk/disk-watch.js';
 import { explained } from '../platform/explain-failure.js';
 import type { Logger } from '../platform/logger.js';
 import type { Metrics } from '../platform/metrics.js';
@@ -18,11 +19,12 @@ export async function runConserverLink(parts: {
   /** The port of this process. Events are delivered to it unless `ARCHIVIST_URL` is set. */
   ownPort: number;
   queues: QueueBackend;
+  disk: DiskWatch;
   logger: Logger;
   clock: Clock;
   metrics: Metrics;
 }): Promise<ConserverLink | undefined> {
-  const { config, queues: backend, logger, clock, metrics } = parts;
+  const { config, queues: backend, disk, logger, clock, metrics } = parts;
   if (config.plugin.port === 0) return undefined;
   const credentials = await pluginCredentials(config);
   if (credentials) {
@@ -31,7 +33,8 @@ export async function runConserverLink(parts: {
       config.role === 'worker' ? config.publicUrl : `http://${reachableHost(config.host)}:${parts.ownPort}`;
     const archivistUrl = config.plugin.archivistUrl ?? beside;
     const settings = { ...config.plugin, archivistUrl, ...credentials };
-    const started = startConserverLink({ settings, keeps: config, backend, logger, clock, registry: metrics.registry });
+    const common = { backend, disk, logger, clock, registry: metrics.registry };
+    const started = startConserverLink({ settings, keeps: config, ...common });
     return explained(`the conserver plugin (PLUGIN_PORT ${settings.port}) cannot be started`, started);
   }
   const reason = 'the conserver plugin needs ARCHIVIST_CLIENT_ID and ARCHIVIST_CLIENT_SECRET';

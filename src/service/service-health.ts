@@ -2,6 +2,7 @@ import type { Deployment } from '../archivist/deployment.js';
 import type { KeyOperatorDeps } from '../archivist/operator/manage-keys.js';
 import type { HaltedLogs } from '../ledger/halted/watch-halted-logs.js';
 import type { Ledger } from '../ledger/round.js';
+import type { DiskWatch } from '../platform/disk/disk-watch.js';
 import type { Database } from '../platform/postgres/database.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import { type HaltedLogHealth, type LogHealth, logHealth } from './log-health.js';
@@ -21,6 +22,7 @@ const SHOWN_LOGS = 100;
 export async function serviceHealth(parts: {
   database: Database;
   queues: QueueBackend;
+  disk: DiskWatch;
   ledger: Ledger;
   halted: HaltedLogs;
   deployment: Deployment;
@@ -36,16 +38,28 @@ export async function serviceHealth(parts: {
     ),
   ]);
   return {
-    ready: database === 'ok' && queue === 'ok' && logs?.accepting === true,
+    ready: database === 'ok' && queue === 'ok' && logs?.accepting === true && !stopping(parts.disk),
     checks: {
       database: `${parts.database.engine}: ${database}`,
       queue: `${parts.queues.engine}: ${queue}`,
+      disk: diskState(parts.disk),
       sequencers,
       logs: logState(logs),
       keys: keyState(parts.keys),
     },
     halted_logs: logs?.halted.slice(0, SHOWN_LOGS) ?? [],
   };
+}
+
+/** A full spool stops captures only, and only if `PLUGIN_FAIL` is `open`. */
+function stopping(disk: DiskWatch): boolean {
+  return disk.isFull('database') || disk.isFull('objects') || disk.isFull('queue');
+}
+
+function diskState(disk: DiskWatch): string {
+  const full = disk.states().filter((state) => state.full);
+  if (full.length === 0) return 'ok';
+  return `FULL: ${full.map(({ use }) => use).join(', ')}; writes are refused until there is room`;
 }
 
 function logState(logs: LogHealth | undefined): string {

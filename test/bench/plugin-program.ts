@@ -4,6 +4,7 @@ import { systemClock } from '../../src/platform/clock.js';
 import { parseConfig } from '../../src/platform/config.js';
 import { openDatabase } from '../../src/platform/postgres/open-database.js';
 import { openRedisQueues, postgresQueues } from '../../src/platform/queue/open-queue-backend.js';
+import { unwatchedDisk } from '../support/unwatched-disk.js';
 
 // The plugin alone in a process, delivering to nobody: what a conserver waits for is the capture.
 const config = parseConfig(process.env);
@@ -12,6 +13,7 @@ const backend = config.redisUrl
   ? await openRedisQueues(config.redisUrl, logger)
   : postgresQueues(await openDatabase(config, logger), logger);
 const link = await startConserverLink({
+  disk: unwatchedDisk(),
   settings: {
     archivistUrl: 'http://127.0.0.1:1',
     clientId: 'bench',

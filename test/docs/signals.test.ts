@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { watchSecretExpiry } from '../../plugins/archivist-client/secret-expiry.js';
 import { createOperationMetrics } from '../../plugins/capture/capture-metrics.js';
+import { registerRoomMetrics } from '../../plugins/capture/capture-room.js';
 import { registerSpoolMetrics } from '../../plugins/capture/spool-metrics.js';
 import { registerDeliveryMetrics } from '../../plugins/delivery/delivery-metrics.js';
 import { createMetrics } from '../../src/platform/metrics.js';
@@ -30,6 +31,7 @@ function registered(): Set<string> {
   const never = () => Promise.reject(new Error('not asked'));
   createOperationMetrics(plugin);
   registerSpoolMetrics(plugin, never);
+  registerRoomMetrics(plugin, { full: () => [] });
   registerDeliveryMetrics(plugin, never);
   watchSecretExpiry({ registry: plugin, clock: { now: () => 0 }, logger: pino({ level: 'silent' }) });
   const names = new Set<string>();

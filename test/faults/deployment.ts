@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -54,7 +55,10 @@ async function embeddedEngine(folder: string): Promise<Engine> {
   const notThere = async (): Promise<never> => {
     throw new Error('the embedded database is its process alone');
   };
-  await rename(await embeddedDataDir(), join(folder, 'main'));
+  const prepared = await embeddedDataDir();
+  // Not a move: the folder may be on a disk of its own.
+  await cp(prepared, join(folder, 'main'), { recursive: true, mode: constants.COPYFILE_FICLONE });
+  await rm(prepared, { recursive: true });
   const live = join(folder, 'main', 'embedded', 'postgres');
   const copy = join(folder, 'copy');
   return {
@@ -107,11 +111,18 @@ async function postgresqlEngine(own?: string): Promise<Engine> {
   };
 }
 
-/** @param database an empty one of PostgreSQL, when not of the server that the environment names */
-export async function createDeployment(engineName: EngineName, database?: string): Promise<Deployment> {
-  const folder = await mkdtemp(join(tmpdir(), 'faults-'));
+/**
+ * @param database an empty one of PostgreSQL, when not of the server that the environment names
+ * @param places the folder to be made in, and the folder of the objects
+ */
+export async function createDeployment(
+  engineName: EngineName,
+  database?: string,
+  places: { readonly within?: string; readonly objectsDir?: string } = {},
+): Promise<Deployment> {
+  const folder = await mkdtemp(join(places.within ?? tmpdir(), 'faults-'));
   const engine = engineName === 'embedded' ? await embeddedEngine(folder) : await postgresqlEngine(database);
-  const objectsDir = join(folder, 'objects');
+  const objectsDir = places.objectsDir ?? join(folder, 'objects');
   const processes = new Set<ServiceProcess>();
   const spawn: Deployment['spawn'] = (environment = {}, name = 'main') => {
     const process = spawnService({

@@ -108,7 +108,7 @@ export class Journal {
   }
 }
 
-async function request(url: string, token: string, path: string, body?: string, key?: string): Promise<Answer> {
+export async function request(url: string, token: string, path: string, body?: string, key?: string): Promise<Answer> {
   const response = await fetch(`${url}${path}`, {
     method: body === undefined ? 'GET' : 'POST',
     headers: {

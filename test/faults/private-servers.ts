@@ -85,13 +85,20 @@ async function privateServer(
   };
 }
 
-/** @param folder to make, in one that its user may enter */
-export async function privatePostgres(programs: string, folder: string): Promise<PrivateServer> {
+/**
+ * @param folder to make, in one that its user may enter
+ * @param log where the server keeps its write-ahead log, when not in that folder
+ */
+export async function privatePostgres(programs: string, folder: string, log?: string): Promise<PrivateServer> {
   const user = serverUser();
   mkdirSync(folder, { mode: 0o700 });
   if (user.uid !== undefined) chownSync(folder, user.uid, user.gid!);
   const options = { ...user, cwd: folder, stdio: 'ignore' } as const;
-  execFileSync(join(programs, 'initdb'), ['-D', folder, '-U', 'postgres', '-A', 'trust', '--no-sync'], options);
+  execFileSync(
+    join(programs, 'initdb'),
+    ['-D', folder, '-U', 'postgres', '-A', 'trust', '--no-sync', ...(log ? ['-X', log] : [])],
+    options,
+  );
   const port = await freePort();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const settings = ['-c', 'listen_addresses=127.0.0.1', '-c', `unix_socket_directories=${folder}`];

@@ -17,6 +17,7 @@ describe('the configuration', () => {
       databaseUrl: undefined,
       redisUrl: undefined,
       objectStoreDir: resolve('data/objects'),
+      minFreeDiskBytes: 64 * 1024 * 1024,
       blobLimit: 512 * 1024 * 1024,
       clamavUrl: undefined,
       blobScanSchedule: '0 3 * * *',

@@ -21,6 +21,7 @@ import { recordedLabel } from '../../plugins/operation/recorded-labels.js';
 import { vconFacts } from '../../plugins/operation/vcon-facts.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { ownRedisUrl } from '../support/own-redis.js';
+import { unwatchedDisk } from '../support/unwatched-disk.js';
 import { ENGINES, eventually, freshVcon, type OpenBackend, openBackend, silent } from './plugin-rig.js';
 
 const grant = (granted: boolean, purpose = 'recording') => ({
@@ -244,11 +245,11 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
       method: 'receiver' as const,
       observed: observe(),
     });
-    const first = openSpool(folder, flaky, silent);
+    const first = openSpool(folder, flaky, unwatchedDisk(), silent);
     const kept = [await first.keep(await ended(freshVcon())), await first.keep(await ended(freshVcon()))];
     await first.close();
     // Another process, after a crash.
-    const spool = openSpool(folder, flaky, silent);
+    const spool = openSpool(folder, flaky, unwatchedDisk(), silent);
     await writeFile(join(folder, `${observe().sequence}-x.operation`), '{"operation": ');
     expect((await spoolState(folder, Date.now() + 60_000)).depth).toBe(3);
     expect((await spoolState(folder, Date.now() + 60_000)).oldestSeconds).toBeGreaterThan(59);

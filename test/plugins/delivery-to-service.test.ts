@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATION_QUEUE } from '../../plugins/operation/operation-job.js';
 import { startConserverLink } from '../../plugins/start/start-conserver-link.js';
 import { startTestService, type TestService } from '../api/test-service.js';
+import { unwatchedDisk } from '../support/unwatched-disk.js';
 import { eventually, freshVcon, type OpenBackend, openBackend, report, silent } from './plugin-rig.js';
 
 describe('delivery to the service itself', () => {
@@ -15,6 +16,7 @@ describe('delivery to the service itself', () => {
     open = await openBackend('embedded');
     const { clientId, clientSecret } = service.service.firstOwner!;
     link = await startConserverLink({
+      disk: unwatchedDisk(),
       settings: { archivistUrl: `${service.url}/archivist`, clientId, clientSecret, host: '127.0.0.1', port: 0 },
       keeps: { dataDir: open.folder, redisUrl: undefined },
       backend: open.backend,

@@ -103,7 +103,7 @@ describe.skipIf(!redisServerPath)('doctor on a Redis of its own', () => {
     await start('--appendonly', 'yes', '--appendfsync', 'always');
     const { out, exitCode } = await run();
     expect(exitCode, out).toBe(0);
-    expect(out.split('\n').filter((line) => line.startsWith('ok'))).toHaveLength(12);
+    expect(out.split('\n').filter((line) => line.startsWith('ok'))).toHaveLength(13);
     expect(archivist.seen.map(({ method }) => method)).toEqual(['POST', 'GET', 'POST']);
   });
 

@@ -16,6 +16,7 @@ import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { embeddedDataDir } from '../support/engines.js';
 import { ownRedisUrl } from '../support/own-redis.js';
 import { redisUrl } from '../support/prerequisites.js';
+import { unwatchedDisk } from '../support/unwatched-disk.js';
 import { type ScriptedArchivist, startScriptedArchivist } from './scripted-archivist.js';
 
 /** The embedded engine always, Redis where the environment names one. */
@@ -72,6 +73,7 @@ export async function startRig(
   const archivist = await startScriptedArchivist();
   const registry = new Registry();
   const link = await startConserverLink({
+    disk: unwatchedDisk(),
     settings: {
       archivistUrl: archivist.url,
       clientId: 'client',

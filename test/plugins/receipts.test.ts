@@ -15,6 +15,7 @@ import { readKeyDocument } from '../../src/core/index.js';
 import { startTestService, type TestService } from '../api/test-service.js';
 import { ownRedisUrl } from '../support/own-redis.js';
 import { redisUrl } from '../support/prerequisites.js';
+import { unwatchedDisk } from '../support/unwatched-disk.js';
 import { eventually, freshVcon, type OpenBackend, openBackend, report, silent } from './plugin-rig.js';
 
 interface Posted {
@@ -48,6 +49,7 @@ describe.each(redisUrl ? (['embedded', 'Redis'] as const) : (['embedded'] as con
         ? { conserverRedisUrl: redis.redisUrl, receiptKey: 'receipt:{uuid}:{hash}', receiptDays: 7 }
         : {};
       link = await startConserverLink({
+        disk: unwatchedDisk(),
         settings: {
           archivistUrl: service.url,
           clientId,

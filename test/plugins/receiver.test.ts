@@ -9,6 +9,7 @@ import { readJson } from '../../src/core/vcon/json-document.js';
 import { pythonJson } from '../../src/core/vcon/python-json.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { fixture, sharedVectors } from '../core/event/known-answers.js';
+import { unwatchedDisk } from '../support/unwatched-disk.js';
 import { ENGINES, freshVcon, type OpenBackend, openBackend, type Rig, report, silent, startRig } from './plugin-rig.js';
 
 const TARGET = '/operations/vcon_created?chain=main&link=evidence_created';
@@ -195,6 +196,7 @@ describe.each(ENGINES)('the receiver, queue on %s', (engine) => {
     const broken: QueueBackend = { ...open.backend, confirmDurable };
     const settings = { archivistUrl: rig.archivist.url, clientId: 'a', clientSecret: 'b', host: '127.0.0.1', port: 0 };
     const link = await startConserverLink({
+      disk: unwatchedDisk(),
       settings,
       keeps: { dataDir: open.folder, redisUrl: undefined },
       backend: broken,

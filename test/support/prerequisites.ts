@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { mayMount } from './small-disk.js';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
@@ -49,6 +50,7 @@ export function notRun(): string[] {
   return [
     ...lacking(),
     // A module that no Debian package has: CI fetches it where it can.
+    ...(mayMount() ? [] : ['tests on a full file system: this user may not mount one']),
     ...(redisJsonPath ? [] : ['tests on RedisJSON: TEST_REDISJSON does not name a rejson.so']),
   ];
 }

@@ -37,6 +37,7 @@ export function assetFreeEventRoutes(deps: ProvenanceDeps): Route[] {
       example: { filter: "event_type eq 'vcon'", top: 20 },
       access: 'token',
       success: 200,
+      storesNothing: true,
       codes: [400, 401, 403, 413, 429],
       body: searchSchema,
       bodyLimit: MAX_ASSET_FREE_BODY,

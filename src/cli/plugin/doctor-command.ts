@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { examineCaptureRedis, examineDoubles } from '../../../plugins/operator/examine-capture.js';
 import { examineQueue } from '../../../plugins/operator/examine-queue.js';
 import { examineConserverRedis, examineQueueRedis } from '../../../plugins/operator/examine-redis.js';
+import { examineRoom } from '../../../plugins/operator/examine-room.js';
 import { examineService } from '../../../plugins/operator/examine-service.js';
 import { examineSpool } from '../../../plugins/operator/examine-spool.js';
 import type { Finding, FindingState } from '../../../plugins/operator/finding.js';
@@ -12,6 +13,7 @@ import { systemClock } from '../../platform/clock.js';
 import { type Config, ConfigError, parseConfig } from '../../platform/config.js';
 import { reachableHost } from '../../platform/reachable-host.js';
 import { pluginCredentials } from '../../service/plugin-credentials.js';
+import { watchPluginDisks } from '../../service/watch-disks.js';
 import { examples } from '../help-examples.js';
 import { serviceUrl } from '../service-url.js';
 import { EXIT_USAGE, type Terminal } from '../terminal.js';
@@ -51,6 +53,8 @@ async function examine(config: Config, conserver: string | undefined): Promise<F
     examineQueue(() => openOperatorQueue(config, logger), metricsUrl(config), systemClock),
     examineDoubles(config, logger),
     examineSpool(spoolPlace(config.dataDir), systemClock),
+    // A Redis that is full is found by its own examination.
+    examineRoom(watchPluginDisks(config, { logger, queueIsFull: async () => false })),
     examineService(service, systemClock),
   ]);
   return oneLineForEachCause(findings.flat());

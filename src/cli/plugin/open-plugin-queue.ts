@@ -1,6 +1,7 @@
 import type { Config } from '../../platform/config.js';
 import type { Logger } from '../../platform/logger.js';
 import { openDatabase } from '../../platform/postgres/open-database.js';
+import type { DatabaseDisk } from '../../platform/postgres/pooled-database.js';
 import { openRedisQueues, postgresQueues } from '../../platform/queue/open-queue-backend.js';
 import type { QueueBackend } from '../../platform/queue/queue-backend.js';
 
@@ -14,12 +15,12 @@ export interface PluginQueue {
 }
 
 /** Opens Redis where it is configured, else the configured PostgreSQL, else an embedded one in `DATA_DIR`. */
-export async function openPluginQueue(config: QueueConfig, logger: Logger): Promise<PluginQueue> {
+export async function openPluginQueue(config: QueueConfig, logger: Logger, disk?: DatabaseDisk): Promise<PluginQueue> {
   if (config.redisUrl) {
     const backend = await openRedisQueues(config.redisUrl, logger);
     return { backend, close: () => backend.close() };
   }
-  const database = await openDatabase(config, logger);
+  const database = await openDatabase(config, logger, disk ? { disk } : {});
   const backend = postgresQueues(database, logger);
   return {
     backend,

@@ -9,6 +9,8 @@ import { systemClock } from '../../platform/clock.js';
 import { type Config, ConfigError, parseConfig } from '../../platform/config.js';
 import { explained, failureReason } from '../../platform/explain-failure.js';
 import { createLogger } from '../../platform/logger.js';
+import type { QueueBackend } from '../../platform/queue/queue-backend.js';
+import { watchPluginDisks } from '../../service/watch-disks.js';
 import { examples } from '../help-examples.js';
 import { serviceUrl } from '../service-url.js';
 import { EXIT_USAGE, type Terminal } from '../terminal.js';
@@ -71,22 +73,28 @@ async function runPlugin(config: Config, terminal: Terminal): Promise<void> {
   const settings = settingsOf(config);
   const logger = createLogger(config.logLevel, { format: config.logFormat });
   const ended = signalled();
-  const queues = await openPluginQueue(config, logger);
+  let queue: QueueBackend | undefined;
+  const disk = watchPluginDisks(config, { logger, queueIsFull: async () => queue?.isFull() ?? false });
+  const queues = await openPluginQueue(config, logger, disk);
+  queue = queues.backend;
   try {
     const starting = startConserverLink({
       settings,
       keeps: config,
       backend: queues.backend,
+      disk,
       logger,
       clock: systemClock,
     });
     const link = await explained(`PLUGIN_PORT ${settings.port} of HOST ${settings.host} cannot be used`, starting);
+    await disk.start();
     for (const line of startLines(config, settings, link.url, queues.backend.engine)) terminal.print(line);
     await ended;
     // A delivery that does not end in time must not keep the process alive: everything captured is in the queue.
     setTimeout(() => process.exit(EXIT_FAILED), STOP_WITHIN_MS).unref();
     await link.close();
   } finally {
+    await disk.close();
     await queues.close();
   }
 }

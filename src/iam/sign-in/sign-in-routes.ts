@@ -64,6 +64,7 @@ function signOutRoute(deps: SignInDeps): Route {
     method: 'POST',
     path: '/console/sign-out',
     operationId: 'Console_SignOut',
+    storesNothing: true,
     summary: 'End the session of this browser, or every session of the person',
     codes: [400, 403],
     query: z.object({ everywhere: z.enum(['true', 'false']).optional() }),

@@ -17,6 +17,7 @@ export function tokenRoutes(deps: IssueTokenDeps): Route[] {
       summary: 'Exchange client credentials for an access token',
       access: 'public',
       success: 200,
+      storesNothing: true,
       codes: [400, 401, 413, 429],
       bodyLimit: MAX_FORM,
       rawBody: true,

@@ -21,6 +21,7 @@ export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   429: 'Too many requests',
   500: 'The service failed',
   503: 'Temporarily unable to answer; try again',
+  507: 'A disk is full; try again when the operator has made room',
 };
 
 /** The body of every refusal. */

@@ -1,4 +1,5 @@
 import { ZodError } from 'zod';
+import { diskFullOf, isNoSpace } from '../disk/disk-full.js';
 import { ApiError, retryLater } from '../errors.js';
 import { KeyModuleError } from '../keys/pkcs11/key-module-error.js';
 import { isDatabaseUnavailable, isRefusedValue } from '../postgres/transient-errors.js';
@@ -18,6 +19,7 @@ export function refusalOf(error: unknown): ApiError | undefined {
       `${issue?.path.join('.') || 'body'}: ${issue ? complaint(issue) : 'is invalid'}`,
     );
   }
+  if (isNoSpace(error)) return diskFullOf(error);
   if (isDatabaseUnavailable(error))
     return retryLater('unavailable', 'The database does not answer; try again shortly.', RETRY_SECONDS);
   if (error instanceof KeyModuleError)

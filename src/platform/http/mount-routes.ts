@@ -26,6 +26,8 @@ export interface PipelineDeps {
   readonly authenticateOperator: (authorization: string | undefined) => void;
   /** Counts a caller's requests; returns headers for the response. @throws {ApiError} rate_limited */
   readonly admit?: (principal: Principal, requests: number) => Promise<Readonly<Record<string, string>>>;
+  /** @throws {ApiError} disk_full while nothing can be stored */
+  readonly requireRoom: () => void;
   /** Origins whose pages may send a token. */
   readonly corsOrigins: readonly string[];
   readonly logger: Logger;
@@ -130,6 +132,7 @@ async function answer(
   if (route.access === 'operator') deps.authenticateOperator(request.headers.authorization);
   const principal = route.access === 'token' ? await deps.authenticate(request) : undefined;
   if (principal && deps.admit) tell(await deps.admit(principal, 1));
+  if (stores(route)) deps.requireRoom();
   const takesBody = route.body !== undefined || route.rawBody === true;
   const rawBody = takesBody ? await readBody(request, route.bodyLimit ?? DEFAULT_BODY_LIMIT) : NO_BODY;
   const context: RequestContext<unknown, unknown, unknown, Principal | undefined> = {
@@ -149,6 +152,11 @@ async function answer(
   const weight = route.weight?.(context.body, rawBody) ?? 1;
   if (principal && weight > 1 && deps.admit) tell(await deps.admit(principal, weight - 1));
   return route.handle(context);
+}
+
+/** Deletions pass: they may make room. */
+function stores({ method, storesNothing }: Route): boolean {
+  return method !== 'GET' && method !== 'DELETE' && storesNothing !== true;
 }
 
 /**

@@ -80,6 +80,8 @@ interface RouteDefinition<
   /** An extension of the original interface; marked so in the OpenAPI document. */
   readonly extension?: true;
   readonly success: number;
+  /** Stores nothing, although its method is not GET: it is answered while a disk is full. */
+  readonly storesNothing?: true;
   /** Every other status that it may return. */
   readonly codes: readonly number[];
   readonly params?: Params;

@@ -4,7 +4,7 @@ import { explained } from '../explain-failure.js';
 import type { Logger } from '../logger.js';
 import { openEmbedded } from './open-embedded.js';
 import { openPostgresql } from './open-postgresql.js';
-import type { PooledDatabase } from './pooled-database.js';
+import type { DatabaseDisk, PooledDatabase } from './pooled-database.js';
 
 /** The folder of the embedded database. */
 export function embeddedFolder(dataDir: string): string {
@@ -20,6 +20,7 @@ export function embeddedCopyFolder(dataDir: string): string {
 interface OpenOptions {
   /** Also opens a database into which a restore has not finished. */
   readonly restoring?: boolean;
+  readonly disk?: DatabaseDisk;
 }
 
 /**

@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { createPgConfig } from '@electric-sql/pglite/node-postgres';
 import pg from 'pg';
+import { DiskFull } from '../disk/disk-full.js';
 import { DurableFiles } from './durable-files.js';
 import { makeCluster, openCluster } from './embedded-cluster.js';
 import { lockFolder } from './folder-lock.js';
 import { migrate } from './migrate.js';
-import { type PooledDatabase, pooledDatabase } from './pooled-database.js';
+import { type DatabaseDisk, isReadOnly, type PooledDatabase, pooledDatabase } from './pooled-database.js';
 import { enterServiceRole, requireRestrictedRole, SEARCH_PATH } from './service-role.js';
 import { requireFinishedRestore } from './table-copy-store.js';
 
@@ -23,6 +24,7 @@ export const CLUSTER = 'postgres';
 interface EmbeddedOptions {
   /** Also opens a database into which a restore has not finished. */
   readonly restoring?: boolean;
+  readonly disk?: DatabaseDisk | undefined;
   readonly files?: (cluster: string) => DurableFiles;
 }
 
@@ -34,7 +36,7 @@ interface EmbeddedOptions {
  */
 export async function openEmbedded(
   folder: string,
-  { restoring = false, files = (cluster) => new DurableFiles(cluster) }: EmbeddedOptions = {},
+  { restoring = false, disk, files = (cluster) => new DurableFiles(cluster) }: EmbeddedOptions = {},
 ): Promise<PooledDatabase> {
   const lock = await lockFolder(folder);
   let engine: PGlite | undefined;
@@ -42,7 +44,7 @@ export async function openEmbedded(
     const cluster = join(folder, CLUSTER);
     await makeCluster(cluster);
     engine = await openCluster(files(cluster));
-    return await onEngine(engine, { cluster, restoring, release: () => lock.release() });
+    return await onEngine(engine, { cluster, restoring, disk, release: () => lock.release() });
   } catch (error) {
     await engine?.close();
     await lock.release();
@@ -52,7 +54,12 @@ export async function openEmbedded(
 
 async function onEngine(
   engine: PGlite,
-  parts: { readonly cluster: string; readonly restoring: boolean; release(): Promise<void> },
+  parts: {
+    readonly cluster: string;
+    readonly restoring: boolean;
+    readonly disk: DatabaseDisk | undefined;
+    release(): Promise<void>;
+  },
 ): Promise<PooledDatabase> {
   const owner = new pg.Client(createPgConfig(engine));
   await owner.connect();
@@ -70,8 +77,9 @@ async function onEngine(
   return pooledDatabase({
     engine: 'embedded PostgreSQL',
     pool,
-    queuePool: queuePool(engine, pool),
+    queuePool: queuePool(engine, pool, parts.disk),
     connections: 1,
+    disk: parts.disk,
     async copyFiles(folder) {
       // While this client is out, no other query runs, and the engine writes only while a query runs.
       const client = await pool.connect();
@@ -105,8 +113,9 @@ async function enterSession(client: pg.ClientBase): Promise<void> {
  * The pool that BullMQ uses: every query waits its turn at the one connection. A listening "client" holds no
  * connection, because notifications come from the engine itself.
  */
-function queuePool(engine: PGlite, pool: pg.Pool): pg.Pool {
-  const query = (text: string, values?: unknown[]) => pool.query(text, values);
+function queuePool(engine: PGlite, pool: pg.Pool, disk: DatabaseDisk | undefined): pg.Pool {
+  const query = (text: string, values?: unknown[]) =>
+    disk?.isFull('database') ? readOnlyQuery(pool, text, values) : pool.query(text, values);
   return Object.assign(new EventEmitter(), {
     options: { keepAlive: true },
     query,
@@ -117,4 +126,20 @@ function queuePool(engine: PGlite, pool: pg.Pool): pg.Pool {
       return Object.assign(client, { query, release: stop });
     },
   }) as unknown as pg.Pool;
+}
+
+/** @throws {DiskFull} if the query writes */
+async function readOnlyQuery(pool: pg.Pool, text: string, values?: unknown[]): Promise<pg.QueryResult> {
+  const client = await pool.connect();
+  try {
+    await client.query('BEGIN READ ONLY');
+    const result = await client.query(text, values);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw isReadOnly(error) ? new DiskFull('queue') : error;
+  } finally {
+    client.release();
+  }
 }

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Logger } from '../logger.js';
 import { migrate } from './migrate.js';
-import { type PooledDatabase, pooledDatabase } from './pooled-database.js';
+import { type DatabaseDisk, type PooledDatabase, pooledDatabase } from './pooled-database.js';
 import { enterServiceRole, QUEUE_SEARCH_PATH, requireRestrictedRole, SEARCH_PATH } from './service-role.js';
 import { requireFinishedRestore } from './table-copy-store.js';
 
@@ -42,7 +42,7 @@ async function asConnectingRole(url: string, work: (client: pg.Client) => Promis
 export async function openPostgresql(
   url: string,
   logger: Logger,
-  { restoring }: { readonly restoring?: boolean } = {},
+  { restoring, disk }: { readonly restoring?: boolean; readonly disk?: DatabaseDisk } = {},
 ): Promise<PooledDatabase> {
   await asConnectingRole(url, async (client) => {
     if (!restoring) await requireFinishedRestore(client);
@@ -59,5 +59,5 @@ export async function openPostgresql(
     await end();
     throw error;
   }
-  return pooledDatabase({ engine: 'PostgreSQL', pool, queuePool, connections: CONNECTIONS, end });
+  return pooledDatabase({ engine: 'PostgreSQL', pool, queuePool, connections: CONNECTIONS, disk, end });
 }

@@ -1,4 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
+import { DiskFull, diskFullOf, isNoSpace } from '../disk/disk-full.js';
+import type { DiskWatch } from '../disk/disk-watch.js';
 import type { Database, Scope, Tx } from './database.js';
 import { isRetried } from './transient-errors.js';
 import { withWideIntegers } from './wide-integers.js';
@@ -44,8 +46,36 @@ async function commit(client: PoolClient): Promise<void> {
   if (command !== 'COMMIT') throw new Error('a statement of the transaction had failed: nothing was committed');
 }
 
-async function attempt<T>(pool: Pool, settings: readonly string[], work: (tx: Tx) => Promise<T>): Promise<T> {
+/** What the service knows of the database's disk. */
+export type DatabaseDisk = Pick<DiskWatch, 'isFull' | 'report'>;
+
+/** Where transactions run. */
+interface Place {
+  readonly pool: Pool;
+  readonly disk: DatabaseDisk | undefined;
+}
+
+/** True for a write in a read-only transaction. */
+export function isReadOnly(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === '25006';
+}
+
+/** On a full disk a transaction may only read. */
+function refusedWrite(error: unknown, disk: DatabaseDisk | undefined, readOnly: boolean): unknown {
+  if (readOnly && isReadOnly(error)) return new DiskFull('database');
+  const cause = error instanceof CommitFailed ? error.cause : error;
+  const itsOwn = !(cause instanceof DiskFull) && isNoSpace(cause) && diskFullOf(cause).use === 'database';
+  if (itsOwn) disk?.report('database');
+  return error;
+}
+
+async function attempt<T>(
+  { pool, disk }: Place,
+  settings: readonly string[],
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect();
+  const readOnly = disk?.isFull('database') === true;
   let broken = false;
   // A connection that breaks while we use it reports that in an event as well as in its next query.
   const onError = (): void => {
@@ -55,7 +85,10 @@ async function attempt<T>(pool: Pool, settings: readonly string[], work: (tx: Tx
   try {
     // The first statements of the work follow in the same round trip. The settings end with the transaction and never
     // stay on the connection; without them, no row is visible.
-    const begun = Promise.all([client.query('BEGIN'), client.query(SET_SCOPE, [...settings])]);
+    const begun = Promise.all([
+      client.query(readOnly ? 'BEGIN READ ONLY' : 'BEGIN'),
+      client.query(SET_SCOPE, [...settings]),
+    ]);
     const [, worked] = await Promise.allSettled([begun, work(transactionOn(client))]);
     await begun;
     if (worked.status === 'rejected') throw worked.reason;
@@ -64,7 +97,7 @@ async function attempt<T>(pool: Pool, settings: readonly string[], work: (tx: Tx
     return result;
   } catch (error) {
     await client.query('ROLLBACK').catch(onError);
-    throw error;
+    throw refusedWrite(error, disk, readOnly);
   } finally {
     client.off('error', onError);
     // A connection that could not roll back is discarded.
@@ -76,11 +109,11 @@ function pause(attempts: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, FIRST_PAUSE_MS * 2 ** attempts * (0.5 + Math.random())));
 }
 
-async function inTransaction<T>(pool: Pool, scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T> {
+async function inTransaction<T>(place: Place, scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T> {
   const settings = scopeSettings(scope);
   for (let attempts = 1; ; attempts += 1) {
     try {
-      return await attempt(pool, settings, work);
+      return await attempt(place, settings, work);
     } catch (error) {
       if (error instanceof CommitFailed) throw error.cause;
       if (attempts === ATTEMPTS || !isRetried(error)) throw error;
@@ -99,16 +132,18 @@ export function pooledDatabase(parts: {
   readonly queuePool: Pool;
   readonly connections: number;
   readonly copyFiles?: (folder: string) => Promise<void>;
+  /** While it is full, transactions may only read: a write throws {DiskFull}. */
+  readonly disk: DatabaseDisk | undefined;
   end(): Promise<void>;
 }): PooledDatabase {
-  const { engine, pool, queuePool, connections, copyFiles } = parts;
+  const { engine, pool, queuePool, connections, copyFiles, disk } = parts;
   let closing: Promise<void> | undefined;
   return {
     engine,
     connections,
     queuePool,
     ...(copyFiles ? { copyFiles } : {}),
-    inTransaction: (scope, work) => inTransaction(pool, scope, work),
+    inTransaction: (scope, work) => inTransaction({ pool, disk }, scope, work),
     async ping() {
       await pool.query('SELECT 1');
     },

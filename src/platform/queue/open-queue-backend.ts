@@ -15,6 +15,7 @@ import { requireDurableCommits } from '../postgres/durable-commits.js';
 import type { PooledDatabase } from '../postgres/pooled-database.js';
 import type { QueueBackend } from './queue-backend.js';
 import { redisDurability } from './redis-durability.js';
+import { redisIsFull } from './redis-room.js';
 
 /** One hash slot for all our keys: Redis Cluster runs the queue's scripts only within one. */
 const REDIS_PREFIX = '{vcon-archivist}';
@@ -24,6 +25,7 @@ interface Engine {
   newQueue(name: string): Queue;
   newWorker(name: string, processor: (job: Job) => Promise<unknown>, options: Partial<WorkerOptions>): Worker;
   confirmDurable(): Promise<void>;
+  isFull(): Promise<boolean>;
   ping(): Promise<void>;
   disconnect(): Promise<void>;
 }
@@ -31,6 +33,7 @@ interface Engine {
 /** Timeout of commands; a receiver that depends on them must itself respond within two seconds. */
 const COMMAND_TIMEOUT_MS = 1_500;
 const START_TIMEOUT_MS = 10_000;
+const REST_MS = 1_000;
 
 /** How long a command may wait for a Redis that does not answer. */
 interface Patience {
@@ -71,6 +74,7 @@ export async function openRedisQueues(url: string, logger: Logger): Promise<Queu
       newWorker: (name, processor, options) =>
         new Worker(name, processor, { ...options, prefix: REDIS_PREFIX, connection: blocking }),
       confirmDurable: await redisDurability(connection, logger),
+      isFull: () => redisIsFull(connection),
       ping: async () => {
         await connection.ping();
       },
@@ -97,10 +101,23 @@ export function postgresQueues(database: PooledDatabase, logger: Logger): QueueB
       newWorker: (name, processor, extra) =>
         new classes.Worker(name, processor as never, { ...extra, connection } as never) as unknown as Worker,
       confirmDurable: () => requireDurableCommits(connection),
+      isFull: async () => false,
       ping: () => database.ping(),
       disconnect: async () => undefined,
     },
     logger,
+  );
+}
+
+/** After an error of the store, a worker asks again at once, for ever: without a rest it would use up a core. */
+function restAfterError(worker: Worker): void {
+  if (worker.isPaused() || worker.closing) return;
+  const resume = (): void => {
+    if (!worker.closing) worker.resume().catch(() => undefined);
+  };
+  worker.pause(true).then(
+    () => setTimeout(resume, REST_MS).unref(),
+    () => undefined,
   );
 }
 
@@ -119,11 +136,15 @@ function queueBackend(engine: Engine, logger: Logger): QueueBackend {
     },
     worker(name, processor, options = {}) {
       const worker = engine.newWorker(name, processor, options);
-      worker.on('error', (error) => logger.warn({ err: error, queue: name }, 'a worker of the queue'));
+      worker.on('error', (error) => {
+        logger.warn({ err: error, queue: name }, 'a worker of the queue');
+        restAfterError(worker);
+      });
       workers.add(worker);
       return worker;
     },
     confirmDurable: () => engine.confirmDurable(),
+    isFull: () => engine.isFull(),
     ping: () => engine.ping(),
     async close() {
       await Promise.allSettled([...workers].map((worker) => worker.close()));

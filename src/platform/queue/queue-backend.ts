@@ -12,6 +12,8 @@ export interface QueueBackend {
   worker(name: string, processor: Processor, options?: Partial<Omit<WorkerOptions, 'connection'>>): Worker;
   /** Resolves when the store answers. */
   ping(): Promise<void>;
+  /** Whether the store refuses writes because its disk or memory is full; the queue in a database never says so. */
+  isFull(): Promise<boolean>;
   /**
    * Resolves when every job added before this call survives a power failure of the store, as far as its configuration
    * can promise that; a weaker configuration that is accepted was logged at startup.
