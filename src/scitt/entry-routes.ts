@@ -4,6 +4,7 @@ import { statementBytes } from '../ledger/receipts.js';
 import { findPolicy, findRegistration } from '../ledger/registration-store.js';
 import { ApiError } from '../platform/errors.js';
 import { type Reply, type Route, route } from '../platform/http/route.js';
+import { taggedReply } from '../platform/http/tagged-reply.js';
 import type { Tx } from '../platform/postgres/database.js';
 import { timestampOf } from '../platform/timestamps.js';
 import { publicBulkRoute } from './bulk-routes.js';
@@ -80,13 +81,14 @@ function receiptRoute(deps: ScittDeps): Route {
     path: '/entries/:id',
     operationId: 'Scrapi_QueryRegistrationStatus',
     summary: 'Get the receipt of an entry after its registration has finished',
-    codes: [302, 400, 404],
+    codes: [302, 304, 400, 404],
     answerHeaders: { 200: ['location'], 302: ['location', 'retry-after'] },
     refusal: problemDetails('Operation Not Found'),
-    handle: async ({ params }) => {
+    handle: async ({ params, headers }) => {
       const eventId = entryId(params.id);
       const receipt = (await deps.receipts.read(deps.publicStatementLog, eventId)) ?? (await held(eventId));
-      return receipt ? cose(receipt, { ...at(deps, eventId), ...FOREVER }) : running(deps, eventId, 302);
+      if (!receipt) return running(deps, eventId, 302);
+      return taggedReply(cose(receipt, { ...at(deps, eventId), ...FOREVER }), headers);
     },
   });
 }
@@ -113,15 +115,15 @@ function statementRoute(deps: ScittDeps): Route {
     path: '/entries/:id/statement',
     operationId: 'Scrapi_RetrieveSignedStatement',
     summary: 'Get the statement of an entry, byte for byte as registered',
-    codes: [400, 404],
+    codes: [304, 400, 404],
     refusal: problemDetails(),
-    handle: ({ params }) =>
+    handle: ({ params, headers }) =>
       inPublic(deps, params.id, async (tx, eventId) => {
         const { publicTenancy: tenantId } = deps;
         const registration = await findRegistration(tx, { tenantId, eventId });
         const bytes = registration?.submitted ?? (await statementBytes(tx, tenantId, eventId));
         if (!bytes) throw noSuchEntry();
-        return cose(bytes, FOREVER);
+        return taggedReply(cose(bytes, FOREVER), headers);
       }),
   });
 }
@@ -192,7 +194,7 @@ function running(deps: ScittDeps, eventId: string, status: 302 | 303): Reply {
   return { status, bytes: new Uint8Array(), contentType: 'application/cose', headers };
 }
 
-function cose(bytes: Uint8Array, headers: Readonly<Record<string, string>>): Reply {
+function cose(bytes: Uint8Array, headers: Readonly<Record<string, string>>): Reply & { readonly bytes: Uint8Array } {
   return { bytes, contentType: 'application/cose', headers };
 }
 

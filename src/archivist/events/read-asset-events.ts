@@ -8,6 +8,7 @@ import { listOrder } from '../../platform/listing/list-order.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import type { Asset } from '../assets/asset.js';
 import { findAssets } from '../assets/asset-store.js';
 import { readableAttributes } from '../assets/asset-visibility-store.js';
 import { requirePublicAsset } from '../assets/read-assets.js';
@@ -38,12 +39,21 @@ export interface EventAddress {
  * @throws {ApiError} not_found
  */
 export async function requireAssetEvent(tx: Tx, principal: Principal, address: EventAddress): Promise<AssetEvent> {
+  return (await seeAssetEvent(tx, principal, address)).event;
+}
+
+/** The same, with the event's asset in full. @throws {ApiError} not_found */
+export async function seeAssetEvent(
+  tx: Tx,
+  principal: Principal,
+  address: EventAddress,
+): Promise<{ readonly event: AssetEvent; readonly asset: Asset }> {
   const seen = await lookAtAsset(tx, await openAccess(tx, principal), address.assetId);
   if (!seen) throw noSuchEvent();
   const { tenantId } = seen.asset;
   const [event] = await findAssetEvents(tx, [{ tenantId, eventId: address.eventId }]);
   if (event?.assetId !== address.assetId || !seen.view.readsEvent(event)) throw noSuchEvent();
-  return shownAssetEvent(event, seen.view);
+  return { event: shownAssetEvent(event, seen.view), asset: seen.asset };
 }
 
 /** Returns those of these events that this principal may read, as it sees them. */

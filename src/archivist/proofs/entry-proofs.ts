@@ -38,8 +38,7 @@ export async function entryProof(
   proof: Proof,
   receiptForm: 'map' | 'draft',
 ): Promise<Uint8Array> {
-  if (proven.kind === 'asset_event' && proven.event.redacted)
-    throw new ApiError('forbidden', 'You may not read all of this event, so its proofs are not available to you.');
+  requireWhole(proven);
   if (proof === 'receipt')
     return ready(await mmrReceipt(tx, tenancyLog(proven.event.tenantId), proven.event.eventId, receiptForm));
   if (!(await hasStatement(tx, deployment, proven))) {
@@ -48,6 +47,12 @@ export async function entryProof(
   return proof === 'signed-statement'
     ? ready(await statement(tx, deployment, proven))
     : transparentStatement(tx, deployment, proven);
+}
+
+/** Proofs cover the whole event. @throws {ApiError} forbidden when the caller sees only a part of it */
+export function requireWhole(proven: ProvenEvent): void {
+  if (proven.kind === 'asset_event' && proven.event.redacted)
+    throw new ApiError('forbidden', 'You may not read all of this event, so its proofs are not available to you.');
 }
 
 /** Whether an event has, or will have, a statement: from its template or its record, or the registered one. */

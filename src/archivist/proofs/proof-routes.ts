@@ -1,15 +1,19 @@
 import { z } from 'zod';
 import type { PageTemplate } from '../../core/bundle/zip-bundle.js';
+import type { Created } from '../../iam/access/owner-and-creator.js';
+import { permits } from '../../iam/access/permits.js';
+import type { Principal } from '../../platform/http/principal.js';
 import { type Reply, type Route, route } from '../../platform/http/route.js';
+import { taggedReply } from '../../platform/http/tagged-reply.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
-import { findAssets } from '../assets/asset-store.js';
-import { requireAssetEvent, requirePublicEvent } from '../events/read-asset-events.js';
+import { requirePublicEvent, seeAssetEvent } from '../events/read-asset-events.js';
 import { requireAssetFreeEvent } from '../events/read-asset-free-event.js';
 import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
-import { entryProof, type Proof, type ProvenEvent } from './entry-proofs.js';
+import { entryProof, type Proof, type ProvenEvent, requireWhole } from './entry-proofs.js';
 import { type EvidenceKeys, evidenceBundle } from './evidence-bundle.js';
 import { gatherEvidence } from './gather-evidence.js';
+import { createKeptProofs, type KeptProof, type KeptProofs, type ProofAddress } from './kept-proofs.js';
 import { onceStatementLogFollows } from './statement-log-behind.js';
 
 /** One kind of proof, and how it is made from an event that the caller may see. */
@@ -18,10 +22,17 @@ interface ProofKind {
   readonly name: string;
   readonly summary: string;
   readonly contentType: string;
-  /** True if it never changes once issued. */
+  /** True if it never changes once issued: then it is kept. */
   readonly fixed: boolean;
   /** Reads what the proof is made of. The answer makes it, after the transaction. */
   read(tx: Tx, proven: ProvenEvent, form: 'map' | 'draft'): Promise<() => Promise<Uint8Array>>;
+}
+
+/** An event whose proofs the caller may have, as far as it may read the event. */
+interface Found {
+  readonly proven: ProvenEvent;
+  /** Of the asset, or of the asset-free event. */
+  readonly creator: Created;
 }
 
 const FORM = z.object({ form: z.enum(['map', 'draft']).optional() });
@@ -33,15 +44,19 @@ interface ProofDeps extends ProvenanceDeps {
   evidencePage(): Promise<PageTemplate | undefined>;
 }
 
+type RouteDeps = ProvenanceDeps & { readonly kept: KeptProofs };
+type Headers = Readonly<Record<string, string | undefined>>;
+
 /**
  * Proofs under an event's identity: an extension of the interface. All responses are application/cose, except the
  * evidence bundle, which is a zip.
  */
 export function proofRoutes(deps: ProofDeps): Route[] {
+  const routeDeps = { ...deps, kept: createKeptProofs() };
   return proofKinds(deps).flatMap((kind) => [
-    assetEventProof(deps, kind),
-    publicEventProof(deps, kind),
-    assetFreeEventProof(deps, kind),
+    assetEventProof(routeDeps, kind),
+    publicEventProof(routeDeps, kind),
+    assetFreeEventProof(routeDeps, kind),
   ]);
 }
 
@@ -75,25 +90,59 @@ function proofKinds({ deployment, evidenceKeys, evidencePage }: ProofDeps): Proo
 
 const operation = ({ name }: ProofKind) => name.replaceAll('-', '');
 
-async function answer(
+/** What a request asks for: the proof's address in the tenancy whose row the caller sees first. */
+function addressOf(
   kind: ProofKind,
-  audience: 'private' | 'public',
-  read: () => Promise<() => Promise<Uint8Array>>,
-): Promise<Reply> {
-  const make = await onceStatementLogFollows(read);
-  const age = kind.fixed ? 'max-age=31536000, immutable' : 'no-cache';
-  return {
-    bytes: await make(),
-    contentType: kind.contentType,
-    headers: {
-      'cache-control': `${audience}, ${age}`,
-      ...(audience === 'public' ? { 'access-control-allow-origin': '*' } : {}),
-    },
-  };
+  tenantId: string,
+  params: { readonly asset_uuid?: string; readonly uuid: string },
+  query: z.output<typeof FORM>,
+): ProofAddress & { readonly form: 'map' | 'draft' } {
+  return { tenantId, assetId: params.asset_uuid, eventId: params.uuid, proof: kind.name, form: query.form ?? 'map' };
 }
 
-function assetEventProof(deps: ProvenanceDeps, kind: ProofKind): Route {
-  const { deployment } = deps;
+/**
+ * Makes the proof of an event that was found for this caller, or takes the one that was made before. What is kept is
+ * only bytes: `find` decides for each caller.
+ */
+async function made(
+  { database, kept }: RouteDeps,
+  kind: ProofKind,
+  scope: Parameters<ProvenanceDeps['database']['inTransaction']>[0],
+  asked: ProofAddress & { readonly form: 'map' | 'draft' },
+  find: (tx: Tx) => Promise<Found>,
+): Promise<Uint8Array> {
+  const read = await onceStatementLogFollows(() =>
+    database.inTransaction(scope, async (tx) => {
+      const { proven, creator } = await find(tx);
+      requireWhole(proven);
+      const address = { ...asked, tenantId: proven.event.tenantId };
+      const before = kept.find(address);
+      return before ? { bytes: before.bytes } : { address, creator, make: await kind.read(tx, proven, asked.form) };
+    }),
+  );
+  if (!read.make) return read.bytes;
+  const bytes = await read.make();
+  if (kind.fixed) kept.keep(read.address, { bytes, creator: read.creator });
+  return bytes;
+}
+
+function answer(kind: ProofKind, audience: 'private' | 'public', bytes: Uint8Array, requestHeaders: Headers): Reply {
+  const age = kind.fixed ? 'max-age=31536000, immutable' : 'no-cache';
+  const headers = {
+    'cache-control': `${audience}, ${age}`,
+    ...(audience === 'public' ? { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'etag' } : {}),
+  };
+  return taggedReply({ bytes, contentType: kind.contentType, headers }, requestHeaders);
+}
+
+/** Owners and the creator see the whole asset, now and always: no query can decide otherwise. */
+function seesWholeAsset(principal: Principal, { creator }: KeptProof): boolean {
+  const { tenantId } = principal;
+  return permits(principal, 'manage', { kind: 'asset', tenantId, ...creator, public: false, attributes: {} });
+}
+
+function assetEventProof(deps: RouteDeps, kind: ProofKind): Route {
+  const { deployment, kept } = deps;
   return route({
     method: 'GET',
     path: `/archivist/v2/assets/:asset_uuid/events/:uuid/${kind.name}`,
@@ -102,24 +151,30 @@ function assetEventProof(deps: ProvenanceDeps, kind: ProofKind): Route {
     access: 'token',
     extension: true,
     success: 200,
-    codes: [400, 401, 403, 404, 429],
+    codes: [304, 400, 401, 403, 404, 429],
     params: ASSET_EVENT,
     query: FORM,
     rawResponse: kind.contentType,
-    handle: ({ principal, params, query }) =>
-      answer(kind, 'private', () =>
-        deps.database.inTransaction(readScope(deployment, principal.tenantId), async (tx) => {
-          const event = await requireAssetEvent(tx, principal, { assetId: params.asset_uuid, eventId: params.uuid });
-          const [asset] = await findAssets(tx, [event]);
-          const proven = { kind: 'asset_event', event, form: 'assets', assetIsPublic: asset?.public ?? false } as const;
-          return kind.read(tx, proven, query.form ?? 'map');
-        }),
-      ),
+    handle: async ({ principal, params, query, headers }) => {
+      const asked = addressOf(kind, principal.tenantId, params, query);
+      const own = kept.find(asked);
+      if (own && seesWholeAsset(principal, own)) return answer(kind, 'private', own.bytes, headers);
+      const bytes = await made(deps, kind, readScope(deployment, principal.tenantId), asked, async (tx) => {
+        const address = { assetId: params.asset_uuid, eventId: params.uuid };
+        const { event, asset } = await seeAssetEvent(tx, principal, address);
+        const { creatorIssuer, creatorSubject } = asset;
+        return {
+          proven: { kind: 'asset_event', event, form: 'assets', assetIsPublic: asset.public },
+          creator: { creatorIssuer, creatorSubject },
+        };
+      });
+      return answer(kind, 'private', bytes, headers);
+    },
   });
 }
 
-function publicEventProof(deps: ProvenanceDeps, kind: ProofKind): Route {
-  const { deployment } = deps;
+function publicEventProof(deps: RouteDeps, kind: ProofKind): Route {
+  const { publicTenancy } = deps.deployment;
   return route({
     method: 'GET',
     path: `/archivist/v2/publicassets/:asset_uuid/events/:uuid/${kind.name}`,
@@ -128,24 +183,32 @@ function publicEventProof(deps: ProvenanceDeps, kind: ProofKind): Route {
     access: 'public',
     extension: true,
     success: 200,
-    codes: [400, 404],
+    codes: [304, 400, 404],
     params: ASSET_EVENT,
     query: FORM,
     rawResponse: kind.contentType,
-    handle: ({ params, query }) =>
-      answer(kind, 'public', () =>
-        deps.database.inTransaction({ read: [deployment.publicTenancy], write: [] }, async (tx) => {
-          const address = { assetId: params.asset_uuid, eventId: params.uuid };
-          const event = await requirePublicEvent(tx, deployment.publicTenancy, address);
-          const proven = { kind: 'asset_event', event, form: 'publicassets', assetIsPublic: true } as const;
-          return kind.read(tx, proven, query.form ?? 'map');
-        }),
-      ),
+    handle: async ({ params, query, headers }) => {
+      const asked = addressOf(kind, publicTenancy, params, query);
+      const before = deps.kept.find(asked);
+      if (before) return answer(kind, 'public', before.bytes, headers);
+      const bytes = await made(deps, kind, { read: [publicTenancy], write: [] }, asked, async (tx) => {
+        const address = { assetId: params.asset_uuid, eventId: params.uuid };
+        const event = await requirePublicEvent(tx, publicTenancy, address);
+        return {
+          proven: { kind: 'asset_event', event, form: 'publicassets', assetIsPublic: true },
+          creator: NOBODY,
+        };
+      });
+      return answer(kind, 'public', bytes, headers);
+    },
   });
 }
 
-function assetFreeEventProof(deps: ProvenanceDeps, kind: ProofKind): Route {
-  const { deployment } = deps;
+/** A public form names no creator, and everybody may read it. */
+const NOBODY: Created = { creatorIssuer: '', creatorSubject: '' };
+
+function assetFreeEventProof(deps: RouteDeps, kind: ProofKind): Route {
+  const { deployment, kept } = deps;
   return route({
     method: 'GET',
     path: `/archivist/v1/events/:uuid/${kind.name}`,
@@ -154,17 +217,22 @@ function assetFreeEventProof(deps: ProvenanceDeps, kind: ProofKind): Route {
     access: 'token',
     extension: true,
     success: 200,
-    codes: [400, 401, 403, 404, 429],
+    codes: [304, 400, 401, 403, 404, 429],
     params: z.object({ uuid: uuidSchema }),
     query: FORM,
     rawResponse: kind.contentType,
-    handle: ({ principal, params, query }) =>
-      answer(kind, 'private', () =>
-        deps.database.inTransaction(readScope(deployment, principal.tenantId), async (tx) => {
-          const event = await requireAssetFreeEvent(tx, principal, params.uuid);
-          const proven = { kind: 'asset_free_event', event } as const;
-          return kind.read(tx, proven, query.form ?? 'map');
-        }),
-      ),
+    handle: async ({ principal, params, query, headers }) => {
+      const { tenantId } = principal;
+      const asked = addressOf(kind, tenantId, params, query);
+      const own = kept.find(asked);
+      if (own && permits(principal, 'read', { kind: 'asset_free_event', tenantId, ...own.creator }))
+        return answer(kind, 'private', own.bytes, headers);
+      const bytes = await made(deps, kind, readScope(deployment, tenantId), asked, async (tx) => {
+        const event = await requireAssetFreeEvent(tx, principal, params.uuid);
+        const creator = { creatorIssuer: event.creatorIssuer, creatorSubject: event.createdBy };
+        return { proven: { kind: 'asset_free_event', event }, creator };
+      });
+      return answer(kind, 'private', bytes, headers);
+    },
   });
 }

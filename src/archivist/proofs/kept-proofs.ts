@@ -1,0 +1,42 @@
+import { LRUCache } from 'lru-cache';
+import type { Created } from '../../iam/access/owner-and-creator.js';
+
+/** Most bytes that are kept, with what an entry costs beside its proof. */
+const KEPT_BYTES = 16 * 1024 * 1024;
+const ENTRY_BYTES = 400;
+
+/** One proof of one event, in the tenancy whose row it proves. */
+export interface ProofAddress {
+  readonly tenantId: string;
+  /** Undefined for an asset-free event. */
+  readonly assetId?: string | undefined;
+  readonly eventId: string;
+  readonly proof: string;
+  readonly form: string;
+}
+
+/** The bytes of a proof, and the creator of its asset or asset-free event. None of it ever changes. */
+export interface KeptProof {
+  readonly bytes: Uint8Array;
+  readonly creator: Created;
+}
+
+/** Proofs that were issued. Whoever takes one must check that the caller may have it: nothing of that is kept. */
+export interface KeptProofs {
+  find(address: ProofAddress): KeptProof | undefined;
+  keep(address: ProofAddress, proof: KeptProof): void;
+}
+
+/** Keeps the proofs that were used last, up to 16 MiB. */
+export function createKeptProofs(): KeptProofs {
+  const kept = new LRUCache<string, KeptProof>({
+    maxSize: KEPT_BYTES,
+    sizeCalculation: ({ bytes }) => bytes.length + ENTRY_BYTES,
+  });
+  const keyOf = ({ tenantId, assetId = '-', eventId, proof, form }: ProofAddress): string =>
+    [tenantId, assetId, eventId, proof, form].join('/');
+  return {
+    find: (address) => kept.get(keyOf(address)),
+    keep: (address, proof) => void kept.set(keyOf(address), proof),
+  };
+}
