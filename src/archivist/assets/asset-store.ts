@@ -1,6 +1,6 @@
 import { type Condition, renderWhere } from '../../platform/listing/condition.js';
 import type { ListOrder } from '../../platform/listing/list-order.js';
-import { countByTerms, narrowByTerms } from '../../platform/listing/term-search-store.js';
+import { countByTerms, narrowByTerms, pageOfFirstRows } from '../../platform/listing/term-search-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { Asset, ProofMechanism } from './asset.js';
 
@@ -24,6 +24,8 @@ const COLUMNS = `a.tenant_id, a.asset_id, a.origin_tenant_id, a.new_asset_event_
   a.proof_mechanism, a.public, a.tracked, a.owner, a.creator_issuer, a.creator_subject, a.created_at`;
 
 const TERMS = {
+  table: 'archivist.asset',
+  alias: 'a',
   idColumn: 'a.asset_id',
   find: 'archivist.find_assets',
   count: 'archivist.count_assets',
@@ -75,6 +77,8 @@ export async function listAssets(
   limit: number,
   order: ListOrder,
 ): Promise<Asset[]> {
+  const first = await pageOfFirstRows<AssetRow>(tx, TERMS, conditions, { columns: COLUMNS, limit, order });
+  if (first) return first.map(assetOf);
   const where = renderWhere(await narrowByTerms(tx, TERMS, conditions, { limit, order }));
   const rows = await tx.query<AssetRow>(
     `SELECT ${COLUMNS} FROM archivist.asset a WHERE ${where.sql} ORDER BY a.asset_id ${order === 'newest' ? 'DESC' : 'ASC'} LIMIT ${limit}`,

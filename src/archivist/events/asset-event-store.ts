@@ -1,6 +1,6 @@
 import { type Condition, renderWhere } from '../../platform/listing/condition.js';
 import type { ListOrder } from '../../platform/listing/list-order.js';
-import { countByTerms, narrowByTerms } from '../../platform/listing/term-search-store.js';
+import { countByTerms, narrowByTerms, pageOfFirstRows } from '../../platform/listing/term-search-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { PrincipalRecord } from '../principal-record.js';
 import type { AssetEvent } from './asset-event.js';
@@ -27,6 +27,8 @@ const COLUMNS = `e.tenant_id, e.event_id, e.asset_id, e.origin_tenant_id, e.oper
   e.accepted_at, e.from_address`;
 
 const TERMS = {
+  table: 'archivist.asset_event',
+  alias: 'e',
   idColumn: 'e.event_id',
   find: 'archivist.find_asset_events',
   count: 'archivist.count_asset_events',
@@ -82,6 +84,8 @@ export async function listAssetEvents(
   limit: number,
   order: ListOrder,
 ): Promise<AssetEvent[]> {
+  const first = await pageOfFirstRows<AssetEventRow>(tx, TERMS, conditions, { columns: COLUMNS, limit, order });
+  if (first) return first.map(assetEventOf);
   const where = renderWhere(await narrowByTerms(tx, TERMS, conditions, { limit, order }));
   const rows = await tx.query<AssetEventRow>(
     `SELECT ${COLUMNS} FROM archivist.asset_event e WHERE ${where.sql}

@@ -15,13 +15,13 @@ export interface ProofAddress {
   readonly form: string;
 }
 
-/** The bytes of a proof, and the creator of its asset or asset-free event. None of it ever changes. */
+/** The bytes of a proof, and the creator of its asset or asset-free event. They never change. */
 export interface KeptProof {
   readonly bytes: Uint8Array;
   readonly creator: Created;
 }
 
-/** Proofs that were issued. Whoever takes one must check that the caller may have it: nothing of that is kept. */
+/** Proofs that were issued. They are kept without access rights: the caller of `find` checks them at each request. */
 export interface KeptProofs {
   find(address: ProofAddress): KeptProof | undefined;
   keep(address: ProofAddress, proof: KeptProof): void;

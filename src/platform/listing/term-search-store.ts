@@ -1,11 +1,14 @@
 import type { Tx } from '../postgres/database.js';
-import { type Condition, type ConditionMeaning, condition } from './condition.js';
+import { type Condition, type ConditionMeaning, condition, renderWhere } from './condition.js';
 import type { ListOrder } from './list-order.js';
 
 type Term = Extract<ConditionMeaning, { kind: 'term' }>;
 
 /** A table whose texts have an index of terms. */
 interface TermTable {
+  readonly table: 'archivist.asset' | 'archivist.asset_event';
+  /** The name of its rows in conditions. */
+  readonly alias: 'a' | 'e';
   /** Its ordered id, as the conditions name it. */
   readonly idColumn: string;
   readonly find: 'archivist.find_assets' | 'archivist.find_asset_events';
@@ -19,6 +22,46 @@ interface TermSearch {
   readonly beyond: string | undefined;
   /** The terms are equivalent to the conditions. */
   readonly complete: boolean;
+}
+
+/** So many rows are read in their order before the index of terms is asked. */
+const READ_FIRST = 5_000;
+/** A number that the planner sees makes it read and sort everything where it has no statistics of the table yet. */
+const FIRST = `LIMIT (SELECT ${READ_FIRST})`;
+
+/**
+ * The page of a search by terms, if the first rows in the list's order fill it: then it costs what is on it. The index
+ * of terms is for what few rows have: it finds every row that has a term before it returns the first one.
+ * @returns undefined if they do not fill it, or if the conditions are more than terms
+ */
+export async function pageOfFirstRows<Row extends object>(
+  tx: Tx,
+  table: TermTable,
+  conditions: readonly Condition[],
+  { columns, limit, order }: { readonly columns: string; readonly limit: number; readonly order: ListOrder },
+): Promise<Row[] | undefined> {
+  if (!termSearch(conditions)?.complete) return undefined;
+  const first = firstRows(table, conditions, order);
+  const rows = await tx.query<Row>(`SELECT ${columns} FROM ${first.sql} LIMIT ${limit}`, first.values);
+  return rows.length === limit ? rows : undefined;
+}
+
+/** Those of the first rows that meet the conditions, in the list's order. */
+function firstRows(
+  { table, alias, idColumn }: TermTable,
+  conditions: readonly Condition[],
+  order: ListOrder,
+): { readonly sql: string; readonly values: readonly unknown[] } {
+  const where = renderWhere(conditions);
+  const ofList = renderWhere(
+    conditions.filter(({ means }) => means && means.kind !== 'term'),
+    where.values.length,
+  );
+  const ordered = `ORDER BY ${idColumn} ${order === 'newest' ? 'DESC' : 'ASC'}`;
+  return {
+    sql: `(SELECT * FROM ${table} ${alias} WHERE ${ofList.sql} ${ordered} ${FIRST}) ${alias} WHERE ${where.sql} ${ordered}`,
+    values: [...where.values, ...ofList.values],
+  };
 }
 
 /**
@@ -51,9 +94,25 @@ export async function countByTerms(
 ): Promise<number | undefined> {
   const search = termSearch(conditions);
   if (!search?.complete || search.beyond !== undefined) return undefined;
+  if (limit !== undefined && (await countOfFirstRows(tx, table, conditions, limit)) === limit) return limit;
   const [row] = await tx.query<{ total: bigint }>(
     `SELECT ${table.count}($1, $2::text[], $3::text[], $4::text[], $5) AS total`,
     [...searchValues(search), limit ?? null],
+  );
+  return Number(row?.total ?? 0);
+}
+
+/** The number of first rows that meet the conditions; counting stops at `limit`. */
+async function countOfFirstRows(
+  tx: Tx,
+  table: TermTable,
+  conditions: readonly Condition[],
+  limit: number,
+): Promise<number> {
+  const first = firstRows(table, conditions, 'newest');
+  const [row] = await tx.query<{ total: bigint }>(
+    `SELECT count(*) AS total FROM (SELECT 1 FROM ${first.sql} LIMIT ${limit}) AS counted`,
+    first.values,
   );
   return Number(row?.total ?? 0);
 }

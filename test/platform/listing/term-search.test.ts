@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AssetEvent } from '../../../src/archivist/events/asset-event.js';
-import { insertAssetEvents, listAssetEvents } from '../../../src/archivist/events/asset-event-store.js';
+import {
+  countAssetEvents,
+  insertAssetEvents,
+  listAssetEvents,
+} from '../../../src/archivist/events/asset-event-store.js';
 import { condition, meaning } from '../../../src/platform/listing/condition.js';
 import { countByTerms, narrowByTerms } from '../../../src/platform/listing/term-search-store.js';
 import type { Scope, Tx } from '../../../src/platform/postgres/database.js';
@@ -8,9 +12,12 @@ import { engines, type TestDatabase } from '../../support/engines.js';
 
 const MINE = '0190a8c0-0000-7000-8000-00000000000a';
 const FOREIGN = '0190a8c0-0000-7000-8000-00000000000b';
+const BUSY = '0190a8c0-0000-7000-8000-00000000000c';
 const MANY = 2100;
 const PRINCIPAL = { issuer: 'https://idp', subject: 'bob', display_name: 'Bob', email: 'bob@example.com' };
 const EVENTS = {
+  table: 'archivist.asset_event',
+  alias: 'e',
   idColumn: 'e.event_id',
   find: 'archivist.find_asset_events',
   count: 'archivist.count_asset_events',
@@ -52,6 +59,40 @@ const term = (text: string, place = 'event_attributes', name = 'colour') =>
   );
 const of = (tenantId: string) => meaning({ kind: 'tenancy', tenantId }, condition('e.tenant_id = ?', tenantId));
 
+interface PlanNode {
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** A transaction that counts the rows that its statements read from events, and those that ask the index of terms. */
+function watchedRows(tx: Tx): { tx: Tx; read(): number; functions(): number } {
+  let [read, functions] = [0, 0];
+  const count = (node: PlanNode): void => {
+    const rows = (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
+    if (node['Relation Name'] === 'asset_event') read += rows;
+    for (const each of node.Plans ?? []) count(each);
+  };
+  return {
+    tx: {
+      execute: (...statement) => tx.execute(...statement),
+      query: async (text, values) => {
+        const [row] = await tx.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+          `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+          values,
+        );
+        count(row!['QUERY PLAN'][0].Plan);
+        if (/archivist\.(find|count)_/.test(text)) functions += 1;
+        return tx.query(text, values);
+      },
+    },
+    read: () => read,
+    functions: () => functions,
+  };
+}
+
 describe.each(engines())('a search by term on %s', (engine) => {
   let opened: TestDatabase;
 
@@ -82,6 +123,43 @@ describe.each(engines())('a search by term on %s', (engine) => {
     limit = 3,
     order: 'newest' | 'oldest' = 'newest',
   ) => listAssetEvents(tx, conditions, limit, order).then((found) => found.map((each) => each.eventId));
+
+  it('of a term that most rows have reads no more rows than a page and a capped total need', async () => {
+    await as({ read: [BUSY], write: [BUSY] }, (tx) => insertAssetEvents(tx, [event(BUSY, 0, { colour: 'usual' })]));
+    await opened.asOwner(
+      `INSERT INTO archivist.asset_event (tenant_id, event_id, asset_id, origin_tenant_id, operation, behaviour,
+         event_attributes, asset_attributes, principal_declared, principal_accepted, timestamp_declared,
+         timestamp_accepted, accepted_at, from_address)
+       SELECT e.tenant_id, (left(e.event_id::text, 24) || lpad(to_hex(n), 12, '0'))::uuid, e.asset_id,
+         e.origin_tenant_id, e.operation, e.behaviour, e.event_attributes, e.asset_attributes, e.principal_declared,
+         e.principal_accepted, e.timestamp_declared, e.timestamp_accepted, e.accepted_at, e.from_address
+         FROM generate_series(1, 9999) AS n, archivist.asset_event e WHERE e.tenant_id = $1`,
+      [BUSY],
+    );
+    const usual = [of(BUSY), term('usual')];
+    await as({ read: [BUSY], write: [] }, async (tx) => {
+      const watched = watchedRows(tx);
+      expect(await list(watched.tx, usual, 51, 'newest')).toHaveLength(51);
+      expect(await list(watched.tx, usual, 51, 'oldest')).toHaveLength(51);
+      expect(watched.read()).toBe(2 * 51);
+      expect(await countAssetEvents(watched.tx, usual, 1001)).toBe(1001);
+      expect(watched.read()).toBe(2 * 51 + 1001);
+      expect(watched.functions()).toBe(0);
+      expect(await countAssetEvents(watched.tx, usual)).toBe(10_000);
+      expect(watched.functions()).toBe(1);
+    });
+  });
+
+  it('has the same page and total whether the first rows or the index of terms tell it', async () => {
+    const foreign = [of(FOREIGN), term('rare')];
+    const scope = { read: [FOREIGN], write: [] };
+    const everything = await as(scope, (tx) => list(tx, foreign, 50));
+    expect(everything).toHaveLength(21);
+    expect(await as(scope, (tx) => list(tx, foreign, 20))).toEqual(everything.slice(0, 20));
+    expect(await as(scope, (tx) => list(tx, foreign, 5, 'oldest'))).toEqual(everything.slice(-5).reverse());
+    for (const cap of [20, 21, 22, undefined])
+      expect(await as(scope, (tx) => countAssetEvents(tx, foreign, cap))).toBe(Math.min(cap ?? 21, 21));
+  });
 
   it('finds the newest first, or the oldest, and goes on beyond an id', async () => {
     const rare = [of(MINE), term('rare')];
