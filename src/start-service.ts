@@ -53,6 +53,8 @@ export interface RunningService {
   readonly engines: { readonly database: string; readonly queue: string };
   /** Present only at the start that created the deployment. */
   readonly firstOwner?: FirstOwner;
+  /** Signs the first Owner in, once; present only where nobody but this machine can reach the service. */
+  readonly firstLook?: string;
   /** The parts of the service, for callers that run it in their own process. */
   readonly parts: {
     readonly database: Database;
@@ -122,6 +124,7 @@ async function startParts(
     ...(link ? { conserverLinkUrl: link.url } : {}),
     engines: { database: database.engine, queue: queues.engine },
     ...(open.firstOwner ? { firstOwner: open.firstOwner } : {}),
+    ...(identity.people.firstLook && servesInterface(config) ? { firstLook: identity.people.firstLook.link } : {}),
     parts: {
       database,
       keyring: open.keyring,
@@ -136,6 +139,8 @@ async function startParts(
     close,
   };
 }
+
+const servesInterface = ({ role }: Config): boolean => role === 'all' || role === 'api';
 
 /** Starts the HTTP server: the interface for roles that serve it; health and metrics for all. */
 async function startServer(
@@ -176,13 +181,12 @@ async function startServer(
     find: createFindLogFile({ database, objectStore }),
     onlyMembersAnd: config.logFiles === 'members' ? deployment.publicTenancy : undefined,
   };
-  const servesInterface = config.role === 'all' || config.role === 'api';
   const tlog = {
     database,
     keyring,
     publicUrl,
     logs: followedLogs(deployment),
-    cosignedCheckpoint: servesInterface
+    cosignedCheckpoint: servesInterface(config)
       ? await cosignedCheckpoints(config, { database, ...open })
       : async () => undefined,
   };
@@ -190,7 +194,7 @@ async function startServer(
   closers.push(async () => scitt.receipts.close());
   const payloadHash = await openPayloadHash({ ...base, config, scitt, keyring, nudge, halted: halted.has, closers });
   const limiter = openLimiter(config, base, closers);
-  if (servesInterface) await forgetUnlimited(database, quotas);
+  if (servesInterface(config)) await forgetUnlimited(database, quotas);
   const identity = await openIdentity({ config, ...base, nudge });
   closers.push(() => identity.close());
   const policyChanged = policyAuditWaker({ backend: queues, logger });
@@ -221,7 +225,7 @@ async function startServer(
   };
   const apart = config.http.metrics;
   const app = createApp(
-    servesInterface
+    servesInterface(config)
       ? routeGroups({
           provenance,
           keyring,
@@ -238,7 +242,7 @@ async function startServer(
         })
       : [],
     [
-      ...(servesInterface
+      ...(servesInterface(config)
         ? [{ name: 'console', title: 'Console', routes: [...consolePageRoutes(), ...signInRoutes(identity.people)] }]
         : []),
       { name: 'docs', title: 'This reference', routes: apiReferenceRoutes() },

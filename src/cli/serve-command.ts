@@ -10,9 +10,10 @@ export function addServeCommand(program: Command): void {
       'after',
       examples('vcon-archivist serve', 'PORT=9000 PUBLIC_URL=https://archivist.example vcon-archivist serve'),
     )
-    .action(async () => {
+    .option('--demo', 'record two conversations in ./demo-data, to look around')
+    .action(async ({ demo }: { demo?: boolean }) => {
       // Loaded here because the other commands do not need the service and start faster without it.
       const { runService } = await import('../service/run-service.js');
-      await runService(process.env);
+      await runService(process.env, demo);
     });
 }

@@ -7,6 +7,7 @@ import { serviceDid } from '../core/statement/issuer-did.js';
 import { claimedIssuer, createAuthenticateMember } from '../iam/identity-provider/authenticate-member.js';
 import { createProviderTokens } from '../iam/identity-provider/verify-provider-token.js';
 import type { WriteInviteDeps } from '../iam/invites/write-invite.js';
+import { createFirstLook, type FirstLook } from '../iam/sign-in/first-look.js';
 import { mayUseSession, principalOfSession } from '../iam/sign-in/session.js';
 import type { SignInDeps } from '../iam/sign-in/sign-in.js';
 import { createSignInStates } from '../iam/sign-in/sign-in-state.js';
@@ -23,6 +24,7 @@ import { createTellRefusedToken } from '../iam/tokens/tell-refused-token.js';
 import type { Clock } from '../platform/clock.js';
 import type { Config } from '../platform/config.js';
 import { ApiError } from '../platform/errors.js';
+import { isOnlyLocal } from '../platform/http/loopback.js';
 import { createOutboundFetch } from '../platform/http/outbound-fetch.js';
 import type { Authenticate } from '../platform/http/principal.js';
 import type { Ids } from '../platform/ids.js';
@@ -34,6 +36,7 @@ import type { Metrics } from '../platform/metrics.js';
 import { textDigest } from '../platform/node-sha256.js';
 import type { Database } from '../platform/postgres/database.js';
 import { createPageTokens, type PageTokens } from '../platform/postgres/page-token.js';
+import { readCredentials } from './first-credentials.js';
 import type { OpenDeployment } from './open-deployment.js';
 import { watchKeys } from './watch-keys.js';
 
@@ -79,7 +82,8 @@ export async function openIdentity(parts: IdentityParts): Promise<Identity> {
   const tellRefused = createTellRefusedToken({ logger });
   const refreshKeys = keys.refresh;
   const ofApplication = createAuthenticate({ keyring, clock, publicUrl, standingOf, refreshKeys, tellRefused });
-  const people = peopleDeps(parts);
+  const firstLook = await offerFirstLook(parts);
+  const people = { ...peopleDeps(parts), firstLook };
   const callerOf = createCallerOf(ofApplication, people);
   const guard = openGuessGuard({ redisUrl: config.redisUrl, logger });
   return {
@@ -114,6 +118,12 @@ export async function openIdentity(parts: IdentityParts): Promise<Identity> {
   };
 }
 
+/** A first look is offered where nobody else can reach the service. */
+async function offerFirstLook({ config, ...deps }: IdentityParts): Promise<FirstLook | undefined> {
+  const owner = isOnlyLocal(config) ? await readCredentials(config.dataDir) : undefined;
+  return owner && createFirstLook({ ...deps, publicUrl: config.publicUrl }, owner.client_id);
+}
+
 function peopleDeps({ config, database, clock, ids, logger, open }: IdentityParts): PeopleDeps {
   const { publicUrl, smtpUrl, mailFrom: from } = config;
   const { pepper, pageTokenKey } = open.keyring;
@@ -145,7 +155,7 @@ function createCallerOf(ofApplication: Authenticate, people: PeopleDeps): Authen
   return async (request) => {
     const { authorization, cookie } = request.headers;
     if (authorization === undefined && mayUseSession(request)) {
-      const principal = await principalOfSession(people, cookie);
+      const principal = (await people.firstLook?.principalOf(request)) ?? (await principalOfSession(people, cookie));
       if (principal) return principal;
     }
     const shown = authorization === undefined ? await ofCertificate(request) : undefined;

@@ -1,9 +1,15 @@
+import { mkdir, stat } from 'node:fs/promises';
 import { type Config, ConfigError, parseConfig } from '../platform/config.js';
 import { failureReason } from '../platform/explain-failure.js';
+import { isLoopbackName } from '../platform/http/loopback.js';
 import { type RunningService, startService } from '../start-service.js';
-import { credentialsPath } from './first-credentials.js';
+import { demoFolder, fillDemo } from './fill-demo.js';
+import { credentialsPath, readCredentials } from './first-credentials.js';
 import { ledgerThread } from './ledger-thread.js';
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const DEMO_DIR = 'demo-data';
 const STOP_WITHIN_MS = 25_000;
 const EXIT_FAILED = 1;
 const EXIT_CONFIGURATION = 2;
@@ -11,19 +17,42 @@ const EXIT_CONFIGURATION = 2;
 /**
  * Runs the service until SIGTERM or SIGINT, configured by the environment, and prints where it listens. Ends the
  * process with 0 after a stop, 1 when the service cannot start or stop, 2 when the configuration is invalid.
+ * @param withDemo fills the service with the evidence of the demo, in a folder of its own
  */
-export async function runService(environment: Readonly<Record<string, string | undefined>>): Promise<void> {
+export async function runService(environment: Environment, withDemo = false): Promise<void> {
   try {
-    const config = parseConfig(environment);
+    const config = parseConfig(withDemo ? await demoEnvironment(environment) : environment);
     const service = await startService(config, { ledgerThread });
-    process.stdout.write(`${startLines(config, service).join('\n')}\n`);
     stopOnSignal(service);
+    const demo = withDemo ? await demoLines(config, service) : [];
+    process.stdout.write(`${[...startLines(config, service), ...demo, 'Stop with Ctrl-C or SIGTERM'].join('\n')}\n`);
   } catch (error) {
     const wrongConfig = error instanceof ConfigError;
     const what = wrongConfig ? 'The configuration is wrong' : 'vcon-archivist could not start';
     process.stderr.write(`${what}: ${failureReason(error)}\n`);
     process.exit(wrongConfig ? EXIT_CONFIGURATION : EXIT_FAILED);
   }
+}
+
+/**
+ * Evidence cannot be deleted, so the demo never gets into a place that may have other evidence: its folder is new, or was
+ * made for a demo.
+ */
+async function demoEnvironment(environment: Environment): Promise<Environment> {
+  const set = ['DATABASE_URL', 'ROLE', 'PLUGIN_SECRET'].find((name) => environment[name]);
+  if (set !== undefined) throw new ConfigError(`${set}: leave it unset with --demo`);
+  const dataDir = environment['DATA_DIR'] || DEMO_DIR;
+  const isUsed = await readCredentials(dataDir);
+  const isDemo = await stat(demoFolder(dataDir)).catch(() => undefined);
+  if (isUsed && !isDemo) throw new ConfigError(`DATA_DIR: ${dataDir} has a service that is no demo; name a new folder`);
+  await mkdir(demoFolder(dataDir), { recursive: true });
+  return { ...environment, DATA_DIR: dataDir };
+}
+
+async function demoLines({ dataDir }: Config, { url, conserverLinkUrl }: RunningService): Promise<string[]> {
+  if (conserverLinkUrl === undefined) throw new ConfigError('PLUGIN_PORT: --demo needs the conserver plugin');
+  await fillDemo({ url, pluginUrl: conserverLinkUrl, dataDir });
+  return [`Demo: two conversations are recorded; their files are in ${demoFolder(dataDir)}`];
 }
 
 /** The one place in the service that handles signals. */
@@ -58,14 +87,13 @@ function startLines(config: Config, service: RunningService): string[] {
     `Engines: ${service.engines.database} database, ${service.engines.queue} queue, ${scanner}`,
     `Root key: ${service.rootFingerprint}`,
     ...loopbackWarning(config),
-    'Stop with Ctrl-C or SIGTERM',
+    ...(service.firstLook ? [`Sign in as the first Owner (once, within ten minutes): ${service.firstLook}`] : []),
   ];
 }
 
 /** Issuer names are permanent: evidence that was issued under a forgotten default cannot be changed. */
 function loopbackWarning({ publicUrl, host }: Config): string[] {
-  const isLoopback = (name: string) => /^(localhost|127(\.\d+){3}|\[::1\]|::1)$/.test(name);
-  if (isLoopback(host) || !isLoopback(new URL(publicUrl).hostname)) return [];
+  if (isLoopbackName(host) || !isLoopbackName(new URL(publicUrl).hostname)) return [];
   return [
     `Warning: PUBLIC_URL is ${publicUrl}, but HOST ${host} accepts other machines. Statements and receipts keep this name for ever: set PUBLIC_URL before you record evidence`,
   ];

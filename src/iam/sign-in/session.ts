@@ -120,7 +120,8 @@ export function mayUseSession(request: IncomingMessage): boolean {
   return reads && (site === undefined || site === 'same-origin' || site === 'none');
 }
 
-function sessionCookie(publicUrl: string, value: string, seconds: number): string {
+/** The Set-Cookie header of a session; 0 seconds delete it. */
+export function sessionCookie(publicUrl: string, value: string, seconds: number): string {
   const secure = isSecure(publicUrl);
   return setCookie(sessionCookieName(publicUrl), value, { path: '/', sameSite: 'Strict', secure, seconds });
 }

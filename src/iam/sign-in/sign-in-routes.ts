@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.js';
 import { type Reply, type Route, route } from '../../platform/http/route.js';
+import { FIRST_LOOK_PATH } from './first-look.js';
 import { endSession } from './session.js';
 import { beginAcceptance, beginSignIn, chooseProvider, endSignIn, type Redirect, type SignInDeps } from './sign-in.js';
 import { escaped, signInPage } from './sign-in-page.js';
@@ -11,7 +12,7 @@ const REFUSALS = [400, 403, 404, 409, 503];
 
 /** How people sign in and out with a browser. These routes are not part of the interface. */
 export function signInRoutes(deps: SignInDeps): Route[] {
-  return [signInRoute(deps), callbackRoute(deps), acceptRoute(deps), signOutRoute(deps)];
+  return [signInRoute(deps), callbackRoute(deps), acceptRoute(deps), firstLookRoute(deps), signOutRoute(deps)];
 }
 
 function signInRoute(deps: SignInDeps): Route {
@@ -58,6 +59,25 @@ function acceptRoute(deps: SignInDeps): Route {
   });
 }
 
+function firstLookRoute({ firstLook }: SignInDeps): Route {
+  return route({
+    ...shared,
+    method: 'GET',
+    path: FIRST_LOOK_PATH,
+    operationId: 'Console_FirstLook',
+    summary: 'Sign the first Owner in, once, on the machine of the service, with the link that its start prints',
+    codes: [400, 403, 404],
+    query: z.object({ token: z.string().max(128) }),
+    handle: ({ request, query }) =>
+      onPage(async () => {
+        if (!firstLook) throw new ApiError('not_found', 'This service offers no first look.');
+        // Programs that preview a link must not use it up.
+        if (request.method !== 'GET') throw new ApiError('forbidden', 'Open this link in a browser.');
+        return redirect({ location: '/console', cookies: [await firstLook.redeem(request, query.token)] });
+      }),
+  });
+}
+
 function signOutRoute(deps: SignInDeps): Route {
   return route({
     ...shared,
@@ -71,7 +91,9 @@ function signOutRoute(deps: SignInDeps): Route {
     handle: ({ headers, query }) =>
       onPage(async () => {
         requireOwnPage(headers, deps.publicUrl);
-        const ended = await endSession(deps, headers['cookie'], query.everywhere === 'true');
+        const everywhere = query.everywhere === 'true';
+        deps.firstLook?.end(headers['cookie'], everywhere);
+        const ended = await endSession(deps, headers['cookie'], everywhere);
         return redirect({ location: '/console', cookies: [ended] });
       }),
   });

@@ -13,6 +13,7 @@ import { readClaims } from '../identity-provider/read-claims.js';
 import { findInviteByToken } from '../invites/invite-store.js';
 import { hashSecretToken } from '../secret-token.js';
 import { admitPerson } from './admit-person.js';
+import type { FirstLook } from './first-look.js';
 import { placeInConsole, type SignInState, type SignInStates } from './sign-in-state.js';
 
 export interface SignInDeps {
@@ -27,6 +28,8 @@ export interface SignInDeps {
   readonly clientSecrets: SealedBox;
   readonly fetch: OutboundFetch;
   readonly allowPrivate: boolean;
+  /** Undefined where the service does not offer it. */
+  readonly firstLook?: FirstLook | undefined;
 }
 
 /** The next URL for the browser, with these cookies. */
