@@ -103,6 +103,7 @@ await writePage({
   title: 'Public asset – vcon-archivist',
   connect: "'self'",
 });
+await writePage({ name: 'logs', entry: 'logs-page.tsx', title: 'Statement logs – vcon-archivist', connect: "'self'" });
 await writePage({
   name: 'console',
   entry: 'console-page.tsx',

@@ -1,12 +1,11 @@
 import { render } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { publishedEvents, readObject } from '../core/evidence/published-asset.js';
-import { UsageError } from '../core/evidence/usage-error.js';
 import { AssetView, type ShownAsset, titleOf } from './asset-view.js';
 import { checkAsset } from './check-asset.js';
 import { EvidenceText } from './evidence-text.js';
 import { Frame } from './frame.js';
-import { readService } from './read-service.js';
+import { faultText, readService } from './read-service.js';
 import { ResultView } from './result-view.js';
 import { readKeyFiles } from './stated-trust.js';
 import { TEXTS } from './texts.js';
@@ -22,10 +21,7 @@ function useAsset(): { readonly asset?: ShownAsset; readonly fault?: string } {
   useEffect(() => {
     Promise.all([readObject(ADDRESS, readService), publishedEvents(ADDRESS, readService, () => undefined)])
       .then(([asset, events]) => setFound({ asset: { asset, events: events as ShownAsset['events'] } }))
-      .catch((error: unknown) => {
-        if (!(error instanceof UsageError)) console.error(error);
-        setFound({ fault: error instanceof UsageError ? error.message : TEXTS.failed });
-      });
+      .catch((error: unknown) => setFound({ fault: faultText(error) }));
   }, []);
   return found;
 }

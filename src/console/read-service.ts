@@ -1,5 +1,13 @@
+import { VerificationError } from '../core/errors.js';
 import { UsageError } from '../core/evidence/usage-error.js';
 import { TEXTS } from './texts.js';
+
+/** What a person is told of a failure. An error that is not about the evidence or the service is a bug of the page. */
+export function faultText(error: unknown): string {
+  if (error instanceof UsageError || error instanceof VerificationError) return error.message;
+  console.error(error);
+  return TEXTS.failed;
+}
 
 /** Reads a public URL of the service that the page is from. @throws {UsageError} when it does not answer */
 export async function readService(url: string): Promise<Uint8Array> {

@@ -5,6 +5,7 @@ import { Code, EvidenceText } from './evidence-text.js';
 import { dateInUtc } from './moment.js';
 import { repeatCommand } from './repeat-command.js';
 import { ReportView } from './report-view.js';
+import { saveFile } from './save-file.js';
 import { TEXTS } from './texts.js';
 import { VerdictView } from './verdict-view.js';
 
@@ -91,11 +92,7 @@ export function ResultView({ result, heading }: ResultProps) {
 function Actions({ result }: { readonly result: Extract<CheckResult, { verdict: unknown }> }) {
   const save = () => {
     const text = JSON.stringify(verdictDocument(result.verdict, result.files), null, 2);
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(new Blob([`${text}\n`], { type: 'application/json' }));
-    link.download = 'verdict.json';
-    link.click();
-    URL.revokeObjectURL(link.href);
+    saveFile('verdict.json', new Blob([`${text}\n`], { type: 'application/json' }));
   };
   return (
     <section class="part actions">

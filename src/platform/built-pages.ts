@@ -6,7 +6,7 @@ import { cutEvidencePage } from '../core/bundle/evidence-page.js';
 import type { PageTemplate } from '../core/bundle/zip-bundle.js';
 
 /** The pages that the build writes, each one file. */
-export type BuiltPageName = 'verify' | 'asset' | 'console' | 'bundle';
+export type BuiltPageName = 'verify' | 'asset' | 'console' | 'logs' | 'bundle';
 
 /** The build writes the pages; a program that runs from source reads those of the last build. */
 function builtFolder(): string {

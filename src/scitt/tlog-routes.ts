@@ -26,7 +26,8 @@ export interface TlogDeps {
   readonly cosignedCheckpoint: (log: LogRef) => Promise<string | undefined>;
 }
 
-const BASE = '/verifiabledata/tlog';
+/** Where the logs are listed; each is under its uuid. */
+export const TLOG_LIST = '/verifiabledata/tlog';
 const ANYWHERE = { 'access-control-allow-origin': '*' };
 const FOREVER = { ...ANYWHERE, 'cache-control': 'public, max-age=31536000, immutable' };
 const ALWAYS_NEW = { ...ANYWHERE, 'cache-control': 'public, no-cache, no-transform' };
@@ -62,7 +63,7 @@ function logListRoute(deps: TlogDeps): Route {
   });
   return route({
     ...common,
-    path: BASE,
+    path: TLOG_LIST,
     operationId: 'Tlog_ListLogs',
     summary: 'List the statement logs with their origins and verifier keys',
     codes: [],
@@ -77,7 +78,7 @@ function logListRoute(deps: TlogDeps): Route {
 async function describeLog(deps: TlogDeps, log: FollowedLog) {
   const { origin } = await stateOf(deps, log);
   const vkey = encodeVkey(noteKey(origin, deps.keyring.signer('note')));
-  return { id: log.logId, kind: log.kind, origin, vkey, url: `${deps.publicUrl}${BASE}/${log.logId}` };
+  return { id: log.logId, kind: log.kind, origin, vkey, url: `${deps.publicUrl}${TLOG_LIST}/${log.logId}` };
 }
 
 async function stateOf(deps: TlogDeps, log: LogRef) {
@@ -89,7 +90,7 @@ async function stateOf(deps: TlogDeps, log: LogRef) {
 function checkpointRoute(deps: TlogDeps): Route {
   return route({
     ...common,
-    path: `${BASE}/:log/checkpoint`,
+    path: `${TLOG_LIST}/:log/checkpoint`,
     operationId: 'Tlog_GetCheckpoint',
     summary: 'Get the newest signed checkpoint of a statement log',
     codes: [404],
@@ -117,7 +118,7 @@ function checkpointRoute(deps: TlogDeps): Route {
 function vkeyRoute(deps: TlogDeps): Route {
   return route({
     ...common,
-    path: `${BASE}/:log/vkey`,
+    path: `${TLOG_LIST}/:log/vkey`,
     operationId: 'Tlog_GetVerifierKey',
     summary: 'Get the verifier key of a statement log’s checkpoints',
     codes: [404],
@@ -137,7 +138,7 @@ function text(content: string): Reply {
 function tileRoute(deps: TlogDeps): Route {
   return route({
     ...common,
-    path: `${BASE}/:log/tile/*tile`,
+    path: `${TLOG_LIST}/:log/tile/*tile`,
     operationId: 'Tlog_GetTile',
     summary: 'Get a tile of hashes, or (under entries/) an entry bundle of the public log or keys log',
     codes: [404],

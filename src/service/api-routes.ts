@@ -43,7 +43,7 @@ import { evidenceKeys, keyRoutes } from '../scitt/key-routes.js';
 import { createManifestFile, manifestRoutes } from '../scitt/manifest-routes.js';
 import type { ScittDeps } from '../scitt/register-statement.js';
 import { privateScittRoutes, publicScittRoutes } from '../scitt/registered-event-routes.js';
-import { type TlogDeps, tlogRoutes } from '../scitt/tlog-routes.js';
+import { TLOG_LIST, type TlogDeps, tlogRoutes } from '../scitt/tlog-routes.js';
 import { trustRoutes } from '../scitt/trust-routes.js';
 import { builtPage } from './built-page.js';
 import type { Identity } from './open-identity.js';
@@ -79,6 +79,7 @@ export function routeGroups(deps: {
     evidencePage: bundlePageReader(),
   });
   const assetPage = builtPage('asset');
+  const logsPage = builtPage('logs');
   const proofsUnder = (path: string) => proofs.filter((each) => each.path.startsWith(path));
   return [
     {
@@ -177,7 +178,11 @@ export function routeGroups(deps: {
       routes: [...privateScittRoutes(deps.scitt), ...trustRoutes(deps.scitt)],
     },
     { name: 'v1/verifiabledata', title: 'Log files', routes: logFileRoutes(deps.logFiles) },
-    { name: 'v1/tlog', title: 'Statement logs', routes: tlogRoutes(deps.tlog) },
+    {
+      name: 'v1/tlog',
+      title: 'Statement logs',
+      routes: tlogRoutes(deps.tlog).map((each) => (each.path === TLOG_LIST ? pageForBrowsers(each, logsPage) : each)),
+    },
     ...deps.payloadHash,
   ];
 }

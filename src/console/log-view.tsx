@@ -1,0 +1,121 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useState } from 'preact/hooks';
+import { toBase64 } from '../core/bytes.js';
+import { visibleText } from '../core/evidence/visible-text.js';
+import { EntryView } from './entry-view.js';
+import { Code, EvidenceText } from './evidence-text.js';
+import { Moment } from './moment.js';
+import { continues, type ListedLog, type LogState, readState } from './read-log.js';
+import { faultText } from './read-service.js';
+import { keepSeen, type SeenLog, seenLog } from './seen-logs.js';
+import { TEXTS } from './texts.js';
+
+/** A log's state, and how it compares with what this browser saw before. */
+interface Found {
+  readonly state: LogState;
+  readonly seen?: SeenLog | undefined;
+  /** False when the log no longer holds what this browser saw: it shows two histories. */
+  readonly isContinued: boolean;
+}
+
+async function findLog(log: ListedLog): Promise<Found> {
+  const [state, seen] = [await readState(log), seenLog(log.origin)];
+  const isContinued = seen === undefined || (await continues(log, state.checkpoint, seen));
+  // What contradicts stays kept: the next visit has to see the contradiction too.
+  if (isContinued) keepSeen(state.checkpoint, Date.now());
+  return { state, seen, isContinued };
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Growth({ found: { state, seen, isContinued } }: { readonly found: Found }) {
+  if (!isContinued) return <p class="fault">{TEXTS.logsPage.twoHistories}</p>;
+  if (!seen) return <p>{TEXTS.logsPage.firstVisit}</p>;
+  return (
+    <p>
+      {TEXTS.logsPage.grown(String(state.checkpoint.size - seen.size))}{' '}
+      <Moment time={new Date(seen.atMs).toISOString()} />. {TEXTS.logsPage.continued}
+    </p>
+  );
+}
+
+function Witnesses({ state: { cosigners } }: { readonly state: LogState }) {
+  if (cosigners.length === 0) return <p>{TEXTS.logsPage.noWitnesses}</p>;
+  return (
+    <ul class="plain">
+      {cosigners.map(({ name, atMs }) => (
+        <li key={name}>
+          <EvidenceText text={name} />, <Moment time={new Date(atMs).toISOString()} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Facts({ log, found }: { readonly log: ListedLog; readonly found: Found }) {
+  const { checkpoint, fault, note } = found.state;
+  return (
+    <>
+      <dl class="facts">
+        <Fact name={TEXTS.logsPage.size}>{TEXTS.logsPage.entries(checkpoint.size)}</Fact>
+        <Fact name={TEXTS.logsPage.growth}>
+          <Growth found={found} />
+        </Fact>
+        <Fact name={TEXTS.logsPage.witnesses}>
+          <Witnesses state={found.state} />
+        </Fact>
+        <Fact name={TEXTS.logsPage.signature}>
+          <p class={fault === undefined ? 'good' : 'fault'}>
+            <EvidenceText text={fault ?? TEXTS.logsPage.signed} />
+          </p>
+        </Fact>
+        <Fact name={TEXTS.logsPage.origin}>
+          <Code text={log.origin} />
+        </Fact>
+        <Fact name={TEXTS.logsPage.root}>
+          <Code text={toBase64(checkpoint.root)} />
+        </Fact>
+        <Fact name={TEXTS.logsPage.vkey}>
+          <Code text={log.vkey} />
+        </Fact>
+      </dl>
+      <details>
+        <summary>{TEXTS.logsPage.note}</summary>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached by keyboard */}
+        <pre tabIndex={0}>{visibleText(note)}</pre>
+      </details>
+    </>
+  );
+}
+
+/** One statement log: its size and growth, its newest checkpoint, and an entry by its index. */
+export function LogView({ log }: { readonly log: ListedLog }) {
+  const title = useId();
+  const [found, setFound] = useState<Found>();
+  const [fault, setFault] = useState('');
+  useEffect(() => {
+    findLog(log).then(setFound, (error: unknown) => setFault(faultText(error)));
+  }, []);
+  return (
+    <section class="card" aria-labelledby={title}>
+      <h2 id={title}>
+        <EvidenceText text={TEXTS.logsPage.kinds[log.kind] ?? log.kind} />
+      </h2>
+      {fault !== '' && <p class="fault">{fault}</p>}
+      {found ? <Facts log={log} found={found} /> : fault === '' && <p class="hint">{TEXTS.asset.loading}</p>}
+      {found &&
+        (log.kind === 'private' ? (
+          <p class="hint">{TEXTS.logsPage.isPrivate}</p>
+        ) : (
+          <EntryView log={log} checkpoint={found.state.checkpoint} />
+        ))}
+    </section>
+  );
+}

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toBase64 } from '../../src/core/bytes.js';
+import { startTestService, type TestService, template, until } from '../api/test-service.js';
+import { chromiumPath } from '../support/prerequisites.js';
+import { type OpenPage, pageRig } from './page-rig.js';
+
+const ADDRESS = '/verifiabledata/tlog';
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+const SUBJECT = 'vcon://0192e8f5-0000-7000-8000-0000000000e7';
+const HOSTILE = '<b/onclick=alert(1)>\u202ewitness';
+
+let running: TestService;
+beforeAll(async () => {
+  running = await startTestService();
+  await record('vcon_created');
+}, 120_000);
+afterAll(() => running?.close());
+
+/** Records an event about a vCon on a public asset, until its statement is in the public log. */
+async function record(operation: string): Promise<void> {
+  const post = async (path: string, body: object) => String((await running.owner.post(path, body)).json['identity']);
+  const asset = await post('/archivist/v2/assets', { public: true, attributes: {} });
+  const event = await post(`/archivist/v2/${asset}/events`, {
+    operation: 'Record',
+    behaviour: 'RecordEvidence',
+    event_attributes: template(SUBJECT, { vcon_operation: operation }),
+  });
+  const receipt = () => running.anonymous.get(`/archivist/v2/public${event}/transparent-statement`);
+  await until(receipt, ({ status }) => status === 200, 60_000);
+}
+
+describe('the address of the statement logs', () => {
+  it('is a page for a browser, and JSON for every other client', async () => {
+    const page = await running.anonymous.get(ADDRESS, { accept: BROWSER });
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(page.headers.get('content-security-policy')).toMatch(/connect-src 'self'.*frame-ancestors 'none'$/);
+    for (const accept of [undefined, '*/*', 'application/json']) {
+      const { headers, json } = await running.anonymous.get(ADDRESS, accept === undefined ? {} : { accept });
+      expect([headers.get('content-type'), Array.isArray(json['logs'])]).toEqual(['application/json', true]);
+      expect(headers.get('vary')?.split(', ')).toContain('accept');
+    }
+  });
+});
+
+describe.skipIf(!chromiumPath)('the page of the statement logs', { timeout: 120_000 }, () => {
+  let rig: Awaited<ReturnType<typeof pageRig>>;
+  beforeAll(async () => {
+    rig = await pageRig();
+  });
+  afterAll(() => rig?.close());
+
+  const inPage = async (check: (open: OpenPage) => Promise<void>, colorScheme: 'light' | 'dark' = 'light') => {
+    const open = await rig.open(running.url + ADDRESS, { colorScheme });
+    try {
+      await logIn(open, 'Public statements')
+        .getByText(/ entr(y|ies)$/)
+        .waitFor();
+      await check(open);
+      expect(open.complaints.filter((each) => !each.startsWith(running.url))).toEqual([]);
+    } finally {
+      await open.close();
+    }
+  };
+  const logIn = (open: OpenPage, name: string) => open.page.getByRole('region', { name });
+  const show = async (open: OpenPage, index: string) => {
+    const log = logIn(open, 'Public statements');
+    await log.getByLabel('Entry, from 0').fill(index);
+    await log.getByRole('button', { name: 'Show', exact: true }).click();
+    return log;
+  };
+
+  it('shows each log with its signed checkpoint, and proves an entry under it', () =>
+    inPage(async (open) => {
+      for (const name of ['Public statements', 'Keys of the service', 'Private statements'])
+        await logIn(open, name).getByText('Signed with the verifier key below').waitFor();
+      const log = await show(open, '0');
+      await log.getByText('The log holds this entry').waitFor();
+      expect(await log.textContent()).toContain(SUBJECT);
+      expect(open.page.url()).toMatch(/#[0-9a-f-]+\/0$/);
+      await open.page.reload();
+      await logIn(open, 'Public statements').getByText('The log holds this entry').waitFor();
+      await (await show(open, '99999')).getByText('Give a number from 0 to').waitFor();
+    }));
+
+  it('says at the next visit how the log has grown, and that it contains its older state', () =>
+    inPage(async (open) => {
+      const log = logIn(open, 'Public statements');
+      await log.getByText('sees the log for the first time').waitFor();
+      await record('vcon_redacted');
+      await open.page.reload();
+      await log.getByText(/^[1-9]\d* new entr(y|ies) since/).waitFor();
+      await log.getByText('contained in this one: checked here').waitFor();
+    }));
+
+  it('says when the log no longer contains what this browser saw, at every visit', () =>
+    inPage(async (open) => {
+      const log = logIn(open, 'Public statements');
+      await log.getByText('sees the log for the first time').waitFor();
+      await open.page.evaluate(
+        `for (const name of Object.keys(localStorage)) {
+           const [size, , at] = JSON.parse(localStorage.getItem(name));
+           localStorage.setItem(name, JSON.stringify([size, ${JSON.stringify(toBase64(new Uint8Array(32)))}, at]));
+         }`,
+      );
+      for (let visit = 0; visit < 2; visit += 1) {
+        await open.page.reload();
+        await log.getByText('it shows two histories').waitFor();
+      }
+    }));
+
+  it('says when an entry is not the one that the root covers', () =>
+    inPage(async (open) => {
+      await open.page.route('**/tile/entries/**', async (route) => {
+        const response = await route.fetch();
+        const body = await response.body();
+        body[body.length - 1]! ^= 1;
+        body[40]! ^= 1;
+        await route.fulfill({ response, body });
+      });
+      await (await show(open, '0')).getByText('does not lead to the root').waitFor();
+    }));
+
+  it('shows hostile names of witnesses as text', () =>
+    inPage(async (open) => {
+      await open.page.route('**/checkpoint', async (route) => {
+        const response = await route.fetch();
+        const line = `— ${HOSTILE} ${toBase64(new Uint8Array(76))}\n`;
+        await route.fulfill({ response, body: (await response.text()) + line });
+      });
+      await open.page.reload();
+      const log = logIn(open, 'Public statements');
+      await log.getByText(HOSTILE.replace('\u202e', '\\u202e')).first().waitFor();
+      expect(await open.page.locator('#page b').count()).toBe(0);
+    }));
+
+  it.each(['light', 'dark'] as const)('has no barrier that axe finds, also narrow, in %s colours', (colorScheme) =>
+    inPage(async (open) => {
+      await (await show(open, '0')).getByText('The log holds this entry').waitFor();
+      for (const details of await open.page.locator('details').all())
+        await details.evaluate((element) => element.setAttribute('open', ''));
+      expect(await open.barriers()).toEqual([]);
+      await open.page.setViewportSize({ width: 320, height: 640 });
+      expect(await open.barriers()).toEqual([]);
+      expect(await open.page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+      if (process.env['LOGS_PNG'])
+        await open.page.screenshot({ path: `${process.env['LOGS_PNG']}-${colorScheme}-narrow.png`, fullPage: true });
+      await open.page.setViewportSize({ width: 1000, height: 800 });
+      if (process.env['LOGS_PNG'])
+        await open.page.screenshot({ path: `${process.env['LOGS_PNG']}-${colorScheme}.png`, fullPage: true });
+    }, colorScheme),
+  );
+});
