@@ -267,7 +267,7 @@ async function startServer(
     listen(app, { host, port, connections }),
   );
   closers.push(() => server.close());
-  const tls = await listenTls(app, config);
+  const tls = await listenTls(app, config, metrics.tlsCertificateExpires);
   if (tls) closers.push(() => tls.close());
   return { server, tls, identity };
 }

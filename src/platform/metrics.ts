@@ -18,6 +18,10 @@ export interface Metrics {
   expiringSecrets(applications: number): void;
   /** Number of entries that wait for all logs, counted up to MAX_WAITING_ENTRIES. */
   entriesWaiting(entries: number): void;
+  /** A quorum of the witnesses has cosigned all that was published until then. */
+  witnessed(atMs: number): void;
+  /** The certificate of the TLS listener expires then. */
+  tlsCertificateExpires(atMs: number): void;
   disks(states: readonly DiskState[]): void;
   lagged(lag: { readonly oldestWaitingMs: number; readonly haltedLogs: number }): void;
 }
@@ -85,6 +89,16 @@ export function createMetrics(): Metrics {
     help: 'Applications whose last credential expires within thirty days, as counted once a day',
     registers,
   });
+  const cosigned = new Gauge({
+    name: 'archivist_cosigned_timestamp_seconds',
+    help: 'When a quorum of the witnesses was last known to have cosigned all that is published; 0 without witnesses',
+    registers,
+  });
+  const tlsExpires = new Gauge({
+    name: 'archivist_tls_certificate_expires_timestamp_seconds',
+    help: 'When the certificate of the TLS listener expires; 0 without one',
+    registers,
+  });
   const diskFull = new Gauge({
     name: 'archivist_disk_full',
     help: '1 while writes to this disk are refused because it is full: database, objects, queue, spool, data',
@@ -100,6 +114,8 @@ export function createMetrics(): Metrics {
   return {
     registry,
     requests,
+    witnessed: (atMs) => cosigned.set(atMs / 1000),
+    tlsCertificateExpires: (atMs) => tlsExpires.set(atMs / 1000),
     disks(states) {
       for (const { use: what, full, freeBytes } of states) {
         diskFull.set({ what }, full ? 1 : 0);

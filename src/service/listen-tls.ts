@@ -1,17 +1,26 @@
+import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import type { Config } from '../platform/config.js';
 import { explained } from '../platform/explain-failure.js';
 import { type HttpServer, listen } from '../platform/http/http-server.js';
 
-/** Opens the listener for clients with certificates, if configured. @throws {Error} naming the variable to correct */
+/**
+ * Opens the listener for clients with certificates, if configured.
+ * @param expires is called with the time at which the certificate expires, in milliseconds
+ * @throws {Error} naming the variable to correct
+ */
 export async function listenTls(
   handler: RequestListener,
   { tls, host, http: { connections } }: Config,
+  expires: (atMs: number) => void,
 ): Promise<HttpServer | undefined> {
   if (!tls) return undefined;
   const { certificateFile, keyFile, port } = tls;
   const cert = await explained(`TLS_CERTIFICATE_FILE ${certificateFile} cannot be read`, readFile(certificateFile));
   const key = await explained(`TLS_KEY_FILE ${keyFile} cannot be read`, readFile(keyFile));
-  return explained(`TLS_PORT ${port} cannot be used`, listen(handler, { host, port, connections }, { cert, key }));
+  const listening = listen(handler, { host, port, connections }, { cert, key });
+  const server = await explained(`TLS_PORT ${port} cannot be used`, listening);
+  expires(Date.parse(new X509Certificate(cert).validTo));
+  return server;
 }

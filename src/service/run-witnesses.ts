@@ -7,6 +7,7 @@ import type { Ids } from '../platform/ids.js';
 import type { Keyring } from '../platform/keys/keyring.js';
 import { nodeVerify } from '../platform/keys/node-verify.js';
 import type { Logger } from '../platform/logger.js';
+import type { Metrics } from '../platform/metrics.js';
 import type { Database } from '../platform/postgres/database.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import type { FollowedLog, TlogDeps } from '../scitt/tlog-routes.js';
@@ -19,6 +20,7 @@ interface WitnessParts {
   readonly ids: Ids;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   readonly keyring: Keyring;
   readonly deployment: Deployment;
   nudge(tenantId: string, logId: string): void;
@@ -55,8 +57,14 @@ export async function cosignedCheckpoints(
 /** Requests cosignatures in the roles that keep the logs; undefined without configured witnesses. */
 export async function runWitnesses(config: Config, parts: WitnessParts): Promise<ScheduledJob | undefined> {
   if (config.witnesses.length === 0 || (config.role !== 'all' && config.role !== 'ledger')) return undefined;
+  const witnessed = (): void => parts.metrics.witnessed(parts.clock.now());
+  // A service that has never been witnessed counts from its start.
+  witnessed();
   return startWitnessJob({
     ...parts,
+    witnessed: (complete) => {
+      if (complete) witnessed();
+    },
     backend: parts.queues,
     witnesses: config.witnesses,
     quorum: config.witnessQuorum,

@@ -4,13 +4,19 @@ import { type ScheduledJob, startScheduledJob } from './scheduled-job.js';
 
 /** Has the public statement log cosigned every few seconds; only one process does it at a time. */
 export function startWitnessJob(
-  deps: WitnessDeps & { readonly backend: QueueBackend; readonly everySeconds: number },
+  deps: WitnessDeps & {
+    readonly backend: QueueBackend;
+    readonly everySeconds: number;
+    /** Called after each round with whether everything published is cosigned. */
+    readonly witnessed: (complete: boolean) => void;
+  },
 ): Promise<ScheduledJob> {
   return startScheduledJob(deps, {
     name: 'witness',
     pattern: `*/${deps.everySeconds} * * * * *`,
     run: async () => {
-      const { registered, cosignatures, cosigned } = await runWitnessRound(deps);
+      const { registered, cosignatures, cosigned, complete } = await runWitnessRound(deps);
+      deps.witnessed(complete);
       return { registered, cosignatures, ...(cosigned === undefined ? {} : { cosigned: String(cosigned) }) };
     },
   });

@@ -1,4 +1,5 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { X509Certificate } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -85,6 +86,13 @@ const sendJson = (path: string, client: Identity, body: unknown) =>
   ask(path, client, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
 
 describe('a client certificate of a registered authority', () => {
+  it('metrics say when the certificate of the listener expires', async () => {
+    const metrics = new TextDecoder().decode((await running.anonymous.get('/metrics')).bytes);
+    const seconds = /^archivist_tls_certificate_expires_timestamp_seconds (\S+)$/m.exec(metrics)?.[1];
+    const { validTo } = new X509Certificate(await readFile(join(folder, 'cert.pem')));
+    expect(Number(seconds) * 1000).toBe(Date.parse(validTo));
+  });
+
   it('is a principal of the tenancy by its distinguished name', async () => {
     const made = await sendJson(ASSETS, press, { attributes: { arc_display_type: 'Press' } });
     expect(made.status).toBe(200);

@@ -74,6 +74,10 @@ describe('witnesses', () => {
     const { checkpoint, by } = await cosigned(log);
     expect(by).toBe(3);
     expect(checkpoint.size).toBeGreaterThan(0n);
+    const metrics = async () => new TextDecoder().decode((await running!.anonymous.get('/metrics')).bytes);
+    const cosignedAt = async () => Number(/^archivist_cosigned_timestamp_seconds (\S+)$/m.exec(await metrics())?.[1]);
+    const before = await cosignedAt();
+    await vi.waitFor(async () => expect(await cosignedAt()).toBeGreaterThan(before), PATIENCE);
   }, 60_000);
 
   it('cosign over the seals themselves: each entry of the public statement log is a seal’s bytes', async () => {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -10,6 +11,7 @@ import { registerRoomMetrics } from '../../plugins/capture/capture-room.js';
 import { registerSpoolMetrics } from '../../plugins/capture/spool-metrics.js';
 import { registerDeliveryMetrics } from '../../plugins/delivery/delivery-metrics.js';
 import { createMetrics } from '../../src/platform/metrics.js';
+import { hasPromtool } from '../support/prerequisites.js';
 import { anchors, ROOT } from './pages.js';
 
 interface Rule {
@@ -71,6 +73,11 @@ describe('the alert rules and the dashboard', () => {
       .filter((name) => name.startsWith('archivist_'));
     const all = expressions.map(([, expression]) => expression).join(' ');
     expect(own.filter((name) => !all.includes(name))).toEqual([]);
+  });
+
+  it.skipIf(!hasPromtool)('are rules to Prometheus itself', () => {
+    const checked = spawnSync('promtool', ['check', 'rules', join(ROOT, 'deploy/prometheus-rules.yml')]);
+    expect([checked.status, String(checked.stderr)]).toEqual([0, '']);
   });
 
   it.each(rules.flatMap(({ alert, annotations }) => (alert ? [[alert, annotations!.runbook]] : [])))(

@@ -27,6 +27,8 @@ export const pythonPath = runsPython('import json') ? python : undefined;
 export const hasRedisPy = pythonPath !== undefined && runsPython('import redis; assert redis.VERSION >= (4, 3)');
 /** With which the second verifier, in Python, checks signatures (python3-cryptography). */
 export const hasPythonCryptography = pythonPath !== undefined && runsPython('import cryptography');
+/** Prometheus's own check of rules (prometheus). */
+export const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 /** A tool of everybody's, with which raw signatures are checked. */
 export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
@@ -50,6 +52,7 @@ export function notRun(): string[] {
   return [
     ...lacking(),
     // A module that no Debian package has: CI fetches it where it can.
+    ...(hasPromtool ? [] : ['the check of the alert rules by Prometheus: there is no promtool']),
     ...(mayMount() ? [] : ['tests on a full file system: this user may not mount one']),
     ...(redisJsonPath ? [] : ['tests on RedisJSON: TEST_REDISJSON does not name a rejson.so']),
   ];

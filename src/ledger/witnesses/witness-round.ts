@@ -33,6 +33,8 @@ interface WitnessRound {
   /** Entries of the public statement log under the checkpoint that a quorum cosigned; absent without a quorum. */
   readonly cosigned?: bigint;
   readonly cosignatures: number;
+  /** A quorum has cosigned all that the public statement log has published. */
+  readonly complete: boolean;
 }
 
 interface Asked {
@@ -98,7 +100,7 @@ async function cosignLog(
   reached: (tx: Tx, size: bigint) => Promise<unknown> = async () => undefined,
 ): Promise<Omit<WitnessRound, 'registered'>> {
   const submission = await submissionOf(deps, log);
-  if (!submission) return { cosignatures: 0 };
+  if (!submission) return { cosignatures: 0, complete: true };
   const { size } = submission;
   const cosigned = (await askAll(deps, log, submission)).filter(({ line }) => line !== undefined);
   const quorum = cosigned.length >= deps.quorum;
@@ -109,5 +111,5 @@ async function cosignLog(
     await insertCosigned(tx, log, size, submission.note + cosigned.map(({ line }) => line).join(''));
     await reached(tx, size);
   });
-  return { cosignatures: cosigned.length, ...(quorum ? { cosigned: size } : {}) };
+  return { cosignatures: cosigned.length, complete: quorum, ...(quorum ? { cosigned: size } : {}) };
 }
