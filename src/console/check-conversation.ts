@@ -1,9 +1,10 @@
 import { VerificationError } from '../core/errors.js';
 import { type EvidenceFile, evidenceFile } from '../core/evidence/evidence-file.js';
+import { UsageError } from '../core/evidence/usage-error.js';
 import { jcs } from '../core/vcon/jcs.js';
 import { readJson as readDocument } from '../core/vcon/json-document.js';
 import { contradiction, createVerdict, type Findings, notCovered } from '../core/verify/verdict.js';
-import { type CheckResult, checkEvidence, type ReaderTrust } from './check-evidence.js';
+import { type CheckResult, checkEvidence, orProblem, type ReaderTrust } from './check-evidence.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import type { HashedFile } from './hashed-file.js';
 import { type Json, memberOf, textOf } from './json-members.js';
@@ -45,7 +46,16 @@ const wait = (seconds: number) => new Promise((resume) => setTimeout(resume, sec
  * is one. An event without evidence leaves the result incomplete. An event that was shown otherwise than its evidence
  * says refuses it.
  */
-export async function checkConversation(
+export function checkConversation(
+  events: readonly RecordedEvent[],
+  document: HashedFile | undefined,
+  reader: ReaderTrust,
+  progress: (done: string) => void,
+): Promise<CheckResult> {
+  return orProblem(() => answer(events, document, reader, progress));
+}
+
+async function answer(
   events: readonly RecordedEvent[],
   document: HashedFile | undefined,
   reader: ReaderTrust,
@@ -90,7 +100,8 @@ async function fetchOne({ identity, title }: RecordedEvent): Promise<Fetched> {
     } catch (error) {
       if (!(error instanceof Unanswered)) throw error;
       if (error.reason === 'hidden') return unproven(CONSOLE_TEXTS.hiddenEvidence(error.message));
-      if (error.reason !== 'not_ready') return unproven(CONSOLE_TEXTS.noEvidence(error.message));
+      if (error.reason === 'absent') return unproven(CONSOLE_TEXTS.noEvidence(error.message));
+      if (error.reason !== 'not_ready') throw new UsageError(error.message);
       if (tries === MOST_TRIES) return unproven(CONSOLE_TEXTS.lateEvidence);
       await wait(error.retryAfter);
     }

@@ -10,6 +10,7 @@ import { type HashedFile, hashedFile } from './hashed-file.js';
 import { memberOf, textOf } from './json-members.js';
 import { readQuery, type SearchQuery, writeQuery } from './search-query.js';
 import { readJson, signOut, Unanswered } from './session-reader.js';
+import { SignIn } from './sign-in-view.js';
 import { TEXTS } from './texts.js';
 import { useDrop } from './use-drop.js';
 import { usePlace } from './use-place.js';
@@ -45,22 +46,6 @@ function useReader(): { readonly reader?: Reader; readonly fault?: Unanswered } 
     return () => document.removeEventListener('visibilitychange', again);
   }, []);
   return state;
-}
-
-function SignIn({ fault }: { readonly fault: Unanswered }) {
-  const here = location.pathname + location.search;
-  if (fault.reason !== 'signed_out') return <p class="banner unreadable">{fault.message}</p>;
-  return (
-    <section class="card">
-      <h2>{CONSOLE_TEXTS.signedOut}</h2>
-      <p>{CONSOLE_TEXTS.signedOutHelp}</p>
-      <p class="choose">
-        <a class="button" href={`/console/sign-in?return_to=${encodeURIComponent(here)}`}>
-          {CONSOLE_TEXTS.signIn}
-        </a>
-      </p>
-    </section>
-  );
 }
 
 function Account({ reader }: { readonly reader: Reader }) {
@@ -117,7 +102,7 @@ function ConsolePage() {
   return (
     <Frame title={CONSOLE_TEXTS.title} introduction={CONSOLE_TEXTS.introduction} isSaved={false}>
       {reader && <Account reader={reader} />}
-      {fault && <SignIn fault={fault} />}
+      {fault && <SignIn fault={fault} isFirst />}
       {!reader && !fault && <p role="status">{CONSOLE_TEXTS.loading}</p>}
       {isOver && <p class="card drop over">{CONSOLE_TEXTS.dropHere}</p>}
       {fileFault !== '' && (

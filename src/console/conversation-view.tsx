@@ -13,6 +13,7 @@ import { PlaceAnchor, type PlaceLink } from './place-link.js';
 import type { RecordedEvent } from './recorded-event.js';
 import { ResultView } from './result-view.js';
 import { readJson, Unanswered } from './session-reader.js';
+import { SignIn } from './sign-in-view.js';
 import { readKeyFiles } from './stated-trust.js';
 import { TEXTS } from './texts.js';
 import { TrustForm } from './trust-form.js';
@@ -70,6 +71,7 @@ export function ConversationView({ place, file, onFile, onBack, onGo }: Conversa
         <p class="hint" role="status">
           {page ? timelineText(page, isStarted) : (fault?.message ?? CONSOLE_TEXTS.loading)}
         </p>
+        {fault && <SignIn fault={fault} />}
         {page?.hidden.map((why) => (
           <p key={why}>
             <EvidenceText text={`${CONSOLE_TEXTS.hiddenTitle}: ${why}`} />

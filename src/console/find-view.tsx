@@ -7,6 +7,7 @@ import type { HashedFile } from './hashed-file.js';
 import { PlaceAnchor, type PlaceLink } from './place-link.js';
 import type { RecordedEvent } from './recorded-event.js';
 import type { SearchQuery } from './search-query.js';
+import { SignIn } from './sign-in-view.js';
 import { TEXTS } from './texts.js';
 import { type SearchState, useSearch } from './use-search.js';
 
@@ -36,7 +37,10 @@ export function FindView({ query, search, file, onQuery, onFile, onGo }: FindPro
         <p role="status" class="hint">
           {statusText(state, query)}
         </p>
-        {dropped && !state.isBusy && state.events.length === 0 && <UnknownFile file={dropped} onGo={onGo} />}
+        {state.fault && <SignIn fault={state.fault} />}
+        {dropped && !state.fault && !state.isBusy && state.events.length === 0 && (
+          <UnknownFile file={dropped} onGo={onGo} />
+        )}
         {state.hidden.map((why) => (
           <p key={why} class="hint">
             <EvidenceText text={`${CONSOLE_TEXTS.hiddenTitle}: ${why}`} />

@@ -16,7 +16,7 @@ export class Unanswered extends Error {
   }
 }
 
-const REASONS: Readonly<Record<number, Reason>> = { 401: 'signed_out', 403: 'hidden', 404: 'absent' };
+const REASONS: Readonly<Record<number, Reason>> = { 403: 'hidden', 404: 'absent' };
 
 /**
  * Sends a request of the public interface with the reader's session, which the browser adds. The page never sees it.
@@ -31,6 +31,8 @@ async function ask(path: string, signal?: AbortSignal): Promise<Response> {
     throw new Unanswered('away', CONSOLE_TEXTS.away);
   }
   if (response.ok) return response;
+  // The service's own words are about tokens, which a reader never sees.
+  if (response.status === 401) throw new Unanswered('signed_out', CONSOLE_TEXTS.expired);
   const body: unknown = await response.json().catch(() => undefined);
   const isLate = memberOf(body, 'error') === 'not_ready';
   const reason = isLate ? 'not_ready' : (REASONS[response.status] ?? 'refused');

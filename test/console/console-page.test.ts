@@ -292,6 +292,19 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
       expect(await page.getByRole('link', { name: 'Sign in' }).getAttribute('href')).toContain('return_to=');
     }));
 
+  it('says so when the session ends while the page lies open, and checks nothing then', () =>
+    visit(
+      async (_, page) => {
+        await found(page, '3 events');
+        await page.context().clearCookies();
+        await page.getByRole('button', { name: 'Check the evidence' }).click();
+        await page.locator('.banner.unreadable').filter({ hasText: 'Your sign-in has ended' }).waitFor();
+        await page.getByRole('button', { name: 'Back to the search' }).click();
+        await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+      },
+      { query: `?conversation=${SUBJECT}` },
+    ));
+
   it('is used by keyboard', () =>
     visit(
       async (_, page) => {

@@ -1,0 +1,26 @@
+import { CONSOLE_TEXTS } from './console-texts.js';
+import type { Unanswered } from './session-reader.js';
+
+interface SignInProps {
+  /** Why the service did not answer. */
+  readonly fault: Unanswered;
+  /** Whether the page was just opened; otherwise a session has ended. */
+  readonly isFirst?: boolean;
+}
+
+/** The way back in, for a reader whom the service does not know; for another fault what it said. */
+export function SignIn({ fault, isFirst = false }: SignInProps) {
+  if (fault.reason !== 'signed_out') return isFirst ? <p class="banner unreadable">{fault.message}</p> : null;
+  const here = location.pathname + location.search;
+  return (
+    <section class="card">
+      <h2>{CONSOLE_TEXTS.signedOut}</h2>
+      <p>{isFirst ? CONSOLE_TEXTS.signedOutHelp : CONSOLE_TEXTS.expired}</p>
+      <p class="choose">
+        <a class="button" href={`/console/sign-in?return_to=${encodeURIComponent(here)}`}>
+          {CONSOLE_TEXTS.signIn}
+        </a>
+      </p>
+    </section>
+  );
+}
