@@ -87,6 +87,8 @@ function changed(bundle: Uint8Array, change: (files: Record<string, Uint8Array>)
   const opened: Record<string, Uint8Array> = unzipSync(bundle);
   const { operations } = readBundleIndex(opened[INDEX_PATH]!);
   delete opened[INDEX_PATH];
+  // The page has the files as they were, and would refuse every change.
+  delete opened['index.html'];
   change(opened);
   return zipSync({ ...opened, [INDEX_PATH]: encodeBundleIndex(bundleIndex(opened, operations)) });
 }
