@@ -69,14 +69,24 @@ function shapeError(key: PublicJwk, signature: Uint8Array): VerificationError | 
 
 /** Whether a key goes by this kid: its thumbprint, or the kid it was given, as text or as base64url of bytes. */
 export function keyHasKid(key: PublicJwk, kid: Uint8Array): boolean {
-  if (equalBytes(keyThumbprint(key), kid)) return true;
-  if (key.kid === undefined) return false;
-  if (equalBytes(utf8(key.kid), kid)) return true;
+  const names = knownNames.get(key) ?? kidsOf(key);
+  knownNames.set(key, names);
+  return names.some((name) => equalBytes(name, kid));
+}
+
+/** A verifier looks through the same few keys for every message. */
+const knownNames = new WeakMap<PublicJwk, readonly Uint8Array[]>();
+
+function kidsOf(key: PublicJwk): Uint8Array[] {
+  const names = [keyThumbprint(key)];
+  if (key.kid === undefined) return names;
+  names.push(utf8(key.kid));
   try {
-    return equalBytes(fromBase64(key.kid), kid);
+    names.push(fromBase64(key.kid));
   } catch {
-    return false;
+    // Not base64url: the kid is text.
   }
+  return names;
 }
 
 function checkCritical(sign1: Sign1, check: Sign1Check): void {

@@ -92,8 +92,9 @@ function textOf(part: object): string {
   return text;
 }
 
-function distinct<Part extends object>(parts: readonly Part[]): Part[] {
-  if (parts.length < 2) return [...parts];
+/** @param shortOf a text that equal parts share: only parts that share it are written out and compared */
+function distinct<Part extends object>(parts: readonly Part[], shortOf: (part: Part) => string): Part[] {
+  if (parts.length < 2 || new Set(parts.map(shortOf)).size === parts.length) return [...parts];
   return [...new Map(parts.map((part) => [textOf(part), part])).values()];
 }
 
@@ -103,10 +104,22 @@ function distinct<Part extends object>(parts: readonly Part[]): Part[] {
  */
 export function createVerdict(...findings: readonly Partial<Findings>[]): Verdict {
   const parts: Findings = {
-    claims: distinct(findings.flatMap(({ claims = [] }) => claims)),
-    contradictions: distinct(findings.flatMap(({ contradictions = [] }) => contradictions)),
-    notCovered: distinct(findings.flatMap(({ notCovered = [] }) => notCovered)),
-    missing: distinct(findings.flatMap(({ missing = [] }) => missing)),
+    claims: distinct(
+      findings.flatMap(({ claims = [] }) => claims),
+      ({ kind, piece }) => `${kind} ${piece}`,
+    ),
+    contradictions: distinct(
+      findings.flatMap(({ contradictions = [] }) => contradictions),
+      ({ code, piece, detail }) => `${code} ${piece} ${detail}`,
+    ),
+    notCovered: distinct(
+      findings.flatMap(({ notCovered = [] }) => notCovered),
+      ({ piece, why, detail }) => `${why} ${piece} ${detail}`,
+    ),
+    missing: distinct(
+      findings.flatMap(({ missing = [] }) => missing),
+      ({ what, detail }) => `${what} ${detail}`,
+    ),
   };
   return { outcome: outcomeOf(parts), ...parts };
 }
