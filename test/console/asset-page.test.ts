@@ -116,6 +116,7 @@ describe.skipIf(!chromiumPath)('the page of a public asset', { timeout: 120_000 
       await press(open);
       await open.trust(running.service.rootFingerprint);
       await open.page.locator('.banner.verified').waitFor();
+      await open.picture('asset');
       for (const details of await open.page.locator('details').all())
         await details.evaluate((element) => element.setAttribute('open', ''));
       expect(await open.barriers()).toEqual([]);

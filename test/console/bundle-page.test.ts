@@ -89,12 +89,14 @@ describe.skipIf(!chromiumPath)('the page of a bundle, opened from a disk', { tim
       async (open) => {
         await open.trust(fingerprint);
         await open.page.locator('.banner.verified').waitFor();
+        await open.picture('bundle');
         for (const details of await open.page.locator('details').all())
           await details.evaluate((element) => element.setAttribute('open', ''));
         await open.page.setViewportSize({ width: 320, height: 640 });
         expect(await open.barriers()).toEqual([]);
         const width = await open.page.evaluate<number>('document.documentElement.scrollWidth');
         expect(width).toBeLessThanOrEqual(320);
+        await open.picture('bundle');
         expect(await open.page.locator('img').count()).toBe(0);
       },
       theme,
@@ -114,6 +116,7 @@ describe.skipIf(!chromiumPath)('the page of a bundle, opened from a disk', { tim
       expect(text).toMatch(/key [0-9a-f]{64}/);
       expect(text).toContain(`vcon-archivist verify --root ${fingerprint} index.html`);
       expect(await open.page.locator('.screen').isVisible()).toBe(false);
-      if (process.env['REPORT_PDF']) await open.page.pdf({ path: process.env['REPORT_PDF'], format: 'A4' });
+      const folder = process.env['TEST_SCREENSHOTS'];
+      if (folder) await open.page.pdf({ path: `${folder}/report.pdf`, format: 'A4' });
     }));
 });

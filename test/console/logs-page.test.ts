@@ -139,14 +139,11 @@ describe.skipIf(!chromiumPath)('the page of the statement logs', { timeout: 120_
       for (const details of await open.page.locator('details').all())
         await details.evaluate((element) => element.setAttribute('open', ''));
       expect(await open.barriers()).toEqual([]);
+      await open.picture('logs');
       await open.page.setViewportSize({ width: 320, height: 640 });
       expect(await open.barriers()).toEqual([]);
       expect(await open.page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
-      if (process.env['LOGS_PNG'])
-        await open.page.screenshot({ path: `${process.env['LOGS_PNG']}-${colorScheme}-narrow.png`, fullPage: true });
-      await open.page.setViewportSize({ width: 1000, height: 800 });
-      if (process.env['LOGS_PNG'])
-        await open.page.screenshot({ path: `${process.env['LOGS_PNG']}-${colorScheme}.png`, fullPage: true });
+      await open.picture('logs');
     }, colorScheme),
   );
 });

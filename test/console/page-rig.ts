@@ -34,6 +34,8 @@ export interface OpenPage {
   outcome(): Promise<string>;
   /** The verdict that the page saves as JSON. */
   verdict(): Promise<ShownVerdict>;
+  /** Keeps a picture of the whole page in the folder TEST_SCREENSHOTS, if there is one (`npm run screenshots`). */
+  picture(name: string): Promise<void>;
   /** What axe finds. */
   barriers(): Promise<string[]>;
   close(): Promise<void>;
@@ -101,6 +103,11 @@ async function openPage(browser: Browser, url: string, options: BrowserContextOp
         page.getByRole('button', { name: 'Save the result' }).click(),
       ]);
       return JSON.parse(readFileSync(await download.path(), 'utf8')) as ShownVerdict;
+    },
+    async picture(name) {
+      const folder = process.env['TEST_SCREENSHOTS'];
+      const path = join(folder ?? '', `${name}-${options.colorScheme}-${page.viewportSize()?.width}.png`);
+      if (folder) await page.screenshot({ path, fullPage: true });
     },
     async barriers() {
       // Trusted Types forbid a script from text; the browser's own protocol may still run one.

@@ -202,12 +202,14 @@ describe.skipIf(!chromiumPath)('the verifier in a browser', { timeout: 120_000 }
         expect(await open.barriers()).toEqual([]);
         await open.give(bundlePath, rig.file('wrong.json', '{"vcon":"0.3.0","uuid":"2","parties":[]}'));
         await open.outcome();
+        await open.picture('verify-refused');
         await open.page.getByText('More to compare with').click();
         expect(await open.barriers()).toEqual([]);
         await open.page.getByRole('button', { name: 'Remove wrong.json' }).click();
         await open.page.locator('.banner.incomplete').waitFor();
         await open.trust(fingerprint);
         await open.page.locator('.banner.verified').waitFor();
+        await open.picture('verify');
         for (const details of await open.page.locator('details').all())
           await details.evaluate((element) => element.setAttribute('open', ''));
         expect(await open.barriers()).toEqual([]);
