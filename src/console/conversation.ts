@@ -11,6 +11,7 @@ export interface Wanted {
 
 /** More events of one conversation than this are not shown at once. */
 const MOST = 2000;
+const PAGE = 1000;
 const NOTHING = readQuery(new URLSearchParams());
 
 /** The page on which an event is shown with what belongs to it. */
@@ -23,7 +24,8 @@ export function placeOf({ history, subject, identity }: RecordedEvent): Wanted {
 
 /** Reads all events of it, the oldest first. A conversation has those of its successors too. @throws {Unanswered} */
 export async function readConversation({ kind, id }: Wanted, read: ReadJson): Promise<EventPage> {
-  if (kind !== 'conversation') return oldestFirst(await eventStream(sourcesOf({ ...NOTHING, text: id }), read)(MOST));
+  if (kind !== 'conversation')
+    return oldestFirst(await eventStream(sourcesOf({ ...NOTHING, text: id }, PAGE), read)(MOST));
   const own = await eventStream(ofSubject(id, true), read)(MOST);
   // An event that ends a conversation names its subject, but not always the history that it belongs to.
   const others = [...new Set(own.events.map(({ subject }) => subject))].filter(
@@ -36,7 +38,10 @@ export async function readConversation({ kind, id }: Wanted, read: ReadJson): Pr
 
 function ofSubject(subject: string, withHistory: boolean): Source[] {
   return ['subject', ...(withHistory ? ['vcon_history'] : [])].map((name) => ({
-    path: `/archivist/v2/assets/-/events?${new URLSearchParams([[`event_attributes.${name}`, subject]])}`,
+    path: `/archivist/v2/assets/-/events?${new URLSearchParams([
+      [`event_attributes.${name}`, subject],
+      ['page_size', String(PAGE)],
+    ])}`,
     isList: true,
   }));
 }

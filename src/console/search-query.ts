@@ -56,9 +56,12 @@ export function writeQuery({ text, operation, since, until, status, hashes }: Se
   return String(new URLSearchParams([...given, ...hashes.map((hash) => ['hash', hash])]));
 }
 
-/** The requests that find it: an event belongs to the answer if any of them finds it. */
-export function sourcesOf(query: SearchQuery): Source[] {
-  const filters = filtersOf(query);
+/**
+ * The requests that find it: an event belongs to the answer if any of them finds it.
+ * @param pageSize how many events a list answers at once
+ */
+export function sourcesOf(query: SearchQuery, pageSize: number): Source[] {
+  const filters: [string, string][] = [...filtersOf(query), ['page_size', String(pageSize)]];
   const events = (...attributes: readonly (readonly [string, string])[]): Source =>
     list('-', [...attributes, ...filters]);
   const ofEvent = (names: readonly string[], value: string) =>

@@ -38,7 +38,7 @@ export function useSearch(query: SearchQuery, key: string) {
   useEffect(() => {
     const stopped = new AbortController();
     const begin = () => {
-      const sources: readonly Source[] = sourcesOf(query);
+      const sources: readonly Source[] = sourcesOf(query, PAGE);
       const next = eventStream(sources, (path) => readJson(path, stopped.signal));
       current.current = next;
       load(next, []).catch((error: unknown) => {
