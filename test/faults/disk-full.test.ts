@@ -10,7 +10,7 @@ import { type PrivateServer, postgresPrograms, privatePostgres } from './private
 
 const MEGABYTE = 1024 * 1024;
 const PROGRAMS = postgresPrograms();
-const WITHIN_MS = 180_000;
+const WITHIN_MS = 300_000;
 
 /** Sends creates until one is refused because the disk of this is full. */
 async function refusedFor(service: RunningProcess, journal: Journal, use: string): Promise<void> {

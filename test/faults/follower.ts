@@ -17,7 +17,7 @@ import { examineTransparentStatement } from '../../src/core/verify/verify-transp
 import type { Deployment } from './deployment.js';
 import { type Entry, isPublic, type Journal, sideBySide, until } from './journal.js';
 
-const CONFIRMED_WITHIN_MS = 60_000;
+const CONFIRMED_WITHIN_MS = 150_000;
 /** The second holds the statement, its receipt in the statement log, and the first in the draft's form. */
 const PROOFS = ['receipt', 'transparent-statement'];
 
