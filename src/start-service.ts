@@ -10,6 +10,7 @@ import { signInRoutes } from './iam/sign-in/sign-in-routes.js';
 import { forgetUnlimited } from './iam/tenancies/quota.js';
 import { createBacklog } from './ledger/backlog.js';
 import { watchHaltedLogs } from './ledger/halted/watch-halted-logs.js';
+import type { LogRef } from './ledger/log.js';
 import type { Ledger } from './ledger/round.js';
 import type { Clock } from './platform/clock.js';
 import type { Config } from './platform/config.js';
@@ -26,6 +27,7 @@ import { apiReferenceRoutes } from './service/api-reference/api-reference-routes
 import { routeGroups } from './service/api-routes.js';
 import { startBackgroundJobs } from './service/background-jobs.js';
 import { consolePageRoutes } from './service/console-page-routes.js';
+import { announceSeals } from './service/ledger-report.js';
 import { listenTls } from './service/listen-tls.js';
 import { metricsRoute } from './service/metrics-route.js';
 import { type Base, type Closers, createServiceLedger, openBase, type ServiceOverrides } from './service/open-base.js';
@@ -98,9 +100,10 @@ async function startParts(
 ): Promise<RunningService> {
   const base = await openBase(config, overrides, closers);
   const { database, queues, ids, clock, open } = base;
-  const here = createServiceLedger(config, base, base.metrics);
+  const report = { metrics: base.metrics, published: announceSeals(base.announcements) };
+  const here = createServiceLedger(config, base, report);
   const apart = config.role === 'all' && database.engine === 'PostgreSQL';
-  const ledger = (apart && overrides.ledgerThread?.(config, here, base.metrics, base.disk.report)) || here;
+  const ledger = (apart && overrides.ledgerThread?.(config, here, report, base.disk.report)) || here;
   // The thread loads its modules while this one starts the rest.
   const ledgerStarted = config.role === 'all' || config.role === 'ledger' ? ledger.start() : Promise.resolve();
   closers.push(async () => {
@@ -190,7 +193,8 @@ async function startServer(
       ? await cosignedCheckpoints(config, { database, ...open })
       : async () => undefined,
   };
-  const scitt = registrationDeps({ ...base, publicUrl, deployment, writer });
+  const wanted = ({ tenantId, logId }: LogRef) => ledger.nudge(tenantId, logId, true);
+  const scitt = registrationDeps({ ...base, publicUrl, deployment, writer, wanted });
   closers.push(async () => scitt.receipts.close());
   const payloadHash = await openPayloadHash({ ...base, config, scitt, keyring, nudge, halted: halted.has, closers });
   const limiter = openLimiter(config, base, closers);

@@ -14,19 +14,24 @@ interface CommitNudge {
   /**
    * Never fails and never waits. Without a ledger here, queues one job per log, and one more if that log's job is
    * running.
+   * @param urgent whether a caller waits; only a ledger in this process learns of it
    */
-  nudge(log: LogRef): void;
+  nudge(log: LogRef, urgent?: boolean): void;
   /** Handles the jobs in this process. @param round must not reject */
-  listen(round: (log: LogRef) => Promise<void>): Promise<void>;
+  listen(round: Round): Promise<void>;
   close(): Promise<void>;
 }
+
+type Round = (log: LogRef, urgent: boolean) => Promise<void>;
 
 export function createCommitNudge(backend: QueueBackend, logger: Logger): CommitNudge {
   const queue = backend.queue(QUEUE);
   const timers = new Map<string, NodeJS.Timeout>();
-  const turns = new Map<string, NodeJS.Immediate>();
+  /** Logs that were nudged in this turn of the event loop. */
+  const nudged = new Map<string, { readonly log: LogRef; readonly urgent: boolean }>();
+  let turn: NodeJS.Immediate | undefined;
   let worker: ReturnType<QueueBackend['worker']> | undefined;
-  let here: ((log: LogRef) => Promise<void>) | undefined;
+  let here: Round | undefined;
 
   function enqueue(log: LogRef): void {
     queue
@@ -38,14 +43,15 @@ export function createCommitNudge(backend: QueueBackend, logger: Logger): Commit
       .catch((error: unknown) => logger.warn({ err: error }, 'the queue accepts no jobs: the sweep does the work'));
   }
 
-  /** Entries that are accepted in the same turn of the event loop share one round. */
-  function runSoon(round: (log: LogRef) => Promise<void>, log: LogRef): void {
-    if (turns.has(log.logId)) return;
-    const run = (): void => {
-      turns.delete(log.logId);
-      void round(log);
-    };
-    turns.set(log.logId, setImmediate(run));
+  /** Entries that are accepted in the same turn of the event loop share one round; urgent rounds begin first. */
+  function runSoon(round: Round, log: LogRef, urgent: boolean): void {
+    nudged.set(log.logId, { log, urgent: urgent || nudged.get(log.logId)?.urgent === true });
+    turn ??= setImmediate(() => {
+      turn = undefined;
+      const all = [...nudged.values()].sort((one, other) => Number(other.urgent) - Number(one.urgent));
+      nudged.clear();
+      for (const each of all) void round(each.log, each.urgent);
+    });
   }
 
   function enqueueSoon(log: LogRef): void {
@@ -58,20 +64,20 @@ export function createCommitNudge(backend: QueueBackend, logger: Logger): Commit
   }
 
   return {
-    nudge(log) {
+    nudge(log, urgent = false) {
       // A job would come back to this process, or to another one that is no closer to the rows.
-      if (here) runSoon(here, log);
+      if (here) runSoon(here, log, urgent);
       else enqueueSoon(log);
     },
     async listen(round) {
       here = round;
-      worker = backend.worker(QUEUE, (job) => round(job.data as LogRef), { concurrency: 4 });
+      worker = backend.worker(QUEUE, (job) => round(job.data as LogRef, false), { concurrency: 4 });
     },
     async close() {
       for (const timer of timers.values()) clearTimeout(timer);
       timers.clear();
-      for (const turn of turns.values()) clearImmediate(turn);
-      turns.clear();
+      if (turn) clearImmediate(turn);
+      nudged.clear();
       await worker?.close();
     },
   };

@@ -11,10 +11,11 @@ import type { LedgerContext } from './ledger-context.js';
 import type { LogState } from './log.js';
 import { LeaseLost } from './log-inconsistent.js';
 import { logSigner } from './log-keys.js';
-import { boundIdleTime, swapGrown } from './log-store.js';
+import { enterSequencer, swapGrown } from './log-store.js';
 import { appendNodes, openPageOf } from './node-page-store.js';
 import type { SealMemory } from './seal-memory.js';
 import { insertPeakReceipts, insertSeal } from './seal-store.js';
+import { type SealedBatch, sealedBatch } from './sealed-batch.js';
 import { selfCheck } from './self-check.js';
 import { type SignedState, signState } from './sign-state.js';
 import { signStatements } from './sign-statements.js';
@@ -103,7 +104,7 @@ async function sealGrowth(
 async function storeGrowth(tx: Tx, context: LedgerContext, growth: Growth): Promise<void> {
   const { frontier, placed, statements, tree, next, signed, taken } = growth;
   const { log } = frontier;
-  const swapped = Promise.all([boundIdleTime(tx), swapGrown(tx, log, next)]);
+  const swapped = Promise.all([enterSequencer(tx), swapGrown(tx, log, next)]);
   const stored = Promise.all([
     insertStatements(tx, statements),
     appendNodes(tx, log, log.size, frontier.openPage, tree.nodes),
@@ -127,6 +128,20 @@ async function storeGrowth(tx: Tx, context: LedgerContext, growth: Growth): Prom
   await context.failpoints.reach('seal.inside');
 }
 
+function coveredEntries({ frontier, placed, tree, next, signed }: Growth): SealedBatch | undefined {
+  const { log, peaks } = frontier;
+  if (log.structure !== 'RFC9162_SHA256') return undefined;
+  return sealedBatch({
+    entryIds: placed.map(({ row }) => row.entryId),
+    firstLeaf: log.leaves,
+    leaves: next.leaves,
+    signedRoot: signed.seal.signed,
+    sizeBefore: log.size,
+    peaksBefore: peaks,
+    nodes: tree.nodes,
+  });
+}
+
 function grownFrontier({ frontier, tree, next, signed }: Growth): Frontier {
   const { seal, newPeakReceipts } = signed;
   const standing = new Set(peakIndices(next.size));
@@ -145,8 +160,8 @@ function grownFrontier({ frontier, tree, next, signed }: Growth): Frontier {
  * Commits and seals a batch in one transaction: signs its statements, assigns strictly rising idtimestamps, stores
  * statements, leaves, nodes and the seal over them, and removes the entries from the intake. The seal is signed before,
  * outside any transaction, and is discarded if the log has changed since the frontier was read; nobody sees a seal that
- * is not stored (docs/design/README.md#one-operation). Resolves with the frontier as it is then, not yet published;
- * with the same one if nothing could be committed.
+ * is not stored (docs/design/README.md#one-operation). Resolves with the frontier as it is then, not yet published, and
+ * with the batch of an RFC 9162 log; with the same frontier if nothing could be committed.
  * @throws {LeaseLost} if this holder no longer holds the log
  * @throws {LogInconsistent} if the new seal does not prove its last leaf
  */
@@ -155,7 +170,7 @@ export async function growLog(
   memory: SealMemory,
   frontier: Frontier,
   batch: WaitingBatch,
-): Promise<Frontier> {
+): Promise<{ readonly frontier: Frontier; readonly sealed?: SealedBatch | undefined }> {
   const { log } = frontier;
   await context.failpoints.reach('sign.before');
   const signedStatements = await signStatements(context, batch.unsigned);
@@ -168,7 +183,7 @@ export async function growLog(
   const taken = [...batch.done, ...committed];
   if (placed.length === 0) {
     if (taken.length > 0) await context.database.inTransaction('system', (tx) => deleteIntake(tx, log, taken));
-    return frontier;
+    return { frontier };
   }
   const statements = signedStatements.filter(({ eventId }) => committed.has(eventId));
   const growth = { frontier, placed, statements, taken, ...(await sealGrowth(context, frontier, placed)) };
@@ -177,5 +192,5 @@ export async function growLog(
   if (statements.length > 0) await context.failpoints.reach('sign.after');
   await context.failpoints.reach('commit.after');
   await context.failpoints.reach('seal.after');
-  return grownFrontier(growth);
+  return { frontier: grownFrontier(growth), sealed: coveredEntries(growth) };
 }

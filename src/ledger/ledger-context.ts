@@ -8,6 +8,7 @@ import type { Database } from '../platform/postgres/database.js';
 import type { Failpoints } from './failpoints.js';
 import type { LeafSource, StatementSource } from './leaf-source.js';
 import type { LogRef } from './log.js';
+import type { SealedBatch } from './sealed-batch.js';
 
 /** The inputs of the ledger's operations. */
 export interface LedgerContext {
@@ -18,8 +19,11 @@ export interface LedgerContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly failpoints: Failpoints;
-  /** Called when a seal of the log is published: it can back receipts from now on. Must not throw. */
-  readonly published: (log: LogRef) => void;
+  /**
+   * Called when a seal of the log is published: it can back receipts from now on. Must not throw.
+   * @param batch of an RFC 9162 log, if this process has committed it just now
+   */
+  readonly published: (log: LogRef, batch?: SealedBatch) => void;
   readonly leafSource: LeafSource;
   readonly statementSource: StatementSource;
   /** Claim 1 of seals and receipts. */

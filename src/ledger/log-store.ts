@@ -98,21 +98,17 @@ export async function takeLease(
 }
 
 /**
- * Lets the database abort this transaction if its holder stops inside it, for example because of a signal: otherwise
- * its row locks would block the next holder for ever.
+ * Settings of the sequencer's transactions. The database aborts the transaction if its holder stops inside it, for
+ * example because of a signal: otherwise its row locks would block the next holder for ever. It reads by keys and in the
+ * order of an index: a batch knows every row that it wants, and the statistics of tables that fill and empty within
+ * seconds mislead the planner. For the same reason plans may be used again.
  */
-export async function boundIdleTime(tx: Tx): Promise<void> {
-  await tx.query(`SELECT set_config('idle_in_transaction_session_timeout', $1, true)`, [`${LEASE_SECONDS}s`]);
-}
-
-/**
- * Makes the rest of this transaction read by keys and in the order of an index: a batch knows every row that it wants,
- * and the statistics of tables that fill and empty within seconds mislead the planner.
- */
-export async function readByKey(tx: Tx): Promise<void> {
+export async function enterSequencer(tx: Tx): Promise<void> {
   await tx.query(
-    `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
-            set_config('enable_sort', 'off', true)`,
+    `SELECT set_config('idle_in_transaction_session_timeout', $1, true), set_config('enable_seqscan', 'off', true),
+            set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true),
+            set_config('plan_cache_mode', 'auto', true)`,
+    [`${LEASE_SECONDS}s`],
   );
 }
 

@@ -1,16 +1,18 @@
 import type { LedgerContext } from './ledger-context.js';
 import type { LogState } from './log.js';
 import { LeaseLost, LogInconsistent } from './log-inconsistent.js';
-import { boundIdleTime, leasedLog, swapPublished } from './log-store.js';
+import { enterSequencer, leasedLog, swapPublished } from './log-store.js';
 import type { MassifFiles } from './massif-files.js';
 import { checkNoLaterSeal, sealObjectBytes, sealObjectKey } from './seal-object.js';
 import { findSeal, type SealRow } from './seal-store.js';
+import type { SealedBatch } from './sealed-batch.js';
 
 /**
  * Publishes the last seal of a log in three steps: under its number, which is create-only; as the files that clients
  * read; in the log's row. From then on it can back receipts. Every step is idempotent, so the next round finishes what
  * a crash interrupts. Resolves with the log as it is then.
  * @param lease what becomes of the lease with the last step
+ * @param batch what the seal was the first to cover, for those who wait for its receipts
  * @throws {LeaseLost} if this holder no longer holds the log
  * @throws {LogInconsistent} if the object store has a different seal under this number, or a later one
  */
@@ -20,6 +22,7 @@ export async function publishSeal(
   log: LogState,
   seal: SealRow,
   lease: 'renewed' | 'ended' = 'renewed',
+  batch?: SealedBatch,
 ): Promise<LogState> {
   await context.failpoints.reach('publish.before');
   await checkNoLaterSeal(context.objectStore, log);
@@ -31,14 +34,14 @@ export async function publishSeal(
   await context.failpoints.reach('publish.files');
   try {
     await context.database.inTransaction('system', async (tx) => {
-      await Promise.all([boundIdleTime(tx), swapPublished(tx, log, lease)]);
+      await Promise.all([enterSequencer(tx), swapPublished(tx, log, lease)]);
       await context.failpoints.reach('publish.inside');
     });
   } catch (error) {
     if (error instanceof LeaseLost && log.structure === 'MMR_SHA256') await files.putNewer(context, log, seal);
     throw error;
   }
-  context.published(log);
+  context.published({ tenantId: log.tenantId, logId: log.logId }, batch);
   await context.failpoints.reach('publish.after');
   return { ...log, publishedNumber: log.sealNumber, publishedSize: log.sealedSize };
 }

@@ -4,8 +4,12 @@ import type { Announcements } from '../platform/postgres/announcements.js';
 import type { Database } from '../platform/postgres/database.js';
 import type { LogRef } from './log.js';
 import { statementReceipts } from './receipts.js';
+import { batchReceipts, type SealedBatch } from './sealed-batch.js';
 
-/** The channel on which ledgers announce the id of a log that has a new published seal. */
+/**
+ * The channel on which ledgers announce the id of a log that has a new published seal; in their own process together
+ * with the `SealedBatch`.
+ */
 export const SEAL_PUBLISHED = 'seal_published';
 
 /** An announcement can be lost: without one, waiting callers look after this time. */
@@ -58,11 +62,16 @@ interface Sleeper {
   wake(): void;
 }
 
-/** One transaction serves all waiting callers of a log: it reads their receipts together after each published seal. */
+/**
+ * Receipts of what this process has sealed are made without a query. Otherwise one transaction serves all waiting callers
+ * of a log: it reads their receipts together after each published seal.
+ */
 export function createReceiptWatch(deps: {
   readonly database: Database;
   readonly announcements: Announcements;
   readonly logger: Logger;
+  /** Called when a caller begins to wait for a new entry of this log. Must not throw. */
+  readonly wanted: (log: LogRef) => void;
   /** How long waiting callers rely on announcements; half a second unless told. */
   readonly lookAfterMs?: number;
 }): ReceiptWatch {
@@ -76,9 +85,13 @@ export function createReceiptWatch(deps: {
   /** How many announcements this process has heard, of any log. */
   let heard = 0;
 
-  const stop = deps.announcements.hear(SEAL_PUBLISHED, (logId) => {
+  const stop = deps.announcements.hear(SEAL_PUBLISHED, (logId, batch) => {
     heard += 1;
-    for (const queue of queues.values()) if (logId === undefined || logId === queue.log.logId) look(queue);
+    for (const queue of queues.values()) {
+      if (logId !== undefined && logId !== queue.log.logId) continue;
+      if (batch) settleFrom(queue, batch as SealedBatch);
+      else look(queue);
+    }
     for (const sleeper of sleepers) if (logId === undefined || sleeper.logIds.includes(logId)) sleeper.wake();
   });
 
@@ -100,6 +113,20 @@ export function createReceiptWatch(deps: {
       const receipt = found.get(each.entryId);
       if (receipt) each.settle(receipt);
     }
+  }
+
+  /** Who waits for another entry waits for a later seal, which is announced as well. */
+  function settleFrom(queue: Queue, batch: SealedBatch): void {
+    const receiptOf = batchReceipts(batch);
+    const made = new Map<string, Uint8Array>();
+    for (const each of [...queue.waiting]) {
+      const receipt = made.get(each.entryId) ?? receiptOf(each.entryId);
+      if (!receipt) continue;
+      made.set(each.entryId, receipt);
+      kept.set(keyOf(queue.log, each.entryId), receipt);
+      each.settle(receipt);
+    }
+    leave(queue);
   }
 
   /** Looks now, or again after the look under way. */
@@ -164,10 +191,16 @@ export function createReceiptWatch(deps: {
     receipt: (log, entryId, withinMs) => wait(log, entryId, withinMs, true),
     follow(log) {
       const before = heard;
-      return { receipt: (entryId, withinMs) => wait(log, entryId, withinMs, heard !== before) };
+      return {
+        receipt(entryId, withinMs) {
+          deps.wanted(log);
+          return wait(log, entryId, withinMs, heard !== before);
+        },
+      };
     },
     nextSeal: (logs, withinMs) =>
       new Promise((resolve) => {
+        for (const log of logs) deps.wanted(log);
         const wake = (): void => {
           clearTimeout(late);
           sleepers.delete(sleeper);

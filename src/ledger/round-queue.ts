@@ -1,38 +1,94 @@
 import type { LogRef } from './log.js';
 
+/**
+ * How soon a round begins. `urgent`: a caller waits for its seal. `soon`: as soon as its turn comes. `paced`: after a
+ * pause as long as the log's last round took, and not beside urgent rounds, so that a busy service works on larger
+ * batches.
+ */
+export type Haste = 'urgent' | 'soon' | 'paced';
+
 /** Schedules rounds: never two at once for one log, and a limited number for different logs. */
 interface RoundQueue {
   /** Resolves when a round that began after this call has ended with no work left; rejects with the round's error. */
-  run(log: LogRef): Promise<void>;
+  run(log: LogRef, haste: Haste): Promise<void>;
   /** Starts no more rounds and resolves when the running ones have ended. */
   close(): Promise<void>;
 }
 
+/** A paced round waits no longer than this for its pause and for urgent ones; urgent ones are put first by as much. */
+const MOST_PAUSE_MS = 100;
+/** Paced rounds begin this long after the last urgent one: the next urgent one often follows at once. */
+const QUIET_MS = 10;
+
 interface Pending {
   readonly log: LogRef;
+  haste: Haste;
+  readonly sinceMs: number;
   readonly done: Promise<void>;
   readonly resolve: () => void;
   readonly reject: (reason: unknown) => void;
 }
 
-function pending(log: LogRef): Pending {
+function pending(log: LogRef, haste: Haste, sinceMs: number): Pending {
   let [resolve, reject]: [() => void, (reason: unknown) => void] = [() => {}, () => {}];
   const done = new Promise<void>((fulfil, refuse) => {
     [resolve, reject] = [fulfil, refuse];
   });
-  return { log, done, resolve, reject };
+  return { log, haste, sinceMs, done, resolve, reject };
 }
 
-/** @param round runs one round and returns whether work is left */
-export function createRoundQueue(parallel: number, round: (log: LogRef) => Promise<boolean>): RoundQueue {
+const HASTES: readonly Haste[] = ['paced', 'soon', 'urgent'];
+const sooner = (one: Haste, other: Haste): Haste => (HASTES.indexOf(one) < HASTES.indexOf(other) ? other : one);
+
+/** Tells when paced rounds may begin. */
+interface Pace {
+  ended(key: string, haste: Haste, begunMs: number): void;
+  /** The moment from which this round may begin; the earliest goes first. It may become earlier or later. */
+  dueMs(key: string, asked: Pending, urgentRuns: boolean): number;
+}
+
+function createPace(nowMs: () => number): Pace {
+  /** The end of each log's pause, while it lasts. */
+  const pauses = new Map<string, number>();
+  let quietMs = 0;
+
+  return {
+    ended(key, haste, begunMs) {
+      const now = nowMs();
+      const tookMs = now - begunMs;
+      pauses.set(key, now + tookMs);
+      if (haste === 'urgent') quietMs = now + Math.max(QUIET_MS, tookMs);
+      if (pauses.size > 1_000) for (const [each, until] of pauses) if (until < now) pauses.delete(each);
+    },
+    dueMs(key, { haste, sinceMs }, urgentRuns) {
+      if (haste === 'urgent') return sinceMs - MOST_PAUSE_MS;
+      if (haste === 'soon') return sinceMs;
+      const latest = sinceMs + MOST_PAUSE_MS;
+      return urgentRuns ? latest : Math.min(latest, Math.max(sinceMs, quietMs, pauses.get(key) ?? 0));
+    },
+  };
+}
+
+/**
+ * @param round runs one round and returns whether work is left
+ * @param nowMs a clock that never steps
+ */
+export function createRoundQueue(
+  parallel: number,
+  round: (log: LogRef) => Promise<boolean>,
+  nowMs: () => number,
+): RoundQueue {
   /** Rounds to start, by log, in the order of the requests. */
   const waiting = new Map<string, Pending>();
-  const running = new Map<string, Promise<void>>();
+  const running = new Map<string, { readonly haste: Haste; readonly ended: Promise<void> }>();
+  const pace = createPace(nowMs);
+  let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
   const keyOf = (log: LogRef): string => `${log.tenantId}/${log.logId}`;
 
   async function runOne(key: string, asked: Pending): Promise<void> {
+    const begunMs = nowMs();
     try {
       // Behind the others: a busy log waits for its turn like any other log.
       if ((await round(asked.log)) && !closed) again(key, asked);
@@ -41,39 +97,58 @@ export function createRoundQueue(parallel: number, round: (log: LogRef) => Promi
       asked.reject(error);
     } finally {
       running.delete(key);
+      pace.ended(key, asked.haste, begunMs);
       startSome();
     }
   }
 
+  /** More waits than one round takes: a pause would make no batch larger. */
   function again(key: string, asked: Pending): void {
     const other = waiting.get(key);
-    if (other) other.done.then(asked.resolve, asked.reject);
-    else waiting.set(key, asked);
+    if (!other) {
+      waiting.set(key, { ...asked, haste: sooner(asked.haste, 'soon'), sinceMs: nowMs() });
+      return;
+    }
+    other.haste = sooner(other.haste, 'soon');
+    other.done.then(asked.resolve, asked.reject);
   }
 
   function startSome(): void {
-    for (const [key, asked] of waiting) {
-      if (closed || running.size >= parallel) return;
-      if (running.has(key)) continue;
+    clearTimeout(timer);
+    if (closed || running.size >= parallel) return;
+    const urgentRuns = [...waiting.values(), ...running.values()].some(({ haste }) => haste === 'urgent');
+    const ordered = [...waiting]
+      .map(([key, asked]) => ({ key, asked, dueMs: pace.dueMs(key, asked, urgentRuns) }))
+      .filter(({ key }) => !running.has(key))
+      .sort((one, other) => one.dueMs - other.dueMs);
+    for (const { key, asked, dueMs } of ordered) {
+      if (running.size >= parallel) return;
+      const early = dueMs - nowMs();
+      if (early > 0) {
+        timer = setTimeout(startSome, Math.ceil(early));
+        return;
+      }
       waiting.delete(key);
-      running.set(key, runOne(key, asked));
+      running.set(key, { haste: asked.haste, ended: runOne(key, asked) });
     }
   }
 
   return {
-    run(log) {
+    run(log, haste) {
       if (closed) return Promise.reject(new Error('the ledger is stopped'));
       const key = keyOf(log);
-      const asked = waiting.get(key) ?? pending(log);
+      const asked = waiting.get(key) ?? pending(log, haste, nowMs());
+      asked.haste = sooner(asked.haste, haste);
       waiting.set(key, asked);
       startSome();
       return asked.done;
     },
     async close() {
       closed = true;
+      clearTimeout(timer);
       for (const asked of waiting.values()) asked.resolve();
       waiting.clear();
-      await Promise.all(running.values());
+      await Promise.all([...running.values()].map(({ ended }) => ended));
     },
   };
 }

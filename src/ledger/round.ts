@@ -7,7 +7,7 @@ import type { LedgerContext } from './ledger-context.js';
 import type { LogRef, LogState } from './log.js';
 import { createMassifFiles } from './massif-files.js';
 import { createRepeat } from './repeat.js';
-import { createRoundQueue } from './round-queue.js';
+import { createRoundQueue, type Haste } from './round-queue.js';
 import { type RoundState, runRound } from './run-round.js';
 import { createSealMemory } from './seal-memory.js';
 import { type LedgerLag, sequencerLag } from './sequencer-lag.js';
@@ -35,8 +35,11 @@ export interface LedgerMetrics {
 }
 
 export interface Ledger {
-  /** Reports that entries wait for a log. Never fails: a lost nudge costs at most a second. */
-  nudge(tenantId: string, logId: string): void;
+  /**
+   * Reports that entries wait for a log. Never fails: a lost nudge costs at most a second.
+   * @param urgent whether a caller waits for the seal: its round does not wait for others
+   */
+  nudge(tenantId: string, logId: string, urgent?: boolean): void;
   /**
    * Starts to work: on nudges, and once a second on all logs with pending rows. When this resolves, the logs that
    * contradict the object store are halted, unless another process holds them.
@@ -79,14 +82,14 @@ export function createLedger(deps: LedgerDeps): Ledger {
   // Only one process can open the embedded database: a lease of an earlier start is dead and need not be waited for.
   const holder = database.engine === 'embedded PostgreSQL' ? 'embedded' : deps.ids.uuid();
   const nudges = createCommitNudge(deps.queueBackend, logger);
-  const rounds = createRoundQueue(deps.parallelLogs, measuredRounds(deps, holder));
+  const rounds = createRoundQueue(deps.parallelLogs, measuredRounds(deps, holder), () => performance.now());
   const sweep = createRepeat(() => SWEEP_MS, sweepOnce);
 
   /** A failed round leaves its rows, and the next sweep finds them again. */
-  async function work(log: LogRef): Promise<void> {
+  async function work(log: LogRef, haste: Haste): Promise<void> {
     if (!deps.hasRoom()) return;
     try {
-      await rounds.run(log);
+      await rounds.run(log, haste);
     } catch (error) {
       logger.error({ err: error, tenantId: log.tenantId, logId: log.logId }, 'a round failed');
     }
@@ -98,14 +101,14 @@ export function createLedger(deps: LedgerDeps): Ledger {
   /** A round confirms each suspicion under the lease, and halts the log. */
   async function haltSuspects(): Promise<void> {
     suspects = await findSuspectLogs(deps, suspects);
-    await Promise.all(suspects.map(work));
+    await Promise.all(suspects.map((log) => work(log, 'soon')));
   }
 
   async function sweepOnce(): Promise<void> {
     try {
       if (suspects === undefined || suspects.length > 0) await haltSuspects();
       for (const log of await database.inTransaction('system', (tx) => logsWithWork(tx, holder, SWEEP_LOGS)))
-        void work(log);
+        void work(log, 'soon');
       metrics.lagged(await sequencerLag(database, clock.now()));
     } catch (error) {
       logger.error({ err: error }, 'the sweep failed');
@@ -113,12 +116,12 @@ export function createLedger(deps: LedgerDeps): Ledger {
   }
 
   return {
-    nudge: (tenantId, logId) => nudges.nudge({ tenantId, logId }),
+    nudge: (tenantId, logId, urgent = false) => nudges.nudge({ tenantId, logId }, urgent),
     async start() {
       await haltSuspects().catch((error: unknown) =>
         logger.error({ err: error }, 'the logs could not be compared with the object store; the sweep tries again'),
       );
-      await nudges.listen(work);
+      await nudges.listen((log, urgent) => work(log, urgent ? 'urgent' : 'paced'));
       sweep.start();
     },
     async stop() {
@@ -126,7 +129,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
       await sweep.stop();
       await rounds.close();
     },
-    runRound: (tenantId, logId) => rounds.run({ tenantId, logId }),
+    runRound: (tenantId, logId) => rounds.run({ tenantId, logId }, 'soon'),
     lag: () => sequencerLag(database, clock.now()),
   };
 }

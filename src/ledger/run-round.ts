@@ -6,12 +6,13 @@ import type { LedgerContext } from './ledger-context.js';
 import type { LogRef, LogState } from './log.js';
 import { ClockSkewed, LeaseLost, LogInconsistent } from './log-inconsistent.js';
 import { keyIdOf, logSigner } from './log-keys.js';
-import { boundIdleTime, haltLog, leasedLog, readByKey, releaseLease, takeLease } from './log-store.js';
+import { enterSequencer, haltLog, leasedLog, releaseLease, takeLease } from './log-store.js';
 import type { MassifFiles } from './massif-files.js';
 import { publishSeal, publishStoredSeal } from './publish-seal.js';
 import type { SealMemory } from './seal-memory.js';
 import { checkLastSealObject } from './seal-object.js';
 import { sealUnsealed } from './seal-unsealed.js';
+import type { SealedBatch } from './sealed-batch.js';
 import { readBatch, type WaitingBatch } from './waiting-batch.js';
 
 /** The round ends after this many batches, so that a busy log does not keep others waiting. */
@@ -58,7 +59,7 @@ async function leaseRound(state: RoundState, ref: LogRef): Promise<LeasedRound |
   const before = context.clock.now();
   let skew = 0;
   const round = await context.database.inTransaction('system', async (tx) => {
-    const [, , taken] = await Promise.all([boundIdleTime(tx), readByKey(tx), takeLease(tx, ref, holder)]);
+    const [, taken] = await Promise.all([enterSequencer(tx), takeLease(tx, ref, holder)]);
     if (!taken) return undefined;
     skew = Math.max(before - taken.databaseMs, taken.databaseMs - context.clock.now());
     const { log } = taken;
@@ -84,7 +85,7 @@ async function recoverFacts(state: RoundState, leased: LogState): Promise<Facts>
   const published = await publishStoredSeal(context, files, leased);
   const log = await publishStoredSeal(context, files, await sealUnsealed(context, memory, published));
   return context.database.inTransaction('system', async (tx) => {
-    const [, current] = await Promise.all([readByKey(tx), leasedLog(tx, log)]);
+    const [, current] = await Promise.all([enterSequencer(tx), leasedLog(tx, log)]);
     return readFacts(tx, state, current);
   });
 }
@@ -103,27 +104,32 @@ async function runBatches(state: RoundState, { log, facts }: LeasedRound): Promi
   await checkLastSealObject(context.objectStore, frontier.log, frontier.seal);
   for (let count = 1; batch.entries.length > 0; count += 1) {
     const before = frontier.log;
-    const grown = await growLog(context, state.memory, frontier, batch);
+    const { frontier: grown, sealed } = await growLog(context, state.memory, frontier, batch);
     if (grown.log.leaves > before.leaves) state.committed(Number(grown.log.leaves - before.leaves));
     cursors.passed(before, batch.entries.at(-1)!.entryId);
     const ends = !batch.more || count === BATCHES || keyIdOf(logSigner(context, before)) !== grown.keyId;
-    frontier = grown.log.leaves === before.leaves ? frontier : await publishGrown(state, grown, ends);
+    frontier = grown.log.leaves === before.leaves ? frontier : await publishGrown(state, grown, sealed, ends);
     if (ends) return { more: batch.more, released: frontier.log.leaves > before.leaves };
     batch = await nextBatch(state, frontier.log, batch.entries.at(-1)!.entryId);
   }
   return { more: false, released: false };
 }
 
-async function publishGrown(state: RoundState, grown: Frontier, ends: boolean): Promise<Frontier> {
+async function publishGrown(
+  state: RoundState,
+  grown: Frontier,
+  sealed: SealedBatch | undefined,
+  ends: boolean,
+): Promise<Frontier> {
   const { context, files } = state;
   const before = grown.log;
-  const log = await publishSeal(context, files, before, grown.seal!, ends ? 'ended' : 'renewed');
+  const log = await publishSeal(context, files, before, grown.seal!, ends ? 'ended' : 'renewed', sealed);
   return { ...grown, log };
 }
 
 function nextBatch({ context }: RoundState, log: LogState, after: string): Promise<WaitingBatch> {
   return context.database.inTransaction('system', async (tx) => {
-    const [, batch] = await Promise.all([readByKey(tx), readBatch(tx, context, log, after)]);
+    const [, batch] = await Promise.all([enterSequencer(tx), readBatch(tx, context, log, after)]);
     return batch;
   });
 }

@@ -5,7 +5,7 @@ import type { LedgerContext } from './ledger-context.js';
 import type { LogState } from './log.js';
 import { LogInconsistent } from './log-inconsistent.js';
 import { keyIdOf, logSigner } from './log-keys.js';
-import { boundIdleTime, leasedLog, swapSeal } from './log-store.js';
+import { enterSequencer, leasedLog, swapSeal } from './log-store.js';
 import type { SealMemory } from './seal-memory.js';
 import { checkLastSealObject } from './seal-object.js';
 import { insertPeakReceipts, insertSeal, peakReceipts } from './seal-store.js';
@@ -27,7 +27,7 @@ async function readUnsealed(tx: Tx, context: LedgerContext, memory: SealMemory, 
 }
 
 async function storeSeal(tx: Tx, log: LogState, signed: SignedState): Promise<void> {
-  await boundIdleTime(tx);
+  await enterSequencer(tx);
   await swapSeal(tx, log);
   await insertPeakReceipts(tx, log, signed.seal.keyId, signed.newPeakReceipts);
   await insertSeal(tx, log, signed.seal);

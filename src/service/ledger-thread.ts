@@ -3,13 +3,15 @@ import { Worker } from 'node:worker_threads';
 import type { Ledger, LedgerMetrics } from '../ledger/round.js';
 import type { Config } from '../platform/config.js';
 import type { DiskUse } from '../platform/disk/disk-full.js';
+import type { LedgerReport } from './ledger-report.js';
 
 /** Messages to the thread. */
-export type ToLedger = { readonly nudge: readonly [tenantId: string, logId: string] } | 'stop';
+export type ToLedger = { readonly nudge: Parameters<Ledger['nudge']> } | 'stop';
 
-/** Messages from the thread: that it is running, which disk had no room for a write, and its metrics. */
+/** Messages from the thread: that it is running, published seals, which disk had no room for a write, and its metrics. */
 export type FromLedger =
   | 'started'
+  | { readonly published: Parameters<LedgerReport['published']> }
   | { readonly full: DiskUse }
   | {
       [Name in keyof LedgerMetrics]: { readonly metric: Name; readonly values: Parameters<LedgerMetrics[Name]> };
@@ -23,7 +25,7 @@ export type FromLedger =
 export function ledgerThread(
   config: Config,
   here: Ledger,
-  metrics: LedgerMetrics,
+  { metrics, published }: LedgerReport,
   diskReported: (use: DiskUse) => void,
 ): Ledger {
   let thread: Worker | undefined;
@@ -31,12 +33,13 @@ export function ledgerThread(
 
   function hear(message: Exclude<FromLedger, 'started'>): void {
     if ('full' in message) diskReported(message.full);
+    else if ('published' in message) published(...message.published);
     else (metrics[message.metric] as (...values: unknown[]) => void)(...message.values);
   }
 
   return {
     ...here,
-    nudge: (tenantId, logId) => tell({ nudge: [tenantId, logId] }),
+    nudge: (...nudge) => tell({ nudge }),
     async start() {
       const worker = new Worker(new URL('./ledger-worker.js', import.meta.url), { workerData: config });
       thread = worker;

@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { LedgerMetrics } from '../ledger/round.js';
 import type { Config } from '../platform/config.js';
+import type { LedgerReport } from './ledger-report.js';
 import type { FromLedger, ToLedger } from './ledger-thread.js';
 import { startLedger } from './open-base.js';
 
@@ -13,7 +14,9 @@ async function main(): Promise<void> {
     batchCommitted: (...values) => tell({ metric: 'batchCommitted', values }),
     lagged: (...values) => tell({ metric: 'lagged', values }),
   };
-  const { nudge, close } = await startLedger(workerData as Config, metrics, (full) => tell({ full }));
+  const published = (...values: Parameters<LedgerReport['published']>): void => tell({ published: values });
+  const report = { metrics, published };
+  const { nudge, close } = await startLedger(workerData as Config, report, (full) => tell({ full }));
   port.on('message', (message: ToLedger) => {
     if (message !== 'stop') nudge(...message.nudge);
     else void close().then(() => port.close());

@@ -3,8 +3,7 @@ import { leafSource } from '../archivist/leaf-source.js';
 import { statementSource } from '../archivist/statement-source.js';
 import { issuerDid } from '../core/statement/issuer-did.js';
 import { type Failpoints, killingFailpoints } from '../ledger/failpoints.js';
-import { SEAL_PUBLISHED } from '../ledger/receipt-watch.js';
-import { createLedger, type Ledger, type LedgerMetrics } from '../ledger/round.js';
+import { createLedger, type Ledger } from '../ledger/round.js';
 import { type Clock, systemClock } from '../platform/clock.js';
 import type { Config } from '../platform/config.js';
 import type { DiskUse } from '../platform/disk/disk-full.js';
@@ -23,6 +22,7 @@ import { openAnnouncements } from '../platform/postgres/open-announcements.js';
 import { openDatabase } from '../platform/postgres/open-database.js';
 import { openRedisQueues, postgresQueues } from '../platform/queue/open-queue-backend.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
+import type { LedgerReport } from './ledger-report.js';
 import type { ledgerThread } from './ledger-thread.js';
 import { type OpenDeployment, openDeployment } from './open-deployment.js';
 import { watchDisks } from './watch-disks.js';
@@ -108,7 +108,7 @@ async function prepareFolder(folder: string): Promise<void> {
 }
 
 /** The ledger, not started yet. */
-export function createServiceLedger(config: Config, base: Base, metrics: LedgerMetrics): Ledger {
+export function createServiceLedger(config: Config, base: Base, { metrics, published }: LedgerReport): Ledger {
   return createLedger({
     database: base.database,
     objectStore: base.objectStore,
@@ -117,7 +117,7 @@ export function createServiceLedger(config: Config, base: Base, metrics: LedgerM
     clock: base.clock,
     logger: base.logger,
     failpoints: base.failpoints,
-    published: ({ logId }) => base.announcements.announce(SEAL_PUBLISHED, logId),
+    published,
     leafSource,
     statementSource,
     receiptIssuer: config.publicUrl,
@@ -134,23 +134,23 @@ export function createServiceLedger(config: Config, base: Base, metrics: LedgerM
 /** Starts only the ledger, on its own connections. */
 export async function startLedger(
   config: Config,
-  metrics: LedgerMetrics,
+  report: LedgerReport,
   diskReported: (use: DiskUse) => void,
 ): Promise<{ nudge: Ledger['nudge']; close(): Promise<void> }> {
   const closers: Closers = [];
   const base = await openBase(config, { diskReported }, closers);
-  const ledger = createServiceLedger(config, base, metrics);
+  const ledger = createServiceLedger(config, base, report);
   const keys = watchKeys({ ...base, ...base.open });
   closers.push(() => keys.close());
   await ledger.start();
   await base.disk.start();
   return {
-    nudge(tenantId, logId) {
+    nudge(tenantId, logId, urgent) {
       // A key that another thread or process has rotated stops signing within a second.
       keys
         .refresh()
         .catch((error: unknown) => base.logger.warn({ err: error }, 'could not read the keys'))
-        .finally(() => ledger.nudge(tenantId, logId));
+        .finally(() => ledger.nudge(tenantId, logId, urgent));
     },
     async close() {
       await ledger.stop();

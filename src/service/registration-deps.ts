@@ -2,6 +2,7 @@ import type { AcceptWriter } from '../archivist/accept/accept-writer.js';
 import type { Accepted } from '../archivist/accept/submission.js';
 import { type Deployment, statementLog, tenancyLog } from '../archivist/deployment.js';
 import { serviceDid } from '../core/statement/issuer-did.js';
+import type { LogRef } from '../ledger/log.js';
 import { createReceiptWatch } from '../ledger/receipt-watch.js';
 import type { RegisteredEntry } from '../ledger/registration-store.js';
 import type { Clock } from '../platform/clock.js';
@@ -29,6 +30,8 @@ export function registrationDeps(parts: {
   readonly publicUrl: string;
   readonly deployment: Deployment;
   readonly writer: AcceptWriter;
+  /** Called for a log in which a caller waits for a receipt. */
+  readonly wanted: (log: LogRef) => void;
 }): ScittDeps {
   const { database, announcements, clock, ids, logger, publicUrl, deployment, writer } = parts;
   const reservedIssuers = [serviceDid(publicUrl), publicUrl];
@@ -42,7 +45,7 @@ export function registrationDeps(parts: {
     publicStatementLog: statementLog(deployment, true),
     privateStatementLog: statementLog(deployment, false),
     reservedIssuers,
-    receipts: createReceiptWatch({ database, announcements, logger }),
+    receipts: createReceiptWatch({ database, announcements, logger, wanted: parts.wanted }),
     rules: createRulesCache({ database, clock, reservedIssuers }),
     tenancyLog,
     async accept(principal, statement): Promise<RegisteredEntry> {

@@ -35,6 +35,8 @@ export interface LedgerRig {
   onReach: (name: string) => Promise<void> | void;
   /** Called when the ledger asks for leaves; a test replaces it. */
   onLeavesIn: (tx: Tx) => Promise<void> | void;
+  /** Called with what is published; a test replaces it. */
+  onPublished: RoundState['context']['published'];
   nowMs: () => number;
   readonly reached: string[];
   readonly messages: string[];
@@ -110,7 +112,7 @@ export function createRig(parts: RigParts): LedgerRig {
           );
         },
       },
-      published: () => {},
+      published: (...values) => rig.onPublished(...values),
       statementSource: {
         async contents(_tx, waiting) {
           return waiting.map(({ entryId, entryTenantId }) => ({
@@ -139,6 +141,7 @@ export function createRig(parts: RigParts): LedgerRig {
     state,
     onReach: () => {},
     onLeavesIn: () => {},
+    onPublished: () => {},
     nowMs: () => Date.now(),
     reached: [],
     messages,

@@ -1,6 +1,8 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createReceiptWatch, SEAL_PUBLISHED } from '../../src/ledger/receipt-watch.js';
+import { statementReceipts } from '../../src/ledger/receipts.js';
+import type { SealedBatch } from '../../src/ledger/sealed-batch.js';
 import { localAnnouncements } from '../../src/platform/postgres/announcements.js';
 import type { Database } from '../../src/platform/postgres/database.js';
 import { engines } from '../support/engines.js';
@@ -27,7 +29,7 @@ async function watched(lookAfterMs = LONG_MS) {
     },
   };
   const log = await rig.newLog('RFC9162_SHA256');
-  const watch = createReceiptWatch({ database, announcements, logger: silent, lookAfterMs });
+  const watch = createReceiptWatch({ database, announcements, logger: silent, wanted: () => {}, lookAfterMs });
   const publish = async (): Promise<void> => {
     await rig.drain(log);
     announcements.announce(SEAL_PUBLISHED, log.logId);
@@ -74,4 +76,35 @@ it('ends with nothing when the time is over, and goes on for who waits longer', 
   expect(await watch.receipt(log, entry!, 20)).toBeUndefined();
   await publish();
   expect(await patient).toBeInstanceOf(Uint8Array);
+});
+
+it('makes the receipts of what this process sealed without a query, byte for byte as the database has them', async () => {
+  const { rig, log, watch, asked } = await watched();
+  const announcements = localAnnouncements();
+  const wanted: string[] = [];
+  const own = createReceiptWatch({
+    database: { ...rig.database, inTransaction: () => Promise.reject(new Error('no query is needed')) },
+    announcements,
+    logger: silent,
+    wanted: ({ logId }) => void wanted.push(logId),
+    lookAfterMs: LONG_MS,
+  });
+  rig.onPublished = ({ logId }, batch) =>
+    // As it comes from another thread.
+    announcements.announce(SEAL_PUBLISHED, logId, structuredClone(batch) as SealedBatch);
+  const accepted: string[] = [];
+  for (const count of [1, 2, 5, 1, 7, 40, 3]) {
+    const fresh = await rig.accept(log, 'statement', count);
+    const followed = own.follow(log);
+    const waiting = fresh.map((entryId) => followed.receipt(entryId, LONG_MS));
+    await rig.drain(log);
+    const stored = await rig.database.inTransaction('system', (tx) => statementReceipts(tx, log, fresh));
+    expect(await Promise.all(waiting)).toEqual(fresh.map((entryId) => stored.get(entryId)));
+    accepted.push(...fresh);
+  }
+  expect(wanted).toHaveLength(accepted.length);
+  expect(new Set(wanted)).toEqual(new Set([log.logId]));
+  expect(await watch.read(log, accepted[3]!)).toEqual(await own.read(log, accepted[3]!));
+  expect(asked.transactions).toBe(1);
+  own.close();
 });

@@ -55,8 +55,8 @@ export function notifiedAnnouncements(url: string, logger: Logger): Announcement
   connect();
   return {
     hear: local.hear,
-    announce(channel, text) {
-      local.announce(channel, text);
+    announce(channel, text, detail) {
+      local.announce(channel, text, detail);
       const current = client;
       current
         ?.query('SELECT pg_notify($1, $2)', [CHANNEL, `${channel} ${text}`])

@@ -3,11 +3,11 @@ import { constants } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
-import { createPgConfig } from '@electric-sql/pglite/node-postgres';
 import pg from 'pg';
 import { DiskFull } from '../disk/disk-full.js';
 import { DurableFiles } from './durable-files.js';
 import { makeCluster, openCluster } from './embedded-cluster.js';
+import { engineConfig } from './engine-calls.js';
 import { lockFolder } from './folder-lock.js';
 import { migrate } from './migrate.js';
 import { type DatabaseDisk, isReadOnly, type PooledDatabase, pooledDatabase } from './pooled-database.js';
@@ -61,12 +61,12 @@ async function onEngine(
     release(): Promise<void>;
   },
 ): Promise<PooledDatabase> {
-  const owner = new pg.Client(createPgConfig(engine));
+  const owner = new pg.Client(engineConfig(engine));
   await owner.connect();
   if (!parts.restoring) await requireFinishedRestore(owner);
   await migrate(owner);
   const pool = new pg.Pool({
-    ...createPgConfig(engine),
+    ...engineConfig(engine),
     max: 1,
     pipeline: true,
     idleTimeoutMillis: 0,

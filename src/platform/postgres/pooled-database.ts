@@ -2,6 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import { DiskFull, diskFullOf, isNoSpace } from '../disk/disk-full.js';
 import type { DiskWatch } from '../disk/disk-watch.js';
 import type { Database, Scope, Tx } from './database.js';
+import { createStatementNames, isNameRefused, type StatementNames } from './statement-names.js';
 import { isRetried } from './transient-errors.js';
 import { withWideIntegers } from './wide-integers.js';
 
@@ -27,11 +28,15 @@ function scopeSettings(scope: Scope): readonly string[] {
   return scope === 'system' ? ['', '', 'system'] : [uuidArray(scope.read), uuidArray(scope.write), ''];
 }
 
-function transactionOn(client: PoolClient): Tx {
+function transactionOn(client: PoolClient, names: StatementNames): Tx {
+  const send = (text: string, values: readonly unknown[] = []) => {
+    const name = names.nameOf(text);
+    return client.query({ text, values: values as unknown[], ...(name === undefined ? {} : { name }) });
+  };
   return {
-    query: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
-      withWideIntegers(await client.query(text, values as unknown[])) as Row[],
-    execute: async (text, values = []) => (await client.query(text, values as unknown[])).rowCount ?? 0,
+    query: async <Row extends object>(text: string, values?: readonly unknown[]) =>
+      withWideIntegers(await send(text, values)) as Row[],
+    execute: async (text, values) => (await send(text, values)).rowCount ?? 0,
   };
 }
 
@@ -53,6 +58,8 @@ export type DatabaseDisk = Pick<DiskWatch, 'isFull' | 'report'>;
 interface Place {
   readonly pool: Pool;
   readonly disk: DatabaseDisk | undefined;
+  /** What the connections know. */
+  readonly names: StatementNames;
 }
 
 /** True for a write in a read-only transaction. */
@@ -70,7 +77,7 @@ function refusedWrite(error: unknown, disk: DatabaseDisk | undefined, readOnly: 
 }
 
 async function attempt<T>(
-  { pool, disk }: Place,
+  { pool, disk, names }: Place,
   settings: readonly string[],
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
@@ -85,11 +92,10 @@ async function attempt<T>(
   try {
     // The first statements of the work follow in the same round trip. The settings end with the transaction and never
     // stay on the connection; without them, no row is visible.
-    const begun = Promise.all([
-      client.query(readOnly ? 'BEGIN READ ONLY' : 'BEGIN'),
-      client.query(SET_SCOPE, [...settings]),
-    ]);
-    const [, worked] = await Promise.allSettled([begun, work(transactionOn(client))]);
+    const tx = transactionOn(client, names);
+    const begin = client.query(readOnly ? 'BEGIN READ ONLY' : 'BEGIN');
+    const begun = Promise.all([begin, tx.query(SET_SCOPE, settings)]);
+    const [, worked] = await Promise.allSettled([begun, work(tx)]);
     await begun;
     if (worked.status === 'rejected') throw worked.reason;
     const result = worked.value;
@@ -116,7 +122,8 @@ async function inTransaction<T>(place: Place, scope: Scope, work: (tx: Tx) => Pr
       return await attempt(place, settings, work);
     } catch (error) {
       if (error instanceof CommitFailed) throw error.cause;
-      if (attempts === ATTEMPTS || !isRetried(error)) throw error;
+      if (attempts === ATTEMPTS || !(isRetried(error) || isNameRefused(error))) throw error;
+      if (isNameRefused(error)) place.names.stop();
     }
     await pause(attempts);
   }
@@ -137,13 +144,14 @@ export function pooledDatabase(parts: {
   end(): Promise<void>;
 }): PooledDatabase {
   const { engine, pool, queuePool, connections, copyFiles, disk } = parts;
+  const place = { pool, disk, names: createStatementNames() };
   let closing: Promise<void> | undefined;
   return {
     engine,
     connections,
     queuePool,
     ...(copyFiles ? { copyFiles } : {}),
-    inTransaction: (scope, work) => inTransaction({ pool, disk }, scope, work),
+    inTransaction: (scope, work) => inTransaction(place, scope, work),
     async ping() {
       await pool.query('SELECT 1');
     },

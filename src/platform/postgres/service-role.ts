@@ -26,8 +26,8 @@ export async function requireRestrictedRole(connection: Queryable): Promise<void
 }
 
 /**
- * Prepares a new connection: the service's role, our schemas, limits on what a statement may cost, and commits that
- * wait for the disk even if the server's default does not.
+ * Prepares a new connection: the service's role, our schemas, limits on what a statement may cost, plans that fit the
+ * values and the tables of the moment, and commits that wait for the disk even if the server's default does not.
  */
 export async function enterServiceRole(connection: Queryable, searchPath: string): Promise<void> {
   await connection.query(`SET ROLE ${SERVICE_ROLE}`);
@@ -35,6 +35,7 @@ export async function enterServiceRole(connection: Queryable, searchPath: string
     `SELECT set_config('search_path', $1, false),
             set_config('statement_timeout', '30s', false),
             set_config('idle_in_transaction_session_timeout', '60s', false),
+            set_config('plan_cache_mode', 'force_custom_plan', false),
             set_config('synchronous_commit',
               CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END,
               false)`,

@@ -102,6 +102,36 @@ describe.each(engines())('a transaction on %s', (engine) => {
     for (let round = 0; round < 30; round += 1) await expect(fail()).rejects.toMatchObject({ code: '42703' });
     await expect(opened.database.ping()).resolves.toBeUndefined();
   });
+
+  it('gives the same answers when a statement is sent often, also after a failure between', async () => {
+    const numbers: number[] = [];
+    for (let times = 0; times < 6; times += 1) {
+      const [row] = await opened.database.inTransaction('system', (tx) =>
+        tx.query<{ n: number }>('SELECT $1::int + 1 AS n', [times]),
+      );
+      numbers.push(row!.n);
+      const fails = opened.database.inTransaction('system', (tx) => tx.query('SELECT 1 / $1::int AS n', [0]));
+      await expect(fails).rejects.toMatchObject({ code: '22012' });
+    }
+    expect(numbers).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it('goes on without names when a connection has lost them, as behind a pooler that changes servers', async () => {
+    const ask = (value: number) =>
+      opened.database.inTransaction('system', async (tx) => (await tx.query('SELECT $1::int + 2 AS n', [value]))[0]);
+    for (let times = 0; times < 6; times += 1) await ask(times);
+    await Promise.all(
+      Array.from({ length: opened.database.connections }, () =>
+        opened.database.inTransaction('system', async (tx) => {
+          await tx.execute('DEALLOCATE ALL');
+          // Every connection is in use at once, so that each one is asked.
+          await tx.execute('SELECT pg_sleep(0.2)');
+        }),
+      ),
+    );
+    expect(await ask(40)).toEqual({ n: 42 });
+    expect(await ask(41)).toEqual({ n: 43 });
+  });
 });
 
 describe.each(engines().filter((engine) => engine.name === 'PostgreSQL'))('a transaction on %s', (engine) => {

@@ -1,0 +1,26 @@
+import type { PGlite } from '@electric-sql/pglite';
+import { createPgConfig } from '@electric-sql/pglite/node-postgres';
+import { concatBytes } from '../../core/bytes.js';
+
+type Execute = PGlite['execProtocolStream'];
+
+/** The messages that only begin a query: the engine answers them together with what follows. */
+const BEGINS: ReadonlySet<number> = new Set([...'PBDEC'].map((letter) => letter.charCodeAt(0)));
+
+/**
+ * How the driver reaches the engine. The engine's adapter calls it for each message of the protocol, five for a statement
+ * with values; here these are kept until the message that ends the query, and go together. A call costs more than most
+ * statements.
+ */
+export function engineConfig(engine: PGlite): ReturnType<typeof createPgConfig> {
+  let begun: Uint8Array[] = [];
+  const execProtocolStream: Execute = async (message, options) => {
+    // The driver uses the bytes again for its next message.
+    begun.push(Uint8Array.from(message));
+    if (BEGINS.has(message[0]!)) return [];
+    const query = concatBytes(...begun);
+    begun = [];
+    return engine.execProtocolStream(query, options);
+  };
+  return createPgConfig({ waitReady: engine.waitReady, execProtocolStream } as PGlite);
+}
