@@ -1,5 +1,8 @@
 import { connect, type Socket } from 'node:net';
 
+/** A request without an answer after this time ends the measurement. */
+const ANSWER_WITHIN_MS = 60_000;
+
 /** A request as it goes over the connection. */
 export type NextRequest = () => Buffer;
 
@@ -16,7 +19,7 @@ export interface ClosedLoop {
 /**
  * Keeps `connections` requests under way for some seconds: each connection sends its next request when its last one is
  * answered. It reads of an answer only the status and the length, because it shares the machine with what it measures.
- * @throws {Error} when a connection fails, or a response has no Content-Length
+ * @throws {Error} when a connection fails, a request is not answered in time, or a response has no Content-Length
  */
 export async function closedLoop(
   url: string,
@@ -24,7 +27,13 @@ export async function closedLoop(
     connections,
     seconds,
     expected = 200,
-  }: { readonly connections: number; readonly seconds: number; readonly expected?: number },
+    answerWithinMs = ANSWER_WITHIN_MS,
+  }: {
+    readonly connections: number;
+    readonly seconds: number;
+    readonly expected?: number;
+    readonly answerWithinMs?: number;
+  },
   next: NextRequest,
 ): Promise<ClosedLoop> {
   const { hostname, port } = new URL(url);
@@ -37,7 +46,12 @@ export async function closedLoop(
     else refused += 1;
     return performance.now() < ends;
   };
-  await Promise.all(Array.from({ length: connections }, () => drive(connect(Number(port), hostname), next, onAnswer)));
+  const connection = (): Socket => {
+    const socket = connect(Number(port), hostname);
+    const late = new Error(`${url} did not answer a request within ${answerWithinMs / 1000} s`);
+    return socket.setTimeout(answerWithinMs, () => void socket.destroy(late));
+  };
+  await Promise.all(Array.from({ length: connections }, () => drive(connection(), next, onAnswer)));
   const took = (performance.now() - begun) / 1000;
   return { perSecond: times.length / took, answered: times.length, refused, times };
 }

@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 
+/** A server that is stuck ends the measurement with words. */
+const ANSWERS_WITHIN_MS = 60_000;
+
 export type EngineName = 'embedded' | 'postgresql';
 
 /** A fresh, empty place for a service's data. */
@@ -52,7 +55,11 @@ export async function postgresqlEngine(server: string, redisUrl: string | undefi
 }
 
 async function onServer<Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
-  const client = new pg.Client({ connectionString: url });
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: ANSWERS_WITHIN_MS,
+    query_timeout: ANSWERS_WITHIN_MS,
+  });
   await client.connect();
   return work(client).finally(() => client.end());
 }
