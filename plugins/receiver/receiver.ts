@@ -27,7 +27,8 @@ interface ReceiverParts {
   capture(operation: Operation, bytes: Buffer, window: AnswerWindow): Promise<Captured>;
   /** Resolves when the queue answers. @throws {DiskFull} while captures are refused for lack of room */
   ping(): Promise<void>;
-  readonly registry: Registry;
+  /** Served at `/metrics`; undefined where they are served elsewhere. */
+  readonly registry: Registry | undefined;
   readonly logger: Logger;
   /** Counts the requests by outcome. */
   counted(outcome: 'captured' | 'refused'): void;
@@ -94,7 +95,7 @@ export async function startReceiver(parts: ReceiverParts): Promise<Receiver> {
   const server = newServer(parts.tls, (request, response) => {
     if (request.method !== 'GET') void capture(request, response);
     else if (request.url === '/healthz') void health(parts, draining, response);
-    else if (request.url === '/metrics') void metrics(parts, response);
+    else if (request.url === '/metrics' && parts.registry) void metrics(parts.registry, parts.logger, response);
     else answer(response, 404, 'text/plain', NOT_FOUND);
   });
   server.maxConnections = MOST_CONNECTIONS;
@@ -143,11 +144,11 @@ async function health(parts: ReceiverParts, draining: boolean, response: ServerR
   }
 }
 
-async function metrics(parts: ReceiverParts, response: ServerResponse): Promise<void> {
+async function metrics(registry: Registry, logger: Logger, response: ServerResponse): Promise<void> {
   try {
-    answer(response, 200, parts.registry.contentType, await parts.registry.metrics());
+    answer(response, 200, registry.contentType, await registry.metrics());
   } catch (error) {
-    parts.logger.error({ err: error }, 'metrics');
+    logger.error({ err: error }, 'metrics');
     answer(response, 500, 'text/plain', 'no metrics\n');
   }
 }

@@ -41,6 +41,8 @@ interface ConserverLinkParts {
   readonly clock: Clock;
   /** The registry of the plugin's metrics; by default one of its own. */
   readonly registry?: Registry;
+  /** True if another port serves the registry, or a token guards it: then the receiver has no `/metrics`. */
+  readonly metricsElsewhere?: boolean;
   /** In [0, 1): spreads retries. */
   readonly random?: () => number;
   readonly pace?: RetryPace;
@@ -139,7 +141,7 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
       port: settings.port,
       secret: settings.secret,
       tls,
-      registry,
+      registry: parts.metricsElsewhere ? undefined : registry,
       logger,
       async capture(operation, bytes, window) {
         const observed = observe();

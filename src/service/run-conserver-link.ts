@@ -33,7 +33,9 @@ export async function runConserverLink(parts: {
       config.role === 'worker' ? config.publicUrl : `http://${reachableHost(config.host)}:${parts.ownPort}`;
     const archivistUrl = config.plugin.archivistUrl ?? beside;
     const settings = { ...config.plugin, archivistUrl, ...credentials };
-    const common = { backend, disk, logger, clock, registry: metrics.registry };
+    const { http } = config;
+    const metricsElsewhere = http.metrics !== undefined || http.metricsToken !== undefined;
+    const common = { backend, disk, logger, clock, registry: metrics.registry, metricsElsewhere };
     const started = startConserverLink({ settings, keeps: config, ...common });
     return explained(`the conserver plugin (PLUGIN_PORT ${settings.port}) cannot be started`, started);
   }
