@@ -2,7 +2,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { rotateDeploymentKey } from '../../src/archivist/operator/manage-keys.js';
 import { template } from '../api/test-service.js';
 import type { Finished } from './finished.js';
@@ -52,6 +52,7 @@ describe.skipIf(!python && !hasGo)('what a running service hands out', () => {
     async () => {
       // The client goes from the checkpoint that was kept to a newer one, of the keys log too.
       const { running } = evidence;
+      const before = await keysLogSize(evidence);
       await rotateDeploymentKey(running.service.parts.keys, 'chain');
       const asset = await running.owner.post('/archivist/v2/assets', { attributes: {}, public: true });
       for (const identity of [asset.json['identity'], await privateAsset(evidence)]) {
@@ -60,6 +61,7 @@ describe.skipIf(!python && !hasGo)('what a running service hands out', () => {
         const { json } = await running.owner.post(`/archivist/v2/${identity}/events`, body);
         await evidence.confirmed(`/archivist/v2/${json['identity']}/transparent-statement`);
       }
+      await vi.waitFor(async () => expect(await keysLogSize(evidence)).not.toBe(before), 30_000);
       const report = reported(await go!.run(evidence.folder));
       expect(report).toEqual({ code: 0, err: '', failed: [], end: { checks: 79, failures: 0 } });
     },
@@ -93,4 +95,12 @@ describe.skipIf(!python && !hasGo)('what a running service hands out', () => {
 
 async function privateAsset({ running }: GatheredEvidence): Promise<unknown> {
   return (await running.owner.post('/archivist/v2/assets', { attributes: {} })).json['identity'];
+}
+
+/** Entries under the checkpoint that the keys log serves now. */
+async function keysLogSize({ running }: GatheredEvidence): Promise<string | undefined> {
+  const { json } = await running.anonymous.get('/verifiabledata/tlog');
+  const log = (json['logs'] as { kind: string; url: string }[]).find(({ kind }) => kind === 'keys')!;
+  const { bytes } = await running.anonymous.get(`${new URL(log.url).pathname}/checkpoint`);
+  return new TextDecoder().decode(bytes).split('\n')[1];
 }
