@@ -43,7 +43,7 @@ const wait = (seconds: number) => new Promise((resume) => setTimeout(resume, sec
 
 /**
  * Fetches the evidence of events by the public interface and checks it for a reader, with the reader's own file if there
- * is one. An event without evidence leaves the result incomplete. An event that was shown otherwise than its evidence
+ * is one. An event without evidence, or with evidence of other events, leaves the result incomplete. An event that was shown otherwise than its evidence
  * says refuses it.
  */
 export function checkConversation(
@@ -89,10 +89,12 @@ async function fetchAll(events: readonly RecordedEvent[], progress: (done: strin
   return fetched;
 }
 
-async function fetchOne({ identity, title }: RecordedEvent): Promise<Fetched> {
+const pieceOf = ({ identity, title }: RecordedEvent): string => `${title} (${identity})`;
+
+async function fetchOne(event: RecordedEvent): Promise<Fetched> {
+  const { identity } = event;
   const version = identity.startsWith('events/') ? 'v1' : 'v2';
-  const piece = `${title} (${identity})`;
-  const unproven = (why: string): Fetched => ({ open: notCovered(piece, 'unproven', why) });
+  const unproven = (why: string): Fetched => ({ open: notCovered(pieceOf(event), 'unproven', why) });
   for (let tries = 1; ; tries += 1)
     try {
       const bytes = await readBytes(`/archivist/${version}/${identity}/evidence`);
@@ -110,8 +112,10 @@ async function fetchOne({ identity, title }: RecordedEvent): Promise<Fetched> {
 /** The reader has seen the event as the service listed it, so that has to be what the evidence proves. */
 async function shownOtherwise(event: RecordedEvent, bundle: EvidenceFile): Promise<Partial<Findings>> {
   const bytes = await bundle.folder?.file('event.json');
+  // Good evidence of other events proves nothing about this one.
+  if (!bytes) return notCovered(pieceOf(event), 'unproven', CONSOLE_TEXTS.withoutEvent);
+  const proven = parsed(bytes);
   // A bundle that is damaged is refused by its own check.
-  const proven = bytes && parsed(bytes);
   if (!proven) return {};
   const member = FIXED.find((name) => {
     const value = event.json[name];

@@ -70,6 +70,7 @@ export const CONSOLE_TEXTS = {
     `your access policy shows you only a part of it, so the service gives you no evidence. ${why}`,
   lateEvidence: 'the log has not sealed it yet; check again in a moment',
   noEvidence: (why: string) => `the service has no evidence of it. ${why}`,
+  withoutEvent: 'what the service sent as its evidence does not contain this event',
   differs: 'the page showed another value than the evidence has',
 } as const;
 

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { unzipSync, zipSync } from 'fflate';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { completeBundle } from '../../src/core/bundle/complete-bundle.js';
 import { type PeopleRig, startPeopleRig } from '../api/people-rig.js';
 import { template, until } from '../api/test-service.js';
 import { chromiumPath } from '../support/prerequisites.js';
@@ -261,6 +263,22 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
     ),
   );
 
+  it('calls the check incomplete if the service answers with good evidence of another event', () =>
+    visit(
+      async (open, page) => {
+        await page.route('**/evidence', async (route) => {
+          const response = await route.fetch();
+          const body = Buffer.from(movedBundle(new Uint8Array(await response.body())));
+          await route.fulfill({ response, body });
+        });
+        await page.getByRole('button', { name: 'Check the evidence' }).click();
+        await open.trust(rig.running.service.rootFingerprint);
+        await page.locator('.banner.incomplete').waitFor();
+        await page.locator('.screen').getByText('does not contain this event').first().waitFor();
+      },
+      { query: `?conversation=${SUBJECT}` },
+    ));
+
   it('names what a policy hides, and calls the check of it incomplete', () =>
     visit(
       async (open, page) => {
@@ -343,3 +361,14 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
     ),
   );
 });
+
+/** The same evidence as the first operation of a bundle of several: it verifies, and no event is at its top. */
+function movedBundle(zip: Uint8Array): Uint8Array {
+  const files = Object.entries(unzipSync(zip)).filter(([path]) => !/^(?:index\.(?:html|json)|README\.txt)$/.test(path));
+  const { identity } = JSON.parse(new TextDecoder().decode(Object.fromEntries(files)['event.json'])) as {
+    identity: string;
+  };
+  const folder = '0001-moved';
+  const moved = files.map(([path, bytes]) => [/^(?:log|keys)\//.test(path) ? path : `${folder}/${path}`, bytes]);
+  return zipSync({ ...completeBundle(Object.fromEntries(moved), [{ number: 1, folder, identity }], false) });
+}
