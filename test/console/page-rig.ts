@@ -117,6 +117,10 @@ async function openPage(browser: Browser, url: string, options: BrowserContextOp
           violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ' ' + target.join(' '))))`,
       );
     },
-    close: () => context.close(),
+    async close() {
+      // A page may still be asking for something that a test answers in its own way.
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+      await context.close();
+    },
   };
 }
