@@ -20,6 +20,8 @@ interface Found {
 
 async function findLog(log: ListedLog): Promise<Found> {
   const [state, seen] = [await readState(log), seenLog(log.origin)];
+  // What nobody signed has no history: it is neither compared nor kept.
+  if (state.fault !== undefined) return { state, isContinued: true };
   const isContinued = seen === undefined || (await continues(log, state.checkpoint, seen));
   // What contradicts stays kept: the next visit has to see the contradiction too.
   if (isContinued) keepSeen(state.checkpoint, Date.now());
@@ -65,9 +67,11 @@ function Facts({ log, found }: { readonly log: ListedLog; readonly found: Found 
     <>
       <dl class="facts">
         <Fact name={TEXTS.logsPage.size}>{TEXTS.logsPage.entries(checkpoint.size)}</Fact>
-        <Fact name={TEXTS.logsPage.growth}>
-          <Growth found={found} />
-        </Fact>
+        {fault === undefined && (
+          <Fact name={TEXTS.logsPage.growth}>
+            <Growth found={found} />
+          </Fact>
+        )}
         <Fact name={TEXTS.logsPage.witnesses}>
           <Witnesses state={found.state} />
         </Fact>

@@ -11,6 +11,7 @@ import { decodeNote, decodeVkey, verifyNote } from '../core/tlog/signed-note.js'
 import { TILE_WIDTH, tilePath } from '../core/tlog/tile.js';
 import { nodesInTiles, tilesOfNodes } from '../core/tlog/tile-nodes.js';
 import { readService } from './read-service.js';
+import { TEXTS } from './texts.js';
 
 /** A statement log, as the service lists it. */
 export interface ListedLog {
@@ -51,8 +52,8 @@ export async function readLogs(): Promise<readonly ListedLog[]> {
   return logs as readonly ListedLog[];
 }
 
-/** Reads a log's checkpoint, and checks it with the key that the service names. @throws {UsageError} */
-export async function readState({ id, vkey }: ListedLog): Promise<LogState> {
+/** Reads a log's checkpoint, and checks its origin and, with the key that the service names, its signature. @throws {UsageError} */
+export async function readState({ id, origin, vkey }: ListedLog): Promise<LogState> {
   const note = new TextDecoder().decode(await readService(`${LOGS}/${id}/checkpoint`));
   const { text, signatures } = decodeNote(note);
   const cosigners = signatures.flatMap(({ name, signature }): Cosigner[] => {
@@ -60,14 +61,15 @@ export async function readState({ id, vkey }: ListedLog): Promise<LogState> {
     const { buffer, byteOffset } = signature;
     return [{ name, atMs: 1000 * Number(new DataView(buffer, byteOffset).getBigUint64(0)) }];
   });
+  const checkpoint = decodeCheckpoint(text);
   const fault = await verifyNote(note, [decodeVkey(vkey)]).then(
-    () => undefined,
+    () => (checkpoint.origin === origin ? undefined : TEXTS.logsPage.otherLog),
     (error: unknown) => {
       if (error instanceof VerificationError) return error.message;
       throw error;
     },
   );
-  return { checkpoint: decodeCheckpoint(text), note, cosigners, fault };
+  return { checkpoint, note, cosigners, fault };
 }
 
 async function tilesFor({ id }: ListedLog, nodes: readonly bigint[], size: bigint) {

@@ -121,6 +121,7 @@ export const TEXTS = {
     noWitnesses: 'No witness has cosigned the newest checkpoint.',
     signature: 'Checkpoint',
     signed: 'Signed with the verifier key below, which this service names: compare it with the one that you know.',
+    otherLog: 'This checkpoint is of another log: its first line is not this log’s origin.',
     origin: 'Origin',
     root: 'Root',
     vkey: 'Verifier key',

@@ -108,6 +108,39 @@ describe.skipIf(!chromiumPath)('the page of the statement logs', { timeout: 120_
       }
     }));
 
+  it('refuses a checkpoint that is not signed, and does not keep it', () =>
+    inPage(async (open) => {
+      await open.page.addInitScript('localStorage.clear()');
+      await open.page.route('**/checkpoint', async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, body: (await response.text()).replace(/(?<=\n)\d+/, '9') });
+      });
+      await open.page.reload();
+      for (const name of ['Public statements', 'Private statements', 'Keys'])
+        await logIn(open, name).locator('dd .fault').waitFor();
+      expect(await open.page.evaluate<number>('localStorage.length')).toBe(0);
+    }));
+
+  it('refuses a signed checkpoint of another log', () =>
+    inPage(async (open) => {
+      interface Log {
+        readonly id: string;
+        readonly kind: string;
+        readonly vkey: string;
+      }
+      const { logs } = (await (await fetch(`${running.url}${ADDRESS}`)).json()) as { logs: Log[] };
+      const keys = logs.find(({ kind }) => kind === 'keys')!;
+      const checkpoint = await running.anonymous.get(`${ADDRESS}/${keys.id}/checkpoint`);
+      await open.page.route(`**${ADDRESS}`, (route, request) =>
+        request.isNavigationRequest()
+          ? route.fallback()
+          : route.fulfill({ json: { logs: logs.map((log) => ({ ...log, vkey: keys.vkey })) } }),
+      );
+      await open.page.route('**/checkpoint', (route) => route.fulfill({ body: Buffer.from(checkpoint.bytes) }));
+      await open.page.reload();
+      await logIn(open, 'Public statements').getByText('This checkpoint is of another log').waitFor();
+    }));
+
   it('says when an entry is not the one that the root covers', () =>
     inPage(async (open) => {
       await open.page.route('**/tile/entries/**', async (route) => {
