@@ -1,5 +1,7 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { ComplianceView } from './compliance-view.js';
+import { Navigation, viewOf } from './console-navigation.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import type { Wanted } from './conversation.js';
 import { ConversationView } from './conversation-view.js';
@@ -83,25 +85,29 @@ function ConsolePage() {
   const [file, setFile] = useState<HashedFile>();
   const [fileFault, setFileFault] = useState('');
   const place = wanted(parameters);
+  const view = viewOf(parameters);
   const query = readQuery(parameters);
   const take = async (given: File) => {
     try {
       const hashed = await hashedFile(given);
       setFileFault('');
       setFile(hashed);
-      if (!place) go(writeQuery({ ...query, text: '', hashes: hashed.hashes }), true);
+      if (!place || view !== 'find') go(writeQuery({ ...query, text: '', hashes: hashed.hashes }), true);
     } catch {
       setFileFault(TEXTS.unreadableFile(given.name));
     }
   };
   const isOver = useDrop((given) => given.then(([first]) => first && take(first.file)));
   const change = (next: SearchQuery) => go(writeQuery(next), next.hashes.length !== query.hashes.length);
+  const { title, introduction } = view === 'find' ? CONSOLE_TEXTS : CONSOLE_TEXTS[view];
   useEffect(() => {
-    document.title = `${place ? `${CONSOLE_TEXTS[place.kind]} ${place.id}` : CONSOLE_TEXTS.title} – vcon-archivist`;
+    document.title = `${place ? `${CONSOLE_TEXTS[place.kind]} ${place.id}` : title} – vcon-archivist`;
   }, [search]);
+  const onGo = (next: string) => go(next, true);
   return (
-    <Frame title={CONSOLE_TEXTS.title} introduction={CONSOLE_TEXTS.introduction} isSaved={false}>
+    <Frame title={title} introduction={introduction} isSaved={false}>
       {reader && <Account reader={reader} />}
+      {reader && <Navigation views={['find', 'compliance']} current={view} onGo={onGo} />}
       {fault && <SignIn fault={fault} isFirst />}
       {!reader && !fault && <p role="status">{CONSOLE_TEXTS.loading}</p>}
       {isOver && <p class="card drop over">{CONSOLE_TEXTS.dropHere}</p>}
@@ -110,24 +116,12 @@ function ConsolePage() {
           <EvidenceText text={fileFault} />
         </p>
       )}
-      {reader && !place && (
-        <FindView
-          query={query}
-          search={search}
-          file={file}
-          onQuery={change}
-          onFile={take}
-          onGo={(next) => go(next, true)}
-        />
+      {reader && view === 'compliance' && <ComplianceView policy={parameters.get('policy') ?? ''} onGo={onGo} />}
+      {reader && view === 'find' && !place && (
+        <FindView query={query} search={search} file={file} onQuery={change} onFile={take} onGo={onGo} />
       )}
-      {reader && place && (
-        <ConversationView
-          place={place}
-          file={file}
-          onFile={take}
-          onBack={() => go('', true)}
-          onGo={(next) => go(next, true)}
-        />
+      {reader && view === 'find' && place && (
+        <ConversationView place={place} file={file} onFile={take} onBack={() => go('', true)} onGo={onGo} />
       )}
     </Frame>
   );

@@ -72,7 +72,90 @@ export const CONSOLE_TEXTS = {
   noEvidence: (why: string) => `the service has no evidence of it. ${why}`,
   withoutEvent: 'what the service sent as its evidence does not contain this event',
   differs: 'the page showed another value than the evidence has',
+  pages: 'Pages',
+  views: {
+    find: 'Find',
+    compliance: 'Compliance',
+  },
+  actions: 'Actions',
+  moreRows: (count: number) => (count === 1 ? 'Show 1 more' : `Show more (${count} left)`),
+  saveTable: (count: number) => (count === 1 ? 'Save as CSV (1 row)' : `Save as CSV (${count} rows)`),
+  compliance: {
+    title: 'Compliance',
+    introduction: 'What your policies ask for, what is outstanding, and since when.',
+    policies: 'Policies',
+    noPolicies: 'There are no compliance policies yet. Owners create them with the API.',
+    all: 'All policies',
+    policy: 'Policy',
+    rule: 'Rule',
+    assets: 'Assets',
+    outstanding: 'Outstanding',
+    oldest: 'Outstanding since',
+    asset: 'Asset',
+    verdict: 'Verdict',
+    reason: 'Reason',
+    since: 'Since',
+    sinceUnknown: 'not known',
+    notSince: '–',
+    yes: 'Compliant',
+    no: 'Outstanding',
+    show: 'Show',
+    onlyOutstanding: 'What is outstanding',
+    everything: 'All assets',
+    nothing: 'Nothing is outstanding.',
+    noAssets: 'This policy applies to no asset that you may see.',
+    overTime: 'Over time',
+    overTimeHelp: 'How many assets were outstanding at the end of each step, from the events accepted until then.',
+    noHistory: 'A policy about attributes has no history here: its verdict is about the attributes of now.',
+    step: 'Step',
+    steps: { day: '14 days', week: '12 weeks', month: '12 months' },
+    until: 'Until',
+    count: 'Outstanding assets',
+    made: 'These verdicts are made in your browser, from the events that you may see, by the rules that the service uses. The page of an asset shows the verdict of the service.',
+    tooMuch:
+      'There is more than this page reads: it shows the newest 5,000 assets, and the newest 20,000 events of each type.',
+    ofAsset: 'Compliance',
+    isCompliant: 'Compliant with every policy that applies',
+    isOutstanding: 'Not compliant',
+    noneApplies: 'No compliance policy applies to this asset.',
+  },
 } as const;
+
+/** What a compliance policy demands, in a sentence. */
+export const RULES = {
+  COMPLIANCE_SINCE: ({ opening, period }: RuleWords) => `“${opening}” at least every ${period}`,
+  COMPLIANCE_CURRENT_OUTSTANDING: ({ opening, closing }: RuleWords) => `Each “${opening}” has its “${closing}”`,
+  COMPLIANCE_PERIOD_OUTSTANDING: ({ opening, closing, period }: RuleWords) =>
+    `Each “${opening}” has its “${closing}” within ${period}`,
+  COMPLIANCE_DYNAMIC_TOLERANCE: ({ opening, closing, deviations, window }: RuleWords) =>
+    `From “${opening}” to “${closing}”, no longer than usual in the last ${window} (${deviations} standard deviations)`,
+  COMPLIANCE_RICHNESS: ({ assertions }: RuleWords) => `Attributes of the asset: ${assertions}`,
+} as const;
+
+interface RuleWords {
+  readonly opening: string;
+  readonly closing: string;
+  readonly period: string;
+  readonly window: string;
+  readonly deviations: number;
+  readonly assertions: string;
+}
+
+/** Words between the parts of an attribute filter. */
+export const FILTER_WORDS = { and: ' and ', or: ' or ' } as const;
+
+/** A duration as a person says it, if it is whole days, hours or minutes. */
+export function durationText(seconds: number): string {
+  const [unit, name] = UNITS.find(([each]) => seconds >= each && seconds % each === 0) ?? [1, 'second'];
+  const count = seconds / unit;
+  return count === 1 ? `1 ${name}` : `${count} ${name}s`;
+}
+
+const UNITS: readonly (readonly [number, string])[] = [
+  [86_400, 'day'],
+  [3600, 'hour'],
+  [60, 'minute'],
+];
 
 /** Statuses of an event, as a filter offers them. */
 export const STATUS_NAMES: Readonly<Record<string, string>> = {

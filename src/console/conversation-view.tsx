@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { AssetCompliance } from './asset-compliance.js';
 import { checkConversation } from './check-conversation.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import { readConversation, type Wanted } from './conversation.js';
@@ -66,6 +67,7 @@ export function ConversationView({ place, file, onFile, onBack, onGo }: Conversa
       {events.length > 0 && (
         <CheckView events={events} file={file} isStarted={isStarted} onStart={() => setStarted(true)} onFile={onFile} />
       )}
+      {place.kind === 'asset' && events.length > 0 && <AssetCompliance asset={place.id} onGo={onGo} />}
       <section class="part">
         <h2>{CONSOLE_TEXTS.timeline}</h2>
         <p class="hint" role="status">

@@ -6,21 +6,40 @@ export interface PlaceLink {
   onGo(query: string): void;
 }
 
+interface QueryProps extends PlaceLink {
+  /** What the address bar has after the question mark; empty for the search. */
+  readonly query: string;
+  readonly isCurrent?: boolean;
+  readonly children: ComponentChildren;
+}
+
 /** A link that keeps the page, so that a file of the reader stays. A new tab opens it as any link. */
-export function PlaceAnchor({
-  place,
-  onGo,
-  children,
-}: PlaceLink & { readonly place: Wanted; readonly children: ComponentChildren }) {
-  const query = String(new URLSearchParams([[place.kind, place.id]]));
+export function QueryAnchor({ query, isCurrent = false, onGo, children }: QueryProps) {
   const follow = (event: MouseEvent) => {
     if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     onGo(query);
   };
   return (
-    <a href={`/console?${query}`} onClick={follow}>
+    <a
+      href={query === '' ? '/console' : `/console?${query}`}
+      aria-current={isCurrent ? 'page' : undefined}
+      onClick={follow}
+    >
       {children}
     </a>
+  );
+}
+
+/** The link to a conversation, an asset or an event. */
+export function PlaceAnchor({
+  place,
+  onGo,
+  children,
+}: PlaceLink & { readonly place: Wanted; readonly children: ComponentChildren }) {
+  return (
+    <QueryAnchor query={String(new URLSearchParams([[place.kind, place.id]]))} onGo={onGo}>
+      {children}
+    </QueryAnchor>
   );
 }

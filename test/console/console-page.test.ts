@@ -6,7 +6,8 @@ import { completeBundle } from '../../src/core/bundle/complete-bundle.js';
 import { type PeopleRig, startPeopleRig } from '../api/people-rig.js';
 import { template, until } from '../api/test-service.js';
 import { chromiumPath } from '../support/prerequisites.js';
-import { type OpenPage, pageRig } from './page-rig.js';
+import { type ConsoleBrowser, consoleBrowser, sessionOf, type Visit } from './console-rig.js';
+import type { OpenPage } from './page-rig.js';
 
 const UUID = '0192e8f5-0000-7000-8000-0000000000c1';
 const REDACTED = '0192e8f5-0000-7000-8000-0000000000c2';
@@ -69,10 +70,8 @@ beforeAll(async () => {
       },
     ],
   });
-  const session = async (account: string, roles: string[]) =>
-    /archivist-session=([^;]+)/.exec((await rig.join(account, roles)).browser.cookies(rig.url))![1]!;
-  sessionOfOwner = await session('chief', ['OWNER']);
-  sessionOfReader = await session('reader', []);
+  sessionOfOwner = await sessionOf(rig, 'chief', ['OWNER']);
+  sessionOfReader = await sessionOf(rig, 'reader');
   await until(
     () => rig.owner.get(`/archivist/v2/${last}/evidence`),
     ({ status }) => status === 200,
@@ -102,39 +101,13 @@ describe('the console', () => {
 });
 
 describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 }, () => {
-  let browser: Awaited<ReturnType<typeof pageRig>>;
+  let browser: ConsoleBrowser;
   beforeAll(async () => {
-    browser = await pageRig();
+    browser = await consoleBrowser(rig.url);
   });
   afterAll(() => browser?.close());
-
-  interface Visit {
-    readonly query?: string;
-    readonly session?: string | undefined;
-    readonly colorScheme?: 'light' | 'dark';
-    readonly width?: number;
-  }
-
-  async function visit(check: (open: OpenPage, page: Page) => Promise<void>, wanted: Visit = {}): Promise<void> {
-    const { query = '', session = sessionOfOwner, colorScheme = 'light', width = 1000 } = wanted;
-    const cookie = { name: 'archivist-session', value: session, domain: '127.0.0.1', path: '/', expires: -1 };
-    const cookies = [{ ...cookie, httpOnly: true, secure: false, sameSite: 'Strict' as const }];
-    const open = await browser.open(`${rig.url}/console${query}`, {
-      storageState: { cookies: session === '' ? [] : cookies, origins: [] },
-      viewport: { width, height: 900 },
-      colorScheme,
-    });
-    open.page.setDefaultTimeout(60_000);
-    try {
-      await check(open, open.page);
-      const complaints = open.complaints.filter((each) => !each.startsWith(rig.url));
-      // Chromium reports each refused request; those that a test provokes are what it checks.
-      if (session !== '') expect(complaints.filter((each) => !/status of 40[134]/.test(each))).toEqual([]);
-    } finally {
-      if (SHOTS) await open.page.screenshot({ path: `${SHOTS}/${Date.now()}.png`, fullPage: true });
-      await open.close();
-    }
-  }
+  const visit = (check: (open: OpenPage, page: Page) => Promise<void>, wanted: Visit = {}) =>
+    browser.visit(check, { session: sessionOfOwner, ...wanted });
 
   const field = (page: Page) => page.getByRole('searchbox');
   const titles = (page: Page) => page.locator('.timeline h3').allTextContents();

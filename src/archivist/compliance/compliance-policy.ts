@@ -97,11 +97,6 @@ export const shownPolicySchema = z.strictObject({
 
 export type CompliancePolicy = z.output<typeof compliancePolicySchema>;
 
-/** `time_period_seconds` in milliseconds. */
-export function timePeriodMs(policy: Pick<CompliancePolicy, 'time_period_seconds'>): number {
-  return Number(policy.time_period_seconds) * 1000;
-}
-
 function optional<Schema extends z.ZodType>(schema: Schema, unset: z.output<Schema>) {
   return schema.nullish().transform((value) => (value === null || value === undefined ? unset : value));
 }

@@ -1,7 +1,8 @@
 import { type ComplianceInput, quoted, secondsText, type Verdict } from './compliance-check.js';
-import { type CompliancePolicy, timePeriodMs } from './compliance-policy.js';
+import type { CompliancePolicy } from './compliance-policy.js';
 import { outstandingText } from './outstanding-text.js';
 import { pairEvents } from './pairing.js';
+import { timePeriodMs } from './time-period.js';
 
 /**
  * COMPLIANCE_PERIOD_OUTSTANDING: passes when no pair took longer than `time_period_seconds`. An event that has already

@@ -1,5 +1,6 @@
 import { type ComplianceInput, quoted, secondsText, type Verdict } from './compliance-check.js';
-import { type CompliancePolicy, timePeriodMs } from './compliance-policy.js';
+import type { CompliancePolicy } from './compliance-policy.js';
+import { timePeriodMs } from './time-period.js';
 
 /**
  * COMPLIANCE_SINCE: passes when the last event of the type was accepted no more than `time_period_seconds` before

@@ -3,8 +3,8 @@ import {
   COMPLIANCE_TYPES,
   compliancePolicySchema,
   MAX_SECONDS,
-  timePeriodMs,
 } from '../../../src/archivist/compliance/compliance-policy.js';
+import { timePeriodMs } from '../../../src/archivist/compliance/time-period.js';
 import { policy, policyBody } from './compliance-samples.js';
 
 function complaint(body: unknown): string {

@@ -1,0 +1,45 @@
+import { CONSOLE_TEXTS } from './console-texts.js';
+import { EvidenceText } from './evidence-text.js';
+import { type Json, memberOf, textOf } from './json-members.js';
+import { type PlaceLink, QueryAnchor } from './place-link.js';
+import { readJson } from './session-reader.js';
+import { useLoaded } from './use-loaded.js';
+
+const TEXTS = CONSOLE_TEXTS.compliance;
+/** The interface checks an asset against this many policies at most on one page. */
+const PAGE = 500;
+
+/** The verdict of the service over an asset: each policy that applies, with its reason. */
+export function AssetCompliance({ asset, onGo }: PlaceLink & { readonly asset: string }) {
+  const { value } = useLoaded(() => readJson(`/archivist/v1/compliance/assets/${asset}?page_size=${PAGE}`), [asset]);
+  const statements = (memberOf(value, 'compliance') ?? []) as readonly Json[];
+  if (value === undefined || statements.length === 0) return null;
+  const isCompliant = memberOf(value, 'compliant') === true;
+  return (
+    <section class="part">
+      <h2>{TEXTS.ofAsset}</h2>
+      <p>
+        <strong class={isCompliant ? 'good' : 'bad'}>{isCompliant ? TEXTS.isCompliant : TEXTS.isOutstanding}</strong>
+      </p>
+      <ul class="plain">
+        {statements.map((statement) => {
+          const policy = textOf(statement['compliance_policy_identity']);
+          const query = String(
+            new URLSearchParams([
+              ['view', 'compliance'],
+              ['policy', policy],
+            ]),
+          );
+          return (
+            <li key={policy}>
+              <QueryAnchor query={query} onGo={onGo}>
+                {statement['compliant'] === true ? TEXTS.yes : TEXTS.no}
+              </QueryAnchor>
+              : <EvidenceText text={textOf(statement['reason'])} />
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}

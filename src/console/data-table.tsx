@@ -1,0 +1,97 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { CONSOLE_TEXTS } from './console-texts.js';
+import { csvOf } from './csv.js';
+import { EvidenceText } from './evidence-text.js';
+import { saveFile } from './save-file.js';
+
+const SHOWN = 50;
+
+/** A column of a table. */
+export interface Column<Row> {
+  readonly title: string;
+  /** The cell as text, for the file. */
+  text(row: Row): string;
+  /** The cell on the page, if it is more than the text. */
+  view?(row: Row): ComponentChildren;
+  readonly isNumber?: boolean;
+}
+
+interface TableProps<Row> {
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  /** What makes a row this row. */
+  keyOf(row: Row): string;
+  /** Name of the CSV file; a table without one is not saved. */
+  readonly file?: string;
+  /** Said in place of a table without rows. */
+  readonly empty: string;
+  /** What can be done with a row. */
+  actions?(row: Row): ComponentChildren;
+}
+
+/**
+ * Rows with their titles, and all of them as a CSV file. On a narrow screen each row is a list; the roles are written
+ * out because a browser forgets them when a table is laid out as anything else.
+ */
+export function DataTable<Row>({ caption, columns, rows, keyOf, file, empty, actions }: TableProps<Row>) {
+  const [shown, setShown] = useState(SHOWN);
+  if (rows.length === 0) return <p class="hint">{empty}</p>;
+  const save = () => {
+    const cells = rows.map((row) => columns.map((column) => column.text(row)));
+    const titles = columns.map(({ title }) => title);
+    saveFile(`${file}.csv`, new Blob([csvOf(titles, cells)], { type: 'text/csv;charset=utf-8' }));
+  };
+  return (
+    <>
+      {/* biome-ignore-start lint/a11y/noRedundantRoles lint/a11y/useSemanticElements: see above */}
+      <table role="table" class="data">
+        <caption class="unseen">{caption}</caption>
+        <thead role="rowgroup">
+          <tr role="row">
+            {columns.map(({ title, isNumber }) => (
+              <th key={title} role="columnheader" scope="col" class={isNumber ? 'number' : undefined}>
+                {title}
+              </th>
+            ))}
+            {actions && (
+              <th role="columnheader" scope="col">
+                <span class="unseen">{CONSOLE_TEXTS.actions}</span>
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {rows.slice(0, shown).map((row) => (
+            <tr role="row" key={keyOf(row)}>
+              {columns.map(({ title, text, view, isNumber }) => (
+                <td key={title} role="cell" data-title={title} class={isNumber ? 'number' : undefined}>
+                  {view ? view(row) : <EvidenceText text={text(row)} />}
+                </td>
+              ))}
+              {actions && (
+                <td role="cell" class="actions">
+                  {actions(row)}
+                </td>
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {/* biome-ignore-end lint/a11y/noRedundantRoles lint/a11y/useSemanticElements: see above */}
+      <p class="choose">
+        {shown < rows.length && (
+          <button type="button" onClick={() => setShown(shown + SHOWN)}>
+            {CONSOLE_TEXTS.moreRows(rows.length - shown)}
+          </button>
+        )}{' '}
+        {file !== undefined && (
+          <button type="button" class="quiet" onClick={save}>
+            {CONSOLE_TEXTS.saveTable(rows.length)}
+          </button>
+        )}
+      </p>
+    </>
+  );
+}
