@@ -9,6 +9,7 @@ const START_WITHIN_MS = 60_000;
 
 /** The built program in a process of its own. */
 export interface ServiceProcess {
+  readonly pid: number;
   /** Where it listens; undefined when it ended before it did. */
   readonly ready: Promise<string | undefined>;
   /** The exit code, or the signal that ended it. */
@@ -47,6 +48,7 @@ export function spawnService(environment: Readonly<Record<string, string>>): Ser
     await ended;
   };
   return {
+    pid: child.pid!,
     ready: listening(child, output, ended),
     ended,
     output,
