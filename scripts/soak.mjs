@@ -15,6 +15,12 @@ if (!(Number(values.hours) > 0)) {
 }
 const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.soak.config.ts'], {
   stdio: 'inherit',
-  env: { ...process.env, SOAK_HOURS: values.hours, SOAK_ENGINE: values.engine, SOAK_RESULTS: values.results },
+  env: {
+    ...process.env,
+    SOAK_HOURS: values.hours,
+    SOAK_ENGINE: values.engine,
+    SOAK_RESULTS: values.results,
+    START_WITHIN_SECONDS: '600',
+  },
 });
 child.once('exit', (code) => process.exit(code ?? 1));

@@ -7,6 +7,7 @@ import { addExportCommand } from './export-command.js';
 import { addKeysCommand } from './keys-command.js';
 import { addLogsCommand } from './logs-command.js';
 import { addMonitorCommand } from './monitor-command.js';
+import { addMoveCommand } from './move-command.js';
 import { addDoctorCommand } from './plugin/doctor-command.js';
 import { addPluginCommand } from './plugin/plugin-command.js';
 import { addQueueCommand } from './plugin/queue-command.js';
@@ -33,6 +34,7 @@ const COMMANDS: readonly AddCommand[] = [
   addExportCommand,
   addBackupCommand,
   addRestoreCommand,
+  addMoveCommand,
 ];
 
 /** What comes from elsewhere is shown, and does nothing else. */

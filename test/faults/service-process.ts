@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 /** What `npm run build` made: these tests kill the program that people run. */
 const PROGRAM = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
 const LISTENS = /^vcon-archivist listens on (\S+)/m;
-const START_WITHIN_MS = 60_000;
+/** A long run that yields to everything else sets more. */
+const START_WITHIN_MS = Number(process.env['START_WITHIN_SECONDS'] ?? 60) * 1_000;
 
 /** The built program in a process of its own. */
 export interface ServiceProcess {

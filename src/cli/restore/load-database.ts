@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { UsageError } from '../../core/evidence/usage-error.js';
 import { knownMigrations, migrateQueueTables, migrateTables } from '../../platform/postgres/migrate.js';
 import {
+  type CopiedSequence,
   type CopiedTable,
   type CopiedValue,
   copiedTables,
@@ -26,6 +27,13 @@ export async function requireKnownSchema({ migrations, program }: CopyManifest):
     );
 }
 
+/** The part of a copy's description that says what its tables are. */
+interface DumpedTables {
+  readonly migrations: readonly string[];
+  readonly tables: readonly (CopiedTable & { readonly rows: number; readonly file: string })[];
+  readonly sequences: readonly CopiedSequence[];
+}
+
 /**
  * Fills an empty, marked database: makes the tables as they were when the copy was made, loads all rows in one
  * transaction, then migrates to this version. A crash leaves the mark, and no rows or all rows.
@@ -33,7 +41,7 @@ export async function requireKnownSchema({ migrations, program }: CopyManifest):
 export async function loadDatabase(
   client: pg.Client,
   copy: string,
-  manifest: CopyManifest,
+  manifest: DumpedTables,
   options: { readonly halted: ReadonlyMap<string, string>; progress(text: string): void },
 ): Promise<void> {
   await migrateTables(client, manifest.migrations.length);

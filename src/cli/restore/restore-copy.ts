@@ -58,7 +58,8 @@ export async function restoreCopy(request: RestoreRequest): Promise<RestoredCopy
   const owner = await openTarget(config);
   try {
     const state = await placeState(owner.client);
-    if (state === 'in use') throw new UsageError('the database is in use by a deployment: restore into an empty one');
+    if (state === 'in use' || state === 'moved')
+      throw new UsageError('the database is in use by a deployment: restore into an empty one');
     await beginRestoring(owner.client);
     if (secrets) await placeSecrets(secrets, config);
     await restoreObjects(backup, config.objectStoreDir, objects, progress);

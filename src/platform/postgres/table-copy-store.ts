@@ -33,6 +33,7 @@ const SCHEMAS = ['archivist', 'bullmq'] as const;
 /** The migrations write these themselves. */
 const MIGRATION_TABLES = ['archivist.schema_migration', 'bullmq.migration'];
 const RESTORING = 'restoring';
+const MOVED = 'moved';
 
 function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
@@ -149,14 +150,18 @@ export async function appliedMigrations(client: OwnerClient): Promise<string[]> 
 }
 
 /** What a database holds of this program. */
-type PlaceState = 'empty' | 'restoring' | 'in use';
+type PlaceState = 'empty' | 'restoring' | 'moved' | 'in use';
 
-/** Returns whether a database holds nothing, a half restored copy, or a deployment. Tables without rows are nothing. */
+/**
+ * Returns whether a database holds nothing, a half restored copy, a deployment that was moved elsewhere, or a deployment.
+ * Tables without rows are nothing.
+ */
 export async function placeState(client: OwnerClient): Promise<PlaceState> {
   const { rows } = await client.query<{ comment: string | null }>(
     `SELECT obj_description(oid, 'pg_namespace') AS comment FROM pg_namespace WHERE nspname = 'archivist'`,
   );
-  if (rows[0]?.comment === RESTORING) return 'restoring';
+  const comment = rows[0]?.comment;
+  if (comment === RESTORING || comment === MOVED) return comment;
   for (const table of ['archivist.deployment', 'bullmq.job']) if (await hasRows(client, table)) return 'in use';
   return 'empty';
 }
@@ -182,9 +187,19 @@ export async function endRestoring(tx: Tx): Promise<void> {
   await tx.execute('COMMENT ON SCHEMA archivist IS NULL');
 }
 
-/** @throws {Error} if a restore into this database has not finished */
+/** Marks a database whose deployment goes on in another one: no service starts on it any more. */
+export async function markMoved(client: OwnerClient): Promise<void> {
+  await client.query(`COMMENT ON SCHEMA archivist IS '${MOVED}'`);
+}
+
+/** @throws {Error} if a restore into this database has not finished, or if its deployment was moved to another one */
 export async function requireFinishedRestore(client: OwnerClient): Promise<void> {
-  if ((await placeState(client)) === 'restoring')
+  const state = await placeState(client);
+  if (state === 'moved')
+    throw new Error(
+      'it was moved to a PostgreSQL server by "vcon-archivist move": set DATABASE_URL. A service that went on here would sign a second history',
+    );
+  if (state === 'restoring')
     throw new Error('a restore into it has not finished: run "vcon-archivist restore" again with the same folder');
 }
 

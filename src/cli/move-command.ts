@@ -1,0 +1,99 @@
+import type { Command } from 'commander';
+import { pino } from 'pino';
+import { UsageError } from '../core/evidence/usage-error.js';
+import { type Config, ConfigError, parseConfig } from '../platform/config.js';
+import { failureReason } from '../platform/explain-failure.js';
+import { openDatabase } from '../platform/postgres/open-database.js';
+import { endRestoring } from '../platform/postgres/table-copy-store.js';
+import { auditOpen } from './audit-command.js';
+import { examples } from './help-examples.js';
+import { type Moved, moveDatabase } from './move/move-database.js';
+import { EXIT_USAGE, type Terminal } from './terminal.js';
+
+interface MoveOptions {
+  readonly to: string;
+  readonly root?: string;
+  readonly json?: boolean;
+}
+
+const EXIT_NOT_MOVED = 1;
+const MOST_SHOWN = 20;
+
+interface MoveReport extends Moved {
+  readonly faults: readonly string[];
+}
+
+function moveConfig({ to }: MoveOptions): Config {
+  const config = parseConfig(process.env);
+  if (config.databaseUrl !== undefined)
+    throw new UsageError(
+      'DATABASE_URL is set: "move" reads the embedded database in DATA_DIR. Unset it, and name the server with --to',
+    );
+  if (!/^postgres(ql)?:\/\//.test(to)) throw new UsageError('--to must begin with postgres:// or postgresql://');
+  return config;
+}
+
+async function move(options: MoveOptions, terminal: Terminal): Promise<MoveReport> {
+  const config = moveConfig(options);
+  const target: Config = { ...config, databaseUrl: options.to };
+  const faults: string[] = [];
+  const moved = await moveDatabase({
+    dataDir: config.dataDir,
+    to: options.to,
+    progress: (text) => terminal.progress?.(text),
+    async accept(finish) {
+      const database = await openDatabase(target, pino({ level: 'silent' }), { restoring: true });
+      try {
+        const root = options.root === undefined ? {} : { root: options.root };
+        faults.push(...(await auditOpen(database, target, root, terminal)).faults);
+        if (faults.length > 0) return;
+        await finish();
+        await database.inTransaction('system', endRestoring);
+      } finally {
+        await database.close();
+      }
+    },
+  });
+  return { ...moved, faults };
+}
+
+function reportText({ tables, rows, leaves, faults }: MoveReport): string {
+  return [
+    `Copied ${tables} tables with ${rows} rows; the logs have ${leaves} leaves.`,
+    ...faults.slice(0, MOST_SHOWN).map((fault) => `FAULT   ${fault}`),
+    ...(faults.length > MOST_SHOWN ? [`… and ${faults.length - MOST_SHOWN} more faults`] : []),
+    ...(faults.length > 0
+      ? [
+          `The audit found ${faults.length} faults. Nothing is moved: the service can start on the embedded database. See docs/operate/backup.md.`,
+        ]
+      : [
+          'The audit found no fault. The embedded database is marked as moved: no service starts on it.',
+          'Set DATABASE_URL to the server and start the service. Leave DATA_DIR, KEYS_DIR and OBJECT_STORE_URL as they are.',
+        ]),
+  ].join('\n');
+}
+
+/**
+ * `move --to <url>`: moves the embedded database to an empty one of a PostgreSQL server, and audits it there. Exit code
+ * 0: it is moved; 1: it is not, and the service can start on the embedded one; 2: it could not start.
+ */
+export function addMoveCommand(program: Command, terminal: Terminal): void {
+  program
+    .command('move')
+    .description('move the embedded database to a PostgreSQL server, while the service is stopped')
+    .requiredOption('--to <url>', 'an empty database of a PostgreSQL server')
+    .option('--root <fingerprint>', 'fingerprint of the root key, for the audit')
+    .option('--json', 'print one JSON document')
+    .addHelpText('after', examples('vcon-archivist move --to postgres://archivist@db/archivist'))
+    .action(async (options: MoveOptions) => {
+      try {
+        const report = await move(options, terminal);
+        terminal.print(options.json ? JSON.stringify(report, null, 2) : reportText(report));
+        terminal.exitCode = report.faults.length > 0 ? EXIT_NOT_MOVED : 0;
+      } catch (error) {
+        terminal.complain(`error: ${failureReason(error)}`);
+        const usage = error instanceof UsageError || error instanceof ConfigError;
+        terminal.exitCode = usage ? EXIT_USAGE : EXIT_NOT_MOVED;
+      }
+    });
+}
