@@ -2,6 +2,7 @@ import { type AppDeps, createApp, createPlainApp } from './app.js';
 import { createAcceptWriter } from './archivist/accept/accept-writer.js';
 import type { FirstOwner } from './archivist/bootstrap-deployment.js';
 import type { Deployment } from './archivist/deployment.js';
+import { createEventStreams } from './archivist/live/stream-events.js';
 import { createFindLogFile } from './archivist/log-files.js';
 import type { KeyOperatorDeps } from './archivist/operator/manage-keys.js';
 import { keyThumbprint } from './core/cose/cose-key.js';
@@ -11,6 +12,7 @@ import { forgetUnlimited } from './iam/tenancies/quota.js';
 import { createBacklog } from './ledger/backlog.js';
 import { watchHaltedLogs } from './ledger/halted/watch-halted-logs.js';
 import type { LogRef } from './ledger/log.js';
+import { followGrowth } from './ledger/log-growth.js';
 import type { Ledger } from './ledger/round.js';
 import type { Clock } from './platform/clock.js';
 import type { Config } from './platform/config.js';
@@ -202,6 +204,7 @@ async function startServer(
   const identity = await openIdentity({ config, ...base, nudge });
   closers.push(() => identity.close());
   const policyChanged = policyAuditWaker({ backend: queues, logger });
+  const growth = followGrowth({ database, announcements: base.announcements, logger });
   const status = statusRoutes({
     publicUrl,
     health: () => serviceHealth({ database, queues, disk, ledger, halted, deployment, keys: identity.keys }),
@@ -240,6 +243,7 @@ async function startServer(
           payloadHash,
           blobs,
           identity,
+          events: createEventStreams({ database, deployment, clock, logger, growth }),
           copies: { database, copyFolder: embeddedCopyFolder(config.dataDir) },
           logs: { database, objectStore, deployment, halted, clock, ids, logger, nudge },
           policyChanged,
@@ -273,6 +277,8 @@ async function startServer(
   closers.push(() => server.close());
   const tls = await listenTls(app, config, metrics.tlsCertificateExpires);
   if (tls) closers.push(() => tls.close());
+  // Streams end before the listeners wait for their last responses.
+  closers.push(async () => growth.close());
   return { server, tls, identity };
 }
 

@@ -15,6 +15,7 @@ const TITLES: Readonly<Record<Exclude<ErrorCode, 'not_found'>, string>> = {
   not_ready: 'Not Ready',
   method_not_allowed: 'Method Not Allowed',
   conflict: 'Conflict',
+  gone: 'Gone',
   unprocessable: 'Unprocessable Content',
   payload_too_large: 'Payload Too Large',
   unsupported_media_type: 'Unsupported Media Type',

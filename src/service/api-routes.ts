@@ -9,6 +9,8 @@ import { blockchainRoutes, nodeRoutes } from '../archivist/chain/chain-routes.js
 import { complianceAssetRoutes, compliancePolicyRoutes } from '../archivist/compliance/compliance-routes.js';
 import { assetEventRoutes } from '../archivist/events/asset-event-routes.js';
 import { assetFreeEventRoutes } from '../archivist/events/asset-free-event-routes.js';
+import { eventStreamRoutes } from '../archivist/live/event-stream-routes.js';
+import type { OpenEventStream } from '../archivist/live/stream-events.js';
 import { locationRoutes } from '../archivist/locations/location-routes.js';
 import { type LogFileDeps, logFileRoutes } from '../archivist/log-file-routes.js';
 import { type CopyOperatorDeps, copyOperatorRoutes } from '../archivist/operator/copy-operator-routes.js';
@@ -62,6 +64,7 @@ export function routeGroups(deps: {
   payloadHash: readonly RouteGroup[];
   blobs: Omit<AttachmentDeps, keyof ProvenanceDeps>;
   copies: CopyOperatorDeps;
+  events: OpenEventStream;
   /** Wakes the job that records policy changes on assets. */
   policyChanged(): void;
 }): RouteGroup[] {
@@ -96,6 +99,7 @@ export function routeGroups(deps: {
       name: 'v1/events',
       title: 'Asset-free events',
       routes: [
+        ...eventStreamRoutes(deps.events),
         ...assetFreeEventRoutes(provenance),
         ...assetFreeEventBulkRoutes(provenance),
         ...proofsUnder('/archivist/v1/events/'),

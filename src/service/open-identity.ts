@@ -87,8 +87,8 @@ export async function openIdentity(parts: IdentityParts): Promise<Identity> {
   const callerOf = createCallerOf(ofApplication, people);
   const guard = openGuessGuard({ redisUrl: config.redisUrl, logger });
   return {
-    async authenticate(request) {
-      const principal = await callerOf(request);
+    async authenticate(request, again) {
+      const principal = await callerOf(request, again);
       if (!disabled.has(principal.tenantId)) return principal;
       throw new ApiError('unauthorized', 'The tenancy of this token is disabled.', { 'www-authenticate': 'Bearer' });
     },
@@ -152,10 +152,11 @@ function createCallerOf(ofApplication: Authenticate, people: PeopleDeps): Authen
   const ofCertificate = createAuthenticateCertificate(people);
   const ofMember = createAuthenticateMember({ database: people.database, tokens: createProviderTokens(people) });
   const issuerOf = rememberedIssuers();
-  return async (request) => {
+  return async (request, again) => {
     const { authorization, cookie } = request.headers;
     if (authorization === undefined && mayUseSession(request)) {
-      const principal = (await people.firstLook?.principalOf(request)) ?? (await principalOfSession(people, cookie));
+      const principal =
+        (await people.firstLook?.principalOf(request, again)) ?? (await principalOfSession(people, cookie, again));
       if (principal) return principal;
     }
     const shown = authorization === undefined ? await ofCertificate(request) : undefined;

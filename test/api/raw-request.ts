@@ -21,7 +21,11 @@ export function rawRequest(url: string, bytes: Uint8Array, withinMs: number): Pr
       resolve(parsed(Buffer.concat(chunks), performance.now() - begun));
     };
     const late = setTimeout(finish, withinMs);
-    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('data', (chunk) => {
+      chunks.push(chunk);
+      // A stream of events has no end to wait for.
+      if (chunks.length === 1 && chunk.toString('latin1').includes('\r\ncontent-type: text/event-stream')) finish();
+    });
     socket.on('end', finish);
     socket.on('error', finish);
     socket.write(bytes);

@@ -11,14 +11,14 @@ import { commitOf } from './read-asset-events.js';
 export async function requireAssetFreeEvent(tx: Tx, principal: Principal, eventId: string): Promise<AssetFreeEvent> {
   const { tenantId } = principal;
   const [event] = await findAssetFreeEvents(tx, [{ tenantId, eventId }]);
-  const resource = event && {
-    kind: 'asset_free_event' as const,
-    tenantId,
-    creatorIssuer: event.creatorIssuer,
-    creatorSubject: event.createdBy,
-  };
-  if (!resource || !permits(principal, 'read', resource)) throw new ApiError('not_found', 'There is no such event.');
+  if (!event || !readsAssetFreeEvent(principal, event)) throw new ApiError('not_found', 'There is no such event.');
   return event;
+}
+
+/** True if this principal may read the event. */
+export function readsAssetFreeEvent(principal: Principal, event: AssetFreeEvent): boolean {
+  const { tenantId, creatorIssuer, createdBy: creatorSubject } = event;
+  return permits(principal, 'read', { kind: 'asset_free_event', tenantId, creatorIssuer, creatorSubject });
 }
 
 export function readAssetFreeEvent(

@@ -37,7 +37,7 @@ export interface FirstLook {
    */
   redeem(request: IncomingMessage, token: string): Promise<string>;
   /** The principal of a request's session, as of now; undefined without one. */
-  principalOf(request: IncomingMessage): Promise<Principal | undefined>;
+  principalOf(request: IncomingMessage, again?: 'again'): Promise<Principal | undefined>;
   /** Ends the session of a request, or all of them. */
   end(cookies: string | undefined, everywhere: boolean): void;
 }
@@ -79,7 +79,7 @@ export function createFirstLook(deps: FirstLookDeps, clientId: string): FirstLoo
       deps.logger.info({ client: clientId }, 'the first Owner signed in with the link of the start');
       return sessionCookie(publicUrl, session, SESSION_MS / 1000);
     },
-    async principalOf(request) {
+    async principalOf(request, again) {
       const key = keyOf(request.headers.cookie);
       const session = sessions.get(key);
       if (!session || !isFromThisMachine(request)) return undefined;
@@ -89,7 +89,7 @@ export function createFirstLook(deps: FirstLookDeps, clientId: string): FirstLoo
         sessions.delete(key);
         return undefined;
       }
-      session.usedAt = now;
+      if (!again) session.usedAt = now;
       const { tenantId, applicationId, displayName, roles, customClaims } = owner.application;
       const issuer = tokenIssuer(publicUrl);
       const shown = { displayName, email: '', roles, claims: customClaims };

@@ -81,18 +81,19 @@ export async function endSession(deps: SessionDeps, cookies: string | undefined,
 
 /**
  * The principal of a request's session, as of now; undefined without a valid session. A session ends twelve hours after
- * the sign-in, and an hour after its last use.
+ * the sign-in, and an hour after its last use; a look `again` is no use.
  */
 export async function principalOfSession(
   deps: SessionDeps,
   cookies: string | undefined,
+  again?: 'again',
 ): Promise<Principal | undefined> {
   const hash = sessionHash(deps, cookies);
   if (!hash) return undefined;
   const { now, usedSince } = times(deps);
   const member = await deps.database.inTransaction('system', async (tx) => {
     const found = await findSessionMember(tx, hash, { now, usedSince });
-    if (found && now.getTime() - found.usedAt.getTime() >= TOUCH_MS) await touchSession(tx, hash, now);
+    if (found && !again && now.getTime() - found.usedAt.getTime() >= TOUCH_MS) await touchSession(tx, hash, now);
     return found;
   });
   if (!member) return undefined;

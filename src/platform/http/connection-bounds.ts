@@ -33,8 +33,9 @@ interface Network {
  * Keeps the number of connections of a listener within its limits. A new connection above a limit closes the one that
  * has been idle for longest: within its own network's limit one of that network. A connection that has sent no complete
  * request head counts as idle. If no connection is idle, the new one is closed.
+ * @returns a function that closes the idle connections, so that a client that connects and sends nothing holds up no stop
  */
-export function boundConnections(server: Server, limits: ConnectionLimits): void {
+export function boundConnections(server: Server, limits: ConnectionLimits): () => void {
   const open = new Map<string, Connection>();
   const idle = new Set<Connection>();
   const networks = new Map<string, Network>();
@@ -97,6 +98,10 @@ export function boundConnections(server: Server, limits: ConnectionLimits): void
       if (connection.requests === 0 && open.get(connection.name) === connection) setIdle(connection, true);
     });
   });
+
+  return () => {
+    for (const { socket } of idle) socket.destroy();
+  };
 }
 
 /** The same for both ends of TLS, while the connection is open. */

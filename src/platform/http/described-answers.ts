@@ -14,6 +14,7 @@ export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   404: 'No such resource, or the caller is not permitted to see it',
   405: 'The path does not support this method',
   409: 'The state of the resource does not allow this',
+  410: 'No longer available',
   413: 'The body is too large',
   415: 'The type or encoding of the body is unsupported',
   416: 'The range is outside the file',

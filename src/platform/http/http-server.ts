@@ -60,7 +60,7 @@ export async function listen(
         handler,
       )
     : createServer(BOUNDS, handler);
-  boundConnections(server, address.connections ?? USUAL_LIMITS);
+  const closeIdle = boundConnections(server, address.connections ?? USUAL_LIMITS);
   server.on('request', closeIfUnread);
   server.on('clientError', refuseUnreadable);
   await new Promise<void>((resolve, reject) => {
@@ -78,7 +78,7 @@ export async function listen(
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        server.closeIdleConnections();
+        closeIdle();
       }),
   };
 }

@@ -110,16 +110,23 @@ function setHeaders(response: Response, headers: Readonly<Record<string, string>
 
 async function serve(route: Route, deps: PipelineDeps, request: Request, response: Response): Promise<void> {
   const begun = deps.seconds();
+  let isAnswered = false;
+  const answered = (status: number): void => {
+    isAnswered = true;
+    deps.answered(route.operationId, status, deps.seconds() - begun);
+  };
   const tell = (headers: Readonly<Record<string, string>>) => setHeaders(response, headers);
   tell(crossOriginHeaders(request.headers.origin, deps.corsOrigins));
   try {
     const reply = await answer(route, deps, request, tell);
+    // How long a client listens is no measure of the service.
+    if (reply.stream && reply.stream.length === undefined) answered(reply.status ?? route.success);
     if (reply.stream) await sendStream(response, reply, route.success);
     else send(response, reply, route.success);
   } catch (error) {
     fail(response, deps.logger, error, route.operationId, route);
   }
-  deps.answered(route.operationId, response.statusCode, deps.seconds() - begun);
+  if (!isAnswered) answered(response.statusCode);
 }
 
 /** @param tell sets headers that the response has whether or not the request is refused */
@@ -146,6 +153,7 @@ async function answer(
     get address() {
       return networkOf(request.ip);
     },
+    identify: async () => (route.access === 'token' ? deps.authenticate(request, 'again') : undefined),
     request,
   };
   // Known only from the body; one request was counted before the body was read.

@@ -17,5 +17,9 @@ export interface Principal {
   readonly claims: Readonly<Record<string, string>>;
 }
 
-/** Identifies the caller of a request by its headers and its connection. @throws {ApiError} unauthorized */
-export type Authenticate = (request: IncomingMessage) => Promise<Principal>;
+/**
+ * Identifies the caller of a request by its headers and its connection.
+ * @param again the request was admitted before and its response goes on: a session is not used by it
+ * @throws {ApiError} unauthorized
+ */
+export type Authenticate = (request: IncomingMessage, again?: 'again') => Promise<Principal>;

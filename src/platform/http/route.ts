@@ -30,6 +30,8 @@ export interface RequestContext<Params, Query, Body, Caller> {
    * Network address of the caller, behind trusted proxies only; for IPv6 the /64 network, which belongs to one caller.
    */
   readonly address: string;
+  /** Identifies the caller again, for a response that takes long; this is no use of a session. @throws {ApiError} */
+  readonly identify: () => Promise<Caller>;
   /** For a route with `formFile`: its body has not been read. */
   readonly request: IncomingMessage;
 }
@@ -42,8 +44,11 @@ export interface Reply {
   readonly status?: number;
   readonly body?: unknown;
   readonly bytes?: Uint8Array;
-  /** The receiver reads it to its end or destroys it; `length` in bytes. */
-  readonly stream?: { readonly content: Readable; readonly length: number };
+  /**
+   * The receiver reads it to its end or destroys it; `length` in bytes, undefined if nobody knows where it ends. A client
+   * that reads nothing for `stalledMs` (one minute unless told) is disconnected.
+   */
+  readonly stream?: { readonly content: Readable; readonly length?: number; readonly stalledMs?: number };
   readonly contentType?: string;
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;

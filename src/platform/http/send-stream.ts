@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import type { Reply } from './route.js';
 
-/** A client that reads nothing for this long is disconnected. */
+/** A client that reads nothing for this long is disconnected, unless the reply says otherwise. */
 const STALLED_MS = 60_000;
 
 /**
@@ -10,19 +10,20 @@ const STALLED_MS = 60_000;
  * @throws what the stream throws, {Error} when it is shorter than its declared length: the response is then cut off
  */
 export async function sendStream(response: Response, reply: Reply, success: number): Promise<void> {
-  const { content, length } = reply.stream!;
+  const { content, length, stalledMs = STALLED_MS } = reply.stream!;
   response.statusCode = reply.status ?? success;
   response.setHeader('content-type', reply.contentType ?? 'application/octet-stream');
   for (const name in reply.headers) response.setHeader(name, reply.headers[name]!);
-  response.setHeader('content-length', length);
+  if (length !== undefined) response.setHeader('content-length', length);
   if (response.req.method === 'HEAD') {
     content.destroy();
     response.end();
     return;
   }
-  response.setTimeout(STALLED_MS, () => response.destroy());
+  response.setTimeout(stalledMs, () => response.destroy());
   try {
-    await pipeline(content, (chunks: AsyncIterable<Uint8Array>) => exactly(length, chunks), response);
+    if (length === undefined) await pipeline(content, response);
+    else await pipeline(content, (chunks: AsyncIterable<Uint8Array>) => exactly(length, chunks), response);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
   }

@@ -1,0 +1,97 @@
+import { openAccess } from '../../iam/access/open-access.js';
+import { SECURITY_EVENT_TYPE } from '../../iam/security/security-event.js';
+import { commits } from '../../ledger/entry-proof.js';
+import { type LeafRow, leafRange } from '../../ledger/leaf-store.js';
+import { publishedLeaves } from '../../ledger/published-leaves-store.js';
+import type { Principal } from '../../platform/http/principal.js';
+import type { Database, Tx } from '../../platform/postgres/database.js';
+import { type Deployment, tenancyLog } from '../deployment.js';
+import { findAssetEvents } from '../events/asset-event-store.js';
+import { assetFreeEventResponse } from '../events/asset-free-event.js';
+import { findAssetFreeEvents } from '../events/asset-free-event-store.js';
+import { readableEvents, shownEvents } from '../events/read-asset-events.js';
+import { readsAssetFreeEvent } from '../events/read-asset-free-event.js';
+import { readScope } from '../provenance-deps.js';
+
+/** Positions that are read at once. */
+const PAGE = 100n;
+
+type EventName = 'asset_event' | 'asset_free_event' | 'security_event';
+
+/** An event at its position in the log of its tenancy. */
+interface PlacedEvent {
+  readonly position: bigint;
+  readonly name: EventName;
+  /** As a GET of the same reader shows it. */
+  readonly json: Record<string, unknown>;
+}
+
+/** Some positions of a log, read for one reader. */
+export interface EventPage {
+  /** Those that the reader may read now, in the order of the log. */
+  readonly events: readonly PlacedEvent[];
+  /** The last position that was read; reading goes on after it. */
+  readonly last: bigint;
+  /** Published positions wait after it. */
+  readonly more: boolean;
+}
+
+/**
+ * Reads the published positions of the principal's tenancy after a position, with the events that the principal may
+ * read at this moment. A position is published once and for ever, and those before it as well, so reading on from `last`
+ * finds each event exactly once, also one that was accepted long before it was committed.
+ */
+export function readEventPage(
+  deps: { readonly database: Database; readonly deployment: Deployment },
+  principal: Principal,
+  after: bigint,
+): Promise<EventPage> {
+  const { tenantId } = principal;
+  const log = tenancyLog(tenantId);
+  return deps.database.inTransaction(readScope(deps.deployment, tenantId), async (tx) => {
+    const end = (await publishedLeaves(tx, [log])).get(log.logId) ?? 0n;
+    const from = after + 1n;
+    const to = from + PAGE < end ? from + PAGE : end;
+    if (to <= from) return { events: [], last: after, more: false };
+    const leaves = await leafRange(tx, log, from, to);
+    const events = [...(await assetEvents(tx, principal, leaves)), ...(await assetFreeEvents(tx, principal, leaves))];
+    events.sort((left, right) => Number(left.position - right.position));
+    return { events, last: to - 1n, more: to < end };
+  });
+}
+
+function idsOf(leaves: readonly LeafRow[], kind: LeafRow['entryKind']) {
+  return leaves.flatMap(({ entryKind, entryTenantId: tenantId, entryId: eventId }) =>
+    entryKind === kind ? [{ tenantId, eventId }] : [],
+  );
+}
+
+function positionsOf(leaves: readonly LeafRow[]): Map<string, bigint> {
+  return new Map(leaves.map(({ entryId, leafIndex }) => [entryId, leafIndex]));
+}
+
+async function assetEvents(tx: Tx, principal: Principal, leaves: readonly LeafRow[]): Promise<PlacedEvent[]> {
+  const found = await findAssetEvents(tx, idsOf(leaves, 'asset_event'));
+  if (found.length === 0) return [];
+  const events = await readableEvents(tx, await openAccess(tx, principal), found);
+  const positions = positionsOf(leaves);
+  const shown = await shownEvents(tx, events);
+  return events.map(({ eventId }, place) => ({
+    position: positions.get(eventId)!,
+    name: 'asset_event',
+    json: shown[place]!,
+  }));
+}
+
+async function assetFreeEvents(tx: Tx, principal: Principal, leaves: readonly LeafRow[]): Promise<PlacedEvent[]> {
+  const found = await findAssetFreeEvents(tx, idsOf(leaves, 'asset_free_event'));
+  const events = found.filter((event) => readsAssetFreeEvent(principal, event));
+  const ids = events.map(({ eventId }) => eventId);
+  const committed = await commits(tx, tenancyLog(principal.tenantId), ids);
+  const positions = positionsOf(leaves);
+  return events.map((event) => ({
+    position: positions.get(event.eventId)!,
+    name: event.eventType === SECURITY_EVENT_TYPE ? 'security_event' : 'asset_free_event',
+    json: assetFreeEventResponse(event, committed.get(event.eventId)),
+  }));
+}

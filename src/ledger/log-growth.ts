@@ -1,0 +1,145 @@
+import type { Logger } from '../platform/logger.js';
+import type { Announcements } from '../platform/postgres/announcements.js';
+import type { Database } from '../platform/postgres/database.js';
+import type { LogRef } from './log.js';
+import { publishedLeaves } from './published-leaves-store.js';
+import { SEAL_PUBLISHED } from './receipt-watch.js';
+
+/** An announcement can be lost: without one, the followed logs are looked at after this time. */
+const LOOK_AFTER_MS = 2_000;
+
+/** How far logs are published, for everybody in this process that follows one. */
+export interface LogGrowth {
+  follow(log: LogRef): FollowedGrowth;
+  /** True since `close`: those that follow a log have to stop. */
+  readonly isClosed: boolean;
+  /** Wakes everybody that waits. */
+  close(): void;
+}
+
+/** One follower of a log. */
+export interface FollowedGrowth {
+  /**
+   * Resolves with the number of published leaves when it is more than `known`; with what is known of it when the time
+   * ends or the process closes.
+   */
+  beyond(known: bigint, withinMs: number): Promise<bigint>;
+  /** Wakes the follower if it waits. */
+  end(): void;
+}
+
+interface Followed {
+  readonly log: LogRef;
+  followers: number;
+  /** As last read; undefined before the first look. */
+  leaves: bigint | undefined;
+  /** A seal may have been published since the last look. */
+  stale: boolean;
+  readonly waiting: Set<() => void>;
+}
+
+/** Follows logs, sealed by any process: one query for all that may have grown, however many follow them. */
+export function followGrowth(deps: {
+  readonly database: Database;
+  readonly announcements: Announcements;
+  readonly logger: Logger;
+  /** Two seconds unless told. */
+  readonly lookAfterMs?: number;
+}): LogGrowth {
+  const followed = new Map<string, Followed>();
+  let isLooking = false;
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const stop = deps.announcements.hear(SEAL_PUBLISHED, (logId) => {
+    for (const each of followed.values()) if (logId === undefined || logId === each.log.logId) each.stale = true;
+    void look();
+  });
+
+  async function look(): Promise<void> {
+    if (isLooking) return;
+    isLooking = true;
+    try {
+      for (let stale = staleLogs(); stale.length > 0; stale = staleLogs()) await read(stale);
+    } catch (error) {
+      deps.logger.warn({ err: error }, 'the growth of followed logs could not be read');
+    } finally {
+      isLooking = false;
+    }
+  }
+
+  const staleLogs = () => (isClosed ? [] : [...followed.values()].filter(({ stale }) => stale));
+
+  async function read(stale: readonly Followed[]): Promise<void> {
+    for (const each of stale) each.stale = false;
+    const logs = stale.map(({ log }) => log);
+    const read = [...new Set(logs.map(({ tenantId }) => tenantId))];
+    const found = await deps.database.inTransaction({ read, write: [] }, (tx) => publishedLeaves(tx, logs));
+    for (const each of stale) {
+      each.leaves = found.get(each.log.logId) ?? 0n;
+      for (const wake of [...each.waiting]) wake();
+    }
+  }
+
+  function lookAgain(): void {
+    for (const each of followed.values()) each.stale = true;
+    void look();
+  }
+
+  function followedLog(log: LogRef): Followed {
+    const known = followed.get(log.logId);
+    if (known) return known;
+    const fresh: Followed = { log, followers: 0, leaves: undefined, stale: true, waiting: new Set() };
+    followed.set(log.logId, fresh);
+    timer ??= setInterval(lookAgain, deps.lookAfterMs ?? LOOK_AFTER_MS).unref();
+    return fresh;
+  }
+
+  return {
+    follow(log) {
+      const each = followedLog(log);
+      each.followers += 1;
+      void look();
+      let hasEnded = false;
+      return {
+        beyond: (known, withinMs) => grownBeyond(each, known, withinMs, () => hasEnded || isClosed),
+        end() {
+          if (hasEnded) return;
+          hasEnded = true;
+          for (const wake of [...each.waiting]) wake();
+          each.followers -= 1;
+          if (each.followers === 0) followed.delete(each.log.logId);
+          if (followed.size > 0) return;
+          clearInterval(timer);
+          timer = undefined;
+        },
+      };
+    },
+    get isClosed() {
+      return isClosed;
+    },
+    close() {
+      isClosed = true;
+      stop();
+      clearInterval(timer);
+      for (const { waiting } of followed.values()) for (const wake of [...waiting]) wake();
+    },
+  };
+}
+
+function grownBeyond(each: Followed, known: bigint, withinMs: number, isOver: () => boolean): Promise<bigint> {
+  return new Promise((resolve) => {
+    const leaves = () => each.leaves ?? 0n;
+    const settle = (): void => {
+      clearTimeout(late);
+      each.waiting.delete(wake);
+      resolve(leaves());
+    };
+    const wake = (): void => {
+      if (leaves() > known || isOver()) settle();
+    };
+    const late = setTimeout(settle, withinMs);
+    each.waiting.add(wake);
+    wake();
+  });
+}

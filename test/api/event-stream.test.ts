@@ -1,0 +1,227 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createEventStreams } from '../../src/archivist/live/stream-events.js';
+import { followGrowth } from '../../src/ledger/log-growth.js';
+import { parseConfig } from '../../src/platform/config.js';
+import { localAnnouncements } from '../../src/platform/postgres/announcements.js';
+import { startService } from '../../src/start-service.js';
+import { serverUrl } from '../support/prerequisites.js';
+import { type OpenStream, openStream, type StreamFrame } from './open-stream.js';
+import { forClient, openScene, type Scene } from './policy-scene.js';
+import { type Client, clientWith, freePort, requestToken } from './test-service.js';
+
+let scene: Scene;
+let owner: Client;
+const open: OpenStream[] = [];
+beforeAll(async () => {
+  scene = await openScene();
+  ({ owner } = scene);
+});
+afterAll(async () => {
+  await Promise.all(open.map((each) => each.close()));
+  await scene?.close();
+});
+
+async function stream(by: Client, query = '', headers: Record<string, string> = {}, url = scene.url) {
+  const opened = await openStream(url, by, query, headers);
+  open.push(opened);
+  return opened;
+}
+
+const note = async (by: Client = owner, text = 'a note') => {
+  const answer = await by.post('/archivist/v1/events', { event_type: 'note', attributes: { text } });
+  expect(answer.status, String(answer.json['description'])).toBe(200);
+  return String(answer.json['identity']);
+};
+const of = (identity: string) => (frame: StreamFrame) => frame.data['identity'] === identity;
+const isEvent = ({ event }: StreamFrame) => event === 'asset_event' || event === 'asset_free_event';
+
+describe('the stream of events', () => {
+  it('tells each event once it is confirmed, as a GET shows it, and begins with the position to resume from', async () => {
+    const told = await stream(owner);
+    expect(told.status).toBe(200);
+    expect(told.headers.get('content-type')).toBe('text/event-stream');
+    expect(told.headers.get('cache-control')).toBe('no-store');
+    const first = await told.frame(({ event }) => event === 'position');
+    expect(first.data).toEqual({ position: first.id });
+    const asset = await scene.asset({ arc_display_type: 'call' });
+    const recorded = await scene.event(asset, { event_attributes: { arc_display_type: 'note' } });
+    const free = await note();
+    for (const [identity, name, version] of [
+      [recorded, 'asset_event', 'v2'],
+      [free, 'asset_free_event', 'v1'],
+    ] as const) {
+      const frame = await told.frame(of(identity));
+      expect(frame.event).toBe(name);
+      expect(frame.data['confirmation_status']).toMatch(/^(CONFIRMED|UNEQUIVOCAL)$/);
+      const shown = (await owner.get(`/archivist/${version}/${identity}`)).json;
+      // A block, and a witness, may have come since.
+      const settled = ({ block_number, transaction_id, transaction_index, ...json }: Record<string, unknown>) =>
+        JSON.parse(
+          JSON.stringify(json).replace('UNEQUIVOCAL', 'CONFIRMED').replace('"unequivocal":{}', '"unequivocal":null'),
+        );
+      expect(settled(shown)).toEqual(settled(frame.data));
+    }
+  });
+
+  it('tells every event exactly once and in the order of the log, however many are recorded at once and wherever it is cut', async () => {
+    const begun = await stream(owner);
+    await begun.frame(({ event }) => event === 'position');
+    const since = begun.lastId()!;
+    await begun.close();
+    const writers = await Promise.all([owner, owner, scene.client({}), scene.client({})]);
+    const writing = Promise.all(
+      writers.map(async (writer, of) => {
+        const made: string[] = [];
+        for (let each = 0; each < 15; each += 1) made.push(await note(writer, `${of} ${each}`));
+        return made;
+      }),
+    );
+    const told: StreamFrame[] = [];
+    let cursor = since;
+    let expected: Set<string> | undefined;
+    void writing.then((all) => {
+      expected = new Set(all.flat());
+    });
+    const deadline = Date.now() + 60_000;
+    for (let cuts = 0; !expected || told.length < expected.size; cuts += 1) {
+      expect(Date.now(), `told ${told.length} of ${expected?.size}`).toBeLessThan(deadline);
+      // Every other time by the header of a browser, and cut after a few events.
+      const by = cuts % 2 === 0 ? [`?cursor=${cursor}`, {}] : ['?cursor=-1', { 'last-event-id': cursor }];
+      const piece = await stream(owner, by[0] as string, by[1] as Record<string, string>);
+      const wanted = cuts % 5;
+      await piece.frame(() => piece.frames.filter(isEvent).length > wanted).catch(() => undefined);
+      await piece.close();
+      told.push(...piece.frames.filter(isEvent));
+      cursor = piece.lastId() ?? cursor;
+    }
+    await writing;
+    expect(new Set(told.map(({ data }) => data['identity']))).toEqual(expected);
+    expect(told).toHaveLength(expected!.size);
+    const positions = told.map(({ id }) => Number(id));
+    expect(positions).toEqual([...positions].sort((left, right) => left - right));
+  }, 120_000);
+
+  it('shows everything published with seconds=0, and ends', async () => {
+    const identity = await note();
+    const live = await stream(owner, '?cursor=-1');
+    const { id } = await live.frame(of(identity));
+    const caught = await stream(owner, '?cursor=-1&seconds=0');
+    await caught.ended;
+    expect(caught.frames.some(of(identity))).toBe(true);
+    expect(Number(caught.lastId())).toBeGreaterThanOrEqual(Number(id));
+  });
+
+  it('decides at delivery what the reader may read, and leaves out the rest', async () => {
+    const reader = await scene.client({});
+    const permission = { behaviours: ['*'], asset_attributes_read: ['*'], event_arc_display_type_read: ['shown'] };
+    const policy = await scene.policy('streamed', forClient(reader, permission));
+    const asset = await scene.asset({ arc_display_type: 'streamed' });
+    const told = await stream(reader);
+    const record = (kind: string) => scene.event(asset, { event_attributes: { arc_display_type: kind } });
+    const hidden = await record('hidden');
+    const shown = await record('shown');
+    expect((await told.frame(of(shown))).data['event_attributes']).toMatchObject({ arc_display_type: 'shown' });
+    expect((await scene.remove(owner, `/archivist/iam/v1/${policy}`)).status).toBe(200);
+    const after = await record('shown');
+    const own = await note(reader);
+    await told.frame(of(own));
+    expect(told.frames.some(of(hidden))).toBe(false);
+    expect(told.frames.some(of(after))).toBe(false);
+    expect(told.frames.map(({ event }) => event)).not.toContain('security_event');
+  });
+
+  it('shows nothing of another tenancy', async () => {
+    const stranger = await scene.client({ otherTenancy: true, roles: ['OWNER'] });
+    const told = await stream(stranger, '?cursor=-1');
+    const foreign = await note();
+    const own = await note(stranger);
+    await told.frame(of(own));
+    expect(told.frames.some(of(foreign))).toBe(false);
+  });
+
+  it('ends with its token', async () => {
+    const made = await owner.post('/archivist/iam/v1/applications', { display_name: 'Listener', custom_claims: {} });
+    const [credential] = made.json['credentials'] as { secret: string }[];
+    const client_id = String(made.json['client_id']);
+    const form = { grant_type: 'client_credentials', client_id, client_secret: credential!.secret };
+    const listener = clientWith(
+      scene.url,
+      String((await requestToken(scene.url, form)).json['access_token']),
+      client_id,
+    );
+    const told = await stream(listener);
+    const own = await note(listener);
+    await told.frame(of(own));
+    expect((await owner.post(`/archivist/iam/v1/${made.json['identity']}:revoke-tokens`, {})).status).toBe(200);
+    await note();
+    expect((await told.frame(({ event }) => event === 'end')).data).toMatchObject({ error: 'unauthorized' });
+    await told.ended;
+  });
+
+  it('refuses a cursor that is no position, one beyond the log, more streams than a caller may have, and no token', async () => {
+    for (const cursor of ['x', '-2', '1.5', '01', '9'.repeat(18)])
+      expect([cursor, (await stream(owner, `?cursor=${cursor}`)).status]).toEqual([cursor, 400]);
+    expect((await stream(owner, '', { 'last-event-id': 'x' })).status).toBe(400);
+    expect((await stream(scene.anonymous)).status).toBe(401);
+    const busy = await scene.client({});
+    const many: OpenStream[] = [];
+    for (let each = 0; each < 16; each += 1) many.push(await stream(busy));
+    const refused = await stream(busy);
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('retry-after')).toBe('5');
+    await Promise.all(many.map((each) => each.close()));
+    await expect.poll(async () => (await stream(busy)).status, { timeout: 30_000 }).toBe(200);
+  });
+
+  it('resumes over seven days, then says that it is gone', async () => {
+    await note();
+    const { database, deployment } = scene.service.parts;
+    const logger = pino({ level: 'silent' });
+    const growth = followGrowth({ database, announcements: localAnnouncements(), logger });
+    const principal = { tenantId: deployment.deploymentTenancy, issuer: '', subject: '', displayName: '', email: '' };
+    const ask = (days: number, cursor: bigint | undefined) =>
+      createEventStreams({
+        database,
+        deployment,
+        logger,
+        growth,
+        clock: { now: () => Date.now() + days * 24 * 3600 * 1000 },
+      })({
+        principal: { ...principal, tenantId: ownTenancy(), roles: [], claims: {} },
+        cursor,
+        seconds: 0,
+        gone: new AbortController().signal,
+        identify: async () => ({ ...principal, tenantId: ownTenancy(), roles: [], claims: {} }),
+      });
+    (await ask(6, -1n)).destroy();
+    await expect(ask(8, -1n)).rejects.toMatchObject({ status: 410, code: 'gone' });
+    (await ask(8, undefined)).destroy();
+    growth.close();
+  });
+
+  it.skipIf(!serverUrl)('tells what another process has recorded and sealed', async () => {
+    const { environment } = scene;
+    const own = { ROLE: 'api', PORT: String(await freePort()), PUBLIC_URL: scene.url };
+    const other = await startService(parseConfig({ ...environment, ...own }));
+    try {
+      const told = await stream(owner, '', {}, other.url);
+      await told.frame(of(await note()));
+      await told.close();
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('ends when the service stops', async () => {
+    const told = await stream(owner);
+    await told.frame(({ event }) => event === 'position');
+    await scene.service.close();
+    await told.ended;
+  });
+});
+
+function ownTenancy(): string {
+  const payload = JSON.parse(Buffer.from(owner.token.split('.')[1]!, 'base64url').toString()) as Record<string, string>;
+  return payload['jit_tenant_id']!.slice('tenant/'.length);
+}
