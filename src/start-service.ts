@@ -44,6 +44,7 @@ import { SCHEMA_NAMES } from './service/schema-names.js';
 import { serviceHealth } from './service/service-health.js';
 import { statusRoutes } from './service/status-routes.js';
 import { verifyPageRoutes } from './service/verify-page-routes.js';
+import { watchOutside } from './service/watch-outside.js';
 import { policyAuditWaker } from './workers/policy-audit-job.js';
 
 /** A running service, or worker, until it is closed. */
@@ -154,10 +155,12 @@ async function startServer(
   { ledger, ledgerStarted }: { ledger: Ledger; ledgerStarted: Promise<void> },
   closers: Closers,
 ) {
-  const { database, queues, disk, open, clock, ids, logger, metrics, failpoints, objectStore } = base;
+  const { database, queues, disk, open, clock, ids, logger, metrics, failpoints, objectStore, outside } = base;
   const { deployment, keyring } = open;
   const { publicUrl } = config;
   const nudge = (tenantId: string, logId: string) => ledger.nudge(tenantId, logId);
+  const watched = watchOutside({ ...base });
+  closers.push(() => watched.close());
   const halted = await watchHaltedLogs({ database, logger });
   closers.push(() => halted.close());
   const backlog = createBacklog({ database, limit: config.maxWaitingEntries, logger, waiting: metrics.entriesWaiting });
@@ -207,7 +210,7 @@ async function startServer(
   const growth = followGrowth({ database, announcements: base.announcements, logger });
   const status = statusRoutes({
     publicUrl,
-    health: () => serviceHealth({ database, queues, disk, ledger, halted, deployment, keys: identity.keys }),
+    health: () => serviceHealth({ database, queues, disk, ledger, halted, deployment, keys: identity.keys, outside }),
     rootFingerprint: () => rootFingerprint(keyThumbprint(open.manifests.current.manifest.root)),
   });
   const measured = metricsRoute({

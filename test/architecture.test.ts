@@ -37,6 +37,8 @@ const PLUGIN_ROOMS = [
   'src/platform/explain-failure.ts',
   'src/platform/logger.ts',
   'src/platform/plugin-config.ts',
+  'src/platform/queue/redis-options.ts',
+  'src/platform/time-limit.ts',
 ];
 /** Where the plugin is put together with its queue, and the doors by which that is done. */
 const PLUGIN_COMPOSERS = ['src/cli/plugin', 'src/service/run-conserver-link.ts', 'src/service/watch-disks.ts', 'demo'];

@@ -1,4 +1,4 @@
-import { within } from './time-limit.js';
+import { within } from '../../src/platform/time-limit.js';
 
 /**
  * How long the caller of a capture waits for its response. A capture becomes final only while there is time to say so:

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
+import { TimeLimitError, within } from '../../src/platform/time-limit.js';
 import type { Fields, Memory } from '../memory/memory.js';
 import type { CaptureMethod, Observation } from '../operation/capture-sequence.js';
 import { type Consent, type ConsentChange, consentChanges } from '../operation/consent.js';
@@ -10,7 +11,6 @@ import type { VconFacts } from '../operation/vcon-facts.js';
 import { type AnswerWindow, NO_HURRY } from './answer-window.js';
 import { HELD_MS, type HeldOperation, heldOperation } from './held-operation.js';
 import { noteSuccession } from './note-succession.js';
-import { TimeLimitError, within } from './time-limit.js';
 
 /** What was stored, as reported to the caller. */
 export interface Captured {

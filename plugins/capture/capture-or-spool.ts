@@ -1,8 +1,8 @@
 import type { Logger } from '../../src/platform/logger.js';
+import { within } from '../../src/platform/time-limit.js';
 import { NO_HURRY } from './answer-window.js';
 import type { CaptureOperation } from './capture-operation.js';
 import type { Spool } from './spool.js';
-import { within } from './time-limit.js';
 
 /** If the queue takes longer than this, the local disk is used. */
 const QUEUE_WITHIN_MS = 1_000;

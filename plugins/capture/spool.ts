@@ -5,12 +5,12 @@ import { DiskFull, isNoSpace } from '../../src/platform/disk/disk-full.js';
 import type { DiskWatch } from '../../src/platform/disk/disk-watch.js';
 import { createFile, removeFile } from '../../src/platform/durable-file.js';
 import type { Logger } from '../../src/platform/logger.js';
+import { TimeLimitError } from '../../src/platform/time-limit.js';
 import { subjectOf } from '../operation/operation-event.js';
 import { operationJobId } from '../operation/operation-job.js';
 import { type AnswerWindow, NO_HURRY } from './answer-window.js';
 import type { Captured, CaptureOperation, Ended } from './capture-operation.js';
 import { setFileAside, spoolPath, waitingFiles } from './spool-folder.js';
-import { TimeLimitError } from './time-limit.js';
 
 const OWNER_ONLY = 0o600;
 const DRAIN_EVERY_MS = 1_000;

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { Logger } from '../../src/platform/logger.js';
+import { REDIS_OPTIONS } from '../../src/platform/queue/redis-options.js';
 import { askToLook, isLooking, type ReasonToLook, readLooker } from './look-list.js';
 
 /** Redis' names of events that end a key; RedisJSON also sends its own when only a path was deleted. */
@@ -39,8 +40,8 @@ interface KeyspaceEndingsParts {
  */
 export function startKeyspaceEndings(parts: KeyspaceEndingsParts): { close(): Promise<void> } {
   const { logger, stream } = parts;
-  const subscriber = new Redis(parts.url, { maxRetriesPerRequest: null });
-  const commands = new Redis(parts.url, { maxRetriesPerRequest: 1 });
+  const subscriber = new Redis(parts.url, { ...REDIS_OPTIONS, maxRetriesPerRequest: null });
+  const commands = new Redis(parts.url, { ...REDIS_OPTIONS, maxRetriesPerRequest: 1 });
   for (const redis of [subscriber, commands])
     redis.on('error', (error) => logger.warn({ err: error }, 'the conserver’s Redis does not answer'));
   const stop = new AbortController();

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import type { Logger } from '../../src/platform/logger.js';
+import { REDIS_OPTIONS } from '../../src/platform/queue/redis-options.js';
 import { COLLECTIONS, type Collection, type Memory } from './memory.js';
 
 /** Next to the queue's keys, in the same hash slot of a cluster. */
@@ -17,7 +18,7 @@ function key(collection: Collection, name: string): string {
  * of days.
  */
 export function redisMemory(url: string, logger: Logger): Memory {
-  const redis = new Redis(url, { maxRetriesPerRequest: 1, commandTimeout: COMMAND_TIMEOUT_MS });
+  const redis = new Redis(url, { ...REDIS_OPTIONS, maxRetriesPerRequest: 1, commandTimeout: COMMAND_TIMEOUT_MS });
   redis.on('error', (error) => logger.warn({ err: error }, 'the plugin’s memory'));
   return {
     read: (collection, name) => redis.hgetall(key(collection, name)),

@@ -6,6 +6,7 @@ import type { Clock } from '../../src/platform/clock.js';
 import type { DiskWatch } from '../../src/platform/disk/disk-watch.js';
 import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
+import { REDIS_OPTIONS } from '../../src/platform/queue/redis-options.js';
 import { archivistClients } from '../archivist-client/archivist-clients.js';
 import type { RetryPace } from '../archivist-client/retry-delay.js';
 import { watchSecretExpiry } from '../archivist-client/secret-expiry.js';
@@ -61,7 +62,8 @@ const RANDOM_STEPS = 2 ** 32;
 function receiptPlaces(settings: PluginSettings, logger: Logger): (ReceiptPlaces & Closable) | undefined {
   if (!settings.receipts) return undefined;
   const { receiptUrl: url, receiptKey: key, receiptDays: days = 90, conserverRedisUrl } = settings;
-  const redis = key && conserverRedisUrl ? new Redis(conserverRedisUrl, { maxRetriesPerRequest: 1 }) : undefined;
+  const redis =
+    key && conserverRedisUrl ? new Redis(conserverRedisUrl, { ...REDIS_OPTIONS, maxRetriesPerRequest: 1 }) : undefined;
   redis?.on('error', (error) => logger.warn({ err: error }, 'the conserver’s Redis does not answer'));
   return { url, key, days, redis, close: async () => redis?.disconnect() };
 }

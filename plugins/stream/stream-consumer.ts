@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { Logger } from '../../src/platform/logger.js';
+import { REDIS_OPTIONS } from '../../src/platform/queue/redis-options.js';
 import type { CaptureOperation } from '../capture/capture-operation.js';
 import type { EndingFound } from '../operation/ending.js';
 import { OperationError } from '../operation/operation.js';
@@ -51,7 +52,7 @@ export function refusedStream(stream: string): string {
  */
 export async function startStreamConsumer(parts: StreamConsumerParts): Promise<StreamConsumer> {
   const { stream, consumer, logger, abandonedAfterMs = ABANDONED_AFTER_MS } = parts;
-  const redis = new Redis(parts.url, { maxRetriesPerRequest: null });
+  const redis = new Redis(parts.url, { ...REDIS_OPTIONS, maxRetriesPerRequest: null });
   redis.on('error', (error) => logger.warn({ err: error }, 'the conserver’s Redis does not answer'));
   const stop = new AbortController();
   const { signal } = stop;

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { Clock } from '../../src/platform/clock.js';
 import type { Logger } from '../../src/platform/logger.js';
+import { REDIS_OPTIONS } from '../../src/platform/queue/redis-options.js';
 import { noteSuccession } from '../capture/note-succession.js';
 import type { Memory } from '../memory/memory.js';
 import { conserverPredecessors } from './conserver-predecessors.js';
@@ -31,7 +32,7 @@ export function startEgressTap(parts: {
 }): { close(): Promise<void> } {
   const { list, memory, clock, logger } = parts;
   const processing = processingList(list);
-  const redis = new Redis(parts.url, { maxRetriesPerRequest: null });
+  const redis = new Redis(parts.url, { ...REDIS_OPTIONS, maxRetriesPerRequest: null });
   redis.on('error', (error) => logger.warn({ err: error }, 'the conserver’s Redis does not answer'));
   const stop = new AbortController();
   const { signal } = stop;

@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { within } from './time-limit.js';
 
 /** What a scanner found in some content. */
 export type Verdict =
@@ -14,6 +15,7 @@ export interface Scanner {
   scan(content: Readable): Promise<Verdict>;
 }
 
+const CONNECT_WITHIN_MS = 10_000;
 /** While a large file is scanned, the daemon sends nothing. */
 const SILENT_MS = 600_000;
 const LONGEST_REPLY = 4096;
@@ -22,14 +24,15 @@ const LONGEST_REPLY = 4096;
  * A scanner that uses the INSTREAM command of a ClamAV daemon (clamd(8)): chunks, each preceded by its 32-bit length,
  * then a length of zero; the daemon answers with one line.
  * @param url `tcp://host:port`, or the path of a socket
+ * @param silentMs a daemon that neither takes nor sends anything for so long counts as away
  */
-export function clamavScanner(url: string): Scanner {
+export function clamavScanner(url: string, silentMs = SILENT_MS): Scanner {
   return {
     async scan(content) {
       const socket = connect(addressOf(url));
       try {
-        await connected(socket);
-        return await ask(socket, content);
+        await within(CONNECT_WITHIN_MS, connected(socket), 'the scanner cannot be reached in time');
+        return await ask(socket, content, silentMs);
       } finally {
         socket.destroy();
         content.destroy();
@@ -56,7 +59,7 @@ function connected(socket: Socket): Promise<void> {
  * A daemon that has read enough answers and closes the connection while we still write. Its answer counts, not our
  * write error.
  */
-async function ask(socket: Socket, content: Readable): Promise<Verdict> {
+async function ask(socket: Socket, content: Readable, silentMs: number): Promise<Verdict> {
   let reply = '';
   const hungUp = new Promise<void>((resolve) => {
     socket.setEncoding('utf8');
@@ -66,7 +69,7 @@ async function ask(socket: Socket, content: Readable): Promise<Verdict> {
     });
     socket.on('error', () => undefined);
     socket.on('close', () => resolve());
-    socket.setTimeout(SILENT_MS, () => socket.destroy());
+    socket.setTimeout(silentMs, () => socket.destroy());
   });
   let unreadable: unknown;
   const sent = pipeline(

@@ -1,10 +1,14 @@
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Transporter } from 'nodemailer';
 import { replaceFile } from './durable-file.js';
 import type { Ids } from './ids.js';
 import type { Logger } from './logger.js';
+import { within } from './time-limit.js';
 
+/** For each step; all of them together have twice as long. */
 const WITHIN_MS = 10_000;
+const LONGEST_PAUSE_MS = 500;
 
 interface Mail {
   /** One address. */
@@ -13,7 +17,7 @@ interface Mail {
   readonly text: string;
 }
 
-/** Hands an e-mail over to the server. @throws when the server does not accept it */
+/** Hands an e-mail over to the server, within 20 s. @throws when the server does not accept it */
 export type SendMail = (mail: Mail) => Promise<void>;
 
 /**
@@ -26,8 +30,9 @@ export function createSendMail(deps: {
   readonly folder: string;
   readonly ids: Ids;
   readonly logger: Logger;
+  readonly stepWithinMs?: number;
 }): SendMail {
-  const { smtpUrl, from, folder, ids, logger } = deps;
+  const { smtpUrl, from, folder, ids, logger, stepWithinMs: step = WITHIN_MS } = deps;
   // Addresses are passed as structured values, never as a line to be parsed: one cannot smuggle in a second recipient.
   const envelope = ({ to, subject, text }: Mail) => ({
     from,
@@ -38,11 +43,13 @@ export function createSendMail(deps: {
     disableUrlAccess: true,
   });
   if (smtpUrl !== undefined) {
-    const timeouts = { connectionTimeout: WITHIN_MS, greetingTimeout: WITHIN_MS, socketTimeout: WITHIN_MS };
+    const timeouts = { connectionTimeout: step, greetingTimeout: step, socketTimeout: step };
     let transport: Promise<Transporter> | undefined;
     return async (mail) => {
       transport ??= loadMailer().then((createTransport) => createTransport({ url: smtpUrl, ...timeouts }));
-      await (await transport).sendMail(envelope(mail));
+      const transporter = await transport;
+      const send = () => transporter.sendMail(envelope(mail));
+      await within(2 * step, unlessConnected(send), 'the mail server did not take the e-mail in time');
     };
   }
   return async (mail) => {
@@ -53,6 +60,17 @@ export function createSendMail(deps: {
     await replaceFile(path, message as Buffer, 0o600);
     logger.warn({ path }, 'SMTP_URL is not set: an e-mail was written to a file');
   };
+}
+
+/** Sends again, once, if there was no connection: then the server cannot have taken the e-mail. */
+async function unlessConnected(send: () => Promise<unknown>): Promise<void> {
+  try {
+    await send();
+  } catch (error) {
+    if ((error as { command?: unknown }).command !== 'CONN') throw error;
+    await pause(Math.random() * LONGEST_PAUSE_MS);
+    await send();
+  }
 }
 
 /** Most processes never send an e-mail, and loading the library would delay every start. */

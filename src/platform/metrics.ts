@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DiskState } from './disk/disk-watch.js';
+import type { OutsideService } from './outside-calls.js';
 
 /** Where the parts of the service report what they did. Every metric is declared in this file. */
 export interface Metrics {
@@ -23,6 +24,10 @@ export interface Metrics {
   /** The certificate of the TLS listener expires then. */
   tlsCertificateExpires(atMs: number): void;
   disks(states: readonly DiskState[]): void;
+  /** A call to a service outside this process failed. */
+  outsideFailed(service: OutsideService): void;
+  /** Since when calls to it fail, in Unix milliseconds; undefined: it answers. */
+  outsideChanged(service: OutsideService, failingSinceMs: number | undefined): void;
   lagged(lag: { readonly oldestWaitingMs: number; readonly haltedLogs: number }): void;
 }
 
@@ -111,6 +116,18 @@ export function createMetrics(): Metrics {
     labelNames: ['what'],
     registers,
   });
+  const outsideFailures = new Counter({
+    name: 'archivist_outside_failures_total',
+    help: 'Failed calls to a service outside: database, queue, object_store, key_module, witness, identity_provider, scanner, mail',
+    labelNames: ['service'],
+    registers,
+  });
+  const outsideFailing = new Gauge({
+    name: 'archivist_outside_failing_since_timestamp_seconds',
+    help: 'Since when every call to a service outside has failed; 0 while it answers',
+    labelNames: ['service'],
+    registers,
+  });
   return {
     registry,
     requests,
@@ -122,6 +139,8 @@ export function createMetrics(): Metrics {
         if (freeBytes !== undefined) diskFree.set({ what }, freeBytes);
       }
     },
+    outsideFailed: (service) => outsideFailures.inc({ service }),
+    outsideChanged: (service, sinceMs) => outsideFailing.set({ service }, (sinceMs ?? 0) / 1000),
     keyFaults: (count) => keyFaults.set(count),
     accepted: (kind) => accepted.inc({ kind }),
     batchAccepted: (size) => batches.observe(size),

@@ -1,11 +1,12 @@
 import type { PolicyAuditDeps } from '../archivist/assets/record-policy-audit.js';
-import { clamavScanner } from '../platform/clamav.js';
+import { clamavScanner, type Scanner } from '../platform/clamav.js';
 import type { Config } from '../platform/config.js';
 import type { Ids } from '../platform/ids.js';
 import type { Keyring } from '../platform/keys/keyring.js';
 import type { Logger } from '../platform/logger.js';
 import type { Metrics } from '../platform/metrics.js';
 import type { ObjectStore } from '../platform/object-store.js';
+import type { OutsideCalls } from '../platform/outside-calls.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import { startAnchorJob } from '../workers/anchor-job.js';
 import { startExpiringSecretsJob } from '../workers/expiring-secrets-job.js';
@@ -21,6 +22,7 @@ interface BackgroundDeps extends Omit<PolicyAuditDeps, 'wallets'> {
   readonly queues: QueueBackend;
   readonly keyring: Keyring;
   readonly metrics: Metrics;
+  readonly outside: OutsideCalls;
 }
 
 /**
@@ -47,7 +49,8 @@ export async function startBackgroundJobs(
   const audit = await startPolicyAuditJob({ ...deps, backend, wallets: new Map() });
   begun(() => audit.close());
   if (config.clamavUrl === undefined) return;
-  const scanner = clamavScanner(config.clamavUrl);
+  const daemon = clamavScanner(config.clamavUrl);
+  const scanner: Scanner = { scan: (content) => deps.outside.record('scanner', daemon.scan(content)) };
   const scan = await startScanBlobsJob({ ...deps, scanner, backend, pattern: config.blobScanSchedule });
   begun(() => scan.close());
 }

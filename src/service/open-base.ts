@@ -16,12 +16,15 @@ import { nodeVerify } from '../platform/keys/node-verify.js';
 import { openKeyStore } from '../platform/keys/open-key-store.js';
 import { createLogger, type Logger } from '../platform/logger.js';
 import { createMetrics, type Metrics } from '../platform/metrics.js';
+import type { ObjectStore } from '../platform/object-store.js';
+import { createOutsideCalls, type OutsideCalls } from '../platform/outside-calls.js';
 import type { Announcements } from '../platform/postgres/announcements.js';
 import type { Database } from '../platform/postgres/database.js';
 import { openAnnouncements } from '../platform/postgres/open-announcements.js';
 import { openDatabase } from '../platform/postgres/open-database.js';
 import { openRedisQueues, postgresQueues } from '../platform/queue/open-queue-backend.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
+import { timedObjectStore } from '../platform/timed-object-store.js';
 import type { LedgerReport } from './ledger-report.js';
 import type { ledgerThread } from './ledger-thread.js';
 import { type OpenDeployment, openDeployment } from './open-deployment.js';
@@ -54,7 +57,8 @@ export interface Base {
   readonly queues: QueueBackend;
   /** Not started yet. */
   readonly disk: DiskWatch;
-  readonly objectStore: ReturnType<typeof fileObjectStore>;
+  readonly objectStore: ObjectStore;
+  readonly outside: OutsideCalls;
   readonly open: OpenDeployment;
 }
 
@@ -65,6 +69,12 @@ export async function openBase(config: Config, overrides: ServiceOverrides, clos
   const ids = createIds(clock);
   await explained('DATA_DIR cannot be used', prepareFolder(config.dataDir));
   const metrics = createMetrics();
+  const outside = createOutsideCalls({
+    now: () => clock.now(),
+    logger,
+    failed: metrics.outsideFailed,
+    changed: metrics.outsideChanged,
+  });
   let queues: QueueBackend | undefined;
   const disk = watchDisks(config, {
     logger,
@@ -82,9 +92,9 @@ export async function openBase(config: Config, overrides: ServiceOverrides, clos
     : postgresQueues(database, logger);
   queues = queueBackend;
   closers.push(() => queueBackend.close());
-  const keys = await openKeyStore(config, logger);
+  const keys = await openKeyStore(config, logger, outside);
   closers.push(() => keys.close());
-  const objectStore = watchedObjectStore(fileObjectStore(config.objectStoreDir), disk);
+  const objectStore = watchedObjectStore(timedObjectStore(fileObjectStore(config.objectStoreDir), outside), disk);
   const kill = () => process.kill(process.pid, 'SIGKILL');
   return {
     clock,
@@ -97,6 +107,7 @@ export async function openBase(config: Config, overrides: ServiceOverrides, clos
     queues: queueBackend,
     disk,
     objectStore,
+    outside,
     open: await openDeployment({ config, database, clock, ids, keys, objectStore }),
   };
 }

@@ -34,6 +34,7 @@ import type { Logger } from '../platform/logger.js';
 import { createSendMail } from '../platform/mail.js';
 import type { Metrics } from '../platform/metrics.js';
 import { textDigest } from '../platform/node-sha256.js';
+import type { OutsideCalls } from '../platform/outside-calls.js';
 import type { Database } from '../platform/postgres/database.js';
 import { createPageTokens, type PageTokens } from '../platform/postgres/page-token.js';
 import { readCredentials } from './first-credentials.js';
@@ -48,6 +49,7 @@ interface IdentityParts {
   readonly logger: Logger;
   readonly open: OpenDeployment;
   readonly metrics: Metrics;
+  readonly outside: OutsideCalls;
   nudge(tenantId: string, logId: string): void;
 }
 
@@ -124,11 +126,13 @@ async function offerFirstLook({ config, ...deps }: IdentityParts): Promise<First
   return owner && createFirstLook({ ...deps, publicUrl: config.publicUrl }, owner.client_id);
 }
 
-function peopleDeps({ config, database, clock, ids, logger, open }: IdentityParts): PeopleDeps {
+function peopleDeps({ config, database, clock, ids, logger, open, outside }: IdentityParts): PeopleDeps {
   const { publicUrl, smtpUrl, mailFrom: from } = config;
   const { pepper, pageTokenKey } = open.keyring;
   const allowPrivate = config.privateIdentityProviders === 'allow';
   const randomBytes = (count: number) => ids.randomBytes(count);
+  const outbound = createOutboundFetch({ allowPrivate });
+  const send = createSendMail({ smtpUrl, from, folder: join(config.dataDir, 'mail'), ids, logger });
   const signInBox = createSealedBox(pepper, 'sign-in', randomBytes);
   return {
     database,
@@ -139,10 +143,10 @@ function peopleDeps({ config, database, clock, ids, logger, open }: IdentityPart
     pepper,
     pageTokens: createPageTokens(pageTokenKey),
     allowPrivate,
-    fetch: createOutboundFetch({ allowPrivate }),
+    fetch: (url, request) => outside.record('identity_provider', outbound(url, request)),
     clientSecrets: createSealedBox(pepper, 'client secrets of identity providers', randomBytes),
     states: createSignInStates({ box: signInBox, publicUrl, now: () => clock.now() }),
-    sendMail: createSendMail({ smtpUrl, from, folder: join(config.dataDir, 'mail'), ids, logger }),
+    sendMail: smtpUrl === undefined ? send : (mail) => outside.record('mail', send(mail)),
   };
 }
 

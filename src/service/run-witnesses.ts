@@ -8,6 +8,7 @@ import type { Keyring } from '../platform/keys/keyring.js';
 import { nodeVerify } from '../platform/keys/node-verify.js';
 import type { Logger } from '../platform/logger.js';
 import type { Metrics } from '../platform/metrics.js';
+import type { OutsideCalls } from '../platform/outside-calls.js';
 import type { Database } from '../platform/postgres/database.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import type { FollowedLog, TlogDeps } from '../scitt/tlog-routes.js';
@@ -21,6 +22,7 @@ interface WitnessParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  readonly outside: OutsideCalls;
   readonly keyring: Keyring;
   readonly deployment: Deployment;
   nudge(tenantId: string, logId: string): void;
@@ -64,6 +66,7 @@ export async function runWitnesses(config: Config, parts: WitnessParts): Promise
     ...parts,
     witnessed: (complete) => {
       if (complete) witnessed();
+      parts.outside.report('witness', complete ? undefined : new Error('no quorum of the witnesses cosigned'));
     },
     backend: parts.queues,
     witnesses: config.witnesses,

@@ -3,8 +3,10 @@ import type { KeyOperatorDeps } from '../archivist/operator/manage-keys.js';
 import type { HaltedLogs } from '../ledger/halted/watch-halted-logs.js';
 import type { Ledger } from '../ledger/round.js';
 import type { DiskWatch } from '../platform/disk/disk-watch.js';
+import type { OutsideCalls, OutsideState } from '../platform/outside-calls.js';
 import type { Database } from '../platform/postgres/database.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
+import { within } from '../platform/time-limit.js';
 import { type HaltedLogHealth, type LogHealth, logHealth } from './log-health.js';
 
 /** Whether the service can take requests now, and the state of its parts. */
@@ -27,12 +29,13 @@ export async function serviceHealth(parts: {
   halted: HaltedLogs;
   deployment: Deployment;
   keys: Pick<KeyOperatorDeps, 'manifests' | 'faults'>;
+  outside: OutsideCalls;
 }): Promise<ServiceHealth> {
   const [database, queue, logs, sequencers] = await Promise.all([
     probe(() => parts.database.ping()),
     probe(() => parts.queues.ping()),
-    within(logHealth(parts)).catch(() => undefined),
-    within(parts.ledger.lag()).then(
+    inTime(logHealth(parts)).catch(() => undefined),
+    inTime(parts.ledger.lag()).then(
       (lag) => `oldest entry waits ${lag.oldestWaitingMs} ms, ${lag.haltedLogs} logs halted`,
       () => 'unknown',
     ),
@@ -46,6 +49,7 @@ export async function serviceHealth(parts: {
       sequencers,
       logs: logState(logs),
       keys: keyState(parts.keys),
+      ...Object.fromEntries(parts.outside.states().filter(hasOwnLine).map(outsideLine)),
     },
     halted_logs: logs?.halted.slice(0, SHOWN_LOGS) ?? [],
   };
@@ -77,19 +81,21 @@ function keyState({ manifests, faults }: Pick<KeyOperatorDeps, 'manifests' | 'fa
   return `manifest ${number} of ${new Date(issuedAtMs).toISOString()}: ${state}`;
 }
 
+/** The database and the queue were asked just now. */
+const hasOwnLine = ({ service }: OutsideState): boolean => service !== 'database' && service !== 'queue';
+
+/** These never make the service unready: what they do is repeated until it succeeds, or refused by itself. */
+function outsideLine({ service, failingSinceMs }: OutsideState): [string, string] {
+  return [service, failingSinceMs === undefined ? 'ok' : `fails since ${new Date(failingSinceMs).toISOString()}`];
+}
+
 async function probe(ask: () => Promise<unknown>): Promise<string> {
   try {
-    await within(ask());
+    await inTime(ask());
     return 'ok';
   } catch {
     return 'not reachable';
   }
 }
 
-async function within<Value>(answer: Promise<Value>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), PROBE_MS);
-  });
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
-}
+const inTime = <Value>(answer: Promise<Value>): Promise<Value> => within(PROBE_MS, answer, 'no answer in time');

@@ -16,7 +16,7 @@ interface Schedule {
   readonly name: string;
   /** A cron pattern, in UTC. */
   readonly pattern: string;
-  /** How often a failed run is retried before the next is due, and the delay in milliseconds. */
+  /** How often a failed run is retried before the next is due, and the delay in milliseconds, of which half is random. */
   readonly retry?: { readonly attempts: number; readonly delayMs: number };
   /** Ends early if `stopping` returns true. Its result is logged. */
   run(stopping: () => boolean): Promise<object>;
@@ -30,7 +30,7 @@ export async function startScheduledJob(
   { backend, logger }: { readonly backend: QueueBackend; readonly logger: Logger },
   { name, pattern, retry, run }: Schedule,
 ): Promise<ScheduledJob> {
-  const again = retry && { attempts: retry.attempts, backoff: { type: 'fixed', delay: retry.delayMs } };
+  const again = retry && { attempts: retry.attempts, backoff: { type: 'fixed', delay: retry.delayMs, jitter: 0.5 } };
   await backend
     .queue(name)
     .upsertJobScheduler(SCHEDULE_ID, { pattern, tz: 'UTC' }, { name, opts: { ...again, ...KEPT } });

@@ -15,7 +15,8 @@ export type EngineName = 'embedded' | 'PostgreSQL';
 /** The embedded engine always, a PostgreSQL server where the environment names one. */
 export const ENGINES: readonly EngineName[] = serverUrl ? ['embedded', 'PostgreSQL'] : ['embedded'];
 
-const CLIENT = { client_id: randomUUID(), client_secret: `${randomUUID()}${randomUUID()}` };
+/** The first Owner's application. */
+export const CLIENT = { client_id: randomUUID(), client_secret: `${randomUUID()}${randomUUID()}` };
 
 /** A service that answers. */
 export interface RunningProcess extends ServiceProcess {
@@ -26,6 +27,8 @@ export interface RunningProcess extends ServiceProcess {
 export interface Deployment {
   readonly folder: string;
   readonly objectsDir: string;
+  /** Where its database and its Redis are. */
+  readonly environment: Readonly<Record<string, string>>;
   /** Starts a process; two with different names have different data folders and share the rest. */
   spawn(environment?: Record<string, string>, name?: string): ServiceProcess;
   /** Starts a process and waits until it listens. */

@@ -3,6 +3,7 @@ import { diskFullOf, isNoSpace } from '../disk/disk-full.js';
 import { ApiError, retryLater } from '../errors.js';
 import { KeyModuleError } from '../keys/pkcs11/key-module-error.js';
 import { isDatabaseUnavailable, isRefusedValue } from '../postgres/transient-errors.js';
+import { TimeLimitError } from '../time-limit.js';
 
 const RETRY_SECONDS = 2;
 
@@ -24,6 +25,12 @@ export function refusalOf(error: unknown): ApiError | undefined {
     return retryLater('unavailable', 'The database does not answer; try again shortly.', RETRY_SECONDS);
   if (error instanceof KeyModuleError)
     return retryLater('unavailable', 'The signing module does not answer; try again shortly.', RETRY_SECONDS);
+  if (error instanceof TimeLimitError)
+    return retryLater(
+      'unavailable',
+      'A part of the service does not answer in time; try again shortly.',
+      RETRY_SECONDS,
+    );
   if (isRefusedValue(error)) return new ApiError('bad_request', refusedValue(error));
   const status = (error as { status?: unknown } | null)?.status;
   if (typeof status === 'number' && status >= 400 && status < 500)

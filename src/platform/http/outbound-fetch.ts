@@ -2,10 +2,12 @@ import { lookup } from 'node:dns';
 import { type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestTls } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 
 const WITHIN_MS = 5_000;
 const MAX_BYTES = 512 * 1024;
+const LONGEST_PAUSE_MS = 200;
 
 /** What a request to another server may carry. */
 interface OutboundRequest {
@@ -37,7 +39,8 @@ function isPublic(address: string): boolean {
 /**
  * Fetches from a server that an Owner named, under rules that keep it out of our own network: only https, every
  * resolved address is public, the connection goes to one of these addresses, redirects are not followed, at most 5 s
- * and 512 KiB. With `allowPrivate`, for a provider on the premises, plain http and any address are allowed.
+ * and 512 KiB. A GET that finds no server or a closed connection is repeated once, within the same 5 s. With
+ * `allowPrivate`, for a provider on the premises, plain http and any address are allowed.
  */
 export function createOutboundFetch(rules: { readonly allowPrivate: boolean }): OutboundFetch {
   return async (text, request = {}) => {
@@ -45,7 +48,13 @@ export function createOutboundFetch(rules: { readonly allowPrivate: boolean }): 
     if (url.protocol !== 'https:' && !(rules.allowPrivate && url.protocol === 'http:'))
       throw new OutboundRefused('only https URLs are supported');
     if (!rules.allowPrivate && isPrivateHost(url.hostname)) throw privateAddress();
-    const answer = await ask(url, request, rules.allowPrivate ? undefined : publicLookup);
+    const signal = AbortSignal.timeout(WITHIN_MS);
+    const asking = () => ask(url, request, signal, rules.allowPrivate ? undefined : publicLookup);
+    const answer = await asking().catch(async (error: unknown) => {
+      if ((request.method ?? 'GET') !== 'GET' || signal.aborted || !isUnreachable(error)) throw error;
+      await pause(Math.random() * LONGEST_PAUSE_MS);
+      return asking();
+    });
     const status = answer.statusCode ?? 0;
     if (status >= 300 && status < 400) {
       answer.destroy();
@@ -71,7 +80,17 @@ const publicLookup: LookupFunction = (hostname, options, callback) => {
   });
 };
 
-function ask(url: URL, request: OutboundRequest, resolve: LookupFunction | undefined): Promise<IncomingMessage> {
+/** The connection failed; a refusal of our own rules is final. */
+function isUnreachable(error: unknown): boolean {
+  return error instanceof OutboundRefused && error.cause !== undefined;
+}
+
+function ask(
+  url: URL,
+  request: OutboundRequest,
+  signal: AbortSignal,
+  resolve: LookupFunction | undefined,
+): Promise<IncomingMessage> {
   const send = url.protocol === 'https:' ? requestTls : requestPlain;
   return new Promise((answered, failed) => {
     const sent = send(
@@ -80,7 +99,7 @@ function ask(url: URL, request: OutboundRequest, resolve: LookupFunction | undef
         method: request.method ?? 'GET',
         headers: { ...request.headers, 'accept-encoding': 'identity' },
         agent: false,
-        signal: AbortSignal.timeout(WITHIN_MS),
+        signal,
         ...(resolve ? { lookup: resolve } : {}),
       },
       answered,

@@ -1,4 +1,5 @@
 import type { Logger } from '../logger.js';
+import type { OutsideCalls } from '../outside-calls.js';
 import { keyFiles } from './key-files.js';
 import type { KeyRole } from './key-role.js';
 import type { KeyStore } from './key-store.js';
@@ -19,9 +20,22 @@ const MAY_BE_FILES: readonly KeyRole[] = ['note', 'chain', 'wallet'];
 export async function openKeyStore(
   config: { readonly keysDir: string; readonly keyProvider: Pkcs11Token | undefined },
   logger: Logger,
+  outside?: OutsideCalls,
 ): Promise<KeyStore> {
   const files = keyFiles(config.keysDir);
-  return config.keyProvider ? moduleBeforeFiles(await openModuleKeys(config.keyProvider), files, logger) : files;
+  if (!config.keyProvider) return files;
+  const module = await openModuleKeys(config.keyProvider);
+  return moduleBeforeFiles(outside ? recorded(module, outside) : module, files, logger);
+}
+
+function recorded(module: KeyStore, outside: OutsideCalls): KeyStore {
+  return {
+    ...module,
+    async open(stored) {
+      const key = await module.open(stored);
+      return key && { ...key, sign: (message) => outside.record('key_module', key.sign(message)) };
+    },
+  };
 }
 
 function moduleBeforeFiles(module: KeyStore, files: KeyStore, logger: Logger): KeyStore {

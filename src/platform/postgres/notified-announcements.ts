@@ -7,6 +7,8 @@ import { enterServiceRole, SEARCH_PATH } from './service-role.js';
 const CHANNEL = 'archivist';
 const RECONNECT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** A connection that only listens notices no silence: it asks for an answer this often, and must get it within this. */
+const HEARTBEAT_MS = 10_000;
 
 /**
  * Announcements by NOTIFY and LISTEN, over one connection of their own that is opened in the background and again after
@@ -32,6 +34,7 @@ export function notifiedAnnouncements(url: string, logger: Logger): Announcement
     const fresh = new pg.Client({
       connectionString: url,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: HEARTBEAT_MS,
       keepAlive: true,
       pipeline: true,
     });
@@ -52,6 +55,11 @@ export function notifiedAnnouncements(url: string, logger: Logger): Announcement
       .catch((error: unknown) => lost(fresh, error));
   }
 
+  const heartbeat = setInterval(() => {
+    const current = client;
+    current?.query('SELECT 1').catch((error: unknown) => lost(current, error));
+  }, HEARTBEAT_MS).unref();
+
   connect();
   return {
     hear: local.hear,
@@ -65,6 +73,7 @@ export function notifiedAnnouncements(url: string, logger: Logger): Announcement
     async close() {
       closed = true;
       clearTimeout(again);
+      clearInterval(heartbeat);
       await client?.end().catch(() => undefined);
     },
   };

@@ -6,6 +6,10 @@ import { enterServiceRole, QUEUE_SEARCH_PATH, requireRestrictedRole, SEARCH_PATH
 import { requireFinishedRestore } from './table-copy-store.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
+/** The server ends a statement after 30 s (`service-role.ts`); a server that does not even do that counts as lost. */
+const ANSWER_TIMEOUT_MS = 35_000;
+/** Idle connections are probed, so that a peer that is gone is noticed before a request needs it. */
+const PROBE_AFTER_MS = 10_000;
 const CONNECTIONS = 10;
 /** Each listening worker holds one connection. */
 const QUEUE_CONNECTIONS = 10;
@@ -15,7 +19,9 @@ function servicePool(url: string, logger: Logger, searchPath: string, options: p
   const pool = new pg.Pool({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: PROBE_AFTER_MS,
     // The pool waits for the returned promise before it hands out the connection.
     onConnect: (client) => enterServiceRole(client, searchPath),
     ...options,

@@ -8,8 +8,8 @@ const BROKEN: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIP
 const QUERY_CANCELED = '57014';
 /** The driver gives these no code. */
 const LOST = /^(Connection terminated|Client has encountered a connection)/;
-/** No connection was free in time: retrying would only wait as long again. */
-const NONE_FREE = /^timeout exceeded when trying to connect/;
+/** No connection was free, or no answer came, in time: retrying would only wait as long again. */
+const TOO_LATE = /^(timeout exceeded when trying to connect|Query read timeout)/;
 
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
@@ -33,7 +33,7 @@ export function isRetried(error: unknown): boolean {
 /** True if the database, not the request, is at fault: the caller should try again later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const code = codeOf(error);
-  return isRetried(error) || code === QUERY_CANCELED || code.startsWith('53') || matches(error, NONE_FREE);
+  return isRetried(error) || code === QUERY_CANCELED || code.startsWith('53') || matches(error, TOO_LATE);
 }
 
 /** True if the database refused a value: text it cannot store, or a number or row that is too large. */

@@ -15,6 +15,7 @@ import { requireDurableCommits } from '../postgres/durable-commits.js';
 import type { PooledDatabase } from '../postgres/pooled-database.js';
 import type { QueueBackend } from './queue-backend.js';
 import { redisDurability } from './redis-durability.js';
+import { REDIS_OPTIONS } from './redis-options.js';
 import { redisIsFull } from './redis-room.js';
 
 /** One hash slot for all our keys: Redis Cluster runs the queue's scripts only within one. */
@@ -32,7 +33,6 @@ interface Engine {
 
 /** Timeout of commands; a receiver that depends on them must itself respond within two seconds. */
 const COMMAND_TIMEOUT_MS = 1_500;
-const START_TIMEOUT_MS = 10_000;
 const REST_MS = 1_000;
 
 /** How long a command may wait for a Redis that does not answer. */
@@ -43,7 +43,7 @@ interface Patience {
 
 /** A working connection, or an error with the reason. It reconnects until it is closed. */
 async function connect(url: string, options: Patience, logger: Logger): Promise<Redis> {
-  const redis = new Redis(url, { ...options, lazyConnect: true, connectTimeout: START_TIMEOUT_MS });
+  const redis = new Redis(url, { ...REDIS_OPTIONS, ...options, lazyConnect: true });
   let reason: unknown;
   redis.on('error', (error) => {
     reason = error;

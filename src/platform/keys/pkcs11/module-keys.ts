@@ -14,8 +14,11 @@ import type { Pkcs11Token } from './pkcs11-uri.js';
 import { rememberSignatures } from './remembered-signatures.js';
 import { createSessionPool, type SessionPool } from './session-pool.js';
 
-/** Maximum number of concurrent signatures in the module; others wait. */
-const SESSIONS = 4;
+/**
+ * Maximum number of concurrent signatures in the module; others wait. Fewer than Node.js has threads for such calls and
+ * for files (four), so that a module that does not answer does not stop access to files.
+ */
+const SESSIONS = 3;
 
 /** Some modules look for a reconnected device only after they are initialized again. */
 const GONE = ['CKR_DEVICE_ERROR', 'CKR_DEVICE_REMOVED', 'CKR_TOKEN_NOT_PRESENT'] as const;

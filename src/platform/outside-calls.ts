@@ -1,0 +1,79 @@
+import type { Logger } from './logger.js';
+
+/** A service outside this process that a deployment depends on. */
+const OUTSIDE_SERVICES = [
+  'database',
+  'queue',
+  'object_store',
+  'key_module',
+  'witness',
+  'identity_provider',
+  'scanner',
+  'mail',
+] as const;
+
+export type OutsideService = (typeof OUTSIDE_SERVICES)[number];
+
+/** What is known of one service: since when its calls fail (Unix milliseconds), or undefined while they succeed. */
+export interface OutsideState {
+  readonly service: OutsideService;
+  readonly failingSinceMs: number | undefined;
+}
+
+/** Knows which services outside this process answer. */
+export interface OutsideCalls {
+  /** Resolves as the call does, and records whether it failed. @throws the error of the call */
+  record<T>(service: OutsideService, call: Promise<T>): Promise<T>;
+  /** Records a call that was made elsewhere. */
+  report(service: OutsideService, error: Error | undefined): void;
+  /** The services that were called, in a fixed order. */
+  states(): readonly OutsideState[];
+}
+
+/**
+ * @param parts.failed called with each failed call
+ * @param parts.changed called when a service stops to answer, and when it answers again (undefined)
+ */
+export function createOutsideCalls(parts: {
+  readonly now: () => number;
+  readonly logger: Logger;
+  readonly failed: (service: OutsideService) => void;
+  readonly changed: (service: OutsideService, failingSinceMs: number | undefined) => void;
+}): OutsideCalls {
+  const { now, logger } = parts;
+  const since = new Map<OutsideService, number | undefined>();
+
+  function succeeded(service: OutsideService): void {
+    if (since.has(service) && since.get(service) === undefined) return;
+    if (since.has(service)) logger.info({ service }, 'a service outside answers again');
+    since.set(service, undefined);
+    parts.changed(service, undefined);
+  }
+
+  function failed(service: OutsideService, error: unknown): void {
+    parts.failed(service);
+    logger.warn({ err: error, service }, 'a service outside does not answer as it should');
+    if (since.get(service) !== undefined) return;
+    since.set(service, now());
+    parts.changed(service, now());
+  }
+
+  return {
+    async record(service, call) {
+      try {
+        const answer = await call;
+        succeeded(service);
+        return answer;
+      } catch (error) {
+        failed(service, error);
+        throw error;
+      }
+    },
+    report: (service, error) => (error ? failed(service, error) : succeeded(service)),
+    states: () =>
+      OUTSIDE_SERVICES.filter((service) => since.has(service)).map((service) => ({
+        service,
+        failingSinceMs: since.get(service),
+      })),
+  };
+}

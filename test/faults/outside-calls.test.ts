@@ -1,0 +1,186 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { clamavScanner } from '../../src/platform/clamav.js';
+import { fileObjectStore } from '../../src/platform/file-object-store.js';
+import { createOutboundFetch } from '../../src/platform/http/outbound-fetch.js';
+import { createIds } from '../../src/platform/ids.js';
+import { createSendMail } from '../../src/platform/mail.js';
+import { createOutsideCalls, type OutsideService } from '../../src/platform/outside-calls.js';
+import { TimeLimitError } from '../../src/platform/time-limit.js';
+import { timedObjectStore } from '../../src/platform/timed-object-store.js';
+import { SPOILED, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
+
+const silent = pino({ level: 'silent' });
+const clock = { now: () => Date.now() };
+const CLAMD_SILENT_MS = 2_000;
+const MAIL_STEP_MS = 2_000;
+
+const listening = async (server: Server): Promise<number> => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+};
+
+/** As much of SMTP (RFC 5321) as takes an e-mail. */
+function mailServer(taken: string[]): Server {
+  return createServer((socket) => {
+    let [text, inData] = ['', false];
+    socket.on('error', () => undefined).write('220 mail.example\r\n');
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+      for (let end = text.indexOf('\r\n'); end >= 0; end = text.indexOf('\r\n')) {
+        const line = text.slice(0, end);
+        text = text.slice(end + 2);
+        if (inData && line !== '.') continue;
+        if (inData) taken.push('an e-mail');
+        inData = !inData && line === 'DATA';
+        socket.write(inData ? '354 go on\r\n' : line === 'QUIT' ? '221 bye\r\n' : '250 ok\r\n');
+      }
+    });
+  });
+}
+
+/** As much of clamd(8) as finds everything clean. */
+function scannerDaemon(): Server {
+  return createServer((socket) => {
+    let last = Buffer.alloc(0);
+    socket
+      .on('error', () => undefined)
+      .on('data', (chunk) => {
+        last = Buffer.concat([last, chunk]).subarray(-4);
+        if (last.equals(Buffer.alloc(4))) socket.end('stream: OK\0');
+      });
+  });
+}
+
+const identityProvider = (): Server =>
+  createHttpServer((_, response) => void response.setHeader('content-type', 'application/json').end('{"keys":[]}'));
+
+interface Row {
+  readonly service: OutsideService;
+  readonly server: Server;
+  /** Calls the service at this port. */
+  call(port: number): Promise<unknown>;
+}
+
+describe('a call to a service outside', () => {
+  const taken: string[] = [];
+  const rows: readonly Row[] = [
+    {
+      service: 'mail',
+      server: mailServer(taken),
+      call: (port) =>
+        createSendMail({
+          smtpUrl: `smtp://127.0.0.1:${port}?ignoreTLS=true`,
+          from: 'archivist@example.org',
+          folder: '',
+          ids: createIds(clock),
+          logger: silent,
+          stepWithinMs: MAIL_STEP_MS,
+        })({ to: 'someone@example.com', subject: 'x', text: 'y' }),
+    },
+    {
+      service: 'scanner',
+      server: scannerDaemon(),
+      async call(port) {
+        const scanner = clamavScanner(`tcp://127.0.0.1:${port}`, CLAMD_SILENT_MS);
+        const verdict = await scanner.scan(Readable.from([Buffer.from('content')]));
+        // Whatever happens on the way, content that was not scanned never counts as clean.
+        if (verdict.status !== 'clean') throw new Error(verdict.status);
+      },
+    },
+    {
+      service: 'identity_provider',
+      server: identityProvider(),
+      call: async (port) => (await createOutboundFetch({ allowPrivate: true })(`http://127.0.0.1:${port}/keys`)).json(),
+    },
+  ];
+  const proxies = new Map<Row, TcpProxy>();
+  beforeAll(async () => {
+    for (const row of rows) proxies.set(row, await startTcpProxy({ port: await listening(row.server) }));
+  });
+  afterAll(async () => {
+    for (const proxy of proxies.values()) await proxy.close();
+    for (const { server } of rows) server.close();
+  });
+
+  it.concurrent.each(rows)(
+    '$service: ends when the way is cut, slow, truncated, garbled or frozen, is reported, and succeeds afterwards',
+    async (row) => {
+      const proxy = proxies.get(row)!;
+      const changes: (number | undefined)[] = [];
+      let failures = 0;
+      const outside = createOutsideCalls({
+        ...{ now: clock.now, logger: silent },
+        failed: () => {
+          failures += 1;
+        },
+        changed: (_, failingSinceMs) => changes.push(failingSinceMs),
+      });
+      for (const way of SPOILED) {
+        proxy.become(way);
+        const succeeded = await outside.record(row.service, row.call(proxy.port)).then(
+          () => true,
+          () => false,
+        );
+        expect([way, succeeded]).toEqual([way, way === 'delay']);
+      }
+      proxy.become('well');
+      await outside.record(row.service, row.call(proxy.port));
+      expect(failures).toBe(4);
+      expect(changes.map((since) => since === undefined)).toEqual([false, true, false, true]);
+      expect(outside.states()).toEqual([{ service: row.service, failingSinceMs: undefined }]);
+    },
+    120_000,
+  );
+
+  it('mail: an e-mail is never sent twice', () => {
+    expect(taken.length).toBeLessThanOrEqual(SPOILED.length + 1);
+  });
+});
+
+describe('an object store that does not answer', () => {
+  it('fails reads and writes in time, and a write that was given up never replaces a later one', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'object-store-'));
+    try {
+      const outside = createOutsideCalls({ now: clock.now, logger: silent, failed: () => 0, changed: () => 0 });
+      // Opening a named pipe waits for its other end, as a file of a file server that is away does.
+      const files = fileObjectStore(folder);
+      execFileSync('mkfifo', [join(folder, 'stuck')]);
+      let thaw: () => void = () => undefined;
+      const thawed = new Promise<void>((resolve) => {
+        thaw = resolve;
+      });
+      let frozen = true;
+      const store = timedObjectStore(
+        {
+          ...files,
+          async put(key, bytes) {
+            if (frozen) await thawed;
+            await files.put(key, bytes);
+          },
+        },
+        outside,
+        500,
+      );
+      await expect(store.get('stuck')).rejects.toThrow(TimeLimitError);
+      expect(outside.states()).toMatchObject([{ service: 'object_store', failingSinceMs: expect.any(Number) }]);
+      await expect(store.put('massif', new Uint8Array([1]))).rejects.toThrow(TimeLimitError);
+      frozen = false;
+      const later = store.put('massif', new Uint8Array([2]));
+      thaw();
+      await later;
+      expect(await store.get('massif')).toEqual(new Uint8Array([2]));
+      // The read of the pipe ends with its other end.
+      execFileSync('sh', ['-c', `: > ${join(folder, 'stuck')}`]);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
