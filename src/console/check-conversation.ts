@@ -10,6 +10,7 @@ import type { HashedFile } from './hashed-file.js';
 import { type Json, memberOf, textOf } from './json-members.js';
 import type { RecordedEvent } from './recorded-event.js';
 import { readBytes, Unanswered } from './session-reader.js';
+import { isUnfinished } from './use-live.js';
 
 /** Requests under way at once. */
 const AT_ONCE = 4;
@@ -95,6 +96,8 @@ async function fetchOne(event: RecordedEvent): Promise<Fetched> {
   const { identity } = event;
   const version = identity.startsWith('events/') ? 'v1' : 'v2';
   const unproven = (why: string): Fetched => ({ open: notCovered(pieceOf(event), 'unproven', why) });
+  // The page is told when it is confirmed, and checks again.
+  if (isUnfinished(event)) return unproven(CONSOLE_TEXTS.lateEvidence);
   for (let tries = 1; ; tries += 1)
     try {
       const bytes = await readBytes(`/archivist/${version}/${identity}/evidence`);

@@ -19,6 +19,7 @@ import { readKeyFiles } from './stated-trust.js';
 import { TEXTS } from './texts.js';
 import { TrustForm } from './trust-form.js';
 import { useCheck } from './use-check.js';
+import { useLive, withFinished } from './use-live.js';
 import { useStatedTrust } from './use-stated-trust.js';
 
 interface ConversationProps extends PlaceLink {
@@ -38,22 +39,33 @@ export function ConversationView({ place, file, onFile, onBack, onGo }: Conversa
   const [{ page, fault }, setLoaded] = useState<Loaded>({});
   const [isStarted, setStarted] = useState(false);
   const title = useRef<HTMLHeadingElement>(null);
+  const shown = useRef('');
+  const load = (id: string) =>
+    readConversation(place, readJson)
+      .then((read) => {
+        if (shown.current === id) setLoaded((old) => ({ page: withFinished(read, old.page?.events ?? []) }));
+      })
+      .catch((error: unknown) => {
+        if (!(error instanceof Unanswered)) throw error;
+        if (shown.current === id) setLoaded({ fault: error });
+      });
+  const here = `${place.kind} ${place.id}`;
   useEffect(() => {
-    let isCurrent = true;
+    shown.current = here;
     setStarted(false);
     setLoaded({});
     title.current?.focus();
-    readConversation(place, readJson)
-      .then((read) => isCurrent && setLoaded({ page: read }))
-      .catch((error: unknown) => {
-        if (!(error instanceof Unanswered)) throw error;
-        if (isCurrent) setLoaded({ fault: error });
-      });
+    load(here);
     return () => {
-      isCurrent = false;
+      shown.current = '';
     };
-  }, [place.kind, place.id]);
+  }, [here]);
   const events = page?.events ?? [];
+  useLive(
+    events,
+    () => load(here),
+    (told) => setLoaded((old) => (old.page ? { page: withFinished(old.page, [told]) } : old)),
+  );
   return (
     <>
       <p>

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { unzipSync, zipSync } from 'fflate';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { completeBundle } from '../../src/core/bundle/complete-bundle.js';
 import { type PeopleRig, startPeopleRig } from '../api/people-rig.js';
@@ -294,6 +294,44 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
         await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
       },
       { query: `?conversation=${SUBJECT}` },
+    ));
+
+  it('is told by the service that an event has its receipt, and does not poll', () =>
+    visit(
+      async (_, page) => {
+        await found(page, '1 event');
+        const streams: string[] = [];
+        let lists = 0;
+        page.on('request', (request) => {
+          if (request.url().includes('/events/stream')) streams.push(request.url());
+          else if (request.url().includes('/assets/-/events?')) lists += 1;
+        });
+        // As it is for a moment after each event was recorded.
+        const unfinished = async (route: Route) => {
+          const body = (await (await route.fetch()).text()).replaceAll(/CONFIRMED|UNEQUIVOCAL/g, 'STORED');
+          await route.fulfill({ body, contentType: 'application/json' });
+        };
+        let begin = () => {};
+        const shown = new Promise<void>((resolve) => {
+          begin = resolve;
+        });
+        await page.route('**/assets/-/events?**', unfinished);
+        await page.route('**/events/stream', async (route) => {
+          await shown;
+          await page.unroute('**/assets/-/events?**', unfinished);
+          await route.continue();
+        });
+        await page.getByRole('link', { name: 'Consent given' }).click();
+        await page.getByText('stored; the log has not taken it in yet').first().waitFor();
+        begin();
+        await page.getByText('in the log, under its seal').first().waitFor();
+        await page.getByText('stored; the log has not taken it in yet').waitFor({ state: 'hidden' });
+        expect(streams).toHaveLength(1);
+        const read = lists;
+        await page.waitForTimeout(2_000);
+        expect(lists).toBe(read);
+      },
+      { query: '?operation=vcon_consent_accepted' },
     ));
 
   it('is used by keyboard', () =>
