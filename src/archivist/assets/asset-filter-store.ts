@@ -3,16 +3,28 @@ import { type Condition, condition, meaning } from '../../platform/listing/condi
 import type { ListDescription } from '../../platform/listing/list-query.js';
 import { requirePlain } from '../../platform/plain-text.js';
 import { attributeCondition, type ReadableAttributes } from '../listing/attribute-condition.js';
-import { CONFIRMATION_FILTERS, statusCondition } from '../listing/confirmation-filter-store.js';
+import { CONFIRMATION_FILTERS, type EntryColumns } from '../listing/confirmation-filter-store.js';
 import { CHAIN_ID } from './asset.js';
 import { INDEXED_ATTRIBUTES } from './asset-visibility-store.js';
 
 const ATTRIBUTES = { prefix: 'attributes.', indexed: INDEXED_ATTRIBUTES, place: 'attributes' };
-const NEW_ASSET = {
+
+/** The event that created the asset `a`, for filters on its progress. */
+export const NEW_ASSET_ENTRY: EntryColumns = {
   tenantId: 'a.tenant_id',
   eventId: 'a.new_asset_event_id',
   simpleHash: "(a.proof_mechanism = 'SIMPLE_HASH')",
+  among: ({ sql, values }, tenantId) =>
+    condition(
+      `a.asset_id = ANY (ARRAY(SELECT n.asset_id FROM archivist.asset_event n
+        WHERE n.tenant_id = ? AND n.event_id = ANY (ARRAY(${sql}))))`,
+      tenantId,
+      ...values,
+    ),
 };
+
+/** Made by `progressConditions`. */
+const PROGRESS_FILTER = 'confirmation_status';
 
 /** An index covers tracking together with the attributes; no index covers tracking by itself. */
 const tracked = (text: string, sql: string) =>
@@ -23,7 +35,6 @@ type Tracking = typeof TRACKING;
 type Reader = (value: string, parameter: string, tracking: Tracking) => Condition | undefined;
 
 const FILTERS: Readonly<Record<string, Reader>> = {
-  confirmation_status: (value, parameter) => statusCondition(NEW_ASSET, value, parameter),
   tracked: (value, parameter, tracking) =>
     oneOf(parameter, value, {
       TRACKED_STATUS_UNSPECIFIED: tracking.tracked,
@@ -48,7 +59,7 @@ const FILTERS: Readonly<Record<string, Reader>> = {
 export const PROOF_MECHANISM_FILTERS = ['PROOF_MECHANISM_UNSPECIFIED', 'RESERVED1', 'SIMPLE_HASH', 'MERKLE_LOG'];
 
 /** Names of the list's parameters, apart from attributes. */
-export const ASSET_FILTERS = ['order_by', ...Object.keys(FILTERS)];
+export const ASSET_FILTERS = ['order_by', PROGRESS_FILTER, ...Object.keys(FILTERS)];
 
 /** The parameters that the OpenAPI documents describe. */
 export const ASSET_LIST: ListDescription = {
@@ -62,7 +73,7 @@ export const ASSET_LIST: ListDescription = {
 };
 
 /**
- * Returns the conditions of a list of assets from the query's filters. Untracked assets are left out unless `tracked`
+ * Returns the conditions of a list of assets from the query's filters, apart from the one on progress. Untracked assets are left out unless `tracked`
  * says otherwise.
  * @param attributes of the asset, limited to those that this caller may filter by
  * @param readable whether the asset is tracked, where this caller may not know the current value of each
@@ -79,7 +90,7 @@ export function assetConditions(
   const conditions = filters.map(([parameter, value]) => {
     if (parameter.startsWith(ATTRIBUTES.prefix))
       return attributeCondition({ ...ATTRIBUTES, ...attributes }, parameter, value);
-    if (parameter === 'order_by') return undefined;
+    if (parameter === 'order_by' || parameter === PROGRESS_FILTER) return undefined;
     const reader = Object.hasOwn(FILTERS, parameter) ? FILTERS[parameter] : undefined;
     if (!reader) throw new ApiError('bad_request', `${parameter}: no such filter`);
     return reader(value, parameter, tracking);

@@ -11,9 +11,10 @@ import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { readTimestamp, timestampOf } from '../../platform/timestamps.js';
+import { progressConditions } from '../listing/progress-conditions.js';
 import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
 import type { Asset } from './asset.js';
-import { assetConditions } from './asset-filter-store.js';
+import { assetConditions, NEW_ASSET_ENTRY } from './asset-filter-store.js';
 import { countAssets, findAssets, listAssets } from './asset-store.js';
 import { policyReachSql } from './asset-visibility-store.js';
 import { allShown, assetAt } from './read-assets.js';
@@ -44,6 +45,7 @@ export function listAssetsOfPolicy(
       condition('a.tenant_id = ?', tenantId),
       assetsOfPolicy(policy),
       ...assetConditions(query.filters, { column: 'a.attributes' }),
+      ...(await progressConditions(tx, tenantId, NEW_ASSET_ENTRY, query.filters)),
     ];
     const reader = {
       idColumn: 'a.asset_id',

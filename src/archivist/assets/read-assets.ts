@@ -13,9 +13,10 @@ import type { AssetForm } from '../events/asset-event.js';
 import { assetHistory } from '../events/asset-event-store.js';
 import { commitsOf } from '../events/commits-of.js';
 import { branchedReader } from '../listing/branched-reader.js';
+import { progressConditions } from '../listing/progress-conditions.js';
 import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
 import { type Asset, assetResponse } from './asset.js';
-import { assetConditions } from './asset-filter-store.js';
+import { assetConditions, NEW_ASSET_ENTRY } from './asset-filter-store.js';
 import { countAssets, findAssets, listAssets } from './asset-store.js';
 import { narrowedAssets, readableAttributes, readableTracking, visibleAssets } from './asset-visibility-store.js';
 import { lookAtAssets, noSuchAsset, type ShownAsset, seeAsset, shownAssets } from './see-asset.js';
@@ -85,6 +86,7 @@ export function listOwnAssets(
         ...visibleAssets(access, tenantId),
         ...(await narrowedAssets(tx, access, tenantId)),
         ...assetConditions(query.filters, readableAttributes(access, tenantId), readableTracking(access, tenantId)),
+        ...(await progressConditions(tx, tenantId, NEW_ASSET_ENTRY, query.filters)),
       ]);
     const reader = {
       idColumn: 'a.asset_id',

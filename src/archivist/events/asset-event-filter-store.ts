@@ -1,5 +1,4 @@
 import { fromHex } from '../../core/bytes.js';
-import { leafIndex, mmrIndex } from '../../core/mmr/leaf-count.js';
 import { ApiError } from '../../platform/errors.js';
 import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
 import type { ListDescription } from '../../platform/listing/list-query.js';
@@ -8,17 +7,18 @@ import { readTimestamp } from '../../platform/timestamps.js';
 import { PROOF_MECHANISM_FILTERS, proofMechanismCondition } from '../assets/asset-filter-store.js';
 import { INDEXED_ATTRIBUTES } from '../assets/asset-visibility-store.js';
 import { attributeCondition, type ReadableAttributes } from '../listing/attribute-condition.js';
-import { CONFIRMATION_FILTERS, minimumTrustCondition, statusCondition } from '../listing/confirmation-filter-store.js';
+import { CONFIRMATION_FILTERS, type EntryColumns } from '../listing/confirmation-filter-store.js';
+import { PROGRESS_FILTERS } from '../listing/progress-conditions.js';
 import { ITS_ASSET } from './asset-event-visibility-store.js';
 
-const ENTRY = {
+/** The event `e`, for filters on its progress. */
+export const EVENT_ENTRY: EntryColumns = {
   tenantId: 'e.tenant_id',
   eventId: 'e.event_id',
   simpleHash: `${ITS_ASSET} a.proof_mechanism = 'SIMPLE_HASH')`,
+  among: ({ sql, values }) => condition(`e.event_id = ANY (ARRAY(${sql}))`, ...values),
 };
 const ITS_ANCHORING = 'FROM archivist.simple_hash_event h WHERE h.tenant_id = e.tenant_id AND h.event_id = e.event_id';
-const ITS_LEAF =
-  'EXISTS (SELECT FROM archivist.leaf l WHERE l.tenant_id = e.tenant_id AND l.log_id = e.tenant_id AND l.entry_id = e.event_id AND';
 
 const EVENT_ATTRIBUTES = {
   prefix: 'event_attributes.',
@@ -54,18 +54,15 @@ const equal =
   };
 
 const time =
-  (expression: string, comparison: '>=' | '<', close = ''): Reader =>
+  (expression: string, comparison: '>=' | '<'): Reader =>
   (value, parameter) =>
-    condition(`${expression} ${comparison} ?${close}`, new Date(readTimestamp(value, parameter).unixMs));
+    condition(`${expression} ${comparison} ?`, new Date(readTimestamp(value, parameter).unixMs));
 
 const FILTERS: Readonly<Record<string, Reader>> = {
   operation: equal('e.operation', 'event', 'operation'),
   behaviour: equal('e.behaviour', 'event', 'behaviour'),
   from: equal('e.from_address', 'event', 'from'),
   transaction_id: (value, parameter) => transactionCondition(value, parameter),
-  confirmation_status: (value, parameter) => statusCondition(ENTRY, value, parameter),
-  minimum_trust: (value, parameter) => minimumTrustCondition(ENTRY, value, parameter),
-  mmr_index: (value, parameter) => mmrIndexCondition(value, parameter),
   proof_mechanism: (value, parameter) => {
     // Verifiers of anchors send this: start from the few events that have anchors, not from all events of the tenancy.
     if (value === 'SIMPLE_HASH') return condition(`EXISTS (SELECT ${ITS_ANCHORING})`);
@@ -76,8 +73,6 @@ const FILTERS: Readonly<Record<string, Reader>> = {
   timestamp_accepted_before: time('e.accepted_at', '<'),
   timestamp_declared_since: time('e.timestamp_declared::timestamptz', '>='),
   timestamp_declared_before: time('e.timestamp_declared::timestamptz', '<'),
-  timestamp_committed_since: time(`${ITS_LEAF} l.timestamp_committed::timestamptz`, '>=', ')'),
-  timestamp_committed_before: time(`${ITS_LEAF} l.timestamp_committed::timestamptz`, '<', ')'),
   ...Object.fromEntries(
     ['principal_declared', 'principal_accepted'].flatMap((principal) =>
       ['issuer', 'subject', 'display_name', 'email'].map((member) => [
@@ -89,7 +84,7 @@ const FILTERS: Readonly<Record<string, Reader>> = {
 };
 
 /** Names of the list's parameters, apart from attributes. */
-export const ASSET_EVENT_FILTERS = ['order_by', ...Object.keys(FILTERS)];
+export const ASSET_EVENT_FILTERS = ['order_by', ...PROGRESS_FILTERS, ...Object.keys(FILTERS)];
 
 /** The parameters that the OpenAPI documents describe. */
 export const ASSET_EVENT_LIST: ListDescription = {
@@ -102,8 +97,8 @@ export const ASSET_EVENT_LIST: ListDescription = {
 };
 
 /**
- * Returns the conditions of a list of asset events from the query's filters; `since` is inclusive, `before` is
- * exclusive.
+ * Returns the conditions of a list of asset events from the query's filters, apart from those on progress
+ * (`progressConditions`); `since` is inclusive, `before` is exclusive.
  * @throws {ApiError} bad_request for an unknown filter or value
  */
 export function assetEventConditions(
@@ -123,7 +118,7 @@ function filterCondition(
     const wanted = attributeCondition({ ...OF_ASSET, ...ofAsset }, parameter, value);
     return condition(`${ITS_ASSET} ${wanted.sql})`, ...wanted.values);
   }
-  if (parameter === 'order_by') return undefined;
+  if (parameter === 'order_by' || PROGRESS_FILTERS.has(parameter)) return undefined;
   const reader = Object.hasOwn(FILTERS, parameter) ? FILTERS[parameter] : undefined;
   if (!reader) throw new ApiError('bad_request', `${parameter}: no such filter`);
   return reader(value, parameter);
@@ -137,7 +132,9 @@ function transactionCondition(value: string, parameter: string): Condition | und
   if (value === '') return undefined;
   if (!/^0x[0-9a-f]{64}$/i.test(value)) return condition('false');
   return condition(
-    `EXISTS (SELECT FROM archivist.chain_transaction t WHERE t.tenant_id = e.tenant_id AND t.transaction_hash = ? AND (
+    // The first part holds for no row or for all, and is evaluated once.
+    `(SELECT count(*) FROM archivist.chain_transaction t WHERE t.transaction_hash = ?) > 0 AND
+     EXISTS (SELECT FROM archivist.chain_transaction t WHERE t.tenant_id = e.tenant_id AND t.transaction_hash = ? AND (
        (t.kind = 'SIMPLE_HASH' AND EXISTS (SELECT ${ITS_ANCHORING} AND h.anchor_number = t.number))
        OR (t.kind = 'MERKLE_LOG' AND NOT EXISTS (SELECT ${ITS_ANCHORING}) AND EXISTS
          (SELECT FROM archivist.leaf l JOIN archivist.seal s ON s.tenant_id = l.tenant_id AND s.log_id = l.log_id
@@ -146,12 +143,6 @@ function transactionCondition(value: string, parameter: string): Condition | und
                (SELECT p.leaves FROM archivist.seal p WHERE p.tenant_id = s.tenant_id AND p.log_id = s.log_id
                  AND p.seal_number = s.seal_number - 1), 0)))))`,
     fromHex(value.slice(2)),
+    fromHex(value.slice(2)),
   );
-}
-
-function mmrIndexCondition(value: string, parameter: string): Condition {
-  if (!/^\d{1,18}$/.test(value)) throw new ApiError('bad_request', `${parameter}: must be a number`);
-  const index = BigInt(value);
-  const leaf = leafIndex(index);
-  return mmrIndex(leaf) === index ? condition(`${ITS_LEAF} l.leaf_index = ?)`, leaf.toString()) : condition('false');
 }

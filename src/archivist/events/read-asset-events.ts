@@ -15,10 +15,17 @@ import { requirePublicAsset } from '../assets/read-assets.js';
 import { lookAtAsset, lookAtAssets, noSuchAsset } from '../assets/see-asset.js';
 import { transactionsOfEvents } from '../chain/chain-store.js';
 import { tenancyLog } from '../deployment.js';
+import { acceptedRange } from '../listing/accepted-range-store.js';
 import { branchedReader } from '../listing/branched-reader.js';
+import { progressConditions } from '../listing/progress-conditions.js';
 import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
 import { type AssetEvent, type AssetForm, assetEventResponse } from './asset-event.js';
-import { assetEventConditions, type CountedAttributes, EVERY_ATTRIBUTE } from './asset-event-filter-store.js';
+import {
+  assetEventConditions,
+  type CountedAttributes,
+  EVENT_ENTRY,
+  EVERY_ATTRIBUTE,
+} from './asset-event-filter-store.js';
 import { countAssetEvents, findAssetEvents, listAssetEvents } from './asset-event-store.js';
 import {
   assetEventsOf,
@@ -153,6 +160,7 @@ export function listOwnAssetEvents(
       // The events of one asset have an index of their own, which needs no narrowing.
       const narrowed = request.assetId === undefined ? await narrowedAssetEvents(tx, access, each) : [];
       branches.push({
+        tenantId: each,
         visible: [...visibleAssetEvents(access, each), ...narrowed],
         attributes: { ofAsset: readableAttributes(access, each), changed: readableChanges(access, each) },
       });
@@ -174,7 +182,7 @@ export function listPublicAssetEvents(
       tx,
       deps,
       request,
-      { list, branches: [{ visible: assetEventsOf(tenantId), attributes: EVERY_ATTRIBUTE }] },
+      { list, branches: [{ tenantId, visible: assetEventsOf(tenantId), attributes: EVERY_ATTRIBUTE }] },
       'publicassets',
     );
   });
@@ -182,6 +190,7 @@ export function listPublicAssetEvents(
 
 /** The part of a list that comes from one tenancy. */
 interface Branch {
+  readonly tenantId: string;
   readonly visible: readonly Condition[];
   readonly attributes: CountedAttributes;
 }
@@ -204,11 +213,15 @@ async function eventPage(
   const ofAsset = request.assetId === undefined ? [] : [condition('e.asset_id = ?', request.assetId)];
   // The simple-hash orders are those of anchors, which cover a tenancy's own events: the first branch.
   const asked = order === 'oldest' ? from.branches.slice(0, 1) : from.branches;
-  const branches = asked.map(({ visible, attributes }) => [
-    ...visible,
-    ...ofAsset,
-    ...assetEventConditions(query.filters, attributes),
-  ]);
+  const branches: Condition[][] = [];
+  for (const { tenantId, visible, attributes } of asked)
+    branches.push([
+      ...visible,
+      ...ofAsset,
+      ...assetEventConditions(query.filters, attributes),
+      ...(await acceptedRange(tx, tenantId, query.filters)),
+      ...(await progressConditions(tx, tenantId, EVENT_ENTRY, query.filters)),
+    ]);
   const reader = {
     idColumn: 'e.event_id',
     idOf: (event: AssetEvent) => event.eventId,

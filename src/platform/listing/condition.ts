@@ -10,6 +10,10 @@ export type ConditionMeaning =
   | { readonly kind: 'tenancy'; readonly tenantId: string }
   /** After this id in the order of the list. */
   | { readonly kind: 'beyond'; readonly id: string }
+  /** A range of ids, so that it can limit a scan in the order of the list. */
+  | { readonly kind: 'range' }
+  /** An index finds the few rows that can meet it. */
+  | { readonly kind: 'few' }
   /**
    * A text in one place equals this one. `hot`: it has an index of its own, in the order of the list. `whole`: this is
    * the full condition; otherwise the condition is stricter.

@@ -30,9 +30,10 @@ const READ_FIRST = 5_000;
 const FIRST = `LIMIT (SELECT ${READ_FIRST})`;
 
 /**
- * The page of a search by terms, if the first rows in the list's order fill it: then it costs what is on it. The index
- * of terms is for what few rows have: it finds every row that has a term before it returns the first one.
- * @returns undefined if they do not fill it, or if the conditions are more than terms
+ * The page of a filtered list, if the first rows in the list's order fill it: then it costs what is on it. Other ways
+ * are for what few rows meet: the index of terms finds every row that has a term before it returns the first one, and
+ * the planner, which knows little of documents and of a growing log, may read and sort everything.
+ * @returns undefined if they do not fill it, or if an index finds the rows sooner
  */
 export async function pageOfFirstRows<Row extends object>(
   tx: Tx,
@@ -40,10 +41,21 @@ export async function pageOfFirstRows<Row extends object>(
   conditions: readonly Condition[],
   { columns, limit, order }: { readonly columns: string; readonly limit: number; readonly order: ListOrder },
 ): Promise<Row[] | undefined> {
-  if (!termSearch(conditions)?.complete) return undefined;
+  if (!startsFromFirstRows(conditions)) return undefined;
   const first = firstRows(table, conditions, order);
   const rows = await tx.query<Row>(`SELECT ${columns} FROM ${first.sql} LIMIT ${limit}`, first.values);
   return rows.length === limit ? rows : undefined;
+}
+
+/** A condition of the list itself: its tenancy, or where in its order it starts or ends. */
+function ofList({ means }: Condition): boolean {
+  return means?.kind === 'tenancy' || means?.kind === 'beyond' || means?.kind === 'range';
+}
+
+function startsFromFirstRows(conditions: readonly Condition[]): boolean {
+  if (!conditions.some(({ means }) => means?.kind === 'tenancy')) return false;
+  if (conditions.some(({ means }) => means?.kind === 'few')) return false;
+  return conditions.some((each) => !ofList(each) && !(each.means?.kind === 'term' && each.means.hot));
 }
 
 /** Those of the first rows that meet the conditions, in the list's order. */
@@ -53,14 +65,11 @@ function firstRows(
   order: ListOrder,
 ): { readonly sql: string; readonly values: readonly unknown[] } {
   const where = renderWhere(conditions);
-  const ofList = renderWhere(
-    conditions.filter(({ means }) => means && means.kind !== 'term'),
-    where.values.length,
-  );
+  const list = renderWhere(conditions.filter(ofList), where.values.length);
   const ordered = `ORDER BY ${idColumn} ${order === 'newest' ? 'DESC' : 'ASC'}`;
   return {
-    sql: `(SELECT * FROM ${table} ${alias} WHERE ${ofList.sql} ${ordered} ${FIRST}) ${alias} WHERE ${where.sql} ${ordered}`,
-    values: [...where.values, ...ofList.values],
+    sql: `(SELECT * FROM ${table} ${alias} WHERE ${list.sql} ${ordered} ${FIRST}) ${alias} WHERE ${where.sql} ${ordered}`,
+    values: [...where.values, ...list.values],
   };
 }
 
@@ -85,16 +94,21 @@ export async function narrowByTerms(
   return row?.ids ? [...conditions, condition(`${table.idColumn} = ANY (?::uuid[])`, row.ids)] : conditions;
 }
 
-/** Number of rows that meet the conditions, if the index of terms is enough to tell; counting stops at `limit`. */
+/**
+ * Number of rows that meet the conditions, if the first rows in the list's order or the index of terms are enough to
+ * tell; counting stops at `limit`.
+ */
 export async function countByTerms(
   tx: Tx,
   table: TermTable,
   conditions: readonly Condition[],
   limit: number | undefined,
 ): Promise<number | undefined> {
+  if (limit !== undefined && !conditions.some(({ means }) => means?.kind === 'few')) {
+    if ((await countOfFirstRows(tx, table, conditions, limit)) === limit) return limit;
+  }
   const search = termSearch(conditions);
   if (!search?.complete || search.beyond !== undefined) return undefined;
-  if (limit !== undefined && (await countOfFirstRows(tx, table, conditions, limit)) === limit) return limit;
   const [row] = await tx.query<{ total: bigint }>(
     `SELECT ${table.count}($1, $2::text[], $3::text[], $4::text[], $5) AS total`,
     [...searchValues(search), limit ?? null],
@@ -127,9 +141,13 @@ function termSearch(conditions: readonly Condition[]): TermSearch | undefined {
     tenantId: tenancy.tenantId,
     terms,
     beyond: meanings.find((means) => means.kind === 'beyond')?.id,
-    complete:
-      meanings.length === conditions.length && terms.every(({ whole }) => whole) && !terms.some(readsLikeAStructure),
+    complete: conditions.every(isTermSearch) && terms.every(({ whole }) => whole) && !terms.some(readsLikeAStructure),
   };
+}
+
+/** The functions of the index of terms know nothing else. */
+function isTermSearch({ means }: Condition): boolean {
+  return means?.kind === 'term' || means?.kind === 'tenancy' || means?.kind === 'beyond';
 }
 
 /** Lists and maps have the term of a text with the same content. */

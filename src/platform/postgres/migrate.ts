@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { runMigrations as migrateQueue } from 'bullmq';
 import type { ClientBase } from 'pg';
+import { createConcurrentIndexes } from './concurrent-indexes.js';
 import { SERVICE_ROLE } from './service-role.js';
 import { appliedMigrations } from './table-copy-store.js';
 
@@ -27,6 +28,7 @@ export async function migrate(client: ClientBase): Promise<void> {
   const known = await knownMigrations();
   requireKnownMigrations(applied, known);
   if (applied.length < known.length) await migrateTables(client);
+  await createConcurrentIndexes(client);
   await migrateQueueTables(client);
 }
 

@@ -27,7 +27,7 @@ export async function requireRestrictedRole(connection: Queryable): Promise<void
 
 /**
  * Prepares a new connection: the service's role, our schemas, limits on what a statement may cost, plans that fit the
- * values and the tables of the moment, and commits that wait for the disk even if the server's default does not.
+ * values and the tables of the moment and read a list in its order instead of all of it with parallel workers, and commits that wait for the disk even if the server's default does not.
  */
 export async function enterServiceRole(connection: Queryable, searchPath: string): Promise<void> {
   await connection.query(`SET ROLE ${SERVICE_ROLE}`);
@@ -36,6 +36,7 @@ export async function enterServiceRole(connection: Queryable, searchPath: string
             set_config('statement_timeout', '30s', false),
             set_config('idle_in_transaction_session_timeout', '60s', false),
             set_config('plan_cache_mode', 'force_custom_plan', false),
+            set_config('max_parallel_workers_per_gather', '0', false),
             set_config('synchronous_commit',
               CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END,
               false)`,

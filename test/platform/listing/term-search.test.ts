@@ -9,6 +9,7 @@ import { condition, meaning } from '../../../src/platform/listing/condition.js';
 import { countByTerms, narrowByTerms } from '../../../src/platform/listing/term-search-store.js';
 import type { Scope, Tx } from '../../../src/platform/postgres/database.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
+import { watchedRows } from '../../support/watched-rows.js';
 
 const MINE = '0190a8c0-0000-7000-8000-00000000000a';
 const FOREIGN = '0190a8c0-0000-7000-8000-00000000000b';
@@ -59,40 +60,6 @@ const term = (text: string, place = 'event_attributes', name = 'colour') =>
   );
 const of = (tenantId: string) => meaning({ kind: 'tenancy', tenantId }, condition('e.tenant_id = ?', tenantId));
 
-interface PlanNode {
-  readonly 'Relation Name'?: string;
-  readonly 'Actual Rows': number;
-  readonly 'Actual Loops': number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly Plans?: readonly PlanNode[];
-}
-
-/** A transaction that counts the rows that its statements read from events, and those that ask the index of terms. */
-function watchedRows(tx: Tx): { tx: Tx; read(): number; functions(): number } {
-  let [read, functions] = [0, 0];
-  const count = (node: PlanNode): void => {
-    const rows = (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
-    if (node['Relation Name'] === 'asset_event') read += rows;
-    for (const each of node.Plans ?? []) count(each);
-  };
-  return {
-    tx: {
-      execute: (...statement) => tx.execute(...statement),
-      query: async (text, values) => {
-        const [row] = await tx.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-          `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
-          values,
-        );
-        count(row!['QUERY PLAN'][0].Plan);
-        if (/archivist\.(find|count)_/.test(text)) functions += 1;
-        return tx.query(text, values);
-      },
-    },
-    read: () => read,
-    functions: () => functions,
-  };
-}
-
 describe.each(engines())('a search by term on %s', (engine) => {
   let opened: TestDatabase;
 
@@ -141,9 +108,9 @@ describe.each(engines())('a search by term on %s', (engine) => {
       const watched = watchedRows(tx);
       expect(await list(watched.tx, usual, 51, 'newest')).toHaveLength(51);
       expect(await list(watched.tx, usual, 51, 'oldest')).toHaveLength(51);
-      expect(watched.read()).toBe(2 * 51);
+      expect(watched.read('asset_event')).toBe(2 * 51);
       expect(await countAssetEvents(watched.tx, usual, 1001)).toBe(1001);
-      expect(watched.read()).toBe(2 * 51 + 1001);
+      expect(watched.read('asset_event')).toBe(2 * 51 + 1001);
       expect(watched.functions()).toBe(0);
       expect(await countAssetEvents(watched.tx, usual)).toBe(10_000);
       expect(watched.functions()).toBe(1);

@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { assetConditions, NEW_ASSET_ENTRY } from '../../../src/archivist/assets/asset-filter-store.js';
+import { countAssets, listAssets } from '../../../src/archivist/assets/asset-store.js';
+import {
+  assetEventConditions,
+  EVENT_ENTRY,
+  EVERY_ATTRIBUTE,
+} from '../../../src/archivist/events/asset-event-filter-store.js';
+import { countAssetEvents, listAssetEvents } from '../../../src/archivist/events/asset-event-store.js';
+import { assetEventsOf } from '../../../src/archivist/events/asset-event-visibility-store.js';
+import { acceptedRange } from '../../../src/archivist/listing/accepted-range-store.js';
+import { progressConditions } from '../../../src/archivist/listing/progress-conditions.js';
+import { mmrIndex } from '../../../src/core/mmr/leaf-count.js';
+import { condition, meaning } from '../../../src/platform/listing/condition.js';
+import type { Filters } from '../../../src/platform/listing/list-query.js';
+import type { Tx } from '../../../src/platform/postgres/database.js';
+import { engines, type TestDatabase } from '../../support/engines.js';
+import { watchedRows } from '../../support/watched-rows.js';
+import {
+  acceptedAt,
+  EVENTS_OF_AN_ASSET,
+  growTenancy,
+  subjectOf,
+  UNPUBLISHED,
+  UNWITNESSED,
+  WAITING,
+} from './grown-tenancy.js';
+
+const EVENTS = 40_000;
+const ASSETS = EVENTS / EVENTS_OF_AN_ASSET;
+const TENANCY = {
+  tenantId: '0190a8c0-0000-7000-8000-00000000000a',
+  events: EVENTS,
+  start: Date.parse('2026-01-01T00:00:00Z'),
+};
+const { tenantId } = TENANCY;
+const PAGE = 50;
+const CAP = 1001;
+/** Twice the first rows in the list's order, a page, a capped total, and what a few index entries lead to. */
+const ROWS_READ = 20_000;
+
+type Filter = readonly [string, string];
+const number = (eventId: string) => Number.parseInt(eventId.slice(-8), 16);
+const simpleHash = (each: number) => (each % ASSETS) % 100 === 3;
+const at = (each: number) => acceptedAt(TENANCY, each);
+
+const status = (name: string): Filter => ['confirmation_status', name];
+const trust = (name: string): Filter => ['minimum_trust', name];
+const EXAMINED: Filter = ['event_attributes.arc_display_type', 'examined'];
+const USUAL: Filter = ['event_attributes.arc_display_type', 'operation'];
+const COLOUR: Filter = ['event_attributes.colour', 'colour 7'];
+const ABSENT: Filter = ['event_attributes.colour', 'none'];
+const LATE: Filter = ['timestamp_accepted_since', at(EVENTS + 100)];
+const EARLY: Filter = ['timestamp_accepted_before', at(-100)];
+const published = EVENTS - UNPUBLISHED;
+const witnessed = EVENTS - UNWITNESSED;
+
+/** Filters, and the numbers of the events that meet them. */
+const EVENT_LISTS: readonly (readonly [readonly Filter[], (each: number) => boolean])[] = [
+  [[status('STORED')], (n) => n >= EVENTS - WAITING],
+  [[status('COMMITTED')], (n) => n >= published && n < EVENTS - WAITING],
+  [[status('CONFIRMED')], (n) => n < published && (n >= witnessed || simpleHash(n))],
+  [[status('UNEQUIVOCAL')], (n) => n < witnessed && !simpleHash(n)],
+  [[status('PENDING')], () => false],
+  [[trust('COMMITTED')], (n) => n < EVENTS - WAITING],
+  [[trust('CONFIRMED')], (n) => n < published],
+  [[trust('UNEQUIVOCAL')], (n) => n < witnessed && !simpleHash(n)],
+  [[['mmr_index', `${mmrIndex(1234n)}`]], (n) => n === 1234],
+  [[['transaction_id', `0x${'0'.repeat(64)}`]], () => false],
+  [[['operation', 'Record']], (n) => n >= ASSETS],
+  [[['operation', 'none']], () => false],
+  [[['proof_mechanism', 'SIMPLE_HASH']], simpleHash],
+  [[['proof_mechanism', 'MERKLE_LOG']], (n) => !simpleHash(n)],
+  [[['principal_declared.display_name', 'call 77']], (n) => n === 77],
+  [[EXAMINED], (n) => n % 100 === 7 && n % 1000 !== 7],
+  [[USUAL], (n) => n % 100 !== 7],
+  [[['event_attributes.subject', subjectOf(TENANCY, 7)]], (n) => n % ASSETS === 7],
+  [[COLOUR], (n) => n % 10 === 7],
+  [[ABSENT], () => false],
+  [[['asset.attributes.subject', subjectOf(TENANCY, 7)]], (n) => n % ASSETS === 7],
+  [[LATE], () => false],
+  [[EARLY], () => false],
+  [[['timestamp_accepted_since', at(EVENTS - 30)]], (n) => n >= EVENTS - 30],
+  [[['timestamp_accepted_since', at(EVENTS / 2)]], (n) => n >= EVENTS / 2],
+  [[['timestamp_accepted_before', at(30)]], (n) => n < 30],
+  [[['timestamp_accepted_before', at(EVENTS / 2)]], (n) => n < EVENTS / 2],
+  [
+    [
+      ['timestamp_accepted_since', at(EVENTS / 2)],
+      ['timestamp_accepted_before', at(EVENTS / 2 + 60)],
+    ],
+    (n) => n >= EVENTS / 2 && n < EVENTS / 2 + 60,
+  ],
+  [[['timestamp_committed_since', at(EVENTS + 100)]], () => false],
+  [[['timestamp_committed_since', at(EVENTS - 60)]], (n) => n >= EVENTS - 60 && n < EVENTS - WAITING],
+  [[['timestamp_committed_since', at(60)]], (n) => n >= 60 && n < EVENTS - WAITING],
+  [[['timestamp_committed_before', at(-100)]], () => false],
+  [[['timestamp_committed_before', at(60)]], (n) => n < 60],
+  [[status('STORED'), ['operation', 'Record']], (n) => n >= EVENTS - WAITING],
+  [[status('CONFIRMED'), USUAL], (n) => n < published && (n >= witnessed || simpleHash(n)) && n % 100 !== 7],
+  [[status('CONFIRMED'), COLOUR], (n) => n < published && (n >= witnessed || simpleHash(n)) && n % 10 === 7],
+  [[status('CONFIRMED'), ABSENT], () => false],
+  [[status('UNEQUIVOCAL'), USUAL], (n) => n < witnessed && !simpleHash(n) && n % 100 !== 7],
+  [[status('UNEQUIVOCAL'), LATE], () => false],
+  [[status('CONFIRMED'), status('UNEQUIVOCAL')], () => false],
+  [[trust('CONFIRMED'), COLOUR], (n) => n < published && n % 10 === 7],
+  [[COLOUR, LATE], () => false],
+  [[USUAL, EARLY], () => false],
+  [[COLOUR, ['timestamp_accepted_before', at(EVENTS / 2)]], (n) => n < EVENTS / 2 && n % 10 === 7],
+];
+
+/** Filters, and the numbers of the tracked assets that meet them. */
+const ASSET_LISTS: readonly (readonly [readonly Filter[], (each: number) => boolean])[] = [
+  [[status('STORED')], () => false],
+  [[status('COMMITTED')], () => false],
+  [[status('CONFIRMED')], simpleHash],
+  [[status('UNEQUIVOCAL')], (n) => !simpleHash(n)],
+  [[status('CONFIRMED'), ['attributes.colour', 'colour 3']], (n) => simpleHash(n)],
+  [[['attributes.arc_display_type', 'rare']], (n) => n % 100 === 7],
+];
+
+describe.each(engines())('a filtered list of a tenancy of 40,000 events, on %s', (engine) => {
+  let opened: TestDatabase;
+  beforeAll(async () => {
+    opened = await engine.open();
+    await growTenancy(opened, TENANCY);
+  });
+  afterAll(() => opened?.close());
+
+  const reading = <T>(work: (tx: Tx) => Promise<T>) =>
+    opened.database.inTransaction({ read: [tenantId], write: [] }, work);
+
+  const eventConditions = async (tx: Tx, filters: Filters) => [
+    ...assetEventsOf(tenantId),
+    ...assetEventConditions(filters, EVERY_ATTRIBUTE),
+    ...(await acceptedRange(tx, tenantId, filters)),
+    ...(await progressConditions(tx, tenantId, EVENT_ENTRY, filters)),
+  ];
+
+  it.each(EVENT_LISTS)('%j has its first page and its total without a read of the tenancy', async (filters, meets) => {
+    const expected = Array.from({ length: EVENTS }, (_, each) => EVENTS - 1 - each).filter(meets);
+    await reading(async (tx) => {
+      const watched = watchedRows(tx);
+      const conditions = await eventConditions(watched.tx, filters);
+      const page = await listAssetEvents(watched.tx, conditions, PAGE + 1, 'newest');
+      expect(page.map(({ eventId }) => number(eventId))).toEqual(expected.slice(0, PAGE + 1));
+      expect(await countAssetEvents(watched.tx, conditions, CAP)).toBe(Math.min(CAP, expected.length));
+      expect(watched.read()).toBeLessThan(ROWS_READ);
+      expect(await countAssetEvents(tx, conditions)).toBe(expected.length);
+    });
+  });
+
+  it.each(ASSET_LISTS)('assets: %j are those whose first event is so far', async (filters, meets) => {
+    const expected = Array.from({ length: ASSETS }, (_, each) => ASSETS - 1 - each)
+      .filter((each) => each % 100 !== 9)
+      .filter(meets);
+    await reading(async (tx) => {
+      const conditions = [
+        meaning({ kind: 'tenancy', tenantId }, condition('a.tenant_id = ?', tenantId)),
+        ...assetConditions(filters, { column: 'a.attributes' }),
+        ...(await progressConditions(tx, tenantId, NEW_ASSET_ENTRY, filters)),
+      ];
+      const page = await listAssets(tx, conditions, PAGE + 1, 'newest');
+      expect(page.map(({ assetId }) => number(assetId))).toEqual(expected.slice(0, PAGE + 1));
+      expect(await countAssets(tx, conditions)).toBe(expected.length);
+    });
+  });
+
+  it('finds an event by its time whose id is of another time, because a clock was set back', async () => {
+    const other = { tenantId: '0190a8c0-0000-7000-8000-00000000000b', events: 40, start: TENANCY.start };
+    await growTenancy(opened, other);
+    await opened.asOwner(`INSERT INTO archivist.asset_event (tenant_id, event_id, asset_id, origin_tenant_id, operation,
+        behaviour, event_attributes, asset_attributes, principal_declared, principal_accepted, timestamp_declared,
+        timestamp_accepted, accepted_at, from_address)
+      SELECT tenant_id, (left(event_id::text, 34) || '99')::uuid, asset_id, origin_tenant_id, operation, behaviour, event_attributes,
+        asset_attributes, principal_declared, principal_accepted, timestamp_declared, timestamp_accepted,
+        accepted_at + CASE WHEN event_id = (SELECT event_id FROM archivist.asset_event WHERE tenant_id = '${other.tenantId}' ORDER BY event_id LIMIT 1)
+          THEN interval '1 hour' ELSE interval '-1 hour' END, from_address
+        FROM archivist.asset_event WHERE tenant_id = '${other.tenantId}' AND (right(event_id::text, 2) = '00' OR right(event_id::text, 2) = '27')`);
+    await opened.database.inTransaction({ read: [other.tenantId], write: [] }, async (tx) => {
+      const found = async (filter: Filter) => {
+        const conditions = [
+          ...assetEventsOf(other.tenantId),
+          ...assetEventConditions([filter], EVERY_ATTRIBUTE),
+          ...(await acceptedRange(tx, other.tenantId, [filter])),
+        ];
+        return (await listAssetEvents(tx, conditions, 100, 'newest')).map(({ eventId }) => eventId.slice(0, 13));
+      };
+      const [first, last] = ['019b76da-a800', '019b76db-4058'];
+      expect(await found(['timestamp_accepted_since', acceptedAt(other, 60)])).toEqual([first]);
+      expect(await found(['timestamp_accepted_before', acceptedAt(other, -60)])).toEqual([last]);
+    });
+  });
+});
