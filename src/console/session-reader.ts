@@ -22,10 +22,10 @@ const REASONS: Readonly<Record<number, Reason>> = { 403: 'hidden', 404: 'absent'
  * Sends a request of the public interface with the reader's session, which the browser adds. The page never sees it.
  * @throws {Unanswered}
  */
-async function ask(path: string, signal?: AbortSignal): Promise<Response> {
+async function ask(path: string, init: RequestInit = {}): Promise<Response> {
   let response: Response;
   try {
-    response = await fetch(path, { headers: { accept: 'application/json, */*;q=0.5' }, ...(signal && { signal }) });
+    response = await fetch(path, { ...init, headers: { accept: 'application/json, */*;q=0.5', ...init.headers } });
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     throw new Unanswered('away', CONSOLE_TEXTS.away);
@@ -43,7 +43,17 @@ async function ask(path: string, signal?: AbortSignal): Promise<Response> {
 
 /** Reads JSON of the service. @throws {Unanswered} */
 export async function readJson(path: string, signal?: AbortSignal): Promise<unknown> {
-  return (await ask(path, signal)).json();
+  return (await ask(path, signal && { signal })).json();
+}
+
+/**
+ * Changes something with the reader's session (docs/access.md#people) and reads the answer.
+ * @throws {Unanswered} with the service's own words about what to change
+ */
+export async function sendJson(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<unknown> {
+  const headers = { 'archivist-session': 'write', ...(body && { 'content-type': 'application/json' }) };
+  const response = await ask(path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  return response.json();
 }
 
 /** Reads a file of the service. @throws {Unanswered} */

@@ -158,7 +158,7 @@ function createCallerOf(ofApplication: Authenticate, people: PeopleDeps): Authen
   const issuerOf = rememberedIssuers();
   return async (request, again) => {
     const { authorization, cookie } = request.headers;
-    if (authorization === undefined && mayUseSession(request)) {
+    if (authorization === undefined && mayUseSession(request, publicUrl)) {
       const principal =
         (await people.firstLook?.principalOf(request, again)) ?? (await principalOfSession(people, cookie, again));
       if (principal) return principal;

@@ -1,13 +1,15 @@
 import { decodeJwt } from 'jose';
 import { insertMember } from '../../src/iam/members/member-store.js';
+import { openSession } from '../../src/iam/sign-in/session.js';
+import { systemClock } from '../../src/platform/clock.js';
 import { startOpenidProvider } from '../support/openid-provider.js';
 import { trust } from './people-rig.js';
 import { exchangeSubjects, forClient, made, POLICIES } from './policy-scene.js';
 import type { Client, TestService } from './test-service.js';
 
-/** The token of each caller of the access table; empty for none. */
+/** The headers by which each caller of the access table is known. */
 export interface Callers {
-  readonly tokens: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Ends what they need. */
   end(): Promise<void>;
 }
@@ -38,9 +40,8 @@ export async function makeCallers(running: TestService, creator: Client): Promis
       access_permissions: permissions,
     }),
   );
-  const { members, end } = await makeMembers(running);
+  const { members, sessions, end } = await makeMembers(running);
   const tokens = {
-    none: '',
     garbage: `${owner.token.slice(0, -6)}AAAAAA`,
     expired: await service.parts.keyring.signToken(claims, { typ: 'at+jwt' }),
     stranger: stranger.token,
@@ -52,32 +53,43 @@ export async function makeCallers(running: TestService, creator: Client): Promis
     guest: guest.token,
     ...members,
   };
-  return { tokens, end };
+  const bearers = Object.entries(tokens).map(([name, token]) => [name, { authorization: `Bearer ${token}` }]);
+  return { headers: { none: {}, ...Object.fromEntries(bearers), ...sessions }, end };
 }
 
-/** Two people of the first tenancy, with tokens of its own identity provider. */
+/** Requests with the cookies of two people: of the service's own pages, and those that other pages make a browser send. */
+function sessionHeaders(url: string, cookie: string, ownersCookie: string): Callers['headers'] {
+  const own = { origin: url, 'sec-fetch-site': 'same-origin', 'archivist-session': 'write' };
+  return {
+    session: { cookie, ...own },
+    sessionOwner: { cookie: ownersCookie, ...own },
+    crossSite: { cookie: ownersCookie, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
+    otherPort: { cookie: ownersCookie, origin: 'http://127.0.0.1:1', 'sec-fetch-site': 'same-site' },
+  };
+}
+
+/** Two people of the first tenancy, with tokens of its own identity provider, and with a session each. */
 async function makeMembers(running: TestService) {
-  const { database, ids } = running.service.parts;
+  const { database, ids, keyring } = running.service.parts;
   const provider = await startOpenidProvider([`${running.url}/console/callback`]);
   await trust(running, running.owner, provider);
   const tenantId = String(decodeJwt(running.owner.token)['jit_tenant_id']).slice('tenant/'.length);
+  const deps = { database, ids, clock: systemClock, pepper: keyring.pepper, publicUrl: running.url };
   const join = async (subject: string, roles: string[]) => {
     const email = `${subject}@example.com`;
-    await database.inTransaction('system', (tx) =>
-      insertMember(tx, {
-        tenantId,
-        memberId: ids.uuid(),
-        issuer: provider.issuer,
-        subject,
-        email,
-        displayName: subject,
-        roles,
-        active: true,
-        createdAt: new Date(),
-      }),
-    );
-    return provider.token({ sub: subject, email, email_verified: true });
+    const memberId = ids.uuid();
+    const person = { subject, email, displayName: subject, roles, issuer: provider.issuer };
+    const cookie = await database.inTransaction('system', async (tx) => {
+      await insertMember(tx, { ...person, tenantId, memberId, active: true, createdAt: new Date() });
+      return openSession(tx, deps, { tenantId, memberId }, []);
+    });
+    const token = await provider.token({ sub: subject, email, email_verified: true });
+    return { token, cookie: cookie.slice(0, cookie.indexOf(';')) };
   };
-  const members = { member: await join('basic', []), memberOwner: await join('chief', ['OWNER']) };
-  return { members, end: () => provider.close() };
+  const [basic, chief] = [await join('basic', []), await join('chief', ['OWNER'])];
+  return {
+    members: { member: basic.token, memberOwner: chief.token },
+    sessions: sessionHeaders(running.url, basic.cookie, chief.cookie),
+    end: () => provider.close(),
+  };
 }

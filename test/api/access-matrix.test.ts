@@ -37,7 +37,7 @@ describe('the access table', () => {
   });
 
   it('says of every caller what it is answered', () => {
-    expect([...accessTable.callers, ...Object.keys(accessTable.alike)]).toEqual(Object.keys(callers.tokens));
+    expect([...accessTable.callers, ...Object.keys(accessTable.alike)]).toEqual(Object.keys(callers.headers));
     expect(accessTable.rows.filter((row) => row.expect.length !== accessTable.callers.length)).toEqual([]);
     const named = accessTable.rows.flatMap((row) => Object.keys({ ...row.but, ...row.sees?.but }));
     expect(named.filter((name) => !(name in accessTable.alike))).toEqual([]);
@@ -49,7 +49,7 @@ describe('the access table', () => {
       const answers: Record<string, unknown> = {};
       const expected: Record<string, unknown> = {};
       for (const caller of [...accessTable.callers, ...Object.keys(accessTable.alike)]) {
-        const { status, text } = await asked(row, callers.tokens[caller]!);
+        const { status, text } = await asked(row, callers.headers[caller]!);
         answers[caller] = row.sees ? [status, text.includes(filled(row.sees.text, things))] : status;
         const answer = expectedOf(row, caller);
         expected[caller] = row.sees ? [answer.status, answer.sees] : answer.status;
@@ -59,13 +59,15 @@ describe('the access table', () => {
   );
 });
 
-async function asked(row: AccessRow, token: string): Promise<{ status: number; text: string }> {
+async function asked(
+  row: AccessRow,
+  caller: Readonly<Record<string, string>>,
+): Promise<{ status: number; text: string }> {
   const { method, url, headers, body } = requestOf(row, await withFresh(things, row, running.owner));
-  const authorization: Record<string, string> = token === '' ? {} : { authorization: `Bearer ${token}` };
   const init = {
     method,
     redirect: 'manual' as const,
-    headers: { ...headers, ...authorization },
+    headers: { ...headers, ...caller },
     ...(body === undefined ? {} : { body }),
   };
   const response = await fetch(`${running.url}${url}`, init);
@@ -74,7 +76,7 @@ async function asked(row: AccessRow, token: string): Promise<{ status: number; t
 
 describe('a token of the tenancy', () => {
   it('is what the expired one was', async () => {
-    const claims = decodeJwt(callers.tokens['expired']!);
+    const claims = decodeJwt(callers.headers['expired']!['authorization']!.slice('Bearer '.length));
     const renewed = { ...claims, exp: Math.floor(Date.now() / 1000) + 600 };
     const token = await running.service.parts.keyring.signToken(renewed, { typ: 'at+jwt' });
     expect((await clientWith(running.url, token).get('/archivist/v2/assets')).status).toBe(200);

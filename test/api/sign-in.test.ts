@@ -37,7 +37,7 @@ const statusOf = async (browser: TestBrowser, init: RequestInit = {}) =>
 const sessionOf = (browser: TestBrowser) => /archivist-session=([^;]+)/.exec(browser.cookies(rig.url))?.[1];
 
 describe('signing in', () => {
-  it('at the provider of the tenancy opens a session that reads', async () => {
+  it('at the provider of the tenancy opens a session', async () => {
     const browser = testBrowser();
     const page = await browser.open(`${rig.url}${SIGN_IN}?return_to=/console?tab=calls`, 'alice');
     expect([page.status, page.url]).toEqual([200, `${rig.url}/console?tab=calls`]);
@@ -181,16 +181,43 @@ describe('a session', () => {
     expect(JSON.stringify(rows)).not.toContain(token);
   });
 
-  it('reads and changes nothing, and only for our own pages', async () => {
+  it('reads for pages of our own, and for nobody else', async () => {
     const browser = await signedIn('alice');
-    for (const method of ['POST', 'PATCH', 'DELETE', 'PUT'])
-      expect([method, await statusOf(browser, { method, body: '{}' })]).not.toEqual([method, 200]);
-    expect(await statusOf(browser, { method: 'POST', body: '{"attributes":{}}' })).toBe(401);
     for (const site of ['cross-site', 'same-site'])
       expect([site, await statusOf(browser, { headers: { 'sec-fetch-site': site } })]).toEqual([site, 401]);
     for (const site of ['same-origin', 'none'])
       expect([site, await statusOf(browser, { headers: { 'sec-fetch-site': site } })]).toEqual([site, 200]);
     expect(await statusOf(browser, { headers: { authorization: 'Bearer x' } })).toBe(401);
+  });
+
+  it('changes something only for a page of our own that says that it means to', async () => {
+    const browser = await signedIn('alice');
+    const post = (headers: Record<string, string>) =>
+      statusOf(browser, {
+        method: 'POST',
+        body: '{"attributes":{}}',
+        headers: { 'content-type': 'application/json', ...headers },
+      });
+    const ours = { origin: rig.url, 'archivist-session': 'write' };
+    expect([await post(ours), await post({ ...ours, 'sec-fetch-site': 'same-origin' })]).toEqual([200, 200]);
+    const attempts: Record<string, string>[] = [
+      {},
+      { origin: rig.url },
+      { origin: rig.url, 'sec-fetch-site': 'same-origin' },
+      { 'archivist-session': 'write' },
+      { ...ours, 'archivist-session': 'read' },
+      ...['https://evil.example', 'null', `${rig.url}.evil.example`, 'http://127.0.0.1:1'].map((origin) => ({
+        ...ours,
+        origin,
+      })),
+      ...['cross-site', 'same-site', 'none'].map((site) => ({ ...ours, 'sec-fetch-site': site })),
+    ];
+    for (const headers of attempts) expect([headers, await post(headers)]).toEqual([headers, 401]);
+    const preflight = await fetch(`${rig.url}${ASSETS}`, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://evil.example', 'access-control-request-headers': 'archivist-session' },
+    });
+    expect(preflight.headers.get('access-control-allow-headers') ?? '').not.toContain('archivist-session');
   });
 
   it('is new at each sign-in: one that was planted before stays nobody’s', async () => {

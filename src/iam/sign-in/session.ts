@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../platform/clock.js';
+import { ApiError } from '../../platform/errors.js';
 import { readCookie, setCookie } from '../../platform/http/cookies.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Ids } from '../../platform/ids.js';
@@ -111,14 +112,23 @@ function times({ clock }: SessionDeps): { readonly now: Date; readonly usedSince
   return { now: new Date(now), usedSince: new Date(now - IDLE_MS) };
 }
 
+/** A page of the service sends this header, with the value `write`, when it changes something with a session. */
+const WRITE_HEADER = 'archivist-session';
+
 /**
- * True for a request that a session may make: it changes nothing, and no other site made the browser send it. The
- * cookie is SameSite=Strict; Fetch Metadata also detects other origins of the same site, such as another port.
+ * True for a request that a session may make: no other site made the browser send it. The cookie is SameSite=Strict; Fetch
+ * Metadata also detects other origins of the same site, such as another port. A request that may change something must
+ * also name our own origin, and have a header that a form cannot send and that no preflight allows another origin.
+ * @throws {ApiError} unauthorized if a page of another origin means to change something with the session
  */
-export function mayUseSession(request: IncomingMessage): boolean {
-  const site = request.headers['sec-fetch-site'];
-  const reads = request.method === 'GET' || request.method === 'HEAD';
-  return reads && (site === undefined || site === 'same-origin' || site === 'none');
+export function mayUseSession(request: IncomingMessage, publicUrl: string): boolean {
+  const { origin, 'sec-fetch-site': site } = request.headers;
+  const isOurs = site === undefined || site === 'same-origin';
+  if (request.method === 'GET' || request.method === 'HEAD') return isOurs || site === 'none';
+  if (request.headers[WRITE_HEADER] !== 'write') return false;
+  const own = new URL(publicUrl).origin;
+  if (isOurs && origin === own) return true;
+  throw new ApiError('unauthorized', `With a session, only pages of ${own} may change something. Open ${own}/console.`);
 }
 
 /** The Set-Cookie header of a session; 0 seconds delete it. */
