@@ -2,7 +2,14 @@ import { CONSOLE_TEXTS } from './console-texts.js';
 import { type PlaceLink, QueryAnchor } from './place-link.js';
 
 /** A page of the console, by the name that the address bar has for it. */
-type View = keyof typeof CONSOLE_TEXTS.views;
+export type View = keyof typeof CONSOLE_TEXTS.views;
+
+/** What everybody may see; the other views are for Owners. */
+const FOR_ALL: readonly View[] = ['find', 'compliance'];
+const VIEWS = Object.keys(CONSOLE_TEXTS.views) as readonly View[];
+
+/** The views of a reader. */
+export const viewsFor = (isOwner: boolean): readonly View[] => (isOwner ? VIEWS : FOR_ALL);
 
 /** The view that the address asks for; the search where it asks for none, or for one that there is not. */
 export function viewOf(parameters: URLSearchParams): View {

@@ -1,8 +1,8 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { ComplianceView } from './compliance-view.js';
-import { Navigation, viewOf } from './console-navigation.js';
+import { Navigation, viewOf, viewsFor } from './console-navigation.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
+import { ConsoleView, titlesOf } from './console-view.js';
 import type { Wanted } from './conversation.js';
 import { ConversationView } from './conversation-view.js';
 import { EvidenceText } from './evidence-text.js';
@@ -99,7 +99,7 @@ function ConsolePage() {
   };
   const isOver = useDrop((given) => given.then(([first]) => first && take(first.file)));
   const change = (next: SearchQuery) => go(writeQuery(next), next.hashes.length !== query.hashes.length);
-  const { title, introduction } = view === 'find' ? CONSOLE_TEXTS : CONSOLE_TEXTS[view];
+  const { title, introduction } = titlesOf(view);
   useEffect(() => {
     document.title = `${place ? `${CONSOLE_TEXTS[place.kind]} ${place.id}` : title} – vcon-archivist`;
   }, [search]);
@@ -107,7 +107,7 @@ function ConsolePage() {
   return (
     <Frame title={title} introduction={introduction} isSaved={false}>
       {reader && <Account reader={reader} />}
-      {reader && <Navigation views={['find', 'compliance']} current={view} onGo={onGo} />}
+      {reader && <Navigation views={viewsFor(reader.isOwner)} current={view} onGo={onGo} />}
       {fault && <SignIn fault={fault} isFirst />}
       {!reader && !fault && <p role="status">{CONSOLE_TEXTS.loading}</p>}
       {isOver && <p class="card drop over">{CONSOLE_TEXTS.dropHere}</p>}
@@ -116,7 +116,9 @@ function ConsolePage() {
           <EvidenceText text={fileFault} />
         </p>
       )}
-      {reader && view === 'compliance' && <ComplianceView policy={parameters.get('policy') ?? ''} onGo={onGo} />}
+      {reader && view !== 'find' && (
+        <ConsoleView view={view} parameters={parameters} isOwner={reader.isOwner} onGo={onGo} />
+      )}
       {reader && view === 'find' && !place && (
         <FindView query={query} search={search} file={file} onQuery={change} onFile={take} onGo={onGo} />
       )}

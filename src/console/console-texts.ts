@@ -76,7 +76,12 @@ export const CONSOLE_TEXTS = {
   views: {
     find: 'Find',
     compliance: 'Compliance',
+    applications: 'Applications',
+    people: 'People',
+    audit: 'Security audit',
+    service: 'Service',
   },
+  forOwners: 'This page is for Owners.',
   actions: 'Actions',
   moreRows: (count: number) => (count === 1 ? 'Show 1 more' : `Show more (${count} left)`),
   saveTable: (count: number) => (count === 1 ? 'Save as CSV (1 row)' : `Save as CSV (${count} rows)`),

@@ -1,0 +1,114 @@
+import type { ComponentChildren } from 'preact';
+import { useId, useRef } from 'preact/hooks';
+import { EvidenceText } from './evidence-text.js';
+import { OPERATOR_TEXTS } from './operator-texts.js';
+import type { Act } from './use-act.js';
+
+/** What came of the last change. */
+export function ActResult({ act: { isBusy, fault, done } }: { readonly act: Act }) {
+  return (
+    <>
+      <p role="status" class="good">
+        <EvidenceText text={isBusy ? OPERATOR_TEXTS.working : done} />
+      </p>
+      {fault !== '' && (
+        <p role="alert" class="fault">
+          <EvidenceText text={fault} />
+        </p>
+      )}
+    </>
+  );
+}
+
+interface ConfirmProps {
+  readonly label: string;
+  /** The question, and what happens then. */
+  readonly title: string;
+  readonly help: string;
+  readonly isBusy: boolean;
+  onConfirm(): void;
+}
+
+/** A button whose consequences are said before anything happens. The dialog gives the focus back when it closes. */
+export function ConfirmButton({ label, title, help, isBusy, onConfirm }: ConfirmProps) {
+  const id = useId();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const close = () => dialog.current?.close();
+  return (
+    <>
+      <button type="button" class="quiet" disabled={isBusy} onClick={() => dialog.current?.showModal()}>
+        {label}
+      </button>
+      <dialog ref={dialog} aria-labelledby={`${id}-title`} aria-describedby={`${id}-help`}>
+        <h2 id={`${id}-title`}>
+          <EvidenceText text={title} />
+        </h2>
+        <p id={`${id}-help`}>{help}</p>
+        <p class="choose">
+          <button
+            type="button"
+            class="primary"
+            onClick={() => {
+              close();
+              onConfirm();
+            }}
+          >
+            {label}
+          </button>{' '}
+          <button type="button" onClick={close}>
+            {OPERATOR_TEXTS.cancel}
+          </button>
+        </p>
+      </dialog>
+    </>
+  );
+}
+
+interface TextFieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly help?: string;
+  readonly isEmail?: boolean;
+  readonly isRequired?: boolean;
+  /** More than one line. */
+  readonly isLong?: boolean;
+  onText(text: string): void;
+}
+
+/** A field with its label and its help. */
+export function TextField({ label, value, help, isEmail, isRequired, isLong, onText }: TextFieldProps) {
+  const id = useId();
+  const shared = {
+    id,
+    value,
+    required: isRequired ?? false,
+    spellcheck: false,
+    autocomplete: 'off',
+    ...(help && { 'aria-describedby': `${id}-help` }),
+  };
+  const kind = isEmail ? ({ type: 'email' } as const) : ({ type: 'text' } as const);
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {isLong ? (
+        <textarea {...shared} rows={2} onInput={(event) => onText(event.currentTarget.value)} />
+      ) : (
+        <input {...shared} {...kind} onInput={(event) => onText(event.currentTarget.value)} />
+      )}
+      {help && (
+        <p id={`${id}-help`} class="hint">
+          {help}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** What stands below each page for Owners. */
+export function ApiLink({ children }: { readonly children?: ComponentChildren }) {
+  return (
+    <p class="part hint">
+      {children} <a href="/docs">{OPERATOR_TEXTS.api}</a>.
+    </p>
+  );
+}

@@ -1,0 +1,111 @@
+import { useId } from 'preact/hooks';
+import { ApiLink } from './act-view.js';
+import { CONSOLE_TEXTS } from './console-texts.js';
+import { type Column, DataTable } from './data-table.js';
+import { EvidenceText } from './evidence-text.js';
+import { type Json, known, memberOf, textOf } from './json-members.js';
+import { Moment } from './moment.js';
+import { OPERATOR_TEXTS } from './operator-texts.js';
+import { PlaceAnchor, type PlaceLink } from './place-link.js';
+import { readList } from './read-list.js';
+import { type RecordedEvent, recordedEvent } from './recorded-event.js';
+import { readJson } from './session-reader.js';
+import { SignIn } from './sign-in-view.js';
+import { useLoaded } from './use-loaded.js';
+
+const TEXTS = OPERATOR_TEXTS.audit;
+const MOST = 2000;
+
+interface AuditProps extends PlaceLink {
+  /** Only entries with this outcome; empty for all. */
+  readonly outcome: string;
+}
+
+/** The security audit of the tenancy, newest first. */
+export function AuditView({ outcome, onGo }: AuditProps) {
+  const id = useId();
+  const query = outcome === '' ? '' : `?${new URLSearchParams([['outcome', outcome]])}`;
+  const path = `/archivist/v1/security_events${query}`;
+  const { value, fault } = useLoaded(() => readList(readJson, path, 'security_events', MOST), [path]);
+  if (fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} />;
+  const choose = (chosen: string) =>
+    onGo(String(new URLSearchParams([['view', 'audit'], ...(chosen === '' ? [] : [['outcome', chosen]])])));
+  return (
+    <>
+      <div class="field inline">
+        <label for={id}>{TEXTS.show}</label>
+        <select id={id} value={outcome} onChange={(event) => choose(event.currentTarget.value)}>
+          <option value="">{TEXTS.all}</option>
+          <option value="failure">{TEXTS.failures}</option>
+        </select>
+      </div>
+      <section class="part">
+        <h2>{TEXTS.list}</h2>
+        {!value && <p role="status">{CONSOLE_TEXTS.loading}</p>}
+        {value && !value.isWhole && <p class="hint">{OPERATOR_TEXTS.more(MOST)}</p>}
+        {value && (
+          <DataTable
+            key={path}
+            caption={TEXTS.list}
+            columns={[...COLUMNS, proofColumn(onGo)]}
+            rows={value.items.map(recordedEvent)}
+            keyOf={({ identity }) => identity}
+            file="security-audit"
+            empty={TEXTS.none}
+          />
+        )}
+      </section>
+      <ApiLink />
+    </>
+  );
+}
+
+const attribute = (name: string) => (event: RecordedEvent) => textOf(memberOf(event.attributes, name) ?? '');
+
+function actorOf({ attributes }: RecordedEvent): string {
+  const actor = memberOf(attributes, 'actor');
+  return textOf(memberOf(actor, 'display_name') || memberOf(actor, 'subject') || '');
+}
+
+function detailsOf({ attributes }: RecordedEvent): string {
+  const details = Object.entries((memberOf(attributes, 'details') ?? {}) as Json);
+  return details
+    .map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(', ') : textOf(value)}`)
+    .join('; ');
+}
+
+function outcomeOf(event: RecordedEvent): string {
+  const outcome = attribute('outcome')(event);
+  return known(TEXTS.outcomes, outcome) ?? outcome;
+}
+
+const COLUMNS: readonly Column<RecordedEvent>[] = [
+  { title: TEXTS.time, text: ({ accepted }) => accepted, view: ({ accepted }) => <Moment time={accepted} /> },
+  {
+    title: TEXTS.action,
+    text: attribute('action'),
+    view: (event) => <EvidenceText text={attribute('action')(event).replaceAll(/[._]/g, ' ')} />,
+  },
+  {
+    title: TEXTS.outcome,
+    text: outcomeOf,
+    view: (event) => (
+      <span class={attribute('outcome')(event) === 'failure' ? 'bad' : undefined}>
+        <EvidenceText text={outcomeOf(event)} />
+      </span>
+    ),
+  },
+  { title: TEXTS.actor, text: actorOf },
+  { title: TEXTS.resource, text: attribute('resource') },
+  { title: TEXTS.details, text: detailsOf },
+];
+
+const proofColumn = (onGo: PlaceLink['onGo']): Column<RecordedEvent> => ({
+  title: TEXTS.proof,
+  text: ({ identity }) => identity,
+  view: ({ identity }) => (
+    <PlaceAnchor place={{ kind: 'event', id: identity }} onGo={onGo}>
+      {TEXTS.see}
+    </PlaceAnchor>
+  ),
+});
