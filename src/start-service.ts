@@ -174,6 +174,7 @@ async function startServer(
     quotas: config.quotas,
     halted: halted.has,
     wallets: new Map(),
+    statementAssets: new Map(),
     failpoints,
     metrics,
     admit: backlog.admit,

@@ -21,7 +21,7 @@ import { holdWindowsOpen, insertSimpleHashEvents } from '../chain/anchor-store.j
 import type { Deployment } from '../deployment.js';
 import { insertAssetEvents } from '../events/asset-event-store.js';
 import { insertAssetFreeEvents } from '../events/asset-free-event-store.js';
-import { type StatementAssetRef, takeStatementAssets } from '../registrations/statement-asset-store.js';
+import type { StatementAssetRef } from '../registrations/statement-asset-store.js';
 import { applyChanges } from './apply-changes.js';
 import { attachedBlobs } from './check-attachments.js';
 import { grantsForBatch } from './grants-for-batch.js';
@@ -30,6 +30,7 @@ import { keyReused } from './idempotency.js';
 import { releaseClaims, takeClaims } from './idempotency-store.js';
 import { logsOf } from './logs-of-plans.js';
 import { type BatchContext, type Plan, type PlanContext, plan, planStatementAsset } from './plan.js';
+import { statementAssetKey, statementAssetsForBatch } from './statement-assets-for-batch.js';
 import type { Accepted, Submission } from './submission.js';
 
 export interface AcceptDeps {
@@ -41,6 +42,8 @@ export interface AcceptDeps {
   readonly halted: (logId: string) => boolean;
   /** Wallet addresses never change, so they are cached by tenancy. */
   readonly wallets: Map<string, string>;
+  /** Assets for registered statements, which never change either: their ids by tenancy and variant. */
+  readonly statementAssets: Map<string, string>;
 }
 
 /** The outcome of one submission: accepted, or refused with the reason. */
@@ -125,8 +128,11 @@ async function planContext(
     for (const [tenantId, address] of await walletAddresses(tx, [...unknownWallets]))
       deps.wallets.set(tenantId, address);
   }
-  const refs = statementAssetRefs(submissions).filter(({ tenantId }) => deps.wallets.has(tenantId));
-  const statementAssets = await takeStatementAssets(tx, refs, () => deps.ids.uuid());
+  const statementAssets = await statementAssetsForBatch(
+    tx,
+    deps,
+    submissions.filter(({ principal }) => deps.wallets.has(principal.tenantId)),
+  );
   const found = await findAssets(tx, [...wanted.values(), ...statementAssets.filter((each) => !each.fresh)]);
   const assets = new Map(found.map((asset) => [`${asset.tenantId}/${asset.assetId}`, asset]));
   const anchored = tenanciesWithAnchors(submissions, found, deps.deployment);
@@ -147,20 +153,10 @@ async function planContext(
   };
   const made = statementAssets.filter((each) => each.fresh).map((each) => planStatementAsset(each, batch));
   for (const { asset } of made) assets.set(`${asset.tenantId}/${asset.assetId}`, asset);
-  const assetIds = new Map(statementAssets.map((each) => [refKey(each), each.assetId]));
-  const statementAsset = (ref: StatementAssetRef) => assets.get(`${ref.tenantId}/${assetIds.get(refKey(ref))}`)!;
+  const assetIds = new Map(statementAssets.map((each) => [statementAssetKey(each), each.assetId]));
+  const statementAsset = (ref: StatementAssetRef) =>
+    assets.get(`${ref.tenantId}/${assetIds.get(statementAssetKey(ref))}`)!;
   return { context: { ...batch, statementAsset }, made };
-}
-
-const refKey = (ref: StatementAssetRef) => `${ref.tenantId}/${ref.public}`;
-
-/** Sorted, so that two concurrent batches cannot deadlock. */
-function statementAssetRefs(submissions: readonly Submission[]): StatementAssetRef[] {
-  const refs = submissions.flatMap((submission) =>
-    submission.kind === 'registration' ? [{ tenantId: submission.principal.tenantId, public: submission.public }] : [],
-  );
-  const distinct = new Map(refs.map((ref) => [refKey(ref), ref]));
-  return [...distinct].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, ref]) => ref);
 }
 
 /** The tenancies in which this batch may write events that an anchor will cover. */
@@ -261,34 +257,39 @@ function amountsOf(plan: Plan, tenantId: string): Amounts {
   return { assets: own(plan.assets), events: own(plan.assetEvents), asset_free_events: own(plan.assetFreeEvents) };
 }
 
+/** Sends every insert in one round trip; the database runs them in this order. */
 async function writePlans(tx: Tx, plans: readonly Plan[], batch: BatchContext): Promise<void> {
-  await insertAssets(
-    tx,
-    plans.flatMap((each) => each.assets),
-  );
-  await insertAssetEvents(
-    tx,
-    plans.flatMap((each) => each.assetEvents),
-  );
-  await insertAssetFreeEvents(
-    tx,
-    plans.flatMap((each) => each.assetFreeEvents),
-  );
-  await insertSimpleHashEvents(
-    tx,
-    plans.flatMap((each) => each.simpleHashEvents),
-  );
   const registrations = plans.flatMap((each) => each.registration ?? []);
-  await keepPolicies(
-    tx,
-    registrations.map(({ policy }) => policy),
-  );
-  await insertStatements(
-    tx,
-    registrations.map(({ statement }) => statement),
-  );
-  const intake = plans.flatMap((each) => each.intake);
-  if (intake.length > 0) await insertIntake(tx, intake);
+  await Promise.all([
+    insertAssets(
+      tx,
+      plans.flatMap((each) => each.assets),
+    ),
+    insertAssetEvents(
+      tx,
+      plans.flatMap((each) => each.assetEvents),
+    ),
+    insertAssetFreeEvents(
+      tx,
+      plans.flatMap((each) => each.assetFreeEvents),
+    ),
+    insertSimpleHashEvents(
+      tx,
+      plans.flatMap((each) => each.simpleHashEvents),
+    ),
+    keepPolicies(
+      tx,
+      registrations.map(({ policy }) => policy),
+    ),
+    insertStatements(
+      tx,
+      registrations.map(({ statement }) => statement),
+    ),
+    insertIntake(
+      tx,
+      plans.flatMap((each) => each.intake),
+    ),
+  ]);
   await applyChanges(
     tx,
     batch,

@@ -15,7 +15,7 @@ import type { Asset } from './asset.js';
 import { listAssets } from './asset-store.js';
 import { assetsOfPolicy } from './policy-assets.js';
 
-export interface PolicyAuditDeps extends Omit<AcceptDeps, 'quotas' | 'halted'> {
+export interface PolicyAuditDeps extends Omit<AcceptDeps, 'quotas' | 'halted' | 'statementAssets'> {
   readonly database: Database;
   readonly failpoints: Failpoints;
   /** Called after a commit for each log that has work to do. Must not throw. */
@@ -57,7 +57,7 @@ async function recordSome(
   // What the service itself records counts against no quota, and waits for a halted log.
   const { outcomes, logs } = await acceptBatch(
     tx,
-    { ...deps, quotas: {}, halted: () => false },
+    { ...deps, quotas: {}, halted: () => false, statementAssets: new Map() },
     assets.map((asset) => auditEvent(audit, asset)),
   );
   const refused = outcomes.find((outcome) => 'refused' in outcome);
