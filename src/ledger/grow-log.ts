@@ -19,6 +19,7 @@ import { type SealedBatch, sealedBatch } from './sealed-batch.js';
 import { selfCheck } from './self-check.js';
 import { type SignedState, signState } from './sign-state.js';
 import { signStatements } from './sign-statements.js';
+import { type StagedSeal, stageSeal } from './staged-seal.js';
 import { insertStatements, type StoredStatement } from './statement-store.js';
 import type { WaitingBatch } from './waiting-batch.js';
 
@@ -156,12 +157,21 @@ function grownFrontier({ frontier, tree, next, signed }: Growth): Frontier {
   };
 }
 
+/** A log after a batch. */
+export interface GrownLog {
+  /** Not yet published. */
+  readonly frontier: Frontier;
+  /** The batch of an RFC 9162 log. */
+  readonly sealed?: SealedBatch | undefined;
+  /** The objects of its new seal; publishing uses them up. Undefined without a new seal. */
+  readonly staged?: StagedSeal;
+}
+
 /**
  * Commits and seals a batch in one transaction: signs its statements, assigns strictly rising idtimestamps, stores
  * statements, leaves, nodes and the seal over them, and removes the entries from the intake. The seal is signed before,
  * outside any transaction, and is discarded if the log has changed since the frontier was read; nobody sees a seal that
- * is not stored (docs/design/README.md#one-operation). Resolves with the frontier as it is then, not yet published, and
- * with the batch of an RFC 9162 log; with the same frontier if nothing could be committed.
+ * is not stored (docs/design/README.md#one-operation). Resolves with the same frontier if nothing could be committed.
  * @throws {LeaseLost} if this holder no longer holds the log
  * @throws {LogInconsistent} if the new seal does not prove its last leaf
  */
@@ -170,7 +180,7 @@ export async function growLog(
   memory: SealMemory,
   frontier: Frontier,
   batch: WaitingBatch,
-): Promise<{ readonly frontier: Frontier; readonly sealed?: SealedBatch | undefined }> {
+): Promise<GrownLog> {
   const { log } = frontier;
   await context.failpoints.reach('sign.before');
   const signedStatements = await signStatements(context, batch.unsigned);
@@ -187,10 +197,16 @@ export async function growLog(
   }
   const statements = signedStatements.filter(({ eventId }) => committed.has(eventId));
   const growth = { frontier, placed, statements, taken, ...(await sealGrowth(context, frontier, placed)) };
-  await context.database.inTransaction('system', (tx) => storeGrowth(tx, context, growth));
-  memory.remember(log, growth.signed.seal.signed, growth.tree.peaks);
-  if (statements.length > 0) await context.failpoints.reach('sign.after');
-  await context.failpoints.reach('commit.after');
-  await context.failpoints.reach('seal.after');
-  return { frontier: grownFrontier(growth), sealed: coveredEntries(growth) };
+  const staged = stageSeal(context, growth.next, growth.signed.seal);
+  try {
+    await context.database.inTransaction('system', (tx) => storeGrowth(tx, context, growth));
+    memory.remember(log, growth.signed.seal.signed, growth.tree.peaks);
+    if (statements.length > 0) await context.failpoints.reach('sign.after');
+    await context.failpoints.reach('commit.after');
+    await context.failpoints.reach('seal.after');
+  } catch (error) {
+    await staged.discard();
+    throw error;
+  }
+  return { frontier: grownFrontier(growth), sealed: coveredEntries(growth), staged };
 }

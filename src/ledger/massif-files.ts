@@ -1,4 +1,5 @@
 import { leafCount } from '../core/mmr/leaf-count.js';
+import type { StagedObject } from '../platform/object-store.js';
 import type { LedgerContext } from './ledger-context.js';
 import type { LogState } from './log.js';
 import { LogInconsistent } from './log-inconsistent.js';
@@ -13,8 +14,11 @@ const HEAD_MASSIF_MS = 60_000;
 
 /** Writes massif and seal files of MMR logs to the object store. */
 export interface MassifFiles {
-  /** Writes the seal's file each time; its massif when the massif is full or new, and otherwise once a minute. */
-  put(context: LedgerContext, log: LogState, seal: SealRow): Promise<void>;
+  /**
+   * Writes the seal's file each time; its massif when the massif is full or new, and otherwise once a minute.
+   * @param staged the seal's file, if it was staged
+   */
+  put(context: LedgerContext, log: LogState, seal: SealRow, staged?: StagedObject): Promise<void>;
   /**
    * Writes the files of every seal that another sequencer has published after this one: it went on while this one was
    * stopped, and its files must not stay replaced by the older ones of this one.
@@ -44,7 +48,12 @@ function newerSeal(context: LedgerContext, log: LogState, seal: SealRow): Promis
 export function createMassifFiles(): MassifFiles {
   const putAt = new Map<string, number>();
 
-  async function putFiles(context: LedgerContext, log: LogState, seal: SealRow, always: boolean): Promise<void> {
+  async function putFiles(
+    context: LedgerContext,
+    log: LogState,
+    seal: SealRow,
+    { always, staged }: { readonly always?: true; readonly staged?: StagedObject | undefined },
+  ): Promise<void> {
     const massif = headMassif(log, seal.leaves);
     const full = seal.leaves % massifLeaves(log) === 0n;
     const now = context.clock.now();
@@ -55,14 +64,14 @@ export function createMassifFiles(): MassifFiles {
       if (full) putAt.delete(log.logId);
       else putAt.set(log.logId, now);
     }
-    await context.objectStore.put(sealFileObjectKey(log, massif), seal.signed);
+    await context.objectStore.put(sealFileObjectKey(log, massif), seal.signed, staged);
   }
 
   return {
-    put: (context, log, seal) => putFiles(context, log, seal, false),
+    put: (context, log, seal, staged) => putFiles(context, log, seal, { staged }),
     async putNewer(context, log, seal) {
       for (let newer = await newerSeal(context, log, seal); newer; newer = await newerSeal(context, log, newer))
-        await putFiles(context, log, newer, true);
+        await putFiles(context, log, newer, { always: true });
     },
   };
 }

@@ -6,13 +6,21 @@ import type { MassifFiles } from './massif-files.js';
 import { checkNoLaterSeal, sealObjectBytes, sealObjectKey } from './seal-object.js';
 import { findSeal, type SealRow } from './seal-store.js';
 import type { SealedBatch } from './sealed-batch.js';
+import type { StagedSeal } from './staged-seal.js';
+
+interface PublishOptions {
+  /** What becomes of the lease with the last step; renewed unless told. */
+  readonly lease?: 'renewed' | 'ended';
+  /** What the seal was the first to cover, for those who wait for its receipts. */
+  readonly batch?: SealedBatch | undefined;
+  /** Its objects, if they were staged. */
+  readonly staged?: StagedSeal | undefined;
+}
 
 /**
  * Publishes the last seal of a log in three steps: under its number, which is create-only; as the files that clients
  * read; in the log's row. From then on it can back receipts. Every step is idempotent, so the next round finishes what
  * a crash interrupts. Resolves with the log as it is then.
- * @param lease what becomes of the lease with the last step
- * @param batch what the seal was the first to cover, for those who wait for its receipts
  * @throws {LeaseLost} if this holder no longer holds the log
  * @throws {LogInconsistent} if the object store has a different seal under this number, or a later one
  */
@@ -21,16 +29,16 @@ export async function publishSeal(
   files: MassifFiles,
   log: LogState,
   seal: SealRow,
-  lease: 'renewed' | 'ended' = 'renewed',
-  batch?: SealedBatch,
+  { lease = 'renewed', batch, staged }: PublishOptions = {},
 ): Promise<LogState> {
   await context.failpoints.reach('publish.before');
   await checkNoLaterSeal(context.objectStore, log);
   const key = sealObjectKey(log.logId, seal.sealNumber);
-  if ((await context.objectStore.putNew(key, sealObjectBytes(log.structure, seal))) === 'different')
+  const bytes = sealObjectBytes(log.structure, seal);
+  if ((await context.objectStore.putNew(key, bytes, await staged?.numbered)) === 'different')
     throw new LogInconsistent(`the object store has another seal ${seal.sealNumber} than the database`);
   await context.failpoints.reach('publish.numbered');
-  if (log.structure === 'MMR_SHA256') await files.put(context, log, seal);
+  if (log.structure === 'MMR_SHA256') await files.put(context, log, seal, await staged?.file);
   await context.failpoints.reach('publish.files');
   try {
     await context.database.inTransaction('system', async (tx) => {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Ids } from '../platform/ids.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import { createCommitNudge } from './commit-nudge.js';
@@ -13,6 +14,8 @@ import { createSealMemory } from './seal-memory.js';
 import { type LedgerLag, sequencerLag } from './sequencer-lag.js';
 import { logsWithWork } from './work-store.js';
 
+/** Of so many logs, a process knows how it left them. */
+const MOST_LOGS = 10_000;
 const SWEEP_MS = 1_000;
 /** Maximum number of logs per sweep; the next sweep finds the rest. */
 const SWEEP_LOGS = 1_000;
@@ -61,6 +64,7 @@ function measuredRounds(deps: LedgerDeps, holder: string): (log: LogRef) => Prom
     files: createMassifFiles(),
     memory: createSealMemory(),
     cursors: createIntakeCursors(),
+    left: new LRUCache({ max: MOST_LOGS }),
     committed: metrics.batchCommitted,
   };
   return async (log) => {

@@ -1,6 +1,7 @@
+import type { LRUCache } from 'lru-cache';
 import type { Tx } from '../platform/postgres/database.js';
 import { type Frontier, readFrontier } from './frontier.js';
-import { growLog } from './grow-log.js';
+import { type GrownLog, growLog } from './grow-log.js';
 import type { IntakeCursors } from './intake-cursors.js';
 import type { LedgerContext } from './ledger-context.js';
 import type { LogRef, LogState } from './log.js';
@@ -12,7 +13,6 @@ import { publishSeal, publishStoredSeal } from './publish-seal.js';
 import type { SealMemory } from './seal-memory.js';
 import { checkLastSealObject } from './seal-object.js';
 import { sealUnsealed } from './seal-unsealed.js';
-import type { SealedBatch } from './sealed-batch.js';
 import { readBatch, type WaitingBatch } from './waiting-batch.js';
 
 /** The round ends after this many batches, so that a busy log does not keep others waiting. */
@@ -28,6 +28,8 @@ export interface RoundState {
   readonly files: MassifFiles;
   readonly memory: SealMemory;
   readonly cursors: IntakeCursors;
+  /** Each log as this process left it; the log's row tells whether it is still so. */
+  readonly left: LRUCache<string, LogState>;
   /** Called after each committed batch. */
   readonly committed: (leaves: number) => void;
 }
@@ -46,11 +48,34 @@ interface LeasedRound {
 }
 
 async function readFacts(tx: Tx, { context, memory, cursors }: RoundState, log: LogState): Promise<Facts> {
-  const [frontier, batch] = await Promise.all([
-    readFrontier(tx, context, memory, log),
-    cursors.first(log, context.clock.now(), (after) => readBatch(tx, context, log, after)),
-  ]);
-  return { frontier, batch };
+  const frontier = readFrontier(tx, context, memory, log);
+  const batch = cursors.first(log, context.clock.now(), (after) => readBatch(tx, context, log, after));
+  // Even if one fails: no query may follow the end of the transaction.
+  await Promise.allSettled([frontier, batch]);
+  return { frontier: await frontier, batch: await batch };
+}
+
+/** A log whose first batch's facts a round reads: sealed, and its seal published. */
+function isComplete(log: LogState): boolean {
+  return log.size === log.sealedSize && log.sealNumber === log.publishedNumber;
+}
+
+/**
+ * Reads the facts in the same round trip as the lease if the log is as this process left it: the database runs the
+ * queries in their order, so they see what the lease covers.
+ * @param leased takes the lease; its queries are already sent
+ */
+async function factsOf(tx: Tx, state: RoundState, ref: LogRef, leased: Promise<LogState | undefined>) {
+  const left = state.left.get(ref.logId);
+  const ahead = left && readFacts(tx, state, left);
+  // Even if the lease is refused: no query may follow the end of the transaction.
+  await Promise.allSettled([leased, ahead]);
+  const log = await leased;
+  if (!log || !isComplete(log)) return undefined;
+  // If the log has changed since, what was read may be missing or may contradict itself.
+  if (left?.sealNumber !== log.sealNumber || left.size !== log.size) return readFacts(tx, state, log);
+  const { frontier, batch } = (await ahead)!;
+  return { frontier: { ...frontier, log }, batch };
 }
 
 /** Takes the lease and reads the first batch's facts in the same transaction. */
@@ -59,18 +84,17 @@ async function leaseRound(state: RoundState, ref: LogRef): Promise<LeasedRound |
   const before = context.clock.now();
   let skew = 0;
   const round = await context.database.inTransaction('system', async (tx) => {
-    const [, taken] = await Promise.all([enterSequencer(tx), takeLease(tx, ref, holder)]);
-    if (!taken) return undefined;
-    skew = Math.max(before - taken.databaseMs, taken.databaseMs - context.clock.now());
-    const { log } = taken;
-    if (skew > MAX_SKEW_MS || log.size !== log.sealedSize || log.sealNumber !== log.publishedNumber)
-      return { log, facts: undefined };
+    const lease = Promise.all([enterSequencer(tx), takeLease(tx, ref, holder)]).then(([, taken]) => {
+      if (taken) skew = Math.max(before - taken.databaseMs, taken.databaseMs - context.clock.now());
+      return taken?.log;
+    });
     // The lease must be stored even then: only its holder can halt the log.
-    const facts = await readFacts(tx, state, log).catch((error: unknown) => {
+    const facts = await factsOf(tx, state, ref, lease).catch((error: unknown) => {
       if (error instanceof LogInconsistent) return error;
       throw error;
     });
-    return { log, facts };
+    const log = await lease;
+    return log && { log, facts };
   });
   if (!round || skew <= MAX_SKEW_MS) return round;
   await context.database.inTransaction('system', (tx) => releaseLease(tx, round.log));
@@ -100,15 +124,17 @@ async function runBatches(state: RoundState, { log, facts }: LeasedRound): Promi
   const { context, cursors } = state;
   if (facts instanceof LogInconsistent) throw facts;
   let { frontier, batch } = facts ?? (await recoverFacts(state, log));
+  state.left.set(log.logId, frontier.log);
   // Before anything is committed: if the database is older than what was published, its intake stays unchanged.
   await checkLastSealObject(context.objectStore, frontier.log, frontier.seal);
   for (let count = 1; batch.entries.length > 0; count += 1) {
     const before = frontier.log;
-    const { frontier: grown, sealed } = await growLog(context, state.memory, frontier, batch);
-    if (grown.log.leaves > before.leaves) state.committed(Number(grown.log.leaves - before.leaves));
+    const grown = await growLog(context, state.memory, frontier, batch);
+    const { log: after, keyId } = grown.frontier;
+    if (after.leaves > before.leaves) state.committed(Number(after.leaves - before.leaves));
     cursors.passed(before, batch.entries.at(-1)!.entryId);
-    const ends = !batch.more || count === BATCHES || keyIdOf(logSigner(context, before)) !== grown.keyId;
-    frontier = grown.log.leaves === before.leaves ? frontier : await publishGrown(state, grown, sealed, ends);
+    const ends = !batch.more || count === BATCHES || keyIdOf(logSigner(context, before)) !== keyId;
+    frontier = after.leaves === before.leaves ? frontier : await publishGrown(state, grown, ends);
     if (ends) return { more: batch.more, released: frontier.log.leaves > before.leaves };
     batch = await nextBatch(state, frontier.log, batch.entries.at(-1)!.entryId);
   }
@@ -116,15 +142,19 @@ async function runBatches(state: RoundState, { log, facts }: LeasedRound): Promi
 }
 
 async function publishGrown(
-  state: RoundState,
-  grown: Frontier,
-  sealed: SealedBatch | undefined,
+  { context, files, left }: RoundState,
+  { frontier, sealed, staged }: GrownLog,
   ends: boolean,
 ): Promise<Frontier> {
-  const { context, files } = state;
-  const before = grown.log;
-  const log = await publishSeal(context, files, before, grown.seal!, ends ? 'ended' : 'renewed', sealed);
-  return { ...grown, log };
+  try {
+    const lease = ends ? 'ended' : 'renewed';
+    const log = await publishSeal(context, files, frontier.log, frontier.seal!, { lease, batch: sealed, staged });
+    left.set(log.logId, log);
+    return { ...frontier, log };
+  } catch (error) {
+    await staged?.discard();
+    throw error;
+  }
 }
 
 function nextBatch({ context }: RoundState, log: LogState, after: string): Promise<WaitingBatch> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readdir, rename, unlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, open, readdir, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /** Prefix of the names of files that a crash left unfinished; they are never read. */
@@ -27,14 +27,18 @@ type Content = Uint8Array | AsyncIterable<Uint8Array>;
  * If reading the content fails, no file is created.
  */
 export async function createFile(path: string, bytes: Content, mode: number): Promise<boolean> {
-  const unfinished = await writeBeside(path, bytes, mode);
+  return createStagedFile(await stageFile(path, bytes, mode), path);
+}
+
+/** Does the same with content that was staged for this path, which is used up. */
+export async function createStagedFile(staged: string, path: string): Promise<boolean> {
   try {
-    await link(unfinished, path);
+    await link(staged, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     return false;
   } finally {
-    await unlink(unfinished);
+    await unlink(staged);
   }
   await syncFolder(dirname(path));
   return true;
@@ -45,8 +49,18 @@ export async function createFile(path: string, bytes: Content, mode: number): Pr
  * resolves.
  */
 export async function replaceFile(path: string, bytes: Uint8Array, mode: number): Promise<void> {
-  await rename(await writeBeside(path, bytes, mode), path);
+  await replaceWithStagedFile(await stageFile(path, bytes, mode), path);
+}
+
+/** Does the same with content that was staged for this path, which is used up. */
+export async function replaceWithStagedFile(staged: string, path: string): Promise<void> {
+  await rename(staged, path);
   await syncFolder(dirname(path));
+}
+
+/** Removes staged content that was not used. */
+export async function discardStagedFile(staged: string): Promise<void> {
+  await rm(staged, { force: true });
 }
 
 /** Removes a file and its unfinished remains of crashes. Not safe while another caller writes the file. */
@@ -63,7 +77,11 @@ function unfinishedName(path: string): string {
   return `${UNFINISHED}${basename(path)}-`;
 }
 
-async function writeBeside(path: string, bytes: Content, mode: number): Promise<string> {
+/**
+ * Writes content beside the path that it is for, under a name that is never read; it is on disk when this resolves.
+ * Returns that name.
+ */
+export async function stageFile(path: string, bytes: Content, mode: number): Promise<string> {
   await makeFolder(dirname(path));
   const unfinished = join(dirname(path), `${unfinishedName(path)}${randomUUID()}`);
   const file = await open(unfinished, 'wx', mode);

@@ -1,7 +1,15 @@
 import { open, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { equalBytes } from '../core/bytes.js';
-import { createFile, removeFile, replaceFile, UNFINISHED } from './durable-file.js';
+import {
+  createFile,
+  createStagedFile,
+  discardStagedFile,
+  removeFile,
+  replaceWithStagedFile,
+  stageFile,
+  UNFINISHED,
+} from './durable-file.js';
 import type { ObjectStore } from './object-store.js';
 
 const KEY = /^[a-z0-9][a-z0-9._-]*(\/[a-z0-9][a-z0-9._-]*)*$/;
@@ -25,12 +33,15 @@ export function fileObjectStore(folder: string): ObjectStore {
 
   return {
     get,
-    async putNew(key, bytes) {
-      if (await createFile(place(key), bytes, MODE)) return 'created';
+    async putNew(key, bytes, staged) {
+      if (await createStagedFile(staged ?? (await stageFile(place(key), bytes, MODE)), place(key))) return 'created';
       const standing = await get(key);
       return standing && equalBytes(standing, bytes) ? 'same' : 'different';
     },
-    put: async (key, bytes) => replaceFile(place(key), bytes, MODE),
+    put: async (key, bytes, staged) =>
+      replaceWithStagedFile(staged ?? (await stageFile(place(key), bytes, MODE)), place(key)),
+    stage: async (key, bytes) => stageFile(place(key), bytes, MODE),
+    discard: discardStagedFile,
     async putStream(key, content) {
       if (!(await createFile(place(key), content, MODE))) throw new Error('an object with this key already exists');
       return { size: (await stat(place(key))).size };

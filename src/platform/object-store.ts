@@ -6,16 +6,30 @@ interface ObjectRange {
   readonly last: number;
 }
 
+/** Where a store keeps bytes that it does not show yet. */
+export type StagedObject = string;
+
 /** Durable bytes by key. A key is a relative path of plain segments. */
 export interface ObjectStore {
   get(key: string): Promise<Uint8Array | undefined>;
   /**
    * Creates an object and never replaces one: of two writers, one creates it. Durable when this resolves; readers never
    * see a partial object. Returns whether it was created, or existed with the same bytes or different ones.
+   * @param staged the same bytes, staged for this key; used up
    */
-  putNew(key: string, bytes: Uint8Array): Promise<'created' | 'same' | 'different'>;
-  /** Creates or replaces an object: readers see either the old bytes or the new ones. Durable when this resolves. */
-  put(key: string, bytes: Uint8Array): Promise<void>;
+  putNew(key: string, bytes: Uint8Array, staged?: StagedObject): Promise<'created' | 'same' | 'different'>;
+  /**
+   * Creates or replaces an object: readers see either the old bytes or the new ones. Durable when this resolves.
+   * @param staged the same bytes, staged for this key; used up
+   */
+  put(key: string, bytes: Uint8Array, staged?: StagedObject): Promise<void>;
+  /**
+   * Writes bytes in advance, so that a later `putNew` or `put` of this key is fast. They are durable when this resolves,
+   * and no reader sees them.
+   */
+  stage(key: string, bytes: Uint8Array): Promise<StagedObject>;
+  /** Removes staged bytes that were not used; does nothing if they were. */
+  discard(staged: StagedObject): Promise<void>;
   /**
    * Creates an object from a stream without holding it in memory. Readers see it only when it is complete and durable;
    * if the stream fails, no object is created.

@@ -84,7 +84,7 @@ describe.each(engines())('a ledger on %s that fails twice in a row', (engine) =>
       },
     );
 
-    it.each((['get', 'putNew', 'put'] as const).filter((name) => name !== 'put' || log[0] === 'MMR_SHA256'))(
+    it.each((['get', 'stage', 'putNew', 'put'] as const).filter((name) => name !== 'put' || log[0] === 'MMR_SHA256'))(
       'in the object store at %s, before and after it was done',
       async (operation) => {
         for (const done of [false, true]) {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { uint64ToBytes, utf8 } from '../../src/core/bytes.js';
 import { HashAlgorithm } from '../../src/core/cose/algorithms.js';
 import { webCryptoVerify } from '../../src/core/cose/web-crypto-verify.js';
@@ -88,6 +89,7 @@ export function createRig(parts: RigParts): LedgerRig {
     files: createMassifFiles(),
     memory: createSealMemory(),
     cursors: createIntakeCursors(),
+    left: new LRUCache({ max: 10 }),
     committed: () => {},
     context: {
       database,

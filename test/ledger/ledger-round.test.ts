@@ -66,6 +66,23 @@ describe.each(engines())('a ledger round on %s', (engine) => {
     expect(equalBytes(stored!, submitted.entry)).toBe(true);
   });
 
+  it.each(['MMR_SHA256', 'RFC9162_SHA256'] as const)(
+    'reads a log of %s again when another process has grown it in between',
+    async (structure) => {
+      const rig = opened.rig();
+      const other = rig.sibling();
+      const log = await rig.newLog(structure, 3);
+      const accepted: string[] = [];
+      const remembered: Remembered = new Map();
+      for (const each of [rig, rig, other, rig, other, other, rig]) {
+        accepted.push(...(await each.accept(log, structure === 'MMR_SHA256' ? 'asset_event' : 'statement', 2)));
+        await each.drain(log);
+        await auditLog(rig, log, accepted, remembered);
+      }
+      expect(remembered.size).toBe(14);
+    },
+  );
+
   it('tells STORED, COMMITTED and CONFIRMED apart, and hands out no receipt before the seal is published', async () => {
     const rig = opened.rig();
     const log = await rig.newLog('MMR_SHA256');

@@ -52,6 +52,19 @@ describe('the object store', () => {
     expect(await store.putNew('m/2', utf8('y'))).toBe('created');
   });
 
+  it('shows staged bytes to nobody before they are put, and keeps none that are put or discarded', async () => {
+    const bytes = utf8('one');
+    const staged = await Promise.all([1, 2, 3, 4].map(() => store.stage('m/1', bytes)));
+    expect(await store.get('m/1')).toBeUndefined();
+    expect(await store.list('m/')).toEqual([]);
+    expect(await store.putNew('m/1', bytes, staged[0])).toBe('created');
+    expect(await store.putNew('m/1', bytes, staged[1])).toBe('same');
+    await store.put('m/1', bytes, staged[2]);
+    for (const each of staged) await store.discard(each);
+    expect(await store.get('m/1')).toEqual(bytes);
+    expect(await readdir(join(folder, 'deep', 'objects', 'm'))).toEqual(['1']);
+  });
+
   it('leaves nothing but objects behind', async () => {
     await store.putNew('m/1', utf8('x'));
     await store.putNew('m/1', utf8('y'));

@@ -37,8 +37,9 @@ export function watchedObjectStore(store: ObjectStore, disk: DiskWatch): ObjectS
 
   return {
     ...store,
-    putNew: (key, bytes) => writing(() => store.putNew(key, bytes)),
-    put: (key, bytes) => writing(() => store.put(key, bytes)),
+    putNew: (key, bytes, staged) => writing(() => store.putNew(key, bytes, staged)),
+    put: (key, bytes, staged) => writing(() => store.put(key, bytes, staged)),
+    stage: (key, bytes) => writing(() => store.stage(key, bytes)),
     putStream: (key, content) => writing(() => store.putStream(key, whileRoom(content))),
   };
 }
