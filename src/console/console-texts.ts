@@ -77,6 +77,7 @@ export const CONSOLE_TEXTS = {
     find: 'Find',
     compliance: 'Compliance',
     applications: 'Applications',
+    access: 'Access',
     people: 'People',
     audit: 'Security audit',
     service: 'Service',

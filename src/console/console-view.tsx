@@ -1,3 +1,4 @@
+import { AccessView } from './access-view.js';
 import { ApplicationsView } from './applications-view.js';
 import { AuditView } from './audit-view.js';
 import { ComplianceView } from './compliance-view.js';
@@ -28,6 +29,8 @@ export function ConsoleView({ view, parameters, isOwner, onGo }: ViewProps) {
       return <ComplianceView policy={parameters.get('policy') ?? ''} onGo={onGo} />;
     case 'applications':
       return <ApplicationsView />;
+    case 'access':
+      return <AccessView />;
     case 'people':
       return <PeopleView />;
     case 'audit':

@@ -2,7 +2,8 @@ import { decodeProtectedHeader, importJWK, type JWTPayload, jwtVerify } from 'jo
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
-import type { Authenticate, Principal } from '../../platform/http/principal.js';
+import type { Authenticate } from '../../platform/http/authenticate.js';
+import type { Principal } from '../../platform/http/principal.js';
 import type { Keyring, PublishedKey } from '../../platform/keys/keyring.js';
 import { textDigest } from '../../platform/node-sha256.js';
 import { isReservedClaim } from '../applications/custom-claims.js';

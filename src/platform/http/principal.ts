@@ -1,5 +1,3 @@
-import type { IncomingMessage } from 'node:http';
-
 /** The identity that makes a request, from a verified token. */
 export interface Principal {
   readonly tenantId: string;
@@ -16,10 +14,3 @@ export interface Principal {
   /** The custom claims of the token. */
   readonly claims: Readonly<Record<string, string>>;
 }
-
-/**
- * Identifies the caller of a request by its headers and its connection.
- * @param again the request was admitted before and its response goes on: a session is not used by it
- * @throws {ApiError} unauthorized
- */
-export type Authenticate = (request: IncomingMessage, again?: 'again') => Promise<Principal>;

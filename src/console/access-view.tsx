@@ -1,0 +1,110 @@
+import { useState } from 'preact/hooks';
+import { ActResult, ApiLink, ConfirmButton } from './act-view.js';
+import { CONSOLE_TEXTS } from './console-texts.js';
+import { EvidenceText } from './evidence-text.js';
+import { type Json, textOf } from './json-members.js';
+import { OPERATOR_TEXTS } from './operator-texts.js';
+import { draftOf, NEW_DRAFT } from './policy-draft.js';
+import { type Edited, PolicyForm } from './policy-form.js';
+import type { PolicyBody } from './policy-sentence.js';
+import { Sentences } from './policy-words.js';
+import { readList } from './read-list.js';
+import { readJson, sendJson } from './session-reader.js';
+import { SignIn } from './sign-in-view.js';
+import { type Act, useAct } from './use-act.js';
+import { useLoaded } from './use-loaded.js';
+
+const TEXTS = OPERATOR_TEXTS.access;
+const IAM = '/archivist/iam/v1';
+const POLICIES = `${IAM}/access_policies`;
+const MOST = 1000;
+
+/** Access policies in words; a policy is tried for a person before it is saved. */
+export function AccessView() {
+  const { value, fault, reload } = useLoaded(() => readList(readJson, POLICIES, 'access_policies', MOST), []);
+  const [edited, setEdited] = useState<Edited>();
+  const act = useAct();
+  if (fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} />;
+  if (!value) return <p role="status">{CONSOLE_TEXTS.loading}</p>;
+  const save = (body: PolicyBody) =>
+    act.run(async () => {
+      const path = edited?.identity === undefined ? POLICIES : `${IAM}/${edited.identity}`;
+      await sendJson(edited?.identity === undefined ? 'POST' : 'PATCH', path, body);
+      setEdited(undefined);
+      reload();
+      return TEXTS.saved(body.display_name);
+    });
+  return (
+    <>
+      <ActResult act={act} />
+      {edited ? (
+        <PolicyForm
+          key={edited.identity}
+          edited={edited}
+          isBusy={act.isBusy}
+          onSave={save}
+          onCancel={() => setEdited(undefined)}
+        />
+      ) : (
+        <p class="choose">
+          <button type="button" class="primary" onClick={() => setEdited({ draft: NEW_DRAFT })}>
+            {TEXTS.add}
+          </button>
+        </p>
+      )}
+      <section class="part">
+        <h2>{TEXTS.list}</h2>
+        {value.items.length === 0 && <p class="hint">{TEXTS.none}</p>}
+        {!value.isWhole && <p class="hint">{OPERATOR_TEXTS.more(MOST)}</p>}
+        <ul class="timeline">
+          {value.items.map((policy) => (
+            <Policy key={textOf(policy['identity'])} policy={policy} act={act} onEdit={setEdited} onDone={reload} />
+          ))}
+        </ul>
+      </section>
+      <ApiLink />
+    </>
+  );
+}
+
+interface PolicyProps {
+  readonly policy: Json;
+  readonly act: Act;
+  onEdit(edited: Edited): void;
+  onDone(): void;
+}
+
+function Policy({ policy, act, onEdit, onDone }: PolicyProps) {
+  const body = policy as unknown as PolicyBody;
+  const identity = textOf(policy['identity']);
+  const draft = draftOf(body);
+  const remove = () =>
+    act.run(async () => {
+      await sendJson('DELETE', `${IAM}/${identity}`);
+      onDone();
+      return '';
+    });
+  return (
+    <li class="operation">
+      <h3>
+        <EvidenceText text={body.display_name} />
+      </h3>
+      <Sentences body={body} />
+      {draft === undefined && <p class="hint">{TEXTS.byApi}</p>}
+      <p class="policy">
+        {draft && (
+          <button type="button" class="quiet" onClick={() => onEdit({ draft, identity })}>
+            {TEXTS.change}
+          </button>
+        )}
+        <ConfirmButton
+          label={TEXTS.remove}
+          title={TEXTS.removeTitle(body.display_name)}
+          help={TEXTS.removeHelp}
+          isBusy={act.isBusy}
+          onConfirm={remove}
+        />
+      </p>
+    </li>
+  );
+}

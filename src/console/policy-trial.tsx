@@ -1,0 +1,101 @@
+import { useId, useState } from 'preact/hooks';
+import { TextField } from './act-view.js';
+import { EvidenceText } from './evidence-text.js';
+import { type Json, memberOf, textOf } from './json-members.js';
+import { OPERATOR_TEXTS } from './operator-texts.js';
+import { matching, names, type Person, personOfApplication, personOfMember } from './policy-draft.js';
+import { type PolicyBody, policySentences } from './policy-sentence.js';
+import { readList } from './read-list.js';
+import { readJson } from './session-reader.js';
+import { useLoaded } from './use-loaded.js';
+
+const TEXTS = OPERATOR_TEXTS.access;
+const MOST = 1000;
+const SHOWN = 5;
+
+async function readScene() {
+  const [members, applications, assets] = await Promise.all([
+    readList(readJson, '/archivist/iam/v1/members', 'members', MOST),
+    readList(readJson, '/archivist/iam/v1/applications', 'applications', MOST),
+    readList(readJson, '/archivist/v2/assets', 'assets', MOST),
+  ]);
+  return { people: [...members.items, ...applications.items], assets: assets.items };
+}
+
+/** What a policy would give to a person, over the assets that there are. */
+export function PolicyTrial({ body }: { readonly body: PolicyBody }) {
+  const id = useId();
+  const { value } = useLoaded(readScene, []);
+  const [chosen, setChosen] = useState('');
+  const [groups, setGroups] = useState('');
+  if (!value) return null;
+  const found = value.people.find(({ identity }) => identity === chosen);
+  const isMember = chosen.startsWith('members/');
+  return (
+    <section class="part">
+      <h3>{TEXTS.tryTitle}</h3>
+      <p class="hint">{TEXTS.tryHelp}</p>
+      <div class="filters">
+        <div class="field">
+          <label for={id}>{TEXTS.person}</label>
+          <select id={id} value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
+            <option value="">{TEXTS.choose}</option>
+            {value.people.map((person) => (
+              <option key={textOf(person['identity'])} value={textOf(person['identity'])}>
+                {textOf(person['display_name']) || textOf(person['email'])}
+              </option>
+            ))}
+          </select>
+        </div>
+        {isMember && <TextField label={TEXTS.groups} value={groups} onText={setGroups} />}
+      </div>
+      <div aria-live="polite">
+        {found && (
+          <Outcome
+            body={body}
+            person={isMember ? personOfMember(found, groups.split(/\s*,\s*/)) : personOfApplication(found)}
+            assets={value.assets}
+          />
+        )}
+      </div>
+    </section>
+  );
+}
+
+interface OutcomeProps {
+  readonly body: PolicyBody;
+  readonly person: Person;
+  readonly assets: readonly Json[];
+}
+
+function Outcome({ body, person, assets }: OutcomeProps) {
+  const permissions = body.access_permissions.filter((permission) => names(permission, person));
+  if (permissions.length === 0)
+    return (
+      <p>
+        <EvidenceText text={TEXTS.notNamed(person.name)} />
+      </p>
+    );
+  const found = matching(body, assets);
+  const given = policySentences({ ...body, access_permissions: permissions }, person.name).slice(1);
+  return (
+    <>
+      <p>
+        <EvidenceText text={TEXTS.named(person.name, found.length, assets.length)} />
+      </p>
+      <ul class="plain">
+        {given.map((text) => (
+          <li key={text}>
+            <EvidenceText text={text} />
+          </li>
+        ))}
+        {found.slice(0, SHOWN).map((asset) => (
+          <li key={textOf(asset['identity'])}>
+            <EvidenceText text={textOf(memberOf(asset['attributes'], 'arc_display_name') ?? asset['identity'])} />
+          </li>
+        ))}
+        {found.length > SHOWN && <li>{TEXTS.others(found.length - SHOWN)}</li>}
+      </ul>
+    </>
+  );
+}
