@@ -9,6 +9,7 @@ import type { PageReply } from './built-page.js';
 export function pageForBrowsers(route: Route, page: PageReply): Route {
   return {
     ...route,
+    pageForBrowsers: true,
     async handle(context) {
       const reply = await route.handle(context);
       const accepts = (context.request as Request).accepts(['json', 'html']);

@@ -9,6 +9,7 @@ import { uploadFile } from './upload-file.js';
 
 /** More than any disk has free. */
 const RESERVE = { MIN_FREE_DISK_BYTES: '999999999999999' };
+const NO_ID = '0190a8c0-0000-7000-8000-00000000dead';
 const EMBEDDED = { DATABASE_URL: '', REDIS_URL: '' };
 
 describe.each(ENGINES)('with less room than the reserve, on %s', (engine) => {
@@ -28,6 +29,29 @@ describe.each(ENGINES)('with less room than the reserve, on %s', (engine) => {
       expect(answer.headers.get('retry-after')).toBe('10');
     }
     expect((await uploadFile(url, owner, new Uint8Array(9))).json['error']).toBe('disk_full');
+  });
+
+  it('the description of each operation says whether it is refused so', async () => {
+    const { owner, anonymous, url } = running;
+    type Operation = { readonly security: readonly object[]; readonly responses: Readonly<Record<string, unknown>> };
+    const { paths } = (await anonymous.get('/openapi.json')).json as {
+      paths: Record<string, Record<string, Operation>>;
+    };
+    const told: string[] = [];
+    const refused: string[] = [];
+    for (const [path, item] of Object.entries(paths))
+      for (const [method, { security, responses }] of Object.entries(item)) {
+        if (method === 'get' || method === 'delete' || JSON.stringify(security).includes('operator')) continue;
+        if ('507' in responses) told.push(`${method} ${path}`);
+        const { status } = await fetch(url + path.replaceAll(/\{\w+\}/g, NO_ID), {
+          method: method.toUpperCase(),
+          headers: { authorization: `Bearer ${owner.token}`, 'content-type': 'application/json' },
+          body: '{}',
+        });
+        if (status === 507) refused.push(`${method} ${path}`);
+      }
+    expect(told.length).toBeGreaterThan(20);
+    expect(told).toEqual(refused);
   });
 
   it('a refused registration has the form that SCRAPI gives to errors', async () => {

@@ -9,13 +9,15 @@ interface Operation {
   readonly security: readonly Record<string, unknown>[];
   readonly parameters: readonly { name: string; schema: Record<string, unknown> }[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: unknown }>> };
-  readonly responses: Readonly<Record<string, unknown>>;
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, unknown>> }>>;
 }
 interface Document {
   readonly openapi: string;
   readonly tags: readonly { readonly name: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
+
+const PUBLIC_ASSET = '/archivist/v2/publicassets/{uuid}';
 
 let running: Awaited<ReturnType<typeof startObservedService>>;
 let document: Document;
@@ -53,6 +55,25 @@ describe('the OpenAPI 3.1 document', () => {
       expect(tags).toContain(operation.tags[0]);
       expect(operation.responses).toHaveProperty('default');
     }
+  });
+
+  it('lists every content type of a public resource that it describes, whether a browser or a program asks', async () => {
+    const asset = await running.owner.post('/archivist/v2/assets', { public: true, attributes: {} });
+    const described = (path: string) => Object.keys(document.paths[path]!['get']!.responses['200']?.content ?? {});
+    const answered = new Map<string, Set<string>>();
+    for (const { path, method, operation } of operations()) {
+      const address = path === PUBLIC_ASSET ? `/archivist/v2/public${asset.json['identity']}` : path;
+      if (method !== 'get' || operation.security.length > 0 || address.includes('{')) continue;
+      for (const accept of ['text/html,*/*;q=0.8', 'application/json', '*/*']) {
+        const { status, headers } = await running.anonymous.get(address, { accept });
+        const type = headers.get('content-type')?.split(';')[0];
+        if (status !== 200 || type === undefined || described(path).length === 0) continue;
+        expect([path, described(path)]).toEqual([path, expect.arrayContaining([type])]);
+        answered.set(path, (answered.get(path) ?? new Set()).add(type));
+      }
+    }
+    for (const path of [PUBLIC_ASSET, '/verifiabledata/tlog'])
+      expect([path, answered.get(path)]).toEqual([path, new Set(['text/html', 'application/json'])]);
   });
 
   it('lists the values of a filter, and types page_size as a number', () => {

@@ -12,7 +12,7 @@ import { indexPaths } from './path-index.js';
 import type { Principal } from './principal.js';
 import { readBody } from './read-body.js';
 import { readJson } from './read-json.js';
-import type { Reply, RequestContext, Route } from './route.js';
+import { type Reply, type RequestContext, type Route, stores } from './route.js';
 import { sendStream } from './send-stream.js';
 import { unknownMembers } from './unknown-members.js';
 
@@ -161,11 +161,6 @@ async function answer(
   const weight = route.weight?.(context.body, rawBody) ?? 1;
   if (principal && weight > 1 && deps.admit) tell(await deps.admit(principal, weight - 1));
   return route.handle(context);
-}
-
-/** Deletions pass: they may make room. */
-function stores({ method, storesNothing }: Route): boolean {
-  return method !== 'GET' && method !== 'DELETE' && storesNothing !== true;
 }
 
 /**

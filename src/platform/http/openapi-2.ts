@@ -1,7 +1,7 @@
 import { type ZodType, z } from 'zod';
 import { documentPath, ERROR_SCHEMA, STATUS_MEANINGS } from './described-answers.js';
 import { MASK } from './field-mask.js';
-import type { AnswerHeader, Route } from './route.js';
+import { type AnswerHeader, type Route, statusesOf } from './route.js';
 
 type Json = Record<string, unknown>;
 
@@ -45,9 +45,10 @@ function refusalSchema({ refusal }: Route): [string, unknown][] {
 function operation(route: Route): Json {
   const { rawResponse } = route;
   const form = route.refusal?.form;
-  const statuses = [...new Set([route.success, ...route.codes, ...(form ? OUR_FAULTS : [])])].sort();
+  const statuses = [...new Set([...statusesOf(route), ...(form ? OUR_FAULTS : [])])].sort();
   const consumes = [route.formFile ? 'multipart/form-data' : (route.requestType ?? [])].flat();
-  const produces = [rawResponse ?? (form ? 'application/json' : []), form?.contentType ?? []].flat();
+  const page = route.pageForBrowsers ? ['application/json', 'text/html'] : [];
+  const produces = [rawResponse ?? (form ? 'application/json' : page), form?.contentType ?? []].flat();
   return {
     operationId: route.operationId,
     summary: route.summary,

@@ -2,7 +2,7 @@ import { type ZodType, z } from 'zod';
 import { ERROR_CODES } from '../errors.js';
 import { documentPath, ERROR_SCHEMA, STATUS_MEANINGS } from './described-answers.js';
 import { MASK } from './field-mask.js';
-import type { AnswerHeader, RequestHeader, Route, RouteGroup } from './route.js';
+import { type AnswerHeader, type RequestHeader, type Route, type RouteGroup, statusesOf } from './route.js';
 
 type Json = Record<string, unknown>;
 
@@ -194,8 +194,7 @@ function requestBody(route: Route, describe: SchemaWriter): Json | undefined {
 const BINARY: Json = { type: 'string', format: 'binary' };
 
 function responses(route: Route, describe: SchemaWriter): Json {
-  const statuses = [...new Set([route.success, ...route.codes])].sort();
-  const told = statuses.map((status) => [status, response(route, status, describe)]);
+  const told = statusesOf(route).map((status) => [status, response(route, status, describe)]);
   return { ...Object.fromEntries(told), default: refusal(route, 'Any other refusal') };
 }
 
@@ -217,7 +216,8 @@ function answerContent(route: Route, status: number, describe: SchemaWriter): Js
   if (route.rawResponse && status < 300)
     return Object.fromEntries([route.rawResponse].flat().map((type) => [type, { schema: BINARY }]));
   if (!route.response || (status !== route.success && status !== 206)) return undefined;
-  return { 'application/json': { schema: describe.of(route.response, 'output') } };
+  const page = route.pageForBrowsers ? { 'text/html': { schema: { type: 'string' } } } : {};
+  return { 'application/json': { schema: describe.of(route.response, 'output') }, ...page };
 }
 
 function refusal(route: Route, description: string): Json {

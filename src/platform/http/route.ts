@@ -113,6 +113,8 @@ interface RouteDefinition<
   readonly response?: z.ZodType;
   /** Content types of a response that is not only JSON; the first of several is the usual one. */
   readonly rawResponse?: string | readonly [string, ...string[]];
+  /** Answers with a page where `Accept` prefers HTML. */
+  readonly pageForBrowsers?: true;
   /** Headers with information, by the status they are sent with; names in lower case. */
   readonly answerHeaders?: Readonly<Record<number, readonly AnswerHeader[]>>;
   readonly refusal?: Refusal;
@@ -149,4 +151,14 @@ export function route<
 >(definition: RouteDefinition<Caller, Params, Query, Body>): Route {
   // The pipeline passes each handler only values that these schemas have accepted.
   return definition as unknown as Route;
+}
+
+/** Whether it is refused while a disk is full. Deletions pass: they may make room. */
+export function stores({ method, storesNothing }: Route): boolean {
+  return method !== 'GET' && method !== 'DELETE' && storesNothing !== true;
+}
+
+/** Every status that it may return, in order, apart from those that any route may return. */
+export function statusesOf(route: Route): number[] {
+  return [...new Set([route.success, ...route.codes, ...(stores(route) ? [507] : [])])].sort();
 }
