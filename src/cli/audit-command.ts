@@ -15,7 +15,7 @@ import { fileObjectStore } from '../platform/file-object-store.js';
 import type { PublishedKey } from '../platform/keys/keyring.js';
 import { listKeyManifests } from '../platform/keys/manifest/key-manifest-store.js';
 import { manifestFile } from '../platform/keys/manifest/manifest-file.js';
-import { nodeVerify } from '../platform/keys/node-verify.js';
+import { signatureFitsApart } from '../platform/keys/node-verify.js';
 import type { Database } from '../platform/postgres/database.js';
 import { openDatabase } from '../platform/postgres/open-database.js';
 import { auditDeployment } from './audit-deployment.js';
@@ -47,6 +47,7 @@ interface AuditReport {
 
 const EXIT_FAULTS = 1;
 const MOST_FAULTS = 200;
+const LOGS_AT_ONCE = 3;
 
 function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
@@ -123,7 +124,8 @@ export async function auditOpen(
     database,
     deployment,
     objectStore: fileObjectStore(config.objectStoreDir),
-    verifySignature: nodeVerify,
+    verifySignature: signatureFitsApart,
+    atOnce: LOGS_AT_ONCE,
     root,
     keyring: await keyringOf(database, deployment, options),
     witnesses: config.witnesses.map(({ key }) => key),

@@ -12,6 +12,7 @@ import type { AuditContext } from '../ledger/audit/audit-context.js';
 import { type AuditedLog, auditLog } from '../ledger/audit/audit-log.js';
 import { allLogs } from '../ledger/audit/audit-store.js';
 import { auditWitnesses } from '../ledger/audit/audit-witnesses.js';
+import type { LogRef } from '../ledger/log.js';
 import { isDatabaseUnavailable } from '../platform/postgres/transient-errors.js';
 import { auditPayloadHash } from '../scitt/payload-hash/audit-payload-hash.js';
 
@@ -20,6 +21,8 @@ interface Audited extends Omit<AuditContext, 'leafSource' | 'statementSource'> {
   readonly deployment: Deployment;
   readonly witnesses: readonly NoteKey[];
   readonly quorum: number;
+  /** How many logs are audited at a time. */
+  readonly atOnce: number;
   /** What the auditor knows of the root key. Without it, manifests are only compared with each other. */
   readonly root?: KnownRoot;
 }
@@ -34,9 +37,7 @@ export async function auditDeployment(audited: Audited): Promise<AuditedLog[]> {
   const { database, deployment, fault } = audited;
   const { deploymentTenancy, publicTenancy, publicStatementLog, privateStatementLog } = deployment;
   const context: AuditContext = { ...audited, leafSource, statementSource };
-  const logs: AuditedLog[] = [];
-  for (const ref of await database.inTransaction('system', allLogs))
-    await readable(fault, `log ${ref.logId}`, async () => void logs.push(await auditLog(context, ref)));
+  const logs = await auditLogs(context, audited.atOnce);
   const publicLog = { tenantId: publicTenancy, logId: publicStatementLog };
   for (const log of [publicLog, { tenantId: deploymentTenancy, logId: privateStatementLog }, keysLog(deployment)])
     if (!logs.some(({ tenantId, logId }) => tenantId === log.tenantId && logId === log.logId))
@@ -52,6 +53,21 @@ export async function auditDeployment(audited: Audited): Promise<AuditedLog[]> {
   await readable(fault, 'anchors', () => auditAnchors(audited));
   await readable(fault, 'chain', () => auditChain(audited));
   return logs;
+}
+
+/** Some logs beside each other: while one waits for rows or for signatures, another is derived. */
+async function auditLogs(context: AuditContext, atOnce: number): Promise<AuditedLog[]> {
+  const refs = await context.database.inTransaction('system', allLogs);
+  const audited = new Map<LogRef, AuditedLog>();
+  const open = refs.values();
+  const some = async (): Promise<void> => {
+    for (const ref of open)
+      await readable(context.fault, `log ${ref.logId}`, async () => {
+        audited.set(ref, await auditLog(context, ref));
+      });
+  };
+  await Promise.all(Array.from({ length: atOnce }, some));
+  return refs.flatMap((ref) => audited.get(ref) ?? []);
 }
 
 /** A part that is too damaged to be audited counts as a fault. Database outages are rethrown. */

@@ -31,6 +31,7 @@ async function audit(): Promise<string[]> {
   const { keyring, deployment } = running.service.parts;
   const faults: string[] = [];
   await auditDeployment({
+    atOnce: 2,
     database,
     keyring,
     deployment,

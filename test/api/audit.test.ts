@@ -20,6 +20,7 @@ async function audit(): Promise<string[]> {
   const { database, keyring, deployment } = running.service.parts;
   const faults: string[] = [];
   await auditDeployment({
+    atOnce: 2,
     database,
     keyring,
     deployment,
