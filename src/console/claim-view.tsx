@@ -1,9 +1,10 @@
-import { CLAIM_KINDS, FACT_TITLES, factText, proofText } from '../core/evidence/verdict-words.js';
+import { CLAIM_KINDS, FACT_TITLES, factText } from '../core/evidence/verdict-words.js';
 import { visibleText } from '../core/evidence/visible-text.js';
 import type { Claim, Facts } from '../core/verify/claim.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import { Moment } from './moment.js';
 import type { Operation } from './operations.js';
+import { ProofPath } from './proof-path.js';
 import { TEXTS } from './texts.js';
 
 const TIMES: readonly (keyof Facts)[] = ['accepted', 'committed', 'declared'];
@@ -49,13 +50,7 @@ function Proofs({ claims }: { readonly claims: readonly Claim[] }) {
           <p>
             <EvidenceText text={`${claim.piece}: ${CLAIM_KINDS[claim.kind]}`} />
           </p>
-          <ul>
-            {claim.by.map((proof) => (
-              <li key={JSON.stringify(proof)}>
-                {TEXTS.provenBy} <EvidenceText text={proofText(proof)} />
-              </li>
-            ))}
-          </ul>
+          <ProofPath claim={claim} />
           <details>
             <summary>{TEXTS.allFacts}</summary>
             <AllFacts facts={claim.facts} />

@@ -47,7 +47,7 @@ export function PolicyForm({ edited, isBusy, onSave, onCancel }: FormProps) {
       <TextField {...field('name')} isRequired />
       <TextField {...field('assets')} help={TEXTS.assetsHelp} isLong />
       <TextField {...field('people')} help={TEXTS.peopleHelp} isRequired isLong />
-      <div class="filters">
+      <div class="filters pairs">
         <TextField {...field('readsAttributes')} help={TEXTS.namesHelp} />
         <TextField {...field('readsEvents')} help={TEXTS.namesHelp} />
         <TextField {...field('writesEvents')} help={TEXTS.namesHelp} />

@@ -10,8 +10,8 @@ export function Sentences({ body }: { readonly body: PolicyBody }) {
         <EvidenceText text={`${assets}:`} />
       </p>
       <ul class="plain">
-        {permissions.map((text) => (
-          <li key={text}>
+        {permissions.map((text, at) => (
+          <li key={`${at} ${text}`}>
             <EvidenceText text={text} />
           </li>
         ))}

@@ -202,6 +202,18 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
         await page.locator('.banner.verified').waitFor();
         const { outcome, claims } = await open.verdict();
         expect([outcome, claims.filter(({ kind }) => kind === 'statement').length]).toEqual(['verified', 3]);
+        const operation = page.locator('.screen .operation').first();
+        await operation.getByText('Proof', { exact: true }).click();
+        const path = operation.locator('ol.path').filter({ hasText: 'entry 0 of the log' }).first();
+        const steps = await path.locator('summary').allTextContents();
+        expect(steps.slice(0, 2)).toEqual(['This record', expect.stringMatching(/^signed by did:web:/)]);
+        expect(steps.slice(2)).toEqual([
+          expect.stringMatching(/^entry 0 of the log /),
+          'leads to a root that the log signed',
+        ]);
+        await path.getByText('entry 0 of the log').click();
+        expect(await path.locator('details[open] code').first().textContent()).toMatch(/^[0-9a-f]{64}$/);
+        if (SHOTS) await page.screenshot({ path: `${SHOTS}/path.png`, fullPage: true });
         await page.goBack();
         await page.getByRole('heading', { name: 'Results' }).waitFor();
       },
