@@ -30,6 +30,11 @@ export interface BenchPlan {
   /** Tenancies that share so many events, with one log each. */
   readonly tenancies: number;
   readonly tenancyEvents: number;
+  /** Events of the tenancies in which the cost of an event and the memory are measured. */
+  readonly sizes: readonly [small: number, large: number];
+  /** So long must a rate of posts hold; rates above the second number are not tried. */
+  readonly sustainedSeconds: number;
+  readonly sustainedAtMost: number;
   /** Single posts to an idle service that are followed to CONFIRMED. */
   readonly idlePosts: number;
 }
@@ -52,6 +57,9 @@ export const SMOKE: BenchPlan = {
   backlogs: [3000, 6000],
   tenancies: 10,
   tenancyEvents: 1000,
+  sizes: [500, 2000],
+  sustainedSeconds: 2,
+  sustainedAtMost: 400,
   idlePosts: 10,
 };
 
@@ -73,6 +81,9 @@ export const FULL: BenchPlan = {
   backlogs: [10_000, 1_000_000],
   tenancies: 1000,
   tenancyEvents: 100_000,
+  sizes: [10_000, 1_000_000],
+  sustainedSeconds: 120,
+  sustainedAtMost: 4000,
   idlePosts: 60,
 };
 

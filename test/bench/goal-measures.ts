@@ -6,13 +6,17 @@ import type { GoalId } from './goals.js';
 import { offlineVerification } from './offline-verification.js';
 import { postsToExpress } from './posts-to-express.js';
 import { sequencerCost } from './sequencer-cost.js';
+import { sizeCost } from './size-cost.js';
 import { startToReady } from './start-to-ready.js';
+import { sustainedPosts } from './sustained-posts.js';
 import { waysToReceipts } from './ways-to-receipts.js';
 
 const GOAL_MEASURES: readonly GoalMeasure[] = [
   postsToExpress,
+  sustainedPosts,
   confirmedTime,
   sequencerCost,
+  sizeCost,
   startToReady,
   waysToReceipts,
   offlineVerification,

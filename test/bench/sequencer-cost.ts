@@ -1,16 +1,9 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import pg from 'pg';
-import type { BenchRun } from './bench-run.js';
-import { recordInBulk } from './bulk-client.js';
-import type { Engine } from './engines.js';
 import type { GoalMeasure } from './goal-measure.js';
 import type { Finding, Found } from './goal-row.js';
 import type { GoalId } from './goals.js';
-import { assetEventItem } from './grown-events.js';
-import { postmasterOf, processSeconds, serverSeconds } from './processor-time.js';
-import { type ServiceUnderTest, startRole } from './service-under-test.js';
+import { allPublished, copyEvents, type Measuring, openMeasuring, record, until, used } from './logged-events.js';
+import { startRole } from './service-under-test.js';
 
-const POLL_MS = 20;
 /** The first leaves of a backlog also pay for the start of the process, so they are not counted. */
 const SKIPPED = 0.2;
 /** Entries of one backlog that are followed. */
@@ -22,15 +15,8 @@ const GOALS = ['processor-time-per-event', 'backlog-slowdown', 'tenancies-slowdo
 export const sequencerCost: GoalMeasure = {
   goals: GOALS,
   async measure(run) {
-    const missing = (notMeasured: string) => new Map<GoalId, Found>(GOALS.map((id) => [id, { notMeasured }]));
-    if (!run.engines.includes('postgresql')) return missing('needs PostgreSQL');
-    const engine = await run.openEngine('postgresql');
-    const client = new pg.Client({ connectionString: engine.environment['DATABASE_URL']! });
-    await client.connect();
-    run.onClose(() => client.end());
-    const postmaster = await postmasterOf(client);
-    if (postmaster === undefined) return missing('needs a PostgreSQL server on this machine');
-    const measuring = { client, postmaster, engine, run };
+    const measuring = await openMeasuring(run);
+    if ('notMeasured' in measuring) return new Map<GoalId, Found>(GOALS.map((id) => [id, measuring]));
     return new Map<GoalId, Found>([
       ['processor-time-per-event', { rounds: await fromRequestToReceipt(measuring) }],
       ['backlog-slowdown', await withBacklogs(measuring)],
@@ -38,18 +24,6 @@ export const sequencerCost: GoalMeasure = {
     ]);
   },
 };
-
-interface Measuring {
-  readonly client: pg.Client;
-  readonly postmaster: number;
-  readonly engine: Engine;
-  readonly run: BenchRun;
-}
-
-/** Seconds of processor time that a process of ours and the database server have used so far. */
-async function used({ postmaster }: Measuring, pid: number): Promise<number> {
-  return (await processSeconds(pid)) + (await serverSeconds(postmaster));
-}
 
 /** How many leaves the logs have published that have the fewest of those with work; 0 without any. */
 async function published({ client }: Measuring): Promise<bigint> {
@@ -60,26 +34,6 @@ async function published({ client }: Measuring): Promise<bigint> {
   );
   return BigInt(rows[0]?.leaves ?? 0);
 }
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 900_000; Date.now() < end; await wait(POLL_MS)) if (await condition()) return;
-  throw new Error('the sequencer did not follow');
-}
-
-async function allPublished({ client }: Measuring): Promise<boolean> {
-  const { rows } = await client.query(
-    `SELECT FROM archivist.intake UNION ALL SELECT FROM archivist.log WHERE published_size < size LIMIT 1`,
-  );
-  return rows.length === 0;
-}
-
-const events = (service: ServiceUnderTest, count: number) =>
-  Array.from({ length: count }, (_, number) =>
-    assetEventItem(number, service.target.assets[number % service.target.assets.length]!),
-  );
-
-const record = (service: ServiceUnderTest, count: number) =>
-  recordInBulk(service, '/archivist/v2/assets/-/events:bulk', events(service, count));
 
 async function fromRequestToReceipt(measuring: Measuring): Promise<number[]> {
   const { engine, run } = measuring;
@@ -131,32 +85,6 @@ async function costOfBacklog(measuring: Measuring, waiting: number): Promise<num
   } finally {
     await ledger.stop();
   }
-}
-
-/** Events that wait behind all others, made in the database: so many posts would take the longest part of the run. */
-async function copyEvents({ client }: Measuring, count: number): Promise<void> {
-  if (count === 0) return;
-  await client.query(
-    `WITH waiting AS (
-       SELECT e.*, i.log_id AS own, s.tenant_id AS s_tenant, s.log_id AS s_log, s.entry_tenant_id AS s_entry_tenant
-         FROM archivist.intake i JOIN archivist.asset_event e ON e.tenant_id = i.entry_tenant_id AND e.event_id = i.entry_id
-         JOIN archivist.intake s ON s.entry_id = i.entry_id AND s.entry_kind = 'statement'
-        WHERE i.entry_kind = 'asset_event' LIMIT 1),
-     made AS (
-       SELECT w.*, overlay(gen_random_uuid()::text placing 'ffff' from 1)::uuid AS made_id
-         FROM waiting w, generate_series(1, $1::int)),
-     stored AS (
-       INSERT INTO archivist.asset_event (tenant_id, event_id, asset_id, origin_tenant_id, operation, behaviour,
-         event_attributes, asset_attributes, principal_declared, principal_accepted, timestamp_declared,
-         timestamp_accepted, accepted_at, from_address)
-       SELECT tenant_id, made_id, asset_id, origin_tenant_id, operation, behaviour, event_attributes, asset_attributes,
-              principal_declared, principal_accepted, timestamp_declared, timestamp_accepted, accepted_at, from_address
-         FROM made)
-     INSERT INTO archivist.intake (tenant_id, log_id, entry_id, entry_kind, entry_tenant_id)
-     SELECT tenant_id, own, made_id, 'asset_event', tenant_id FROM made
-     UNION ALL SELECT s_tenant, s_log, made_id, 'statement', s_entry_tenant FROM made`,
-    [count],
-  );
 }
 
 async function clearIntake({ client }: Measuring): Promise<void> {
