@@ -26,7 +26,7 @@ import {
   WAITING,
 } from './grown-tenancy.js';
 
-const EVENTS = 40_000;
+const EVENTS = 30_000;
 const ASSETS = EVENTS / EVENTS_OF_AN_ASSET;
 const TENANCY = {
   tenantId: '0190a8c0-0000-7000-8000-00000000000a',
@@ -119,7 +119,7 @@ const ASSET_LISTS: readonly (readonly [readonly Filter[], (each: number) => bool
   [[['attributes.arc_display_type', 'rare']], (n) => n % 100 === 7],
 ];
 
-describe.each(engines())('a filtered list of a tenancy of 40,000 events, on %s', (engine) => {
+describe.each(engines())('a filtered list of a tenancy of 30,000 events, on %s', (engine) => {
   let opened: TestDatabase;
   beforeAll(async () => {
     opened = await engine.open();
