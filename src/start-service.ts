@@ -24,7 +24,6 @@ import type { Keyring } from './platform/keys/keyring.js';
 import type { Database } from './platform/postgres/database.js';
 import { embeddedCopyFolder } from './platform/postgres/open-database.js';
 import { createPageTokens } from './platform/postgres/page-token.js';
-import { openRateLimiter, type RateLimiter } from './platform/rate-limiter.js';
 import { apiReferenceRoutes } from './service/api-reference/api-reference-routes.js';
 import { routeGroups } from './service/api-routes.js';
 import { startBackgroundJobs } from './service/background-jobs.js';
@@ -35,6 +34,7 @@ import { metricsRoute } from './service/metrics-route.js';
 import { type Base, type Closers, createServiceLedger, openBase, type ServiceOverrides } from './service/open-base.js';
 import type { OpenDeployment } from './service/open-deployment.js';
 import { openIdentity } from './service/open-identity.js';
+import { openLimiter } from './service/open-limiter.js';
 import { openPayloadHash } from './service/open-payload-hash.js';
 import { packageVersion } from './service/package-version.js';
 import { registrationDeps } from './service/registration-deps.js';
@@ -44,6 +44,7 @@ import { SCHEMA_NAMES } from './service/schema-names.js';
 import { serviceHealth } from './service/service-health.js';
 import { statusRoutes } from './service/status-routes.js';
 import { verifyPageRoutes } from './service/verify-page-routes.js';
+import { watchClock } from './service/watch-clock.js';
 import { watchOutside } from './service/watch-outside.js';
 import { policyAuditWaker } from './workers/policy-audit-job.js';
 
@@ -102,7 +103,9 @@ async function startParts(
   close: () => Promise<void>,
 ): Promise<RunningService> {
   const base = await openBase(config, overrides, closers);
-  const { database, queues, ids, clock, open } = base;
+  const { database, queues, ids, clock, clockWatch, open } = base;
+  const watchedClock = await watchClock(base);
+  closers.push(() => watchedClock.close());
   const report = { metrics: base.metrics, published: announceSeals(base.announcements) };
   const here = createServiceLedger(config, base, report);
   const apart = config.role === 'all' && database.engine === 'PostgreSQL';
@@ -115,7 +118,9 @@ async function startParts(
   });
   const nudge = (tenantId: string, logId: string) => ledger.nudge(tenantId, logId);
   const { deployment, keyring } = open;
-  await startBackgroundJobs(config, { ...base, deployment, keyring, nudge }, (end) => closers.push(end));
+  await startBackgroundJobs(config, { ...base, clock: clockWatch.right, deployment, keyring, nudge }, (end) =>
+    closers.push(end),
+  );
   const witnessing = await runWitnesses(config, { ...base, ...open, nudge: ledger.nudge });
   if (witnessing) closers.push(() => witnessing.close());
   const { server, tls, identity } = await startServer(config, base, { ledger, ledgerStarted }, closers);
@@ -155,7 +160,8 @@ async function startServer(
   { ledger, ledgerStarted }: { ledger: Ledger; ledgerStarted: Promise<void> },
   closers: Closers,
 ) {
-  const { database, queues, disk, open, clock, ids, logger, metrics, failpoints, objectStore, outside } = base;
+  const { database, queues, disk, open, clock, clockWatch, ids, logger, metrics, failpoints, objectStore, outside } =
+    base;
   const { deployment, keyring } = open;
   const { publicUrl } = config;
   const nudge = (tenantId: string, logId: string) => ledger.nudge(tenantId, logId);
@@ -169,7 +175,7 @@ async function startServer(
   const writer = createAcceptWriter({
     database,
     deployment,
-    clock,
+    clock: clockWatch.right,
     ids,
     quotas: config.quotas,
     halted: halted.has,
@@ -211,7 +217,8 @@ async function startServer(
   const growth = followGrowth({ database, announcements: base.announcements, logger });
   const status = statusRoutes({
     publicUrl,
-    health: () => serviceHealth({ database, queues, disk, ledger, halted, deployment, keys: identity.keys, outside }),
+    health: () =>
+      serviceHealth({ database, queues, disk, ledger, halted, deployment, keys: identity.keys, outside, clockWatch }),
     rootFingerprint: () => rootFingerprint(keyThumbprint(open.manifests.current.manifest.root)),
   });
   const measured = metricsRoute({
@@ -228,6 +235,7 @@ async function startServer(
     logger,
     answered: (operation, code, seconds) => metrics.requests.observe({ operation, status: String(code) }, seconds),
     seconds: () => performance.now() / 1000,
+    requireRightTime: clockWatch.require,
     requireRoom: () => disk.requireRoom('database', 'objects'),
     publicUrl,
     version: packageVersion(),
@@ -284,12 +292,4 @@ async function startServer(
   // Streams end before the listeners wait for their last responses.
   closers.push(async () => growth.close());
   return { server, tls, identity };
-}
-
-function openLimiter(config: Config, { logger }: Base, closers: Closers): RateLimiter | undefined {
-  const { rateLimit, redisUrl } = config;
-  if (rateLimit === undefined) return undefined;
-  const limiter = openRateLimiter({ requestsPerSecond: rateLimit, redisUrl, logger });
-  closers.push(async () => limiter.close());
-  return limiter;
 }

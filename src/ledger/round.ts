@@ -24,8 +24,8 @@ interface LedgerDeps extends LedgerContext {
   readonly ids: Ids;
   readonly queueBackend: QueueBackend;
   readonly metrics: LedgerMetrics;
-  /** False while a disk that a round writes to is full: then no round runs. */
-  readonly hasRoom: () => boolean;
+  /** False while a disk that a round writes to is full, or the clock is wrong: then no round runs. */
+  readonly mayRun: () => boolean;
   /** How many logs are processed at once; 1 if the database has one connection. */
   readonly parallelLogs: number;
 }
@@ -91,7 +91,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
 
   /** A failed round leaves its rows, and the next sweep finds them again. */
   async function work(log: LogRef, haste: Haste): Promise<void> {
-    if (!deps.hasRoom()) return;
+    if (!deps.mayRun()) return;
     try {
       await rounds.run(log, haste);
     } catch (error) {
@@ -134,6 +134,6 @@ export function createLedger(deps: LedgerDeps): Ledger {
       await rounds.close();
     },
     runRound: (tenantId, logId) => rounds.run({ tenantId, logId }, 'soon'),
-    lag: () => sequencerLag(database, clock.now()),
+    lag: async () => sequencerLag(database, clock.now()),
   };
 }

@@ -23,6 +23,8 @@ export interface Metrics {
   witnessed(atMs: number): void;
   /** The certificate of the TLS listener expires then. */
   tlsCertificateExpires(atMs: number): void;
+  /** Whether the clock is wrong, and how far it is ahead of the database's. */
+  clockCompared(state: { readonly wrong: boolean; readonly offsetMs: number }): void;
   disks(states: readonly DiskState[]): void;
   /** A call to a service outside this process failed. */
   outsideFailed(service: OutsideService): void;
@@ -116,6 +118,16 @@ export function createMetrics(): Metrics {
     labelNames: ['what'],
     registers,
   });
+  const clockOffset = new Gauge({
+    name: 'archivist_clock_offset_seconds',
+    help: "How far the clock is ahead of the database's; negative: behind it",
+    registers,
+  });
+  const clockWrong = new Gauge({
+    name: 'archivist_clock_wrong',
+    help: '1 while nothing is accepted or signed because the clock is wrong',
+    registers,
+  });
   const outsideFailures = new Counter({
     name: 'archivist_outside_failures_total',
     help: 'Failed calls to a service outside: database, queue, object_store, key_module, witness, identity_provider, scanner, mail',
@@ -138,6 +150,10 @@ export function createMetrics(): Metrics {
         diskFull.set({ what }, full ? 1 : 0);
         if (freeBytes !== undefined) diskFree.set({ what }, freeBytes);
       }
+    },
+    clockCompared({ wrong, offsetMs }) {
+      clockWrong.set(wrong ? 1 : 0);
+      clockOffset.set(offsetMs / 1000);
     },
     outsideFailed: (service) => outsideFailures.inc({ service }),
     outsideChanged: (service, sinceMs) => outsideFailing.set({ service }, (sinceMs ?? 0) / 1000),

@@ -1,10 +1,13 @@
 import { access, constants, mkdir } from 'node:fs/promises';
+import { uptime } from 'node:os';
 import { leafSource } from '../archivist/leaf-source.js';
 import { statementSource } from '../archivist/statement-source.js';
+import { EPOCH_END_MS } from '../core/massif/idtimestamp.js';
 import { issuerDid } from '../core/statement/issuer-did.js';
 import { type Failpoints, killingFailpoints } from '../ledger/failpoints.js';
 import { createLedger, type Ledger } from '../ledger/round.js';
 import { type Clock, systemClock } from '../platform/clock.js';
+import { type ClockWatch, createClockWatch } from '../platform/clock-watch.js';
 import type { Config } from '../platform/config.js';
 import type { DiskUse } from '../platform/disk/disk-full.js';
 import type { DiskWatch } from '../platform/disk/disk-watch.js';
@@ -28,6 +31,7 @@ import { timedObjectStore } from '../platform/timed-object-store.js';
 import type { LedgerReport } from './ledger-report.js';
 import type { ledgerThread } from './ledger-thread.js';
 import { type OpenDeployment, openDeployment } from './open-deployment.js';
+import { watchClock } from './watch-clock.js';
 import { watchDisks } from './watch-disks.js';
 import { watchKeys } from './watch-keys.js';
 
@@ -47,7 +51,9 @@ export type Closers = (() => Promise<unknown>)[];
 
 /** What every role depends on. */
 export interface Base {
+  /** May be wrong: what is signed or accepted takes its time from `clockWatch`. */
   readonly clock: Clock;
+  readonly clockWatch: ClockWatch;
   readonly ids: Ids;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -69,6 +75,14 @@ export async function openBase(config: Config, overrides: ServiceOverrides, clos
   const ids = createIds(clock);
   await explained('DATA_DIR cannot be used', prepareFolder(config.dataDir));
   const metrics = createMetrics();
+  const clockWatch = createClockWatch({
+    clock,
+    uptimeMs: () => uptime() * 1_000,
+    monotonicMs: () => performance.now(),
+    endMs: EPOCH_END_MS,
+    logger,
+    changed: metrics.clockCompared,
+  });
   const outside = createOutsideCalls({
     now: () => clock.now(),
     logger,
@@ -98,6 +112,7 @@ export async function openBase(config: Config, overrides: ServiceOverrides, clos
   const kill = () => process.kill(process.pid, 'SIGKILL');
   return {
     clock,
+    clockWatch,
     ids,
     logger,
     metrics,
@@ -125,7 +140,7 @@ export function createServiceLedger(config: Config, base: Base, { metrics, publi
     objectStore: base.objectStore,
     keyring: base.open.keyring,
     verifySignature: nodeVerify,
-    clock: base.clock,
+    clock: base.clockWatch.right,
     logger: base.logger,
     failpoints: base.failpoints,
     published,
@@ -137,7 +152,8 @@ export function createServiceLedger(config: Config, base: Base, { metrics, publi
     ids: base.ids,
     queueBackend: base.queues,
     metrics,
-    hasRoom: () => !base.disk.isFull('database') && !base.disk.isFull('objects'),
+    mayRun: () =>
+      !base.disk.isFull('database') && !base.disk.isFull('objects') && base.clockWatch.fault() === undefined,
     parallelLogs: base.database.engine === 'PostgreSQL' ? 4 : 1,
   });
 }
@@ -153,6 +169,8 @@ export async function startLedger(
   const ledger = createServiceLedger(config, base, report);
   const keys = watchKeys({ ...base, ...base.open });
   closers.push(() => keys.close());
+  const clock = await watchClock(base);
+  closers.push(() => clock.close());
   await ledger.start();
   await base.disk.start();
   return {

@@ -2,6 +2,7 @@ import type { Deployment } from '../archivist/deployment.js';
 import type { KeyOperatorDeps } from '../archivist/operator/manage-keys.js';
 import type { HaltedLogs } from '../ledger/halted/watch-halted-logs.js';
 import type { Ledger } from '../ledger/round.js';
+import type { ClockWatch } from '../platform/clock-watch.js';
 import type { DiskWatch } from '../platform/disk/disk-watch.js';
 import type { OutsideCalls, OutsideState } from '../platform/outside-calls.js';
 import type { Database } from '../platform/postgres/database.js';
@@ -30,6 +31,7 @@ export async function serviceHealth(parts: {
   deployment: Deployment;
   keys: Pick<KeyOperatorDeps, 'manifests' | 'faults'>;
   outside: OutsideCalls;
+  clockWatch: ClockWatch;
 }): Promise<ServiceHealth> {
   const [database, queue, logs, sequencers] = await Promise.all([
     probe(() => parts.database.ping()),
@@ -40,11 +42,14 @@ export async function serviceHealth(parts: {
       () => 'unknown',
     ),
   ]);
+  const clock = parts.clockWatch.fault();
   return {
-    ready: database === 'ok' && queue === 'ok' && logs?.accepting === true && !stopping(parts.disk),
+    ready:
+      clock === undefined && database === 'ok' && queue === 'ok' && logs?.accepting === true && !stopping(parts.disk),
     checks: {
       database: `${parts.database.engine}: ${database}`,
       queue: `${parts.queues.engine}: ${queue}`,
+      clock: clock === undefined ? 'ok' : `WRONG: ${clock}; nothing is accepted or signed`,
       disk: diskState(parts.disk),
       sequencers,
       logs: logState(logs),

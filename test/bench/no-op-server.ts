@@ -35,6 +35,7 @@ async function main(): Promise<void> {
     logger: createLogger('warn'),
     answered: (operation, code, seconds) => metrics.requests.observe({ operation, status: String(code) }, seconds),
     seconds: () => performance.now() / 1000,
+    requireRightTime: () => undefined,
     requireRoom: () => undefined,
     publicUrl: 'http://127.0.0.1',
     version: 'bench',

@@ -24,7 +24,7 @@ function ledgerOf(rig: LedgerRig, queueBackend: QueueBackend, figures: Figures =
     ...rig.state.context,
     ids: createIds(rig.state.context.clock),
     queueBackend,
-    hasRoom: () => true,
+    mayRun: () => true,
     parallelLogs: rig.database.engine === 'PostgreSQL' ? 4 : 1,
     metrics: {
       roundEnded: () => {

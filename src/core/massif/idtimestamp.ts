@@ -5,6 +5,8 @@ import { VerificationError } from '../errors.js';
 export const EPOCH = 1;
 
 const MILLISECONDS_IN_EPOCH = 2 ** 40 - 1;
+/** Unix milliseconds of the first time that has no id in this epoch: 2039-09-07. */
+export const EPOCH_END_MS = (EPOCH + 1) * MILLISECONDS_IN_EPOCH;
 const SEQUENCE_BITS = 24n;
 const MOST = 2n ** 64n - 1n;
 

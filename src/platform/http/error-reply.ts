@@ -1,4 +1,5 @@
 import { ZodError } from 'zod';
+import { ClockWrong } from '../clock-watch.js';
 import { diskFullOf, isNoSpace } from '../disk/disk-full.js';
 import { ApiError, retryLater } from '../errors.js';
 import { KeyModuleError } from '../keys/pkcs11/key-module-error.js';
@@ -6,6 +7,7 @@ import { isDatabaseUnavailable, isRefusedValue } from '../postgres/transient-err
 import { TimeLimitError } from '../time-limit.js';
 
 const RETRY_SECONDS = 2;
+const CLOCK_SECONDS = 30;
 
 /**
  * The refusal for an error, or undefined if the error is a fault of the service. A schema error names the field; an
@@ -25,6 +27,12 @@ export function refusalOf(error: unknown): ApiError | undefined {
     return retryLater('unavailable', 'The database does not answer; try again shortly.', RETRY_SECONDS);
   if (error instanceof KeyModuleError)
     return retryLater('unavailable', 'The signing module does not answer; try again shortly.', RETRY_SECONDS);
+  if (error instanceof ClockWrong)
+    return retryLater(
+      'unavailable',
+      `Nothing is accepted until the operator has corrected it: ${error.message}.`,
+      CLOCK_SECONDS,
+    );
   if (error instanceof TimeLimitError)
     return retryLater(
       'unavailable',

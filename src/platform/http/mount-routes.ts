@@ -27,6 +27,8 @@ export interface PipelineDeps {
   readonly authenticateOperator: (authorization: string | undefined) => void;
   /** Counts a caller's requests; returns headers for the response. @throws {ApiError} rate_limited */
   readonly admit?: (principal: Principal, requests: number) => Promise<Readonly<Record<string, string>>>;
+  /** @throws {ClockWrong} while the clock cannot be trusted: no token can be judged, and nothing can be dated */
+  readonly requireRightTime: () => void;
   /** @throws {ApiError} disk_full while nothing can be stored */
   readonly requireRoom: () => void;
   /** Origins whose pages may send a token. */
@@ -137,6 +139,7 @@ async function answer(
   request: Request,
   tell: (headers: Readonly<Record<string, string>>) => void,
 ): Promise<Reply> {
+  if (route.access === 'token' || route.method !== 'GET') deps.requireRightTime();
   if (route.access === 'operator') deps.authenticateOperator(request.headers.authorization);
   const principal = route.access === 'token' ? await deps.authenticate(request) : undefined;
   if (principal && deps.admit) tell(await deps.admit(principal, 1));

@@ -40,6 +40,7 @@ beforeAll(async () => {
   mountRoutes(app, [endless], {
     authenticate: async () => Promise.reject(new Error('nobody')),
     authenticateOperator: () => undefined,
+    requireRightTime: () => undefined,
     requireRoom: () => undefined,
     corsOrigins: [],
     logger: pino({ level: 'silent' }),

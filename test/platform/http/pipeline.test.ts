@@ -108,6 +108,7 @@ beforeAll(async () => {
     answered: (operation, status) => answers.push([operation, status]),
     corsOrigins: [],
     seconds: () => 0,
+    requireRightTime: () => undefined,
     requireRoom: () => undefined,
   });
   server = await listen(app, { host: '127.0.0.1', port: 0 });

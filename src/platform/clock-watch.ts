@@ -1,0 +1,120 @@
+import type { Clock } from './clock.js';
+import type { Logger } from './logger.js';
+
+/** The clock of this machine cannot be trusted; the message says why. It clears when the clock is right again. */
+export class ClockWrong extends Error {
+  override readonly name = 'ClockWrong';
+  /** One cause in the log, though the message changes every second. */
+  readonly code = 'CLOCK_WRONG';
+}
+
+/** The clock and the database's may differ by this much. */
+const MOST_OFFSET_MS = 5_000;
+/** A time service corrects small errors in steps; a larger step is made by somebody. */
+const MOST_STEP_MS = 60_000;
+/** A difference between two clocks of the process that is worth a look. */
+const WORTH_A_LOOK_MS = 1_000;
+
+/** Knows whether the clock of this machine is right, as far as anything contradicts it. */
+export interface ClockWatch {
+  /** Unix milliseconds of a clock that is right. @throws {ClockWrong} */
+  readonly right: Clock;
+  /** @throws {ClockWrong} */
+  require(): void;
+  /** Why the clock is wrong; undefined if nothing contradicts it. */
+  fault(): string | undefined;
+  /** Tells what another clock showed between two readings of this one. */
+  compare(otherMs: number, beforeMs: number, afterMs: number): void;
+  /** Something was signed with this time. */
+  notBefore(unixMs: number): void;
+}
+
+interface ClockWatchParts {
+  readonly clock: Clock;
+  /** Milliseconds since the machine started, also while it slept. Setting the clock does not change them. */
+  readonly uptimeMs: () => number;
+  /** Milliseconds of a cheaper clock that nobody sets. */
+  readonly monotonicMs: () => number;
+  /** No time from here on can be signed (Unix milliseconds). */
+  readonly endMs: number;
+  readonly logger: Logger;
+  /** Called when the fault or the offset changes; the offset is this clock less the database's, in milliseconds. */
+  readonly changed: (state: { readonly wrong: boolean; readonly offsetMs: number }) => void;
+}
+
+const seconds = (ms: number): string => `${Math.round(Math.abs(ms) / 1_000)} s`;
+
+/**
+ * Takes the clock as wrong if it has stepped by more than a minute since the start (until it is set back, or the process
+ * restarts), differs from the database's by more than five seconds, shows a time before the last seal, or shows a time
+ * that ids cannot hold.
+ */
+export function createClockWatch(parts: ClockWatchParts): ClockWatch {
+  const { clock, uptimeMs, monotonicMs, endMs, logger, changed } = parts;
+  /** Unix time at the start of the machine, as long as the clock is not set. */
+  let base = clock.now() - uptimeMs();
+  let cheapBase = clock.now() - monotonicMs();
+  let stepMs = 0;
+  let offsetMs = 0;
+  let floorMs = Number.NEGATIVE_INFINITY;
+  let told: string | undefined;
+
+  function lookForStep(nowMs: number): void {
+    const since = nowMs - uptimeMs();
+    cheapBase = nowMs - monotonicMs();
+    stepMs = since - base;
+    if (Math.abs(stepMs) > MOST_STEP_MS) return;
+    // A time service moves the clock slowly, for as long as the process runs.
+    base = since;
+    stepMs = 0;
+  }
+
+  function faultAt(nowMs: number): string | undefined {
+    if (nowMs >= endMs) return `the clock shows ${new Date(nowMs).toISOString()}, and ids end before that`;
+    if (stepMs !== 0)
+      return `the clock was set ${stepMs > 0 ? 'forward' : 'back'} by ${seconds(stepMs)} while the service ran`;
+    if (Math.abs(offsetMs) > MOST_OFFSET_MS)
+      return `the clock is ${seconds(offsetMs)} ${offsetMs > 0 ? 'ahead of' : 'behind'} the database's`;
+    if (nowMs < floorMs - MOST_OFFSET_MS) return `the clock is ${seconds(floorMs - nowMs)} behind the last seal`;
+    return undefined;
+  }
+
+  function look(): string | undefined {
+    const nowMs = clock.now();
+    if (Math.abs(nowMs - monotonicMs() - cheapBase) > WORTH_A_LOOK_MS || stepMs !== 0) lookForStep(nowMs);
+    const fault = faultAt(nowMs);
+    if ((fault === undefined) !== (told === undefined)) {
+      if (fault) logger.error({ reason: fault }, 'the clock is wrong: nothing is accepted or signed');
+      else logger.warn('the clock is right again');
+      changed({ wrong: fault !== undefined, offsetMs });
+    }
+    told = fault;
+    return fault;
+  }
+
+  function require(): void {
+    const fault = look();
+    if (fault !== undefined) throw new ClockWrong(fault);
+  }
+
+  return {
+    right: {
+      now() {
+        require();
+        return clock.now();
+      },
+    },
+    require,
+    fault: look,
+    compare(otherMs, beforeMs, afterMs) {
+      lookForStep(clock.now());
+      offsetMs = beforeMs > otherMs ? beforeMs - otherMs : Math.min(0, afterMs - otherMs);
+      look();
+      changed({ wrong: told !== undefined, offsetMs });
+    },
+    notBefore(unixMs) {
+      floorMs = Math.max(floorMs, unixMs);
+      look();
+    },
+  };
+}

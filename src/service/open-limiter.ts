@@ -1,0 +1,12 @@
+import type { Config } from '../platform/config.js';
+import { openRateLimiter, type RateLimiter } from '../platform/rate-limiter.js';
+import type { Base, Closers } from './open-base.js';
+
+/** The limiter of `RATE_LIMIT`; undefined if it is not set. */
+export function openLimiter(config: Config, { logger }: Base, closers: Closers): RateLimiter | undefined {
+  const { rateLimit, redisUrl } = config;
+  if (rateLimit === undefined) return undefined;
+  const limiter = openRateLimiter({ requestsPerSecond: rateLimit, redisUrl, logger });
+  closers.push(async () => limiter.close());
+  return limiter;
+}

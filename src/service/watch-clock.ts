@@ -1,0 +1,43 @@
+import { lastSealedMs } from '../ledger/last-sealed-store.js';
+import type { Clock } from '../platform/clock.js';
+import type { ClockWatch } from '../platform/clock-watch.js';
+import type { Logger } from '../platform/logger.js';
+import type { Database } from '../platform/postgres/database.js';
+import { databaseTime } from '../platform/postgres/database-time-store.js';
+
+const COMPARE_MS = 5_000;
+
+/** Compares the clock with the last seals now, and with the database's clock now and every few seconds. */
+export async function watchClock(parts: {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly clockWatch: ClockWatch;
+  readonly logger: Logger;
+}): Promise<{ close(): Promise<void> }> {
+  const { database, clock, clockWatch, logger } = parts;
+  let comparing: Promise<unknown> | undefined;
+
+  const compare = (): Promise<void> =>
+    database.inTransaction('system', async (tx) => {
+      const beforeMs = clock.now();
+      const otherMs = await databaseTime(tx);
+      clockWatch.compare(otherMs, beforeMs, clock.now());
+    });
+
+  const sealedMs = await database.inTransaction('system', lastSealedMs);
+  if (sealedMs !== undefined) clockWatch.notBefore(sealedMs);
+  await compare();
+  const timer = setInterval(() => {
+    comparing ??= compare()
+      .catch((error: unknown) => logger.debug({ err: error }, 'the database does not tell its time'))
+      .finally(() => {
+        comparing = undefined;
+      });
+  }, COMPARE_MS).unref();
+  return {
+    async close() {
+      clearInterval(timer);
+      await comparing;
+    },
+  };
+}

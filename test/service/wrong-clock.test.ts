@@ -1,0 +1,122 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { parseConfig } from '../../src/platform/config.js';
+import { readCredentials } from '../../src/service/first-credentials.js';
+import { type RunningService, startService } from '../../src/start-service.js';
+import { type Client, clientOf, clientWith, freePort, until } from '../api/test-service.js';
+import { engines } from '../support/engines.js';
+
+const HOUR_MS = 3_600_000;
+const YEARS_MS = 15 * 365.25 * 24 * HOUR_MS;
+const NOTICED_WITHIN_MS = 60_000;
+const EVENT = { operation: 'Record', behaviour: 'RecordEvidence', event_attributes: {} };
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (let close = closers.pop(); close; close = closers.pop()) await close();
+});
+
+/** A service whose clock the test sets. */
+async function startPlace(engine: ReturnType<typeof engines>[number]) {
+  const place = await engine.place();
+  closers.push(() => place.remove());
+  const port = await freePort();
+  const config = parseConfig({ PORT: String(port), PLUGIN_PORT: '0', LOG_LEVEL: 'silent', ...place.environment });
+  const clock = { offMs: 0, now: () => Date.now() + clock.offMs };
+  let running: RunningService | undefined;
+  const stop = async (): Promise<void> => {
+    await running?.close();
+    running = undefined;
+  };
+  closers.push(stop);
+  return {
+    clock,
+    url: `http://127.0.0.1:${port}`,
+    dataDir: config.dataDir,
+    stop,
+    async start() {
+      running = await startService(config, { clock });
+    },
+  };
+}
+
+interface Readiness {
+  readonly ready: boolean;
+  readonly checks: Readonly<Record<string, string>>;
+}
+
+async function readiness(anonymous: Client): Promise<Readiness> {
+  return (await anonymous.get('/readyz')).json as unknown as Readiness;
+}
+
+async function timesOf(owner: Client): Promise<string[]> {
+  const { json } = await owner.get('/archivist/v2/assets/-/events?page_size=100&order_by=SIMPLEHASHV1');
+  return (json['events'] as { timestamp_accepted: string; timestamp_committed: string }[]).flatMap((event) => [
+    event.timestamp_accepted,
+    event.timestamp_committed,
+  ]);
+}
+
+describe.each(engines())('a clock that is wrong, on %s', (engine) => {
+  it('stops what takes a time from it: nothing is accepted, signed or judged by it, all say so, and all goes on when it is right', async () => {
+    const place = await startPlace(engine);
+    await place.start();
+    const first = (await readCredentials(place.dataDir))!;
+    const owner = await clientOf(place.url, first.client_id, first.client_secret);
+    const anonymous = clientWith(place.url, '');
+    const asset = String((await owner.post('/archivist/v2/assets', { attributes: {} })).json['identity']);
+    const record = () => owner.post(`/archivist/v2/${asset}/events`, EVENT);
+    const confirmed = (identity: string) =>
+      until(
+        () => owner.get(`/archivist/v2/${identity}`),
+        ({ json }) => json['confirmation_status'] === 'CONFIRMED',
+        NOTICED_WITHIN_MS,
+      );
+    await confirmed(String((await record()).json['identity']));
+
+    for (const [offMs, said] of [
+      [HOUR_MS, 'forward by 3600 s'],
+      [-HOUR_MS, 'back by 3600 s'],
+      [YEARS_MS, 'ids end before that'],
+      [-YEARS_MS, 'back by'],
+    ] as const) {
+      place.clock.offMs = offMs;
+      const refused = await record();
+      expect([refused.status, refused.json['description'], refused.headers.get('retry-after')]).toEqual([
+        503,
+        expect.stringContaining(said),
+        '30',
+      ]);
+      // A token is neither revived nor ended by a clock that is wrong, and none is issued.
+      expect((await owner.get(`/archivist/v2/${asset}`)).status).toBe(503);
+      expect(await clientOf(place.url, first.client_id, first.client_secret)).toMatchObject({ token: 'undefined' });
+      expect(await readiness(anonymous)).toMatchObject({
+        ready: false,
+        checks: { clock: expect.stringMatching(new RegExp(`^WRONG: .*${said}`)) },
+      });
+      const { bytes } = await anonymous.get('/metrics');
+      expect(new TextDecoder().decode(bytes)).toMatch(/^archivist_clock_wrong 1$/m);
+      expect((await anonymous.get('/healthz')).status).toBe(200);
+
+      place.clock.offMs = 0;
+      await confirmed(String((await record()).json['identity']));
+      expect((await readiness(anonymous)).ready).toBe(true);
+    }
+    const now = Date.now();
+    for (const time of await timesOf(owner)) expect(Math.abs(Date.parse(time) - now)).toBeLessThan(HOUR_MS / 2);
+
+    // At a start there is no earlier reading: the database's clock and the last seals tell.
+    await place.stop();
+    place.clock.offMs = -HOUR_MS;
+    await place.start();
+    expect(await readiness(anonymous)).toMatchObject({
+      ready: false,
+      checks: { clock: expect.stringMatching(/3[56]\d\d s behind (the last seal|the database's)/) },
+    });
+    expect((await record()).status).toBe(503);
+    await place.stop();
+    place.clock.offMs = 0;
+    await place.start();
+    expect((await readiness(anonymous)).ready).toBe(true);
+    await confirmed(String((await record()).json['identity']));
+  }, 180_000);
+});
