@@ -7,6 +7,7 @@ import { redisUrl, serverUrl } from '../support/prerequisites.js';
 import { SPOILED, startTcpProxy, type TcpProxy, type Way } from '../support/tcp-proxy.js';
 import { CLIENT, createDeployment, type Deployment, type RunningProcess } from './deployment.js';
 import { Journal, until } from './journal.js';
+import { redisCommand } from './private-servers.js';
 
 const SPOILED_MS = 1_500;
 const CAPTURE_EVERY_MS = 300;
@@ -73,6 +74,8 @@ describe.skipIf(!serverUrl || !redisUrl)('the way to a service outside', () => {
   }, 120_000);
   afterAll(async () => {
     await deployment?.close();
+    // Jobs that are left would keep the plugins of other tests busy.
+    if (deployment) await redisCommand(deployment.environment['REDIS_URL']!, (redis) => redis.flushdb());
     await Promise.all(Object.values(proxies ?? {}).map((proxy) => proxy.close()));
     await witness?.close();
   });
