@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { durableFloor } from './durable-floor.js';
 import type { GoalMeasure } from './goal-measure.js';
 import type { Finding } from './goal-row.js';
 import type { GoalId } from './goals.js';
@@ -11,6 +12,8 @@ const PAUSE_MS = 60;
 /** Between two looks at the same event. */
 const LOOK_MS = 1;
 const CONFIRMED_WITHIN_MS = 30_000;
+/** The event; the lease; the batch with its seal; the seal under its number and as a file; the log's row. */
+const DURABLE_STEPS = { commits: 4, files: 2 };
 /** Posts that are not counted: code has not been compiled yet. */
 const WARM_UP = 10;
 
@@ -20,7 +23,8 @@ export const confirmedTime: GoalMeasure = {
   async measure(run) {
     const found = new Map<GoalId, Finding>();
     for (const name of run.engines) {
-      const service = await run.startOn(name);
+      const engine = await run.openEngine(name);
+      const service = await run.startOn(engine);
       const times: number[] = [];
       for (let post = -WARM_UP; post < run.plan.idlePosts; post += 1) {
         await wait(PAUSE_MS);
@@ -28,7 +32,8 @@ export const confirmedTime: GoalMeasure = {
         if (post >= 0) times.push(confirmed);
       }
       run.say(`${name}: CONFIRMED after p50 ${rounded(percentile(times, 0.5))} ms of ${times.length} posts`);
-      found.set(`confirmed-time-${name}`, { rounds: times });
+      const floor = await durableFloor(engine, DURABLE_STEPS);
+      found.set(`confirmed-time-${name}`, { rounds: times, floor });
     }
     return found;
   },

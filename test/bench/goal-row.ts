@@ -7,7 +7,7 @@ export interface Finding {
   /** Of each round; the figure is their median. */
   readonly rounds: readonly number[];
   /** What this machine forbids: the best figure that is possible here, and what sets it. */
-  readonly floor?: { readonly figure: number; readonly why: string };
+  readonly floor?: { readonly figure: number; readonly why: string } | undefined;
 }
 
 /** A goal's finding, or why there is none. */

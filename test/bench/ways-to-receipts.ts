@@ -2,6 +2,7 @@ import { createPublicKey, generateKeyPairSync, randomInt, sign, verify } from 'n
 import { decodeCbor, encodeCbor } from '../../src/core/cose/cbor.js';
 import type { BenchPlan } from './bench-plan.js';
 import { closedLoop, getRequest, postRequest } from './closed-loop.js';
+import { durableFloor } from './durable-floor.js';
 import type { GoalMeasure } from './goal-measure.js';
 import type { Finding } from './goal-row.js';
 import type { GoalId } from './goals.js';
@@ -9,6 +10,8 @@ import { newStatements } from './registration-figures.js';
 import type { ServiceUnderTest } from './service-under-test.js';
 import { percentile, rounded } from './statistics.js';
 
+/** The statement; the lease; the batch with its seal; the seal under its number; the log's row. */
+const DURABLE_STEPS = { commits: 4, files: 1 };
 const TOGETHER = 64;
 /** Statements of one bulk request, and how many such requests are under way. */
 const BULK = 1_000;
@@ -29,7 +32,12 @@ export const waysToReceipts: GoalMeasure = {
   ],
   async measure(run) {
     const services: ServiceUnderTest[] = [];
-    for (const engine of run.engines) services.push(await run.startOn(engine));
+    const floors = new Map<GoalId, Finding['floor']>();
+    for (const name of run.engines) {
+      const engine = await run.openEngine(name);
+      services.push(await run.startOn(engine));
+      floors.set(`registration-time-${name}`, await durableFloor(engine, DURABLE_STEPS));
+    }
     const rounds = new Map<GoalId, number[]>();
     const add = (id: GoalId, figure: number, of: ServiceUnderTest): void => {
       rounds.set(id, [...(rounds.get(id) ?? []), figure]);
@@ -47,15 +55,21 @@ export const waysToReceipts: GoalMeasure = {
         add('bulk-registrations', await bulk(service, run.plan), service);
         add('receipts-over-http', await warmReceipts(service, run.plan.roundSeconds), service);
       }
-    return findings(rounds);
+    return findings(rounds, floors);
   },
 };
 
 /** Each registration needs one verification, which is what bounds their rate on one core. */
-function findings(rounds: ReadonlyMap<GoalId, readonly number[]>): Map<GoalId, Finding> {
+function findings(
+  rounds: ReadonlyMap<GoalId, readonly number[]>,
+  floors: ReadonlyMap<GoalId, Finding['floor']>,
+): Map<GoalId, Finding> {
   const floor = { figure: rawVerifies(), why: 'raw ES256 verifies/s on one core; a registration needs one' };
   return new Map(
-    [...rounds].map(([id, each]) => [id, id.includes('registrations') ? { rounds: each, floor } : { rounds: each }]),
+    [...rounds].map(([id, each]) => [
+      id,
+      { rounds: each, floor: id.includes('registrations') ? floor : floors.get(id) },
+    ]),
   );
 }
 
