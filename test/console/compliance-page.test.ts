@@ -8,6 +8,7 @@ import { type ConsoleBrowser, consoleBrowser, sessionOf } from './console-rig.js
 import type { OpenPage } from './page-rig.js';
 
 const FORMULA = '=HYPERLINK("https://evil.example","the call")';
+const ARABIC = 'مكالمة بلا اسم (2)';
 const QUERY = '?view=compliance';
 
 let rig: PeopleRig;
@@ -52,7 +53,7 @@ beforeAll(async () => {
   await record(answered, 'answer', '1');
   const waiting = await call(FORMULA, { agent: 'Ada' });
   await record(waiting, 'complaint', '2');
-  await call('A call of nobody');
+  await call(ARABIC);
   session = await sessionOf(rig, 'chief', ['OWNER']);
 }, 120_000);
 afterAll(() => rig?.close());
@@ -93,6 +94,13 @@ describe.skipIf(!chromiumPath)('compliance in a browser', { timeout: 180_000 }, 
       }
       await page.getByLabel('Show').selectOption('open');
       expect(await verdicts.count()).toBe(3);
+    }));
+
+  it('shows a name from right to left in its own direction, and the page around it from left to right', () =>
+    visit(async (_, page) => {
+      const name = table(page, 'What is outstanding').getByText(ARABIC);
+      expect(await name.evaluate((element) => element.matches(':dir(rtl)'))).toBe(true);
+      expect(await table(page, 'What is outstanding').evaluate((element) => element.matches(':dir(ltr)'))).toBe(true);
     }));
 
   it('leads from a policy to an outstanding asset, the verdict of the service, and its events', () =>

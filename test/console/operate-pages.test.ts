@@ -86,6 +86,26 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
       expect(await page.getByRole('table').getByRole('row').count()).toBe(count);
     }));
 
+  it('change nothing after the person has signed out in another tab, and say so', async () => {
+    const own = await sessionOf(rig, 'leaver', ['OWNER']);
+    await visit(
+      'applications',
+      async (_, page) => {
+        await page.getByRole('table').waitFor();
+        const other = await page.context().newPage();
+        await other.goto(`${rig.url}/console`);
+        await other.getByRole('button', { name: 'Sign out', exact: true }).click();
+        await other.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+        await page.getByLabel('Name').fill('Too late');
+        await page.getByRole('button', { name: 'Create' }).click();
+        await page.getByRole('alert').filter({ hasText: 'Your sign-in has ended' }).waitFor();
+        const { json } = await rig.owner.get('/archivist/iam/v1/applications');
+        expect(JSON.stringify(json)).not.toContain('Too late');
+      },
+      { session: own },
+    );
+  });
+
   it('say why the service refuses a change', () =>
     visit('people', async (_, page) => {
       await confirm(page, 'Members', 'chief@example.com', 'Deactivate');
