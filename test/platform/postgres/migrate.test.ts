@@ -36,6 +36,20 @@ describe('the migration of a database at its start', () => {
     expect(row).toEqual({ may: true });
   });
 
+  it('makes an index again that is missing, or that a crash left half made', async () => {
+    const index = 'archivist.asset_event_out_of_step';
+    const broken = `UPDATE pg_index SET indisvalid = false WHERE indexrelid = '${index}'::regclass`;
+    for (const fault of [broken, `DROP INDEX ${index}`]) {
+      await asOwner(fault);
+      const database = await openEmbedded(folder);
+      const [row] = await database.inTransaction('system', (tx) =>
+        tx.query('SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass($1)', [index]),
+      );
+      await database.close();
+      expect([fault, row]).toEqual([fault, { valid: true }]);
+    }
+  });
+
   it('refuses a database of a newer version', async () => {
     await asOwner("INSERT INTO archivist.schema_migration (name, run_on) VALUES ('999999_later', now())");
     await expect(openEmbedded(folder)).rejects.toThrow(/999999_later/);
