@@ -46,6 +46,7 @@ import { statusRoutes } from './service/status-routes.js';
 import { verifyPageRoutes } from './service/verify-page-routes.js';
 import { watchClock } from './service/watch-clock.js';
 import { watchOutside } from './service/watch-outside.js';
+import { webhookSecrets } from './service/webhook-secrets.js';
 import { policyAuditWaker } from './workers/policy-audit-job.js';
 
 /** A running service, or worker, until it is closed. */
@@ -256,6 +257,7 @@ async function startServer(
           blobs,
           identity,
           events: createEventStreams({ database, deployment, clock, logger, growth }),
+          webhooks: { secrets: webhookSecrets({ keyring, ids }), allowPrivate: identity.people.allowPrivate },
           copies: { database, copyFolder: embeddedCopyFolder(config.dataDir) },
           logs: { database, objectStore, deployment, halted, clock, ids, logger, nudge },
           policyChanged,

@@ -25,6 +25,8 @@ export interface Metrics {
   tlsCertificateExpires(atMs: number): void;
   /** Whether the clock is wrong, and how far it is ahead of the database's. */
   clockCompared(state: { readonly wrong: boolean; readonly offsetMs: number }): void;
+  /** Number of webhook deliveries that were given up. */
+  webhooksSetAside(deliveries: number): void;
   disks(states: readonly DiskState[]): void;
   /** A call to a service outside this process failed. */
   outsideFailed(service: OutsideService): void;
@@ -96,6 +98,11 @@ export function createMetrics(): Metrics {
     help: 'Applications whose last credential expires within thirty days, as counted once a day',
     registers,
   });
+  const setAside = new Gauge({
+    name: 'archivist_webhook_deliveries_set_aside',
+    help: 'Webhook deliveries that were given up after three days, in all tenancies; replayed by an Owner or deleted after thirty days',
+    registers,
+  });
   const cosigned = new Gauge({
     name: 'archivist_cosigned_timestamp_seconds',
     help: 'When a quorum of the witnesses was last known to have cosigned all that is published; 0 without witnesses',
@@ -163,6 +170,7 @@ export function createMetrics(): Metrics {
     roundEnded: (outcome, durationMs) => rounds.observe({ outcome }, durationMs / 1000),
     batchCommitted: (leaves) => committedLeaves.inc(leaves),
     expiringSecrets: (applications) => expiring.set(applications),
+    webhooksSetAside: (deliveries) => setAside.set(deliveries),
     entriesWaiting: (entries) => waiting.set(entries),
     lagged(now) {
       lag.set(now.oldestWaitingMs / 1000);

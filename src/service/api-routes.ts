@@ -22,6 +22,8 @@ import { proofRoutes } from '../archivist/proofs/proof-routes.js';
 import type { ProvenanceDeps } from '../archivist/provenance-deps.js';
 import { publicAssetRoutes } from '../archivist/public/public-asset-routes.js';
 import { securityEventRoutes } from '../archivist/security/security-event-routes.js';
+import type { WebhookDeps } from '../archivist/webhooks/manage-webhooks.js';
+import { webhookRoutes } from '../archivist/webhooks/webhook-routes.js';
 import { accessPolicyRoutes } from '../iam/access/access-policy-routes.js';
 import type { EndSharesDeps } from '../iam/access/end-shares.js';
 import { applicationRoutes } from '../iam/applications/application-routes.js';
@@ -65,6 +67,7 @@ export function routeGroups(deps: {
   blobs: Omit<AttachmentDeps, keyof ProvenanceDeps>;
   copies: CopyOperatorDeps;
   events: OpenEventStream;
+  webhooks: Pick<WebhookDeps, 'secrets' | 'allowPrivate'>;
   /** Wakes the job that records policy changes on assets. */
   policyChanged(): void;
 }): RouteGroup[] {
@@ -167,6 +170,7 @@ export function routeGroups(deps: {
     { name: 'iam/v1/subjects', title: 'Subjects', routes: subjectRoutes({ ...provenance, ...shares }) },
     { name: 'iam/v1/appidp', title: 'Access tokens', routes: tokenRoutes(tokens) },
     { name: 'v1/tlscacertificates', title: 'TLS CA certificates', routes: tlsCaCertificateRoutes(provenance) },
+    { name: 'iam/v1/webhooks', title: 'Webhooks', routes: webhookRoutes({ ...provenance, ...deps.webhooks }) },
     { name: 'v1/security_events', title: 'Security audit', routes: securityEventRoutes(provenance) },
     { name: 'v1/didweb', title: 'Keys', routes: [...keyRoutes(tokens), keyByKidRoute(tokens)] },
     { name: 'v1/keymanifests', title: 'Key manifests', routes: manifestRoutes(keyManifests, keyManifestFile) },

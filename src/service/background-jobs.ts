@@ -1,6 +1,7 @@
 import type { PolicyAuditDeps } from '../archivist/assets/record-policy-audit.js';
 import { clamavScanner, type Scanner } from '../platform/clamav.js';
 import type { Config } from '../platform/config.js';
+import { createOutboundFetch } from '../platform/http/outbound-fetch.js';
 import type { Ids } from '../platform/ids.js';
 import type { Keyring } from '../platform/keys/keyring.js';
 import type { Logger } from '../platform/logger.js';
@@ -14,6 +15,8 @@ import { startPolicyAuditJob } from '../workers/policy-audit-job.js';
 import { startPurgeIdempotencyJob } from '../workers/purge-idempotency-job.js';
 import { startScanBlobsJob } from '../workers/scan-blobs-job.js';
 import { startSweepUploadsJob } from '../workers/sweep-uploads-job.js';
+import { startWebhookJob } from '../workers/webhook-job.js';
+import { webhookSecrets } from './webhook-secrets.js';
 
 interface BackgroundDeps extends Omit<PolicyAuditDeps, 'wallets'> {
   readonly ids: Ids;
@@ -46,6 +49,15 @@ export async function startBackgroundJobs(
     for (const job of jobs) begun(() => job.close());
   }
   if (config.role !== 'all' && config.role !== 'worker') return;
+  const webhooks = await startWebhookJob({
+    ...deps,
+    backend,
+    publicUrl: config.publicUrl,
+    fetch: createOutboundFetch({ allowPrivate: config.privateIdentityProviders === 'allow' }),
+    secrets: webhookSecrets(deps),
+    setAside: deps.metrics.webhooksSetAside,
+  });
+  begun(() => webhooks.close());
   const audit = await startPolicyAuditJob({ ...deps, backend, wallets: new Map() });
   begun(() => audit.close());
   if (config.clamavUrl === undefined) return;

@@ -19,7 +19,7 @@ const PAGE = 100n;
 type EventName = 'asset_event' | 'asset_free_event' | 'security_event';
 
 /** An event at its position in the log of its tenancy. */
-interface PlacedEvent {
+export interface PlacedEvent {
   readonly position: bigint;
   readonly name: EventName;
   /** As a GET of the same reader shows it. */
@@ -45,13 +45,14 @@ export function readEventPage(
   deps: { readonly database: Database; readonly deployment: Deployment },
   principal: Principal,
   after: bigint,
+  count = PAGE,
 ): Promise<EventPage> {
   const { tenantId } = principal;
   const log = tenancyLog(tenantId);
   return deps.database.inTransaction(readScope(deps.deployment, tenantId), async (tx) => {
     const end = (await publishedLeaves(tx, [log])).get(log.logId) ?? 0n;
     const from = after + 1n;
-    const to = from + PAGE < end ? from + PAGE : end;
+    const to = from + count < end ? from + count : end;
     if (to <= from) return { events: [], last: after, more: false };
     const leaves = await leafRange(tx, log, from, to);
     const events = [...(await assetEvents(tx, principal, leaves)), ...(await assetFreeEvents(tx, principal, leaves))];

@@ -8,9 +8,9 @@ import type { Ids } from '../../platform/ids.js';
 import type { Logger } from '../../platform/logger.js';
 import { textDigest } from '../../platform/node-sha256.js';
 import type { Database } from '../../platform/postgres/database.js';
+import { applicationPrincipal } from '../applications/application-principal.js';
 import { findApplicationForToken } from '../applications/application-store.js';
 import { newSecretToken } from '../secret-token.js';
-import { tokenIssuer } from '../tokens/access-token.js';
 import { sessionCookie, sessionCookieName } from './session.js';
 
 const LINK_MS = 10 * 60 * 1000;
@@ -90,10 +90,7 @@ export function createFirstLook(deps: FirstLookDeps, clientId: string): FirstLoo
         return undefined;
       }
       if (!again) session.usedAt = now;
-      const { tenantId, applicationId, displayName, roles, customClaims } = owner.application;
-      const issuer = tokenIssuer(publicUrl);
-      const shown = { displayName, email: '', roles, claims: customClaims };
-      return { kind: 'application', tenantId, issuer, subject: applicationId, ...shown };
+      return applicationPrincipal(owner.application, publicUrl);
     },
     end(cookies, everywhere) {
       const key = keyOf(cookies);

@@ -1,0 +1,52 @@
+import type { PlacedEvent } from '../live/read-event-page.js';
+import type { WebhookEventType } from './webhook.js';
+
+const CONSENT: ReadonlySet<unknown> = new Set(['vcon_consent_accepted', 'vcon_consent_revoked']);
+/** Attributes that are identities, kinds or hashes; texts that people have written are left out. */
+const CARRIED = ['vcon_operation', 'subject', 'payload', 'payload_hash_alg'] as const;
+const SUBJECT = /^vcon:\/\/[0-9a-f-]{36}$/i;
+const HASH = /^[0-9a-f]{64,128}$/i;
+const WORD = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** What there is to tell about an event. */
+export function typesOf({ name, json }: PlacedEvent): WebhookEventType[] {
+  if (name === 'security_event') return isKeyChange(json) ? ['key.changed'] : [];
+  return CONSENT.has(attributesOf(json)['vcon_operation'])
+    ? ['event.confirmed', 'consent.changed']
+    : ['event.confirmed'];
+}
+
+/** The body of a delivery: identities, statuses and hashes of an event, as it is shown to the application now. */
+export function messageBody(type: WebhookEventType, { position, json }: PlacedEvent, timestamp: string): string {
+  const attributes = attributesOf(json);
+  const data = {
+    identity: json['identity'],
+    ...('asset_identity' in json ? { asset_identity: json['asset_identity'] } : {}),
+    position: position.toString(),
+    confirmation_status: json['confirmation_status'],
+    ...(type === 'key.changed'
+      ? { action: attributes['action'], resource: attributes['resource'] }
+      : carried(attributes)),
+  };
+  return JSON.stringify({ type, timestamp, data });
+}
+
+function isKeyChange(json: Readonly<Record<string, unknown>>): boolean {
+  const { action } = attributesOf(json);
+  return typeof action === 'string' && action.startsWith('keys.');
+}
+
+function attributesOf(json: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return (json['event_attributes'] ?? json['attributes'] ?? {}) as Record<string, unknown>;
+}
+
+/** Only values of their usual form: an attribute of any other form could be anything. */
+function carried(attributes: Readonly<Record<string, unknown>>): Record<string, string> {
+  const form = { vcon_operation: WORD, subject: SUBJECT, payload: HASH, payload_hash_alg: WORD };
+  return Object.fromEntries(
+    CARRIED.flatMap((name) => {
+      const value = attributes[name];
+      return typeof value === 'string' && form[name].test(value) ? [[name, value]] : [];
+    }),
+  );
+}

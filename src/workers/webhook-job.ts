@@ -1,0 +1,27 @@
+import { queueDeliveries } from '../archivist/webhooks/queue-deliveries.js';
+import { type SendDeliveriesDeps, sendDeliveries } from '../archivist/webhooks/send-deliveries.js';
+import type { QueueBackend } from '../platform/queue/queue-backend.js';
+
+const QUEUE = 'webhooks';
+const EVERY_MS = 2_000;
+const FORGOTTEN = { removeOnComplete: true, removeOnFail: true };
+
+/** Tells webhooks what was confirmed, every two seconds. What is due is in rows, so a lost job is harmless. */
+export async function startWebhookJob(
+  deps: SendDeliveriesDeps & { readonly backend: QueueBackend },
+): Promise<{ close(): Promise<void> }> {
+  const { backend, logger } = deps;
+  let stopping = false;
+  await backend.queue(QUEUE).upsertJobScheduler('sweep', { every: EVERY_MS }, { name: 'sweep', opts: FORGOTTEN });
+  const worker = backend.worker(QUEUE, async () => {
+    await queueDeliveries(deps, () => stopping);
+    await sendDeliveries(deps, () => stopping);
+  });
+  worker.on('failed', (_job, error) => logger.warn({ err: error }, 'webhooks could not be sent; they are retried'));
+  return {
+    async close() {
+      stopping = true;
+      await worker.close();
+    },
+  };
+}
