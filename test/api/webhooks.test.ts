@@ -4,8 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rotateDeploymentKey } from '../../src/archivist/operator/manage-keys.js';
+import { createWebhook } from '../../src/archivist/webhooks/manage-webhooks.js';
 import { sendDeliveries } from '../../src/archivist/webhooks/send-deliveries.js';
 import { createOutboundFetch } from '../../src/platform/http/outbound-fetch.js';
+import type { Principal } from '../../src/platform/http/principal.js';
+import { createPageTokens } from '../../src/platform/postgres/page-token.js';
 import { webhookSecrets } from '../../src/service/webhook-secrets.js';
 import { sendRequest } from './send-request.js';
 import { type Client, startTestService, type TestService, template } from './test-service.js';
@@ -200,5 +203,35 @@ describe('webhooks', () => {
       application: `applications/${running.service.parts.ids.uuid()}`,
     };
     expect((await owner.post(WEBHOOKS, nobody)).status).toBe(400);
+    const { database, clock, ids, keyring } = running.service.parts;
+    const logger = pino({ level: 'silent' });
+    const claims = JSON.parse(Buffer.from(owner.token.split('.')[1]!, 'base64url').toString());
+    const principal: Principal = {
+      kind: 'application',
+      tenantId: String(claims.jit_tenant_id).slice('tenant/'.length),
+      issuer: claims.iss,
+      subject: owner.clientId,
+      displayName: '',
+      email: '',
+      roles: ['OWNER'],
+      claims: {},
+    };
+    const deps = {
+      ...{ database, clock, ids, logger, pageTokens: createPageTokens(keyring.pageTokenKey), allowPrivate: false },
+      secrets: webhookSecrets({ keyring, ids }),
+    };
+    for (const url of [
+      'https://127.0.0.1/',
+      'https://10.1.2.3/',
+      'https://[::1]/',
+      'https://localhost/',
+      'http://example.org/',
+    ])
+      await expect(
+        createWebhook(deps, principal, { ...strict, event_types: ['key.changed'], url }),
+        url,
+      ).rejects.toMatchObject({
+        code: 'bad_request',
+      });
   });
 });

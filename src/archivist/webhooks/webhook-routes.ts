@@ -42,12 +42,6 @@ function collectionRoutes(deps: WebhookDeps): Route[] {
       summary: 'Create a webhook; the response has its secret, for the only time',
       codes: [400, 401, 402, 403, 413, 429],
       body: createWebhookSchema,
-      example: {
-        display_name: 'Warehouse',
-        application: 'applications/00000000-0000-4000-8000-000000000000',
-        url: 'https://hooks.example/archivist',
-        event_types: ['event.confirmed', 'consent.changed'],
-      },
       response: webhookSchema,
       handle: async ({ principal, body }) => ({ body: await createWebhook(deps, principal, body) }),
     }),
