@@ -52,7 +52,8 @@ export function createWebhook(
   const act = { action: 'webhook.create', resource: 'webhooks' } as const;
   return administer(deps, principal, act, async (tx) => {
     const url = readUrl(body.url, deps.allowPrivate);
-    const applicationId = applicationIdOf(body.application);
+    const application = body.application ?? `applications/${principal.subject}`;
+    const applicationId = ownApplication(principal, body.application);
     if (!(await findApplication(tx, { tenantId, applicationId })))
       throw new ApiError('bad_request', 'application: there is no such application');
     if ((await countWebhooks(tx, tenantId)) >= MOST_WEBHOOKS)
@@ -73,9 +74,16 @@ export function createWebhook(
       createdAt: new Date(deps.clock.now()),
     };
     await insertWebhook(tx, webhook);
-    const details = { application: body.application, host: new URL(url).host, event_types: webhook.eventTypes };
+    const details = { application, host: new URL(url).host, event_types: webhook.eventTypes };
     return { result: webhookResponse(webhook, secret), resource: webhookIdentity(webhookId), details };
   });
+}
+
+/** The named application, or the caller. @throws {ApiError} bad_request for a person who names none */
+function ownApplication({ kind, subject }: Principal, named: string | undefined): string {
+  if (named !== undefined) return applicationIdOf(named);
+  if (kind === 'application') return subject;
+  throw new ApiError('bad_request', 'application: is missing');
 }
 
 /** The receiver's address. @throws {ApiError} bad_request */

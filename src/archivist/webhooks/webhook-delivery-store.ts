@@ -15,7 +15,7 @@ const SENDING = '2 minutes';
 const OF_ONE_WEBHOOK = 10;
 
 /** What is new about a delivery; everything else begins empty. */
-export type NewDelivery = Pick<
+type NewDelivery = Pick<
   WebhookDelivery,
   'tenantId' | 'deliveryId' | 'webhookId' | 'position' | 'eventType' | 'createdAt'
 >;

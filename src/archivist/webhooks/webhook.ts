@@ -3,7 +3,7 @@ import { plainText } from '../../platform/plain-text.js';
 import { timestampOf, timestampSchema } from '../../platform/timestamps.js';
 
 /** What a webhook can tell. */
-export const WEBHOOK_EVENT_TYPES = ['event.confirmed', 'consent.changed', 'key.changed'] as const;
+const WEBHOOK_EVENT_TYPES = ['event.confirmed', 'consent.changed', 'key.changed'] as const;
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
 
 /** The requests that tell an application what happens in its tenancy. */
@@ -41,7 +41,7 @@ const APPLICATION = /^applications\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}
 /** Body of `POST /archivist/iam/v1/webhooks`. */
 export const createWebhookSchema = z.object({
   display_name: plainText(128).min(1),
-  application: z.string().regex(APPLICATION, 'must be the identity of an application'),
+  application: z.string().regex(APPLICATION, 'must be the identity of an application').optional(),
   url: plainText(2048),
   event_types: z.array(z.enum(WEBHOOK_EVENT_TYPES)).min(1).max(16),
 });
