@@ -10,7 +10,7 @@ import { insertLeaves, type LeafRow } from './leaf-store.js';
 import type { LedgerContext } from './ledger-context.js';
 import type { LogState } from './log.js';
 import { LeaseLost } from './log-inconsistent.js';
-import { logSigner } from './log-keys.js';
+import { keyIdOf, logSigner } from './log-keys.js';
 import { enterSequencer, swapGrown } from './log-store.js';
 import { appendNodes, openPageOf } from './node-page-store.js';
 import type { SealMemory } from './seal-memory.js';
@@ -95,7 +95,10 @@ async function sealGrowth(
     lastIdtimestamp: row.idtimestamp,
   };
   await context.failpoints.reach('seal.before');
-  const signed = await signState(context, next, tree.peaks, frontier.peakReceipts, logSigner(context, log));
+  const signer = logSigner(context, log);
+  // The key may have been rotated since the frontier was read; a seal has signatures of its own key only.
+  const known = keyIdOf(signer) === frontier.keyId ? frontier.peakReceipts : new Map<bigint, Uint8Array>();
+  const signed = await signState(context, next, tree.peaks, known, signer);
   await selfCheck(context, next, tree, leaf.leaf(row.idtimestamp, row.timestampCommitted), signed);
   await context.failpoints.reach('seal.signed');
   return { tree, next, signed };

@@ -124,23 +124,35 @@ describe.each(engines())('a ledger round on %s', (engine) => {
     });
   });
 
-  it('keeps receipts as they were when the seal key is rotated, and signs the standing peaks anew for new ones', async () => {
-    const rig = opened.rig();
-    const log = await rig.newLog('MMR_SHA256', 4);
-    const remembered: Remembered = new Map();
-    const accepted = await rig.accept(log, 'asset_event', 5);
-    await rig.drain(log);
-    await auditLog(rig, log, accepted, remembered);
-    rig.keyring.rotate('seal');
-    accepted.push(...(await rig.accept(log, 'asset_event', 1)));
-    await rig.drain(log);
-    await auditLog(rig, log, accepted, remembered);
-    const [row] = await opened.asOwner(
-      'SELECT count(DISTINCT key_id)::int AS keys FROM archivist.peak_receipt WHERE log_id = $1 AND node_index = 6',
-      [log.logId],
-    );
-    expect(row).toEqual({ keys: 2 });
-  });
+  it.each([
+    ['between two rounds', undefined],
+    ['while a batch is signed', 'sign.before'],
+  ] as const)(
+    'keeps receipts as they were when the seal key is rotated %s, and signs the standing peaks anew for new ones',
+    async (_, moment) => {
+      const rig = opened.rig();
+      const log = await rig.newLog('MMR_SHA256', 4);
+      const remembered: Remembered = new Map();
+      const accepted = await rig.accept(log, 'asset_event', 5);
+      await rig.drain(log);
+      await auditLog(rig, log, accepted, remembered);
+      let rotated = false;
+      rig.onReach = (name) => {
+        if (rotated || (moment !== undefined && name !== moment)) return;
+        rotated = true;
+        rig.keyring.rotate('seal');
+      };
+      if (moment === undefined) rig.onReach('');
+      accepted.push(...(await rig.accept(log, 'asset_event', 1)));
+      await rig.drain(log);
+      await auditLog(rig, log, accepted, remembered);
+      const [row] = await opened.asOwner(
+        'SELECT count(DISTINCT key_id)::int AS keys FROM archivist.peak_receipt WHERE log_id = $1 AND node_index = 6',
+        [log.logId],
+      );
+      expect(row).toEqual({ keys: 2 });
+    },
+  );
 
   it('signs a peak once and uses the signature in every seal in which the peak stands', async () => {
     const rig = opened.rig();
