@@ -101,6 +101,6 @@ describe('the OpenAPI document', () => {
 
   it('lists every status that a route may answer', () => {
     const { responses } = document.paths['/a/v2/things/{thing_id}/parts']!['post']!;
-    expect(Object.keys(responses as object)).toEqual(['200', '400', '401', '413', '429']);
+    expect(Object.keys(responses as object)).toEqual(['200', '400', '401', '413', '429', '507']);
   });
 });
