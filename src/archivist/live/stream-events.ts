@@ -65,21 +65,32 @@ export function createEventStreams(deps: EventStreamDeps): OpenEventStream {
     return page;
   }
 
-  return async ({ principal, seconds, gone, identify, ...request }) => {
-    const name = `${principal.tenantId} ${principal.issuer} ${principal.subject}`;
+  /** Takes one of the principal's places before anything is awaited; returns a function that gives it back. */
+  function takePlace({ tenantId, issuer, subject }: Principal): () => void {
+    const name = `${tenantId} ${issuer} ${subject}`;
     const count = open.get(name) ?? 0;
     if (count >= MOST_STREAMS)
       throw retryLater('rate_limited', `At most ${MOST_STREAMS} streams can be open at once.`, RETRY_SECONDS);
-    const cursor = await firstCursor(deps, principal, request.cursor);
-    open.set(name, (open.get(name) ?? 0) + 1);
+    open.set(name, count + 1);
+    return () => {
+      const rest = open.get(name)! - 1;
+      if (rest > 0) open.set(name, rest);
+      else open.delete(name);
+    };
+  }
+
+  return async ({ principal, seconds, gone, identify, ...request }) => {
+    const giveBack = takePlace(principal);
+    const cursor = await firstCursor(deps, principal, request.cursor).catch((error: unknown) => {
+      giveBack();
+      throw error;
+    });
     const growth = deps.growth.follow(tenancyLog(principal.tenantId));
     const frames = framesOf(deps, { cursor, seconds, identify, growth, page: sharedPage });
     gone.addEventListener('abort', () => growth.end(), { once: true });
     return Readable.from(frames).once('close', () => {
       growth.end();
-      const rest = open.get(name)! - 1;
-      if (rest > 0) open.set(name, rest);
-      else open.delete(name);
+      giveBack();
     });
   };
 }
