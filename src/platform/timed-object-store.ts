@@ -35,8 +35,9 @@ export function timedObjectStore(
   return {
     ...store,
     get: (key) => timed(store.get(key)),
-    putNew: (key, bytes) => inTurn(key, () => store.putNew(key, bytes)),
-    put: (key, bytes) => inTurn(key, () => store.put(key, bytes)),
+    putNew: (key, bytes, staged) => inTurn(key, () => store.putNew(key, bytes, staged)),
+    put: (key, bytes, staged) => inTurn(key, () => store.put(key, bytes, staged)),
+    stage: (key, bytes) => timed(store.stage(key, bytes)),
     open: (key, range) => timed(store.open(key, range)),
     remove: (key) => inTurn(key, () => store.remove(key)),
   };

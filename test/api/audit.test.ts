@@ -160,10 +160,12 @@ describe('the audit of a database', () => {
   });
 
   it('finds a bit turned in any file of the object store that counts', async () => {
-    const files = readdirSync(objects, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-    // What a stop left unfinished is read by nobody.
-    const whole = files.filter(({ name }) => !name.startsWith(UNFINISHED));
-    const full = whole.filter(
+    const files = () =>
+      readdirSync(objects, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    // A seal that is being published has an unfinished file; none stays.
+    const unfinished = () => files().filter(({ name }) => name.startsWith(UNFINISHED));
+    await expect.poll(unfinished, { timeout: 30_000 }).toEqual([]);
+    const full = files().filter(
       ({ name, parentPath }) => parentPath.includes('seals/') || name === '0000000000000000.log',
     );
     expect(full.length).toBeGreaterThan(4);

@@ -5,16 +5,25 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { utf8 } from '../../src/core/bytes.js';
 import { fileObjectStore } from '../../src/platform/file-object-store.js';
 import type { ObjectStore } from '../../src/platform/object-store.js';
+import { timedObjectStore } from '../../src/platform/timed-object-store.js';
 
 let folder: string;
 let store: ObjectStore;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'objects-'));
-  store = fileObjectStore(join(folder, 'deep', 'objects'));
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-describe('the object store', () => {
+const outside: Parameters<typeof timedObjectStore>[1] = { record: (_, call) => call };
+
+describe.each([
+  ['in a folder', fileObjectStore],
+  ['in a folder, with time limits', (objects: string) => timedObjectStore(fileObjectStore(objects), outside)],
+])('the object store %s', (_, openStore) => {
+  beforeEach(() => {
+    store = openStore(join(folder, 'deep', 'objects'));
+  });
+
   it('creates an object once, and says whether what stands there is the same', async () => {
     expect(await store.putNew('seals/a/0001', utf8('one'))).toBe('created');
     expect(await store.putNew('seals/a/0001', utf8('one'))).toBe('same');
@@ -60,7 +69,7 @@ describe('the object store', () => {
     expect(await store.putNew('m/1', bytes, staged[0])).toBe('created');
     expect(await store.putNew('m/1', bytes, staged[1])).toBe('same');
     await store.put('m/1', bytes, staged[2]);
-    for (const each of staged) await store.discard(each);
+    await store.discard(staged[3]!);
     expect(await store.get('m/1')).toEqual(bytes);
     expect(await readdir(join(folder, 'deep', 'objects', 'm'))).toEqual(['1']);
   });
