@@ -1,0 +1,101 @@
+import { type Columns, type Table, type TypedColumn, typedColumns } from './columns.js';
+import type { Tx } from './database.js';
+import { jsonRows } from './json-rows.js';
+
+/**
+ * Inserts rows and returns how many were inserted. Rows of more than half a megabyte go in several statements, so that
+ * other requests are served in between.
+ * @param rest what follows the rows in the statement: ORDER BY, ON CONFLICT
+ */
+export async function insertRows<T extends Table, Row extends object>(
+  tx: Tx,
+  into: Columns<T, Row>,
+  rows: readonly Row[],
+  rest = '',
+): Promise<number> {
+  let inserted = 0;
+  const { text, valuesOf } = statementOf(into, rest);
+  for (const values of valuesOf(rows)) inserted += await tx.execute(text, values);
+  return inserted;
+}
+
+/** Inserts rows as above, and returns this member of those that were inserted. */
+export async function insertReturning<T extends Table, Row extends object, Member extends keyof Row & string>(
+  tx: Tx,
+  into: Columns<T, Row>,
+  rows: readonly Row[],
+  rest: string,
+  member: Member,
+): Promise<Row[Member][]> {
+  const returned: Row[Member][] = [];
+  const { text, valuesOf } = statementOf(into, `${rest} RETURNING ${into.of[member]} AS "${member}"`);
+  for (const values of valuesOf(rows)) for (const row of await tx.query<Row>(text, values)) returned.push(row[member]);
+  return returned;
+}
+
+/** How a statement begins that inserts what a query gives, in the order of the row's members. */
+export function insertInto<T extends Table, Row>({ table, of }: Columns<T, Row>): string {
+  return `INSERT INTO archivist.${table} (${Object.values<string>(of).join(', ')})`;
+}
+
+interface Statement<Row> {
+  readonly text: string;
+  valuesOf(rows: readonly Row[]): Iterable<readonly unknown[]>;
+}
+
+/** Making a text takes as long as sending it. */
+const statements = new WeakMap<object, Map<string, Statement<never>>>();
+
+function statementOf<T extends Table, Row extends object>(into: Columns<T, Row>, rest: string): Statement<Row> {
+  const made = statements.get(into) ?? new Map<string, Statement<never>>();
+  statements.set(into, made);
+  const statement = (made.get(rest) as Statement<Row> | undefined) ?? makeStatement(into, rest);
+  made.set(rest, statement);
+  return statement;
+}
+
+/**
+ * Values go in one array for each column, which the database reads in half the time of a JSON document. Only structures
+ * go in a document: in measurements, it cost the sender a third of their arrays.
+ */
+function makeStatement<T extends Table, Row extends object>(into: Columns<T, Row>, rest: string): Statement<Row> {
+  const all = typedColumns(into);
+  const structures = all.filter(({ type }) => type === 'jsonb' || type === 'text[]');
+  const others = all.filter((each) => !structures.includes(each));
+  const sources = others.map(({ type }, place) => `unnest($${place + 1}::${type}[])`);
+  const list = structures.map(({ column, type }) => `${column} ${type}`).join(', ');
+  if (list !== '') sources.push(`jsonb_to_recordset($${others.length + 1}::jsonb) AS (${list})`);
+  const names = [...others, ...structures].map(({ column }) => column).join(', ');
+  const source = `ROWS FROM (${sources.join(', ')}) AS n(${names})`;
+  const jsonOf = (row: Row) =>
+    JSON.stringify(Object.fromEntries(structures.map((each) => [each.column, row[each.member]])));
+  const arraysOf = (rows: readonly Row[]) => others.map((each) => arrayOf(each, rows));
+  return {
+    text: `INSERT INTO archivist.${into.table} (${names}) SELECT * FROM ${source} ${rest}`,
+    *valuesOf(rows) {
+      if (list !== '') for (const { json, rows: some } of jsonRows(rows, jsonOf)) yield [...arraysOf(some), json];
+      else if (rows.length > 0) yield arraysOf(rows);
+    },
+  };
+}
+
+/** A column's values as the database reads them; the driver would quote and escape every id and number. */
+function arrayOf<Row>({ member, type }: TypedColumn<Row>, rows: readonly Row[]): unknown {
+  if (type === 'bytea') return rows.map((row) => row[member]);
+  const elementOf = ELEMENTS[type] ?? String;
+  let text = '{';
+  for (const row of rows) {
+    const value = row[member];
+    if (text.length > 1) text += ',';
+    text += value === null || value === undefined ? 'NULL' : elementOf(value);
+  }
+  return `${text}}`;
+}
+
+const SPECIAL = /["\\]/g;
+
+/** How a value is written in an array, where that is not its text. */
+const ELEMENTS: Readonly<Record<string, (value: unknown) => string>> = {
+  text: (value) => `"${String(value).replace(SPECIAL, '\\$&')}"`,
+  timestamptz: (value) => (value as Date).toISOString(),
+};
