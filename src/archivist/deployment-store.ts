@@ -1,41 +1,28 @@
+import { selected, table } from '../platform/postgres/columns.js';
 import type { Tx } from '../platform/postgres/database.js';
+import { insertRows } from '../platform/postgres/insert-rows.js';
 import type { Deployment } from './deployment.js';
+
+const DEPLOYMENT = table('deployment').columns<Deployment & { readonly createdAt: Date }>({
+  deploymentTenancy: 'deployment_tenancy',
+  publicTenancy: 'public_tenancy',
+  publicStatementLog: 'public_statement_log',
+  privateStatementLog: 'private_statement_log',
+  keysLog: 'keys_log',
+  createdAt: 'created_at',
+});
+const FIXED = ['deploymentTenancy', 'publicTenancy', 'publicStatementLog', 'privateStatementLog', 'keysLog'] as const;
 
 /** The deployment of this database, or undefined before its bootstrap. */
 export async function findDeployment(tx: Tx): Promise<Deployment | undefined> {
-  const [row] = await tx.query<{
-    deployment_tenancy: string;
-    public_tenancy: string;
-    public_statement_log: string;
-    private_statement_log: string;
-    keys_log: string;
-  }>(
-    'SELECT deployment_tenancy, public_tenancy, public_statement_log, private_statement_log, keys_log FROM archivist.deployment',
+  const [deployment] = await tx.query<Deployment>(
+    `SELECT ${selected(DEPLOYMENT, 'd', FIXED)} FROM archivist.deployment d`,
   );
-  if (!row) return undefined;
-  return {
-    deploymentTenancy: row.deployment_tenancy,
-    publicTenancy: row.public_tenancy,
-    publicStatementLog: row.public_statement_log,
-    privateStatementLog: row.private_statement_log,
-    keysLog: row.keys_log,
-  };
+  return deployment;
 }
 
 export async function insertDeployment(tx: Tx, deployment: Deployment, createdAt: Date): Promise<void> {
-  await tx.execute(
-    `INSERT INTO archivist.deployment
-       (deployment_tenancy, public_tenancy, public_statement_log, private_statement_log, keys_log, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6)`,
-    [
-      deployment.deploymentTenancy,
-      deployment.publicTenancy,
-      deployment.publicStatementLog,
-      deployment.privateStatementLog,
-      deployment.keysLog,
-      createdAt,
-    ],
-  );
+  await insertRows(tx, DEPLOYMENT, [{ ...deployment, createdAt }]);
 }
 
 /** An arbitrary number that every process uses at start. */

@@ -1,4 +1,6 @@
+import { selected, table } from '../platform/postgres/columns.js';
 import type { Tx } from '../platform/postgres/database.js';
+import { insertInto } from '../platform/postgres/insert-rows.js';
 import type { EntryKind, WaitingEntry } from './leaf-source.js';
 import type { LogRef } from './log.js';
 
@@ -13,16 +15,12 @@ export function intakeRow(log: LogRef, entryId: string, entryKind: EntryKind, en
   return { tenantId: log.tenantId, logId: log.logId, entryId, entryKind, entryTenantId };
 }
 
-interface WaitingRow {
-  entry_id: string;
-  entry_kind: EntryKind;
-  entry_tenant_id: string;
-}
-
-const waitingEntry = (row: WaitingRow): WaitingEntry => ({
-  entryId: row.entry_id,
-  entryKind: row.entry_kind,
-  entryTenantId: row.entry_tenant_id,
+const INTAKE = table('intake').columns<IntakeRow>({
+  tenantId: 'tenant_id',
+  logId: 'log_id',
+  entryId: 'entry_id',
+  entryKind: 'entry_kind',
+  entryTenantId: 'entry_tenant_id',
 });
 
 /**
@@ -39,7 +37,7 @@ export async function insertIntake(tx: Tx, rows: readonly IntakeRow[]): Promise<
     group.entryIds.push(entryId);
   }
   await tx.execute(
-    `INSERT INTO archivist.intake (tenant_id, log_id, entry_id, entry_kind, entry_tenant_id)
+    `${insertInto(INTAKE)}
      SELECT "tenantId", "logId", entry_id, "entryKind", "entryTenantId"
        FROM jsonb_to_recordset($1::jsonb)
               AS n("tenantId" uuid, "logId" uuid, "entryKind" text, "entryTenantId" uuid, "entryIds" uuid[]),
@@ -57,12 +55,11 @@ export const FIRST_ENTRY = '00000000-0000-0000-0000-000000000000';
  * wait; `after` skips those that this process has removed and the database still keeps for older transactions.
  */
 export async function waitingEntries(tx: Tx, log: LogRef, after: string, limit: number): Promise<WaitingEntry[]> {
-  const rows = await tx.query<WaitingRow>(
-    `SELECT entry_id, entry_kind, entry_tenant_id FROM archivist.intake
-      WHERE tenant_id = $1 AND log_id = $2 AND entry_id > $3 ORDER BY entry_id LIMIT $4`,
+  return tx.query<WaitingEntry>(
+    `SELECT ${selected(INTAKE, 'i', ['entryId', 'entryKind', 'entryTenantId'])} FROM archivist.intake i
+      WHERE i.tenant_id = $1 AND i.log_id = $2 AND i.entry_id > $3 ORDER BY i.entry_id LIMIT $4`,
     [log.tenantId, log.logId, after, limit],
   );
-  return rows.map(waitingEntry);
 }
 
 /** How many entries wait for all logs; stops counting at `most`. */

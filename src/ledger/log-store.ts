@@ -1,48 +1,55 @@
 import { uint64FromBytes, uint64ToBytes } from '../core/bytes.js';
+import { generationName } from '../core/fork/log-generation.js';
+import { selected, table } from '../platform/postgres/columns.js';
 import type { Tx } from '../platform/postgres/database.js';
-import type { LogRef, LogState, LogStructure } from './log.js';
+import { insertRows } from '../platform/postgres/insert-rows.js';
+import { affectExactly } from './exact-rows-store.js';
+import type { ForkedAt, LogRef, LogState, LogStructure } from './log.js';
 import { LeaseLost } from './log-inconsistent.js';
 
 /** A working sequencer renews its lease with every step; after this long without a renewal, another one takes over. */
 const LEASE_SECONDS = 10;
 
 /** A row of the table of logs. */
-export interface LogRow {
-  tenant_id: string;
-  log_id: string;
-  structure: LogStructure;
-  name: string;
-  massif_height: number;
-  size: bigint;
-  leaves: bigint;
-  last_idtimestamp: Uint8Array;
-  lease_epoch: bigint;
-  seal_number: bigint;
-  sealed_size: bigint;
-  published_number: bigint;
-  published_size: bigint;
-  halted: string | null;
+export interface LogRow extends Omit<LogState, 'forks' | 'lastIdtimestamp'> {
+  readonly lastIdtimestamp: Uint8Array;
+  readonly forks: readonly { generation: number; seal_number: string; leaves: string; entry_id: string }[];
 }
 
 /** The columns of a `LogRow`. */
-export const COLUMNS =
-  'tenant_id, log_id, structure, name, massif_height, size, leaves, last_idtimestamp, lease_epoch, seal_number, sealed_size, published_number, published_size, halted';
+export const COLUMNS = selected(
+  table('log').columns<LogRow>({
+    tenantId: 'tenant_id',
+    logId: 'log_id',
+    structure: 'structure',
+    name: 'name',
+    massifHeight: 'massif_height',
+    size: 'size',
+    leaves: 'leaves',
+    lastIdtimestamp: 'last_idtimestamp',
+    leaseEpoch: 'lease_epoch',
+    sealNumber: 'seal_number',
+    sealedSize: 'sealed_size',
+    publishedNumber: 'published_number',
+    publishedSize: 'published_size',
+    halted: 'halted',
+    forks: 'forks',
+  }),
+  'log',
+);
+
+const forkedAt = ({ generation, seal_number, leaves, entry_id }: LogRow['forks'][number]): ForkedAt => ({
+  generation,
+  sealNumber: BigInt(seal_number),
+  leaves: BigInt(leaves),
+  entryId: entry_id,
+});
 
 export const logState = (row: LogRow): LogState => ({
-  tenantId: row.tenant_id,
-  logId: row.log_id,
-  structure: row.structure,
-  name: row.name,
-  massifHeight: Number(row.massif_height),
-  size: row.size,
-  leaves: row.leaves,
-  lastIdtimestamp: uint64FromBytes(row.last_idtimestamp),
-  leaseEpoch: row.lease_epoch,
-  sealNumber: row.seal_number,
-  sealedSize: row.sealed_size,
-  publishedNumber: row.published_number,
-  publishedSize: row.published_size,
-  halted: row.halted,
+  ...row,
+  name: generationName({ base: row.name, generation: row.forks.at(-1)?.generation ?? 0 }),
+  forks: row.forks.map(forkedAt),
+  lastIdtimestamp: uint64FromBytes(row.lastIdtimestamp),
 });
 
 interface NewLog extends LogRef {
@@ -52,13 +59,18 @@ interface NewLog extends LogRef {
   readonly createdAt: Date;
 }
 
+const NEW_LOG = table('log').columns<NewLog>({
+  tenantId: 'tenant_id',
+  logId: 'log_id',
+  structure: 'structure',
+  name: 'name',
+  massifHeight: 'massif_height',
+  createdAt: 'created_at',
+});
+
 /** Creates an empty log; an existing log stays unchanged. */
 export async function createLog(tx: Tx, log: NewLog): Promise<void> {
-  await tx.execute(
-    `INSERT INTO archivist.log (tenant_id, log_id, structure, name, massif_height, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
-    [log.tenantId, log.logId, log.structure, log.name, log.massifHeight, log.createdAt],
-  );
+  await insertRows(tx, NEW_LOG, [log], 'ON CONFLICT DO NOTHING');
 }
 
 export async function findLog(tx: Tx, log: LogRef): Promise<LogState | undefined> {
@@ -135,8 +147,9 @@ function requireOneRow(touched: number): void {
 }
 
 /**
- * Moves the log from `old` to its next size and seal, only if it is exactly at `old`, sealed and published, under the
- * same lease.
+ * Moves the log from `old` to its next size and seal, only if it is exactly at `old`, sealed and published, and no other
+ * sequencer has taken its lease since. If `next` has a new epoch, the holder takes the lease with it, unless another
+ * holder's lease is valid.
  * @throws {LeaseLost}; the caller's transaction then stores nothing
  */
 export async function swapGrown(

@@ -1,6 +1,9 @@
 import { concatBytes } from '../core/bytes.js';
 import type { NodeAt } from '../core/mmr/node-at.js';
+import { selected, table } from '../platform/postgres/columns.js';
 import type { Tx } from '../platform/postgres/database.js';
+import { insertRows } from '../platform/postgres/insert-rows.js';
+import { affectExactly } from './exact-rows-store.js';
 import type { LogRef } from './log.js';
 import { LogInconsistent } from './log-inconsistent.js';
 
@@ -12,6 +15,13 @@ interface PageRow {
   page: bigint;
   nodes: Uint8Array;
 }
+
+const PAGE = table('node_page').columns<PageRow & LogRef>({
+  tenantId: 'tenant_id',
+  logId: 'log_id',
+  page: 'page',
+  nodes: 'nodes',
+});
 
 const pageOf = (index: bigint): bigint => index / NODES_A_PAGE;
 
@@ -57,7 +67,8 @@ export async function readNodeList(
 export async function readNodeRange(tx: Tx, log: LogRef, from: bigint, to: bigint): Promise<Uint8Array[]> {
   if (from >= to) return [];
   const rows = await tx.query<PageRow>(
-    `SELECT page, nodes FROM archivist.node_page WHERE tenant_id = $1 AND log_id = $2 AND page BETWEEN $3 AND $4`,
+    `SELECT ${selected(PAGE, 'p', ['page', 'nodes'])} FROM archivist.node_page p
+      WHERE p.tenant_id = $1 AND p.log_id = $2 AND p.page BETWEEN $3 AND $4`,
     [log.tenantId, log.logId, pageOf(from), pageOf(to - 1n)],
   );
   const pages = new Map(rows.map(({ page, nodes }) => [page, nodes]));
@@ -101,12 +112,11 @@ export async function appendNodes(
   await Promise.all([rewritten, insertPages(tx, log, pages)]);
 }
 
-async function insertPages(tx: Tx, log: LogRef, pages: readonly PageRow[]): Promise<void> {
-  if (pages.length === 0) return;
-  await tx.execute(
-    `INSERT INTO archivist.node_page (tenant_id, log_id, page, nodes)
-     SELECT $1::uuid, $2::uuid, new.* FROM unnest($3::bigint[], $4::bytea[]) AS new`,
-    [log.tenantId, log.logId, pages.map(({ page }) => page), pages.map((page) => page.nodes)],
+async function insertPages(tx: Tx, { tenantId, logId }: LogRef, pages: readonly PageRow[]): Promise<void> {
+  await insertRows(
+    tx,
+    PAGE,
+    pages.map((page) => ({ ...page, tenantId, logId })),
   );
 }
 

@@ -1,5 +1,7 @@
 import { toHex } from '../core/bytes.js';
+import { selected, table } from '../platform/postgres/columns.js';
 import type { Tx } from '../platform/postgres/database.js';
+import { insertReturning, insertRows } from '../platform/postgres/insert-rows.js';
 
 /** A statement that another party signed and that the logs accepted. */
 export interface Registration {
@@ -19,21 +21,18 @@ export interface Registration {
   readonly registeredAt: Date;
 }
 
-interface RegistrationRow {
-  tenant_id: string;
-  statement_hash: Uint8Array;
-  event_id: string;
-  asset_id: string;
-  submitted: Uint8Array;
-  creator_issuer: string;
-  creator_subject: string;
-  policy_digest: Uint8Array;
-  key_resolution: Record<string, string>;
-  registered_at: Date;
-}
-
-const COLUMNS = `r.tenant_id, r.statement_hash, r.event_id, r.asset_id, r.submitted, r.creator_issuer, r.creator_subject,
-  r.policy_digest, r.key_resolution, r.registered_at`;
+const REGISTRATION = table('registration').columns<Registration>({
+  tenantId: 'tenant_id',
+  statementHash: 'statement_hash',
+  eventId: 'event_id',
+  assetId: 'asset_id',
+  submitted: 'submitted',
+  creatorIssuer: 'creator_issuer',
+  creatorSubject: 'creator_subject',
+  policyDigest: 'policy_digest',
+  keyResolution: 'key_resolution',
+  registeredAt: 'registered_at',
+});
 
 /** Which entry a statement is. */
 export interface RegisteredEntry {
@@ -52,27 +51,8 @@ export async function takeRegistrations(
   registrations: readonly Registration[],
 ): Promise<(RegisteredEntry | undefined)[]> {
   if (registrations.length === 0) return [];
-  const taken = await tx.query<{ event_id: string }>(
-    `INSERT INTO archivist.registration (tenant_id, statement_hash, event_id, asset_id, submitted, creator_issuer,
-       creator_subject, policy_digest, key_resolution, registered_at)
-     SELECT t, h, e, a, s, ci, cs, p, k::jsonb, at
-       FROM unnest($1::uuid[], $2::bytea[], $3::uuid[], $4::uuid[], $5::bytea[], $6::text[], $7::text[], $8::bytea[],
-                   $9::text[], $10::timestamptz[]) AS n(t, h, e, a, s, ci, cs, p, k, at) ORDER BY t, h
-     ON CONFLICT DO NOTHING RETURNING event_id`,
-    [
-      registrations.map((each) => each.tenantId),
-      registrations.map((each) => each.statementHash),
-      registrations.map((each) => each.eventId),
-      registrations.map((each) => each.assetId),
-      registrations.map((each) => each.submitted),
-      registrations.map((each) => each.creatorIssuer),
-      registrations.map((each) => each.creatorSubject),
-      registrations.map((each) => each.policyDigest),
-      registrations.map((each) => JSON.stringify(each.keyResolution)),
-      registrations.map((each) => each.registeredAt),
-    ],
-  );
-  const fresh = new Set(taken.map((row) => row.event_id));
+  const order = 'ORDER BY tenant_id, statement_hash ON CONFLICT DO NOTHING';
+  const fresh = new Set(await insertReturning(tx, REGISTRATION, registrations, order, 'eventId'));
   const repeated = registrations.filter((each) => !fresh.has(each.eventId));
   const earlier = await earlierEntries(tx, repeated);
   return registrations.map((each) => (fresh.has(each.eventId) ? undefined : earlier.get(keyOf(each))));
@@ -83,18 +63,13 @@ const keyOf = (each: { tenantId: string; statementHash: Uint8Array }) =>
 
 async function earlierEntries(tx: Tx, wanted: readonly Registration[]): Promise<Map<string, RegisteredEntry>> {
   if (wanted.length === 0) return new Map();
-  const rows = await tx.query<Pick<RegistrationRow, 'tenant_id' | 'statement_hash' | 'event_id' | 'asset_id'>>(
-    `SELECT r.tenant_id, r.statement_hash, r.event_id, r.asset_id
+  const rows = await tx.query<Registration>(
+    `SELECT ${selected(REGISTRATION, 'r', ['tenantId', 'statementHash', 'eventId', 'assetId'])}
        FROM unnest($1::uuid[], $2::bytea[]) AS n(tenant_id, statement_hash)
        JOIN archivist.registration r USING (tenant_id, statement_hash)`,
     [wanted.map((each) => each.tenantId), wanted.map((each) => each.statementHash)],
   );
-  return new Map(
-    rows.map((row) => [
-      keyOf({ tenantId: row.tenant_id, statementHash: row.statement_hash }),
-      { assetId: row.asset_id, eventId: row.event_id, repeated: true },
-    ]),
-  );
+  return new Map(rows.map((row) => [keyOf(row), { assetId: row.assetId, eventId: row.eventId, repeated: true }]));
 }
 
 /** Removes registrations that this transaction has claimed. */
@@ -112,24 +87,11 @@ export async function findRegistration(
   tx: Tx,
   address: { readonly tenantId: string; readonly eventId: string },
 ): Promise<Registration | undefined> {
-  const [row] = await tx.query<RegistrationRow>(
-    `SELECT ${COLUMNS} FROM archivist.registration r WHERE r.tenant_id = $1 AND r.event_id = $2`,
+  const [registration] = await tx.query<Registration>(
+    `SELECT ${selected(REGISTRATION, 'r')} FROM archivist.registration r WHERE r.tenant_id = $1 AND r.event_id = $2`,
     [address.tenantId, address.eventId],
   );
-  return (
-    row && {
-      tenantId: row.tenant_id,
-      statementHash: row.statement_hash,
-      eventId: row.event_id,
-      assetId: row.asset_id,
-      submitted: row.submitted,
-      creatorIssuer: row.creator_issuer,
-      creatorSubject: row.creator_subject,
-      policyDigest: row.policy_digest,
-      keyResolution: row.key_resolution,
-      registeredAt: row.registered_at,
-    }
-  );
+  return registration;
 }
 
 /** A policy under which a statement was registered. */
@@ -140,15 +102,16 @@ export interface PolicyRow {
   readonly text: string;
 }
 
+const POLICY = table('registration_policy').columns<PolicyRow>({
+  tenantId: 'tenant_id',
+  digest: 'digest',
+  text: 'policy',
+});
+
 /** Stores policies; an existing one stays unchanged. */
 export async function keepPolicies(tx: Tx, policies: readonly PolicyRow[]): Promise<void> {
-  if (policies.length === 0) return;
-  await tx.execute(
-    `INSERT INTO archivist.registration_policy (tenant_id, digest, policy)
-     SELECT DISTINCT * FROM unnest($1::uuid[], $2::bytea[], $3::text[]) AS n(t, d, p) ORDER BY t, d
-     ON CONFLICT DO NOTHING`,
-    [policies.map((each) => each.tenantId), policies.map((each) => each.digest), policies.map((each) => each.text)],
-  );
+  const order = 'ORDER BY tenant_id, digest ON CONFLICT DO NOTHING';
+  await insertRows(tx, POLICY, policies, order);
 }
 
 export async function findPolicy(tx: Tx, tenantId: string, digest: Uint8Array): Promise<string | undefined> {

@@ -1,4 +1,6 @@
+import { selected, table } from '../platform/postgres/columns.js';
 import type { Tx } from '../platform/postgres/database.js';
+import { insertRows } from '../platform/postgres/insert-rows.js';
 import type { LogRef, LogState } from './log.js';
 
 /** A signed state of a log. History is kept: each receipt comes from the first published seal that covers its entry. */
@@ -14,51 +16,45 @@ export interface SealRow {
   readonly signed: Uint8Array;
 }
 
-interface StoredSeal {
-  seal_number: bigint;
-  size: bigint;
-  leaves: bigint;
-  key_id: string;
-  sealed_at_ms: bigint;
-  root: Uint8Array;
-  signed: Uint8Array;
+const SEAL = table('seal').columns<SealRow & LogRef>({
+  tenantId: 'tenant_id',
+  logId: 'log_id',
+  sealNumber: 'seal_number',
+  size: 'size',
+  leaves: 'leaves',
+  keyId: 'key_id',
+  sealedAtMs: 'sealed_at_ms',
+  root: 'root',
+  signed: 'signed',
+});
+const OF_SEAL = ['sealNumber', 'size', 'leaves', 'keyId', 'sealedAtMs', 'root', 'signed'] as const;
+const COLUMNS = selected(SEAL, 's', OF_SEAL);
+
+/** The signature over a peak of a log. */
+interface PeakReceipt extends LogRef {
+  readonly keyId: string;
+  readonly nodeIndex: bigint;
+  readonly receipt: Uint8Array;
 }
 
-const COLUMNS = 'seal_number, size, leaves, key_id, sealed_at_ms, root, signed';
-
-const sealRow = (row: StoredSeal): SealRow => ({
-  sealNumber: row.seal_number,
-  size: row.size,
-  leaves: row.leaves,
-  keyId: row.key_id,
-  sealedAtMs: row.sealed_at_ms,
-  root: row.root,
-  signed: row.signed,
+const PEAK_RECEIPT = table('peak_receipt').columns<PeakReceipt>({
+  tenantId: 'tenant_id',
+  logId: 'log_id',
+  keyId: 'key_id',
+  nodeIndex: 'node_index',
+  receipt: 'receipt',
 });
 
-export async function insertSeal(tx: Tx, log: LogRef, seal: SealRow): Promise<void> {
-  await tx.execute(
-    `INSERT INTO archivist.seal (tenant_id, log_id, ${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [
-      log.tenantId,
-      log.logId,
-      seal.sealNumber,
-      seal.size,
-      seal.leaves,
-      seal.keyId,
-      seal.sealedAtMs,
-      seal.root,
-      seal.signed,
-    ],
-  );
+export async function insertSeal(tx: Tx, { tenantId, logId }: LogRef, seal: SealRow): Promise<void> {
+  await insertRows(tx, SEAL, [{ ...seal, tenantId, logId }]);
 }
 
 export async function findSeal(tx: Tx, log: LogRef, sealNumber: bigint): Promise<SealRow | undefined> {
-  const [row] = await tx.query<StoredSeal>(
-    `SELECT ${COLUMNS} FROM archivist.seal WHERE tenant_id = $1 AND log_id = $2 AND seal_number = $3`,
+  const [row] = await tx.query<SealRow>(
+    `SELECT ${COLUMNS} FROM archivist.seal s WHERE tenant_id = $1 AND log_id = $2 AND seal_number = $3`,
     [log.tenantId, log.logId, sealNumber],
   );
-  return row && sealRow(row);
+  return row;
 }
 
 /** A log and one of its seals; undefined if the log has none with this number. */
@@ -69,12 +65,12 @@ export interface LogSeal {
 
 /** The last published seal of each of these logs. */
 export async function publishedSeals(tx: Tx, logs: readonly LogState[]): Promise<LogSeal[]> {
-  const rows = await tx.query<StoredSeal & { log_id: string }>(
-    `SELECT log_id, ${COLUMNS} FROM archivist.seal
+  const rows = await tx.query<SealRow & LogRef>(
+    `SELECT ${selected(SEAL, 's')} FROM archivist.seal s
       WHERE (tenant_id, log_id, seal_number) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]))`,
     [logs.map((log) => log.tenantId), logs.map((log) => log.logId), logs.map((log) => log.publishedNumber)],
   );
-  const byLog = new Map(rows.map((row) => [row.log_id, sealRow(row)]));
+  const byLog = new Map(rows.map((row) => [row.logId, row]));
   return logs.map((log) => ({ log, seal: byLog.get(log.logId) }));
 }
 
@@ -84,11 +80,11 @@ export async function signedRoots(
   log: LogRef,
   sealNumbers: readonly bigint[],
 ): Promise<Map<bigint, Uint8Array>> {
-  const rows = await tx.query<Pick<StoredSeal, 'seal_number' | 'signed'>>(
-    `SELECT seal_number, signed FROM archivist.seal WHERE tenant_id = $1 AND log_id = $2 AND seal_number = ANY ($3::bigint[])`,
+  const rows = await tx.query<SealRow>(
+    `SELECT ${selected(SEAL, 's', ['sealNumber', 'signed'])} FROM archivist.seal s WHERE tenant_id = $1 AND log_id = $2 AND seal_number = ANY ($3::bigint[])`,
     [log.tenantId, log.logId, sealNumbers],
   );
-  return new Map(rows.map((row) => [row.seal_number, row.signed]));
+  return new Map(rows.map((row) => [row.sealNumber, row.signed]));
 }
 
 /** The newest seal over more than `moreLeaves` and at most `mostLeaves` leaves. */
@@ -98,13 +94,13 @@ export async function newestSealWithin(
   moreLeaves: bigint,
   mostLeaves: bigint,
 ): Promise<SealRow | undefined> {
-  const [row] = await tx.query<StoredSeal>(
-    `SELECT ${COLUMNS} FROM archivist.seal
+  const [row] = await tx.query<SealRow>(
+    `SELECT ${COLUMNS} FROM archivist.seal s
       WHERE tenant_id = $1 AND log_id = $2 AND leaves > $3 AND leaves <= $4
       ORDER BY leaves DESC LIMIT 1`,
     [log.tenantId, log.logId, moreLeaves, mostLeaves],
   );
-  return row && sealRow(row);
+  return row;
 }
 
 /** The signatures over these peaks made with one key, by node index. */
@@ -114,25 +110,21 @@ export async function peakReceipts(
   keyId: string,
   nodeIndices: readonly bigint[],
 ): Promise<Map<bigint, Uint8Array>> {
-  const rows = await tx.query<{ node_index: bigint; receipt: Uint8Array }>(
-    `SELECT node_index, receipt FROM archivist.peak_receipt
+  const rows = await tx.query<PeakReceipt>(
+    `SELECT ${selected(PEAK_RECEIPT, 'p', ['nodeIndex', 'receipt'])} FROM archivist.peak_receipt p
       WHERE tenant_id = $1 AND log_id = $2 AND key_id = $3 AND node_index = ANY ($4::bigint[])`,
     [log.tenantId, log.logId, keyId, nodeIndices],
   );
-  return new Map(rows.map((row) => [row.node_index, row.receipt]));
+  return new Map(rows.map((row) => [row.nodeIndex, row.receipt]));
 }
 
 /** Stores signatures over peaks that had no signature by this key. */
 export async function insertPeakReceipts(
   tx: Tx,
-  log: LogRef,
+  { tenantId, logId }: LogRef,
   keyId: string,
   receipts: ReadonlyMap<bigint, Uint8Array>,
 ): Promise<void> {
-  if (receipts.size === 0) return;
-  await tx.execute(
-    `INSERT INTO archivist.peak_receipt (tenant_id, log_id, key_id, node_index, receipt)
-     SELECT $1::uuid, $2::uuid, $3::text, new.* FROM unnest($4::bigint[], $5::bytea[]) AS new`,
-    [log.tenantId, log.logId, keyId, [...receipts.keys()], [...receipts.values()]],
-  );
+  const rows = [...receipts].map(([nodeIndex, receipt]) => ({ tenantId, logId, keyId, nodeIndex, receipt }));
+  await insertRows(tx, PEAK_RECEIPT, rows);
 }

@@ -1,4 +1,8 @@
+import { selected, table } from '../platform/postgres/columns.js';
 import type { Tx } from '../platform/postgres/database.js';
+import { insertRows } from '../platform/postgres/insert-rows.js';
+
+const UNIQUE_VIOLATION = '23505';
 
 /** A statement of an event: the tagged COSE_Sign1 that the log commits to. */
 export interface StoredStatement {
@@ -7,22 +11,28 @@ export interface StoredStatement {
   readonly entry: Uint8Array;
 }
 
-/**
- * Stores statements that do not exist yet; existing bytes win, because the log may have committed to them. Resolves
- * with the number of stored ones.
- */
-export async function insertStatements(tx: Tx, statements: readonly StoredStatement[]): Promise<number> {
-  if (statements.length === 0) return 0;
-  return tx.execute(
-    `INSERT INTO archivist.statement (tenant_id, event_id, entry)
-     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bytea[])
-     ON CONFLICT DO NOTHING`,
-    [
-      statements.map((statement) => statement.tenantId),
-      statements.map((statement) => statement.eventId),
-      statements.map((statement) => statement.entry),
-    ],
-  );
+const STATEMENT = table('statement').columns<StoredStatement>({
+  tenantId: 'tenant_id',
+  eventId: 'event_id',
+  entry: 'entry',
+});
+
+/** Stores statements that do not exist yet; existing bytes win, because the log may have committed to them. */
+export async function insertStatements(tx: Tx, statements: readonly StoredStatement[]): Promise<void> {
+  await insertRows(tx, STATEMENT, statements, 'ON CONFLICT DO NOTHING');
+}
+
+/** Stores statements, none of which may exist yet. @throws the refusal if one does */
+export async function insertNewStatements(
+  tx: Tx,
+  statements: readonly StoredStatement[],
+  refusal: () => Error,
+): Promise<void> {
+  try {
+    await insertRows(tx, STATEMENT, statements);
+  } catch (error) {
+    throw (error as { code?: unknown }).code === UNIQUE_VIOLATION ? refusal() : error;
+  }
 }
 
 /** The stored statements of these events. */
@@ -31,13 +41,12 @@ export async function statementEntries(
   events: readonly { readonly tenantId: string; readonly eventId: string }[],
 ): Promise<StoredStatement[]> {
   if (events.length === 0) return [];
-  const rows = await tx.query<{ tenant_id: string; event_id: string; entry: Uint8Array }>(
-    `SELECT s.tenant_id, s.event_id, s.entry
+  return tx.query<StoredStatement>(
+    `SELECT ${selected(STATEMENT, 's')}
        FROM unnest($1::uuid[], $2::uuid[]) AS wanted (tenant_id, event_id)
        JOIN archivist.statement s ON s.tenant_id = wanted.tenant_id AND s.event_id = wanted.event_id`,
     [events.map((event) => event.tenantId), events.map((event) => event.eventId)],
   );
-  return rows.map((row) => ({ tenantId: row.tenant_id, eventId: row.event_id, entry: row.entry }));
 }
 
 /** The signed statement of one event, as the log commits to it; undefined until it is signed. */

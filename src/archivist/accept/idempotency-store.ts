@@ -1,4 +1,6 @@
+import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { insertRows } from '../../platform/postgres/insert-rows.js';
 import type { IdempotencyClaim } from './idempotency.js';
 
 /** What an earlier request with the same key created. */
@@ -6,6 +8,19 @@ export interface EarlierResult {
   readonly bodyHash: Uint8Array;
   readonly resource: string;
 }
+
+interface StoredClaim extends IdempotencyClaim {
+  readonly resource: string;
+  readonly createdAt: Date;
+}
+
+const CLAIM = table('idempotency').columns<StoredClaim>({
+  tenantId: 'tenant_id',
+  scope: 'scope',
+  bodyHash: 'body_hash',
+  resource: 'resource',
+  createdAt: 'created_at',
+});
 
 /**
  * Takes each claim for its resource. A claim that is already taken resolves with what its holder created; a claim of a
@@ -17,21 +32,11 @@ export async function takeClaims(
   claims: readonly (IdempotencyClaim & { resource: string })[],
   now: Date,
 ): Promise<(EarlierResult | undefined)[]> {
-  if (claims.length === 0) return [];
-  const tenants = claims.map((claim) => claim.tenantId);
-  const scopes = claims.map((claim) => Buffer.from(claim.scope).toString('hex'));
-  const taken = await tx.execute(
-    `INSERT INTO archivist.idempotency (tenant_id, scope, body_hash, resource, created_at)
-     SELECT t, decode(s, 'hex'), decode(b, 'hex'), r, $5
-       FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) AS n(t, s, b, r) ORDER BY t, s
-     ON CONFLICT DO NOTHING`,
-    [
-      tenants,
-      scopes,
-      claims.map((claim) => Buffer.from(claim.bodyHash).toString('hex')),
-      claims.map((claim) => claim.resource),
-      now,
-    ],
+  const taken = await insertRows(
+    tx,
+    CLAIM,
+    claims.map((claim) => ({ ...claim, createdAt: now })),
+    'ORDER BY tenant_id, scope ON CONFLICT DO NOTHING',
   );
   if (taken === claims.length) return claims.map(() => undefined);
   const held = await findClaims(tx, claims);
@@ -45,15 +50,15 @@ export async function findClaims(
   claims: readonly Pick<IdempotencyClaim, 'tenantId' | 'scope'>[],
 ): Promise<(EarlierResult | undefined)[]> {
   const scopes = claims.map((claim) => Buffer.from(claim.scope).toString('hex'));
-  const rows = await tx.query<{ scope: Uint8Array; body_hash: Uint8Array; resource: string }>(
-    `SELECT i.scope, i.body_hash, i.resource FROM unnest($1::uuid[], $2::text[]) AS n(tenant_id, s)
+  const rows = await tx.query<EarlierResult & Pick<StoredClaim, 'scope'>>(
+    `SELECT ${selected(CLAIM, 'i', ['scope', 'bodyHash', 'resource'])} FROM unnest($1::uuid[], $2::text[]) AS n(tenant_id, s)
        JOIN archivist.idempotency i ON i.tenant_id = n.tenant_id AND i.scope = decode(n.s, 'hex')`,
     [claims.map((claim) => claim.tenantId), scopes],
   );
   const held = new Map(rows.map((row) => [Buffer.from(row.scope).toString('hex'), row]));
   return scopes.map((scope) => {
     const row = held.get(scope);
-    return row && { bodyHash: row.body_hash, resource: row.resource };
+    return row && { bodyHash: row.bodyHash, resource: row.resource };
   });
 }
 

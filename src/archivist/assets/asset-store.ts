@@ -1,73 +1,55 @@
-import { type Condition, renderWhere } from '../../platform/listing/condition.js';
+import type { Condition } from '../../platform/listing/condition.js';
 import type { ListOrder } from '../../platform/listing/list-order.js';
-import { countByTerms, narrowByTerms, pageOfFirstRows } from '../../platform/listing/term-search-store.js';
+import { PORTION_BYTES, type Portion, readPortion } from '../../platform/listing/portion-store.js';
+import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import type { Asset, ProofMechanism } from './asset.js';
+import { insertRows } from '../../platform/postgres/insert-rows.js';
+import { jsonRows } from '../../platform/postgres/json-rows.js';
+import { countRows, listByTerms } from '../listing/term-list-store.js';
+import type { Asset } from './asset.js';
 
-interface AssetRow {
-  tenant_id: string;
-  asset_id: string;
-  origin_tenant_id: string;
-  new_asset_event_id: string;
-  attributes: Record<string, unknown>;
-  behaviours: string[];
-  proof_mechanism: ProofMechanism;
-  public: boolean;
-  tracked: boolean;
-  owner: string;
-  creator_issuer: string;
-  creator_subject: string;
-  created_at: Date;
-}
+const ASSET = table('asset').columns<Asset>({
+  tenantId: 'tenant_id',
+  assetId: 'asset_id',
+  originTenantId: 'origin_tenant_id',
+  newAssetEventId: 'new_asset_event_id',
+  attributes: 'attributes',
+  behaviours: 'behaviours',
+  proofMechanism: 'proof_mechanism',
+  public: 'public',
+  tracked: 'tracked',
+  owner: 'owner',
+  creatorIssuer: 'creator_issuer',
+  creatorSubject: 'creator_subject',
+  createdAt: 'created_at',
+});
+const COLUMNS = selected(ASSET, 'a');
 
-const COLUMNS = `a.tenant_id, a.asset_id, a.origin_tenant_id, a.new_asset_event_id, a.attributes, a.behaviours,
-  a.proof_mechanism, a.public, a.tracked, a.owner, a.creator_issuer, a.creator_subject, a.created_at`;
+/** Columns that can be long. */
+const LARGE = ['attributes'] as const;
 
 const TERMS = {
   table: 'archivist.asset',
   alias: 'a',
   idColumn: 'a.asset_id',
+  idMember: 'assetId',
   find: 'archivist.find_assets',
   count: 'archivist.count_assets',
 } as const;
 
-/** Inserts new assets in one statement. */
+/** Inserts new assets. */
 export async function insertAssets(tx: Tx, assets: readonly Asset[]): Promise<void> {
-  if (assets.length === 0) return;
-  await tx.execute(
-    `INSERT INTO archivist.asset (tenant_id, asset_id, origin_tenant_id, new_asset_event_id, attributes, behaviours,
-       proof_mechanism, public, tracked, owner, creator_issuer, creator_subject, created_at)
-     SELECT t, a, o, e, attributes::jsonb, ARRAY(SELECT jsonb_array_elements_text(behaviours::jsonb)), p, pub, true, owner,
-            issuer, subject, created
-       FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::boolean[],
-                   $9::text[], $10::text[], $11::text[], $12::timestamptz[])
-         AS n(t, a, o, e, attributes, behaviours, p, pub, owner, issuer, subject, created)`,
-    [
-      assets.map((asset) => asset.tenantId),
-      assets.map((asset) => asset.assetId),
-      assets.map((asset) => asset.originTenantId),
-      assets.map((asset) => asset.newAssetEventId),
-      assets.map((asset) => JSON.stringify(asset.attributes)),
-      assets.map((asset) => JSON.stringify(asset.behaviours)),
-      assets.map((asset) => asset.proofMechanism),
-      assets.map((asset) => asset.public),
-      assets.map((asset) => asset.owner),
-      assets.map((asset) => asset.creatorIssuer),
-      assets.map((asset) => asset.creatorSubject),
-      assets.map((asset) => asset.createdAt),
-    ],
-  );
+  await insertRows(tx, ASSET, assets);
 }
 
 /** The listed assets that exist and that the transaction may read, in no particular order. */
 export async function findAssets(tx: Tx, wanted: readonly { tenantId: string; assetId: string }[]): Promise<Asset[]> {
   if (wanted.length === 0) return [];
-  const rows = await tx.query<AssetRow>(
+  return tx.query<Asset>(
     `SELECT ${COLUMNS} FROM unnest($1::uuid[], $2::uuid[]) AS wanted(tenant_id, asset_id)
        JOIN archivist.asset a USING (tenant_id, asset_id)`,
     [wanted.map((asset) => asset.tenantId), wanted.map((asset) => asset.assetId)],
   );
-  return rows.map(assetOf);
 }
 
 /** Lists assets; `conditions` refer to the asset as `a`. */
@@ -88,16 +70,8 @@ export async function listAssets(
 }
 
 /** Counts the assets that meet the conditions, up to `limit` if one is given. */
-export async function countAssets(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
-  const counted = await countByTerms(tx, TERMS, conditions, limit);
-  if (counted !== undefined) return counted;
-  const where = renderWhere(await narrowByTerms(tx, TERMS, conditions));
-  const [row] = await tx.query<{ total: bigint }>(
-    `SELECT count(*) AS total FROM
-       (SELECT 1 FROM archivist.asset a WHERE ${where.sql} ${limit === undefined ? '' : `LIMIT ${limit}`}) AS counted`,
-    where.values,
-  );
-  return Number(row?.total ?? 0);
+export function countAssets(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
+  return countRows(tx, TERMS, conditions, limit);
 }
 
 /** What an event changes on its asset's row. */
@@ -113,32 +87,26 @@ export interface AssetChange {
  * changes.
  */
 export async function changeAssets(tx: Tx, changes: readonly AssetChange[]): Promise<void> {
-  if (changes.length === 0) return;
-  await tx.execute(
-    `UPDATE archivist.asset a SET attributes = a.attributes || c.attributes::jsonb, tracked = coalesce(c.tracked, a.tracked)
-       FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::boolean[]) AS c(tenant_id, asset_id, attributes, tracked)
-      WHERE a.tenant_id = c.tenant_id AND a.asset_id = c.asset_id`,
-    [
-      changes.map((change) => change.tenantId),
-      changes.map((change) => change.assetId),
-      changes.map((change) => JSON.stringify(change.attributes)),
-      changes.map((change) => change.tracked ?? null),
-    ],
-  );
+  for (const { json } of jsonRows(changes))
+    await tx.execute(
+      `UPDATE archivist.asset a SET attributes = a.attributes || c.attributes, tracked = coalesce(c.tracked, a.tracked)
+         FROM jsonb_to_recordset($1::jsonb) AS c("tenantId" uuid, "assetId" uuid, attributes jsonb, tracked boolean)
+        WHERE a.tenant_id = c."tenantId" AND a.asset_id = c."assetId"`,
+      [json],
+    );
 }
 
-/** Attributes and tracking after the events accepted until then, by `<asset> <milliseconds>`. */
-export async function assetsAt(
-  tx: Tx,
-  wanted: readonly { readonly tenantId: string; readonly assetId: string; readonly until: Date }[],
-): Promise<ReadonlyMap<string, { attributes: Record<string, unknown>; tracked: boolean }>> {
-  if (wanted.length === 0) return new Map();
-  const rows = await tx.query<{ attributes: Record<string, unknown>; tracked: boolean }>(
-    `SELECT archivist.attributes_at(t, a, u) AS attributes, archivist.tracked_at(t, a, u) AS tracked
-       FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) WITH ORDINALITY AS w(t, a, u, place) ORDER BY place`,
-    [wanted.map((each) => each.tenantId), wanted.map((each) => each.assetId), wanted.map((each) => each.until)],
-  );
-  return new Map(rows.map((row, place) => [`${wanted[place]!.assetId} ${wanted[place]!.until.getTime()}`, row]));
+/** A past moment of an asset. */
+interface AssetMoment {
+  readonly tenantId: string;
+  readonly assetId: string;
+  readonly until: Date;
+}
+
+/** Attributes and tracking of an asset after the events accepted until a moment. */
+export interface PastState {
+  readonly attributes: Record<string, unknown>;
+  readonly tracked: boolean;
 }
 
 function assetOf(row: AssetRow): Asset {
@@ -161,10 +129,10 @@ function assetOf(row: AssetRow): Asset {
 
 /** Returns those of these assets whose proof mechanism is SIMPLE_HASH. */
 export async function simpleHashAssets(tx: Tx, tenantId: string, assetIds: readonly string[]): Promise<Set<string>> {
-  const rows = await tx.query<{ asset_id: string }>(
-    `SELECT asset_id FROM archivist.asset
-      WHERE tenant_id = $1 AND asset_id = ANY ($2::uuid[]) AND proof_mechanism = 'SIMPLE_HASH'`,
+  const rows = await tx.query<Asset>(
+    `SELECT ${selected(ASSET, 'a', ['assetId'])} FROM archivist.asset a
+      WHERE a.tenant_id = $1 AND a.asset_id = ANY ($2::uuid[]) AND a.proof_mechanism = 'SIMPLE_HASH'`,
     [tenantId, assetIds],
   );
-  return new Set(rows.map((row) => row.asset_id));
+  return new Set(rows.map((row) => row.assetId));
 }

@@ -2,6 +2,7 @@ import { boundValues } from '../../filter/bound-values.js';
 import type { EndedGrant } from '../../iam/access/past-grant.js';
 import { condition, renderWhere } from '../../platform/listing/condition.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { insertInto } from '../../platform/postgres/insert-rows.js';
 import { policyReachSql } from './asset-visibility-store.js';
 
 /**

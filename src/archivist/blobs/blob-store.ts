@@ -1,44 +1,32 @@
+import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { insertRows } from '../../platform/postgres/insert-rows.js';
 import type { Blob, ScannedStatus } from './blob.js';
 
-interface BlobRow {
-  tenant_id: string;
-  blob_id: string;
-  creator_issuer: string;
-  creator_subject: string;
-  mime_type: string;
-  size: bigint;
-  sha256: Uint8Array;
-  accepted_at: Date;
-  scanned_status: ScannedStatus;
-  scanned_at: Date | null;
-  scanned_bad_reason: string;
-}
+type BlobRow = Omit<Blob, 'size' | 'scannedAt'> & { readonly size: bigint; readonly scannedAt: Date | null };
 
-const COLUMNS = `b.tenant_id, b.blob_id, b.creator_issuer, b.creator_subject, b.mime_type, b.size, b.sha256, b.accepted_at,
-  b.scanned_status, b.scanned_at, b.scanned_bad_reason`;
+const BLOB = table('blob').columns<BlobRow>({
+  tenantId: 'tenant_id',
+  blobId: 'blob_id',
+  creatorIssuer: 'creator_issuer',
+  creatorSubject: 'creator_subject',
+  mimeType: 'mime_type',
+  size: 'size',
+  sha256: 'sha256',
+  acceptedAt: 'accepted_at',
+  scannedStatus: 'scanned_status',
+  scannedAt: 'scanned_at',
+  scannedBadReason: 'scanned_bad_reason',
+});
+const COLUMNS = selected(BLOB, 'b');
 
 export interface BlobAddress {
   readonly tenantId: string;
   readonly blobId: string;
 }
 
-/** Inserts a blob that has not been scanned yet. */
 export async function insertBlob(tx: Tx, blob: Blob): Promise<void> {
-  await tx.execute(
-    `INSERT INTO archivist.blob (tenant_id, blob_id, creator_issuer, creator_subject, mime_type, size, sha256, accepted_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    [
-      blob.tenantId,
-      blob.blobId,
-      blob.creatorIssuer,
-      blob.creatorSubject,
-      blob.mimeType,
-      blob.size,
-      blob.sha256,
-      blob.acceptedAt,
-    ],
-  );
+  await insertRows(tx, BLOB, [{ ...blob, size: BigInt(blob.size), scannedAt: blob.scannedAt ?? null }]);
 }
 
 /** The listed blobs that exist and that the transaction may read, in no particular order. */
@@ -77,17 +65,5 @@ export async function setScanned(
 }
 
 function blobOf(row: BlobRow): Blob {
-  return {
-    tenantId: row.tenant_id,
-    blobId: row.blob_id,
-    creatorIssuer: row.creator_issuer,
-    creatorSubject: row.creator_subject,
-    mimeType: row.mime_type,
-    size: Number(row.size),
-    sha256: row.sha256,
-    acceptedAt: row.accepted_at,
-    scannedStatus: row.scanned_status,
-    scannedAt: row.scanned_at ?? undefined,
-    scannedBadReason: row.scanned_bad_reason,
-  };
+  return { ...row, size: Number(row.size), scannedAt: row.scannedAt ?? undefined };
 }

@@ -1,13 +1,17 @@
+import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { insertRows } from '../../platform/postgres/insert-rows.js';
 import type { BlobAddress } from './blob-store.js';
+
+const UPLOAD = table('blob_upload').columns<BlobAddress & { readonly begunAt: Date }>({
+  tenantId: 'tenant_id',
+  blobId: 'blob_id',
+  begunAt: 'begun_at',
+});
 
 /** Records that bytes of a blob may be stored from now on. */
 export async function beginUpload(tx: Tx, { tenantId, blobId }: BlobAddress, now: Date): Promise<void> {
-  await tx.execute('INSERT INTO archivist.blob_upload (tenant_id, blob_id, begun_at) VALUES ($1, $2, $3)', [
-    tenantId,
-    blobId,
-    now,
-  ]);
+  await insertRows(tx, UPLOAD, [{ tenantId, blobId, begunAt: now }]);
 }
 
 /**
@@ -26,11 +30,10 @@ export async function endUpload(tx: Tx, { tenantId, blobId }: BlobAddress): Prom
  * Locks, until the transaction ends, at most `limit` uploads of any tenancy that began before a time and that nobody
  * else has locked.
  */
-export async function lockUploads(tx: Tx, before: Date, limit: number): Promise<BlobAddress[]> {
-  const rows = await tx.query<{ tenant_id: string; blob_id: string }>(
-    `SELECT tenant_id, blob_id FROM archivist.blob_upload WHERE begun_at < $1 ORDER BY begun_at LIMIT $2
-        FOR UPDATE SKIP LOCKED`,
+export function lockUploads(tx: Tx, before: Date, limit: number): Promise<BlobAddress[]> {
+  return tx.query<BlobAddress>(
+    `SELECT ${selected(UPLOAD, 'u', ['tenantId', 'blobId'])} FROM archivist.blob_upload u
+      WHERE u.begun_at < $1 ORDER BY u.begun_at LIMIT $2 FOR UPDATE SKIP LOCKED`,
     [before, limit],
   );
-  return rows.map((row) => ({ tenantId: row.tenant_id, blobId: row.blob_id }));
 }

@@ -1,4 +1,6 @@
+import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { insertRows } from '../../platform/postgres/insert-rows.js';
 import type { Anchor } from './anchor.js';
 
 /** An accepted event of a SIMPLE_HASH asset, as far as its anchor needs it. */
@@ -15,6 +17,25 @@ interface ClosedWindow {
   readonly end: Date;
 }
 
+const WINDOW = table('anchor_window').columns<{ readonly tenantId: string }>({ tenantId: 'tenant_id' });
+
+const EVENT = table('simple_hash_event').columns<SimpleHashEvent>({
+  tenantId: 'tenant_id',
+  eventId: 'event_id',
+  acceptedAt: 'accepted_at',
+});
+
+const ANCHOR = table('anchor').columns<Anchor>({
+  tenantId: 'tenant_id',
+  number: 'anchor_number',
+  start: 'start_time',
+  end: 'end_time',
+  hashSchemaVersion: 'hash_schema_version',
+  hash: 'anchor_hash',
+  eventCount: 'event_count',
+});
+const COLUMNS = selected(ANCHOR, 'a');
+
 /**
  * Keeps the windows of these tenancies open until the transaction ends. Resolves with the latest end of a closed
  * window; no event may be dated earlier.
@@ -22,10 +43,11 @@ interface ClosedWindow {
 export async function holdWindowsOpen(tx: Tx, tenantIds: readonly string[]): Promise<Date> {
   const held = await heldWindows(tx, tenantIds);
   if (held.length === tenantIds.length) return latest(held);
-  await tx.execute(
-    `INSERT INTO archivist.anchor_window (tenant_id) SELECT * FROM unnest($1::uuid[]) AS tenant(id) ORDER BY id
-     ON CONFLICT DO NOTHING`,
-    [tenantIds],
+  await insertRows(
+    tx,
+    WINDOW,
+    tenantIds.map((tenantId) => ({ tenantId })),
+    'ORDER BY tenant_id ON CONFLICT DO NOTHING',
   );
   return latest(await heldWindows(tx, tenantIds));
 }
@@ -44,16 +66,7 @@ function latest(times: readonly Date[]): Date {
 
 /** Inserts the events that wait for an anchor, in the transaction that accepts them. */
 export async function insertSimpleHashEvents(tx: Tx, events: readonly SimpleHashEvent[]): Promise<void> {
-  if (events.length === 0) return;
-  await tx.execute(
-    `INSERT INTO archivist.simple_hash_event (tenant_id, event_id, accepted_at)
-     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[])`,
-    [
-      events.map((event) => event.tenantId),
-      events.map((event) => event.eventId),
-      events.map((event) => event.acceptedAt),
-    ],
-  );
+  await insertRows(tx, EVENT, events);
 }
 
 /** The tenancies with events that wait for their anchor. */
@@ -138,50 +151,21 @@ export async function insertAnchor(
     [window.tenantId, row.anchors, window.end],
   );
   if (BigInt(covered) !== hashed.eventCount) throw new Error('the anchor covers other events than were hashed');
-  await tx.execute(
-    `INSERT INTO archivist.anchor (tenant_id, anchor_number, start_time, end_time, hash_schema_version, anchor_hash, event_count)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-    [window.tenantId, row.anchors, window.start, window.end, hashed.hashSchemaVersion, hashed.hash, hashed.eventCount],
-  );
+  await insertRows(tx, ANCHOR, [{ ...window, ...hashed, number: row.anchors }]);
   return row.anchors;
 }
 
-interface AnchorRow {
-  tenant_id: string;
-  anchor_number: bigint;
-  start_time: Date;
-  end_time: Date;
-  hash_schema_version: number;
-  anchor_hash: Uint8Array;
-  event_count: bigint;
-}
-
-const COLUMNS =
-  'a.tenant_id, a.anchor_number, a.start_time, a.end_time, a.hash_schema_version, a.anchor_hash, a.event_count';
-
-function anchorOf(row: AnchorRow): Anchor {
-  return {
-    tenantId: row.tenant_id,
-    number: row.anchor_number,
-    start: row.start_time,
-    end: row.end_time,
-    hashSchemaVersion: Number(row.hash_schema_version),
-    hash: row.anchor_hash,
-    eventCount: row.event_count,
-  };
-}
-
 export async function findAnchor(tx: Tx, tenantId: string, number: bigint): Promise<Anchor | undefined> {
-  const [row] = await tx.query<AnchorRow>(
+  const [row] = await tx.query<Anchor>(
     `SELECT ${COLUMNS} FROM archivist.anchor a WHERE a.tenant_id = $1 AND a.anchor_number = $2`,
     [tenantId, number],
   );
-  return row && anchorOf(row);
+  return row;
 }
 
 /** Anchors that have no transaction yet, oldest first within a tenancy. */
 export async function anchorsWithoutTransaction(tx: Tx, limit: number): Promise<Anchor[]> {
-  const rows = await tx.query<AnchorRow>(
+  return tx.query<Anchor>(
     `SELECT ${COLUMNS} FROM archivist.anchor_window w JOIN LATERAL
        (SELECT * FROM archivist.anchor n WHERE n.tenant_id = w.tenant_id AND n.anchor_number >
           coalesce((SELECT max(t.number) FROM archivist.chain_transaction t
@@ -189,5 +173,4 @@ export async function anchorsWithoutTransaction(tx: Tx, limit: number): Promise<
         ORDER BY n.anchor_number LIMIT ${limit}) a ON true
       ORDER BY a.tenant_id, a.anchor_number LIMIT ${limit}`,
   );
-  return rows.map(anchorOf);
 }

@@ -1,4 +1,6 @@
+import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { insertRows } from '../../platform/postgres/insert-rows.js';
 import type { Block } from './block.js';
 import type { PlacedTransaction } from './transaction.js';
 
@@ -11,31 +13,40 @@ export interface TransactionSubject {
   readonly number: bigint;
 }
 
-interface BlockRow {
-  block_number: bigint;
-  block_hash: Uint8Array;
-  header: Uint8Array;
-  next_nonce: bigint;
-}
-
 /** The newest block, which the next one extends. */
 export interface Head extends Block {
   /** The nonce of the next transaction: one counter for the whole chain, whichever key signs. */
   readonly nextNonce: bigint;
 }
 
-const BLOCK = 'block_number, block_hash, header, next_nonce';
+const HEAD = table('chain_block').columns<Head & { readonly chain: string }>({
+  chain: 'tenant_id',
+  number: 'block_number',
+  hash: 'block_hash',
+  header: 'header',
+  nextNonce: 'next_nonce',
+});
+const BLOCK = selected(HEAD, 'b', ['number', 'hash', 'header', 'nextNonce']);
 
-function headOf(row: BlockRow): Head {
-  return { number: row.block_number, hash: row.block_hash, header: row.header, nextNonce: row.next_nonce };
-}
+type StoredTransaction = TransactionSubject & Omit<PlacedTransaction, 'blockHash'>;
+
+const TRANSACTION = table('chain_transaction').columns<StoredTransaction>({
+  tenantId: 'tenant_id',
+  kind: 'kind',
+  number: 'number',
+  hash: 'transaction_hash',
+  blockNumber: 'block_number',
+  transactionIndex: 'transaction_index',
+  sender: 'sender',
+  signed: 'signed',
+});
 
 export async function findHead(tx: Tx, chain: string): Promise<Head | undefined> {
-  const [row] = await tx.query<BlockRow>(
-    `SELECT ${BLOCK} FROM archivist.chain_block WHERE tenant_id = $1 ORDER BY block_number DESC LIMIT 1`,
+  const [row] = await tx.query<Head>(
+    `SELECT ${BLOCK} FROM archivist.chain_block b WHERE tenant_id = $1 ORDER BY block_number DESC LIMIT 1`,
     [chain],
   );
-  return row && headOf(row);
+  return row;
 }
 
 export async function findBlockByNumber(tx: Tx, chain: string, number: bigint): Promise<Block | undefined> {
@@ -43,45 +54,24 @@ export async function findBlockByNumber(tx: Tx, chain: string, number: bigint): 
     `SELECT ${BLOCK} FROM archivist.chain_block WHERE tenant_id = $1 AND block_number = $2`,
     [chain, number],
   );
-  return row && headOf(row);
+  return row;
 }
 
 export async function findBlockByHash(tx: Tx, chain: string, hash: Uint8Array): Promise<Block | undefined> {
-  const [row] = await tx.query<BlockRow>(
-    `SELECT ${BLOCK} FROM archivist.chain_block WHERE tenant_id = $1 AND block_hash = $2`,
+  const [row] = await tx.query<Head>(
+    `SELECT ${BLOCK} FROM archivist.chain_block b WHERE tenant_id = $1 AND block_hash = $2`,
     [chain, hash],
   );
-  return row && headOf(row);
+  return row;
 }
 
 /** Appends a block to the chain; false when its number is taken. */
 export async function insertBlock(tx: Tx, chain: string, head: Head): Promise<boolean> {
-  const inserted = await tx.execute(
-    `INSERT INTO archivist.chain_block (tenant_id, ${BLOCK}) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
-    [chain, head.number, head.hash, head.header, head.nextNonce],
-  );
-  return inserted === 1;
+  return (await insertRows(tx, HEAD, [{ ...head, chain }], 'ON CONFLICT DO NOTHING')) === 1;
 }
 
-export async function insertTransactions(
-  tx: Tx,
-  transactions: readonly (TransactionSubject & Omit<PlacedTransaction, 'blockHash'>)[],
-): Promise<void> {
-  await tx.execute(
-    `INSERT INTO archivist.chain_transaction
-       (tenant_id, kind, number, transaction_hash, block_number, transaction_index, sender, signed)
-     SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::bytea[], $5::bigint[], $6::integer[], $7::text[], $8::bytea[])`,
-    [
-      transactions.map((each) => each.tenantId),
-      transactions.map((each) => each.kind),
-      transactions.map((each) => each.number),
-      transactions.map((each) => each.hash),
-      transactions.map((each) => each.blockNumber),
-      transactions.map((each) => each.transactionIndex),
-      transactions.map((each) => each.sender),
-      transactions.map((each) => each.signed),
-    ],
-  );
+export async function insertTransactions(tx: Tx, transactions: readonly StoredTransaction[]): Promise<void> {
+  await insertRows(tx, TRANSACTION, transactions);
 }
 
 /** The transaction of an anchor or a seal, in its block. */
@@ -90,30 +80,15 @@ export async function findTransaction(
   chain: string,
   { tenantId, kind, number }: TransactionSubject,
 ): Promise<PlacedTransaction | undefined> {
-  const [row] = await tx.query<{
-    transaction_hash: Uint8Array;
-    signed: Uint8Array;
-    sender: string;
-    block_number: bigint;
-    block_hash: Uint8Array;
-    transaction_index: number;
-  }>(
-    `SELECT t.transaction_hash, t.signed, t.sender, t.block_number, b.block_hash, t.transaction_index
+  const [transaction] = await tx.query<PlacedTransaction>(
+    `SELECT ${selected(TRANSACTION, 't', ['hash', 'signed', 'sender', 'blockNumber', 'transactionIndex'])},
+            b.block_hash AS "blockHash"
        FROM archivist.chain_transaction t
        JOIN archivist.chain_block b ON b.tenant_id = $1 AND b.block_number = t.block_number
       WHERE t.tenant_id = $2 AND t.kind = $3 AND t.number = $4`,
     [chain, tenantId, kind, number],
   );
-  return (
-    row && {
-      hash: row.transaction_hash,
-      signed: row.signed,
-      sender: row.sender,
-      blockNumber: row.block_number,
-      blockHash: row.block_hash,
-      transactionIndex: row.transaction_index,
-    }
-  );
+  return transaction;
 }
 
 /** A published seal of a tenancy log. */
@@ -152,6 +127,8 @@ export interface EventTransaction extends EventSubject {
   readonly transactionIndex: number;
 }
 
+const PLACED = ['kind', 'number', 'hash', 'blockNumber', 'transactionIndex'] as const;
+
 /**
  * Returns the chain transactions of these events of one tenancy, by event id: for an event of a SIMPLE_HASH asset, that
  * of its anchor; for any other event, that of the first published seal that covers it.
@@ -163,15 +140,8 @@ export async function transactionsOfEvents(
   events: readonly { readonly eventId: string; readonly seal: bigint | undefined }[],
 ): Promise<Map<string, EventTransaction>> {
   if (events.length === 0) return new Map();
-  const rows = await tx.query<{
-    event_id: string;
-    kind: TransactionKind;
-    number: bigint;
-    transaction_hash: Uint8Array;
-    block_number: bigint;
-    transaction_index: number;
-  }>(
-    `SELECT wanted.event_id, t.kind, t.number, t.transaction_hash, t.block_number, t.transaction_index
+  const rows = await tx.query<EventTransaction & { readonly eventId: string }>(
+    `SELECT wanted.event_id AS "eventId", ${selected(TRANSACTION, 't', PLACED)}
        FROM unnest($2::uuid[], $3::bigint[]) AS wanted(event_id, seal_number)
        LEFT JOIN archivist.simple_hash_event h ON h.tenant_id = $1 AND h.event_id = wanted.event_id
        JOIN archivist.chain_transaction t ON t.tenant_id = $1
@@ -179,16 +149,5 @@ export async function transactionsOfEvents(
          AND t.number = CASE WHEN h.event_id IS NULL THEN wanted.seal_number ELSE h.anchor_number END`,
     [tenantId, events.map((event) => event.eventId), events.map((event) => event.seal ?? null)],
   );
-  return new Map(
-    rows.map((row) => [
-      row.event_id,
-      {
-        kind: row.kind,
-        number: row.number,
-        hash: row.transaction_hash,
-        blockNumber: row.block_number,
-        transactionIndex: row.transaction_index,
-      },
-    ]),
-  );
+  return new Map(rows.map(({ eventId, ...transaction }) => [eventId, transaction]));
 }

@@ -1,53 +1,45 @@
-import { type Condition, renderWhere } from '../../platform/listing/condition.js';
+import type { Condition } from '../../platform/listing/condition.js';
 import type { ListOrder } from '../../platform/listing/list-order.js';
-import { countByTerms, narrowByTerms, pageOfFirstRows } from '../../platform/listing/term-search-store.js';
+import { type Portion, readPortion } from '../../platform/listing/portion-store.js';
+import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import type { PrincipalRecord } from '../principal-record.js';
+import { insertRows } from '../../platform/postgres/insert-rows.js';
+import { countRows, listByTerms } from '../listing/term-list-store.js';
 import type { AssetEvent } from './asset-event.js';
 
-interface AssetEventRow {
-  tenant_id: string;
-  event_id: string;
-  asset_id: string;
-  origin_tenant_id: string;
-  operation: string;
-  behaviour: string;
-  event_attributes: Record<string, unknown>;
-  asset_attributes: Record<string, unknown>;
-  principal_declared: PrincipalRecord;
-  principal_accepted: PrincipalRecord;
-  timestamp_declared: string;
-  timestamp_accepted: string;
-  accepted_at: Date;
-  from_address: string;
-}
+const EVENT = table('asset_event').columns<Omit<AssetEvent, 'redacted'>>({
+  tenantId: 'tenant_id',
+  eventId: 'event_id',
+  assetId: 'asset_id',
+  originTenantId: 'origin_tenant_id',
+  operation: 'operation',
+  behaviour: 'behaviour',
+  eventAttributes: 'event_attributes',
+  assetAttributes: 'asset_attributes',
+  principalDeclared: 'principal_declared',
+  principalAccepted: 'principal_accepted',
+  timestampDeclared: 'timestamp_declared',
+  timestampAccepted: 'timestamp_accepted',
+  acceptedAt: 'accepted_at',
+  fromAddress: 'from_address',
+});
+const COLUMNS = selected(EVENT, 'e');
 
-const COLUMNS = `e.tenant_id, e.event_id, e.asset_id, e.origin_tenant_id, e.operation, e.behaviour, e.event_attributes,
-  e.asset_attributes, e.principal_declared, e.principal_accepted, e.timestamp_declared, e.timestamp_accepted,
-  e.accepted_at, e.from_address`;
+/** Columns that can be long. */
+const LARGE = ['eventAttributes', 'assetAttributes', 'principalDeclared', 'principalAccepted'] as const;
 
 const TERMS = {
   table: 'archivist.asset_event',
   alias: 'e',
   idColumn: 'e.event_id',
+  idMember: 'eventId',
   find: 'archivist.find_asset_events',
   count: 'archivist.count_asset_events',
 } as const;
 
-/** Inserts accepted events in one statement. */
+/** Inserts accepted events. */
 export async function insertAssetEvents(tx: Tx, events: readonly AssetEvent[]): Promise<void> {
-  if (events.length === 0) return;
-  // One JSON document: in measurements, one array for each column cost the sender three times as much.
-  await tx.execute(
-    `INSERT INTO archivist.asset_event (tenant_id, event_id, asset_id, origin_tenant_id, operation, behaviour,
-       event_attributes, asset_attributes, principal_declared, principal_accepted, timestamp_declared, timestamp_accepted,
-       accepted_at, from_address)
-     SELECT n.* FROM jsonb_to_recordset($1::jsonb) AS n("tenantId" uuid, "eventId" uuid, "assetId" uuid,
-       "originTenantId" uuid, operation text, behaviour text, "eventAttributes" jsonb, "assetAttributes" jsonb,
-       "principalDeclared" jsonb, "principalAccepted" jsonb, "timestampDeclared" text, "timestampAccepted" text,
-       "acceptedAt" timestamptz, "fromAddress" text)`,
-    [JSON.stringify(events)],
-  );
+  await insertRows(tx, EVENT, events);
 }
 
 /** The listed events that exist and that the transaction may read, in no particular order. */
@@ -56,7 +48,7 @@ export async function findAssetEvents(
   wanted: readonly { tenantId: string; eventId: string }[],
 ): Promise<AssetEvent[]> {
   if (wanted.length === 0) return [];
-  const rows = await tx.query<AssetEventRow>(
+  return tx.query<AssetEvent>(
     `SELECT ${COLUMNS} FROM unnest($1::uuid[], $2::uuid[]) AS wanted(tenant_id, event_id)
        JOIN archivist.asset_event e USING (tenant_id, event_id)`,
     [wanted.map((event) => event.tenantId), wanted.map((event) => event.eventId)],
@@ -70,7 +62,7 @@ export async function findEventAttributes(
   wanted: readonly { tenantId: string; eventId: string }[],
 ): Promise<{ eventId: string; originTenantId: string; eventAttributes: Record<string, unknown> }[]> {
   return tx.query(
-    `SELECT event_id AS "eventId", origin_tenant_id AS "originTenantId", event_attributes AS "eventAttributes"
+    `SELECT ${selected(EVENT, 'e', ['eventId', 'originTenantId', 'eventAttributes'])}
        FROM unnest($1::uuid[], $2::uuid[]) AS wanted(tenant_id, event_id)
        JOIN archivist.asset_event e USING (tenant_id, event_id)`,
     [wanted.map((event) => event.tenantId), wanted.map((event) => event.eventId)],

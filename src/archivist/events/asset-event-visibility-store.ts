@@ -3,7 +3,7 @@ import { has, isEmpty, type Showing } from '../../iam/access/grant.js';
 import type { Access } from '../../iam/access/open-access.js';
 import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import { listAssets } from '../assets/asset-store.js';
+import { listAssetIds } from '../assets/asset-store.js';
 import {
   narrowedAssets,
   pastReachSql,
@@ -45,9 +45,8 @@ export async function narrowedAssetEvents(tx: Tx, access: Access, tenantId: stri
   if (narrowed.length === 0) return [];
   const recorded = access.principal.tenantId === tenantId ? await recordedEvents(tx, access) : [];
   if (recorded === undefined) return [];
-  const assets = await listAssets(tx, [...visibleAssets(access, tenantId), ...narrowed], FEW_ASSETS + 1, 'newest');
-  if (assets.length > FEW_ASSETS) return [];
-  const ids = assets.map(({ assetId }) => assetId);
+  const ids = await listAssetIds(tx, [...visibleAssets(access, tenantId), ...narrowed], FEW_ASSETS + 1, 'newest');
+  if (ids.length > FEW_ASSETS) return [];
   return [condition('e.asset_id = ANY (?::uuid[]) OR e.event_id = ANY (?::uuid[])', ids, recorded)];
 }
 

@@ -1,38 +1,60 @@
+import type { Condition } from '../../platform/listing/condition.js';
+import { type Portion, readPortion } from '../../platform/listing/portion-store.js';
+import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { insertRows } from '../../platform/postgres/insert-rows.js';
+import { countRows, listByTerms } from '../listing/term-list-store.js';
 import type { AssetFreeEvent } from './asset-free-event.js';
+
+const EVENT = table('asset_free_event').columns<AssetFreeEvent>({
+  tenantId: 'tenant_id',
+  eventId: 'event_id',
+  attributes: 'attributes',
+  trails: 'trails',
+  eventType: 'event_type',
+  creatorIssuer: 'creator_issuer',
+  createdBy: 'created_by',
+  createdAtMs: 'created_at_ms',
+});
+
+const COLUMNS = selected(EVENT, 'e');
+
+/** Columns that can be long. */
+const LARGE = ['attributes', 'trails'] as const;
+
+const TERMS = {
+  table: 'archivist.asset_free_event',
+  alias: 'e',
+  idColumn: 'e.event_id',
+  idMember: 'eventId',
+  find: 'archivist.find_asset_free_events',
+  count: 'archivist.count_asset_free_events',
+} as const;
+
+/** The beginning of a trail of an event, by which searches find it. */
+interface EventTrail {
+  readonly tenantId: string;
+  readonly trailStart: string;
+  readonly eventId: string;
+}
+
+const TRAIL = table('asset_free_event_trail').columns<EventTrail>({
+  tenantId: 'tenant_id',
+  trailStart: 'trail_start',
+  eventId: 'event_id',
+});
+/** Characters of a trail's start: so many that an index has room for them. */
+const TRAIL_START = 256;
 
 /** Inserts accepted events and the trails that searches find them by. */
 export async function insertAssetFreeEvents(tx: Tx, events: readonly AssetFreeEvent[]): Promise<void> {
-  if (events.length === 0) return;
-  await tx.execute(
-    `INSERT INTO archivist.asset_free_event (tenant_id, event_id, attributes, trails, event_type, creator_issuer,
-       created_by, created_at_ms)
-     SELECT t, e, attributes::jsonb, trails::jsonb, event_type, issuer, created_by, created
-       FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[])
-         AS n(t, e, attributes, trails, event_type, issuer, created_by, created)`,
-    [
-      events.map((event) => event.tenantId),
-      events.map((event) => event.eventId),
-      events.map((event) => JSON.stringify(event.attributes)),
-      events.map((event) => JSON.stringify(event.trails)),
-      events.map((event) => event.eventType),
-      events.map((event) => event.creatorIssuer),
-      events.map((event) => event.createdBy),
-      events.map((event) => event.createdAtMs.toString()),
-    ],
-  );
-  const onTrails = events.filter((event) => event.trails.length > 0);
-  if (onTrails.length === 0) return;
-  await tx.execute(
-    `INSERT INTO archivist.asset_free_event_trail (tenant_id, trail_start, event_id)
-     SELECT DISTINCT t, left(trail, 256), e FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS n(t, e, trails),
-            jsonb_array_elements_text(trails::jsonb) AS trail`,
-    [
-      onTrails.map((event) => event.tenantId),
-      onTrails.map((event) => event.eventId),
-      onTrails.map((event) => JSON.stringify(event.trails)),
-    ],
-  );
+  await insertRows(tx, EVENT, events);
+  await insertRows(tx, TRAIL, events.flatMap(trailsOf));
+}
+
+function trailsOf({ tenantId, eventId, trails }: AssetFreeEvent): EventTrail[] {
+  const starts = new Set(trails.map((trail) => Array.from(trail).slice(0, TRAIL_START).join('')));
+  return [...starts].map((trailStart) => ({ tenantId, trailStart, eventId }));
 }
 
 /** The listed events that exist and that the transaction may read, in no particular order. */

@@ -1,50 +1,37 @@
 import { rowList } from '../../platform/listing/row-list-store.js';
+import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { insertRows } from '../../platform/postgres/insert-rows.js';
 import type { Attributes } from '../attributes.js';
 import type { Location } from './location.js';
-
-interface LocationRow {
-  tenant_id: string;
-  location_id: string;
-  display_name: string;
-  description: string;
-  latitude: number;
-  longitude: number;
-  attributes: Record<string, unknown>;
-  created_at: Date;
-}
 
 export interface LocationAddress {
   readonly tenantId: string;
   readonly locationId: string;
 }
 
-const COLUMNS = `l.tenant_id, l.location_id, l.display_name, l.description, l.latitude, l.longitude, l.attributes,
-  l.created_at`;
+const LOCATION = table('location').columns<Location>({
+  tenantId: 'tenant_id',
+  locationId: 'location_id',
+  displayName: 'display_name',
+  description: 'description',
+  latitude: 'latitude',
+  longitude: 'longitude',
+  attributes: 'attributes',
+  createdAt: 'created_at',
+});
+const COLUMNS = selected(LOCATION, 'l');
 
 export async function insertLocation(tx: Tx, location: Location): Promise<void> {
-  await tx.execute(
-    `INSERT INTO archivist.location (tenant_id, location_id, display_name, description, latitude, longitude, attributes,
-       created_at) VALUES ($1, $2, $3, $4, $5, $6, $7::text::jsonb, $8)`,
-    [
-      location.tenantId,
-      location.locationId,
-      location.displayName,
-      location.description,
-      location.latitude,
-      location.longitude,
-      JSON.stringify(location.attributes),
-      location.createdAt,
-    ],
-  );
+  await insertRows(tx, LOCATION, [location]);
 }
 
 export async function findLocation(tx: Tx, address: LocationAddress): Promise<Location | undefined> {
-  const [row] = await tx.query<LocationRow>(
+  const [row] = await tx.query<Location>(
     `SELECT ${COLUMNS} FROM archivist.location l WHERE l.tenant_id = $1 AND l.location_id = $2`,
     [address.tenantId, address.locationId],
   );
-  return row && locationOf(row);
+  return row;
 }
 
 /** The fields of a location that may change; undefined ones are unchanged. */
@@ -62,7 +49,7 @@ export async function updateLocation(
   address: LocationAddress,
   change: LocationChange,
 ): Promise<Location | undefined> {
-  const [row] = await tx.query<LocationRow>(
+  const [row] = await tx.query<Location>(
     `UPDATE archivist.location l SET display_name = coalesce($3, l.display_name),
        description = coalesce($4, l.description), latitude = coalesce($5, l.latitude),
        longitude = coalesce($6, l.longitude), attributes = coalesce($7::text::jsonb, l.attributes)
@@ -77,7 +64,7 @@ export async function updateLocation(
       change.attributes === undefined ? null : JSON.stringify(change.attributes),
     ],
   );
-  return row && locationOf(row);
+  return row;
 }
 
 /** Deletes a location; false when it does not exist. */
@@ -112,25 +99,11 @@ export async function setPermittedSubjects(
 }
 
 /** Conditions refer to a row as `l`. */
-export const locationRows = rowList<LocationRow, Location>({
+export const locationRows = rowList<Location>({
   from: 'archivist.location l',
   columns: COLUMNS,
   idColumn: 'l.location_id',
   idOf: ({ locationId }) => locationId,
   nameColumn: 'l.display_name',
   nameOf: (entry) => entry.displayName,
-  entryOf: locationOf,
 });
-
-function locationOf(row: LocationRow): Location {
-  return {
-    tenantId: row.tenant_id,
-    locationId: row.location_id,
-    displayName: row.display_name,
-    description: row.description,
-    latitude: row.latitude,
-    longitude: row.longitude,
-    attributes: row.attributes,
-    createdAt: row.created_at,
-  };
-}

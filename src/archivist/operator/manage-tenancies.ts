@@ -86,7 +86,7 @@ export async function shutTenancy(
 ): Promise<Record<string, unknown>> {
   const changed = await deps.database.inTransaction('system', async (tx) => {
     const tenancy = await requireOrganisation(tx, tenantId);
-    if ((tenancy.disabledAt !== undefined) === shut) return tenancy;
+    if ((tenancy.disabledAt !== null) === shut) return tenancy;
     await setDisabled(tx, tenantId, shut ? new Date(deps.clock.now()) : undefined);
     await record(tx, deps, tenantId, shut ? 'tenancy.disable' : 'tenancy.enable');
     return requireOrganisation(tx, tenantId);

@@ -1,10 +1,18 @@
+import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { insertRows } from '../../platform/postgres/insert-rows.js';
 
 /** One of a tenancy's two assets for registered statements. */
 export interface StatementAssetRef {
   readonly tenantId: string;
   readonly public: boolean;
 }
+
+const STATEMENT_ASSET = table('statement_asset').columns<StatementAssetRef & { readonly assetId: string }>({
+  tenantId: 'tenant_id',
+  public: 'public',
+  assetId: 'asset_id',
+});
 
 /** An asset for registered statements. If it is new, the caller must create it in the same transaction. */
 export interface StatementAsset extends StatementAssetRef {
@@ -33,17 +41,14 @@ export async function takeStatementAssets(
 }
 
 async function findStatementAsset(tx: Tx, ref: StatementAssetRef): Promise<string | undefined> {
-  const [row] = await tx.query<{ asset_id: string }>(
-    'SELECT asset_id FROM archivist.statement_asset WHERE tenant_id = $1 AND public = $2',
+  const [row] = await tx.query<{ assetId: string }>(
+    `SELECT ${selected(STATEMENT_ASSET, 's', ['assetId'])} FROM archivist.statement_asset s
+      WHERE s.tenant_id = $1 AND s.public = $2`,
     [ref.tenantId, ref.public],
   );
-  return row?.asset_id;
+  return row?.assetId;
 }
 
 async function insertStatementAsset(tx: Tx, ref: StatementAssetRef, assetId: string): Promise<boolean> {
-  const touched = await tx.execute(
-    'INSERT INTO archivist.statement_asset (tenant_id, public, asset_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
-    [ref.tenantId, ref.public, assetId],
-  );
-  return touched === 1;
+  return (await insertRows(tx, STATEMENT_ASSET, [{ ...ref, assetId }], 'ON CONFLICT DO NOTHING')) === 1;
 }

@@ -1,13 +1,13 @@
 import { rowList } from '../../platform/listing/row-list-store.js';
+import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { insertRows } from '../../platform/postgres/insert-rows.js';
 import type { WebhookDelivery } from './webhook.js';
 
 type Address = Pick<WebhookDelivery, 'tenantId' | 'deliveryId'>;
 
 /** Conditions of a list refer to the table as `d`. */
-const COLUMNS = `d.tenant_id AS "tenantId", d.delivery_id AS "deliveryId", d.webhook_id AS "webhookId", d.position,
-  d.event_type AS "eventType", d.status, d.attempts, d.next_attempt_at AS "nextAttemptAt", d.last_error AS "lastError",
-  d.created_at AS "createdAt"`;
+const COLUMNS = selected(DELIVERY, 'd');
 
 /** While a delivery is sent, no other process takes it; after a crash it is taken again. */
 const SENDING = '2 minutes';
@@ -84,7 +84,7 @@ export async function replayDelivery(
   address: Address & Pick<WebhookDelivery, 'webhookId'>,
   now: Date,
 ): Promise<WebhookDelivery | undefined> {
-  const [row] = await tx.query<WebhookDelivery & object>(
+  const [row] = await tx.query<WebhookDelivery>(
     `UPDATE archivist.webhook_delivery d SET status = 'PENDING', attempts = 0, next_attempt_at = $4, last_error = ''
       WHERE d.tenant_id = $1 AND d.webhook_id = $2 AND d.delivery_id = $3 RETURNING ${COLUMNS}`,
     [address.tenantId, address.webhookId, address.deliveryId, now],

@@ -1,34 +1,31 @@
 import { rowList } from '../../platform/listing/row-list-store.js';
+import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import type { Webhook } from './webhook.js';
+import { insertRows } from '../../platform/postgres/insert-rows.js';
+import type { Webhook, WebhookEventType } from './webhook.js';
 
 type Address = Pick<Webhook, 'tenantId' | 'webhookId'>;
 
+const WEBHOOK = table('webhook').columns<Webhook>({
+  tenantId: 'tenant_id',
+  webhookId: 'webhook_id',
+  applicationId: 'application_id',
+  displayName: 'display_name',
+  url: 'url',
+  eventTypes: 'event_types',
+  secretSealed: 'secret_sealed',
+  cursor: 'cursor',
+  createdAt: 'created_at',
+});
 /** Conditions of a list refer to the table as `w`. */
-const COLUMNS = `w.tenant_id AS "tenantId", w.webhook_id AS "webhookId", w.application_id AS "applicationId",
-  w.display_name AS "displayName", w.url, w.event_types AS "eventTypes", w.secret_sealed AS "secretSealed", w.cursor,
-  w.created_at AS "createdAt"`;
+const COLUMNS = selected(WEBHOOK, 'w');
 
 export async function insertWebhook(tx: Tx, webhook: Webhook): Promise<void> {
-  await tx.execute(
-    `INSERT INTO archivist.webhook (tenant_id, webhook_id, application_id, display_name, url, event_types, secret_sealed,
-       cursor, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [
-      webhook.tenantId,
-      webhook.webhookId,
-      webhook.applicationId,
-      webhook.displayName,
-      webhook.url,
-      webhook.eventTypes,
-      webhook.secretSealed,
-      webhook.cursor,
-      webhook.createdAt,
-    ],
-  );
+  await insertRows(tx, WEBHOOK, [webhook]);
 }
 
 export async function findWebhook(tx: Tx, address: Address): Promise<Webhook | undefined> {
-  const [row] = await tx.query<Webhook & object>(
+  const [row] = await tx.query<Webhook>(
     `SELECT ${COLUMNS} FROM archivist.webhook w WHERE w.tenant_id = $1 AND w.webhook_id = $2`,
     [address.tenantId, address.webhookId],
   );
@@ -37,7 +34,7 @@ export async function findWebhook(tx: Tx, address: Address): Promise<Webhook | u
 
 /** Deletes a webhook with its deliveries and returns what it was. */
 export async function deleteWebhookRow(tx: Tx, address: Address): Promise<Webhook | undefined> {
-  const [row] = await tx.query<Webhook & object>(
+  const [row] = await tx.query<Webhook>(
     `DELETE FROM archivist.webhook w WHERE w.tenant_id = $1 AND w.webhook_id = $2 RETURNING ${COLUMNS}`,
     [address.tenantId, address.webhookId],
   );
@@ -55,7 +52,7 @@ export async function countWebhooks(tx: Tx, tenantId: string): Promise<number> {
 
 /** Webhooks of enabled tenancies whose logs have grown beyond them; those that are furthest behind first. */
 export async function webhooksBehind(tx: Tx, limit: number): Promise<Webhook[]> {
-  return tx.query<Webhook & object>(
+  return tx.query<Webhook>(
     `SELECT ${COLUMNS} FROM archivist.webhook w
        JOIN archivist.log l ON l.tenant_id = w.tenant_id AND l.log_id = w.tenant_id
        JOIN archivist.tenancy t ON t.tenant_id = w.tenant_id AND t.disabled_at IS NULL

@@ -1,42 +1,36 @@
 import { rowList } from '../../platform/listing/row-list-store.js';
+import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import type { AccessPolicy, PolicyContent } from './access-policy.js';
+import { insertRows } from '../../platform/postgres/insert-rows.js';
+import type { AccessPolicy } from './access-policy.js';
 import type { PrincipalKey } from './principal-key.js';
-
-interface PolicyRow {
-  tenant_id: string;
-  policy_id: string;
-  version: bigint;
-  display_name: string;
-  description: string;
-  filters: PolicyContent['filters'];
-  access_permissions: PolicyContent['access_permissions'];
-  created_at: Date;
-}
 
 interface PolicyAddress {
   readonly tenantId: string;
   readonly policyId: string;
 }
 
-const COLUMNS = `p.tenant_id, p.policy_id, p.version, p.display_name, p.description, p.filters, p.access_permissions,
-  p.created_at`;
+const POLICY = table('access_policy').columns<AccessPolicy>({
+  tenantId: 'tenant_id',
+  policyId: 'policy_id',
+  version: 'version',
+  display_name: 'display_name',
+  description: 'description',
+  filters: 'filters',
+  access_permissions: 'access_permissions',
+  createdAt: 'created_at',
+});
+const POLICY_PRINCIPAL = table('access_policy_principal').columns<PolicyAddress & { readonly principal: PrincipalKey }>(
+  {
+    tenantId: 'tenant_id',
+    principal: 'principal',
+    policyId: 'policy_id',
+  },
+);
+const COLUMNS = selected(POLICY, 'p');
 
 export async function insertAccessPolicy(tx: Tx, policy: AccessPolicy): Promise<void> {
-  await tx.execute(
-    `INSERT INTO archivist.access_policy (tenant_id, policy_id, version, display_name, description, filters,
-       access_permissions, created_at) VALUES ($1, $2, $3, $4, $5, $6::text::jsonb, $7::text::jsonb, $8)`,
-    [
-      policy.tenantId,
-      policy.policyId,
-      policy.version.toString(),
-      policy.display_name,
-      policy.description,
-      JSON.stringify(policy.filters),
-      JSON.stringify(policy.access_permissions),
-      policy.createdAt,
-    ],
-  );
+  await insertRows(tx, POLICY, [policy]);
 }
 
 /** With `lock`, no other transaction can change the policy until this one ends. */
@@ -45,12 +39,12 @@ export async function findAccessPolicy(
   address: PolicyAddress,
   lock: 'lock' | 'read' = 'read',
 ): Promise<AccessPolicy | undefined> {
-  const [row] = await tx.query<PolicyRow>(
+  const [row] = await tx.query<AccessPolicy>(
     `SELECT ${COLUMNS} FROM archivist.access_policy p WHERE p.tenant_id = $1 AND p.policy_id = $2
      ${lock === 'lock' ? 'FOR UPDATE' : ''}`,
     [address.tenantId, address.policyId],
   );
-  return row && policyOf(row);
+  return row;
 }
 
 export async function updateAccessPolicy(tx: Tx, policy: AccessPolicy): Promise<void> {
@@ -89,10 +83,10 @@ export async function setPolicyPrincipals(
     tenantId,
     policyId,
   ]);
-  await tx.execute(
-    `INSERT INTO archivist.access_policy_principal (tenant_id, principal, policy_id)
-     SELECT DISTINCT $1::uuid, principal, $2::uuid FROM unnest($3::text[]) AS principal`,
-    [tenantId, policyId, principals],
+  await insertRows(
+    tx,
+    POLICY_PRINCIPAL,
+    [...new Set(principals)].map((principal) => ({ tenantId, principal, policyId })),
   );
 }
 
@@ -102,45 +96,29 @@ export async function policiesNaming(
   tenantId: string,
   principals: readonly PrincipalKey[],
 ): Promise<AccessPolicy[]> {
-  const rows = await tx.query<PolicyRow>(
+  return tx.query<AccessPolicy>(
     `SELECT ${COLUMNS} FROM archivist.access_policy p WHERE p.tenant_id = $1 AND p.policy_id IN
        (SELECT n.policy_id FROM archivist.access_policy_principal n WHERE n.tenant_id = $1 AND n.principal = ANY ($2::text[]))`,
     [tenantId, principals],
   );
-  return rows.map(policyOf);
 }
 
 /** The policies of these tenancies that name another organisation. */
 export async function policiesOfShares(tx: Tx, tenantIds: readonly string[]): Promise<AccessPolicy[]> {
-  const rows = await tx.query<PolicyRow>(
+  return tx.query<AccessPolicy>(
     `SELECT ${COLUMNS} FROM archivist.access_policy p WHERE p.tenant_id = ANY ($1::uuid[]) AND (p.tenant_id, p.policy_id) IN
        (SELECT n.tenant_id, n.policy_id FROM archivist.access_policy_principal n
          WHERE n.tenant_id = ANY ($1::uuid[]) AND starts_with(n.principal, 'subjects/'))`,
     [tenantIds],
   );
-  return rows.map(policyOf);
 }
 
 /** Conditions refer to a row as `p`. */
-export const accessPolicyRows = rowList<PolicyRow, AccessPolicy>({
+export const accessPolicyRows = rowList<AccessPolicy>({
   from: 'archivist.access_policy p',
   columns: COLUMNS,
   idColumn: 'p.policy_id',
   idOf: ({ policyId }) => policyId,
   nameColumn: 'p.display_name',
   nameOf: (entry) => entry.display_name,
-  entryOf: policyOf,
 });
-
-function policyOf(row: PolicyRow): AccessPolicy {
-  return {
-    tenantId: row.tenant_id,
-    policyId: row.policy_id,
-    version: row.version,
-    display_name: row.display_name,
-    description: row.description,
-    filters: row.filters,
-    access_permissions: row.access_permissions,
-    createdAt: row.created_at,
-  };
-}

@@ -1,7 +1,39 @@
+import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import type { AccessPermission } from './access-policy.js';
+import { insertReturning, insertRows } from '../../platform/postgres/insert-rows.js';
 import { showingOf } from './grant.js';
 import type { EndedGrant, PastGrant, PastShowing } from './past-grant.js';
+
+type GrantRow = Pick<
+  EndedGrant,
+  'tenantId' | 'readerTenantId' | 'subjectId' | 'policyId' | 'version' | 'position' | 'permission'
+> & { readonly grantId: string };
+
+const GRANT = table('past_grant').columns<GrantRow>({
+  tenantId: 'tenant_id',
+  grantId: 'grant_id',
+  readerTenantId: 'reader_tenant_id',
+  subjectId: 'subject_id',
+  policyId: 'policy_id',
+  version: 'version',
+  position: 'position',
+  permission: 'permission',
+});
+
+/** An asset that stays visible through a past grant, as it was then. */
+export interface ShownAsset {
+  readonly tenantId: string;
+  readonly assetId: string;
+  readonly grantId: string;
+  readonly until: Date;
+}
+
+export const SHOWN = table('past_grant_asset').columns<ShownAsset>({
+  tenantId: 'tenant_id',
+  assetId: 'asset_id',
+  grantId: 'grant_id',
+  until: 'until',
+});
 
 /** The tenancies that still show something to this one by an ended share. */
 export async function pastSharers(tx: Tx, tenantId: string): Promise<string[]> {
@@ -17,12 +49,12 @@ export async function findPastGrants(
   tenantIds: readonly string[],
   readerTenantId: string,
 ): Promise<PastGrant[]> {
-  const rows = await tx.query<{ tenant_id: string; grant_id: string; permission: AccessPermission }>(
-    `SELECT tenant_id, grant_id, permission FROM archivist.past_grant
-      WHERE tenant_id = ANY ($1::uuid[]) AND reader_tenant_id = $2`,
+  const rows = await tx.query<GrantRow>(
+    `SELECT ${selected(GRANT, 'g', ['tenantId', 'grantId', 'permission'])} FROM archivist.past_grant g
+      WHERE g.tenant_id = ANY ($1::uuid[]) AND g.reader_tenant_id = $2`,
     [tenantIds, readerTenantId],
   );
-  return rows.map((row) => ({ ...showingOf(row.permission), tenantId: row.tenant_id, grantId: row.grant_id }));
+  return rows.map(({ tenantId, grantId, permission }) => ({ ...showingOf(permission), tenantId, grantId }));
 }
 
 /** What the past grants show of each of these assets, by asset. */
@@ -34,14 +66,14 @@ export async function pastShowings(
   const found = new Map<string, PastShowing[]>();
   if (grants.length === 0 || assets.length === 0) return found;
   const known = new Map(grants.map((grant) => [grant.grantId, grant]));
-  const rows = await tx.query<{ asset_id: string; grant_id: string; until: Date }>(
-    `SELECT k.asset_id, k.grant_id, k.until FROM unnest($1::uuid[], $2::uuid[]) AS wanted(tenant_id, asset_id)
+  const rows = await tx.query<ShownAsset>(
+    `SELECT ${selected(SHOWN, 'k', ['assetId', 'grantId', 'until'])} FROM unnest($1::uuid[], $2::uuid[]) AS wanted(tenant_id, asset_id)
        JOIN archivist.past_grant_asset k USING (tenant_id, asset_id) WHERE k.grant_id = ANY ($3::uuid[])`,
     [assets.map((asset) => asset.tenantId), assets.map((asset) => asset.assetId), [...known.keys()]],
   );
   for (const row of rows) {
-    const shown = { ...known.get(row.grant_id)!, until: row.until };
-    found.set(row.asset_id, [...(found.get(row.asset_id) ?? []), shown]);
+    const shown = { ...known.get(row.grantId)!, until: row.until };
+    found.set(row.assetId, [...(found.get(row.assetId) ?? []), shown]);
   }
   return found;
 }
@@ -66,34 +98,24 @@ export async function assetsOfPastGrants(
  * @param grantId for a new one
  */
 export async function keepPastGrant(tx: Tx, ended: EndedGrant, grantId: string): Promise<string> {
-  const [row] = await tx.query<{ grant_id: string }>(
-    `INSERT INTO archivist.past_grant (tenant_id, grant_id, reader_tenant_id, subject_id, policy_id, version, position,
-       permission) VALUES ($1, $2, $3, $4, $5, $6, $7, $8::text::jsonb)
-     ON CONFLICT (tenant_id, policy_id, version, position, subject_id, reader_tenant_id)
-       DO UPDATE SET permission = EXCLUDED.permission RETURNING grant_id`,
-    [
-      ended.tenantId,
-      grantId,
-      ended.readerTenantId,
-      ended.subjectId,
-      ended.policyId,
-      ended.version.toString(),
-      ended.position,
-      JSON.stringify(ended.permission),
-    ],
+  const [stored] = await insertReturning(
+    tx,
+    GRANT,
+    [{ ...ended, grantId }],
+    `ON CONFLICT (tenant_id, policy_id, version, position, subject_id, reader_tenant_id)
+       DO UPDATE SET permission = EXCLUDED.permission`,
+    'grantId',
   );
-  return row!.grant_id;
+  return stored!;
 }
 
 /** Keeps one asset visible through a past grant; the latest time counts. */
-export async function keepPastAsset(
-  tx: Tx,
-  kept: { readonly tenantId: string; readonly grantId: string; readonly assetId: string; readonly until: Date },
-): Promise<void> {
-  await tx.execute(
-    `INSERT INTO archivist.past_grant_asset (tenant_id, asset_id, grant_id, until) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (tenant_id, asset_id, grant_id) DO UPDATE SET until = greatest(past_grant_asset.until, EXCLUDED.until)`,
-    [kept.tenantId, kept.assetId, kept.grantId, kept.until],
+export async function keepPastAsset(tx: Tx, kept: ShownAsset): Promise<void> {
+  await insertRows(
+    tx,
+    SHOWN,
+    [kept],
+    'ON CONFLICT (tenant_id, asset_id, grant_id) DO UPDATE SET until = greatest(past_grant_asset.until, EXCLUDED.until)',
   );
 }
 

@@ -1,5 +1,7 @@
 import type { Alternatives } from '../../filter/attribute-filter.js';
+import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { insertRows } from '../../platform/postgres/insert-rows.js';
 
 /** Audit events that have not yet been recorded for one version of a policy. */
 export interface PolicyAudit {
@@ -17,20 +19,18 @@ export interface PolicyAudit {
 
 const NO_ASSET_YET = '00000000-0000-0000-0000-000000000000';
 
+const AUDIT = table('access_policy_audit').columns<PolicyAudit>({
+  tenantId: 'tenant_id',
+  policyId: 'policy_id',
+  version: 'version',
+  filters: 'filters',
+  eventAttributes: 'event_attributes',
+  afterAsset: 'after_asset',
+  createdAt: 'created_at',
+});
+
 export async function insertPolicyAudit(tx: Tx, audit: Omit<PolicyAudit, 'afterAsset'>): Promise<void> {
-  await tx.execute(
-    `INSERT INTO archivist.access_policy_audit (tenant_id, policy_id, version, filters, event_attributes, after_asset,
-       created_at) VALUES ($1, $2, $3, $4::text::jsonb, $5::text::jsonb, $6, $7)`,
-    [
-      audit.tenantId,
-      audit.policyId,
-      audit.version.toString(),
-      JSON.stringify(audit.filters),
-      JSON.stringify(audit.eventAttributes),
-      NO_ASSET_YET,
-      audit.createdAt,
-    ],
-  );
+  await insertRows(tx, AUDIT, [{ ...audit, afterAsset: NO_ASSET_YET }]);
 }
 
 /**
@@ -38,30 +38,11 @@ export async function insertPolicyAudit(tx: Tx, audit: Omit<PolicyAudit, 'afterA
  * transaction ends.
  */
 export async function takePolicyAudit(tx: Tx): Promise<PolicyAudit | undefined> {
-  const [row] = await tx.query<{
-    tenant_id: string;
-    policy_id: string;
-    version: bigint;
-    filters: Alternatives[];
-    event_attributes: Record<string, unknown>;
-    after_asset: string;
-    created_at: Date;
-  }>(
-    `SELECT tenant_id, policy_id, version, filters, event_attributes, after_asset, created_at
-       FROM archivist.access_policy_audit ORDER BY created_at, tenant_id, policy_id, version LIMIT 1
-        FOR UPDATE SKIP LOCKED`,
+  const [audit] = await tx.query<PolicyAudit>(
+    `SELECT ${selected(AUDIT, 'p')} FROM archivist.access_policy_audit p
+      ORDER BY p.created_at, p.tenant_id, p.policy_id, p.version LIMIT 1 FOR UPDATE SKIP LOCKED`,
   );
-  return (
-    row && {
-      tenantId: row.tenant_id,
-      policyId: row.policy_id,
-      version: row.version,
-      filters: row.filters,
-      eventAttributes: row.event_attributes,
-      afterAsset: row.after_asset,
-      createdAt: row.created_at,
-    }
-  );
+  return audit;
 }
 
 export async function advancePolicyAudit(tx: Tx, audit: PolicyAudit, afterAsset: string): Promise<void> {

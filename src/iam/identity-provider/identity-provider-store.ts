@@ -1,20 +1,23 @@
+import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { insertRows } from '../../platform/postgres/insert-rows.js';
 import { type ClaimNames, type IdentityProvider, STANDARD_CLAIMS } from './identity-provider.js';
 
-interface ProviderRow {
-  tenant_id: string;
-  enabled: boolean;
-  issuer: string;
-  client_id: string;
-  client_secret_sealed: string;
-  audience: string;
-  claim_names: Partial<ClaimNames>;
-}
+type StoredProvider = Omit<IdentityProvider, 'claimNames'> & { readonly claimNames: Partial<ClaimNames> };
 
-const COLUMNS = `p.tenant_id, p.enabled, p.issuer, p.client_id, p.client_secret_sealed, p.audience, p.claim_names`;
+const PROVIDER = table('identity_provider').columns<StoredProvider>({
+  tenantId: 'tenant_id',
+  enabled: 'enabled',
+  issuer: 'issuer',
+  clientId: 'client_id',
+  clientSecretSealed: 'client_secret_sealed',
+  audience: 'audience',
+  claimNames: 'claim_names',
+});
+const COLUMNS = selected(PROVIDER, 'p');
 
 export async function findProvider(tx: Tx, tenantId: string): Promise<IdentityProvider | undefined> {
-  const [row] = await tx.query<ProviderRow>(
+  const [row] = await tx.query<StoredProvider>(
     `SELECT ${COLUMNS} FROM archivist.identity_provider p WHERE p.tenant_id = $1`,
     [tenantId],
   );
@@ -23,27 +26,19 @@ export async function findProvider(tx: Tx, tenantId: string): Promise<IdentityPr
 
 /** Creates or replaces the settings. */
 export async function saveProvider(tx: Tx, provider: IdentityProvider): Promise<void> {
-  await tx.execute(
-    `INSERT INTO archivist.identity_provider (tenant_id, enabled, issuer, client_id, client_secret_sealed, audience,
-       claim_names) VALUES ($1, $2, $3, $4, $5, $6, $7::text::jsonb)
-     ON CONFLICT (tenant_id) DO UPDATE SET enabled = excluded.enabled, issuer = excluded.issuer,
+  await insertRows(
+    tx,
+    PROVIDER,
+    [provider],
+    `ON CONFLICT (tenant_id) DO UPDATE SET enabled = excluded.enabled, issuer = excluded.issuer,
        client_id = excluded.client_id, client_secret_sealed = excluded.client_secret_sealed,
        audience = excluded.audience, claim_names = excluded.claim_names`,
-    [
-      provider.tenantId,
-      provider.enabled,
-      provider.issuer,
-      provider.clientId,
-      provider.clientSecretSealed,
-      provider.audience,
-      JSON.stringify(provider.claimNames),
-    ],
   );
 }
 
 /** Enabled providers of an issuer, in enabled tenancies that the transaction may read. */
 export async function findProvidersOfIssuer(tx: Tx, issuer: string): Promise<IdentityProvider[]> {
-  const rows = await tx.query<ProviderRow>(
+  const rows = await tx.query<StoredProvider>(
     `SELECT ${COLUMNS} FROM archivist.identity_provider p JOIN archivist.tenancy t ON t.tenant_id = p.tenant_id
       WHERE p.issuer = $1 AND p.enabled AND t.disabled_at IS NULL`,
     [issuer],
@@ -56,7 +51,7 @@ export async function findProvidersOfIssuer(tx: Tx, issuer: string): Promise<Ide
  * none of a disabled tenancy.
  */
 export async function findProvidersToSignIn(tx: Tx, tenancy: string | undefined): Promise<IdentityProvider[]> {
-  const rows = await tx.query<ProviderRow>(
+  const rows = await tx.query<StoredProvider>(
     `SELECT ${COLUMNS} FROM archivist.identity_provider p JOIN archivist.tenancy t ON t.tenant_id = p.tenant_id
       WHERE p.enabled AND t.disabled_at IS NULL
         AND ($1::text IS NULL OR t.tenant_id::text = $1 OR (t.verified_domain = $1 AND t.verified_domain <> ''))
@@ -66,14 +61,6 @@ export async function findProvidersToSignIn(tx: Tx, tenancy: string | undefined)
   return rows.map(providerOf);
 }
 
-function providerOf(row: ProviderRow): IdentityProvider {
-  return {
-    tenantId: row.tenant_id,
-    enabled: row.enabled,
-    issuer: row.issuer,
-    clientId: row.client_id,
-    clientSecretSealed: row.client_secret_sealed,
-    audience: row.audience,
-    claimNames: { ...STANDARD_CLAIMS, ...row.claim_names },
-  };
+function providerOf(stored: StoredProvider): IdentityProvider {
+  return { ...stored, claimNames: { ...STANDARD_CLAIMS, ...stored.claimNames } };
 }

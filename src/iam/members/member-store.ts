@@ -1,46 +1,32 @@
 import { rowList } from '../../platform/listing/row-list-store.js';
+import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { insertRows } from '../../platform/postgres/insert-rows.js';
 import type { Member } from './member.js';
 
-interface MemberRow {
-  tenant_id: string;
-  member_id: string;
-  issuer: string;
-  subject: string;
-  display_name: string;
-  email: string;
-  roles: string[];
-  active: boolean;
-  created_at: Date;
-}
-
-const COLUMNS = `m.tenant_id, m.member_id, m.issuer, m.subject, m.display_name, m.email, m.roles, m.active,
-  m.created_at`;
+const MEMBER = table('member').columns<Member>({
+  tenantId: 'tenant_id',
+  memberId: 'member_id',
+  issuer: 'issuer',
+  subject: 'subject',
+  displayName: 'display_name',
+  email: 'email',
+  roles: 'roles',
+  active: 'active',
+  createdAt: 'created_at',
+});
+const COLUMNS = selected(MEMBER, 'm');
 
 export async function insertMember(tx: Tx, member: Member): Promise<void> {
-  await tx.execute(
-    `INSERT INTO archivist.member (tenant_id, member_id, issuer, subject, display_name, email, roles, active, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [
-      member.tenantId,
-      member.memberId,
-      member.issuer,
-      member.subject,
-      member.displayName,
-      member.email,
-      member.roles,
-      member.active,
-      member.createdAt,
-    ],
-  );
+  await insertRows(tx, MEMBER, [member]);
 }
 
 export async function findMember(tx: Tx, tenantId: string, memberId: string): Promise<Member | undefined> {
-  const [row] = await tx.query<MemberRow>(
+  const [row] = await tx.query<Member>(
     `SELECT ${COLUMNS} FROM archivist.member m WHERE m.tenant_id = $1 AND m.member_id = $2`,
     [tenantId, memberId],
   );
-  return row && memberOf(row);
+  return row;
 }
 
 /** The member of a tenancy with this issuer and subject, active or not. */
@@ -49,11 +35,11 @@ export async function findMemberBySubject(
   tenantId: string,
   principal: { readonly issuer: string; readonly subject: string },
 ): Promise<Member | undefined> {
-  const [row] = await tx.query<MemberRow>(
+  const [row] = await tx.query<Member>(
     `SELECT ${COLUMNS} FROM archivist.member m WHERE m.tenant_id = $1 AND m.issuer = $2 AND m.subject = $3`,
     [tenantId, principal.issuer, principal.subject],
   );
-  return row && memberOf(row);
+  return row;
 }
 
 /** Roles of an active member, locked against changes until the transaction ends. */
@@ -78,13 +64,13 @@ export async function findMemberAcross(
   principal: { readonly issuer: string; readonly subject: string },
   tenantIds: readonly string[],
 ): Promise<Member | undefined> {
-  const [row] = await tx.query<MemberRow>(
+  const [row] = await tx.query<Member>(
     `SELECT ${COLUMNS} FROM archivist.member m
       WHERE m.issuer = $1 AND m.subject = $2 AND m.tenant_id = ANY ($3::uuid[]) AND m.active
       ORDER BY m.created_at, m.member_id LIMIT 1`,
     [principal.issuer, principal.subject, tenantIds],
   );
-  return row && memberOf(row);
+  return row;
 }
 
 export async function updateMember(
@@ -99,12 +85,11 @@ export async function updateMember(
 }
 
 /** Conditions refer to a row as `m`. */
-export const memberRows = rowList<MemberRow, Member>({
+export const memberRows = rowList<Member>({
   from: 'archivist.member m',
   columns: COLUMNS,
   idColumn: 'm.member_id',
   idOf: ({ memberId }) => memberId,
-  entryOf: memberOf,
 });
 
 /** A tenancy in which a person is an active member. */
@@ -129,18 +114,4 @@ export async function listMembershipRows(
     [principal.issuer, principal.subject],
   );
   return rows.map((row) => ({ memberId: row.member_id, tenantId: row.tenant_id, tenancyName: row.tenancy_name }));
-}
-
-function memberOf(row: MemberRow): Member {
-  return {
-    tenantId: row.tenant_id,
-    memberId: row.member_id,
-    issuer: row.issuer,
-    subject: row.subject,
-    displayName: row.display_name,
-    email: row.email,
-    roles: row.roles,
-    active: row.active,
-    createdAt: row.created_at,
-  };
 }

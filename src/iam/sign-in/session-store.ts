@@ -1,4 +1,6 @@
+import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { insertRows } from '../../platform/postgres/insert-rows.js';
 
 interface SessionRow {
   readonly tenantId: string;
@@ -10,12 +12,17 @@ interface SessionRow {
   readonly expiresAt: Date;
 }
 
+const SESSION = table('member_session').columns<SessionRow>({
+  tenantId: 'tenant_id',
+  sessionHash: 'session_hash',
+  memberId: 'member_id',
+  groups: 'groups',
+  openedAt: 'used_at',
+  expiresAt: 'expires_at',
+});
+
 export async function insertSession(tx: Tx, session: SessionRow): Promise<void> {
-  await tx.execute(
-    `INSERT INTO archivist.member_session (tenant_id, session_hash, member_id, groups, used_at, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6)`,
-    [session.tenantId, session.sessionHash, session.memberId, session.groups, session.openedAt, session.expiresAt],
-  );
+  await insertRows(tx, SESSION, [session]);
 }
 
 /** The member whose session it is. */
@@ -32,6 +39,20 @@ interface SessionMember {
   readonly usedAt: Date;
 }
 
+const MEMBER = table('member').columns<Omit<SessionMember, 'groups' | 'usedAt'>>({
+  tenantId: 'tenant_id',
+  issuer: 'issuer',
+  subject: 'subject',
+  displayName: 'display_name',
+  email: 'email',
+  roles: 'roles',
+  memberId: 'member_id',
+});
+const IN_SESSION = table('member_session').columns<Pick<SessionMember, 'groups' | 'usedAt'>>({
+  groups: 'groups',
+  usedAt: 'used_at',
+});
+
 /**
  * The member of a session that has not expired and was used since `usedSince`, if the member is active, the tenancy is
  * enabled and it still trusts the provider of the sign-in; in any tenancy that the transaction may read.
@@ -41,18 +62,8 @@ export async function findSessionMember(
   sessionHash: Uint8Array,
   { now, usedSince }: { readonly now: Date; readonly usedSince: Date },
 ): Promise<SessionMember | undefined> {
-  const [row] = await tx.query<{
-    tenant_id: string;
-    issuer: string;
-    subject: string;
-    display_name: string;
-    email: string;
-    roles: string[];
-    groups: string[];
-    member_id: string;
-    used_at: Date;
-  }>(
-    `SELECT m.tenant_id, m.issuer, m.subject, m.display_name, m.email, m.roles, s.groups, m.member_id, s.used_at
+  const [member] = await tx.query<SessionMember>(
+    `SELECT ${selected(MEMBER, 'm')}, ${selected(IN_SESSION, 's')}
        FROM archivist.member_session s
        JOIN archivist.member m ON m.tenant_id = s.tenant_id AND m.member_id = s.member_id
        JOIN archivist.tenancy t ON t.tenant_id = s.tenant_id
@@ -61,19 +72,7 @@ export async function findSessionMember(
         AND m.active AND t.disabled_at IS NULL AND p.enabled`,
     [sessionHash, now, usedSince],
   );
-  return (
-    row && {
-      tenantId: row.tenant_id,
-      issuer: row.issuer,
-      subject: row.subject,
-      displayName: row.display_name,
-      email: row.email,
-      roles: row.roles,
-      groups: row.groups,
-      memberId: row.member_id,
-      usedAt: row.used_at,
-    }
-  );
+  return member;
 }
 
 export async function touchSession(tx: Tx, sessionHash: Uint8Array, now: Date): Promise<void> {

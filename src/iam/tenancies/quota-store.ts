@@ -1,5 +1,7 @@
+import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import type { QuotaName } from '../../platform/quotas.js';
+import { insertInto } from '../../platform/postgres/insert-rows.js';
+import type { QuotaName } from './quotas.js';
 
 /** Resources that can be deleted: their rows are counted each time one is added. */
 export type CountedQuota =
@@ -54,6 +56,12 @@ interface Usage {
   readonly used: number;
 }
 
+const USAGE = table('tenancy_usage').columns<Omit<Usage, 'used'> & { readonly used: bigint }>({
+  tenantId: 'tenant_id',
+  name: 'resource',
+  used: 'used',
+});
+
 /** The existing rows; with `lock`, no other transaction can change them until this one ends. */
 export async function findUsage(
   tx: Tx,
@@ -62,13 +70,13 @@ export async function findUsage(
   lock: 'lock' | 'read',
 ): Promise<Usage[]> {
   // Always in the same order, so that two batches cannot deadlock.
-  const rows = await tx.query<{ tenant_id: string; resource: MeteredQuota; used: bigint }>(
-    `SELECT tenant_id, resource, used FROM archivist.tenancy_usage
-      WHERE tenant_id = ANY ($1::uuid[]) AND resource = ANY ($2::text[])
-      ORDER BY tenant_id, resource ${lock === 'lock' ? 'FOR UPDATE' : ''}`,
+  const rows = await tx.query<Omit<Usage, 'used'> & { readonly used: bigint }>(
+    `SELECT ${selected(USAGE, 'u')} FROM archivist.tenancy_usage u
+      WHERE u.tenant_id = ANY ($1::uuid[]) AND u.resource = ANY ($2::text[])
+      ORDER BY u.tenant_id, u.resource ${lock === 'lock' ? 'FOR UPDATE' : ''}`,
     [tenantIds, names],
   );
-  return rows.map((row) => ({ tenantId: row.tenant_id, name: row.resource, used: Number(row.used) }));
+  return rows.map((row) => ({ ...row, used: Number(row.used) }));
 }
 
 /**
@@ -76,7 +84,7 @@ export async function findUsage(
  */
 export async function beginUsage(tx: Tx, tenantId: string, name: MeteredQuota): Promise<void> {
   await tx.execute(
-    `INSERT INTO archivist.tenancy_usage (tenant_id, resource, used)
+    `${insertInto(USAGE)}
      SELECT $1, $2, ${METERED[name]} WHERE tenant_id = $1 ON CONFLICT DO NOTHING`,
     [tenantId, name],
   );

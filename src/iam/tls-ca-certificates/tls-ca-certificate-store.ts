@@ -1,30 +1,28 @@
 import { rowList } from '../../platform/listing/row-list-store.js';
+import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { insertRows } from '../../platform/postgres/insert-rows.js';
 import type { TlsCaCertificate } from './tls-ca-certificate.js';
 
 type Address = Pick<TlsCaCertificate, 'tenantId' | 'certificateId'>;
 
+const CERTIFICATE = table('tls_ca_certificate').columns<TlsCaCertificate>({
+  tenantId: 'tenant_id',
+  certificateId: 'certificate_id',
+  displayName: 'display_name',
+  pem: 'pem',
+  subjectHash: 'subject_hash',
+  createdAt: 'created_at',
+});
 /** Conditions of a list refer to the table as `c`. */
-const COLUMNS = `c.tenant_id AS "tenantId", c.certificate_id AS "certificateId", c.display_name AS "displayName", c.pem,
-  c.subject_hash AS "subjectHash", c.created_at AS "createdAt"`;
+const COLUMNS = selected(CERTIFICATE, 'c');
 
 export async function insertTlsCaCertificate(tx: Tx, certificate: TlsCaCertificate): Promise<void> {
-  await tx.execute(
-    `INSERT INTO archivist.tls_ca_certificate (tenant_id, certificate_id, display_name, pem, subject_hash, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6)`,
-    [
-      certificate.tenantId,
-      certificate.certificateId,
-      certificate.displayName,
-      certificate.pem,
-      certificate.subjectHash,
-      certificate.createdAt,
-    ],
-  );
+  await insertRows(tx, CERTIFICATE, [certificate]);
 }
 
 export async function findTlsCaCertificate(tx: Tx, address: Address): Promise<TlsCaCertificate | undefined> {
-  const [row] = await tx.query<TlsCaCertificate & object>(
+  const [row] = await tx.query<TlsCaCertificate>(
     `SELECT ${COLUMNS} FROM archivist.tls_ca_certificate c WHERE c.tenant_id = $1 AND c.certificate_id = $2`,
     [address.tenantId, address.certificateId],
   );
@@ -37,7 +35,7 @@ export async function updateTlsCaCertificate(
   address: Address,
   change: Partial<Pick<TlsCaCertificate, 'displayName' | 'pem' | 'subjectHash'>>,
 ): Promise<TlsCaCertificate | undefined> {
-  const [row] = await tx.query<TlsCaCertificate & object>(
+  const [row] = await tx.query<TlsCaCertificate>(
     `UPDATE archivist.tls_ca_certificate c SET display_name = coalesce($3, c.display_name), pem = coalesce($4, c.pem),
         subject_hash = coalesce($5, c.subject_hash)
       WHERE c.tenant_id = $1 AND c.certificate_id = $2 RETURNING ${COLUMNS}`,
@@ -54,7 +52,7 @@ export async function updateTlsCaCertificate(
 
 /** Deletes a certificate and returns what it was. */
 export async function deleteTlsCaCertificateRow(tx: Tx, address: Address): Promise<TlsCaCertificate | undefined> {
-  const [row] = await tx.query<TlsCaCertificate & object>(
+  const [row] = await tx.query<TlsCaCertificate>(
     `DELETE FROM archivist.tls_ca_certificate c WHERE c.tenant_id = $1 AND c.certificate_id = $2 RETURNING ${COLUMNS}`,
     [address.tenantId, address.certificateId],
   );
@@ -62,12 +60,11 @@ export async function deleteTlsCaCertificateRow(tx: Tx, address: Address): Promi
 }
 
 /** Conditions refer to a row as `c`. */
-export const tlsCaCertificateRows = rowList<TlsCaCertificate, TlsCaCertificate>({
+export const tlsCaCertificateRows = rowList<TlsCaCertificate>({
   from: 'archivist.tls_ca_certificate c',
   columns: COLUMNS,
   idColumn: 'c.certificate_id',
   idOf: ({ certificateId }) => certificateId,
-  entryOf: (row) => row,
 });
 
 /** Authorities of these names in every tenancy that the transaction may read; at most `limit`. */

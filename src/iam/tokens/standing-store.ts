@@ -1,4 +1,6 @@
+import { table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { insertRows } from '../../platform/postgres/insert-rows.js';
 
 /** A client of a tenancy, as a token names it. */
 export interface ClientAddress {
@@ -13,6 +15,12 @@ export interface Standing {
   /** How often the client's tokens were revoked. */
   readonly epoch: number;
 }
+
+const EPOCH = table('token_epoch').columns<ClientAddress & { readonly epoch: bigint }>({
+  tenantId: 'tenant_id',
+  clientId: 'client_id',
+  epoch: 'epoch',
+});
 
 /** One standing per client, in the order of `clients`. */
 export async function findStandings(tx: Tx, clients: readonly ClientAddress[]): Promise<Standing[]> {
@@ -29,10 +37,7 @@ export async function findStandings(tx: Tx, clients: readonly ClientAddress[]): 
 
 /** Remembers that the client existed: its tokens outlive it, and can still be revoked. */
 export async function rememberClient(tx: Tx, { tenantId, clientId }: ClientAddress): Promise<void> {
-  await tx.execute(
-    'INSERT INTO archivist.token_epoch (tenant_id, client_id, epoch) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING',
-    [tenantId, clientId],
-  );
+  await insertRows(tx, EPOCH, [{ tenantId, clientId, epoch: 0n }], 'ON CONFLICT DO NOTHING');
 }
 
 /** True for an application of the tenancy, also a deleted one. */
@@ -47,9 +52,10 @@ export async function isKnownClient(tx: Tx, { tenantId, clientId }: ClientAddres
 
 /** Revokes the tokens that the client holds. */
 export async function raiseEpoch(tx: Tx, { tenantId, clientId }: ClientAddress): Promise<void> {
-  await tx.execute(
-    `INSERT INTO archivist.token_epoch (tenant_id, client_id, epoch) VALUES ($1, $2, 1)
-     ON CONFLICT (tenant_id, client_id) DO UPDATE SET epoch = token_epoch.epoch + 1`,
-    [tenantId, clientId],
+  await insertRows(
+    tx,
+    EPOCH,
+    [{ tenantId, clientId, epoch: 1n }],
+    'ON CONFLICT (tenant_id, client_id) DO UPDATE SET epoch = token_epoch.epoch + 1',
   );
 }

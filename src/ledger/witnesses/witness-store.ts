@@ -1,4 +1,6 @@
+import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { insertReturning, insertRows } from '../../platform/postgres/insert-rows.js';
 import type { LogRef } from '../log.js';
 
 /** The newest seal of an MMR log that is not yet an entry of the public statement log. */
@@ -8,17 +10,54 @@ interface UnregisteredSeal extends LogRef {
   readonly signed: Uint8Array;
 }
 
-interface SealedRow {
-  tenant_id: string;
-  log_id: string;
-  seal_number: bigint;
-  leaves: bigint;
-  signed: Uint8Array;
+const SEAL = table('seal').columns<UnregisteredSeal>({
+  tenantId: 'tenant_id',
+  logId: 'log_id',
+  sealNumber: 'seal_number',
+  leaves: 'leaves',
+  signed: 'signed',
+});
+
+/** A seal's entry in the public statement log. */
+type RegisteredSeal = Omit<UnregisteredSeal, 'signed'> & { readonly entryId: string };
+
+const REGISTERED = table('registered_seal').columns<RegisteredSeal>({
+  tenantId: 'tenant_id',
+  logId: 'log_id',
+  sealNumber: 'seal_number',
+  leaves: 'leaves',
+  entryId: 'entry_id',
+});
+
+/** The size that a witness last cosigned. */
+interface WitnessSize extends LogRef {
+  readonly witness: string;
+  readonly size: bigint;
 }
 
+const WITNESS_SIZE = table('witness_size').columns<WitnessSize>({
+  tenantId: 'tenant_id',
+  logId: 'log_id',
+  witness: 'witness',
+  size: 'size',
+});
+
+/** A checkpoint that a quorum has cosigned. */
+interface Cosigned extends LogRef {
+  readonly size: bigint;
+  readonly note: string;
+}
+
+const COSIGNED = table('cosigned_checkpoint').columns<Cosigned>({
+  tenantId: 'tenant_id',
+  logId: 'log_id',
+  size: 'size',
+  note: 'note',
+});
+
 export async function unregisteredSeals(tx: Tx, limit: number): Promise<UnregisteredSeal[]> {
-  const rows = await tx.query<SealedRow>(
-    `SELECT s.tenant_id, s.log_id, s.seal_number, s.leaves, s.signed
+  return tx.query<UnregisteredSeal>(
+    `SELECT ${selected(SEAL, 's')}
        FROM archivist.log g
        JOIN archivist.seal s ON s.tenant_id = g.tenant_id AND s.log_id = g.log_id AND s.seal_number = g.published_number
       WHERE g.structure = 'MMR_SHA256' AND NOT EXISTS (
@@ -27,13 +66,6 @@ export async function unregisteredSeals(tx: Tx, limit: number): Promise<Unregist
       LIMIT $1`,
     [limit],
   );
-  return rows.map((row) => ({
-    tenantId: row.tenant_id,
-    logId: row.log_id,
-    sealNumber: row.seal_number,
-    leaves: row.leaves,
-    signed: row.signed,
-  }));
 }
 
 /** Marks seals as registered; returns those that no other process had marked. */
@@ -41,45 +73,39 @@ export async function insertRegisteredSeals(
   tx: Tx,
   seals: readonly { readonly seal: UnregisteredSeal; readonly entryId: string }[],
 ): Promise<Set<string>> {
-  const rows = await tx.query<{ entry_id: string }>(
-    `INSERT INTO archivist.registered_seal (tenant_id, log_id, seal_number, leaves, entry_id)
-     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::uuid[])
-     ON CONFLICT DO NOTHING RETURNING entry_id`,
-    [
-      seals.map(({ seal }) => seal.tenantId),
-      seals.map(({ seal }) => seal.logId),
-      seals.map(({ seal }) => seal.sealNumber),
-      seals.map(({ seal }) => seal.leaves),
-      seals.map(({ entryId }) => entryId),
-    ],
-  );
-  return new Set(rows.map((row) => row.entry_id));
+  const rows = seals.map(({ seal, entryId }) => ({ ...seal, entryId }));
+  return new Set(await insertReturning(tx, REGISTERED, rows, 'ON CONFLICT DO NOTHING', 'entryId'));
 }
 
 /** The sizes that witnesses last cosigned, by name. */
 export async function witnessSizes(tx: Tx, log: LogRef): Promise<Map<string, bigint>> {
-  const rows = await tx.query<{ witness: string; size: bigint }>(
-    `SELECT witness, size FROM archivist.witness_size WHERE tenant_id = $1 AND log_id = $2`,
+  const rows = await tx.query<WitnessSize>(
+    `SELECT ${selected(WITNESS_SIZE, 'w', ['witness', 'size'])} FROM archivist.witness_size w
+      WHERE w.tenant_id = $1 AND w.log_id = $2`,
     [log.tenantId, log.logId],
   );
   return new Map(rows.map((row) => [row.witness, row.size]));
 }
 
-export async function putWitnessSizes(tx: Tx, log: LogRef, witnesses: readonly string[], size: bigint): Promise<void> {
-  if (witnesses.length === 0) return;
-  await tx.execute(
-    `INSERT INTO archivist.witness_size (tenant_id, log_id, witness, size)
-     SELECT $1, $2, unnest($3::text[]), $4
-     ON CONFLICT (tenant_id, log_id, witness) DO UPDATE SET size = greatest(witness_size.size, EXCLUDED.size)`,
-    [log.tenantId, log.logId, witnesses, size],
+export async function putWitnessSizes(
+  tx: Tx,
+  { tenantId, logId }: LogRef,
+  witnesses: readonly string[],
+  size: bigint,
+): Promise<void> {
+  await insertRows(
+    tx,
+    WITNESS_SIZE,
+    witnesses.map((witness) => ({ tenantId, logId, witness, size })),
+    'ON CONFLICT (tenant_id, log_id, witness) DO UPDATE SET size = greatest(witness_size.size, EXCLUDED.size)',
   );
 }
 
 /** The newest checkpoint that a quorum has cosigned. */
-export async function newestCosigned(tx: Tx, log: LogRef): Promise<{ size: bigint; note: string } | undefined> {
-  const [row] = await tx.query<{ size: bigint; note: string }>(
-    `SELECT size, note FROM archivist.cosigned_checkpoint
-      WHERE tenant_id = $1 AND log_id = $2 ORDER BY size DESC LIMIT 1`,
+export async function newestCosigned(tx: Tx, log: LogRef): Promise<Pick<Cosigned, 'size' | 'note'> | undefined> {
+  const [row] = await tx.query<Pick<Cosigned, 'size' | 'note'>>(
+    `SELECT ${selected(COSIGNED, 'c', ['size', 'note'])} FROM archivist.cosigned_checkpoint c
+      WHERE c.tenant_id = $1 AND c.log_id = $2 ORDER BY c.size DESC LIMIT 1`,
     [log.tenantId, log.logId],
   );
   return row;
@@ -103,12 +129,8 @@ export async function putPlainCheckpoint(tx: Tx, log: LogRef, note: string | und
   );
 }
 
-export async function insertCosigned(tx: Tx, log: LogRef, size: bigint, note: string): Promise<void> {
-  await tx.execute(
-    `INSERT INTO archivist.cosigned_checkpoint (tenant_id, log_id, size, note) VALUES ($1, $2, $3, $4)
-     ON CONFLICT DO NOTHING`,
-    [log.tenantId, log.logId, size, note],
-  );
+export async function insertCosigned(tx: Tx, { tenantId, logId }: LogRef, size: bigint, note: string): Promise<void> {
+  await insertRows(tx, COSIGNED, [{ tenantId, logId, size, note }], 'ON CONFLICT DO NOTHING');
 }
 
 /** Moves every MMR log to the newest of its seals that is below `size` entries of the public statement log. */

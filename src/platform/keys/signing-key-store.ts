@@ -1,5 +1,7 @@
 import type { ManifestKeyState } from '../../core/keys/key-manifest.js';
+import { selected, table } from '../postgres/columns.js';
 import type { Tx } from '../postgres/database.js';
+import { insertRows } from '../postgres/insert-rows.js';
 import type { KeyRole, PEPPER_ROLE } from './key-role.js';
 
 export interface SigningKeyRow {
@@ -14,29 +16,32 @@ export interface SigningKeyRow {
   readonly certificate?: Uint8Array | null;
 }
 
+/** A key with the tenancy that owns it. */
+export interface TenancyKeyRow extends SigningKeyRow {
+  readonly tenantId: string;
+}
+
+const KEY = table('signing_key').columns<TenancyKeyRow>({
+  tenantId: 'tenant_id',
+  keyId: 'key_id',
+  role: 'role',
+  algorithm: 'algorithm',
+  publicJwk: 'public_jwk',
+  state: 'state',
+  validFrom: 'valid_from',
+  validUntil: 'valid_until',
+  certificate: 'certificate',
+});
+const COLUMNS = selected(KEY, 'k');
+
 export async function insertSigningKey(tx: Tx, tenantId: string, key: SigningKeyRow): Promise<void> {
-  await tx.execute(
-    `INSERT INTO archivist.signing_key (tenant_id, key_id, role, algorithm, public_jwk, state, valid_from, valid_until, certificate)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [
-      tenantId,
-      key.keyId,
-      key.role,
-      key.algorithm,
-      JSON.stringify(key.publicJwk),
-      key.state,
-      key.validFrom,
-      key.validUntil,
-      key.certificate ?? null,
-    ],
-  );
+  await insertRows(tx, KEY, [{ ...key, tenantId }]);
 }
 
 /** A tenancy's keys, active ones first, each group with the newest first. */
 export function listSigningKeys(tx: Tx, tenantId: string): Promise<SigningKeyRow[]> {
   return tx.query<SigningKeyRow>(
-    `SELECT key_id AS "keyId", role, algorithm, public_jwk AS "publicJwk", state, valid_from AS "validFrom", valid_until AS "validUntil", certificate
-     FROM archivist.signing_key WHERE tenant_id = $1 ORDER BY state, valid_from DESC`,
+    `SELECT ${COLUMNS} FROM archivist.signing_key k WHERE k.tenant_id = $1 ORDER BY k.state, k.valid_from DESC`,
     [tenantId],
   );
 }
@@ -50,11 +55,6 @@ export async function putSigningKey(tx: Tx, tenantId: string, key: SigningKeyRow
   if (touched === 0) await insertSigningKey(tx, tenantId, key);
 }
 
-/** A key with the tenancy that owns it. */
-export interface TenancyKeyRow extends SigningKeyRow {
-  readonly tenantId: string;
-}
-
 /** Keys of tenancies after a place, in order. */
 export function listTenancyKeys(
   tx: Tx,
@@ -63,10 +63,8 @@ export function listTenancyKeys(
   limit: number,
 ): Promise<TenancyKeyRow[]> {
   return tx.query<TenancyKeyRow>(
-    `SELECT tenant_id AS "tenantId", key_id AS "keyId", role, algorithm, public_jwk AS "publicJwk", state,
-            valid_from AS "validFrom", valid_until AS "validUntil", certificate
-       FROM archivist.signing_key
-      WHERE role = ANY ($1::text[]) AND (tenant_id, key_id) > ($2::uuid, $3) ORDER BY tenant_id, key_id LIMIT $4`,
+    `SELECT ${COLUMNS} FROM archivist.signing_key k
+      WHERE k.role = ANY ($1::text[]) AND (k.tenant_id, k.key_id) > ($2::uuid, $3) ORDER BY k.tenant_id, k.key_id LIMIT $4`,
     [roles, after.tenantId, after.keyId, limit],
   );
 }

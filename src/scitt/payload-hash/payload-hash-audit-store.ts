@@ -26,13 +26,16 @@ export async function payloadHashEvidence(tx: Tx, after: string, limit: number):
   );
 }
 
-/** Entries of the profile's log without a registration. */
+/** Entries of the profile's log without a registration, except statements about an open fork of it. */
 export async function unregisteredPayloads(tx: Tx, limit: number): Promise<string[]> {
   const rows = await tx.query<{ entry_id: string }>(
     `SELECT l.entry_id FROM archivist.payload_hash_log p
        JOIN archivist.leaf l ON l.tenant_id = p.tenant_id AND l.log_id = p.log_id
       WHERE NOT EXISTS (SELECT FROM archivist.payload_hash_registration r
                          WHERE r.tenant_id = l.tenant_id AND r.entry_id = l.entry_id)
+        AND NOT EXISTS (SELECT FROM archivist.log g, jsonb_array_elements(g.forks) fork
+                         WHERE g.tenant_id = l.tenant_id AND g.log_id = l.log_id
+                           AND fork->>'entry_id' = l.entry_id::text)
       LIMIT $1`,
     [limit],
   );

@@ -1,4 +1,6 @@
+import { selected, table } from '../../postgres/columns.js';
 import type { Tx } from '../../postgres/database.js';
+import { insertInto, insertRows } from '../../postgres/insert-rows.js';
 
 /** A process that has not been seen for this long counts as ended. */
 const FOLLOWER_SECONDS = 60;
@@ -10,21 +12,38 @@ export interface KeyManifestRow {
   readonly manifest: Uint8Array;
 }
 
+const MANIFEST = table('key_manifest').columns<KeyManifestRow & { readonly tenantId: string }>({
+  tenantId: 'tenant_id',
+  number: 'number',
+  entryId: 'entry_id',
+  manifest: 'manifest',
+});
+
+/** A running process and the last manifest that it has adopted. */
+interface KeyFollower {
+  readonly tenantId: string;
+  readonly processId: string;
+  readonly number: bigint;
+  readonly seenAt: Date;
+}
+
+const FOLLOWER = table('key_follower').columns<KeyFollower>({
+  tenantId: 'tenant_id',
+  processId: 'process_id',
+  number: 'number',
+  seenAt: 'seen_at',
+});
+
 /** Stores a manifest, unless one with its number exists. Returns whether it was stored. */
 export async function insertKeyManifest(tx: Tx, tenantId: string, row: KeyManifestRow): Promise<boolean> {
-  const stored = await tx.execute(
-    `INSERT INTO archivist.key_manifest (tenant_id, number, entry_id, manifest) VALUES ($1, $2, $3, $4)
-     ON CONFLICT DO NOTHING`,
-    [tenantId, row.number, row.entryId, row.manifest],
-  );
-  return stored === 1;
+  return (await insertRows(tx, MANIFEST, [{ ...row, tenantId }], 'ON CONFLICT DO NOTHING')) === 1;
 }
 
 /** Stored manifests from a number on, ordered by number. */
 export function listKeyManifests(tx: Tx, tenantId: string, from: bigint, limit = 1000): Promise<KeyManifestRow[]> {
   return tx.query<KeyManifestRow>(
-    `SELECT number, entry_id AS "entryId", manifest FROM archivist.key_manifest
-      WHERE tenant_id = $1 AND number >= $2 ORDER BY number LIMIT $3`,
+    `SELECT ${selected(MANIFEST, 'm', ['number', 'entryId', 'manifest'])} FROM archivist.key_manifest m
+      WHERE m.tenant_id = $1 AND m.number >= $2 ORDER BY m.number LIMIT $3`,
     [tenantId, from, limit],
   );
 }
@@ -32,8 +51,7 @@ export function listKeyManifests(tx: Tx, tenantId: string, from: bigint, limit =
 /** Records which manifest a process has adopted, and that it is alive. */
 export async function putKeyFollower(tx: Tx, tenantId: string, processId: string, number: bigint): Promise<void> {
   await tx.execute(
-    `INSERT INTO archivist.key_follower (tenant_id, process_id, number, seen_at)
-     VALUES ($1, $2, $3, clock_timestamp())
+    `${insertInto(FOLLOWER)} VALUES ($1, $2, $3, clock_timestamp())
      ON CONFLICT (tenant_id, process_id) DO UPDATE SET number = EXCLUDED.number, seen_at = EXCLUDED.seen_at`,
     [tenantId, processId, number],
   );
