@@ -1,11 +1,11 @@
 import { Redis } from 'ioredis';
 import { failureReason } from '../../src/platform/explain-failure.js';
 import type { Logger } from '../../src/platform/logger.js';
-import type { PluginConfig } from '../../src/platform/plugin-config.js';
 import { NOTIFICATIONS, notifiesOfEndings } from '../endings/keyspace-endings.js';
 import { isLooking, type Looker, readLooker } from '../endings/look-list.js';
 import type { Memory } from '../memory/memory.js';
 import { type MemoryPlace, openMemory } from '../memory/open-memory.js';
+import type { PluginConfig } from '../settings/plugin-config.js';
 import { refusedStream } from '../stream/stream-consumer.js';
 import { processingList } from '../tap/egress-tap.js';
 import { broken, type Finding, ok, shouldChange } from './finding.js';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import type { PluginConfig } from '../../src/platform/plugin-config.js';
+import type { PluginConfig } from './plugin-config.js';
 
 /** Settings with a default; off if left out. */
 type Optional = Pick<

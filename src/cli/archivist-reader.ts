@@ -1,5 +1,5 @@
 import { UsageError } from '../core/evidence/usage-error.js';
-import type { Config } from '../platform/config.js';
+import type { Config } from '../service/config/config.js';
 import { type PluginCredentials, pluginCredentials } from '../service/plugin-credentials.js';
 import { serviceUrl } from './service-url.js';
 

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { pino } from 'pino';
 import { UsageError } from '../core/evidence/usage-error.js';
-import { type Config, ConfigError, parseConfig } from '../platform/config.js';
 import { failureReason } from '../platform/explain-failure.js';
 import { openDatabase } from '../platform/postgres/open-database.js';
 import { endRestoring } from '../platform/postgres/table-copy-store.js';
+import { type Config, ConfigError, parseConfig } from '../service/config/config.js';
 import { auditOpen } from './audit-command.js';
 import { examples } from './help-examples.js';
 import { type Moved, moveDatabase } from './move/move-database.js';

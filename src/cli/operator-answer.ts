@@ -1,5 +1,5 @@
 import { UsageError } from '../core/evidence/usage-error.js';
-import { ConfigError, parseConfig } from '../platform/config.js';
+import { ConfigError, parseConfig } from '../service/config/config.js';
 import { type OperatorClient, OperatorRefused, openOperatorClient } from './operator-client.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 

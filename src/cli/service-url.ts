@@ -1,4 +1,4 @@
-import type { Config } from '../platform/config.js';
+import type { Config } from '../service/config/config.js';
 
 /**
  * Returns the base URL of the service that a command talks to, without a slash at its end: `ARCHIVIST_URL` if it is set,

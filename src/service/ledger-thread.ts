@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Ledger, LedgerMetrics } from '../ledger/round.js';
-import type { Config } from '../platform/config.js';
 import type { DiskUse } from '../platform/disk/disk-full.js';
+import type { Config } from './config/config.js';
 import type { LedgerReport } from './ledger-report.js';
 
 /** Messages to the thread. */

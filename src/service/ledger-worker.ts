@@ -1,7 +1,7 @@
 // The entry point of the ledger's thread (`ledger-thread.ts`).
 import { parentPort, workerData } from 'node:worker_threads';
 import type { LedgerMetrics } from '../ledger/round.js';
-import type { Config } from '../platform/config.js';
+import type { Config } from './config/config.js';
 import type { LedgerReport } from './ledger-report.js';
 import type { FromLedger, ToLedger } from './ledger-thread.js';
 import { startLedger } from './open-base.js';

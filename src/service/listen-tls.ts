@@ -1,7 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
-import type { Config } from '../platform/config.js';
 import { explained } from '../platform/explain-failure.js';
 import { type HttpServer, listen } from '../platform/http/http-server.js';
 

@@ -8,7 +8,6 @@ import type { Signer } from '../core/cose/signature.js';
 import { certifyTenancyKey } from '../core/keys/tenancy-key-certificate.js';
 import { serviceDid } from '../core/statement/issuer-did.js';
 import type { Clock } from '../platform/clock.js';
-import type { Config } from '../platform/config.js';
 import type { Ids } from '../platform/ids.js';
 import { type CertifyTenancyKey, createDeploymentKeys, createTenancyKeys } from '../platform/keys/create-keys.js';
 import { evidenceSigner } from '../platform/keys/evidence-signer.js';
@@ -23,6 +22,7 @@ import { secretFiles } from '../platform/keys/secret-files.js';
 import { listSigningKeys } from '../platform/keys/signing-key-store.js';
 import type { ObjectStore } from '../platform/object-store.js';
 import type { Database, Tx } from '../platform/postgres/database.js';
+import type { Config } from './config/config.js';
 import { writeCredentials } from './first-credentials.js';
 
 /** An open deployment: its fixed identifiers and its keys. */

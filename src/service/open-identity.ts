@@ -22,7 +22,6 @@ import { openGuessGuard } from '../iam/tokens/guess-guard.js';
 import type { IssueTokenDeps } from '../iam/tokens/issue-token.js';
 import { createTellRefusedToken } from '../iam/tokens/tell-refused-token.js';
 import type { Clock } from '../platform/clock.js';
-import type { Config } from '../platform/config.js';
 import { ApiError } from '../platform/errors.js';
 import type { Authenticate } from '../platform/http/authenticate.js';
 import { isOnlyLocal } from '../platform/http/loopback.js';

@@ -1,6 +1,8 @@
-import type { Config } from '../platform/config.js';
-import { openRateLimiter, type RateLimiter } from '../platform/rate-limiter.js';
-import type { Base, Closers } from './open-base.js';
+import type { PipelineDeps } from '../platform/http/mount-routes.js';
+import type { Logger } from '../platform/logger.js';
+import { openRateLimiter } from '../platform/rate-limiter.js';
+import { createUploadQueue } from '../platform/upload-queue.js';
+import type { Closers } from './open-base.js';
 
 /** The limiter of `RATE_LIMIT`; undefined if it is not set. */
 export function openLimiter(config: Config, { logger }: Base, closers: Closers): RateLimiter | undefined {

@@ -1,4 +1,4 @@
-import type { Config } from '../platform/config.js';
+import type { Config } from './config/config.js';
 import { readCredentials } from './first-credentials.js';
 
 export interface PluginCredentials {

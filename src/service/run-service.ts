@@ -1,8 +1,8 @@
 import { mkdir, stat } from 'node:fs/promises';
-import { type Config, ConfigError, parseConfig } from '../platform/config.js';
 import { failureReason } from '../platform/explain-failure.js';
 import { isLoopbackName } from '../platform/http/loopback.js';
 import { type RunningService, startService } from '../start-service.js';
+import { type Config, ConfigError, parseConfig } from './config/config.js';
 import { demoFolder, fillDemo } from './fill-demo.js';
 import { credentialsPath, readCredentials } from './first-credentials.js';
 import { ledgerThread } from './ledger-thread.js';

@@ -1,9 +1,9 @@
 import { spoolPlace } from '../../plugins/operator/spool-place.js';
-import type { Config } from '../platform/config.js';
 import type { DiskUse } from '../platform/disk/disk-full.js';
 import { createDiskWatch, type DiskState, type DiskWatch } from '../platform/disk/disk-watch.js';
 import type { Logger } from '../platform/logger.js';
 import { embeddedFolder } from '../platform/postgres/open-database.js';
+import type { Config } from './config/config.js';
 
 interface WatchParts {
   readonly logger: Logger;

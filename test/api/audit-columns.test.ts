@@ -3,11 +3,12 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { auditDeployment } from '../../src/cli/audit-deployment.js';
 import { AUDITED_TABLES } from '../../src/cli/audited-columns.js';
 import { runCli } from '../../src/cli/run-cli.js';
-import { parseConfig } from '../../src/platform/config.js';
 import { fileObjectStore } from '../../src/platform/file-object-store.js';
 import { nodeVerify } from '../../src/platform/keys/node-verify.js';
 import type { Database } from '../../src/platform/postgres/database.js';
 import { openDatabase } from '../../src/platform/postgres/open-database.js';
+import { auditDeployment } from '../../src/service/audit-deployment.js';
+import { parseConfig } from '../../src/service/config/config.js';
 import { allColumns, type Column, type FilledDeployment, startFilledDeployment } from './superuser-rig.js';
 import { tamperings } from './tampering.js';
 

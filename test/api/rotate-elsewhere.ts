@@ -1,9 +1,9 @@
 import { type Rotated, rotateDeploymentKey } from '../../src/archivist/operator/manage-keys.js';
-import { parseConfig } from '../../src/platform/config.js';
 import { fileObjectStore } from '../../src/platform/file-object-store.js';
 import { openKeyManifests } from '../../src/platform/keys/manifest/key-manifests.js';
 import { manifestFile } from '../../src/platform/keys/manifest/manifest-file.js';
 import { nodeVerify } from '../../src/platform/keys/node-verify.js';
+import { parseConfig } from '../../src/service/config/config.js';
 import type { TestService } from './test-service.js';
 
 /** Manifests as another process has them: what it does, the running service learns from the database. */

@@ -12,7 +12,7 @@ import { readTransparentStatement } from '../../src/core/statement/transparent-s
 import { verifyEvent } from '../../src/core/verify/verify-event-in-log.js';
 import { verifyReceipt } from '../../src/core/verify/verify-receipt.js';
 import { verifyTransparentStatement } from '../../src/core/verify/verify-transparent-statement.js';
-import { parseConfig } from '../../src/platform/config.js';
+import { parseConfig } from '../../src/service/config/config.js';
 import { type RunningService, startService } from '../../src/start-service.js';
 import { allColumns, asSuperuser, type Column, type FilledDeployment, startFilledDeployment } from './superuser-rig.js';
 import { tamperings } from './tampering.js';

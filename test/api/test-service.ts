@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { createTenancy } from '../../src/archivist/bootstrap-deployment.js';
 import { createApplication } from '../../src/iam/applications/create-application.js';
-import { parseConfig } from '../../src/platform/config.js';
+import { parseConfig } from '../../src/service/config/config.js';
 import { readCredentials } from '../../src/service/first-credentials.js';
 import { type RunningService, startService } from '../../src/start-service.js';
 import { engines, onServer } from '../support/engines.js';

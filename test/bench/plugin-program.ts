@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { startConserverLink } from '../../plugins/start/start-conserver-link.js';
 import { systemClock } from '../../src/platform/clock.js';
-import { parseConfig } from '../../src/platform/config.js';
 import { openDatabase } from '../../src/platform/postgres/open-database.js';
 import { openRedisQueues, postgresQueues } from '../../src/platform/queue/open-queue-backend.js';
+import { parseConfig } from '../../src/service/config/config.js';
 import { unwatchedDisk } from '../support/unwatched-disk.js';
 
 // The plugin alone in a process, delivering to nobody: what a conserver waits for is the capture.

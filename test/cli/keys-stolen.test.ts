@@ -9,7 +9,7 @@ import { keyThumbprint } from '../../src/core/cose/cose-key.js';
 import { decodeVkey, verifyNote } from '../../src/core/tlog/signed-note.js';
 import type { Claim } from '../../src/core/verify/claim.js';
 import type { Verdict } from '../../src/core/verify/verdict.js';
-import { parseConfig } from '../../src/platform/config.js';
+import { parseConfig } from '../../src/service/config/config.js';
 import { startService } from '../../src/start-service.js';
 import { clientOf, startTestService, type TestService, template } from '../api/test-service.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CONFIG_VARIABLES } from '../../src/platform/config.js';
+import { CONFIG_VARIABLES } from '../../src/service/config/environment.js';
 import { documentPages } from './pages.js';
 
 const page = documentPages().find(({ path }) => path === 'docs/operate/configuration.md')!;

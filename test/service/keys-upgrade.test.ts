@@ -7,9 +7,9 @@ import { runCli } from '../../src/cli/run-cli.js';
 import { toBase64Url } from '../../src/core/bytes.js';
 import { keyThumbprint } from '../../src/core/cose/cose-key.js';
 import type { Verdict } from '../../src/core/verify/verdict.js';
-import { parseConfig } from '../../src/platform/config.js';
 import { isManifestRole, manifestRows } from '../../src/platform/keys/manifest/manifest-rows.js';
 import { listSigningKeys, type SigningKeyRow } from '../../src/platform/keys/signing-key-store.js';
+import { parseConfig } from '../../src/service/config/config.js';
 import { type RunningService, startService } from '../../src/start-service.js';
 import { clientOf, startTestService, type TestService, template } from '../api/test-service.js';
 

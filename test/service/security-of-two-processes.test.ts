@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseConfig } from '../../src/platform/config.js';
+import { parseConfig } from '../../src/service/config/config.js';
 import { type RunningService, startService } from '../../src/start-service.js';
 import { sendCose } from '../api/send-cose.js';
 import { sendRequest } from '../api/send-request.js';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { parseConfig } from '../../src/platform/config.js';
+import { parseConfig } from '../../src/service/config/config.js';
 import { readCredentials } from '../../src/service/first-credentials.js';
 import { type RunningService, startService } from '../../src/start-service.js';
 import { type Client, clientOf, clientWith, freePort, until } from '../api/test-service.js';

@@ -1,7 +1,6 @@
 import { access, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageError } from '../../core/evidence/usage-error.js';
-import type { Config } from '../../platform/config.js';
 import { explained } from '../../platform/explain-failure.js';
 import { FolderLocked } from '../../platform/postgres/folder-lock.js';
 import { embeddedFolder } from '../../platform/postgres/open-database.js';
@@ -12,6 +11,7 @@ import {
   openEmbeddedOwner,
   openServerOwner,
 } from '../../platform/postgres/owner-connection.js';
+import type { Config } from '../../service/config/config.js';
 import { openOperatorClient } from '../operator-client.js';
 
 const COPY_WITHIN_MS = 30 * 60_000;

@@ -10,8 +10,8 @@ import type { Finding, FindingState } from '../../../plugins/operator/finding.js
 import { oneLineForEachCause } from '../../../plugins/operator/one-cause.js';
 import { spoolPlace } from '../../../plugins/operator/spool-place.js';
 import { systemClock } from '../../platform/clock.js';
-import { type Config, ConfigError, parseConfig } from '../../platform/config.js';
 import { reachableHost } from '../../platform/reachable-host.js';
+import { type Config, ConfigError, parseConfig } from '../../service/config/config.js';
 import { pluginCredentials } from '../../service/plugin-credentials.js';
 import { watchPluginDisks } from '../../service/watch-disks.js';
 import { examples } from '../help-examples.js';

@@ -1,9 +1,9 @@
-import type { Config } from '../../platform/config.js';
 import type { Logger } from '../../platform/logger.js';
 import { openDatabase } from '../../platform/postgres/open-database.js';
 import type { DatabaseDisk } from '../../platform/postgres/pooled-database.js';
 import { openRedisQueues, postgresQueues } from '../../platform/queue/open-queue-backend.js';
 import type { QueueBackend } from '../../platform/queue/queue-backend.js';
+import type { Config } from '../../service/config/config.js';
 
 /** The part of the configuration that names a queue. */
 export type QueueConfig = Pick<Config, 'redisUrl' | 'databaseUrl' | 'dataDir'>;

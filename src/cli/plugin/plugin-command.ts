@@ -6,10 +6,10 @@ import {
 } from '../../../plugins/settings/plugin-settings.js';
 import { startConserverLink } from '../../../plugins/start/start-conserver-link.js';
 import { systemClock } from '../../platform/clock.js';
-import { type Config, ConfigError, parseConfig } from '../../platform/config.js';
 import { explained, failureReason } from '../../platform/explain-failure.js';
 import { createLogger } from '../../platform/logger.js';
 import type { QueueBackend } from '../../platform/queue/queue-backend.js';
+import { type Config, ConfigError, parseConfig } from '../../service/config/config.js';
 import { watchPluginDisks } from '../../service/watch-disks.js';
 import { examples } from '../help-examples.js';
 import { serviceUrl } from '../service-url.js';

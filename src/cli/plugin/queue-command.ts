@@ -13,8 +13,9 @@ import {
 } from '../../../plugins/operator/set-aside.js';
 import { spoolPlace } from '../../../plugins/operator/spool-place.js';
 import { systemClock } from '../../platform/clock.js';
-import { ConfigError, parseConfig } from '../../platform/config.js';
 import type { QueueBackend } from '../../platform/queue/queue-backend.js';
+import { ConfigError, parseConfig } from '../../service/config/config.js';
+import { watchPluginDisks } from '../../service/watch-disks.js';
 import { examples } from '../help-examples.js';
 import { EXIT_USAGE, type Terminal } from '../terminal.js';
 import { openOperatorQueue } from './open-operator-queue.js';

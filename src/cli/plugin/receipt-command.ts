@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { pino } from 'pino';
 import { keptReceipts } from '../../../plugins/operator/kept-receipts.js';
 import { OperatorError } from '../../../plugins/operator/operator-error.js';
-import { ConfigError, parseConfig } from '../../platform/config.js';
 import { failureReason } from '../../platform/explain-failure.js';
+import { ConfigError, parseConfig } from '../../service/config/config.js';
 import { examples } from '../help-examples.js';
 import { EXIT_USAGE, type Terminal } from '../terminal.js';
 

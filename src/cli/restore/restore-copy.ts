@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { UsageError } from '../../core/evidence/usage-error.js';
-import type { Config } from '../../platform/config.js';
 import { explained } from '../../platform/explain-failure.js';
 import { fileObjectStore } from '../../platform/file-object-store.js';
 import { embeddedFolder } from '../../platform/postgres/open-database.js';
 import { type OwnerConnection, openEmbeddedOwner, openServerOwner } from '../../platform/postgres/owner-connection.js';
 import { beginRestoring, placeState } from '../../platform/postgres/table-copy-store.js';
+import type { Config } from '../../service/config/config.js';
 import { type CopyManifest, readCopyManifest } from '../backup/copy-manifest.js';
 import type { CopiedObject } from '../backup/copy-objects.js';
 import { hashFile } from '../backup/hashed-file.js';

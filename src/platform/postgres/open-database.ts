@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { Config } from '../config.js';
 import { explained } from '../explain-failure.js';
 import type { Logger } from '../logger.js';
 import { openEmbedded } from './open-embedded.js';
@@ -16,6 +15,14 @@ export function embeddedCopyFolder(dataDir: string): string {
   return join(embeddedFolder(dataDir), 'copy');
 }
 
+/** Which database to use. */
+export interface DatabasePlace {
+  /** `postgres://…`; undefined selects the embedded database. */
+  readonly databaseUrl: string | undefined;
+  /** The folder that contains the embedded database. */
+  readonly dataDir: string;
+}
+
 /** How to open a database. */
 interface OpenOptions {
   /** Also opens a database into which a restore has not finished. */
@@ -27,12 +34,8 @@ interface OpenOptions {
  * Opens the configured database, migrated and under the service's role.
  * @throws {Error} naming the variable; also if a restore has not finished, or a newer version has migrated it
  */
-export function openDatabase(
-  config: Pick<Config, 'databaseUrl' | 'dataDir'>,
-  logger: Logger,
-  options: OpenOptions = {},
-): Promise<PooledDatabase> {
-  const { databaseUrl, dataDir } = config;
+export function openDatabase(place: DatabasePlace, logger: Logger, options: OpenOptions = {}): Promise<PooledDatabase> {
+  const { databaseUrl, dataDir } = place;
   return databaseUrl
     ? explained('the database of DATABASE_URL cannot be opened', openPostgresql(databaseUrl, logger, options))
     : explained('the database in DATA_DIR cannot be opened', openEmbedded(embeddedFolder(dataDir), options));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError, parseConfig } from '../../../../src/platform/config.js';
 import { parsePkcs11Uri } from '../../../../src/platform/keys/pkcs11/pkcs11-uri.js';
+import { ConfigError, parseConfig } from '../../../../src/service/config/config.js';
 
 const ACCESS = 'module-path=/usr/lib/softhsm/libsofthsm2.so&pin-source=/run/secrets/pin';
 const TOKEN = {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { baseUrl, port, UUID, url } from './config-values.js';
+import { baseUrl, port, UUID, url } from '../../src/platform/config-values.js';
 
 /** The conserver plugin: inside the service or as its own process. */
 export interface PluginConfig {

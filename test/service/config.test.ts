@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { encodeVkey, NoteKeyType } from '../../src/core/tlog/signed-note.js';
-import { ConfigError, parseConfig } from '../../src/platform/config.js';
+import { ConfigError, parseConfig } from '../../src/service/config/config.js';
 
 describe('the configuration', () => {
   it('has a working default for everything', () => {
@@ -22,6 +22,7 @@ describe('the configuration', () => {
       clamavUrl: undefined,
       blobScanSchedule: '0 3 * * *',
       anchorSchedule: '*/10 * * * * *',
+      auditSchedule: '17 3 * * 0',
       quotas: {
         applications: 1000,
         compliance_policies: 1000,
@@ -33,6 +34,7 @@ describe('the configuration', () => {
       witnesses: [],
       witnessQuorum: 0,
       witnessSeconds: 10,
+      downloadBudget: 1024 ** 3,
       rateLimit: undefined,
       maxWaitingEntries: 5_000_000,
       bootstrapClientId: undefined,
@@ -56,6 +58,7 @@ describe('the configuration', () => {
         drainSeconds: 0,
         bulk: true,
         receipts: true,
+        reports: true,
         receiptUrl: undefined,
         receiptKey: undefined,
         receiptDays: 90,

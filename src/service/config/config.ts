@@ -1,30 +1,13 @@
 import { join, resolve } from 'node:path';
-import { z } from 'zod';
-import {
-  baseUrl,
-  clamavUrl,
-  cronPattern,
-  emailAddress,
-  hasTwins,
-  keyProvider,
-  objectStoreDir,
-  origins,
-  port,
-  quotas,
-  UUID,
-  url,
-  type WitnessAddress,
-  witnesses,
-} from './config-values.js';
-import { type HttpConfig, httpConfig, httpVariables, type TlsConfig, tlsListener } from './http-config.js';
-import type { Pkcs11Token } from './keys/pkcs11/pkcs11-uri.js';
-import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from './logger.js';
-import { type PayloadHashConfig, payloadHashConfig, payloadHashVariables } from './payload-hash-config.js';
-import { findPluginContradiction, type PluginConfig, pluginConfig, pluginVariables } from './plugin-config.js';
-import { DEFAULT_QUOTAS, type Quotas } from './quotas.js';
-
-/** Which part of the program this process plays. */
-type Role = 'all' | 'api' | 'ledger' | 'worker';
+import { type PluginConfig, pluginConfig } from '../../../plugins/settings/plugin-config.js';
+import { DEFAULT_QUOTAS, type Quotas } from '../../iam/tenancies/quotas.js';
+import type { Role } from '../../platform/feature.js';
+import type { Pkcs11Token } from '../../platform/keys/pkcs11/pkcs11-uri.js';
+import type { LogFormat, LogLevel } from '../../platform/logger.js';
+import { type PayloadHashConfig, payloadHashConfig } from '../../scitt/payload-hash/payload-hash-config.js';
+import type { WitnessAddress } from './deployment-values.js';
+import { type Environment, environmentSchema, findContradiction } from './environment.js';
+import { type HttpConfig, httpConfig, type TlsConfig, tlsListener } from './http-config.js';
 
 /** All settings of the operator, read once from the environment. The comment of each field is its manual. */
 export interface Config {
@@ -90,7 +73,7 @@ export interface Config {
   readonly anchorSchedule: string;
   /**
    * `QUOTAS`, such as `locations=50,assets=1000000,applications=unlimited`: maximum per tenancy; the names and their
-   * defaults are in quotas.ts. Must be the same for all processes of a deployment.
+   * defaults are in src/iam/tenancies/quotas.ts. Must be the same for all processes of a deployment.
    */
   readonly quotas: Quotas;
   /**
@@ -217,21 +200,6 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
   const contradiction = findContradiction(parsed.data);
   if (contradiction !== undefined) throw new ConfigError(contradiction);
   return configOf(parsed.data);
-}
-
-function findContradiction(env: Environment): string | undefined {
-  if (env.ROLE !== 'all' && env.DATABASE_URL === undefined)
-    return `ROLE: ${env.ROLE} shares its database with other processes and needs DATABASE_URL`;
-  if (env.PORT === 0 && env.PUBLIC_URL === undefined)
-    return 'PORT: 0 takes a different port at each start; set PUBLIC_URL, which must stay the same';
-  if ((env.TLS_CERTIFICATE_FILE === undefined) !== (env.TLS_KEY_FILE === undefined))
-    return 'TLS_CERTIFICATE_FILE: must be set together with TLS_KEY_FILE';
-  if ((env.BOOTSTRAP_PLUGIN_CLIENT_ID === undefined) !== (env.BOOTSTRAP_PLUGIN_CLIENT_SECRET === undefined))
-    return 'BOOTSTRAP_PLUGIN_CLIENT_ID: must be set together with BOOTSTRAP_PLUGIN_CLIENT_SECRET';
-  if (env.WITNESS_QUORUM !== undefined && env.WITNESS_QUORUM > env.WITNESSES.length)
-    return `WITNESS_QUORUM: is larger than the number of WITNESSES, ${env.WITNESSES.length}`;
-  if (hasTwins(env.WITNESSES)) return 'WITNESSES: two entries have the same name or the same key';
-  return findPluginContradiction(env);
 }
 
 function configOf(env: Environment): Config {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { port } from './config-values.js';
-import type { ConnectionLimits } from './http/connection-bounds.js';
+import { port } from '../../platform/config-values.js';
+import type { ConnectionLimits } from '../../platform/http/connection-bounds.js';
 
 /** Settings of the listeners beside their address. */
 export interface HttpConfig {
