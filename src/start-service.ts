@@ -37,9 +37,7 @@ import { serviceHealth } from './service/service-health.js';
 import { statusRoutes } from './service/status-routes.js';
 import { verifyPageRoutes } from './service/verify-page-routes.js';
 import { watchClock } from './service/watch-clock.js';
-import { watchOutside } from './service/watch-outside.js';
-import { webhookSecrets } from './service/webhook-secrets.js';
-import { policyAuditWaker } from './workers/policy-audit-job.js';
+import { watchParts } from './service/watch-parts.js';
 
 /** A running service, or worker, until it is closed. */
 export interface RunningService {

@@ -8,8 +8,8 @@ import type { RootTrust } from '../core/evidence/root-trust.js';
 import { UsageError } from '../core/evidence/usage-error.js';
 import { decodeVkey, NoteKeyType } from '../core/tlog/signed-note.js';
 import type { IssuerTrust } from '../core/verify/trust.js';
-import { bundlePageReader } from '../platform/built-pages.js';
 import { nativeSha256 } from '../platform/native-sha256.js';
+import { bundlePageReader } from '../service/built-pages.js';
 import { certificateTrust } from './certificate-trust.js';
 import { readKeyFiles } from './key-files.js';
 

@@ -1,8 +1,5 @@
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { decodeVkey, type NoteKey, NoteKeyType } from '../core/tlog/signed-note.js';
-import { parsePkcs11Uri } from './keys/pkcs11/pkcs11-uri.js';
-import { parseQuotas } from './quotas.js';
 
 /** A UUID in lower case. */
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

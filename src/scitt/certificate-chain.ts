@@ -2,7 +2,7 @@ import { MAX_CHAIN } from '../core/cose/x5chain.js';
 import { type Certificate, isSameCertificate } from '../platform/x509/certificate.js';
 import { assertPath, hasNameConstraints, isIssuedBy } from '../platform/x509/certificate-path.js';
 import { CertificateUnusable } from '../platform/x509/certificate-unusable.js';
-import { STATEMENT_SIGNER } from '../platform/x509/purpose.js';
+import { STATEMENT_SIGNER } from './statement-signer.js';
 
 /** The chain may be valid, but leads to no trusted authority. */
 export class AuthorityUnknown extends CertificateUnusable {}

@@ -1,6 +1,6 @@
-import { type BuiltPageName, readBuiltPage } from '../platform/built-pages.js';
 import { heldFileReply, holdFile } from '../platform/http/held-file.js';
 import type { Reply } from '../platform/http/route.js';
+import { type BuiltPageName, readBuiltPage } from './built-pages.js';
 
 const POLICY = /http-equiv="Content-Security-Policy" content="([^"]+)"/;
 

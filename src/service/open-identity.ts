@@ -31,12 +31,13 @@ import { createSealedBox } from '../platform/keys/sealed-box.js';
 import { secretFiles } from '../platform/keys/secret-files.js';
 import type { Logger } from '../platform/logger.js';
 import { createSendMail } from '../platform/mail.js';
-import type { Metrics } from '../platform/metrics.js';
 import { textDigest } from '../platform/node-sha256.js';
 import type { OutsideCalls } from '../platform/outside-calls.js';
 import type { Database } from '../platform/postgres/database.js';
 import { createPageTokens, type PageTokens } from '../platform/postgres/page-token.js';
 import { readCredentials } from './first-credentials.js';
+import { createIdentityProviderCalls } from './identity-provider-calls.js';
+import type { Metrics } from './metrics.js';
 import type { OpenDeployment } from './open-deployment.js';
 import { watchKeys } from './watch-keys.js';
 

@@ -3,7 +3,6 @@ import type { Clock } from '../platform/clock.js';
 import type { DiskWatch } from '../platform/disk/disk-watch.js';
 import { explained } from '../platform/explain-failure.js';
 import type { Logger } from '../platform/logger.js';
-import type { Metrics } from '../platform/metrics.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import { reachableHost } from '../platform/reachable-host.js';
 import type { Config } from './config/config.js';

@@ -1,6 +1,5 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { auditDeployment } from '../../src/cli/audit-deployment.js';
 import { AUDITED_TABLES } from '../../src/cli/audited-columns.js';
 import { runCli } from '../../src/cli/run-cli.js';
 import { fileObjectStore } from '../../src/platform/file-object-store.js';

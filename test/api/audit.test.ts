@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { auditDeployment } from '../../src/cli/audit-deployment.js';
 import { runCli } from '../../src/cli/run-cli.js';
 import { toHex } from '../../src/core/bytes.js';
 import { sha256 } from '../../src/core/sha256.js';
 import { UNFINISHED } from '../../src/platform/durable-file.js';
 import { fileObjectStore } from '../../src/platform/file-object-store.js';
 import { nodeVerify } from '../../src/platform/keys/node-verify.js';
+import { auditDeployment } from '../../src/service/audit-deployment.js';
 import { startTestService, type TestService } from './test-service.js';
 
 const objects = mkdtempSync(join(tmpdir(), 'audit-'));

@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rotateDeploymentKey } from '../../src/archivist/operator/manage-keys.js';
 import { createWebhook } from '../../src/archivist/webhooks/manage-webhooks.js';
 import { sendDeliveries } from '../../src/archivist/webhooks/send-deliveries.js';
+import { webhookSecrets } from '../../src/archivist/webhooks/webhook-secrets.js';
 import { createOutboundFetch } from '../../src/platform/http/outbound-fetch.js';
 import type { Principal } from '../../src/platform/http/principal.js';
 import { createPageTokens } from '../../src/platform/postgres/page-token.js';
-import { webhookSecrets } from '../../src/service/webhook-secrets.js';
 import { sendRequest } from './send-request.js';
 import { type Client, startTestService, type TestService, template } from './test-service.js';
 

@@ -4,8 +4,8 @@ import { createAssetEventSchema } from '../../src/archivist/events/asset-event.j
 import { listen } from '../../src/platform/http/http-server.js';
 import { route } from '../../src/platform/http/route.js';
 import { createLogger } from '../../src/platform/logger.js';
-import { createMetrics } from '../../src/platform/metrics.js';
 import { uuidSchema } from '../../src/platform/uuid-schema.js';
+import { createMetrics } from '../../src/service/metrics.js';
 
 /**
  * The service's own stack and pipeline around one public route that parses an event and answers like the service, in the

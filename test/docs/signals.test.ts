@@ -10,7 +10,7 @@ import { createOperationMetrics } from '../../plugins/capture/capture-metrics.js
 import { registerRoomMetrics } from '../../plugins/capture/capture-room.js';
 import { registerSpoolMetrics } from '../../plugins/capture/spool-metrics.js';
 import { registerDeliveryMetrics } from '../../plugins/delivery/delivery-metrics.js';
-import { createMetrics } from '../../src/platform/metrics.js';
+import { createMetrics } from '../../src/service/metrics.js';
 import { hasPromtool } from '../support/prerequisites.js';
 import { anchors, ROOT } from './pages.js';
 

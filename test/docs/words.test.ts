@@ -51,7 +51,6 @@ describe('words that a reader has to decode', () => {
     'src/iam',
     'src/archivist',
     'src/scitt',
-    'src/workers',
     'src/service',
     'src/cli',
     'plugins',

@@ -1,5 +1,6 @@
 import { equalBytes, toHex } from '../../core/bytes.js';
 import { type Amounts, openMeter } from '../../iam/tenancies/quota.js';
+import type { Quotas } from '../../iam/tenancies/quotas.js';
 import { walletAddresses } from '../../iam/tenancies/tenancy-store.js';
 import { logHalted } from '../../ledger/halted/log-halted.js';
 import { insertIntake } from '../../ledger/intake-store.js';
@@ -14,7 +15,6 @@ import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Ids } from '../../platform/ids.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import type { Quotas } from '../../platform/quotas.js';
 import type { Asset } from '../assets/asset.js';
 import { findAssets, insertAssets } from '../assets/asset-store.js';
 import { holdWindowsOpen, insertSimpleHashEvents } from '../chain/anchor-store.js';

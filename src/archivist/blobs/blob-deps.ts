@@ -1,8 +1,8 @@
+import type { Quotas } from '../../iam/tenancies/quotas.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Ids } from '../../platform/ids.js';
 import type { ObjectStore } from '../../platform/object-store.js';
 import type { Database } from '../../platform/postgres/database.js';
-import type { Quotas } from '../../platform/quotas.js';
 
 /** What blobs and attachments depend on. */
 export interface BlobDeps {

@@ -1,5 +1,7 @@
 import { permits } from '../../iam/access/permits.js';
 import { requireRoom } from '../../iam/tenancies/quota.js';
+import type { Quotas } from '../../iam/tenancies/quotas.js';
+import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Tx } from '../../platform/postgres/database.js';

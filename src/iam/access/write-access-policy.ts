@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import type { Quotas } from '../../platform/quotas.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
 import { readersOf } from '../subjects/confirmed-share-store.js';
 import { requireRoom } from '../tenancies/quota.js';
+import type { Quotas } from '../tenancies/quotas.js';
 import {
   type AccessPolicy,
   accessPolicyDigest,

@@ -1,10 +1,10 @@
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import type { Quotas } from '../../platform/quotas.js';
 import { hasOwner, lockOwners } from '../members/owner-store.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
 import { requireRoom } from '../tenancies/quota.js';
+import type { Quotas } from '../tenancies/quotas.js';
 import { rememberClient } from '../tokens/standing-store.js';
 import {
   type Application,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
 import type { Database } from '../../platform/postgres/database.js';
-import type { Quotas } from '../../platform/quotas.js';
 import { CAPPED_SERVICES, type CappedService, capsSchema, readCaps } from './caps.js';
+import type { Quotas } from './quotas.js';
 
 const services = Object.keys(CAPPED_SERVICES) as CappedService[];
 

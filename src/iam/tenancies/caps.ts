@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Database } from '../../platform/postgres/database.js';
-import type { QuotaName, Quotas } from '../../platform/quotas.js';
 import { permits } from '../access/permits.js';
 import { roomLeft } from './quota.js';
+import type { QuotaName, Quotas } from './quotas.js';
 
 /**
  * Services of the original and of this one (docs/design/interface.md#existing-clients), with the quotas that limit

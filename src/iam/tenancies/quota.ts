@@ -1,6 +1,5 @@
 import { ApiError } from '../../platform/errors.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
-import type { QuotaName, Quotas } from '../../platform/quotas.js';
 import {
   beginUsage,
   type CountedQuota,
@@ -14,6 +13,7 @@ import {
   type MeteredQuota,
   setUsage,
 } from './quota-store.js';
+import type { QuotaName, Quotas } from './quotas.js';
 
 /**
  * Requires room for one more, in the transaction that adds it; concurrent additions wait for each other.

@@ -1,8 +1,8 @@
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
-import type { Quotas } from '../../platform/quotas.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
 import { requireRoom } from '../tenancies/quota.js';
+import type { Quotas } from '../tenancies/quotas.js';
 import {
   type ChangeTlsCaCertificateBody,
   type CreateTlsCaCertificateBody,

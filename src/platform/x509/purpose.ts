@@ -15,24 +15,19 @@ export interface Purpose {
 /** Bits of a key usage from the left (RFC 5280 section 4.2.1.3). */
 export const KeyUsage = { digitalSignature: 0, keyAgreement: 4, certificateSign: 5, crlSign: 6 } as const;
 
-const ANY_PURPOSE = '2.5.29.37.0';
-const CLIENT_AUTHENTICATION = '1.3.6.1.5.5.7.3.2';
-const CODE_SIGNING = '1.3.6.1.5.5.7.3.3';
-const MAIL_PROTECTION = '1.3.6.1.5.5.7.3.4';
-const DOCUMENT_SIGNING = '1.3.6.1.5.5.7.3.36';
-
-/** Statements are signed like code and documents; a certificate that is only for a server's name cannot sign them. */
-export const STATEMENT_SIGNER: Purpose = {
-  use: 'signing statements',
-  keyUsages: [KeyUsage.digitalSignature],
-  purposes: [ANY_PURPOSE, CODE_SIGNING, MAIL_PROTECTION, DOCUMENT_SIGNING],
-  purposeRequired: false,
-};
+/** Object identifiers of extended key usages (RFC 5280 section 4.2.1.12, RFC 9336). */
+export const ExtendedKeyUsage = {
+  any: '2.5.29.37.0',
+  clientAuthentication: '1.3.6.1.5.5.7.3.2',
+  codeSigning: '1.3.6.1.5.5.7.3.3',
+  mailProtection: '1.3.6.1.5.5.7.3.4',
+  documentSigning: '1.3.6.1.5.5.7.3.36',
+} as const;
 
 /** A certificate for any purpose is not enough here: it must name this purpose. */
 export const TLS_CLIENT: Purpose = {
   use: 'TLS clients',
   keyUsages: [KeyUsage.digitalSignature, KeyUsage.keyAgreement],
-  purposes: [CLIENT_AUTHENTICATION],
+  purposes: [ExtendedKeyUsage.clientAuthentication],
   purposeRequired: true,
 };

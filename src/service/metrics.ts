@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { DiskState } from './disk/disk-watch.js';
-import type { OutsideService } from './outside-calls.js';
+import type { DiskState } from '../platform/disk/disk-watch.js';
+import type { OutsideService } from '../platform/outside-calls.js';
 
 /** Where the parts of the service report what they did. Every metric is declared in this file. */
 export interface Metrics {

@@ -1,6 +1,6 @@
-import { runWitnessRound, type WitnessDeps } from '../ledger/witnesses/witness-round.js';
-import type { QueueBackend } from '../platform/queue/queue-backend.js';
-import { type ScheduledJob, startScheduledJob } from './scheduled-job.js';
+import type { QueueBackend } from '../../platform/queue/queue-backend.js';
+import { type ScheduledJob, startScheduledJob } from '../../platform/queue/scheduled-job.js';
+import { runWitnessRound, type WitnessDeps } from './witness-round.js';
 
 /** Has the public statement log cosigned every few seconds; only one process does it at a time. */
 export function startWitnessJob(

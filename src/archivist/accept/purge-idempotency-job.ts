@@ -1,7 +1,7 @@
-import { type PurgeDeps, purgeIdempotency } from '../archivist/accept/purge-idempotency.js';
-import type { Logger } from '../platform/logger.js';
-import type { QueueBackend } from '../platform/queue/queue-backend.js';
-import { type ScheduledJob, startScheduledJob } from './scheduled-job.js';
+import type { Logger } from '../../platform/logger.js';
+import type { QueueBackend } from '../../platform/queue/queue-backend.js';
+import { type ScheduledJob, startScheduledJob } from '../../platform/queue/scheduled-job.js';
+import { type PurgeDeps, purgeIdempotency } from './purge-idempotency.js';
 
 const ONCE_AN_HOUR = '41 * * * *';
 

@@ -1,7 +1,7 @@
-import { type SweepDeps, sweepUploads } from '../archivist/blobs/sweep-uploads.js';
-import type { Logger } from '../platform/logger.js';
-import type { QueueBackend } from '../platform/queue/queue-backend.js';
-import { type ScheduledJob, startScheduledJob } from './scheduled-job.js';
+import type { Logger } from '../../platform/logger.js';
+import type { QueueBackend } from '../../platform/queue/queue-backend.js';
+import { type ScheduledJob, startScheduledJob } from '../../platform/queue/scheduled-job.js';
+import { type SweepDeps, sweepUploads } from './sweep-uploads.js';
 
 const ONCE_AN_HOUR = '17 * * * *';
 

@@ -1,5 +1,5 @@
-import type { Logger } from '../platform/logger.js';
-import type { QueueBackend } from '../platform/queue/queue-backend.js';
+import type { Logger } from '../logger.js';
+import type { QueueBackend } from './queue-backend.js';
 
 const SCHEDULE_ID = 'schedule';
 const KEPT = { removeOnComplete: { count: 10 }, removeOnFail: { count: 10 } };

@@ -1,6 +1,6 @@
-import type { Ids } from '../platform/ids.js';
-import type { Keyring } from '../platform/keys/keyring.js';
-import { createSealedBox, type SealedBox } from '../platform/keys/sealed-box.js';
+import type { Ids } from '../../platform/ids.js';
+import type { Keyring } from '../../platform/keys/keyring.js';
+import { createSealedBox, type SealedBox } from '../../platform/keys/sealed-box.js';
 
 /** Where the secrets of webhooks are encrypted: they sign deliveries, so their hashes would not do. */
 export function webhookSecrets({ keyring, ids }: { readonly keyring: Keyring; readonly ids: Ids }): SealedBox {

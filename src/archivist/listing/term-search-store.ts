@@ -39,12 +39,17 @@ export async function pageOfFirstRows<Row extends object>(
   tx: Tx,
   table: TermTable,
   conditions: readonly Condition[],
-  { columns, limit, order }: { readonly columns: string; readonly limit: number; readonly order: ListOrder },
-): Promise<Row[] | undefined> {
+  { columns, large, limit, order }: TermPage,
+): Promise<Portion<Row> | undefined> {
   if (!startsFromFirstRows(conditions)) return undefined;
   const first = firstRows(table, conditions, order);
-  const rows = await tx.query<Row>(`SELECT ${columns} FROM ${first.sql} LIMIT ${limit}`, first.values);
-  return rows.length === limit ? rows : undefined;
+  const found = await readPortion<Row>(tx, {
+    sql: `SELECT ${columns} FROM ${first.sql} LIMIT ${limit}`,
+    values: first.values,
+    large,
+    orderBy: rowOrder(table, order),
+  });
+  return found.cut || found.rows.length === limit ? found : undefined;
 }
 
 /** A condition of the list itself: its tenancy, or where in its order it starts or ends. */

@@ -1,6 +1,6 @@
-import { type ExpiryDeps, warnExpiringSecrets } from '../iam/applications/warn-expiring-secrets.js';
-import type { QueueBackend } from '../platform/queue/queue-backend.js';
-import { type ScheduledJob, startScheduledJob } from './scheduled-job.js';
+import type { QueueBackend } from '../../platform/queue/queue-backend.js';
+import { type ScheduledJob, startScheduledJob } from '../../platform/queue/scheduled-job.js';
+import { type ExpiryDeps, warnExpiringSecrets } from './warn-expiring-secrets.js';
 
 const ONCE_A_DAY = '23 5 * * *';
 

@@ -1,6 +1,6 @@
-import { type PolicyAuditDeps, recordPolicyAudit } from '../archivist/assets/record-policy-audit.js';
-import type { Logger } from '../platform/logger.js';
-import type { QueueBackend } from '../platform/queue/queue-backend.js';
+import type { Logger } from '../../platform/logger.js';
+import type { QueueBackend } from '../../platform/queue/queue-backend.js';
+import { type PolicyAuditDeps, recordPolicyAudit } from './record-policy-audit.js';
 
 const QUEUE = 'access-policy-audit';
 /** Only for audits whose wake-up was lost. */

@@ -5,8 +5,8 @@ import {
   insertAssetEvents,
   listAssetEvents,
 } from '../../../src/archivist/events/asset-event-store.js';
+import { countByTerms, narrowByTerms } from '../../../src/archivist/listing/term-search-store.js';
 import { condition, meaning } from '../../../src/platform/listing/condition.js';
-import { countByTerms, narrowByTerms } from '../../../src/platform/listing/term-search-store.js';
 import type { Scope, Tx } from '../../../src/platform/postgres/database.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
 import { watchedRows } from '../../support/watched-rows.js';
@@ -20,6 +20,7 @@ const EVENTS = {
   table: 'archivist.asset_event',
   alias: 'e',
   idColumn: 'e.event_id',
+  idMember: 'event_id',
   find: 'archivist.find_asset_events',
   count: 'archivist.count_asset_events',
 } as const;
@@ -89,7 +90,7 @@ describe.each(engines())('a search by term on %s', (engine) => {
     conditions: Parameters<typeof listAssetEvents>[1],
     limit = 3,
     order: 'newest' | 'oldest' = 'newest',
-  ) => listAssetEvents(tx, conditions, limit, order).then((found) => found.map((each) => each.eventId));
+  ) => listAssetEvents(tx, conditions, limit, order).then(({ rows }) => rows.map((each) => each.eventId));
 
   it('of a term that most rows have reads no more rows than a page and a capped total need', async () => {
     await as({ read: [BUSY], write: [BUSY] }, (tx) => insertAssetEvents(tx, [event(BUSY, 0, { colour: 'usual' })]));

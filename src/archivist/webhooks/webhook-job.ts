@@ -1,6 +1,6 @@
-import { queueDeliveries } from '../archivist/webhooks/queue-deliveries.js';
-import { type SendDeliveriesDeps, sendDeliveries } from '../archivist/webhooks/send-deliveries.js';
-import type { QueueBackend } from '../platform/queue/queue-backend.js';
+import type { QueueBackend } from '../../platform/queue/queue-backend.js';
+import { queueDeliveries } from './queue-deliveries.js';
+import { type SendDeliveriesDeps, sendDeliveries } from './send-deliveries.js';
 
 const QUEUE = 'webhooks';
 const EVERY_MS = 2_000;

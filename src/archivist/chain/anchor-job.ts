@@ -1,7 +1,7 @@
-import { type AnchorDeps, anchorWindows } from '../archivist/chain/anchor-windows.js';
-import { type ChainDeps, extendChain } from '../archivist/chain/extend-chain.js';
-import type { QueueBackend } from '../platform/queue/queue-backend.js';
-import { type ScheduledJob, startScheduledJob } from './scheduled-job.js';
+import type { QueueBackend } from '../../platform/queue/queue-backend.js';
+import { type ScheduledJob, startScheduledJob } from '../../platform/queue/scheduled-job.js';
+import { type AnchorDeps, anchorWindows } from './anchor-windows.js';
+import { type ChainDeps, extendChain } from './extend-chain.js';
 
 const MARGIN_SECONDS = 5;
 

@@ -1,6 +1,6 @@
-import { type ScanDeps, scanBlobs } from '../archivist/blobs/scan-blobs.js';
-import type { QueueBackend } from '../platform/queue/queue-backend.js';
-import { type ScheduledJob, startScheduledJob } from './scheduled-job.js';
+import type { QueueBackend } from '../../platform/queue/queue-backend.js';
+import { type ScheduledJob, startScheduledJob } from '../../platform/queue/scheduled-job.js';
+import { type ScanDeps, scanBlobs } from './scan-blobs.js';
 
 /** If the scanner is down, the job retries; after that, the next day's run takes over. */
 const RETRY = { attempts: 6, delayMs: 600_000 };
