@@ -9,7 +9,7 @@ import { listKeyManifests } from '../platform/keys/manifest/key-manifest-store.j
 import type { KeyManifests } from '../platform/keys/manifest/key-manifests.js';
 import type { Database } from '../platform/postgres/database.js';
 
-interface ManifestRouteDeps {
+export interface ManifestRouteDeps {
   readonly database: Database;
   readonly manifests: Pick<KeyManifests, 'current'>;
   readonly deploymentTenancy: string;

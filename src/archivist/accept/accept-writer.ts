@@ -4,7 +4,7 @@ import type { Database } from '../../platform/postgres/database.js';
 import { type AcceptDeps, acceptBatch, type Outcome } from './accept-batch.js';
 import type { Accepted, Submission } from './submission.js';
 
-interface AcceptWriterDeps extends AcceptDeps {
+export interface AcceptWriterDeps extends AcceptDeps {
   readonly database: Database;
   readonly failpoints: Failpoints;
   readonly metrics: AcceptMetrics;

@@ -5,12 +5,16 @@ import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import { createRequest } from '../create-request.js';
-import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
 import { publicUrlSchema } from '../public-url.js';
+import { type ListDeps, readScope } from '../read-scope.js';
 import { assetSchema, createAssetSchema } from './asset.js';
 import { ASSET_FILTERS, ASSET_LIST } from './asset-filter-store.js';
-import { createAsset } from './create-asset.js';
+import { type CreateAssetDeps, createAsset } from './create-asset.js';
 import { listOwnAssets, readAsset, requireAsset } from './read-assets.js';
+
+export interface AssetDeps extends CreateAssetDeps, ListDeps {
+  readonly publicUrl: string;
+}
 
 const byUuid = z.object({ uuid: uuidSchema });
 
@@ -18,7 +22,7 @@ const byUuid = z.object({ uuid: uuidSchema });
  * Assets (docs/design/interface.md#assets). Paths with a colon come before the path whose parameter would match them
  * too.
  */
-export function assetRoutes(deps: ProvenanceDeps): Route[] {
+export function assetRoutes(deps: AssetDeps): Route[] {
   return [
     route({
       method: 'POST',

@@ -1,15 +1,19 @@
 import { timestampOf } from '../../platform/timestamps.js';
+import type { AcceptWriter } from '../accept/accept-writer.js';
 import { idempotencyClaim } from '../accept/idempotency.js';
 import type { Submission } from '../accept/submission.js';
 import { readAttributes } from '../attributes.js';
 import type { CreateRequest } from '../create-request.js';
-import type { ProvenanceDeps } from '../provenance-deps.js';
 import { assetResponse, type CreateAssetBody } from './asset.js';
-import { readAsset } from './read-assets.js';
+import { type ReadAssetDeps, readAsset } from './read-assets.js';
+
+export interface CreateAssetDeps extends ReadAssetDeps {
+  readonly writer: AcceptWriter;
+}
 
 /** Creates an asset and its NewAsset event. With a repeated Idempotency-Key, returns the asset of the first request. */
 export async function createAsset(
-  deps: ProvenanceDeps,
+  deps: CreateAssetDeps,
   request: CreateRequest<CreateAssetBody>,
 ): Promise<Record<string, unknown>> {
   const { body, principal } = request;

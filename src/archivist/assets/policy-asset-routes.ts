@@ -4,10 +4,11 @@ import { type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
-import type { ProvenanceDeps } from '../provenance-deps.js';
+import type { ListDeps } from '../read-scope.js';
 import { assetSchema } from './asset.js';
 import { ASSET_FILTERS, ASSET_LIST } from './asset-filter-store.js';
 import { listAssetsOfPolicy, listPoliciesOfAsset } from './policy-assets.js';
+import type { ReadAssetDeps } from './read-assets.js';
 
 /** An asset as a policy's list shows it. */
 const assetOfPolicySchema = assetSchema.extend({
@@ -21,7 +22,7 @@ const assetOfPolicySchema = assetSchema.extend({
 const byUuid = z.object({ uuid: uuidSchema });
 
 /** Assets that a policy matches (docs/design/interface.md#access-policies). */
-export function policyAssetRoutes(deps: ProvenanceDeps): Route[] {
+export function policyAssetRoutes(deps: ReadAssetDeps & ListDeps): Route[] {
   return [
     route({
       method: 'GET',
@@ -43,7 +44,7 @@ export function policyAssetRoutes(deps: ProvenanceDeps): Route[] {
 }
 
 /** Policies that match an asset (docs/design/interface.md#access-policies). */
-export function assetPolicyRoutes(deps: ProvenanceDeps): Route[] {
+export function assetPolicyRoutes(deps: ReadAssetDeps & ListDeps): Route[] {
   return [
     route({
       method: 'GET',

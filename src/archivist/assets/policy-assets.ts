@@ -12,11 +12,12 @@ import { readListQuery } from '../../platform/listing/list-query.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { readTimestamp, timestampOf } from '../../platform/timestamps.js';
 import { progressConditions } from '../listing/progress-conditions.js';
-import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
+import { type ListDeps, readScope } from '../read-scope.js';
 import type { Asset } from './asset.js';
 import { assetConditions, NEW_ASSET_ENTRY } from './asset-filter-store.js';
 import { countAssets, findAssets, listAssets } from './asset-store.js';
 import { policyReachSql } from './asset-visibility-store.js';
+import type { ReadAssetDeps } from './read-assets.js';
 import { allShown, assetAt } from './read-assets.js';
 import { noSuchAsset } from './see-asset.js';
 
@@ -28,7 +29,7 @@ const POLICIES_AT_ONCE = 500;
  * `access_policy`. @throws {ApiError} forbidden, not_found
  */
 export function listAssetsOfPolicy(
-  deps: ProvenanceDeps,
+  deps: ReadAssetDeps & ListDeps,
   principal: Principal,
   policyId: string,
   request: { query: Readonly<Record<string, unknown>>; exactTotal: boolean },
@@ -76,7 +77,7 @@ export function assetsOfPolicy(policy: Pick<AccessPolicy, 'filters'>): Condition
  * @throws {ApiError} forbidden, not_found
  */
 export function listPoliciesOfAsset(
-  deps: ProvenanceDeps,
+  deps: ReadAssetDeps & ListDeps,
   principal: Principal,
   assetId: string,
   atTime?: string,

@@ -1,5 +1,6 @@
 import { openAccess, visibleTenancies } from '../../iam/access/open-access.js';
 import type { EntryCommit } from '../../ledger/entry-proof.js';
+import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Condition } from '../../platform/listing/condition.js';
@@ -14,7 +15,7 @@ import { assetHistory } from '../events/asset-event-store.js';
 import { commitsOf } from '../events/commits-of.js';
 import { branchedReader } from '../listing/branched-reader.js';
 import { progressConditions } from '../listing/progress-conditions.js';
-import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
+import { type ListDeps, type ReadDeps, readScope } from '../read-scope.js';
 import { type Asset, assetResponse } from './asset.js';
 import { assetConditions, NEW_ASSET_ENTRY } from './asset-filter-store.js';
 import { countAssets, findAssets, listAssets } from './asset-store.js';
@@ -38,7 +39,7 @@ export async function requirePublicAsset(tx: Tx, publicTenancy: string, assetId:
 
 /** Reads one asset, now or as it was at a time. */
 export function readAsset(
-  deps: ProvenanceDeps,
+  deps: ReadAssetDeps,
   principal: Principal,
   assetId: string,
   atTime?: string,
@@ -56,7 +57,7 @@ export function readAsset(
 
 /** Reads one public asset as an anonymous reader sees it, now or as it was at a time. */
 export function readPublicAsset(
-  deps: ProvenanceDeps,
+  deps: ReadAssetDeps,
   assetId: string,
   atTime?: string,
 ): Promise<Record<string, unknown>> {
@@ -71,7 +72,7 @@ export function readPublicAsset(
 
 /** Lists a page of the assets that the principal may see, newest first. */
 export function listOwnAssets(
-  deps: ProvenanceDeps,
+  deps: ReadAssetDeps & ListDeps,
   principal: Principal,
   request: { query: Readonly<Record<string, unknown>>; exactTotal: boolean },
 ): Promise<Page<Record<string, unknown>>> {

@@ -7,7 +7,7 @@ import type { BlobDeps } from '../blobs/blob-deps.js';
 import { findBlob } from '../blobs/read-blob.js';
 import type { Deployment } from '../deployment.js';
 import { requireAssetEvent, requirePublicEvent } from '../events/read-asset-events.js';
-import { readScope } from '../provenance-deps.js';
+import { readScope } from '../read-scope.js';
 import { type Attachment, attachmentNaming, attachmentsOf } from './attachment.js';
 
 export interface AttachmentDeps extends BlobDeps {

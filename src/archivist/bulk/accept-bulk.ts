@@ -5,7 +5,12 @@ import type { Principal } from '../../platform/http/principal.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { Settled } from '../accept/accept-writer.js';
 import type { Accepted, Submission } from '../accept/submission.js';
-import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
+import { type ReadDeps, readScope } from '../read-scope.js';
+
+export interface AcceptBulkDeps extends ReadDeps {
+  readonly writer: AcceptWriter;
+  readonly logger: Logger;
+}
 
 /** How a bulk request handles one kind of event. */
 export interface BulkKind {
@@ -28,7 +33,7 @@ const PIECE = 8;
  * @throws an error that affects every event, such as a database outage
  */
 export async function acceptBulk(
-  deps: ProvenanceDeps,
+  deps: AcceptBulkDeps,
   principal: Principal,
   items: readonly unknown[],
   kind: BulkKind,
@@ -65,7 +70,7 @@ function submissionOf(kind: BulkKind, principal: Principal, item: unknown): Subm
 }
 
 async function readEarlier(
-  deps: ProvenanceDeps,
+  deps: AcceptBulkDeps,
   principal: Principal,
   settled: readonly Settled[],
   kind: BulkKind,

@@ -6,14 +6,13 @@ import { uuidOrAllSchema } from '../../platform/uuid-schema.js';
 import { assetEventSchema } from '../events/asset-event.js';
 import { assetFreeEventSchema } from '../events/asset-free-event.js';
 import { EXAMPLE_OPERATION } from '../events/example-operation.js';
-import type { ProvenanceDeps } from '../provenance-deps.js';
-import { acceptBulk, type BulkKind } from './accept-bulk.js';
+import { type AcceptBulkDeps, acceptBulk, type BulkKind } from './accept-bulk.js';
 import { assetEventBulk } from './asset-event-bulk.js';
 import { assetFreeEventBulk } from './asset-free-event-bulk.js';
 import { bulkAnswerSchema, bulkSchema, MAX_BULK_BODY, MAX_BULK_VALUES } from './bulk.js';
 
 /** Many asset events in one request (docs/design/README.md#data); under `-` each event names its asset. */
-export function assetEventBulkRoutes(deps: ProvenanceDeps): Route[] {
+export function assetEventBulkRoutes(deps: AcceptBulkDeps): Route[] {
   return [
     route({
       method: 'POST',
@@ -47,7 +46,7 @@ export function assetEventBulkRoutes(deps: ProvenanceDeps): Route[] {
 }
 
 /** Many asset-free events in one request (docs/design/README.md#data). */
-export function assetFreeEventBulkRoutes(deps: ProvenanceDeps): Route[] {
+export function assetFreeEventBulkRoutes(deps: AcceptBulkDeps): Route[] {
   return [
     route({
       method: 'POST',
@@ -75,7 +74,7 @@ interface BulkContext {
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
-async function bulkReply(deps: ProvenanceDeps, context: BulkContext, kind: BulkKind): Promise<Reply> {
+async function bulkReply(deps: AcceptBulkDeps, context: BulkContext, kind: BulkKind): Promise<Reply> {
   // Ignoring the header would let a client believe that a retry is safe.
   if (context.headers['idempotency-key'] !== undefined) {
     throw new ApiError('bad_request', 'Idempotency-Key: give each event its own as idempotency_key');

@@ -8,7 +8,7 @@ import type { Tx } from '../../platform/postgres/database.js';
 import { merklelogCommit, merklelogCommitSchema } from '../confirmation.js';
 import type { AssetEvent } from '../events/asset-event.js';
 import { commitOf, type EventAddress, requireAssetEvent, requirePublicEvent } from '../events/read-asset-events.js';
-import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
+import { type ReadDeps, readScope } from '../read-scope.js';
 import { simpleHashDetails, simpleHashDetailsSchema } from './anchor.js';
 import { findAnchor } from './anchor-store.js';
 import { blockResponse } from './block.js';
@@ -24,7 +24,8 @@ import { nodeResponse } from './node.js';
 import { dataOf, hexData } from './quantity.js';
 import { transactionResponse, transactionSchema } from './transaction.js';
 
-export interface ReadChainDeps extends ProvenanceDeps {
+export interface ReadChainDeps extends ReadDeps {
+  readonly publicUrl: string;
   readonly keyring: Pick<Keyring, 'chain'>;
 }
 

@@ -12,12 +12,17 @@ import type { Asset } from '../assets/asset.js';
 import { assetAt } from '../assets/read-assets.js';
 import { seeAsset } from '../assets/see-asset.js';
 import type { Attributes } from '../attributes.js';
-import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
+import { type ListDeps, readScope } from '../read-scope.js';
+import { applicablePolicies, everyPolicy, namedDisplayTypes } from './applicable-policies.js';
 import { checkPolicy } from './check-policy.js';
 import type { ComplianceInput } from './compliance-check.js';
 import { complianceEvents } from './compliance-event-store.js';
 import { compliancePolicyRows, type StoredPolicy } from './compliance-policy-store.js';
 import { policyIdentity } from './read-compliance-policies.js';
+
+export interface CheckComplianceDeps extends ListDeps {
+  readonly clock: Clock;
+}
 
 /** The compliance of an asset in a response. */
 export const assetComplianceSchema = z.strictObject({
@@ -47,7 +52,7 @@ export interface AssetCompliance {
  * @throws {ApiError} not_found for an asset that the principal may not see or that did not exist at that time
  */
 export function checkAssetCompliance(
-  deps: ProvenanceDeps,
+  deps: CheckComplianceDeps,
   principal: Principal,
   assetId: string,
   rawQuery: Readonly<Record<string, unknown>>,

@@ -4,18 +4,26 @@ import { type Reply, type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema, RESULT_LIMIT } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
-import type { ProvenanceDeps } from '../provenance-deps.js';
-import { type AssetCompliance, assetComplianceSchema, checkAssetCompliance } from './check-asset-compliance.js';
+import {
+  type AssetCompliance,
+  assetComplianceSchema,
+  type CheckComplianceDeps,
+  checkAssetCompliance,
+} from './check-asset-compliance.js';
 import { COMPLIANCE_TYPES, compliancePolicySchema, shownPolicySchema } from './compliance-policy.js';
 import { COMPLIANCE_POLICY_FILTERS } from './compliance-policy-filter-store.js';
-import { createCompliancePolicy } from './create-compliance-policy.js';
+import { type CreateCompliancePolicyDeps, createCompliancePolicy } from './create-compliance-policy.js';
 import { deleteCompliancePolicy } from './delete-compliance-policy.js';
-import { listCompliancePolicies, readCompliancePolicy } from './read-compliance-policies.js';
+import {
+  listCompliancePolicies,
+  type ReadCompliancePolicyDeps,
+  readCompliancePolicy,
+} from './read-compliance-policies.js';
 
 const byUuid = z.object({ uuid: uuidSchema });
 
 /** Compliance policies (docs/design/interface.md#compliance). */
-export function compliancePolicyRoutes(deps: ProvenanceDeps): Route[] {
+export function compliancePolicyRoutes(deps: CreateCompliancePolicyDeps & ReadCompliancePolicyDeps): Route[] {
   return [
     route({
       method: 'GET',
@@ -79,7 +87,7 @@ export function compliancePolicyRoutes(deps: ProvenanceDeps): Route[] {
 }
 
 /** The compliance of assets (docs/design/interface.md#compliance). */
-export function complianceAssetRoutes(deps: ProvenanceDeps): Route[] {
+export function complianceAssetRoutes(deps: CheckComplianceDeps): Route[] {
   return [
     route({
       method: 'GET',

@@ -4,14 +4,22 @@ import type { Quotas } from '../../iam/tenancies/quotas.js';
 import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
-import type { ProvenanceDeps } from '../provenance-deps.js';
+import type { Ids } from '../../platform/ids.js';
+import type { Database } from '../../platform/postgres/database.js';
 import type { CompliancePolicy } from './compliance-policy.js';
 import { insertPolicy, type StoredPolicy } from './compliance-policy-store.js';
 import { policyResponse } from './read-compliance-policies.js';
 
+export interface CreateCompliancePolicyDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly quotas: Quotas;
+}
+
 /** Adds a policy to the tenancy. @throws {ApiError} forbidden unless the caller is an Owner, quota_reached */
 export async function createCompliancePolicy(
-  deps: ProvenanceDeps,
+  deps: CreateCompliancePolicyDeps,
   principal: Principal,
   policy: CompliancePolicy,
 ): Promise<Record<string, unknown>> {

@@ -1,5 +1,5 @@
 import type { Principal } from '../../platform/http/principal.js';
-import type { ProvenanceDeps } from '../provenance-deps.js';
+import type { Database } from '../../platform/postgres/database.js';
 import { deletePolicy } from './compliance-policy-store.js';
 import { requireManager } from './create-compliance-policy.js';
 import { noSuchPolicy, policyResponse } from './read-compliance-policies.js';
@@ -9,7 +9,7 @@ import { noSuchPolicy, policyResponse } from './read-compliance-policies.js';
  * @throws {ApiError} forbidden unless the caller is an Owner, not_found
  */
 export async function deleteCompliancePolicy(
-  deps: ProvenanceDeps,
+  deps: { readonly database: Database },
   principal: Principal,
   policyId: string,
 ): Promise<Record<string, unknown>> {

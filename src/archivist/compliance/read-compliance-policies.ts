@@ -4,9 +4,15 @@ import type { Principal } from '../../platform/http/principal.js';
 import { condition } from '../../platform/listing/condition.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
-import type { ProvenanceDeps } from '../provenance-deps.js';
+import type { Database } from '../../platform/postgres/database.js';
+import type { PageTokens } from '../../platform/postgres/page-token.js';
 import { policyConditions } from './compliance-policy-filter-store.js';
 import { compliancePolicyRows, findPolicy, type StoredPolicy } from './compliance-policy-store.js';
+
+export interface ReadCompliancePolicyDeps {
+  readonly database: Database;
+  readonly pageTokens: PageTokens;
+}
 
 /** `compliance_policies/<uuid>`. */
 export function policyIdentity(policyId: string): string {
@@ -20,7 +26,7 @@ export function policyResponse({ policyId, policy }: StoredPolicy): Record<strin
 
 /** One policy, for every identity of its tenancy. @throws {ApiError} not_found */
 export async function readCompliancePolicy(
-  deps: ProvenanceDeps,
+  deps: ReadCompliancePolicyDeps,
   principal: Principal,
   policyId: string,
 ): Promise<Record<string, unknown>> {
@@ -35,7 +41,7 @@ export async function readCompliancePolicy(
 
 /** A page of the tenancy's policies, newest first. */
 export async function listCompliancePolicies(
-  deps: ProvenanceDeps,
+  deps: ReadCompliancePolicyDeps,
   principal: Principal,
   request: { query: Readonly<Record<string, unknown>>; exactTotal: boolean },
 ): Promise<Page<Record<string, unknown>>> {

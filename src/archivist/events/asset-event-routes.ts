@@ -4,20 +4,26 @@ import { type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { uuidOrAllSchema, uuidSchema } from '../../platform/uuid-schema.js';
+import type { AcceptWriter } from '../accept/accept-writer.js';
 import { requireAsset } from '../assets/read-assets.js';
 import { createRequest } from '../create-request.js';
-import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
 import { publicUrlSchema } from '../public-url.js';
+import { type ListDeps, readScope } from '../read-scope.js';
 import { assetEventSchema, createAssetEventSchema } from './asset-event.js';
 import { ASSET_EVENT_FILTERS, ASSET_EVENT_LIST } from './asset-event-filter-store.js';
 import { createAssetEvent } from './create-asset-event.js';
 import { EXAMPLE_OPERATION } from './example-operation.js';
 import { listOwnAssetEvents, readAssetEvent, requireAssetEvent } from './read-asset-events.js';
 
+export interface AssetEventDeps extends ListDeps {
+  readonly writer: AcceptWriter;
+  readonly publicUrl: string;
+}
+
 const byEvent = z.object({ asset_uuid: uuidSchema, uuid: uuidSchema });
 
 /** Asset events (docs/design/interface.md#asset-events). */
-export function assetEventRoutes(deps: ProvenanceDeps): Route[] {
+export function assetEventRoutes(deps: AssetEventDeps): Route[] {
   return [
     route({
       method: 'POST',
@@ -85,7 +91,7 @@ export function assetEventRoutes(deps: ProvenanceDeps): Route[] {
 }
 
 function publicUrl(
-  deps: ProvenanceDeps,
+  deps: AssetEventDeps,
   principal: Parameters<typeof requireAsset>[1],
   params: { asset_uuid: string; uuid: string },
 ): Promise<{ publicurl: string }> {

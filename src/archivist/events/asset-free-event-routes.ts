@@ -2,15 +2,19 @@ import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import { createRequest } from '../create-request.js';
-import type { ProvenanceDeps } from '../provenance-deps.js';
+import type { ListDeps } from '../read-scope.js';
 import { assetFreeEventSchema, createAssetFreeEventSchema, MAX_ASSET_FREE_BODY } from './asset-free-event.js';
 import { createAssetFreeEvent } from './create-asset-free-event.js';
 import { EXAMPLE_OPERATION } from './example-operation.js';
 import { readAssetFreeEvent } from './read-asset-free-event.js';
 import { searchAssetFreeEvents, searchResultSchema, searchSchema } from './search-asset-free-events.js';
 
+interface AssetFreeEventDeps extends ListDeps {
+  readonly writer: AcceptWriter;
+}
+
 /** Asset-free events (docs/design/interface.md#asset-free-events). */
-export function assetFreeEventRoutes(deps: ProvenanceDeps): Route[] {
+export function assetFreeEventRoutes(deps: AssetFreeEventDeps): Route[] {
   return [
     route({
       method: 'POST',

@@ -1,16 +1,17 @@
 import { ApiError } from '../../platform/errors.js';
 import { readTimestamp } from '../../platform/timestamps.js';
+import type { AcceptWriter } from '../accept/accept-writer.js';
 import { idempotencyClaim } from '../accept/idempotency.js';
 import type { Submission } from '../accept/submission.js';
 import { readAttributes } from '../attributes.js';
 import type { CreateRequest } from '../create-request.js';
-import type { ProvenanceDeps } from '../provenance-deps.js';
+import type { ReadDeps } from '../read-scope.js';
 import { assetEventResponse, type CreateAssetEventBody, OPERATIONS } from './asset-event.js';
 import { readAssetEvent } from './read-asset-events.js';
 
 /** Records an event on an asset. With a repeated Idempotency-Key, returns the event of the first request. */
 export async function createAssetEvent(
-  deps: ProvenanceDeps,
+  deps: ReadDeps & { readonly writer: AcceptWriter },
   assetId: string,
   request: CreateRequest<CreateAssetEventBody>,
 ): Promise<Record<string, unknown>> {

@@ -4,13 +4,13 @@ import { idempotencyClaim } from '../accept/idempotency.js';
 import type { Submission } from '../accept/submission.js';
 import { readAttributes } from '../attributes.js';
 import type { CreateRequest } from '../create-request.js';
-import type { ProvenanceDeps } from '../provenance-deps.js';
+import type { ReadDeps } from '../read-scope.js';
 import { assetFreeEventResponse, type CreateAssetFreeEventBody } from './asset-free-event.js';
 import { readAssetFreeEvent } from './read-asset-free-event.js';
 
 /** Records an asset-free event. With a repeated Idempotency-Key, returns the event of the first request. */
 export async function createAssetFreeEvent(
-  deps: ProvenanceDeps,
+  deps: ReadDeps & { readonly writer: AcceptWriter },
   request: CreateRequest<CreateAssetFreeEventBody>,
 ): Promise<Record<string, unknown>> {
   const accepted = await deps.writer.accept(assetFreeEventSubmission(request));

@@ -18,7 +18,7 @@ import { tenancyLog } from '../deployment.js';
 import { acceptedRange } from '../listing/accepted-range-store.js';
 import { branchedReader } from '../listing/branched-reader.js';
 import { progressConditions } from '../listing/progress-conditions.js';
-import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
+import { type ListDeps, type ReadDeps, readScope } from '../read-scope.js';
 import { type AssetEvent, type AssetForm, assetEventResponse } from './asset-event.js';
 import {
   assetEventConditions,
@@ -115,7 +115,7 @@ export async function shownEvents(
 }
 
 export function readAssetEvent(
-  deps: ProvenanceDeps,
+  deps: ReadDeps,
   principal: Principal,
   address: EventAddress,
 ): Promise<Record<string, unknown>> {
@@ -125,7 +125,7 @@ export function readAssetEvent(
   });
 }
 
-export function readPublicAssetEvent(deps: ProvenanceDeps, address: EventAddress): Promise<Record<string, unknown>> {
+export function readPublicAssetEvent(deps: ReadDeps, address: EventAddress): Promise<Record<string, unknown>> {
   const { publicTenancy } = deps.deployment;
   return deps.database.inTransaction({ read: [publicTenancy], write: [] }, async (tx) => {
     const event = await requirePublicEvent(tx, publicTenancy, address);
@@ -142,7 +142,7 @@ interface EventListRequest {
 
 /** Lists a page of the events that the principal may see. */
 export function listOwnAssetEvents(
-  deps: ProvenanceDeps,
+  deps: ListDeps,
   principal: Principal,
   request: EventListRequest,
 ): Promise<Page<Record<string, unknown>>> {
@@ -171,7 +171,7 @@ export function listOwnAssetEvents(
 
 /** Lists a page of public events. */
 export function listPublicAssetEvents(
-  deps: ProvenanceDeps,
+  deps: ListDeps,
   request: EventListRequest,
 ): Promise<Page<Record<string, unknown>>> {
   const { publicTenancy: tenantId } = deps.deployment;
@@ -197,7 +197,7 @@ interface Branch {
 
 async function eventPage(
   tx: Tx,
-  deps: ProvenanceDeps,
+  deps: ListDeps,
   request: EventListRequest,
   from: {
     readonly list: string;

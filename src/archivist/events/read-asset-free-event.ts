@@ -2,7 +2,7 @@ import { permits } from '../../iam/access/permits.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
+import { type ReadDeps, readScope } from '../read-scope.js';
 import { type AssetFreeEvent, assetFreeEventResponse } from './asset-free-event.js';
 import { findAssetFreeEvents } from './asset-free-event-store.js';
 import { commitOf } from './read-asset-events.js';
@@ -22,7 +22,7 @@ export function readsAssetFreeEvent(principal: Principal, event: AssetFreeEvent)
 }
 
 export function readAssetFreeEvent(
-  deps: ProvenanceDeps,
+  deps: ReadDeps,
   principal: Principal,
   eventId: string,
 ): Promise<Record<string, unknown>> {

@@ -5,7 +5,7 @@ import { commits } from '../../ledger/entry-proof.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import { tenancyLog } from '../deployment.js';
-import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
+import { type ReadDeps, readScope } from '../read-scope.js';
 import { assetFreeEventResponse, assetFreeEventSchema } from './asset-free-event.js';
 import { findAssetFreeEvents } from './asset-free-event-store.js';
 import { countPlaces, type LedgerPlace, searchPlaces } from './search-store.js';
@@ -41,7 +41,7 @@ export const searchResultSchema = z.strictObject({
  * filter
  */
 export function searchAssetFreeEvents(
-  deps: ProvenanceDeps,
+  deps: ReadDeps,
   principal: Principal,
   body: z.infer<typeof searchSchema>,
 ): Promise<{ events: Record<string, unknown>[]; total: number }> {

@@ -11,7 +11,7 @@ import { assetFreeEventResponse } from '../events/asset-free-event.js';
 import { findAssetFreeEvents } from '../events/asset-free-event-store.js';
 import { readableEvents, shownEvents } from '../events/read-asset-events.js';
 import { readsAssetFreeEvent } from '../events/read-asset-free-event.js';
-import { readScope } from '../provenance-deps.js';
+import { readScope } from '../read-scope.js';
 
 /** Positions that are read at once. */
 const PAGE = 100n;

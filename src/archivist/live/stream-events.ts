@@ -23,7 +23,7 @@ const RETRY_SECONDS = 5;
 /** When clients connect again after a stream has ended. */
 const RECONNECT_MS = 2_000;
 
-interface EventStreamDeps {
+export interface EventStreamDeps {
   readonly database: Database;
   readonly deployment: Deployment;
   readonly clock: Clock;

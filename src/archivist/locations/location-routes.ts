@@ -3,7 +3,6 @@ import { type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
-import type { ProvenanceDeps } from '../provenance-deps.js';
 import {
   changeLocationSchema,
   createLocationSchema,
@@ -12,19 +11,27 @@ import {
   shownPermissionsSchema,
 } from './location.js';
 import { LOCATION_FILTERS } from './location-filter-store.js';
-import { listLocations, readLocation, readLocationPermissions } from './read-locations.js';
-import { changeLocation, createLocation, deleteLocation, setLocationPermissions } from './write-location.js';
+import { type ListLocationsDeps, listLocations, readLocation, readLocationPermissions } from './read-locations.js';
+import {
+  changeLocation,
+  createLocation,
+  deleteLocation,
+  setLocationPermissions,
+  type WriteLocationDeps,
+} from './write-location.js';
+
+export type LocationDeps = ListLocationsDeps & WriteLocationDeps;
 
 const LOCATIONS = '/archivist/v2/locations';
 const byUuid = z.object({ uuid: uuidSchema });
 const shared = { access: 'token', success: 200 } as const;
 
 /** Locations and their permissions (docs/design/interface.md#locations). */
-export function locationRoutes(deps: ProvenanceDeps): Route[] {
+export function locationRoutes(deps: LocationDeps): Route[] {
   return [...collectionRoutes(deps), ...itemRoutes(deps), ...permissionRoutes(deps)];
 }
 
-function collectionRoutes(deps: ProvenanceDeps): Route[] {
+function collectionRoutes(deps: LocationDeps): Route[] {
   return [
     route({
       ...shared,
@@ -53,7 +60,7 @@ function collectionRoutes(deps: ProvenanceDeps): Route[] {
   ];
 }
 
-function itemRoutes(deps: ProvenanceDeps): Route[] {
+function itemRoutes(deps: LocationDeps): Route[] {
   const item = { ...shared, path: `${LOCATIONS}/:uuid`, params: byUuid } as const;
   return [
     route({
@@ -92,7 +99,7 @@ function itemRoutes(deps: ProvenanceDeps): Route[] {
   ];
 }
 
-function permissionRoutes(deps: ProvenanceDeps): Route[] {
+function permissionRoutes(deps: LocationDeps): Route[] {
   const permissions = { ...shared, path: `${LOCATIONS}/:uuid/permissions`, params: byUuid } as const;
   return [
     route({

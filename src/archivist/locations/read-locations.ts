@@ -6,17 +6,22 @@ import type { Principal } from '../../platform/http/principal.js';
 import { condition } from '../../platform/listing/condition.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
-import type { Tx } from '../../platform/postgres/database.js';
-import type { ProvenanceDeps } from '../provenance-deps.js';
+import type { Database, Tx } from '../../platform/postgres/database.js';
+import type { PageTokens } from '../../platform/postgres/page-token.js';
 import { locationIdentity, locationResponse } from './location.js';
 import { locationConditions } from './location-filter-store.js';
 import { findLocation, locationRows, permittedSubjects } from './location-store.js';
+
+export interface ListLocationsDeps {
+  readonly database: Database;
+  readonly pageTokens: PageTokens;
+}
 
 /**
  * Returns one location, to every identity of its tenancy and to permitted organisations. @throws {ApiError} not_found
  */
 export function readLocation(
-  deps: ProvenanceDeps,
+  deps: { readonly database: Database },
   principal: Principal,
   locationId: string,
 ): Promise<Record<string, unknown>> {
@@ -35,7 +40,7 @@ export function readLocation(
  * The principal's own if there is no such location.
  */
 export async function locationTenancy(
-  { database }: ProvenanceDeps,
+  { database }: { readonly database: Database },
   principal: Principal,
   locationId: string,
 ): Promise<string> {
@@ -55,7 +60,7 @@ export async function locationTenancy(
 
 /** Returns the subjects besides the Owners that may change a location. @throws {ApiError} not_found */
 export async function readLocationPermissions(
-  deps: ProvenanceDeps,
+  deps: { readonly database: Database },
   principal: Principal,
   locationId: string,
 ): Promise<Record<string, unknown>> {
@@ -74,7 +79,7 @@ export function permissionsResponse(locationId: string, subjects: readonly strin
 
 /** Lists a page of the tenancy's locations. */
 export function listLocations(
-  deps: ProvenanceDeps,
+  deps: ListLocationsDeps,
   principal: Principal,
   request: { query: Readonly<Record<string, unknown>>; exactTotal: boolean },
 ): Promise<Page<Record<string, unknown>>> {

@@ -4,9 +4,9 @@ import type { Quotas } from '../../iam/tenancies/quotas.js';
 import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
-import type { Tx } from '../../platform/postgres/database.js';
+import type { Ids } from '../../platform/ids.js';
+import type { Database, Tx } from '../../platform/postgres/database.js';
 import { readAttributes } from '../attributes.js';
-import type { ProvenanceDeps } from '../provenance-deps.js';
 import { type ChangeLocationBody, type CreateLocationBody, type Location, locationResponse } from './location.js';
 import {
   deleteLocationRow,
@@ -18,9 +18,16 @@ import {
 } from './location-store.js';
 import { locationTenancy, noSuchLocation, ownerOf, permissionsResponse } from './read-locations.js';
 
+export interface WriteLocationDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly quotas: Quotas;
+}
+
 /** Adds a location to the tenancy. @throws {ApiError} forbidden unless the caller is an Owner, quota_reached */
 export function createLocation(
-  deps: ProvenanceDeps,
+  deps: WriteLocationDeps,
   principal: Principal,
   body: CreateLocationBody,
 ): Promise<Record<string, unknown>> {
@@ -48,7 +55,7 @@ export function createLocation(
  * not_found
  */
 export async function changeLocation(
-  deps: ProvenanceDeps,
+  deps: WriteLocationDeps,
   principal: Principal,
   locationId: string,
   body: ChangeLocationBody,
@@ -71,7 +78,7 @@ export async function changeLocation(
 }
 
 /** @throws {ApiError} forbidden unless the caller is an Owner or permitted, not_found */
-export async function deleteLocation(deps: ProvenanceDeps, principal: Principal, locationId: string): Promise<void> {
+export async function deleteLocation(deps: WriteLocationDeps, principal: Principal, locationId: string): Promise<void> {
   const tenantId = await locationTenancy(deps, principal, locationId);
   return deps.database.inTransaction({ read: [tenantId], write: [tenantId] }, async (tx) => {
     await requirePermitted(tx, principal, { tenantId, locationId });
@@ -84,7 +91,7 @@ export async function deleteLocation(deps: ProvenanceDeps, principal: Principal,
  * an Owner, not_found
  */
 export async function setLocationPermissions(
-  deps: ProvenanceDeps,
+  deps: WriteLocationDeps,
   principal: Principal,
   locationId: string,
   subjectIdentities: readonly string[],

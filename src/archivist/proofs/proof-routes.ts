@@ -9,7 +9,7 @@ import type { Tx } from '../../platform/postgres/database.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import { requirePublicEvent, seeAssetEvent } from '../events/read-asset-events.js';
 import { requireAssetFreeEvent } from '../events/read-asset-free-event.js';
-import { type ProvenanceDeps, readScope } from '../provenance-deps.js';
+import { type ReadDeps, readScope } from '../read-scope.js';
 import { entryProof, type Proof, type ProvenEvent, requireWhole } from './entry-proofs.js';
 import { type EvidenceKeys, evidenceBundle } from './evidence-bundle.js';
 import { gatherEvidence } from './gather-evidence.js';
@@ -38,13 +38,13 @@ interface Found {
 const FORM = z.object({ form: z.enum(['map', 'draft']).optional() });
 const ASSET_EVENT = z.object({ asset_uuid: uuidSchema, uuid: uuidSchema });
 
-interface ProofDeps extends ProvenanceDeps {
+export interface ProofDeps extends ReadDeps {
   readonly evidenceKeys: EvidenceKeys;
   /** The page that a bundle gets; undefined where the build has none. */
   evidencePage(): Promise<PageTemplate | undefined>;
 }
 
-type RouteDeps = ProvenanceDeps & { readonly kept: KeptProofs };
+type RouteDeps = ReadDeps & { readonly kept: KeptProofs };
 type Headers = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -107,7 +107,7 @@ function addressOf(
 async function made(
   { database, kept }: RouteDeps,
   kind: ProofKind,
-  scope: Parameters<ProvenanceDeps['database']['inTransaction']>[0],
+  scope: Parameters<ReadDeps['database']['inTransaction']>[0],
   asked: ProofAddress & { readonly form: 'map' | 'draft' },
   find: (tx: Tx) => Promise<Found>,
 ): Promise<Uint8Array> {

@@ -4,18 +4,19 @@ import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { uuidOrAllSchema, uuidSchema } from '../../platform/uuid-schema.js';
 import { assetSchema } from '../assets/asset.js';
+import type { ReadAssetDeps } from '../assets/read-assets.js';
 import { readPublicAsset } from '../assets/read-assets.js';
 import { assetEventSchema } from '../events/asset-event.js';
 import { ASSET_EVENT_FILTERS, ASSET_EVENT_LIST } from '../events/asset-event-filter-store.js';
 import { listPublicAssetEvents, readPublicAssetEvent } from '../events/read-asset-events.js';
-import type { ProvenanceDeps } from '../provenance-deps.js';
+import type { ListDeps } from '../read-scope.js';
 import { publicReply } from './public-reply.js';
 
 /**
  * Public assets, read without a token; also under the path without `v2` that older clients use
  * (docs/design/interface.md#existing-clients).
  */
-export function publicAssetRoutes(deps: ProvenanceDeps): Route[] {
+export function publicAssetRoutes(deps: ReadAssetDeps & ListDeps): Route[] {
   return [
     ...publicAssetRoutesAt(deps, '/archivist/v2/publicassets', ''),
     ...publicAssetRoutesAt(deps, '/archivist/publicassets', 'Unversioned').map((each) => ({
@@ -25,7 +26,7 @@ export function publicAssetRoutes(deps: ProvenanceDeps): Route[] {
   ];
 }
 
-function publicAssetRoutesAt(deps: ProvenanceDeps, base: string, suffix: string): Route[] {
+function publicAssetRoutesAt(deps: ReadAssetDeps & ListDeps, base: string, suffix: string): Route[] {
   return [
     route({
       method: 'GET',

@@ -6,10 +6,14 @@ import type { Condition } from '../../platform/listing/condition.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
 import { tenancyLog } from '../deployment.js';
-import { assetFreeEventResponse } from '../events/asset-free-event.js';
-import { findAssetFreeEvents } from '../events/asset-free-event-store.js';
-import type { ProvenanceDeps } from '../provenance-deps.js';
-import { countSecurityEvents, listSecurityEventIds, securityEventConditions } from './security-event-filter-store.js';
+import { type AssetFreeEvent, assetFreeEventResponse } from '../events/asset-free-event.js';
+import { listAssetFreeEvents } from '../events/asset-free-event-store.js';
+import { countSecurityEvents, securityEventConditions } from './security-event-filter-store.js';
+
+export interface ListSecurityEventsDeps {
+  readonly database: Database;
+  readonly pageTokens: PageTokens;
+}
 
 /**
  * Lists a page of the tenancy's security audit, newest first. Each entry is the asset-free event that its log commits
@@ -17,7 +21,7 @@ import { countSecurityEvents, listSecurityEventIds, securityEventConditions } fr
  * @throws {ApiError} forbidden unless the caller is an Owner, bad_request for an unknown filter
  */
 export function listSecurityEvents(
-  deps: ProvenanceDeps,
+  deps: ListSecurityEventsDeps,
   principal: Principal,
   request: { query: Readonly<Record<string, unknown>>; exactTotal: boolean },
 ): Promise<Page<Record<string, unknown>>> {

@@ -2,12 +2,11 @@ import { type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { assetFreeEventSchema } from '../events/asset-free-event.js';
-import type { ProvenanceDeps } from '../provenance-deps.js';
-import { listSecurityEvents } from './list-security-events.js';
+import { type ListSecurityEventsDeps, listSecurityEvents } from './list-security-events.js';
 import { SECURITY_EVENT_FILTERS } from './security-event-filter-store.js';
 
 /** The security audit of a tenancy: an extension of the interface. */
-export function securityEventRoutes(deps: ProvenanceDeps): Route[] {
+export function securityEventRoutes(deps: ListSecurityEventsDeps): Route[] {
   return [
     route({
       method: 'GET',

@@ -19,7 +19,7 @@ const byUuid = z.object({ uuid: uuidSchema });
 /** The response has a secret: caches must not store it. */
 const NOT_STORED = { 'cache-control': 'no-store' };
 
-interface ApplicationRouteDeps extends ApplicationDeps {
+export interface ApplicationRouteDeps extends ApplicationDeps {
   readonly pageTokens: PageTokens;
 }
 

@@ -7,7 +7,7 @@ import { createInviteSchema, inviteSchema } from './invite.js';
 import { listInvites, type ReadInviteDeps, readInvite } from './read-invites.js';
 import { createInvite, deleteInvite, type WriteInviteDeps } from './write-invite.js';
 
-type InviteDeps = ReadInviteDeps & WriteInviteDeps;
+export type InviteDeps = ReadInviteDeps & WriteInviteDeps;
 const shared = { access: 'token', success: 200 } as const;
 
 /**

@@ -20,7 +20,7 @@ import {
 
 const CERTIFICATES = '/archivist/v1/tlscacertificates';
 
-interface TlsCaCertificateRouteDeps extends TlsCaCertificateDeps {
+export interface TlsCaCertificateRouteDeps extends TlsCaCertificateDeps {
   readonly pageTokens: PageTokens;
 }
 

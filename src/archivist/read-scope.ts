@@ -1,23 +1,16 @@
-import type { Clock } from '../platform/clock.js';
-import type { Ids } from '../platform/ids.js';
-import type { Logger } from '../platform/logger.js';
 import type { Database } from '../platform/postgres/database.js';
 import type { PageTokens } from '../platform/postgres/page-token.js';
-import type { Quotas } from '../platform/quotas.js';
-import type { AcceptWriter } from './accept/accept-writer.js';
 import type { Deployment } from './deployment.js';
 
-/** What the provenance resources depend on. */
-export interface ProvenanceDeps {
+/** What reading in the scope of a tenancy depends on. */
+export interface ReadDeps {
   readonly database: Database;
   readonly deployment: Deployment;
-  readonly writer: AcceptWriter;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly logger: Logger;
+}
+
+/** What reading whole lists depends on, page by page. */
+export interface ListDeps extends ReadDeps {
   readonly pageTokens: PageTokens;
-  readonly publicUrl: string;
-  readonly quotas: Quotas;
 }
 
 /** What one tenancy may read: its own rows, and public forms with their statements. */

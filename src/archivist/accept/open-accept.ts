@@ -1,0 +1,53 @@
+import type { Quotas } from '../../iam/tenancies/quotas.js';
+import { createBacklog } from '../../ledger/backlog.js';
+import type { HaltedLogs } from '../../ledger/halted/watch-halted-logs.js';
+import type { Clock } from '../../platform/clock.js';
+import { type Feature, HOUSEKEEPING_ROLES } from '../../platform/feature.js';
+import type { Logger } from '../../platform/logger.js';
+import type { QueueBackend } from '../../platform/queue/queue-backend.js';
+import { type AcceptWriter, type AcceptWriterDeps, createAcceptWriter } from './accept-writer.js';
+import { startPurgeIdempotencyJob } from './purge-idempotency-job.js';
+
+interface AcceptBase extends Pick<AcceptWriterDeps, 'database' | 'deployment' | 'ids' | 'failpoints' | 'nudge'> {
+  /** Dates what is recorded. */
+  readonly rightClock: Clock;
+  readonly logger: Logger;
+  readonly backend: QueueBackend;
+  readonly halted: HaltedLogs;
+  readonly metrics: AcceptWriterDeps['metrics'] & { entriesWaiting(entries: number): void };
+}
+
+interface AcceptSettings {
+  readonly quotas: Quotas;
+  /** Most accepted entries that may wait for their logs; with more, writes are refused. */
+  readonly maxWaitingEntries: number;
+}
+
+/** The only write path for creates, with the job that deletes old idempotency keys. */
+export function openAccept(base: AcceptBase, settings: AcceptSettings): Feature & { readonly writer: AcceptWriter } {
+  const { database, rightClock, logger, metrics, halted } = base;
+  const backlog = createBacklog({
+    database,
+    limit: settings.maxWaitingEntries,
+    logger,
+    waiting: metrics.entriesWaiting,
+  });
+  backlog.start();
+  const writer = createAcceptWriter({
+    ...base,
+    clock: rightClock,
+    quotas: settings.quotas,
+    halted: halted.has,
+    wallets: new Map(),
+    statementAssets: new Map(),
+    admit: backlog.admit,
+  });
+  return {
+    writer,
+    jobs: [{ roles: HOUSEKEEPING_ROLES, start: () => startPurgeIdempotencyJob({ ...base, clock: rightClock }) }],
+    async close() {
+      await writer.drain();
+      await backlog.stop();
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import { clamavScanner, type Scanner } from '../../platform/clamav.js';
+import type { Clock } from '../../platform/clock.js';
+import { type BackgroundJob, type Feature, HOUSEKEEPING_ROLES, WORKER_ROLES } from '../../platform/feature.js';
+import type { Logger } from '../../platform/logger.js';
+import type { OutsideCalls } from '../../platform/outside-calls.js';
+import type { QueueBackend } from '../../platform/queue/queue-backend.js';
+import type { BlobDeps } from '../blobs/blob-deps.js';
+import { blobRoutes } from '../blobs/blob-routes.js';
+import { startScanBlobsJob } from '../blobs/scan-blobs-job.js';
+import { startSweepUploadsJob } from '../blobs/sweep-uploads-job.js';
+import { attachmentRoutes } from './attachment-routes.js';
+import type { AttachmentDeps } from './read-attachment.js';
+
+interface BlobBase extends Omit<AttachmentDeps, 'quotas' | 'blobLimit'> {
+  /** Dates what is recorded. */
+  readonly rightClock: Clock;
+  readonly logger: Logger;
+  readonly backend: QueueBackend;
+  readonly outside: OutsideCalls;
+}
+
+interface BlobSettings extends Pick<BlobDeps, 'quotas' | 'blobLimit'> {
+  /** The socket of a ClamAV daemon; undefined: nothing is scanned. */
+  readonly clamavUrl: string | undefined;
+  /** A cron pattern in UTC. */
+  readonly blobScanSchedule: string;
+}
+
+/** Blobs and the attachments that name them, with the jobs that remove unfinished uploads and scan content. */
+export function openBlobs(base: BlobBase, settings: BlobSettings): Feature {
+  const { quotas, blobLimit } = settings;
+  const deps = { ...base, quotas, blobLimit };
+  const attachments = attachmentRoutes(deps);
+  const sweep: BackgroundJob = {
+    roles: HOUSEKEEPING_ROLES,
+    start: () => startSweepUploadsJob({ ...base, clock: base.rightClock }),
+  };
+  return {
+    routes: {
+      'v1/blobs': blobRoutes(deps),
+      'v2/attachments/assets': attachments.filter(({ access }) => access === 'token'),
+      'v2/attachments/publicassets': attachments.filter(({ access }) => access === 'public'),
+    },
+    jobs: [sweep, ...scanning(base, settings)],
+  };
+}
+
+function scanning(base: BlobBase, { clamavUrl, blobScanSchedule }: BlobSettings): BackgroundJob[] {
+  if (clamavUrl === undefined) return [];
+  const daemon = clamavScanner(clamavUrl);
+  const scanner: Scanner = { scan: (content) => base.outside.record('scanner', daemon.scan(content)) };
+  const start = () => startScanBlobsJob({ ...base, clock: base.rightClock, scanner, pattern: blobScanSchedule });
+  return [{ roles: WORKER_ROLES, start }];
+}

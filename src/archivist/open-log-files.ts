@@ -1,0 +1,18 @@
+import type { Feature } from '../platform/feature.js';
+import type { ObjectStore } from '../platform/object-store.js';
+import { logFileRoutes } from './log-file-routes.js';
+import { logFileReaders } from './log-files.js';
+import type { ReadDeps } from './read-scope.js';
+
+/**
+ * Massifs and seals.
+ * @param settings.logFiles who may read them: everybody, or members their own log and the public one
+ */
+export function openLogFiles(
+  { database, deployment, objectStore }: ReadDeps & { readonly objectStore: ObjectStore },
+  { logFiles }: { readonly logFiles: 'public' | 'members' },
+): Feature {
+  const readers = logFileReaders({ database, objectStore });
+  const onlyMembersAnd = logFiles === 'members' ? deployment.publicTenancy : undefined;
+  return { routes: { 'v1/verifiabledata': logFileRoutes({ database, ...readers, onlyMembersAnd }) } };
+}

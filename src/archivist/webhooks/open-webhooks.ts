@@ -1,0 +1,40 @@
+import type { Clock } from '../../platform/clock.js';
+import { type Feature, WORKER_ROLES } from '../../platform/feature.js';
+import { createOutboundFetch } from '../../platform/http/outbound-fetch.js';
+import type { Keyring } from '../../platform/keys/keyring.js';
+import type { QueueBackend } from '../../platform/queue/queue-backend.js';
+import type { WebhookDeps } from './manage-webhooks.js';
+import type { SendDeliveriesDeps } from './send-deliveries.js';
+import { startWebhookJob } from './webhook-job.js';
+import { webhookRoutes } from './webhook-routes.js';
+import { webhookSecrets } from './webhook-secrets.js';
+
+type OpenedHere = 'secrets' | 'allowPrivate' | 'fetch' | 'setAside';
+
+interface WebhookBase extends Omit<WebhookDeps, OpenedHere>, Omit<SendDeliveriesDeps, OpenedHere> {
+  readonly keyring: Keyring;
+  /** Dates what is recorded. */
+  readonly rightClock: Clock;
+  readonly backend: QueueBackend;
+  readonly metrics: { readonly webhooksSetAside: SendDeliveriesDeps['setAside'] };
+}
+
+/**
+ * Webhooks, with the job that delivers to them.
+ * @param settings.allowPrivate whether receivers may be in private networks
+ */
+export function openWebhooks(base: WebhookBase, { allowPrivate }: { readonly allowPrivate: boolean }): Feature {
+  const secrets = webhookSecrets(base);
+  const start = () =>
+    startWebhookJob({
+      ...base,
+      clock: base.rightClock,
+      fetch: createOutboundFetch({ allowPrivate }),
+      secrets,
+      setAside: base.metrics.webhooksSetAside,
+    });
+  return {
+    routes: { 'iam/v1/webhooks': webhookRoutes({ ...base, secrets, allowPrivate }) },
+    jobs: [{ roles: WORKER_ROLES, start }],
+  };
+}
