@@ -3,6 +3,13 @@ import { readFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { explained } from '../platform/explain-failure.js';
 import { type HttpServer, listen } from '../platform/http/http-server.js';
+import type { HttpConfig, TlsConfig } from './config/http-config.js';
+
+interface TlsSettings {
+  readonly host: string;
+  readonly http: HttpConfig;
+  readonly tls: TlsConfig | undefined;
+}
 
 /**
  * Opens the listener for clients with certificates, if configured.
@@ -11,7 +18,7 @@ import { type HttpServer, listen } from '../platform/http/http-server.js';
  */
 export async function listenTls(
   handler: RequestListener,
-  { tls, host, http: { connections } }: Config,
+  { tls, host, http: { connections } }: TlsSettings,
   expires: (atMs: number) => void,
 ): Promise<HttpServer | undefined> {
   if (!tls) return undefined;

@@ -41,8 +41,21 @@ import type { Metrics } from './metrics.js';
 import type { OpenDeployment } from './open-deployment.js';
 import { watchKeys } from './watch-keys.js';
 
+interface IdentitySettings {
+  readonly host: string;
+  readonly publicUrl: string;
+  readonly trustProxy: number | string | undefined;
+  readonly keysDir: string;
+  readonly dataDir: string;
+  readonly massifHeight: number;
+  readonly redisUrl: string | undefined;
+  readonly smtpUrl: string | undefined;
+  readonly mailFrom: string;
+  readonly privateIdentityProviders: 'refuse' | 'allow';
+}
+
 interface IdentityParts {
-  readonly config: Config;
+  readonly settings: IdentitySettings;
   readonly database: Database;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -72,10 +85,10 @@ export interface Identity {
  * sessions and client certificates, all rejected for a disabled tenancy; and the operator's own.
  */
 export async function openIdentity(parts: IdentityParts): Promise<Identity> {
-  const { config, database, clock, ids, logger, open } = parts;
+  const { settings, database, clock, ids, logger, open } = parts;
   const { deployment, keyring, createTenancyKeys } = open;
-  const { publicUrl, massifHeight } = config;
-  const secret = await secretFiles(config.keysDir).secret(OPERATOR_TOKEN, (count) => ids.randomBytes(count));
+  const { publicUrl, massifHeight } = settings;
+  const secret = await secretFiles(settings.keysDir).secret(OPERATOR_TOKEN, (count) => ids.randomBytes(count));
   const disabled = await watchDisabledTenancies({ database, logger });
   const standingOf = createCallerStanding(database);
   const { manifests } = open;
@@ -87,7 +100,7 @@ export async function openIdentity(parts: IdentityParts): Promise<Identity> {
   const firstLook = await offerFirstLook(parts);
   const people = { ...peopleDeps(parts), firstLook };
   const callerOf = createCallerOf(ofApplication, people);
-  const guard = openGuessGuard({ redisUrl: config.redisUrl, logger });
+  const guard = openGuessGuard({ redisUrl: settings.redisUrl, logger });
   return {
     async authenticate(request, again) {
       const principal = await callerOf(request, again);
@@ -121,15 +134,15 @@ export async function openIdentity(parts: IdentityParts): Promise<Identity> {
 }
 
 /** A first look is offered where nobody else can reach the service. */
-async function offerFirstLook({ config, ...deps }: IdentityParts): Promise<FirstLook | undefined> {
-  const owner = isOnlyLocal(config) ? await readCredentials(config.dataDir) : undefined;
-  return owner && createFirstLook({ ...deps, publicUrl: config.publicUrl }, owner.client_id);
+async function offerFirstLook({ settings, ...deps }: IdentityParts): Promise<FirstLook | undefined> {
+  const owner = isOnlyLocal(settings) ? await readCredentials(settings.dataDir) : undefined;
+  return owner && createFirstLook({ ...deps, publicUrl: settings.publicUrl }, owner.client_id);
 }
 
-function peopleDeps({ config, database, clock, ids, logger, open, outside }: IdentityParts): PeopleDeps {
-  const { publicUrl, smtpUrl, mailFrom: from } = config;
+function peopleDeps({ settings, database, clock, ids, logger, metrics, open, outside }: IdentityParts): PeopleDeps {
+  const { publicUrl, smtpUrl, mailFrom: from } = settings;
   const { pepper, pageTokenKey } = open.keyring;
-  const allowPrivate = config.privateIdentityProviders === 'allow';
+  const allowPrivate = settings.privateIdentityProviders === 'allow';
   const randomBytes = (count: number) => ids.randomBytes(count);
   const outbound = createOutboundFetch({ allowPrivate });
   const send = createSendMail({ smtpUrl, from, folder: join(config.dataDir, 'mail'), ids, logger });

@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import type { Feature } from '../platform/feature.js';
 import type { Reply, Route } from '../platform/http/route.js';
 import type { PageReply } from './built-page.js';
 
@@ -6,7 +7,7 @@ import type { PageReply } from './built-page.js';
  * The same route, which answers with a page where a browser asks (RFC 9110 section 12.5.1): where `Accept` prefers HTML to
  * JSON. Every other client gets what it got. A resource that does not exist is refused to both.
  */
-export function pageForBrowsers(route: Route, page: PageReply): Route {
+function pageForBrowsers(route: Route, page: PageReply): Route {
   return {
     ...route,
     pageForBrowsers: true,
@@ -22,4 +23,11 @@ export function pageForBrowsers(route: Route, page: PageReply): Route {
 function withVary(reply: Reply): Reply {
   const vary = [reply.headers?.['vary'] ?? [], 'accept'].flat().join(', ');
   return { ...reply, headers: { ...reply.headers, vary } };
+}
+
+/** The same feature, whose routes of these paths answer with a page where a browser asks. */
+export function withPage(feature: Feature, paths: readonly string[], page: PageReply): Feature {
+  const shown = (each: Route): Route => (paths.includes(each.path) ? pageForBrowsers(each, page) : each);
+  const groups = Object.entries(feature.routes ?? {}).map(([name, routes]) => [name, routes.map(shown)] as const);
+  return { ...feature, routes: Object.fromEntries(groups) };
 }

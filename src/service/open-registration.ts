@@ -3,25 +3,28 @@ import type { Accepted } from '../archivist/accept/submission.js';
 import { type Deployment, statementLog, tenancyLog } from '../archivist/deployment.js';
 import { serviceDid } from '../core/statement/issuer-did.js';
 import type { LogRef } from '../ledger/log.js';
-import { createReceiptWatch } from '../ledger/receipt-watch.js';
+import { createReceiptWatch, type ReceiptWatch } from '../ledger/receipt-watch.js';
 import type { RegisteredEntry } from '../ledger/registration-store.js';
 import type { Clock } from '../platform/clock.js';
 import { ApiError } from '../platform/errors.js';
+import type { Feature } from '../platform/feature.js';
 import { refusalOf } from '../platform/http/error-reply.js';
 import type { Ids } from '../platform/ids.js';
 import type { Logger } from '../platform/logger.js';
 import type { Announcements } from '../platform/postgres/announcements.js';
 import type { Database } from '../platform/postgres/database.js';
+import { entryRoutes } from '../scitt/entry-routes.js';
 import type { ScittDeps } from '../scitt/register-statement.js';
+import { privateScittRoutes, publicScittRoutes } from '../scitt/registered-event-routes.js';
 import { createRulesCache } from '../scitt/registration-rules.js';
+import { trustRoutes } from '../scitt/trust-routes.js';
 
 function entryOf(accepted: Accepted): RegisteredEntry {
   if (accepted.kind !== 'registration') throw new TypeError('a registration was answered with another kind');
   return accepted.entry;
 }
 
-/** What registering statements depends on: the provenance side turns accepted statements into events. */
-export function registrationDeps(parts: {
+interface RegistrationBase {
   readonly database: Database;
   readonly announcements: Announcements;
   readonly clock: Clock;
@@ -32,8 +35,26 @@ export function registrationDeps(parts: {
   readonly writer: AcceptWriter;
   /** Called for a log in which a caller waits for a receipt. */
   readonly wanted: (log: LogRef) => void;
-}): ScittDeps {
-  const { database, announcements, clock, ids, logger, publicUrl, deployment, writer } = parts;
+}
+
+/** Registration of statements. The provenance side turns accepted statements into events. */
+export function openRegistration(base: RegistrationBase): Feature & { readonly scitt: ScittDeps } {
+  const { database, announcements, logger, wanted } = base;
+  const receipts = createReceiptWatch({ database, announcements, logger, wanted });
+  const scitt = registrationDeps(base, receipts);
+  return {
+    scitt,
+    routes: {
+      'v1/scrapi': entryRoutes(scitt),
+      'v1/publicscitt': publicScittRoutes(scitt),
+      'v1/scitt': [...privateScittRoutes(scitt), ...trustRoutes(scitt)],
+    },
+    close: async () => receipts.close(),
+  };
+}
+
+function registrationDeps(base: RegistrationBase, receipts: ReceiptWatch): ScittDeps {
+  const { database, clock, ids, logger, publicUrl, deployment, writer } = base;
   const reservedIssuers = [serviceDid(publicUrl), publicUrl];
   return {
     database,
@@ -45,7 +66,7 @@ export function registrationDeps(parts: {
     publicStatementLog: statementLog(deployment, true),
     privateStatementLog: statementLog(deployment, false),
     reservedIssuers,
-    receipts: createReceiptWatch({ database, announcements, logger, wanted: parts.wanted }),
+    receipts,
     rules: createRulesCache({ database, clock, reservedIssuers }),
     tenancyLog,
     async accept(principal, statement): Promise<RegisteredEntry> {

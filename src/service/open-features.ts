@@ -1,0 +1,101 @@
+import { openAccept } from '../archivist/accept/open-accept.js';
+import { openAccess } from '../archivist/assets/open-access.js';
+import { openAssets } from '../archivist/assets/open-assets.js';
+import { openBlobs } from '../archivist/attachments/open-blobs.js';
+import { openEvents } from '../archivist/bulk/open-events.js';
+import { openCaptureReports } from '../archivist/captures/open-capture-reports.js';
+import { openChain } from '../archivist/chain/open-chain.js';
+import { openCompliance } from '../archivist/compliance/open-compliance.js';
+import { openEventStream } from '../archivist/live/open-event-stream.js';
+import { openLocations } from '../archivist/locations/open-locations.js';
+import { openLogFiles } from '../archivist/open-log-files.js';
+import { openOperator } from '../archivist/operator/open-operator.js';
+import { openProofs } from '../archivist/proofs/open-proofs.js';
+import { openPublicAssets } from '../archivist/public/open-public-assets.js';
+import { openSecurityEvents } from '../archivist/security/open-security-events.js';
+import { openWebhooks } from '../archivist/webhooks/open-webhooks.js';
+import { openApplications } from '../iam/applications/open-applications.js';
+import { openInvites } from '../iam/invites/open-invites.js';
+import { openMembers } from '../iam/members/open-members.js';
+import { openTenancies } from '../iam/tenancies/open-tenancies.js';
+import { openTlsCaCertificates } from '../iam/tls-ca-certificates/open-tls-ca-certificates.js';
+import { openTokens } from '../iam/tokens/open-tokens.js';
+import { type Feature, servesInterface } from '../platform/feature.js';
+import { embeddedCopyFolder } from '../platform/postgres/open-database.js';
+import { evidenceKeys } from '../scitt/key-routes.js';
+import { createManifestFile } from '../scitt/manifest-routes.js';
+import { openKeys } from '../scitt/open-keys.js';
+import { openStatementLogs } from '../scitt/open-statement-logs.js';
+import { openPayloadHash } from '../scitt/payload-hash/open-payload-hash.js';
+import { TLOG_LIST } from '../scitt/tlog-routes.js';
+import { builtPage } from './built-page.js';
+import { bundlePageReader } from './built-pages.js';
+import type { Config } from './config/config.js';
+import type { Identity } from './open-identity.js';
+import { openObjectSweep } from './open-object-sweep.js';
+import { openRegistration } from './open-registration.js';
+import { cosignedCheckpoints, followedLogs, openWitnessing } from './open-witnessing.js';
+import { withPage } from './page-for-browsers.js';
+import { openScheduledAudit } from './run-scheduled-audit.js';
+import type { ServiceBase } from './service-base.js';
+
+const PUBLIC_ASSET = ['/archivist/v2/publicassets/:uuid', '/archivist/publicassets/:uuid'];
+
+/**
+ * Opens every feature on this base, each with the settings that it uses.
+ * @param opened receives each feature as soon as it is open, so that it is closed if a later one cannot be opened
+ */
+export async function openFeatures(
+  base: ServiceBase,
+  identity: Identity,
+  config: Config,
+  opened: (feature: Feature) => void,
+): Promise<void> {
+  const open = <Opened extends Feature>(feature: Opened): Opened => {
+    opened(feature);
+    return feature;
+  };
+  const { people, tokens, keys } = identity;
+  const allowPrivate = config.privateIdentityProviders === 'allow';
+  const manifests = { ...base, ...keys, deploymentTenancy: base.deployment.deploymentTenancy };
+  const keyManifests = createManifestFile(manifests);
+
+  const { writer } = open(openAccept(base, config));
+  const writing = { ...base, writer };
+  open(openAssets(writing));
+  open(openEventStream(base));
+  open(openEvents(writing));
+  open(withPage(openPublicAssets(base), PUBLIC_ASSET, builtPage('asset')));
+  const proofKeys = { ...evidenceKeys(base), keyManifests };
+  open(openProofs({ ...base, evidenceKeys: proofKeys, evidencePage: bundlePageReader() }));
+  open(openBlobs(base, config));
+  open(openLocations(base, config));
+  open(openCompliance(base, config));
+  open(openChain(base, config));
+  open(openCaptureReports(base));
+  open(openSecurityEvents(base));
+  open(openLogFiles(base, config));
+
+  open(openTenancies(people, config));
+  open(openApplications(base, config));
+  open(openMembers(base));
+  open(openInvites(people));
+  open(openTokens(tokens));
+  open(openAccess(base, config));
+  open(openTlsCaCertificates(base, config));
+  open(openWebhooks(base, { allowPrivate }));
+
+  const { scitt } = open(openRegistration(writing));
+  open(openKeys(base, manifests, keyManifests));
+  const cosignedCheckpoint = servesInterface(config) ? await cosignedCheckpoints(config, base) : async () => undefined;
+  const cosigned = { logs: followedLogs(config, base.deployment), cosignedCheckpoint };
+  open(withPage(openStatementLogs({ ...base, ...cosigned }), [TLOG_LIST], builtPage('logs')));
+  open(openWitnessing(base, config));
+  open(await openPayloadHash({ ...base, scitt }, config));
+
+  const logs = { ...base, clock: base.rightClock, receiptIssuer: base.publicUrl, chainForked: base.chain.refresh };
+  const copies = { ...base, copyFolder: embeddedCopyFolder(config.dataDir) };
+  open(openOperator({ tenancies: identity.operator, logs, keys, copies }));
+  open(openScheduledAudit(base, config));
+  open(openObjectSweep(base));
+}

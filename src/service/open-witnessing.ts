@@ -1,0 +1,92 @@
+import { type Deployment, keysLog, statementLog } from '../archivist/deployment.js';
+import { checkpointNote, type PublishedState, publishedState } from '../ledger/checkpoint-note.js';
+import { settleCheckpoint, shownCheckpoint } from '../ledger/witnesses/shown-checkpoint.js';
+import { startWitnessJob } from '../ledger/witnesses/witness-job.js';
+import type { Clock } from '../platform/clock.js';
+import type { Feature } from '../platform/feature.js';
+import type { Ids } from '../platform/ids.js';
+import type { Keyring } from '../platform/keys/keyring.js';
+import { nodeVerify } from '../platform/keys/node-verify.js';
+import type { Logger } from '../platform/logger.js';
+import type { OutsideCalls } from '../platform/outside-calls.js';
+import type { Database } from '../platform/postgres/database.js';
+import type { QueueBackend } from '../platform/queue/queue-backend.js';
+import type { ScheduledJob } from '../platform/queue/scheduled-job.js';
+import type { FollowedLog, TlogDeps } from '../scitt/tlog-routes.js';
+import type { WitnessAddress } from './config/deployment-values.js';
+import type { Metrics } from './metrics.js';
+
+interface WitnessSettings {
+  readonly witnesses: readonly WitnessAddress[];
+  /** How many of them must cosign. */
+  readonly witnessQuorum: number;
+  readonly witnessSeconds: number;
+}
+
+interface WitnessParts {
+  readonly database: Database;
+  readonly backend: QueueBackend;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, 'witnessed'>;
+  readonly outside: OutsideCalls;
+  readonly keyring: Keyring;
+  readonly deployment: Deployment;
+  nudge(tenantId: string, logId: string): void;
+}
+
+/** The statement logs that everybody may follow, with the witnesses of each. */
+export function followedLogs({ witnesses }: Pick<WitnessSettings, 'witnesses'>, deployment: Deployment): FollowedLog[] {
+  const keys = witnesses.map(({ key }) => key);
+  return [
+    { ...statementLog(deployment, true), kind: 'public', witnesses: keys },
+    { ...statementLog(deployment, false), kind: 'private', witnesses: [] },
+    { ...keysLog(deployment), kind: 'keys', witnesses: keys },
+  ];
+}
+
+/**
+ * With witnesses, the public log and the keys log publish only checkpoints that the witnesses have cosigned, and never
+ * an older one than before.
+ */
+export async function cosignedCheckpoints(
+  { witnesses }: Pick<WitnessSettings, 'witnesses'>,
+  { database, keyring, deployment }: Pick<WitnessParts, 'database' | 'keyring' | 'deployment'>,
+): Promise<TlogDeps['cosignedCheckpoint']> {
+  const cosigned = [statementLog(deployment, true), keysLog(deployment)];
+  const witnessed = witnesses.length > 0;
+  for (const log of cosigned)
+    await settleCheckpoint(database, log, {
+      witnessed,
+      plain: async (tx) => checkpointNote((await publishedState(tx, log))!, keyring.noteSigners()),
+    });
+  const signed = (state: PublishedState) => checkpointNote(state, keyring.noteSigners());
+  return async (log) =>
+    witnessed && cosigned.some(({ logId }) => logId === log.logId) ? shownCheckpoint(database, log, signed) : undefined;
+}
+
+/** Requests cosignatures of what is published, if there are witnesses. */
+export function openWitnessing(base: WitnessParts, settings: WitnessSettings): Feature {
+  if (settings.witnesses.length === 0) return {};
+  const witnessed = (): void => base.metrics.witnessed(base.clock.now());
+  const start = (): Promise<ScheduledJob> => {
+    // A service that has never been witnessed counts from its start.
+    witnessed();
+    return startWitnessJob({
+      ...base,
+      witnessed: (complete) => {
+        if (complete) witnessed();
+        base.outside.report('witness', complete ? undefined : new Error('no quorum of the witnesses cosigned'));
+      },
+      witnesses: settings.witnesses,
+      quorum: settings.witnessQuorum,
+      everySeconds: settings.witnessSeconds,
+      verifySignature: nodeVerify,
+      noteSigners: () => base.keyring.noteSigners(),
+      publicLog: statementLog(base.deployment, true),
+      keysLog: keysLog(base.deployment),
+    });
+  };
+  return { jobs: [{ roles: ['all', 'ledger'], start }] };
+}

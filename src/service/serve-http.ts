@@ -1,0 +1,100 @@
+import { type AppDeps, createApp, createPlainApp } from '../app.js';
+import { keyThumbprint } from '../core/cose/cose-key.js';
+import { rootFingerprint } from '../core/keys/root-fingerprint.js';
+import { signInRoutes } from '../iam/sign-in/sign-in-routes.js';
+import { explained } from '../platform/explain-failure.js';
+import { type Feature, servesInterface } from '../platform/feature.js';
+import { type HttpServer, listen } from '../platform/http/http-server.js';
+import type { Route, RouteGroup } from '../platform/http/route.js';
+import { apiReferenceRoutes } from './api-reference/api-reference-routes.js';
+import type { Config } from './config/config.js';
+import { consolePageRoutes } from './console-page-routes.js';
+import { listenTls } from './listen-tls.js';
+import { metricsRoute } from './metrics-route.js';
+import type { Closers } from './open-base.js';
+import { openDownloadBudget } from './open-download-budget.js';
+import type { Identity } from './open-identity.js';
+import { openLimiter } from './open-limiter.js';
+import { packageVersion } from './package-version.js';
+import { routeGroups } from './route-groups.js';
+import { SCHEMA_NAMES } from './schema-names.js';
+import type { ServiceBase } from './service-base.js';
+import { serviceHealth } from './service-health.js';
+import { statusRoutes } from './status-routes.js';
+import { verifyPageRoutes } from './verify-page-routes.js';
+
+interface Served {
+  readonly identity: Identity;
+  readonly features: readonly Feature[];
+}
+
+/** Makes the HTTP interface of this process: for roles that serve it, of all features; health and metrics for all. */
+export function createListeners(base: ServiceBase, { identity, features }: Served, config: Config, closers: Closers) {
+  const { metrics } = base;
+  const deps = appDeps(base, identity, config, closers);
+  const measured = metricsRoute({
+    token: config.http.metricsToken,
+    metrics: async () => ({ text: await metrics.registry.metrics(), contentType: metrics.registry.contentType }),
+  });
+  const serves = servesInterface(config);
+  const pages = [...consolePageRoutes(), ...signInRoutes(identity.people)];
+  const others: RouteGroup[] = [
+    ...(serves ? [{ name: 'console', title: 'Console', routes: pages }] : []),
+    { name: 'docs', title: 'This reference', routes: apiReferenceRoutes() },
+    { name: 'verify', title: 'The verifier', routes: verifyPageRoutes() },
+    {
+      name: 'status',
+      title: 'Status of the service',
+      routes: status(base, identity, config.http.metrics ? [] : [measured]),
+    },
+  ];
+  const app = createApp(serves ? routeGroups(features) : [], others, deps);
+  return {
+    /** Listens on every configured port. @throws {Error} naming the variable to correct */
+    async listen(): Promise<{ server: HttpServer; tls: HttpServer | undefined }> {
+      const { host, port, http } = config;
+      if (http.metrics) {
+        const where = `METRICS_PORT ${http.metrics.port} of ${http.metrics.host} cannot be used`;
+        const listener = await explained(where, listen(createPlainApp([measured], deps), http.metrics));
+        closers.push(() => listener.close());
+      }
+      const listening = listen(app, { host, port, connections: http.connections });
+      const server = await explained(`PORT ${port} of HOST ${host} cannot be used`, listening);
+      closers.push(() => server.close());
+      const tls = await listenTls(app, config, metrics.tlsCertificateExpires);
+      if (tls) closers.push(() => tls.close());
+      return { server, tls };
+    },
+  };
+}
+
+function appDeps(base: ServiceBase, identity: Identity, config: Config, closers: Closers): AppDeps {
+  const { logger, metrics, clockWatch, disk, publicUrl } = base;
+  const { trustProxy, corsOrigins } = config;
+  return {
+    schemas: SCHEMA_NAMES,
+    authenticate: identity.authenticate,
+    authenticateOperator: identity.authenticateOperator,
+    ...openLimiter(config, base, closers),
+    downloads: openDownloadBudget(config, base, closers),
+    logger,
+    answered: (operation, code, seconds) => metrics.requests.observe({ operation, status: String(code) }, seconds),
+    seconds: () => performance.now() / 1000,
+    requireRightTime: clockWatch.require,
+    requireRoom: () => disk.requireRoom('database', 'objects'),
+    publicUrl,
+    version: packageVersion(),
+    trustProxy,
+    corsOrigins,
+  };
+}
+
+function status(base: ServiceBase, identity: Identity, more: readonly Route[]): Route[] {
+  const { manifests } = base.open;
+  const routes = statusRoutes({
+    publicUrl: base.publicUrl,
+    health: () => serviceHealth({ ...base, keys: identity.keys }),
+    rootFingerprint: () => rootFingerprint(keyThumbprint(manifests.current.manifest.root)),
+  });
+  return [...routes, ...more];
+}
