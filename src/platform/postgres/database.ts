@@ -4,13 +4,22 @@ export interface Tx {
   query<Row extends object = Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   /** Runs a statement and returns the number of affected rows. */
   execute(text: string, values?: readonly unknown[]): Promise<number>;
+  /**
+   * Says that no statement follows those that were sent: the commit goes out with them, in the same round trip. If one of
+   * them fails, nothing is committed. Afterwards the work may fail only because one of them has failed.
+   */
+  finish(): void;
 }
 
 /**
  * What a transaction may read and change: every tenancy, or the named ones. Rows of other tenancies are invisible to
- * its queries.
+ * its queries. `system reading` reads every tenancy in a READ ONLY transaction, whose result is there before its end is
+ * confirmed.
  */
-export type Scope = 'system' | { readonly read: readonly string[]; readonly write: readonly string[] };
+export type Scope =
+  | 'system'
+  | 'system reading'
+  | { readonly read: readonly string[]; readonly write: readonly string[] };
 
 export interface Database {
   /** Name of the engine, for messages. */

@@ -38,6 +38,16 @@ describe.each(engines())('a transaction on %s', (engine) => {
     expect([new Uint8Array(bytes[0]!), bytes[1]]).toEqual([new Uint8Array([1, 2]), null]);
   });
 
+  it('tells why the first of the statements that were sent together failed, also for those after it', async () => {
+    let reasons: unknown[] = [];
+    const work = opened.database.inTransaction('system', async (tx) => {
+      const sent = await Promise.allSettled([tx.query('SELECT 1 / 0'), tx.query('SELECT 1'), tx.execute('SELECT 2')]);
+      reasons = sent.map((each) => each.status === 'rejected' && String(each.reason));
+    });
+    await expect(work).rejects.toThrow();
+    expect(reasons).toEqual(Array(3).fill('error: division by zero'));
+  });
+
   it('keeps nothing of work that throws, and tells its error', async () => {
     const work = opened.database.inTransaction('system', async (tx) => {
       await tx.execute(NEW_TENANCY, [TENANT]);
@@ -71,6 +81,50 @@ describe.each(engines())('a transaction on %s', (engine) => {
     runs = 0;
     await expect(failing(100, '23505')).rejects.toMatchObject({ code: '23505' });
     expect(runs).toBe(1);
+  });
+
+  it('commits with its last statements when these are named, or nothing if one of them fails, which may be run again', async () => {
+    const { database, asOwner } = opened;
+    let runs = 0;
+    const insert = (tenant: string, failing: number) =>
+      database.inTransaction('system', async (tx) => {
+        runs += 1;
+        const sent = [
+          tx.execute(NEW_TENANCY, [tenant]),
+          ...(runs <= failing ? [tx.query(`DO $$ BEGIN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END $$`)] : []),
+        ];
+        tx.finish();
+        await Promise.all(sent);
+        return 'stored';
+      });
+    expect(await insert(OTHER, 2)).toBe('stored');
+    expect(runs).toBe(3);
+    runs = 0;
+    await expect(insert(TENANT, 100)).rejects.toMatchObject({ code: '40001' });
+    const rows = await asOwner('SELECT tenant_id FROM archivist.tenancy');
+    expect(rows).toEqual([{ tenant_id: OTHER }]);
+    await asOwner('DELETE FROM archivist.tenancy');
+  });
+
+  it('takes no statement after its last ones, and then has committed those', async () => {
+    const { database, asOwner } = opened;
+    const late = database.inTransaction('system', async (tx) => {
+      const stored = tx.execute(NEW_TENANCY, [OTHER]);
+      tx.finish();
+      await stored;
+      await tx.query('SELECT 1');
+    });
+    await expect(late).rejects.toThrow('no statement may follow');
+    expect(await asOwner('SELECT tenant_id FROM archivist.tenancy')).toEqual([{ tenant_id: OTHER }]);
+    await asOwner('DELETE FROM archivist.tenancy');
+  });
+
+  it('writes nothing in a scope that only reads', async () => {
+    const { database } = opened;
+    const written = database.inTransaction('system reading', (tx) => tx.execute(NEW_TENANCY, [TENANT]));
+    await expect(written).rejects.toMatchObject({ code: '25006' });
+    const read = database.inTransaction('system reading', (tx) => tx.query('SELECT 1 AS one'));
+    await expect(read).resolves.toEqual([{ one: 1 }]);
   });
 
   it('forgets its scope with its end, on the same connection', async () => {
@@ -145,6 +199,20 @@ describe.each(engines().filter((engine) => engine.name === 'PostgreSQL'))('a tra
       return tx.query('SELECT 1 AS one');
     });
     expect([result, runs]).toEqual([[{ one: 1 }], 2]);
+    await close();
+  });
+
+  it('is not run again when its connection breaks after the commit was sent: it may have been committed', async () => {
+    const { database, close } = await engine.open();
+    let runs = 0;
+    const work = database.inTransaction('system', async (tx) => {
+      runs += 1;
+      const ended = tx.query('SELECT pg_terminate_backend(pg_backend_pid())');
+      tx.finish();
+      await ended;
+    });
+    await expect(work).rejects.toThrow();
+    expect(runs).toBe(1);
     await close();
   });
 });
