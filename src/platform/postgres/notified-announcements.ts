@@ -17,6 +17,9 @@ const HEARTBEAT_MS = 10_000;
 export function notifiedAnnouncements(url: string, logger: Logger): Announcements {
   const local = localAnnouncements();
   let client: pg.Client | undefined;
+  /** What was announced while a NOTIFY was under way: sent together, each once. */
+  const waiting = new Set<string>();
+  let sending = false;
   let again: NodeJS.Timeout | undefined;
   let closed = false;
 
@@ -55,6 +58,20 @@ export function notifiedAnnouncements(url: string, logger: Logger): Announcement
       .catch((error: unknown) => lost(fresh, error));
   }
 
+  /** What a lost connection leaves is not sent again: who listens looks anyway after a while. */
+  async function send(): Promise<void> {
+    sending = true;
+    while (waiting.size > 0) {
+      const current = client;
+      const texts = [...waiting];
+      waiting.clear();
+      await current
+        ?.query('SELECT pg_notify($1, t) FROM unnest($2::text[]) AS n(t)', [CHANNEL, texts])
+        .catch((error: unknown) => lost(current, error));
+    }
+    sending = false;
+  }
+
   const heartbeat = setInterval(() => {
     const current = client;
     current?.query('SELECT 1').catch((error: unknown) => lost(current, error));
@@ -65,10 +82,8 @@ export function notifiedAnnouncements(url: string, logger: Logger): Announcement
     hear: local.hear,
     announce(channel, text, detail) {
       local.announce(channel, text, detail);
-      const current = client;
-      current
-        ?.query('SELECT pg_notify($1, $2)', [CHANNEL, `${channel} ${text}`])
-        .catch((error: unknown) => lost(current, error));
+      waiting.add(`${channel} ${text}`);
+      if (!sending) void send();
     },
     async close() {
       closed = true;
