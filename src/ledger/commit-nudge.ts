@@ -25,7 +25,6 @@ interface CommitNudge {
 type Round = (log: LogRef, urgent: boolean) => Promise<void>;
 
 export function createCommitNudge(backend: QueueBackend, logger: Logger): CommitNudge {
-  const queue = backend.queue(QUEUE);
   const timers = new Map<string, NodeJS.Timeout>();
   /** Logs that were nudged in this turn of the event loop. */
   const nudged = new Map<string, { readonly log: LogRef; readonly urgent: boolean }>();
@@ -34,7 +33,8 @@ export function createCommitNudge(backend: QueueBackend, logger: Logger): Commit
   let here: Round | undefined;
 
   function enqueue(log: LogRef): void {
-    queue
+    backend
+      .queue(QUEUE)
       .add(
         QUEUE,
         { tenantId: log.tenantId, logId: log.logId },

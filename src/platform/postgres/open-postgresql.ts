@@ -11,8 +11,11 @@ const ANSWER_TIMEOUT_MS = 35_000;
 /** Idle connections are probed, so that a peer that is gone is noticed before a request needs it. */
 const PROBE_AFTER_MS = 10_000;
 const CONNECTIONS = 10;
-/** Each listening worker holds one connection. */
-const QUEUE_CONNECTIONS = 10;
+/**
+ * Each listening worker holds one connection. A process with all roles and its plugin has up to sixteen, and its queues
+ * need some more to answer. They are opened when they are used.
+ */
+const QUEUE_CONNECTIONS = 24;
 
 /** Connections that are used only after they have entered the service's role. */
 function servicePool(url: string, logger: Logger, searchPath: string, options: pg.PoolConfig): pg.Pool {

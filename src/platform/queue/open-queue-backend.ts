@@ -55,6 +55,8 @@ async function connect(url: string, options: Patience, logger: Logger): Promise<
     throw new Error(`the Redis of REDIS_URL cannot be reached: ${failureReason(reason ?? error)}`, { cause: error });
   }
   redis.on('error', (error) => logger.warn({ err: error }, 'Redis does not answer'));
+  // BullMQ copies it for each worker. A copy that connects lazily gives up after its first attempt.
+  redis.options.lazyConnect = false;
   return redis;
 }
 
@@ -132,6 +134,14 @@ function queueBackend(engine: Engine, logger: Logger): QueueBackend {
       const queue = engine.newQueue(name);
       queue.on('error', (error) => logger.warn({ err: error, queue: name }, 'the queue'));
       queues.set(name, queue);
+      // BullMQ asks the store for its version once. If that fails, so does every later call of the same object.
+      queue
+        .waitUntilReady()
+        .catch(async () => {
+          if (queues.get(name) === queue) queues.delete(name);
+          await queue.close();
+        })
+        .catch((error: unknown) => logger.debug({ err: error, queue: name }, 'a queue that did not open'));
       return queue;
     },
     worker(name, processor, options = {}) {

@@ -6,7 +6,10 @@ type Processor = (job: Job) => Promise<unknown>;
 /** BullMQ over the deployment's store. Jobs only wake workers; the truth is in rows. */
 export interface QueueBackend {
   readonly engine: 'PostgreSQL' | 'Redis' | 'embedded PostgreSQL';
-  /** The queue of this name; every call returns the same object. Closed with the backend. */
+  /**
+   * The queue of this name. Every call returns the same object, unless the store did not answer when it was opened: ask
+   * again for each use. Closed with the backend.
+   */
   queue(name: string): Queue;
   /** Starts a worker. Closed with the backend unless it was closed before. */
   worker(name: string, processor: Processor, options?: Partial<Omit<WorkerOptions, 'connection'>>): Worker;

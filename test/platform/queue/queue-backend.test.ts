@@ -2,9 +2,11 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRedisQueues, postgresQueues } from '../../../src/platform/queue/open-queue-backend.js';
 import type { QueueBackend } from '../../../src/platform/queue/queue-backend.js';
+import { eventually } from '../../plugins/plugin-rig.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
 import { emptyRedis } from '../../support/own-redis.js';
 import { redisUrl } from '../../support/prerequisites.js';
+import { startTcpProxy } from '../../support/tcp-proxy.js';
 
 const silent = pino({ level: 'silent' });
 
@@ -151,4 +153,30 @@ describe('Redis queues', () => {
   it('do not open on a Redis that is not there, and leave nothing open', async () => {
     await expect(openRedisQueues('redis://127.0.0.1:1', silent)).rejects.toThrow('REDIS_URL cannot be reached');
   });
+
+  it.skipIf(!redisUrl)(
+    'are opened while the way to Redis is cut, and work as soon as it is well',
+    async () => {
+      const url = new URL(await emptyRedis());
+      const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+      url.host = `127.0.0.1:${proxy.port}`;
+      const backend = await openRedisQueues(url.href, silent);
+      proxy.become('cut');
+      const { done, one } = times(1);
+      backend.worker('early', async () => one());
+      const add = () => backend.queue('early').add('job', {}, { jobId: 'once' });
+      await expect(add()).rejects.toThrow();
+      proxy.become('well');
+      await eventually(() =>
+        add().then(
+          () => true,
+          () => false,
+        ),
+      );
+      await done;
+      await backend.close();
+      await proxy.close();
+    },
+    60_000,
+  );
 });
