@@ -9,7 +9,7 @@ import type { LeafEntry, WaitingEntry } from './leaf-source.js';
 import { insertLeaves, type LeafRow } from './leaf-store.js';
 import type { LedgerContext } from './ledger-context.js';
 import type { LogState } from './log.js';
-import { LeaseLost } from './log-inconsistent.js';
+import { LeaseLost, LogInconsistent } from './log-inconsistent.js';
 import { keyIdOf, logSigner } from './log-keys.js';
 import { enterSequencer, swapGrown } from './log-store.js';
 import { appendNodes, openPageOf } from './node-page-store.js';
@@ -20,7 +20,7 @@ import { selfCheck } from './self-check.js';
 import { type SignedState, signState } from './sign-state.js';
 import { signStatements } from './sign-statements.js';
 import { type StagedSeal, stageSeal } from './staged-seal.js';
-import { insertStatements, type StoredStatement } from './statement-store.js';
+import { insertNewStatements, type StoredStatement } from './statement-store.js';
 import type { WaitingBatch } from './waiting-batch.js';
 
 /** A leaf with its index, time and hash. */
@@ -30,8 +30,17 @@ interface PlacedLeaf {
   readonly leaf: LeafEntry;
 }
 
+/** Who grows a log. */
+interface Grower {
+  /** Names the process in the leases it takes. */
+  readonly holder: string;
+  /** The lease begins with this batch: the log is as the holder left it, and nobody else has taken it since. */
+  readonly takesLease: boolean;
+}
+
 /** Everything that one batch writes. */
 interface Growth {
+  readonly holder: string;
   readonly frontier: Frontier;
   readonly placed: readonly PlacedLeaf[];
   readonly statements: readonly StoredStatement[];
@@ -80,7 +89,8 @@ async function sealGrowth(
   context: LedgerContext,
   frontier: Frontier,
   placed: readonly PlacedLeaf[],
-): Promise<Pick<Growth, 'tree' | 'next' | 'signed'>> {
+  { holder, takesLease }: Grower,
+): Promise<Pick<Growth, 'holder' | 'tree' | 'next' | 'signed'>> {
   const { log } = frontier;
   const tree = growTree(
     log,
@@ -93,6 +103,7 @@ async function sealGrowth(
     size: tree.size,
     leaves: log.leaves + BigInt(placed.length),
     lastIdtimestamp: row.idtimestamp,
+    leaseEpoch: log.leaseEpoch + (takesLease ? 1n : 0n),
   };
   await context.failpoints.reach('seal.before');
   const signer = logSigner(context, log);
@@ -101,16 +112,20 @@ async function sealGrowth(
   const signed = await signState(context, next, tree.peaks, known, signer);
   await selfCheck(context, next, tree, leaf.leaf(row.idtimestamp, row.timestampCommitted), signed);
   await context.failpoints.reach('seal.signed');
-  return { tree, next, signed };
+  return { holder, tree, next, signed };
 }
 
-/** Sends every statement at once; the first makes the loser of two sequencers wait, and then store nothing. */
+/**
+ * Sends every statement at once, and the commit with them; the first makes the loser of two sequencers wait, and then
+ * store nothing.
+ */
 async function storeGrowth(tx: Tx, context: LedgerContext, growth: Growth): Promise<void> {
-  const { frontier, placed, statements, tree, next, signed, taken } = growth;
+  const { holder, frontier, placed, statements, tree, next, signed, taken } = growth;
   const { log } = frontier;
-  const swapped = Promise.all([enterSequencer(tx), swapGrown(tx, log, next)]);
+  const swapped = Promise.all([enterSequencer(tx), swapGrown(tx, log, next, holder)]);
   const stored = Promise.all([
-    insertStatements(tx, statements),
+    // Only a process of an earlier version stores one without the lease. The bytes that it has stored are the statement.
+    insertNewStatements(tx, statements, () => new LeaseLost('a statement of the batch was signed by another process')),
     appendNodes(tx, log, log.size, frontier.openPage, tree.nodes),
     insertLeaves(
       tx,
@@ -121,15 +136,15 @@ async function storeGrowth(tx: Tx, context: LedgerContext, growth: Growth): Prom
     insertPeakReceipts(tx, log, signed.seal.keyId, signed.newPeakReceipts),
     insertSeal(tx, log, signed.seal),
   ]);
-  // The loser's rows collide with the winner's: the reason is the lease, not the collision.
-  await Promise.allSettled([swapped, stored]);
-  await swapped;
-  const [count] = await stored;
-  // Only a process of an earlier version signs without the lease. The bytes that it has stored are the statement.
-  if (count !== statements.length) throw new LeaseLost('a statement of the batch was signed by another process');
+  const all = Promise.allSettled([swapped, stored]);
   if (statements.length > 0) await context.failpoints.reach('sign.inside');
   await context.failpoints.reach('commit.inside');
   await context.failpoints.reach('seal.inside');
+  tx.finish();
+  await all;
+  // The loser's rows collide with the winner's: the reason is the lease, not the collision.
+  await swapped;
+  await stored;
 }
 
 function coveredEntries({ frontier, placed, tree, next, signed }: Growth): SealedBatch | undefined {
@@ -175,7 +190,7 @@ export interface GrownLog {
  * statements, leaves, nodes and the seal over them, and removes the entries from the intake. The seal is signed before,
  * outside any transaction, and is discarded if the log has changed since the frontier was read; nobody sees a seal that
  * is not stored (docs/design/README.md#one-operation). Resolves with the same frontier if nothing could be committed.
- * @throws {LeaseLost} if this holder no longer holds the log
+ * @throws {LeaseLost} if this holder no longer holds the log, or does not get it
  * @throws {LogInconsistent} if the new seal does not prove its last leaf
  */
 export async function growLog(
@@ -183,6 +198,7 @@ export async function growLog(
   memory: SealMemory,
   frontier: Frontier,
   batch: WaitingBatch,
+  grower: Grower,
 ): Promise<GrownLog> {
   const { log } = frontier;
   await context.failpoints.reach('sign.before');
@@ -199,7 +215,7 @@ export async function growLog(
     return { frontier };
   }
   const statements = signedStatements.filter(({ eventId }) => committed.has(eventId));
-  const growth = { frontier, placed, statements, taken, ...(await sealGrowth(context, frontier, placed)) };
+  const growth = { frontier, placed, statements, taken, ...(await sealGrowth(context, frontier, placed, grower)) };
   const staged = stageSeal(context, growth.next, growth.signed.seal);
   try {
     await context.database.inTransaction('system', (tx) => storeGrowth(tx, context, growth));

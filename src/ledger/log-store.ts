@@ -90,23 +90,41 @@ export async function leasedLog(tx: Tx, lease: LogState): Promise<LogState> {
 
 /**
  * Takes the lease of a log by the database's clock, under a new epoch: an earlier holder can then store nothing more.
- * Undefined while another holder's lease is valid, or if the log is halted or does not exist.
+ * Undefined, without waiting, while another holder's lease is valid or its transaction is about to change the log, or if
+ * the log is halted or does not exist.
  */
 export async function takeLease(
   tx: Tx,
   log: LogRef,
   holder: string,
 ): Promise<{ log: LogState; databaseMs: number } | undefined> {
-  const [row] = await tx.query<LogRow & { database_time: Date }>(
+  const [row] = await tx.query<LogRow & { databaseTime: Date }>(
     `UPDATE archivist.log
         SET lease_holder = $3, lease_epoch = lease_epoch + 1,
             lease_until = clock_timestamp() + make_interval(secs => $4)
-      WHERE tenant_id = $1 AND log_id = $2 AND halted IS NULL
-        AND (lease_until IS NULL OR lease_holder = $3 OR lease_until <= clock_timestamp())
-      RETURNING ${COLUMNS}, clock_timestamp() AS database_time`,
+      WHERE (tenant_id, log_id) = (
+        SELECT tenant_id, log_id FROM archivist.log
+         WHERE tenant_id = $1 AND log_id = $2 AND halted IS NULL
+           AND (lease_until IS NULL OR lease_holder = $3 OR lease_until <= clock_timestamp())
+           FOR NO KEY UPDATE SKIP LOCKED)
+      RETURNING ${COLUMNS}, clock_timestamp() AS "databaseTime"`,
     [log.tenantId, log.logId, holder, LEASE_SECONDS],
   );
-  return row && { log: logState(row), databaseMs: row.database_time.getTime() };
+  if (!row) return undefined;
+  const { databaseTime, ...leased } = row;
+  return { log: logState(leased), databaseMs: databaseTime.getTime() };
+}
+
+/** A log as this process left it: unchanged since, and not leased to another holder. Resolves with the database's clock. */
+export async function isAsLeft(tx: Tx, left: LogState, holder: string): Promise<{ databaseMs: number } | undefined> {
+  const [row] = await tx.query<{ database_time: Date }>(
+    `SELECT clock_timestamp() AS database_time FROM archivist.log
+      WHERE tenant_id = $1 AND log_id = $2 AND halted IS NULL AND lease_epoch = $3 AND size = $4 AND seal_number = $5
+        AND published_number = $5 AND sealed_size = $4 AND jsonb_array_length(forks) = $7
+        AND (lease_until IS NULL OR lease_holder = $6 OR lease_until <= clock_timestamp())`,
+    [left.tenantId, left.logId, left.leaseEpoch, left.size, left.sealNumber, holder, left.forks.length],
+  );
+  return row && { databaseMs: row.database_time.getTime() };
 }
 
 /**
@@ -142,9 +160,10 @@ export async function haltLog(tx: Tx, lease: LogState, reason: string): Promise<
   return touched === 1;
 }
 
-function requireOneRow(touched: number): void {
-  if (touched !== 1) throw new LeaseLost('the log has moved on');
-}
+const movedOn = () => new LeaseLost('the log has moved on');
+
+/** A log's next state: of the same lease, or of the lease that begins with it. */
+type Grown = Pick<LogState, 'size' | 'leaves' | 'lastIdtimestamp' | 'leaseEpoch'>;
 
 /**
  * Moves the log from `old` to its next size and seal, only if it is exactly at `old`, sealed and published, and no other
@@ -152,30 +171,30 @@ function requireOneRow(touched: number): void {
  * holder's lease is valid.
  * @throws {LeaseLost}; the caller's transaction then stores nothing
  */
-export async function swapGrown(
-  tx: Tx,
-  old: LogState,
-  next: { readonly size: bigint; readonly leaves: bigint; readonly lastIdtimestamp: bigint },
-): Promise<void> {
-  requireOneRow(
-    await tx.execute(
-      `UPDATE archivist.log
-          SET size = $5, leaves = $6, last_idtimestamp = $7, seal_number = $8::bigint + 1, sealed_size = $5,
-              lease_until = clock_timestamp() + make_interval(secs => $9)
-        WHERE tenant_id = $1 AND log_id = $2 AND size = $3 AND sealed_size = $3 AND lease_epoch = $4
-          AND seal_number = $8 AND published_number = $8 AND halted IS NULL`,
-      [
-        old.tenantId,
-        old.logId,
-        old.size,
-        old.leaseEpoch,
-        next.size,
-        next.leaves,
-        uint64ToBytes(next.lastIdtimestamp),
-        old.sealNumber,
-        LEASE_SECONDS,
-      ],
-    ),
+export async function swapGrown(tx: Tx, old: LogState, next: Grown, holder: string): Promise<void> {
+  await affectExactly(
+    tx,
+    1,
+    movedOn,
+    `UPDATE archivist.log
+        SET size = $5, leaves = $6, last_idtimestamp = $7, seal_number = $8::bigint + 1, sealed_size = $5,
+            lease_holder = $10, lease_epoch = $11, lease_until = clock_timestamp() + make_interval(secs => $9)
+      WHERE tenant_id = $1 AND log_id = $2 AND size = $3 AND sealed_size = $3 AND lease_epoch = $4
+        AND seal_number = $8 AND published_number = $8 AND halted IS NULL
+        AND (lease_epoch = $11 OR lease_until IS NULL OR lease_holder = $10 OR lease_until <= clock_timestamp())`,
+    [
+      old.tenantId,
+      old.logId,
+      old.size,
+      old.leaseEpoch,
+      next.size,
+      next.leaves,
+      uint64ToBytes(next.lastIdtimestamp),
+      old.sealNumber,
+      LEASE_SECONDS,
+      holder,
+      next.leaseEpoch,
+    ],
   );
 }
 
@@ -184,15 +203,16 @@ export async function swapGrown(
  * @throws {LeaseLost}; the caller's transaction then stores nothing
  */
 export async function swapSeal(tx: Tx, old: LogState): Promise<void> {
-  requireOneRow(
-    await tx.execute(
-      `UPDATE archivist.log
-          SET seal_number = $3::bigint + 1, sealed_size = $4,
-              lease_until = clock_timestamp() + make_interval(secs => $6)
-        WHERE tenant_id = $1 AND log_id = $2 AND seal_number = $3 AND published_number = $3 AND size = $4
-          AND lease_epoch = $5 AND halted IS NULL`,
-      [old.tenantId, old.logId, old.sealNumber, old.size, old.leaseEpoch, LEASE_SECONDS],
-    ),
+  await affectExactly(
+    tx,
+    1,
+    movedOn,
+    `UPDATE archivist.log
+        SET seal_number = $3::bigint + 1, sealed_size = $4,
+            lease_until = clock_timestamp() + make_interval(secs => $6)
+      WHERE tenant_id = $1 AND log_id = $2 AND seal_number = $3 AND published_number = $3 AND size = $4
+        AND lease_epoch = $5 AND halted IS NULL`,
+    [old.tenantId, old.logId, old.sealNumber, old.size, old.leaseEpoch, LEASE_SECONDS],
   );
 }
 
@@ -201,21 +221,22 @@ export async function swapSeal(tx: Tx, old: LogState): Promise<void> {
  * @throws {LeaseLost}
  */
 export async function swapPublished(tx: Tx, old: LogState, lease: 'renewed' | 'ended' = 'renewed'): Promise<void> {
-  requireOneRow(
-    await tx.execute(
-      `UPDATE archivist.log
-          SET published_number = seal_number, published_size = sealed_size,
-              lease_until = clock_timestamp() + make_interval(secs => $6)
-        WHERE tenant_id = $1 AND log_id = $2 AND seal_number = $3 AND published_number = $4 AND lease_epoch = $5
-          AND halted IS NULL`,
-      [
-        old.tenantId,
-        old.logId,
-        old.sealNumber,
-        old.publishedNumber,
-        old.leaseEpoch,
-        lease === 'renewed' ? LEASE_SECONDS : 0,
-      ],
-    ),
+  await affectExactly(
+    tx,
+    1,
+    movedOn,
+    `UPDATE archivist.log
+        SET published_number = seal_number, published_size = sealed_size,
+            lease_until = clock_timestamp() + make_interval(secs => $6)
+      WHERE tenant_id = $1 AND log_id = $2 AND seal_number = $3 AND published_number = $4 AND lease_epoch = $5
+        AND halted IS NULL`,
+    [
+      old.tenantId,
+      old.logId,
+      old.sealNumber,
+      old.publishedNumber,
+      old.leaseEpoch,
+      lease === 'renewed' ? LEASE_SECONDS : 0,
+    ],
   );
 }

@@ -121,9 +121,11 @@ async function insertPages(tx: Tx, { tenantId, logId }: LogRef, pages: readonly 
 }
 
 async function rewritePage(tx: Tx, log: LogRef, { page, nodes }: PageRow): Promise<void> {
-  const touched = await tx.execute(
+  await affectExactly(
+    tx,
+    1,
+    () => new LogInconsistent(`page ${page} is not stored`),
     `UPDATE archivist.node_page SET nodes = $4 WHERE tenant_id = $1 AND log_id = $2 AND page = $3`,
     [log.tenantId, log.logId, page, nodes],
   );
-  if (touched !== 1) throw new LogInconsistent(`page ${page} is not stored`);
 }

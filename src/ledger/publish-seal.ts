@@ -35,15 +35,18 @@ export async function publishSeal(
   await checkNoLaterSeal(context.objectStore, log);
   const key = sealObjectKey(log.logId, seal.sealNumber);
   const bytes = sealObjectBytes(log.structure, seal);
-  if ((await context.objectStore.putNew(key, bytes, await staged?.numbered)) === 'different')
+  if ((await context.objectStore.putNew(key, bytes, numbered)) === 'different')
     throw new LogInconsistent(`the object store has another seal ${seal.sealNumber} than the database`);
   await context.failpoints.reach('publish.numbered');
   if (log.structure === 'MMR_SHA256') await files.put(context, log, seal, await staged?.file);
   await context.failpoints.reach('publish.files');
   try {
     await context.database.inTransaction('system', async (tx) => {
-      await Promise.all([enterSequencer(tx), swapPublished(tx, log, lease)]);
+      const swapped = Promise.all([enterSequencer(tx), swapPublished(tx, log, lease)]);
+      swapped.catch(() => undefined);
       await context.failpoints.reach('publish.inside');
+      tx.finish();
+      await swapped;
     });
   } catch (error) {
     if (error instanceof LeaseLost && log.structure === 'MMR_SHA256') await files.putNewer(context, log, seal);

@@ -3,11 +3,12 @@ import type { Tx } from '../platform/postgres/database.js';
 import { type Frontier, readFrontier } from './frontier.js';
 import { type GrownLog, growLog } from './grow-log.js';
 import type { IntakeCursors } from './intake-cursors.js';
+import { FIRST_ENTRY } from './intake-store.js';
 import type { LedgerContext } from './ledger-context.js';
 import type { LogRef, LogState } from './log.js';
 import { ClockSkewed, LeaseLost, LogInconsistent } from './log-inconsistent.js';
 import { keyIdOf, logSigner } from './log-keys.js';
-import { enterSequencer, haltLog, leasedLog, releaseLease, takeLease } from './log-store.js';
+import { enterSequencer, haltLog, isAsLeft, leasedLog, releaseLease, takeLease } from './log-store.js';
 import type { MassifFiles } from './massif-files.js';
 import { publishSeal, publishStoredSeal } from './publish-seal.js';
 import type { SealMemory } from './seal-memory.js';
@@ -28,7 +29,7 @@ export interface RoundState {
   readonly files: MassifFiles;
   readonly memory: SealMemory;
   readonly cursors: IntakeCursors;
-  /** Each log as this process left it; the log's row tells whether it is still so. */
+  /** Each log as this process left it, sealed and published; the log's row tells whether it is still so. */
   readonly left: LRUCache<string, LogState>;
   /** Called after each committed batch. */
   readonly committed: (leaves: number) => void;
@@ -40,11 +41,13 @@ interface Facts {
   readonly batch: WaitingBatch;
 }
 
-/** A round that has the lease. */
-interface LeasedRound {
+/** A round that begins. */
+interface BegunRound {
   readonly log: LogState;
   /** Undefined if the last seal must first be completed; an error if the stored facts contradict themselves. */
   readonly facts: Facts | LogInconsistent | undefined;
+  /** The log under this round's lease; undefined until the round has it. */
+  held: LogState | undefined;
 }
 
 async function readFacts(tx: Tx, { context, memory, cursors }: RoundState, log: LogState): Promise<Facts> {
@@ -73,13 +76,14 @@ async function factsOf(tx: Tx, state: RoundState, ref: LogRef, leased: Promise<L
   const log = await leased;
   if (!log || !isComplete(log)) return undefined;
   // If the log has changed since, what was read may be missing or may contradict itself.
-  if (left?.sealNumber !== log.sealNumber || left.size !== log.size) return readFacts(tx, state, log);
+  if (left?.sealNumber !== log.sealNumber || left.size !== log.size || left.name !== log.name)
+    return readFacts(tx, state, log);
   const { frontier, batch } = (await ahead)!;
   return { frontier: { ...frontier, log }, batch };
 }
 
 /** Takes the lease and reads the first batch's facts in the same transaction. */
-async function leaseRound(state: RoundState, ref: LogRef): Promise<LeasedRound | undefined> {
+async function leaseRound(state: RoundState, ref: LogRef): Promise<BegunRound | undefined> {
   const { context, holder } = state;
   const before = context.clock.now();
   let skew = 0;
@@ -94,13 +98,42 @@ async function leaseRound(state: RoundState, ref: LogRef): Promise<LeasedRound |
       throw error;
     });
     const log = await lease;
-    return log && { log, facts };
+    return log && { log, facts, held: log };
   });
   if (!round || skew <= MAX_SKEW_MS) return round;
   await context.database.inTransaction('system', (tx) => releaseLease(tx, round.log));
-  throw new ClockSkewed(
+  throw clockSkewed(skew);
+}
+
+function clockSkewed(skew: number): ClockSkewed {
+  return new ClockSkewed(
     `the clock differs from the database's by ${Math.round(skew / 1_000)} s: the sequencer does not run`,
   );
+}
+
+/**
+ * Begins a round of a log that nobody has touched since this process left it: only reads, because the lease is taken with
+ * the first batch. Undefined if the round must begin with the lease.
+ * @throws {ClockSkewed}
+ */
+async function beginAhead(state: RoundState, ref: LogRef): Promise<BegunRound | undefined> {
+  const { context, holder } = state;
+  const left = state.left.get(ref.logId);
+  if (!left) return undefined;
+  const before = context.clock.now();
+  const found = await context.database.inTransaction('system reading', async (tx) => {
+    const standing = Promise.all([enterSequencer(tx), isAsLeft(tx, left, holder)]).then(([, as]) => {
+      return as && Math.max(before - as.databaseMs, as.databaseMs - context.clock.now());
+    });
+    const facts = readFacts(tx, state, left);
+    // Even if one fails: no query may follow the end of the transaction.
+    await Promise.allSettled([standing, facts]);
+    const skew = await standing;
+    return skew === undefined ? undefined : { skew, facts: await facts };
+  });
+  if (!found) return undefined;
+  if (found.skew > MAX_SKEW_MS) throw clockSkewed(found.skew);
+  return { log: left, facts: found.facts, held: undefined };
 }
 
 /** Completes the last seal, then reads the first batch's facts. */
@@ -114,14 +147,10 @@ async function recoverFacts(state: RoundState, leased: LogState): Promise<Facts>
   });
 }
 
-/** Whether work is left, and whether the lease has already ended. */
-interface RoundEnd {
-  readonly more: boolean;
-  readonly released: boolean;
-}
-
-async function runBatches(state: RoundState, { log, facts }: LeasedRound): Promise<RoundEnd> {
-  const { context, cursors } = state;
+/** Works off a few batches, and resolves with whether work is left. A round without a lease takes it with its first batch. */
+async function runBatches(state: RoundState, round: BegunRound): Promise<boolean> {
+  const { context, cursors, holder } = state;
+  const { log, facts } = round;
   if (facts instanceof LogInconsistent) throw facts;
   let { frontier, batch } = facts ?? (await recoverFacts(state, log));
   state.left.set(log.logId, frontier.log);
@@ -129,16 +158,23 @@ async function runBatches(state: RoundState, { log, facts }: LeasedRound): Promi
   await checkLastSealObject(context.objectStore, frontier.log, frontier.seal);
   for (let count = 1; batch.entries.length > 0; count += 1) {
     const before = frontier.log;
-    const grown = await growLog(context, state.memory, frontier, batch);
+    const grown = await growLog(context, state.memory, frontier, batch, { holder, takesLease: !round.held });
     const { log: after, keyId } = grown.frontier;
-    if (after.leaves > before.leaves) state.committed(Number(after.leaves - before.leaves));
+    const hasGrown = after.leaves > before.leaves;
+    if (hasGrown) {
+      round.held = after;
+      state.committed(Number(after.leaves - before.leaves));
+    }
     cursors.passed(before, batch.entries.at(-1)!.entryId);
-    const ends = !batch.more || count === BATCHES || keyIdOf(logSigner(context, before)) !== keyId;
-    frontier = after.leaves === before.leaves ? frontier : await publishGrown(state, grown, ends);
-    if (ends) return { more: batch.more, released: frontier.log.leaves > before.leaves };
+    const ends = !batch.more || count === BATCHES || keyIdOf(logSigner(context, before), before) !== keyId;
+    if (hasGrown) {
+      frontier = await publishGrown(state, grown, ends);
+      if (ends) round.held = undefined;
+    }
+    if (ends) return batch.more;
     batch = await nextBatch(state, frontier.log, batch.entries.at(-1)!.entryId);
   }
-  return { more: false, released: false };
+  return false;
 }
 
 async function publishGrown(
@@ -158,7 +194,7 @@ async function publishGrown(
 }
 
 function nextBatch({ context }: RoundState, log: LogState, after: string): Promise<WaitingBatch> {
-  return context.database.inTransaction('system', async (tx) => {
+  return context.database.inTransaction('system reading', async (tx) => {
     const [, batch] = await Promise.all([enterSequencer(tx), readBatch(tx, context, log, after)]);
     return batch;
   });
@@ -178,6 +214,25 @@ async function release({ context }: RoundState, log: LogState): Promise<void> {
     );
 }
 
+/** What a begun round came to: undefined if it must begin again with the lease. */
+async function finishRound(state: RoundState, round: BegunRound): Promise<boolean | undefined> {
+  try {
+    return await runBatches(state, round);
+  } catch (error) {
+    // As after a crash: the rows tell how the log is.
+    state.left.delete(round.log.logId);
+    if (error instanceof LogInconsistent && !round.held) return undefined;
+    if (error instanceof LogInconsistent) await halt(state, round.held!, error.message);
+    else if (error instanceof LeaseLost) {
+      state.context.logger.warn({ logId: round.log.logId }, 'another sequencer has taken the log over');
+      return round.held ? false : undefined;
+    } else throw error;
+    return false;
+  } finally {
+    if (round.held) await release(state, round.held);
+  }
+}
+
 /**
  * Runs one round of one log: signs, commits, seals and publishes, a few batches of it. What is kept in memory only
  * saves work: after a failure at any point, the next round continues from the rows. Resolves with whether work is left;
@@ -186,18 +241,13 @@ async function release({ context }: RoundState, log: LogState): Promise<void> {
  * there
  */
 export async function runRound(state: RoundState, ref: LogRef): Promise<boolean> {
+  const ahead = await beginAhead(state, ref).catch((error: unknown) => {
+    // Only the holder of the lease can halt the log.
+    if (error instanceof LogInconsistent) return undefined;
+    throw error;
+  });
+  const more = ahead && (await finishRound(state, ahead));
+  if (more !== undefined) return more;
   const round = await leaseRound(state, ref);
-  if (!round) return false;
-  let end: RoundEnd = { more: false, released: false };
-  try {
-    end = await runBatches(state, round);
-  } catch (error) {
-    if (error instanceof LogInconsistent) await halt(state, round.log, error.message);
-    else if (error instanceof LeaseLost)
-      state.context.logger.warn({ logId: round.log.logId }, 'another sequencer has taken the log over');
-    else throw error;
-  } finally {
-    if (!end.released) await release(state, round.log);
-  }
-  return end.more;
+  return round ? (await finishRound(state, round)) === true : false;
 }

@@ -20,6 +20,11 @@ const TABLES = ['log', 'intake', 'leaf', 'node_page', 'peak_receipt', 'seal'];
 const stateOf = async (rig: LedgerRig, log: LogRef): Promise<LogState> =>
   (await rig.database.inTransaction('system', (tx) => findLog(tx, log)))!;
 
+const isLocked = async (rig: LedgerRig, { logId }: LogRef): Promise<boolean> => {
+  const free = 'SELECT 1 FROM archivist.log WHERE log_id = $1 FOR NO KEY UPDATE SKIP LOCKED';
+  return (await rig.database.inTransaction('system', (tx) => tx.query(free, [logId]))).length === 0;
+};
+
 const seals = (rig: LedgerRig, log: LogRef): Promise<string[]> => rig.objectStore.list(`seals/${log.logId}/`);
 
 describe.each(engines())('a log on %s', (engine) => {
@@ -131,6 +136,21 @@ describe.each(engines())('a log on %s', (engine) => {
       }
     });
 
+    it('leaves a log that it knows to the holder of a lease that is valid', async () => {
+      const rig = opened.rig();
+      const holder = rig.sibling();
+      const log = await rig.newLog(structure, 3);
+      await rig.accept(log, kind, 2);
+      await rig.drain(log);
+      const accepted = await rig.accept(log, kind, 1);
+      await rig.database.inTransaction('system', (tx) => takeLease(tx, log, holder.state.holder));
+      const before = await stateOf(rig, log);
+      rig.reached.length = 0;
+      await rig.drain(log);
+      expect([await stateOf(rig, log), rig.reached]).toEqual([before, []]);
+      expect(accepted).toHaveLength(1);
+    });
+
     it('halts, and signs nothing, when its database was restored from an older copy', async () => {
       const rig = opened.rig();
       const log = await rig.newLog(structure, 3);
@@ -164,7 +184,7 @@ describe.each(engines())('a log on %s', (engine) => {
         const log = await rig.newLog(structure, 3);
         await rig.accept(log, kind, 3);
         await rig.drain(log);
-        const key = sealObjectKey(log.logId, (await stateOf(rig, log)).sealNumber);
+        const key = sealObjectKey(log, (await stateOf(rig, log)).sealNumber);
         const { get } = rig.objectStore;
         Object.assign(rig.objectStore, { get: (wanted: string) => (wanted === key ? bytes : get(wanted)) });
         await rig.accept(log, kind, 1);
@@ -218,7 +238,7 @@ describe.each(engines())('a log on %s', (engine) => {
           WHERE log_id = $1`,
         [log.logId, before.sealNumber, before.size],
       );
-      await rig.objectStore.remove(sealObjectKey(log.logId, before.sealNumber + 1n));
+      await rig.objectStore.remove(sealObjectKey(log, before.sealNumber + 1n));
     }
 
     it('is sealed where an earlier version stopped between commit and seal', async () => {
@@ -301,16 +321,71 @@ describe.each(engines())('a log on %s', (engine) => {
     const accepted = await rig.accept(log, 'asset_event', 2);
     await rig.drain(log);
     accepted.push(...(await rig.accept(log, 'asset_event', 2)));
-    let moved = false;
-    rig.onLeavesIn = async (tx) => {
-      if (moved) return;
-      moved = true;
-      // As another sequencer's transaction would show in this one: a later epoch.
-      await tx.execute('UPDATE archivist.log SET lease_epoch = lease_epoch + 1 WHERE log_id = $1', [log.logId]);
+    const before: bigint[] = [];
+    rig.onReach = async (name) => {
+      if (name !== 'commit.before') return;
+      before.push((await stateOf(rig, log)).leaves);
+      if (before.length > 1) return;
+      // As another sequencer's transaction leaves the log: under a later epoch.
+      await opened.asOwner('UPDATE archivist.log SET lease_epoch = lease_epoch + 1 WHERE log_id = $1', [log.logId]);
     };
     await rig.drain(log);
-    expect((await stateOf(rig, log)).leaves).toBe(2n);
-    await rig.drain(log);
+    expect(before).toEqual([2n, 2n]);
+    expect(rig.messages).toContain('another sequencer has taken the log over');
     await auditLog(rig, log, accepted);
+  });
+
+  // The embedded engine runs one transaction at a time.
+  describe.skipIf(engine.name !== 'PostgreSQL').concurrent('in the transaction of another sequencer', () => {
+    /** Holds up the second batch of a log inside its transaction. */
+    async function holdUp(place: string) {
+      const rig = opened.rig();
+      const log = await rig.newLog('MMR_SHA256');
+      const accepted = await rig.accept(log, 'asset_event', 2);
+      await rig.drain(log);
+      accepted.push(...(await rig.accept(log, 'asset_event', 2)));
+      let goOn = () => {};
+      const released = new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      let drained: Promise<unknown> = Promise.resolve();
+      await new Promise<void>((resolve) => {
+        rig.onReach = async (name) => {
+          if (name !== place) return;
+          resolve();
+          await released;
+        };
+        drained = rig.drain(log).catch((error: unknown) => error);
+      });
+      // It is reached when the statements are sent, not when the database has run them.
+      while (!(await isLocked(rig, log))) await wait(10);
+      return { rig, log, accepted, drained: () => drained, goOn };
+    }
+
+    it('is passed over without waiting', async () => {
+      const { rig, log, accepted, drained, goOn } = await holdUp('commit.inside');
+      const other = rig.sibling();
+      await other.drain(log);
+      expect(other.reached).toEqual([]);
+      goOn();
+      expect(await drained()).toBeUndefined();
+      await auditLog(rig, log, accepted);
+    });
+
+    it.each(['commit.inside', 'publish.inside'])(
+      'is taken over if that one stops there at %s, and what it then does changes nothing',
+      async (place) => {
+        const { rig, log, accepted, drained, goOn } = await holdUp(place);
+        const other = rig.sibling();
+        while ((await stateOf(rig, log)).publishedSize !== 7n) {
+          await other.drain(log);
+          await wait(100);
+        }
+        goOn();
+        expect(await drained()).toBeInstanceOf(Error);
+        await auditLog(other, log, accepted);
+      },
+      120_000,
+    );
   });
 });

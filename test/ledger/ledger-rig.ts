@@ -16,7 +16,7 @@ import { createSealMemory } from '../../src/ledger/seal-memory.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { createIds } from '../../src/platform/ids.js';
 import type { ObjectStore } from '../../src/platform/object-store.js';
-import type { Database, Tx } from '../../src/platform/postgres/database.js';
+import type { Database } from '../../src/platform/postgres/database.js';
 import { createTestKeyring, type TestKeyring } from './test-keyring.js';
 
 /** Leaves of entries that exist in this test alone: random 32 bytes each, hashed with what the log gave out. */
@@ -34,8 +34,6 @@ export interface LedgerRig {
   readonly state: RoundState;
   /** Called at every failpoint; a test replaces it. */
   onReach: (name: string) => Promise<void> | void;
-  /** Called when the ledger asks for leaves; a test replaces it. */
-  onLeavesIn: (tx: Tx) => Promise<void> | void;
   /** Called with what is published; a test replaces it. */
   onPublished: RoundState['context']['published'];
   nowMs: () => number;
@@ -100,8 +98,7 @@ export function createRig(parts: RigParts): LedgerRig {
       logger: keepMessages(messages),
       failpoints,
       leafSource: {
-        async leaves(tx, _log, waiting) {
-          await rig.onLeavesIn(tx);
+        async leaves(_tx, _log, waiting) {
           return waiting.map(
             ({ entryId, entryKind }): LeafEntry => ({
               entryId,
@@ -142,7 +139,6 @@ export function createRig(parts: RigParts): LedgerRig {
     entries,
     state,
     onReach: () => {},
-    onLeavesIn: () => {},
     onPublished: () => {},
     nowMs: () => Date.now(),
     reached: [],

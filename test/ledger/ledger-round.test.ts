@@ -6,6 +6,7 @@ import { commits } from '../../src/ledger/entry-proof.js';
 import { findLog } from '../../src/ledger/log-store.js';
 import { massifObjectKey, massifView, sealFileObjectKey, sealView } from '../../src/ledger/massif-view.js';
 import { mmrReceipt, statementBytes, statementReceipt } from '../../src/ledger/receipts.js';
+import { runRound } from '../../src/ledger/run-round.js';
 import { insertStatements } from '../../src/ledger/statement-store.js';
 import { engines } from '../support/engines.js';
 import { auditLog, type Remembered } from './ledger-audit.js';
@@ -107,6 +108,29 @@ describe.each(engines())('a ledger round on %s', (engine) => {
       status === 'CONFIRMED',
     ]);
     expect(seen).toEqual([stored, committed, committed, committed, confirmed]);
+  });
+
+  it('writes in two transactions for a batch of a log that nobody has touched since, and takes the lease with it', async () => {
+    const rig = opened.rig();
+    const log = await rig.newLog('RFC9162_SHA256');
+    const accepted = await rig.accept(log, 'statement', 1);
+    await rig.drain(log);
+    const before = (await rig.database.inTransaction('system', (tx) => findLog(tx, log)))!;
+    accepted.push(...(await rig.accept(log, 'statement', 2)));
+    const scopes: unknown[] = [];
+    const { database } = rig.state.context;
+    const counted = {
+      ...database,
+      inTransaction: ((scope, work) => {
+        scopes.push(scope);
+        return database.inTransaction(scope, work);
+      }) as typeof database.inTransaction,
+    };
+    await runRound({ ...rig.state, context: { ...rig.state.context, database: counted } }, log);
+    expect(scopes).toEqual(['system reading', 'system', 'system']);
+    const after = (await rig.database.inTransaction('system', (tx) => findLog(tx, log)))!;
+    expect([after.leaseEpoch, after.leaves]).toEqual([before.leaseEpoch + 1n, 3n]);
+    await auditLog(rig, log, accepted);
   });
 
   it('hands out an MMR receipt in the form that is asked for', async () => {
