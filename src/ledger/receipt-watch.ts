@@ -16,6 +16,8 @@ export const SEAL_PUBLISHED = 'seal_published';
 const LOOK_AFTER_MS = 500;
 /** Receipts never change, so those that were read are kept, up to this many bytes. */
 const KEPT_BYTES = 32 * 1024 * 1024;
+/** So many of a log's last batches are remembered for entries that they cover and that nobody waits for yet. */
+const RECENT = 8;
 
 /** Waits for receipts of statement logs, sealed by any process. */
 export interface ReceiptWatch {
@@ -57,6 +59,16 @@ interface Queue {
   timer?: NodeJS.Timeout;
 }
 
+/** Makes the receipt of an entry that a published seal was the first to cover; undefined for other entries. */
+type ReceiptOf = (entryId: string) => Uint8Array | undefined;
+
+/** What was announced of a log that somebody follows. */
+interface Heard {
+  count: number;
+  /** The last announcements; undefined for one without a batch. */
+  readonly last: (ReceiptOf | undefined)[];
+}
+
 interface Sleeper {
   readonly logIds: readonly string[];
   wake(): void;
@@ -82,14 +94,15 @@ export function createReceiptWatch(deps: {
     sizeCalculation: (receipt) => receipt.length + 200,
   });
   const sleepers = new Set<Sleeper>();
-  /** How many announcements this process has heard, of any log. */
-  let heard = 0;
+  /** By log; the service follows its statement logs only. */
+  const heard = new Map<string, Heard>();
 
   const stop = deps.announcements.hear(SEAL_PUBLISHED, (logId, batch) => {
-    heard += 1;
+    const receiptOf = batch ? made(batch as SealedBatch) : undefined;
+    for (const [followed, of] of heard) if (logId === undefined || logId === followed) remember(of, receiptOf);
     for (const queue of queues.values()) {
       if (logId !== undefined && logId !== queue.log.logId) continue;
-      if (batch) settleFrom(queue, batch as SealedBatch);
+      if (receiptOf) settleFrom(queue, receiptOf);
       else look(queue);
     }
     for (const sleeper of sleepers) if (logId === undefined || sleeper.logIds.includes(logId)) sleeper.wake();
@@ -116,17 +129,38 @@ export function createReceiptWatch(deps: {
   }
 
   /** Who waits for another entry waits for a later seal, which is announced as well. */
-  function settleFrom(queue: Queue, batch: SealedBatch): void {
-    const receiptOf = batchReceipts(batch);
-    const made = new Map<string, Uint8Array>();
+  function settleFrom(queue: Queue, receiptOf: ReceiptOf): void {
     for (const each of [...queue.waiting]) {
-      const receipt = made.get(each.entryId) ?? receiptOf(each.entryId);
+      const receipt = kept.get(keyOf(queue.log, each.entryId)) ?? receiptOf(each.entryId);
       if (!receipt) continue;
-      made.set(each.entryId, receipt);
       kept.set(keyOf(queue.log, each.entryId), receipt);
       each.settle(receipt);
     }
     leave(queue);
+  }
+
+  function heardOf(log: LogRef): Heard {
+    const of = heard.get(log.logId) ?? { count: 0, last: [] };
+    heard.set(log.logId, of);
+    return of;
+  }
+
+  /**
+   * Looks for an entry in what was announced after `before`. Undefined if an announcement had no batch or is forgotten:
+   * then only the database knows.
+   */
+  function recent(log: LogRef, entryId: string, before: number): { receipt: Uint8Array | undefined } | undefined {
+    const { count, last } = heardOf(log);
+    const missed = count === before ? [] : last.slice(before - count);
+    if (missed.length < count - before) return undefined;
+    for (const receiptOf of missed) {
+      if (!receiptOf) return undefined;
+      const receipt = receiptOf(entryId);
+      if (!receipt) continue;
+      kept.set(keyOf(log, entryId), receipt);
+      return { receipt };
+    }
+    return { receipt: undefined };
   }
 
   /** Looks now, or again after the look under way. */
@@ -190,11 +224,13 @@ export function createReceiptWatch(deps: {
   return {
     receipt: (log, entryId, withinMs) => wait(log, entryId, withinMs, true),
     follow(log) {
-      const before = heard;
+      const before = heardOf(log).count;
       return {
         receipt(entryId, withinMs) {
+          const found = recent(log, entryId, before);
+          if (found?.receipt) return Promise.resolve(found.receipt);
           deps.wanted(log);
-          return wait(log, entryId, withinMs, heard !== before);
+          return wait(log, entryId, withinMs, found === undefined);
         },
       };
     },
@@ -219,4 +255,19 @@ export function createReceiptWatch(deps: {
       for (const queue of queues.values()) clearTimeout(queue.timer);
     },
   };
+}
+
+/** A batch is read only if somebody asks for one of its receipts. */
+function made(batch: SealedBatch): ReceiptOf {
+  let receiptOf: ReceiptOf | undefined;
+  return (entryId) => {
+    receiptOf ??= batchReceipts(batch);
+    return receiptOf(entryId);
+  };
+}
+
+function remember(heard: Heard, receiptOf: ReceiptOf | undefined): void {
+  heard.count += 1;
+  heard.last.push(receiptOf);
+  if (heard.last.length > RECENT) heard.last.shift();
 }

@@ -34,7 +34,7 @@ async function watched(lookAfterMs = LONG_MS) {
     await rig.drain(log);
     announcements.announce(SEAL_PUBLISHED, log.logId);
   };
-  return { rig, log, watch, asked, publish };
+  return { rig, log, watch, asked, announcements, publish };
 }
 
 it('reads a new entry once, when its seal is announced, and once for all who wait', async () => {
@@ -107,4 +107,24 @@ it('makes the receipts of what this process sealed without a query, byte for byt
   expect(await watch.read(log, accepted[3]!)).toEqual(await own.read(log, accepted[3]!));
   expect(asked.transactions).toBe(1);
   own.close();
+});
+
+it.each([
+  { title: 'without a query what this process sealed between its acceptance and the wait', later: 3, queries: 0 },
+  { title: 'with a query what it sealed too many batches ago', later: 8, queries: 1 },
+])('finds $title', async ({ later, queries }) => {
+  const { rig, log, watch, asked, announcements } = await watched();
+  rig.onPublished = ({ logId }, batch) => announcements.announce(SEAL_PUBLISHED, logId, structuredClone(batch));
+  const followed = watch.follow(log);
+  const [entry] = await rig.accept(log, 'statement', 1);
+  await rig.drain(log);
+  for (let batch = 0; batch < later; batch += 1) {
+    await rig.accept(log, 'statement', 2);
+    await rig.drain(log);
+  }
+  const receipt = await followed.receipt(entry!, LONG_MS);
+  expect(asked.transactions).toBe(queries);
+  const stored = await rig.database.inTransaction('system', (tx) => statementReceipts(tx, log, [entry!]));
+  expect(receipt).toEqual(stored.get(entry!));
+  watch.close();
 });
