@@ -68,12 +68,16 @@ export function createRulesCache(deps: {
 
   function read(tenantId: string, issuer: string, withChain: boolean): Promise<RegistrationRules> {
     return deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {
-      const { settings, policy } = await currentPolicy(tx, tenantId, deps.reservedIssuers);
+      const [{ settings, policy }, issuerKeys, authorities] = await Promise.all([
+        currentPolicy(tx, tenantId, deps.reservedIssuers),
+        anchorsOfIssuer(tx, tenantId, issuer),
+        withChain ? anchorsOfIssuer(tx, tenantId, '') : [],
+      ]);
       return {
         policy,
         selfAsserted: settings.selfAsserted,
-        issuerKeys: same(await anchorsOfIssuer(tx, tenantId, issuer)),
-        authorities: withChain ? same(await anchorsOfIssuer(tx, tenantId, '')) : [],
+        issuerKeys: same(issuerKeys),
+        authorities: same(authorities),
       };
     });
   }

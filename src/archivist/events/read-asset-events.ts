@@ -55,10 +55,16 @@ export async function seeAssetEvent(
   principal: Principal,
   address: EventAddress,
 ): Promise<{ readonly event: AssetEvent; readonly asset: Asset }> {
-  const seen = await lookAtAsset(tx, await openAccess(tx, principal), address.assetId);
+  const { eventId } = address;
+  // Sent in the same round trip; most callers read events of their own tenancy.
+  const own = findAssetEvents(tx, [{ tenantId: principal.tenantId, eventId }]);
+  const opened = openAccess(tx, principal);
+  // Even if one fails: no query may follow the end of the transaction.
+  await Promise.allSettled([own, opened]);
+  const seen = await lookAtAsset(tx, await opened, address.assetId);
   if (!seen) throw noSuchEvent();
   const { tenantId } = seen.asset;
-  const [event] = await findAssetEvents(tx, [{ tenantId, eventId: address.eventId }]);
+  const [event] = tenantId === principal.tenantId ? await own : await findAssetEvents(tx, [{ tenantId, eventId }]);
   if (event?.assetId !== address.assetId || !seen.view.readsEvent(event)) throw noSuchEvent();
   return { event: shownAssetEvent(event, seen.view), asset: seen.asset };
 }

@@ -23,7 +23,13 @@ export interface Access {
  */
 export async function openAccess(tx: Tx, principal: Principal): Promise<Access> {
   if (!isOwner(principal)) return { principal, grants: await grantsInOwnTenancy(tx, principal), past: [] };
-  return { principal, grants: await grantsOfShares(tx, principal), past: await grantsOfEndedShares(tx, principal) };
+  const { tenantId } = principal;
+  const [shares, sharers] = await Promise.all([confirmedShares(tx, tenantId), pastSharers(tx, tenantId)]);
+  return {
+    principal,
+    grants: await grantsOfShares(tx, shares),
+    past: await grantsOfEndedShares(tx, sharers, tenantId),
+  };
 }
 
 /** What the policies of the principal's own tenancy grant to it. */
@@ -32,8 +38,7 @@ export async function grantsInOwnTenancy(tx: Tx, principal: Principal): Promise<
   return grantsOf(await policiesNaming(tx, principal.tenantId, keys), new Set(keys));
 }
 
-async function grantsOfShares(tx: Tx, principal: Principal): Promise<Grant[]> {
-  const shares = await confirmedShares(tx, principal.tenantId);
+async function grantsOfShares(tx: Tx, shares: Awaited<ReturnType<typeof confirmedShares>>): Promise<Grant[]> {
   if (shares.length === 0) return [];
   await readAlso(
     tx,
@@ -47,8 +52,7 @@ async function grantsOfShares(tx: Tx, principal: Principal): Promise<Grant[]> {
   return grants;
 }
 
-async function grantsOfEndedShares(tx: Tx, { tenantId }: Principal): Promise<PastGrant[]> {
-  const sharers = await pastSharers(tx, tenantId);
+async function grantsOfEndedShares(tx: Tx, sharers: readonly string[], tenantId: string): Promise<PastGrant[]> {
   if (sharers.length === 0) return [];
   await readAlso(tx, sharers);
   return findPastGrants(tx, sharers, tenantId);

@@ -29,7 +29,7 @@ export function createCallerStanding(database: Database): (client: ClientAddress
   async function answer(): Promise<void> {
     let askers: readonly Asker[] | undefined;
     try {
-      const [asked, standings] = await database.inTransaction('system', async (tx) => {
+      const [asked, standings] = await database.inTransaction('system reading', async (tx) => {
         // A repeated transaction asks for the same ones.
         const batch = askers ?? nextAskers();
         askers = batch;
