@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readdir, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, open, opendir, readdir, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /** Prefix of the names of files that a crash left unfinished; they are never read. */
@@ -35,12 +35,11 @@ export async function createStagedFile(staged: string, path: string): Promise<bo
   try {
     await link(staged, path);
   } catch (error) {
+    await unlink(staged);
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     return false;
-  } finally {
-    await unlink(staged);
   }
-  await syncFolder(dirname(path));
+  await Promise.all([syncFolder(dirname(path)), unlink(staged)]);
   return true;
 }
 
@@ -73,6 +72,41 @@ export async function removeFile(path: string): Promise<void> {
   if (left.length > 0) await syncFolder(folder);
 }
 
+/**
+ * Removes the unfinished files under a folder that were last written before this time, and returns how many there were.
+ * Entries are read one by one, because a folder can have millions.
+ */
+export async function removeUnfinishedFiles(folder: string, before: Date): Promise<number> {
+  let removed = 0;
+  const entries = await opendir(folder).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+  for await (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) removed += await removeUnfinishedFiles(path, before);
+    else if (entry.name.startsWith(UNFINISHED) && (await isOlder(path, before))) {
+      await rm(path, { force: true });
+      removed += 1;
+    }
+  }
+  return removed;
+}
+
+/** False for a file that is used up or removed meanwhile. */
+async function isOlder(path: string, time: Date): Promise<boolean> {
+  try {
+    return (await stat(path)).mtime < time;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT';
+}
+
 function unfinishedName(path: string): string {
   return `${UNFINISHED}${basename(path)}-`;
 }
@@ -82,9 +116,13 @@ function unfinishedName(path: string): string {
  * Returns that name.
  */
 export async function stageFile(path: string, bytes: Content, mode: number): Promise<string> {
-  await makeFolder(dirname(path));
   const unfinished = join(dirname(path), `${unfinishedName(path)}${randomUUID()}`);
-  const file = await open(unfinished, 'wx', mode);
+  const create = () => open(unfinished, 'wx', mode);
+  const file = await create().catch(async (error: unknown) => {
+    if (!isMissing(error)) throw error;
+    await makeFolder(dirname(path));
+    return create();
+  });
   try {
     await writeFile(file, bytes);
     await file.sync();

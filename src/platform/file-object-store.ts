@@ -6,6 +6,7 @@ import {
   createStagedFile,
   discardStagedFile,
   removeFile,
+  removeUnfinishedFiles,
   replaceWithStagedFile,
   stageFile,
   UNFINISHED,
@@ -56,6 +57,7 @@ export function fileObjectStore(folder: string): ObjectStore {
       }
     },
     remove: (key) => removeFile(place(key)),
+    removeUnfinished: (before) => removeUnfinishedFiles(folder, before),
     async list(prefix) {
       const under = join(folder, prefix.slice(0, prefix.lastIndexOf('/') + 1));
       const entries = await readdir(under, { recursive: true, withFileTypes: true }).catch((error: unknown) => {

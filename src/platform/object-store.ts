@@ -43,6 +43,11 @@ export interface ObjectStore {
    * caller writes it.
    */
   remove(key: string): Promise<void>;
+  /**
+   * Removes the bytes of interrupted writes that were last written before this time, and returns how many there were. A
+   * write in progress must be younger.
+   */
+  removeUnfinished(before: Date): Promise<number>;
   /** Keys that begin with this prefix, in ascending order. */
   list(prefix: string): Promise<string[]>;
 }

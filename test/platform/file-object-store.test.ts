@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -52,6 +52,22 @@ describe.each([
       expect(seen.every((byte) => byte === seen[0])).toBe(true);
     }
     await writing;
+  });
+
+  it('removes what a killed process left unfinished long ago, and nothing else', async () => {
+    const NOON = new Date('2026-11-22T12:00:00Z');
+    await store.put('seals/a/0001', utf8('x'));
+    const [left, used] = [await store.stage('seals/a/0002', utf8('y')), await store.stage('seals/b/0001', utf8('z'))];
+    await utimes(left, NOON, NOON);
+    await utimes(join(folder, 'deep', 'objects', 'seals', 'a', '0001'), NOON, NOON);
+    expect(await store.removeUnfinished(NOON)).toBe(0);
+    expect(await store.removeUnfinished(new Date(NOON.getTime() + 1))).toBe(1);
+    expect(await readdir(join(folder, 'deep', 'objects', 'seals', 'a'))).toEqual(['0001']);
+    expect(await store.putNew('seals/b/0001', utf8('z'), used)).toBe('created');
+  });
+
+  it('removes nothing where no object was ever written', async () => {
+    expect(await store.removeUnfinished(new Date(8.64e15))).toBe(0);
   });
 
   it('passes over what a crash left unfinished', async () => {
