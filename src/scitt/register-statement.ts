@@ -6,6 +6,7 @@ import type { Clock } from '../platform/clock.js';
 import { ApiError } from '../platform/errors.js';
 import type { Principal } from '../platform/http/principal.js';
 import type { Ids } from '../platform/ids.js';
+import { inPieces } from '../platform/in-pieces.js';
 import type { Logger } from '../platform/logger.js';
 import type { Database } from '../platform/postgres/database.js';
 import { type ExaminedStatement, examineStatement, STATEMENT_LIMITS } from './examine-statement.js';
@@ -65,7 +66,7 @@ export async function registerStatement(
   return deps.accept(principal, await judged(deps, principal, request));
 }
 
-/** Statements that are judged before other work of the process gets a turn. */
+/** Statements whose signatures are checked at the same time. */
 const JUDGED_AT_ONCE = 64;
 
 /**
@@ -81,9 +82,12 @@ export async function registerTogether(
   const all: (AcceptedStatement | ApiError)[] = [];
   for (let first = 0; first < request.statements.length; first += JUDGED_AT_ONCE) {
     const some = request.statements.slice(first, first + JUDGED_AT_ONCE);
-    const asked = some.map((submitted) =>
-      judged(deps, principal, { submitted, public: request.public }).catch(refusal),
-    );
+    const asked = await inPieces(some, (submitted) => {
+      const judging = judged(deps, principal, { submitted, public: request.public }).catch(refusal);
+      // It can fail while the next ones are read; the failure is thrown below.
+      judging.catch(() => undefined);
+      return judging;
+    });
     all.push(...(await Promise.all(asked)));
   }
   const good = all.filter((each): each is AcceptedStatement => !(each instanceof ApiError));

@@ -1,9 +1,10 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ApiError } from '../../platform/errors.js';
 import { errorBody, refusalOf } from '../../platform/http/error-reply.js';
 import type { Principal } from '../../platform/http/principal.js';
+import { inPieces } from '../../platform/in-pieces.js';
+import type { Logger } from '../../platform/logger.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import type { Settled } from '../accept/accept-writer.js';
+import type { AcceptWriter, Settled } from '../accept/accept-writer.js';
 import type { Accepted, Submission } from '../accept/submission.js';
 import { type ReadDeps, readScope } from '../read-scope.js';
 
@@ -23,9 +24,6 @@ export interface BulkKind {
 
 /** The result of one event: its status, and the event or the error. */
 type BulkAnswer = { readonly status: number } & Record<string, unknown>;
-
-/** Events that are read or answered in one turn of the event loop; one may have 1 MiB. */
-const PIECE = 8;
 
 /**
  * Accepts the valid events of a bulk request in one transaction. Results are in the order of the events, each as a
@@ -47,16 +45,6 @@ export async function acceptBulk(
   const earlier = await readEarlier(deps, principal, settled, kind);
   const answers = await inPieces(settled, (outcome) => answerOf(outcome, kind, earlier));
   return read.map((each) => (each instanceof ApiError ? refused(each) : answers.shift()!));
-}
-
-/** Maps a list, and serves other requests between pieces of it. */
-async function inPieces<Item, Result>(items: readonly Item[], map: (item: Item) => Result): Promise<Result[]> {
-  const results: Result[] = [];
-  for (const item of items) {
-    results.push(map(item));
-    if (results.length % PIECE === 0) await nextTurn();
-  }
-  return results;
 }
 
 function submissionOf(kind: BulkKind, principal: Principal, item: unknown): Submission | ApiError {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.js';
+import { OversizedEntry } from '../../platform/http/read-json.js';
 
 /** Most events of one bulk request, and most bytes of its body (docs/design/README.md#data). */
 const MAX_BULK_EVENTS = 1000;
@@ -46,6 +47,8 @@ interface BulkItem {
  * @throws {ZodError} or {ApiError} naming the field
  */
 export function readBulkItem(value: unknown, limit: number): BulkItem {
+  if (value instanceof OversizedEntry)
+    throw new ApiError('bad_request', 'The event has too many values, all members of objects and lists counted.');
   const { idempotency_key: key, asset_identity: assetIdentity } = envelopeSchema.parse(value);
   const { idempotency_key: _key, asset_identity: _asset, ...body } = value as Record<string, unknown>;
   const rawBody = JSON.stringify(body);

@@ -13,7 +13,7 @@ import type { Principal } from './principal.js';
 import { readBody } from './read-body.js';
 import { readJson } from './read-json.js';
 import { type Reply, type RequestContext, type Route, stores } from './route.js';
-import { sendStream } from './send-stream.js';
+import { sendAtOnce, sendReply } from './send-reply.js';
 import { unknownMembers } from './unknown-members.js';
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
@@ -124,8 +124,7 @@ async function serve(route: Route, deps: PipelineDeps, request: Request, respons
     const reply = await answer(route, deps, request, tell);
     // How long a client listens is no measure of the service.
     if (reply.stream && reply.stream.length === undefined) answered(reply.status ?? route.success);
-    if (reply.stream) await sendStream(response, reply, route.success);
-    else send(response, reply, route.success);
+    await sendReply(response, reply, route.success, (bytes) => held[0]?.resize(bytes));
   } catch (error) {
     fail(response, deps.logger, error, route.operationId, route);
   }
@@ -201,18 +200,6 @@ function pathParameters(request: Request): Record<string, string> {
   return Object.fromEntries(parameters.map(([name, value]) => [name, Array.isArray(value) ? value.join('/') : value]));
 }
 
-function send(response: Response, reply: Reply, success: number): void {
-  response.statusCode = reply.status ?? success;
-  // Node sends text together with the head in one piece, and bytes in a second one.
-  const content = reply.bytes ?? JSON.stringify(reply.body ?? {});
-  const type = reply.contentType ?? (reply.bytes ? 'application/octet-stream' : 'application/json');
-  response.setHeader('content-type', type);
-  for (const name in reply.headers) response.setHeader(name, reply.headers[name]!);
-  if (reply.cookies) response.setHeader('set-cookie', reply.cookies);
-  if (response.statusCode !== 304) response.setHeader('content-length', Buffer.byteLength(content));
-  response.end(content);
-}
-
 /** Logs a fault of the service under a number. The caller gets only that number. */
 function fail(response: Response, logger: Logger, error: unknown, operation: string, route?: Route): void {
   if (response.headersSent) {
@@ -233,5 +220,6 @@ function fail(response: Response, logger: Logger, error: unknown, operation: str
 
 function sendError(response: Response, error: ApiError, route?: Route): void {
   const told = route?.refusal?.tell(error) ?? { body: errorBody(error) };
-  send(response, { ...told, status: error.status, headers: { ...told.headers, ...error.headers } }, error.status);
+  const reply = { ...told, status: error.status, headers: { ...told.headers, ...error.headers } };
+  sendAtOnce(response, reply, error.status, reply.bytes ?? JSON.stringify(reply.body ?? {}));
 }

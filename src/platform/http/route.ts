@@ -106,7 +106,7 @@ interface RouteDefinition<
   readonly formFile?: string;
   /** Largest body in bytes. */
   readonly bodyLimit?: number;
-  /** Maximum number of values in a JSON body; 16,384 if undefined (read-json.ts). */
+  /** Maximum number of values in a JSON body; 10,000 if undefined (read-json.ts). */
   readonly bodyValues?: number;
   /** How many requests this one counts as in the rate limit, by its body; default one. */
   readonly weight?: (body: z.output<Body>, rawBody: Uint8Array) => number;

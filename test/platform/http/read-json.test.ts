@@ -1,13 +1,14 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { utf8 } from '../../../src/core/bytes.js';
-import { readJson } from '../../../src/platform/http/read-json.js';
+import { OversizedEntry, readJson } from '../../../src/platform/http/read-json.js';
 
 const list = (count: number) => utf8(`[${Array.from({ length: count }, () => '1').join(',')}]`);
 
 describe('a JSON body', () => {
   it('is refused before it is parsed if it has more values than are allowed', async () => {
-    await expect(readJson(list(16_383))).resolves.toHaveLength(16_383);
-    await expect(readJson(list(16_384))).rejects.toThrow('body: has more than 16384 values in all');
+    await expect(readJson(list(9_999))).resolves.toHaveLength(9_999);
+    await expect(readJson(list(10_000))).rejects.toThrow('body: has more than 10000 values in all');
     await expect(readJson(utf8(`{"a":{},"b":[]`), 3)).rejects.toThrow('more than 3 values');
   });
 
@@ -16,6 +17,62 @@ describe('a JSON body', () => {
     await expect(readJson(utf8(JSON.stringify({ text, quoted: '",'.repeat(50_000) })))).resolves.toMatchObject({
       text,
     });
+  });
+
+  it('of a long list is parsed entry by entry, and means what JSON.parse says it means', async () => {
+    const padding = ' '.repeat(140_000);
+    const outcome = async (text: string) => readJson(utf8(text)).catch((error: Error) => error.message);
+    const expected = (text: string) => {
+      try {
+        return JSON.parse(text);
+      } catch {
+        return 'body: is not JSON';
+      }
+    };
+    const entry = fc.jsonValue({ maxDepth: 2 }).filter((value) => !JSON.stringify(value).includes('__proto__'));
+    const slip = fc.constantFrom('', '', '', ',', '[', ']', '{', '}', '"', '\\', '\ufeff', ':', ' ');
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(entry, { maxLength: 5 }),
+        fc.constantFrom('{"e":*}', '[*]', '{"e":*,"f":1}', '{"e":[*]}', '{"e":{"f":*}}', '*', '{"e":*}]'),
+        slip,
+        fc.nat(),
+        async (entries, form, added, at) => {
+          const plain = form.replace('*', () => JSON.stringify(entries));
+          const place = at % (plain.length + 1);
+          const text = `${plain.slice(0, place)}${added}${plain.slice(place)}${padding}`;
+          expect(await outcome(text)).toEqual(expected(text.replace(/^\ufeff/, '')));
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('may have more values only as the entries of its one list, and none of those is parsed if it has too many', async () => {
+    const large = `{${Array.from({ length: 10_001 }, (_, number) => `"k${number}":""`).join(',')}}`;
+    const read = (text: string) => readJson(utf8(text), 100_000);
+    await expect(read(`{"events":[{"a":"b"},${large},[]]}`)).resolves.toEqual({
+      events: [{ a: 'b' }, new OversizedEntry(), []],
+    });
+    await expect(read(`{"events":[${large}]}`)).resolves.toEqual({ events: [new OversizedEntry()] });
+    for (const text of [`{"events":[${large}],"b":1}`, `[${large}]`, large, `{"a":${large}}`])
+      await expect(read(text)).rejects.toThrow('body: has more than 10000 values');
+    await expect(read(`{"events":[ ]${' '.repeat(140_000)}}`)).resolves.toEqual({ events: [] });
+  });
+
+  it('of a long list lets others work between its entries', async () => {
+    const parse = JSON.parse;
+    let parses = 0;
+    JSON.parse = (...args) => {
+      parses += 1;
+      return parse(...args);
+    };
+    try {
+      await readJson(utf8(JSON.stringify({ events: Array.from({ length: 50 }, () => 'x'.repeat(10_000)) })));
+    } finally {
+      JSON.parse = parse;
+    }
+    expect(parses).toBe(51);
   });
 
   it('lets others work between its pieces', async () => {
