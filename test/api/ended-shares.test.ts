@@ -90,6 +90,33 @@ describe('a share that ends keeps what it showed, and shows nothing newer', () =
     expect((await read(partner, `${shared.note}`)).status).toBe(200);
   });
 
+  it('in pages of a few megabytes, however large the past states of short assets are', async () => {
+    const LARGE = 300_000;
+    const COUNT = 12;
+    const type = 'Large once';
+    const assets: string[] = [];
+    for (let each = 0; each < COUNT; each += 1)
+      assets.push(await scene.asset({ arc_display_type: type, state: `${each} ${'x'.repeat(LARGE)}` }));
+    const policy = await scene.policy(type, permission(subject));
+    expect((await scene.remove(owner, `/archivist/iam/v1/${policy}`)).status).toBe(200);
+    for (const asset of assets) await scene.event(asset, noted({ state: 'short' }));
+    const listedThere: string[] = [];
+    let pages = 0;
+    for (let token = '', more = true; more; pages += 1) {
+      const page = await partner.get(`/archivist/v2/assets?page_size=100&page_token=${encodeURIComponent(token)}`);
+      expect([page.status, page.bytes.length < 4 * 1024 * 1024]).toEqual([200, true]);
+      const found = page.json['assets'] as { identity: string; attributes: { state: string } }[];
+      for (const { identity, attributes } of found.filter((each) => assets.includes(each.identity))) {
+        listedThere.push(identity);
+        expect([identity, attributes.state.length > LARGE]).toEqual([identity, true]);
+      }
+      token = String(page.json['next_page_token']);
+      more = token !== '';
+    }
+    expect(listedThere).toEqual(assets.toReversed());
+    expect(pages).toBeGreaterThan(1);
+  });
+
   it('if the policy names the organisation no longer', async () => {
     const shared = await share('Unnamed');
     await scene.change(owner, shared.policy, { access_permissions: [] });

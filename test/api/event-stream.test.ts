@@ -1,5 +1,7 @@
+import { EventEmitter, once } from 'node:events';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readEventPage } from '../../src/archivist/live/read-event-page.js';
 import { createEventStreams } from '../../src/archivist/live/stream-events.js';
 import { followGrowth } from '../../src/ledger/log-growth.js';
 import { localAnnouncements } from '../../src/platform/postgres/announcements.js';
@@ -86,8 +88,9 @@ describe('the stream of events', () => {
     const deadline = Date.now() + 60_000;
     for (let cuts = 0; !expected || told.length < expected.size; cuts += 1) {
       expect(Date.now(), `told ${told.length} of ${expected?.size}`).toBeLessThan(deadline);
-      // Every other time by the header of a browser, and cut after a few events.
-      const by = cuts % 2 === 0 ? [`?cursor=${cursor}`, {}] : ['?cursor=-1', { 'last-event-id': cursor }];
+      // Every other time by the header of a browser, and cut after a few events, or when no more come.
+      const by =
+        cuts % 2 === 0 ? [`?cursor=${cursor}&seconds=2`, {}] : ['?cursor=-1&seconds=2', { 'last-event-id': cursor }];
       const piece = await stream(owner, by[0] as string, by[1] as Record<string, string>);
       const wanted = cuts % 5;
       await piece.frame(() => piece.frames.filter(isEvent).length > wanted).catch(() => undefined);
@@ -110,6 +113,39 @@ describe('the stream of events', () => {
     await caught.ended;
     expect(caught.frames.some(of(identity))).toBe(true);
     expect(Number(caught.lastId())).toBeGreaterThanOrEqual(Number(id));
+  });
+
+  it('is read in pages that end after a quarter of a MiB of each kind of event, and that leave out no position', async () => {
+    // The largest that an asset-free event may be.
+    const LARGE = 60_000;
+    const asset = await scene.asset({ arc_display_type: 'large' });
+    const first = await note(owner, 'x'.repeat(LARGE));
+    for (let each = 0; each < 12; each += 1) {
+      await scene.event(asset, { event_attributes: { text: 'y'.repeat(LARGE) } });
+      await note(owner, 'x'.repeat(LARGE));
+    }
+    const end = await note();
+    const told = await stream(owner, '?cursor=-1');
+    const { id } = await told.frame(of(end));
+    const { deployment, database } = scene.service.parts;
+    const tenantId = String((await owner.get(`/archivist/v2/${asset}`)).json['tenant_identity']).slice(
+      'tenant/'.length,
+    );
+    const principal = { tenantId, issuer: '', subject: '', displayName: '', email: '', roles: ['OWNER'], claims: {} };
+    const seen: string[] = [];
+    const pages: number[] = [];
+    let cursor = BigInt((await told.frame(of(first))).id!) - 1n;
+    for (let more = true; more; ) {
+      const page = await readEventPage({ database, deployment }, principal, cursor);
+      expect(page.last).toBeGreaterThan(cursor);
+      seen.push(...page.events.map(({ position }) => String(position)));
+      pages.push(JSON.stringify(page.events.map(({ json }) => json)).length);
+      ({ last: cursor, more } = page);
+    }
+    expect(Math.max(...pages)).toBeLessThan(2 * (256 * 1024 + LARGE + 10_000));
+    const frames = told.frames.filter((frame) => isEvent(frame) && Number(frame.id) <= Number(id));
+    const since = frames.findIndex(of(first));
+    expect(seen.slice(0, frames.length - since)).toEqual(frames.slice(since).map((frame) => frame.id));
   });
 
   it('decides at delivery what the reader may read, and leaves out the rest', async () => {
@@ -174,31 +210,101 @@ describe('the stream of events', () => {
     await expect.poll(async () => (await stream(busy)).status, { timeout: 30_000 }).toBe(200);
   });
 
-  it('resumes over seven days, then says that it is gone', async () => {
-    await note();
+  /** The streams of a process without its requests, so many days later. */
+  function directStreams(days = 0) {
     const { database, deployment } = scene.service.parts;
     const logger = pino({ level: 'silent' });
     const growth = followGrowth({ database, announcements: localAnnouncements(), logger });
-    const principal = { tenantId: deployment.deploymentTenancy, issuer: '', subject: '', displayName: '', email: '' };
-    const ask = (days: number, cursor: bigint | undefined) =>
-      createEventStreams({
-        database,
-        deployment,
-        logger,
-        growth,
-        clock: { now: () => Date.now() + days * 24 * 3600 * 1000 },
-      })({
-        principal: { ...principal, tenantId: ownTenancy(), roles: [], claims: {} },
-        cursor,
-        seconds: 0,
-        gone: new AbortController().signal,
-        identify: async () => ({ ...principal, tenantId: ownTenancy(), roles: [], claims: {} }),
-      });
-    (await ask(6, -1n)).destroy();
-    await expect(ask(8, -1n)).rejects.toMatchObject({ status: 410, code: 'gone' });
-    (await ask(8, undefined)).destroy();
-    growth.close();
+    const clock = { now: () => Date.now() + days * 24 * 3600 * 1000 };
+    const names = { tenantId: ownTenancy(), issuer: '', subject: '', displayName: '', email: '' };
+    const principal = { ...names, roles: [], claims: {} };
+    const streams = createEventStreams({ database, deployment, logger, growth, clock });
+    const ask = (cursor: bigint | undefined) =>
+      streams({ principal, cursor, seconds: 0, gone: new AbortController().signal, identify: async () => principal });
+    return { ask, close: () => growth.close() };
+  }
+
+  it('counts a stream before it waits for anything: of 24 that are asked for in one moment, 16 are opened', async () => {
+    const direct = directStreams();
+    // None of them continues before the last one is requested.
+    const asked = await Promise.allSettled(Array.from({ length: 24 }, () => direct.ask(undefined)));
+    const opened = asked.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    const refused = asked.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+    expect(opened).toHaveLength(16);
+    expect(refused).toMatchObject(Array(8).fill({ code: 'rate_limited' }));
+    const ended = opened.map((each) => new Promise((resolve) => each.once('close', resolve)));
+    for (const each of opened) each.destroy();
+    await Promise.all(ended);
+    (await direct.ask(undefined)).destroy();
+    direct.close();
   });
+
+  it('resumes over seven days, then says that it is gone', async () => {
+    await note();
+    const [six, eight] = [directStreams(6), directStreams(8)];
+    (await six.ask(-1n)).destroy();
+    await expect(eight.ask(-1n)).rejects.toMatchObject({ status: 410, code: 'gone' });
+    (await eight.ask(undefined)).destroy();
+    six.close();
+    eight.close();
+  });
+
+  it.skipIf(!serverUrl)(
+    'tells an event whose transaction commits after a later event was told, whether the client stays or resumes',
+    async () => {
+      // The transaction of this one event waits, after its id and its time were given, for a lock that the test holds.
+      await scene.asOwner(`CREATE FUNCTION archivist.hold_back() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+          IF NEW.attributes ->> 'text' = 'held back' THEN PERFORM pg_advisory_xact_lock(20261122); END IF;
+          RETURN NEW;
+        END $$`);
+      await scene.asOwner(`CREATE TRIGGER hold_back AFTER INSERT ON archivist.asset_free_event
+        FOR EACH ROW EXECUTE FUNCTION archivist.hold_back()`);
+      // Each process has a writer of its own: that of the first goes on.
+      const own = { ROLE: 'api', PORT: String(await freePort()), PUBLIC_URL: scene.url };
+      const other = await startService(parseConfig({ ...scene.environment, ...own }));
+      const { database } = scene.service.parts;
+      const waiting = () =>
+        database.inTransaction('system', (tx) =>
+          tx.query("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = 20261122 AND NOT granted"),
+        );
+      const gate = new EventEmitter();
+      const released = once(gate, 'release');
+      const holding = once(gate, 'hold');
+      const release = () => gate.emit('release');
+      const held = database.inTransaction('system', async (tx) => {
+        await tx.query('SELECT pg_advisory_xact_lock(20261122)');
+        gate.emit('hold');
+        await released;
+      });
+      try {
+        await holding;
+        const told = await stream(owner);
+        await told.frame(({ event }) => event === 'position');
+        const late = note(clientWith(other.url, owner.token, owner.clientId), 'held back');
+        await expect.poll(async () => (await waiting()).length, { timeout: 60_000 }).toBe(1);
+        const early = await note();
+        const first = await told.frame(of(early));
+        release();
+        await held;
+        const identity = await late;
+        // It was accepted before: what follows ids or times would pass it over.
+        expect(identity < early).toBe(true);
+        const second = await told.frame(of(identity));
+        expect(Number(second.id)).toBeGreaterThan(Number(first.id));
+        const resumed = await stream(owner, `?cursor=${first.id}`);
+        expect((await resumed.frame(of(identity))).id).toBe(second.id);
+        expect(resumed.frames.filter(of(early))).toEqual([]);
+        expect(told.frames.filter(of(identity))).toHaveLength(1);
+      } finally {
+        release();
+        await held;
+        await other.close();
+        await scene.asOwner('DROP FUNCTION archivist.hold_back CASCADE');
+      }
+    },
+    180_000,
+  );
 
   it.skipIf(!serverUrl)('tells what another process has recorded and sealed', async () => {
     const { environment } = scene;

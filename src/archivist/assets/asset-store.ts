@@ -52,21 +52,48 @@ export async function findAssets(tx: Tx, wanted: readonly { tenantId: string; as
   );
 }
 
-/** Lists assets; `conditions` refer to the asset as `a`. */
+/** The listed assets that exist, by id and after this one: all of them, or the first ones if they are large. */
+export async function findAssetPortion(
+  tx: Tx,
+  wanted: readonly { tenantId: string; assetId: string }[],
+  after: { tenantId: string; assetId: string },
+): Promise<Portion<Asset>> {
+  return readPortion<Asset>(tx, {
+    sql: `SELECT ${COLUMNS} FROM unnest($1::uuid[], $2::uuid[]) AS wanted(tenant_id, asset_id)
+            JOIN archivist.asset a USING (tenant_id, asset_id) 
+           WHERE (a.asset_id, a.tenant_id) > ($3::uuid, $4::uuid)`,
+    values: [
+      wanted.map((asset) => asset.tenantId),
+      wanted.map((asset) => asset.assetId),
+      after.assetId,
+      after.tenantId,
+    ],
+    large: LARGE,
+    orderBy: '"assetId", "tenantId"',
+  });
+}
+
+/** Lists assets up to the limit, or fewer large ones; `conditions` refer to the asset as `a`. */
 export async function listAssets(
   tx: Tx,
   conditions: readonly Condition[],
   limit: number,
   order: ListOrder,
-): Promise<Asset[]> {
-  const first = await pageOfFirstRows<AssetRow>(tx, TERMS, conditions, { columns: COLUMNS, limit, order });
-  if (first) return first.map(assetOf);
-  const where = renderWhere(await narrowByTerms(tx, TERMS, conditions, { limit, order }));
-  const rows = await tx.query<AssetRow>(
-    `SELECT ${COLUMNS} FROM archivist.asset a WHERE ${where.sql} ORDER BY a.asset_id ${order === 'newest' ? 'DESC' : 'ASC'} LIMIT ${limit}`,
-    where.values,
-  );
-  return rows.map(assetOf);
+): Promise<Portion<Asset>> {
+  const page = { columns: COLUMNS, large: LARGE, limit, order };
+  return listByTerms<Asset>(tx, TERMS, conditions, page);
+}
+
+/** The ids of the first assets that `listAssets` lists, however large they are. */
+export async function listAssetIds(
+  tx: Tx,
+  conditions: readonly Condition[],
+  limit: number,
+  order: ListOrder,
+): Promise<string[]> {
+  const page = { columns: selected(ASSET, 'a', ['assetId']), large: [], limit, order };
+  const { rows } = await listByTerms<Asset>(tx, TERMS, conditions, page);
+  return rows.map((row) => row.assetId);
 }
 
 /** Counts the assets that meet the conditions, up to `limit` if one is given. */
@@ -109,22 +136,22 @@ export interface PastState {
   readonly tracked: boolean;
 }
 
-function assetOf(row: AssetRow): Asset {
-  return {
-    tenantId: row.tenant_id,
-    assetId: row.asset_id,
-    originTenantId: row.origin_tenant_id,
-    newAssetEventId: row.new_asset_event_id,
-    attributes: row.attributes,
-    behaviours: row.behaviours,
-    proofMechanism: row.proof_mechanism,
-    public: row.public,
-    tracked: row.tracked,
-    owner: row.owner,
-    creatorIssuer: row.creator_issuer,
-    creatorSubject: row.creator_subject,
-    createdAt: row.created_at,
-  };
+/** The states at the first of these moments, in their order: of all of them, or of fewer if they are large. */
+export async function pastStates(tx: Tx, moments: readonly AssetMoment[]): Promise<PastState[]> {
+  if (moments.length === 0) return [];
+  return tx.query<PastState>(
+    `SELECT archivist.attributes_at(t, a, u) AS attributes, archivist.tracked_at(t, a, u) AS tracked FROM
+       (SELECT *, sum(bytes) OVER (ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before FROM
+         (SELECT *, CASE WHEN place < $4 THEN pg_column_size(archivist.attributes_at(t, a, u)) END AS bytes
+            FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) WITH ORDINALITY AS w(t, a, u, place)) AS sized) AS listed
+      WHERE coalesce(bytes_before, 0) < ${PORTION_BYTES} ORDER BY place`,
+    [
+      moments.map((each) => each.tenantId),
+      moments.map((each) => each.assetId),
+      moments.map((each) => each.until),
+      moments.length,
+    ],
+  );
 }
 
 /** Returns those of these assets whose proof mechanism is SIMPLE_HASH. */

@@ -103,8 +103,8 @@ async function everyPolicy(tx: Tx, tenantId: string): Promise<AccessPolicy[]> {
     const beyond = last === undefined ? [] : [condition('p.policy_id < ?', last)];
     const conditions = [condition('p.tenant_id = ?', tenantId), ...beyond];
     const found = await accessPolicyRows.list(tx, conditions, POLICIES_AT_ONCE);
-    policies.push(...found);
-    if (found.length < POLICIES_AT_ONCE) return policies;
-    last = found.at(-1)!.policyId;
+    policies.push(...found.rows);
+    if (!found.cut && found.rows.length < POLICIES_AT_ONCE) return policies;
+    last = found.rows.at(-1)!.policyId;
   }
 }

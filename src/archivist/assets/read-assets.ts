@@ -11,16 +11,19 @@ import type { Tx } from '../../platform/postgres/database.js';
 import { readTimestamp, timestampOf } from '../../platform/timestamps.js';
 import { type ConfirmationStatus, confirmationStatus, neverWitnessed } from '../confirmation.js';
 import type { AssetForm } from '../events/asset-event.js';
-import { assetHistory } from '../events/asset-event-store.js';
 import { commitsOf } from '../events/commits-of.js';
 import { branchedReader } from '../listing/branched-reader.js';
 import { progressConditions } from '../listing/progress-conditions.js';
 import { type ListDeps, type ReadDeps, readScope } from '../read-scope.js';
 import { type Asset, assetResponse } from './asset.js';
 import { assetConditions, NEW_ASSET_ENTRY } from './asset-filter-store.js';
-import { countAssets, findAssets, listAssets } from './asset-store.js';
+import { countAssets, findAssets, listAssets, pastStates } from './asset-store.js';
 import { narrowedAssets, readableAttributes, readableTracking, visibleAssets } from './asset-visibility-store.js';
-import { lookAtAssets, noSuchAsset, type ShownAsset, seeAsset, shownAssets } from './see-asset.js';
+import { lookAtAssets, noSuchAsset, type ShownAsset, seeAsset, shownAssets, shownPortion } from './see-asset.js';
+
+export interface ReadAssetDeps extends ReadDeps {
+  readonly clock: Clock;
+}
 
 /**
  * Returns an asset as this principal sees it, without the attributes that it may not read.
@@ -91,8 +94,12 @@ export function listOwnAssets(
       ]);
     const reader = {
       idColumn: 'a.asset_id',
-      idOf: (asset: Asset) => asset.assetId,
-      list: (all: readonly Condition[], limit: number) => listAssets(tx, all, limit, order),
+      idOf: (asset: ShownAsset) => asset.assetId,
+      async list(all: readonly Condition[], limit: number) {
+        const found = await listAssets(tx, all, limit, order);
+        const { rows, cut } = await shownPortion(tx, await lookAtAssets(tx, access, found.rows));
+        return { rows, cut: cut || found.cut };
+      },
       count: (all: readonly Condition[], limit?: number) => countAssets(tx, all, limit),
       order,
     };
@@ -104,8 +111,7 @@ export function listOwnAssets(
       exactTotal,
       tokens: deps.pageTokens,
     });
-    const seen = await shownAssets(tx, await lookAtAssets(tx, access, page.entries));
-    return { ...page, entries: await allShown(tx, seen, timestampOf(deps.clock.now())) };
+    return { ...page, entries: await allShown(tx, page.entries, timestampOf(deps.clock.now())) };
   });
 }
 
@@ -136,16 +142,9 @@ function statusOf(asset: Asset, known: ReadonlyMap<string, EntryCommit>): Confir
 
 /** Attributes and tracking after the events accepted until then. @throws {ApiError} not_found before it was created */
 export async function assetAt(tx: Tx, asset: Asset, until: Date): Promise<Asset> {
-  const history = await assetHistory(tx, asset, until);
-  if (history.length === 0) throw notYetCreated();
-  let attributes: Record<string, unknown> = {};
-  let tracked = true;
-  for (const event of history) {
-    attributes = { ...attributes, ...event.assetAttributes };
-    if (event.operation === 'StopTracking') tracked = false;
-    if (event.operation === 'StartTracking') tracked = true;
-  }
-  return { ...asset, attributes, tracked };
+  if (asset.createdAt > until) throw notYetCreated();
+  const [past] = await pastStates(tx, [{ ...asset, until }]);
+  return { ...asset, ...past! };
 }
 
 function notYetCreated(): ApiError {

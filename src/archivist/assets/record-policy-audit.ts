@@ -8,6 +8,7 @@ import {
 import type { Failpoints } from '../../ledger/failpoints.js';
 import type { Principal } from '../../platform/http/principal.js';
 import { condition } from '../../platform/listing/condition.js';
+import type { Portion } from '../../platform/listing/portion-store.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
 import { type AcceptDeps, acceptBatch } from '../accept/accept-batch.js';
 import type { Submission } from '../accept/submission.js';
@@ -53,7 +54,7 @@ async function recordSome(
 ): Promise<{ recorded: number; logs: { tenantId: string; logId: string }[] } | undefined> {
   const audit = await takePolicyAudit(tx);
   if (!audit) return undefined;
-  const assets = await nextAssets(tx, audit);
+  const { rows: assets, cut } = await nextAssets(tx, audit);
   // What the service itself records counts against no quota, and waits for a halted log.
   const { outcomes, logs } = await acceptBatch(
     tx,
@@ -63,12 +64,12 @@ async function recordSome(
   const refused = outcomes.find((outcome) => 'refused' in outcome);
   if (refused) throw refused.refused;
   const last = assets.at(-1);
-  if (last && assets.length === EVENTS_AT_ONCE) await advancePolicyAudit(tx, audit, last.assetId);
+  if (last && (cut || assets.length === EVENTS_AT_ONCE)) await advancePolicyAudit(tx, audit, last.assetId);
   else await deletePolicyAudit(tx, audit);
   return { recorded: assets.length, logs };
 }
 
-function nextAssets(tx: Tx, audit: PolicyAudit): Promise<Asset[]> {
+function nextAssets(tx: Tx, audit: PolicyAudit): Promise<Portion<Asset>> {
   const conditions = [
     condition('a.tenant_id = ?', audit.tenantId),
     condition('a.asset_id > ?', audit.afterAsset),

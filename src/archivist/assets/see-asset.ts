@@ -2,9 +2,10 @@ import { type AssetView, assetView } from '../../iam/access/asset-view.js';
 import { type Access, visibleTenancies } from '../../iam/access/open-access.js';
 import { pastShowings } from '../../iam/access/past-grant-store.js';
 import { ApiError } from '../../platform/errors.js';
+import type { Portion } from '../../platform/listing/portion-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { Asset } from './asset.js';
-import { assetsAt, findAssets } from './asset-store.js';
+import { findAssets, type PastState, pastStates } from './asset-store.js';
 
 /** An asset in full, and the caller's view of it. Responses must always pass through the view. */
 interface SeenAsset {
@@ -53,30 +54,58 @@ export interface ShownAsset extends Asset {
  */
 export async function shownAssets(tx: Tx, seen: readonly SeenAsset[], time?: Date): Promise<ShownAsset[]> {
   const moments = seen.map(({ view }) => momentsOf(view, time));
-  const old = await assetsAt(
-    tx,
-    seen.flatMap(({ asset: { tenantId, assetId } }, place) =>
-      moments[place]!.map((until) => ({ tenantId, assetId, until })),
-    ),
+  const states = await statesOf(tx, seen, moments, seen.length);
+  return seen.map((each, place) => shownAsset(each, moments[place]!, states[place]!, time));
+}
+
+/** The first of these assets as the caller sees them now: all of them, or fewer if their past states are large. */
+export async function shownPortion(tx: Tx, seen: readonly SeenAsset[]): Promise<Portion<ShownAsset>> {
+  const moments = seen.map(({ view }) => momentsOf(view, undefined));
+  const states = await statesOf(tx, seen, moments, 1);
+  const rows = states.map((own, place) => shownAsset(seen[place]!, moments[place]!, own, undefined));
+  return { rows, cut: rows.length < seen.length };
+}
+
+/** The past states of each of the first assets: of at least so many, and of those that are read with them. */
+async function statesOf(
+  tx: Tx,
+  seen: readonly SeenAsset[],
+  moments: readonly (readonly Date[])[],
+  least: number,
+): Promise<PastState[][]> {
+  const wanted = seen.flatMap(({ asset: { tenantId, assetId } }, place) =>
+    moments[place]!.map((until) => ({ tenantId, assetId, until })),
   );
-  return seen.map(({ asset, view }, place) => {
-    const at = (moment: Date) => old.get(`${asset.assetId} ${moment.getTime()}`)!;
-    const versions = [
-      ...(time ? [] : [{ moment: undefined, attributes: asset.attributes }]),
-      ...moments[place]!.map((moment) => ({ moment, ...at(moment) })),
-    ];
-    const attributes = versions.flatMap((version) =>
-      Object.entries(version.attributes).filter(([name]) => isFrom(view.attributeTime(name), time, version.moment)),
-    );
-    const end = earlier(view.asOf, time);
-    return {
-      ...asset,
-      attributes: Object.fromEntries(attributes),
-      behaviours: asset.behaviours.filter((behaviour) => view.readsBehaviour(behaviour)),
-      ...(end && { tracked: at(end).tracked }),
-      ...(view.asOf && end === view.asOf && { asOf: end }),
-    };
-  });
+  const ends: number[] = [];
+  for (const own of moments) ends.push((ends.at(-1) ?? 0) + own.length);
+  const read: PastState[] = [];
+  do read.push(...(await pastStates(tx, wanted.slice(read.length))));
+  while (read.length < (ends[least - 1] ?? 0));
+  const complete = ends.filter((end) => end <= read.length);
+  return complete.map((end, place) => read.slice(end - moments[place]!.length, end));
+}
+
+function shownAsset(
+  { asset, view }: SeenAsset,
+  moments: readonly Date[],
+  states: readonly PastState[],
+  time: Date | undefined,
+): ShownAsset {
+  const versions = [
+    ...(time ? [] : [{ moment: undefined, attributes: asset.attributes }]),
+    ...moments.map((moment, place) => ({ moment, ...states[place]! })),
+  ];
+  const attributes = versions.flatMap((version) =>
+    Object.entries(version.attributes).filter(([name]) => isFrom(view.attributeTime(name), time, version.moment)),
+  );
+  const end = earlier(view.asOf, time);
+  return {
+    ...asset,
+    attributes: Object.fromEntries(attributes),
+    behaviours: asset.behaviours.filter((behaviour) => view.readsBehaviour(behaviour)),
+    ...(end && { tracked: states[moments.findIndex((moment) => moment.getTime() === end.getTime())]!.tracked }),
+    ...(view.asOf && end === view.asOf && { asOf: end }),
+  };
 }
 
 /** The past moments of which the caller may read something, each once. */

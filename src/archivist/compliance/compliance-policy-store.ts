@@ -45,6 +45,7 @@ export async function deletePolicy(tx: Tx, tenantId: string, policyId: string): 
 export const compliancePolicyRows = rowList<StoredPolicy>({
   from: 'archivist.compliance_policy p',
   columns: COLUMNS,
+  large: ['policy'],
   idColumn: 'p.policy_id',
   idOf: ({ policyId }) => policyId,
 });

@@ -53,7 +53,23 @@ export async function findAssetEvents(
        JOIN archivist.asset_event e USING (tenant_id, event_id)`,
     [wanted.map((event) => event.tenantId), wanted.map((event) => event.eventId)],
   );
-  return rows.map(assetEventOf);
+}
+
+/** The listed events that exist, in the order given: all of them, or the first ones if they are large. */
+export function findAssetEventPortion(
+  tx: Tx,
+  wanted: readonly { tenantId: string; eventId: string }[],
+  bytes: number,
+): Promise<Portion<AssetEvent>> {
+  return readPortion<AssetEvent>(tx, {
+    sql: `SELECT ${COLUMNS}, wanted.place FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY
+              AS wanted(tenant_id, event_id, place)
+            JOIN archivist.asset_event e USING (tenant_id, event_id)`,
+    values: [wanted.map((event) => event.tenantId), wanted.map((event) => event.eventId)],
+    large: LARGE,
+    orderBy: 'place',
+    bytes,
+  });
 }
 
 /** Only the event attributes of the listed events, for signing: in measurements, half the cost of whole rows. */
@@ -69,66 +85,18 @@ export async function findEventAttributes(
   );
 }
 
-/** Lists events; `conditions` refer to the event as `e`. */
+/** Lists events up to the limit, or fewer large ones; `conditions` refer to the event as `e`. */
 export async function listAssetEvents(
   tx: Tx,
   conditions: readonly Condition[],
   limit: number,
   order: ListOrder,
-): Promise<AssetEvent[]> {
-  const first = await pageOfFirstRows<AssetEventRow>(tx, TERMS, conditions, { columns: COLUMNS, limit, order });
-  if (first) return first.map(assetEventOf);
-  const where = renderWhere(await narrowByTerms(tx, TERMS, conditions, { limit, order }));
-  const rows = await tx.query<AssetEventRow>(
-    `SELECT ${COLUMNS} FROM archivist.asset_event e WHERE ${where.sql}
-      ORDER BY e.event_id ${order === 'newest' ? 'DESC' : 'ASC'} LIMIT ${limit}`,
-    where.values,
-  );
-  return rows.map(assetEventOf);
+): Promise<Portion<AssetEvent>> {
+  const page = { columns: COLUMNS, large: LARGE, limit, order };
+  return listByTerms<AssetEvent>(tx, TERMS, conditions, page);
 }
 
 /** Counts the events that meet the conditions, up to `limit` if one is given. */
-export async function countAssetEvents(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
-  const counted = await countByTerms(tx, TERMS, conditions, limit);
-  if (counted !== undefined) return counted;
-  const where = renderWhere(await narrowByTerms(tx, TERMS, conditions));
-  const [row] = await tx.query<{ total: bigint }>(
-    `SELECT count(*) AS total FROM
-       (SELECT 1 FROM archivist.asset_event e WHERE ${where.sql} ${limit === undefined ? '' : `LIMIT ${limit}`}) AS counted`,
-    where.values,
-  );
-  return Number(row?.total ?? 0);
-}
-
-/** The changes of each event to its asset, in the order of acceptance, up to and including a time. */
-export async function assetHistory(
-  tx: Tx,
-  asset: { tenantId: string; assetId: string },
-  until: Date,
-): Promise<{ operation: string; assetAttributes: Record<string, unknown> }[]> {
-  const rows = await tx.query<{ operation: string; asset_attributes: Record<string, unknown> }>(
-    `SELECT operation, asset_attributes FROM archivist.asset_event
-      WHERE tenant_id = $1 AND asset_id = $2 AND accepted_at <= $3 ORDER BY event_id`,
-    [asset.tenantId, asset.assetId, until],
-  );
-  return rows.map((row) => ({ operation: row.operation, assetAttributes: row.asset_attributes }));
-}
-
-function assetEventOf(row: AssetEventRow): AssetEvent {
-  return {
-    tenantId: row.tenant_id,
-    eventId: row.event_id,
-    assetId: row.asset_id,
-    originTenantId: row.origin_tenant_id,
-    operation: row.operation,
-    behaviour: row.behaviour,
-    eventAttributes: row.event_attributes,
-    assetAttributes: row.asset_attributes,
-    principalDeclared: row.principal_declared,
-    principalAccepted: row.principal_accepted,
-    timestampDeclared: row.timestamp_declared,
-    timestampAccepted: row.timestamp_accepted,
-    acceptedAt: row.accepted_at,
-    fromAddress: row.from_address,
-  };
+export function countAssetEvents(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
+  return countRows(tx, TERMS, conditions, limit);
 }

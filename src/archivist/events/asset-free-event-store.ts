@@ -78,14 +78,36 @@ export async function findAssetFreeEvents(
        JOIN archivist.asset_free_event e USING (tenant_id, event_id)`,
     [wanted.map((event) => event.tenantId), wanted.map((event) => event.eventId)],
   );
-  return rows.map((row) => ({
-    tenantId: row.tenant_id,
-    eventId: row.event_id,
-    attributes: row.attributes,
-    trails: row.trails,
-    eventType: row.event_type,
-    creatorIssuer: row.creator_issuer,
-    createdBy: row.created_by,
-    createdAtMs: row.created_at_ms,
-  }));
+}
+
+/** The listed events that exist, in the order given: all of them, or the first ones if they are large. */
+export function findAssetFreeEventPortion(
+  tx: Tx,
+  wanted: readonly { tenantId: string; eventId: string }[],
+  bytes: number,
+): Promise<Portion<AssetFreeEvent>> {
+  return readPortion<AssetFreeEvent>(tx, {
+    sql: `SELECT ${COLUMNS}, wanted.place FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY
+              AS wanted(tenant_id, event_id, place)
+            JOIN archivist.asset_free_event e USING (tenant_id, event_id)`,
+    values: [wanted.map((event) => event.tenantId), wanted.map((event) => event.eventId)],
+    large: LARGE,
+    orderBy: 'place',
+    bytes,
+  });
+}
+
+/** Lists events, newest first, up to the limit or fewer large ones; `conditions` refer to the event as `e`. */
+export async function listAssetFreeEvents(
+  tx: Tx,
+  conditions: readonly Condition[],
+  limit: number,
+): Promise<Portion<AssetFreeEvent>> {
+  const page = { columns: COLUMNS, large: LARGE, limit, order: 'newest' } as const;
+  return listByTerms<AssetFreeEvent>(tx, TERMS, conditions, page);
+}
+
+/** Counts the events that meet the conditions, up to `limit` if one is given. */
+export function countAssetFreeEvents(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
+  return countRows(tx, TERMS, conditions, limit);
 }

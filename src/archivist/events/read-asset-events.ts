@@ -9,7 +9,7 @@ import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { Asset } from '../assets/asset.js';
-import { findAssets } from '../assets/asset-store.js';
+import { findAssetPortion } from '../assets/asset-store.js';
 import { readableAttributes } from '../assets/asset-visibility-store.js';
 import { requirePublicAsset } from '../assets/read-assets.js';
 import { lookAtAsset, lookAtAssets, noSuchAsset } from '../assets/see-asset.js';
@@ -69,14 +69,31 @@ export async function seeAssetEvent(
   return { event: shownAssetEvent(event, seen.view), asset: seen.asset };
 }
 
-/** Returns those of these events that this principal may read, as it sees them. */
+const NO_ID = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Returns those of these events that this principal may read, as it sees them. Reads their assets in portions, because
+ * short events can be of long assets.
+ */
 export async function readableEvents(tx: Tx, access: Access, events: readonly AssetEvent[]): Promise<AssetEvent[]> {
-  const seen = await lookAtAssets(tx, access, await findAssets(tx, events));
-  const views = new Map(seen.map(({ asset, view }) => [asset.assetId, view]));
-  return events.flatMap((event) => {
-    const view = views.get(event.assetId);
-    return view?.readsEvent(event) ? [shownAssetEvent(event, view)] : [];
-  });
+  const shown = new Map<string, AssetEvent>();
+  const keyOf = ({ tenantId, assetId }: { tenantId: string; assetId: string }) => `${tenantId} ${assetId}`;
+  const wanted = [
+    ...new Map(events.map(({ tenantId, assetId }) => [keyOf({ tenantId, assetId }), { tenantId, assetId }])).values(),
+  ];
+  let after = { tenantId: NO_ID, assetId: NO_ID };
+  for (let more = wanted.length > 0; more; ) {
+    const { rows, cut } = await findAssetPortion(tx, wanted, after);
+    const seen = await lookAtAssets(tx, access, rows);
+    const views = new Map(seen.map(({ asset, view }) => [keyOf(asset), view]));
+    for (const event of events) {
+      const view = views.get(keyOf(event));
+      if (view?.readsEvent(event)) shown.set(event.eventId, shownAssetEvent(event, view));
+    }
+    after = rows.at(-1) ?? after;
+    more = cut;
+  }
+  return events.flatMap(({ eventId }) => shown.get(eventId) ?? []);
 }
 
 function shownAssetEvent(event: AssetEvent, view: AssetView): AssetEvent {

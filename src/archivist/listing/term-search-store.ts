@@ -1,6 +1,7 @@
-import type { Tx } from '../postgres/database.js';
-import { type Condition, type ConditionMeaning, condition, renderWhere } from './condition.js';
-import type { ListOrder } from './list-order.js';
+import { type Condition, type ConditionMeaning, condition, renderWhere } from '../../platform/listing/condition.js';
+import type { ListOrder } from '../../platform/listing/list-order.js';
+import { type Portion, readPortion } from '../../platform/listing/portion-store.js';
+import type { Tx } from '../../platform/postgres/database.js';
 
 type Term = Extract<ConditionMeaning, { kind: 'term' }>;
 

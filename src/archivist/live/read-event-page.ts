@@ -6,15 +6,17 @@ import { publishedLeaves } from '../../ledger/published-leaves-store.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
 import { type Deployment, tenancyLog } from '../deployment.js';
-import { findAssetEvents } from '../events/asset-event-store.js';
-import { assetFreeEventResponse } from '../events/asset-free-event.js';
-import { findAssetFreeEvents } from '../events/asset-free-event-store.js';
+import type { AssetEvent } from '../events/asset-event.js';
+import { findAssetEventPortion } from '../events/asset-event-store.js';
+import { type AssetFreeEvent, assetFreeEventResponse } from '../events/asset-free-event.js';
+import { findAssetFreeEventPortion } from '../events/asset-free-event-store.js';
 import { readableEvents, shownEvents } from '../events/read-asset-events.js';
 import { readsAssetFreeEvent } from '../events/read-asset-free-event.js';
 import { readScope } from '../read-scope.js';
 
-/** Positions that are read at once. */
+/** Positions that are read at once, and the bytes of events of each kind after which they end. */
 const PAGE = 100n;
+const PAGE_BYTES = 256 * 1024;
 
 type EventName = 'asset_event' | 'asset_free_event' | 'security_event';
 
@@ -55,9 +57,18 @@ export function readEventPage(
     const to = from + count < end ? from + count : end;
     if (to <= from) return { events: [], last: after, more: false };
     const leaves = await leafRange(tx, log, from, to);
-    const events = [...(await assetEvents(tx, principal, leaves)), ...(await assetFreeEvents(tx, principal, leaves))];
+    const positions = new Map(leaves.map(({ entryId, leafIndex }) => [entryId, leafIndex]));
+    const ofAssets = await findAssetEventPortion(tx, idsOf(leaves, 'asset_event'), PAGE_BYTES);
+    const others = await findAssetFreeEventPortion(tx, idsOf(leaves, 'asset_free_event'), PAGE_BYTES);
+    const ends = [ofAssets, others].flatMap(({ rows, cut }) => (cut ? [positions.get(rows.at(-1)!.eventId)!] : []));
+    const last = ends.reduce((least, end) => (end < least ? end : least), to - 1n);
+    const inPage = ({ eventId }: { readonly eventId: string }) => positions.get(eventId)! <= last;
+    const events = [
+      ...(await assetEvents(tx, principal, ofAssets.rows.filter(inPage))),
+      ...(await assetFreeEvents(tx, principal, others.rows.filter(inPage))),
+    ].map(({ eventId, ...event }) => ({ ...event, position: positions.get(eventId)! }));
     events.sort((left, right) => Number(left.position - right.position));
-    return { events, last: to - 1n, more: to < end };
+    return { events, last, more: last + 1n < end };
   });
 }
 
@@ -67,31 +78,21 @@ function idsOf(leaves: readonly LeafRow[], kind: LeafRow['entryKind']) {
   );
 }
 
-function positionsOf(leaves: readonly LeafRow[]): Map<string, bigint> {
-  return new Map(leaves.map(({ entryId, leafIndex }) => [entryId, leafIndex]));
-}
+type ShownEvent = Omit<PlacedEvent, 'position'> & { readonly eventId: string };
 
-async function assetEvents(tx: Tx, principal: Principal, leaves: readonly LeafRow[]): Promise<PlacedEvent[]> {
-  const found = await findAssetEvents(tx, idsOf(leaves, 'asset_event'));
+async function assetEvents(tx: Tx, principal: Principal, found: readonly AssetEvent[]): Promise<ShownEvent[]> {
   if (found.length === 0) return [];
   const events = await readableEvents(tx, await openAccess(tx, principal), found);
-  const positions = positionsOf(leaves);
   const shown = await shownEvents(tx, events);
-  return events.map(({ eventId }, place) => ({
-    position: positions.get(eventId)!,
-    name: 'asset_event',
-    json: shown[place]!,
-  }));
+  return events.map(({ eventId }, place) => ({ eventId, name: 'asset_event', json: shown[place]! }));
 }
 
-async function assetFreeEvents(tx: Tx, principal: Principal, leaves: readonly LeafRow[]): Promise<PlacedEvent[]> {
-  const found = await findAssetFreeEvents(tx, idsOf(leaves, 'asset_free_event'));
+async function assetFreeEvents(tx: Tx, principal: Principal, found: readonly AssetFreeEvent[]): Promise<ShownEvent[]> {
   const events = found.filter((event) => readsAssetFreeEvent(principal, event));
   const ids = events.map(({ eventId }) => eventId);
   const committed = await commits(tx, tenancyLog(principal.tenantId), ids);
-  const positions = positionsOf(leaves);
   return events.map((event) => ({
-    position: positions.get(event.eventId)!,
+    eventId: event.eventId,
     name: event.eventType === SECURITY_EVENT_TYPE ? 'security_event' : 'asset_free_event',
     json: assetFreeEventResponse(event, committed.get(event.eventId)),
   }));

@@ -102,6 +102,7 @@ export async function setPermittedSubjects(
 export const locationRows = rowList<Location>({
   from: 'archivist.location l',
   columns: COLUMNS,
+  large: ['description', 'attributes'],
   idColumn: 'l.location_id',
   idOf: ({ locationId }) => locationId,
   nameColumn: 'l.display_name',

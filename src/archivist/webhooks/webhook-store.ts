@@ -74,6 +74,7 @@ export async function advanceWebhook(tx: Tx, webhook: Webhook, cursor: bigint): 
 export const webhookRows = rowList<Webhook, Webhook>({
   from: 'archivist.webhook w',
   columns: COLUMNS,
+  large: ['url'],
   idColumn: 'w.webhook_id',
   idOf: ({ webhookId }) => webhookId,
   entryOf: (row) => row,

@@ -117,6 +117,7 @@ export async function policiesOfShares(tx: Tx, tenantIds: readonly string[]): Pr
 export const accessPolicyRows = rowList<AccessPolicy>({
   from: 'archivist.access_policy p',
   columns: COLUMNS,
+  large: ['description', 'filters', 'access_permissions'],
   idColumn: 'p.policy_id',
   idOf: ({ policyId }) => policyId,
   nameColumn: 'p.display_name',

@@ -88,6 +88,7 @@ export async function findApplication(
 export const applicationRows = rowList<Application>({
   from: 'archivist.application a',
   columns: COLUMNS,
+  large: ['customClaims'],
   idColumn: 'a.application_id',
   idOf: ({ applicationId }) => applicationId,
 });

@@ -72,6 +72,7 @@ export async function deleteInvitesTo(tx: Tx, tenantId: string, email: string): 
 export const inviteRows = rowList<Invite>({
   from: 'archivist.invite i',
   columns: COLUMNS,
+  large: ['message'],
   idColumn: 'i.invite_id',
   idOf: ({ inviteId }) => inviteId,
 });

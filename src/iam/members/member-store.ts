@@ -88,6 +88,7 @@ export async function updateMember(
 export const memberRows = rowList<Member>({
   from: 'archivist.member m',
   columns: COLUMNS,
+  large: ['displayName'],
   idColumn: 'm.member_id',
   idOf: ({ memberId }) => memberId,
 });

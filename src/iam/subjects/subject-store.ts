@@ -83,6 +83,7 @@ export async function deleteSubjectRow(tx: Tx, address: SubjectAddress): Promise
 export const subjectRows = rowList<Subject>({
   from: 'archivist.subject s',
   columns: COLUMNS,
+  large: ['walletPubKeys', 'walletAddresses', 'tesseraPubKeys'],
   idColumn: 's.subject_id',
   idOf: ({ subjectId }) => subjectId,
   nameColumn: 's.display_name',

@@ -63,6 +63,7 @@ export async function deleteTlsCaCertificateRow(tx: Tx, address: Address): Promi
 export const tlsCaCertificateRows = rowList<TlsCaCertificate>({
   from: 'archivist.tls_ca_certificate c',
   columns: COLUMNS,
+  large: ['pem'],
   idColumn: 'c.certificate_id',
   idOf: ({ certificateId }) => certificateId,
 });

@@ -3,37 +3,47 @@ import type { Tx } from '../postgres/database.js';
 import { type Condition, renderWhere } from './condition.js';
 import type { ListReader } from './list-page.js';
 import type { Filters } from './list-query.js';
+import { type Portion, readPortion } from './portion-store.js';
 
 /** Rows of one table as the entries of a list; columns and conditions refer to the table by its alias. */
-interface ListedTable<Row, Entry> {
+interface ListedTable<Entry> {
   /** `archivist.location l` */
   readonly from: string;
   readonly columns: string;
+  /** Members of an entry that can be long: `attributes`. */
+  readonly large: readonly (keyof Entry & string)[];
   /** `l.location_id`: later entries have higher ones. */
   readonly idColumn: string;
   idOf(entry: Entry): string;
   /** `l.display_name`, if the list can be sorted by it. */
   readonly nameColumn?: string;
   nameOf?(entry: Entry): string;
-  entryOf(row: Row): Entry;
 }
 
 /** How a table is listed. */
 export interface RowList<Entry> {
-  /** The first `limit` rows that meet all conditions, by default newest first. */
-  list(tx: Tx, conditions: readonly Condition[], limit: number, orderBy?: string): Promise<Entry[]>;
+  /** The first `limit` rows that meet all conditions, newest first, or fewer if they are large. */
+  list(tx: Tx, conditions: readonly Condition[], limit: number): Promise<Portion<Entry>>;
   /** In the order of `order_by` among the filters. @throws {ApiError} bad_request for an unknown order */
   reader(tx: Tx, filters: Filters): ListReader<Entry>;
 }
 
-export function rowList<Row extends object, Entry>(table: ListedTable<Row, Entry>): RowList<Entry> {
-  const { from, columns, idColumn, idOf, entryOf } = table;
-  const newestFirst = `${idColumn} DESC`;
-  const list: RowList<Entry>['list'] = async (tx, conditions, limit, orderBy = newestFirst) => {
+/** An expression, and whether its lower values come first. */
+type Order = readonly [by: string, direction: 'ASC' | 'DESC'];
+
+export function rowList<Entry extends object>(table: ListedTable<Entry>): RowList<Entry> {
+  const { from, columns, large, idColumn, idOf } = table;
+  const read = async (tx: Tx, conditions: readonly Condition[], limit: number, [by, direction]: Order) => {
     const where = renderWhere(conditions, 1);
-    const text = `SELECT ${columns} FROM ${from} WHERE ${where.sql} ORDER BY ${orderBy} LIMIT $1`;
-    return (await tx.query<Row>(text, [limit, ...where.values])).map(entryOf);
+    const { rows, cut } = await readPortion<Entry & { list_place: unknown }>(tx, {
+      sql: `SELECT ${columns}, ${by} AS list_place FROM ${from} WHERE ${where.sql} ORDER BY ${by} ${direction} LIMIT $1`,
+      values: [limit, ...where.values],
+      large,
+      orderBy: `list_place ${direction}`,
+    });
+    return { rows: rows.map(({ list_place, ...entry }) => entry as unknown as Entry), cut };
   };
+  const newestFirst: Order = [idColumn, 'DESC'];
   const count = async (tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> => {
     const where = renderWhere(conditions, 1);
     const [row] = await tx.query<{ total: bigint }>(
@@ -45,14 +55,14 @@ export function rowList<Row extends object, Entry>(table: ListedTable<Row, Entry
   // The id separates equal names; compared by bytes, so that the order is the same in every database.
   const nameAndId = `(${table.nameColumn} || ' ' || ${idColumn}::text) COLLATE "C"`;
   return {
-    list,
+    list: (tx, conditions, limit) => read(tx, conditions, limit, newestFirst),
     reader(tx, filters) {
       const byName = isByName(filters);
       return {
         order: byName ? 'oldest' : 'newest',
         idColumn: byName ? nameAndId : idColumn,
         idOf: (entry) => (byName ? `${table.nameOf?.(entry)} ${idOf(entry)}` : idOf(entry)),
-        list: (conditions, limit) => list(tx, conditions, limit, byName ? nameAndId : newestFirst),
+        list: (conditions, limit) => read(tx, conditions, limit, byName ? [nameAndId, 'ASC'] : newestFirst),
         count: (conditions, limit) => count(tx, conditions, limit),
       };
     },
