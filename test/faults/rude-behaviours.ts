@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { gzipSync } from 'node:zlib';
 
 /** What a rude caller sends over a connection of its own, and how the service must end it. */
 export interface RudeBehaviour {
@@ -6,12 +7,19 @@ export interface RudeBehaviour {
   readonly bytes: string | Uint8Array;
   /** Then one byte more every so often, for as long as the connection is open. */
   readonly drips?: boolean;
+  /** Ends its side of the connection after the bytes. */
+  readonly ends?: boolean;
+  /** Reads a byte now and then, and the rest after half a minute. */
+  readonly sips?: boolean;
+  /** Behaves so on this many connections at once. */
+  readonly connections?: number;
   /** Accepted first answers; 0 is a connection that is closed without one. */
   readonly statuses: readonly number[];
   /** The service must close the connection, not the caller. */
   readonly closes?: boolean;
 }
 
+const ZIP_BOMB = gzipSync(Buffer.alloc(16 * 1024 * 1024));
 const HOST = 'host: archivist.example';
 const ASSETS = '/archivist/v2/assets';
 
@@ -62,6 +70,47 @@ const dripped: readonly RudeBehaviour[] = [
   ['a dripped request line', 'GET /', [408, 0]],
 ].map(([name, bytes, statuses]) => ({ name, bytes, statuses, drips: true, closes: true }) as RudeBehaviour);
 
+const TOKEN = '/archivist/iam/v1/appidp/token';
+const MASSIF = '/verifiabledata/merklelogs/v1/mmrs/tenant/x/0/massifs/0000000000000000.log';
+
+/** Callers that stop in the middle, or hardly read. */
+const unfinished: readonly RudeBehaviour[] = [
+  {
+    name: 'a body that is announced, asked for, and never sent',
+    bytes: request(`POST ${TOKEN}`, ['expect: 100-continue', 'content-length: 60000']),
+    statuses: [100],
+    closes: true,
+  },
+  {
+    name: 'the same without a token',
+    bytes: request(`POST ${ASSETS}`, ['expect: 100-continue', 'content-length: 60000']),
+    statuses: [100, 401],
+    closes: true,
+  },
+  {
+    name: 'a body that is shorter than announced',
+    bytes: request(`POST ${TOKEN}`, ['content-length: 60000'], 'grant_type=x'),
+    statuses: [400, 0],
+    closes: true,
+  },
+  {
+    name: 'a half-closed connection in the middle of a body',
+    bytes: request(`POST ${TOKEN}`, ['content-length: 60000'], 'grant_type=x'),
+    statuses: [400, 0],
+    ends: true,
+    closes: true,
+  },
+  { name: 'a half-closed connection after a request', bytes: request('GET /healthz'), statuses: [200], ends: true },
+  { name: 'a half-closed connection without a request', bytes: '', statuses: [0], ends: true, closes: true },
+  {
+    name: 'a reader of a byte now and then',
+    bytes: request('GET /openapi.json').repeat(60),
+    statuses: [200],
+    sips: true,
+    closes: true,
+  },
+];
+
 /** Requests that are not HTTP, or that stretch it. */
 const malformed: readonly RudeBehaviour[] = [
   ['a header of 40 KB', request('GET /healthz', [`x-large: ${'x'.repeat(40_000)}`]), [431]],
@@ -99,6 +148,42 @@ const malformed: readonly RudeBehaviour[] = [
   ['HTTP/0.9', 'GET /healthz\r\n\r\n', [200, 400]],
   ['HTTP/9.9', 'GET /healthz HTTP/9.9\r\nhost: a\r\n\r\n', [400, 505]],
   ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [400]],
+  ['a body that is longer than announced', request(`POST ${TOKEN}`, ['content-length: 3'], 'a=b&c=d'), [400, 401]],
+  [
+    '60,000 chunks of one byte',
+    request(`POST ${TOKEN}`, ['transfer-encoding: chunked'], `${'1\r\na\r\n'.repeat(60_000)}0\r\n\r\n`),
+    [400, 401, 413],
+  ],
+  [
+    '1,000 trailers',
+    request(
+      `POST ${TOKEN}`,
+      ['transfer-encoding: chunked'],
+      `0\r\n${many(1_000, (each) => `x-${each}: y`, '\r\n')}\r\n\r\n`,
+    ),
+    [400, 401, 431],
+  ],
+  [
+    'a compressed body that becomes a thousand times as large',
+    Buffer.concat([
+      Buffer.from(request(`POST ${TOKEN}`, ['content-encoding: gzip', `content-length: ${ZIP_BOMB.length}`])),
+      ZIP_BOMB,
+    ]),
+    [415],
+  ],
+  [
+    'an upgrade to another protocol',
+    request('GET /healthz', ['connection: upgrade', 'upgrade: websocket', 'sec-websocket-version: 13']),
+    [200, 400, 0],
+  ],
+  ['a tunnel', 'CONNECT archivist.example:443 HTTP/1.1\r\nhost: archivist.example:443\r\n\r\n', [0, 400, 404, 405]],
+  ['a trace', request('TRACE /healthz'), [405]],
+  ['options of the whole server', request('OPTIONS *'), [200, 204, 400, 404]],
+  ['a request for another server', request('GET http://elsewhere.example/healthz'), [200, 400, 404]],
+  ['a cookie of 30 KB', request('GET /healthz', [`cookie: a=${'x'.repeat(30_000)}`]), [200, 431]],
+  ['a token of 30 KB', request(`GET ${ASSETS}`, [`authorization: Bearer ${'x.'.repeat(15_000)}`]), [401, 431]],
+  ['an escaped path of 30 KB', request(`GET /${'%61'.repeat(10_000)}`), [404, 414, 431]],
+  ['60 pipelined ranges', request(`GET ${MASSIF}`, ['range: bytes=0-0']).repeat(60), [404]],
   ['a TLS hello', Buffer.from('160301020001000201030300', 'hex'), [400]],
   ['64 KB of zeros', new Uint8Array(65_536), [400]],
   ['an unknown expectation', request('GET /healthz', ['expect: the-spanish-inquisition']), [417]],
@@ -106,9 +191,7 @@ const malformed: readonly RudeBehaviour[] = [
   ['a flood of pipelined requests', request('GET /healthz').repeat(2_000), [200, 0]],
   [
     'a flood of ranges',
-    request('GET /verifiabledata/merklelogs/v1/mmrs/tenant/x/0/massifs/0000000000000000.log', [
-      `range: bytes=${many(3_000, (each) => `${each}-${each}`).slice(0, 30_000)}`,
-    ]),
+    request(`GET ${MASSIF}`, [`range: bytes=${many(3_000, (each) => `${each}-${each}`).slice(0, 30_000)}`]),
     [400, 404, 416],
   ],
   [
@@ -167,10 +250,24 @@ function costly(token: string): readonly RudeBehaviour[] {
       [400],
     ],
   ];
-  return rows.map(([name, bytes, statuses]) => ({ name, bytes, statuses }));
+  return [
+    ...rows.map(([name, bytes, statuses]) => ({ name, bytes, statuses })),
+    {
+      name: '40 streams of events at once',
+      bytes: request('GET /archivist/v1/events/stream', [bearer]),
+      statuses: [200, 429],
+      connections: 40,
+    },
+    {
+      name: 'a megabyte of line feeds on 10 connections',
+      bytes: asset(`{"attributes":{"a":"${'\\n'.repeat(500_000)}"}}`),
+      statuses: [200],
+      connections: 10,
+    },
+  ];
 }
 
 /** Every rude behaviour, for a service that knows this token. */
 export function rudeBehaviours(token: string): readonly RudeBehaviour[] {
-  return [...dripped, ...malformed, ...costly(token)];
+  return [...dripped, ...unfinished, ...malformed, ...costly(token)];
 }

@@ -8,6 +8,8 @@ import { type RudeBehaviour, rudeBehaviours } from './rude-behaviours.js';
 /** Longer than any limit of the service: headers have ten seconds, a stalled body at most twenty. */
 const ENDS_WITHIN_MS = 45_000;
 const DRIP_EVERY_MS = 250;
+/** Longer than the time in which a response must advance. */
+const SIPS_MS = 33_000;
 /** A caller that is not closed on is gone after so long. */
 const PATIENCE_MS = 5_000;
 const MOST = 200;
@@ -28,27 +30,46 @@ interface Ending {
 }
 
 /** Behaves, and resolves when the service closes the connection, or when there is nothing more to wait for. */
-function behave(url: string, { bytes, drips = false, closes = false }: RudeBehaviour): Promise<Ending> {
+async function behave(url: string, behaviour: RudeBehaviour): Promise<Ending> {
+  const { connections = 1, statuses } = behaviour;
+  const endings = await Promise.all(Array.from({ length: connections }, () => behaveOnce(url, behaviour)));
+  return endings.find(({ status }) => !statuses.includes(status)) ?? endings[0]!;
+}
+
+function behaveOnce(url: string, { bytes, drips, ends, sips, closes = false }: RudeBehaviour): Promise<Ending> {
   return new Promise((resolve) => {
     let answer = '';
-    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: ends === true });
     const dripping = drips ? setInterval(() => socket.write('x'), DRIP_EVERY_MS) : undefined;
+    const sipping = sips ? setInterval(() => add(String(socket.read(1) ?? '')), DRIP_EVERY_MS) : undefined;
+    const reading = sips ? setTimeout(() => readRest(), SIPS_MS) : undefined;
+    const add = (text: string) => {
+      answer += text;
+    };
     const finish = (closed: boolean) => {
       clearInterval(dripping);
+      clearInterval(sipping);
+      clearTimeout(reading);
       clearTimeout(late);
       socket.destroy();
       resolve({ status: Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1] ?? 0), closed });
     };
     const late = setTimeout(() => finish(false), ENDS_WITHIN_MS);
-    socket.setEncoding('latin1').on('data', (text: string) => {
-      answer += text;
-      if (!closes) setTimeout(() => finish(false), 100);
-    });
+    const readRest = () => {
+      clearInterval(sipping);
+      socket.on('data', (text: string) => {
+        add(text);
+        if (!closes) setTimeout(() => finish(false), 100);
+      });
+    };
+    socket.setEncoding('latin1');
+    if (!sips) readRest();
     socket
       .on('end', () => finish(true))
       .on('error', () => finish(true))
       .on('close', () => finish(true));
-    socket.write(bytes);
+    if (ends) socket.end(bytes);
+    else socket.write(bytes);
     if (!closes && !drips) socket.setTimeout(ENDS_WITHIN_MS - PATIENCE_MS);
   });
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.js';
+import { clientGone } from '../../platform/http/client-gone.js';
 import { EVENT_STREAM } from '../../platform/http/event-frame.js';
 import { type Route, route } from '../../platform/http/route.js';
 import type { OpenEventStream } from './stream-events.js';
@@ -28,9 +29,8 @@ export function eventStreamRoutes(open: OpenEventStream): Route[] {
       rawResponse: EVENT_STREAM,
       handle: async ({ principal, query, headers, identify, request }) => {
         const cursor = cursorOf(headers['last-event-id'], query.cursor);
-        const left = new AbortController();
-        request.socket.once('close', () => left.abort());
-        const content = await open({ principal, cursor, seconds: query.seconds, identify, gone: left.signal });
+        const gone = clientGone(request);
+        const content = await open({ principal, cursor, seconds: query.seconds, identify, gone });
         return {
           stream: { content, stalledMs: STALLED_MS },
           contentType: EVENT_STREAM,

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { ApiError } from '../errors.js';
 import { boundConnections, type ConnectionLimits, USUAL_LIMITS } from './connection-bounds.js';
 import { errorBody } from './error-reply.js';
+import { paceResponses, type ResponsePace } from './response-pace.js';
 import { closeIfUnread } from './unread-body.js';
 
 /** A listening server. */
@@ -51,7 +52,7 @@ interface ServerCertificate {
  */
 export async function listen(
   handler: RequestListener,
-  address: { host: string; port: number; connections?: ConnectionLimits },
+  address: { host: string; port: number; connections?: ConnectionLimits; pace?: ResponsePace },
   certificate?: ServerCertificate,
 ): Promise<HttpServer> {
   const server: Server = certificate
@@ -62,6 +63,7 @@ export async function listen(
     : createServer(BOUNDS, handler);
   const closeIdle = boundConnections(server, address.connections ?? USUAL_LIMITS);
   server.on('request', closeIfUnread);
+  paceResponses(server, address.pace);
   server.on('clientError', refuseUnreadable);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

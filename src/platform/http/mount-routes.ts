@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Express, Request, Response } from 'express';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { ApiError } from '../errors.js';
 import type { Logger } from '../logger.js';
 import type { Authenticate } from './authenticate.js';
+import { clientGone } from './client-gone.js';
 import { crossOriginHeaders, preflightHeaders } from './cross-origin.js';
 import { errorBody, refusalOf } from './error-reply.js';
 import { MASK, maskedBody } from './field-mask.js';
 import { networkOf } from './network-address.js';
+import { createPageRoom, type PageHold, type PageRoom } from './page-room.js';
 import { indexPaths } from './path-index.js';
 import type { Principal } from './principal.js';
 import { readBody } from './read-body.js';
@@ -56,9 +58,10 @@ interface Resource {
 export function mountRoutes(app: Express, routes: readonly Route[], deps: PipelineDeps): void {
   // In any other environment, Express sends a stack trace to the caller if sending the refusal fails too.
   app.set('env', 'production');
+  const served = { ...deps, pages: createPageRoom() };
   const handlers = resourcesOf(routes).map(([path, resource]) => ({
     path,
-    handle: (request: Request, response: Response) => dispatch(resource, deps, request, response),
+    handle: (request: Request, response: Response) => dispatch(resource, served, request, response),
   }));
   app.use(indexPaths(handlers));
   app.use((request: Request, response: Response) => {
@@ -90,7 +93,7 @@ function resourcesOf(routes: readonly Route[]): [path: string, resource: Resourc
   return resources.sort(([left], [right]) => Number(right.includes('\\:')) - Number(left.includes('\\:')));
 }
 
-async function dispatch(resource: Resource, deps: PipelineDeps, request: Request, response: Response): Promise<void> {
+async function dispatch(resource: Resource, deps: ServingDeps, request: Request, response: Response): Promise<void> {
   const route = resource.methods.get(request.method);
   if (route) await serve(route, deps, request, response);
   else if (request.method === 'OPTIONS') sendOptions(resource, deps, request, response);
@@ -111,7 +114,7 @@ function setHeaders(response: Response, headers: Readonly<Record<string, string>
   for (const name in headers) response.setHeader(name, headers[name]!);
 }
 
-async function serve(route: Route, deps: PipelineDeps, request: Request, response: Response): Promise<void> {
+async function serve(route: Route, deps: ServingDeps, request: Request, response: Response): Promise<void> {
   const begun = deps.seconds();
   let isAnswered = false;
   const answered = (status: number): void => {
@@ -120,24 +123,29 @@ async function serve(route: Route, deps: PipelineDeps, request: Request, respons
   };
   const tell = (headers: Readonly<Record<string, string>>) => setHeaders(response, headers);
   tell(crossOriginHeaders(request.headers.origin, deps.corsOrigins));
+  const held: PageHold[] = [];
   try {
-    const reply = await answer(route, deps, request, tell);
+    const reply = await answer(route, deps, request, { tell, held: (hold) => held.push(hold) });
     // How long a client listens is no measure of the service.
     if (reply.stream && reply.stream.length === undefined) answered(reply.status ?? route.success);
     await sendReply(response, reply, route.success, (bytes) => held[0]?.resize(bytes));
   } catch (error) {
     fail(response, deps.logger, error, route.operationId, route);
+  } finally {
+    held[0]?.release();
   }
   if (!isAnswered) answered(response.statusCode);
 }
 
-/** @param tell sets headers that the response has whether or not the request is refused */
-async function answer(
-  route: Route,
-  deps: PipelineDeps,
-  request: Request,
-  tell: (headers: Readonly<Record<string, string>>) => void,
-): Promise<Reply> {
+/** What becomes known of a request while it is answered. */
+interface Progress {
+  /** Sets headers that the response has whether or not the request is refused. */
+  tell(headers: Readonly<Record<string, string>>): void;
+  /** The room of its page, until it is sent. */
+  held(hold: PageHold): void;
+}
+
+async function answer(route: Route, deps: ServingDeps, request: Request, { tell, held }: Progress): Promise<Reply> {
   if (route.access === 'token' || route.method !== 'GET') deps.requireRightTime();
   if (route.access === 'operator') deps.authenticateOperator(request.headers.authorization);
   const principal = route.access === 'token' ? await deps.authenticate(request) : undefined;
