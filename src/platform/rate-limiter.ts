@@ -4,7 +4,7 @@ import { connectLimiterRedis } from './limiter-redis.js';
 import type { Logger } from './logger.js';
 
 /** Counts the requests of each tenancy, or of each network address. */
-export interface RateLimiter {
+interface RateLimiter {
   /**
    * Counts this many requests, by default one. A count above the limit uses a whole second, and the tenancy waits for
    * the rest.

@@ -4,11 +4,19 @@ import { openRateLimiter } from '../platform/rate-limiter.js';
 import { createUploadQueue } from '../platform/upload-queue.js';
 import type { Closers } from './open-base.js';
 
-/** The limiter of `RATE_LIMIT`; undefined if it is not set. */
-export function openLimiter(config: Config, { logger }: Base, closers: Closers): RateLimiter | undefined {
-  const { rateLimit, redisUrl } = config;
-  if (rateLimit === undefined) return undefined;
+/** The limiter of `RATE_LIMIT`; nothing is limited if it is not set. */
+export function openLimiter(
+  settings: { readonly rateLimit: number | undefined; readonly redisUrl: string | undefined },
+  { logger }: { readonly logger: Logger },
+  closers: Closers,
+): Pick<PipelineDeps, 'admit' | 'admitUpload'> {
+  const { rateLimit, redisUrl } = settings;
+  if (rateLimit === undefined) return {};
   const limiter = openRateLimiter({ requestsPerSecond: rateLimit, redisUrl, logger });
   closers.push(async () => limiter.close());
-  return limiter;
+  const uploads = createUploadQueue();
+  return {
+    admit: ({ tenantId }, requests) => limiter.admit(tenantId, requests),
+    admitUpload: ({ tenantId }, gone) => uploads.admit(tenantId, () => limiter.admit(tenantId), gone),
+  };
 }

@@ -63,6 +63,37 @@ describe('an Idempotency-Key of an upload', () => {
   });
 });
 
+describe('an empty file', () => {
+  const EMPTY = `${part('file', '')}--b--\r\n`;
+
+  it('is stored if the request says so, with its length', async () => {
+    const answer = await owner.post(`${BLOBS}?allow_empty=true`, EMPTY, formHeaders);
+    expect([answer.status, answer.json['size']]).toEqual([200, 0]);
+    expect(answer.json['hash']).toEqual({ alg: 'SHA256', value: sha256(new Uint8Array()) });
+    expect((await owner.get(pathOf(answer))).bytes).toEqual(new Uint8Array());
+    expect((await owner.get(pathOf(answer), { range: 'bytes=0-1' })).status).toBe(416);
+  });
+
+  it.each([
+    ['that nobody announced', '', undefined],
+    ['that the request denies', '?allow_empty=false', undefined],
+    ['without a length', '?allow_empty=true', 'chunked'],
+  ])('%s is refused with words that say what to send', async (_name, query, coding) => {
+    const body = coding ? new Blob([EMPTY]).stream() : EMPTY;
+    const response = await fetch(`${running.url}${BLOBS}${query}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${owner.token}`, ...formHeaders },
+      body,
+      ...(coding ? { duplex: 'half' } : {}),
+    } as RequestInit);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual({
+      error: 'bad_request',
+      description: expect.stringMatching(/^file: is empty.*open the file again.*Content-Length.*allow_empty=true/),
+    });
+  });
+});
+
 describe('an upload', () => {
   it('answers with the hash of what was sent, its size, its type and no scan yet', async () => {
     const bytes = new Uint8Array(randomBytes(200_000));

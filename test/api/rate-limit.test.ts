@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRateLimiter } from '../../src/platform/rate-limiter.js';
 import { sendCose } from './send-cose.js';
 import { type Answer, type Client, freePort, startTestService, type TestService } from './test-service.js';
+import { uploadFile } from './upload-file.js';
 
 const LIMIT = 5;
 const logger = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, fatal() {} } as never;
@@ -64,6 +65,18 @@ describe('requests of a tenancy', () => {
     const open = await Promise.all(Array.from({ length: 4 * LIMIT }, () => running.anonymous.get('/healthz')));
     expect(open.map((answer) => answer.status)).not.toContain(429);
     expect((await running.anonymous.get('/archivist/v2/assets')).status).toBe(401);
+  });
+});
+
+describe('uploads of a tenancy', () => {
+  it('beyond its limit wait instead of being refused, because a client cannot always send a file twice', async () => {
+    const fresh = await running.client({ otherTenancy: true, roles: ['OWNER'] });
+    const uploads = Array.from({ length: 3 * LIMIT }, (_, number) =>
+      uploadFile(running.url, fresh, new TextEncoder().encode(`file ${number}`)),
+    );
+    const answers = await Promise.all(uploads);
+    expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 200));
+    expect(answers.map((answer) => answer.json['size'])).toEqual(answers.map((_, number) => `file ${number}`.length));
   });
 });
 

@@ -5,7 +5,7 @@ import { blobResponse, blobSchema } from './blob.js';
 import type { BlobDeps } from './blob-deps.js';
 import { readOwnBlob } from './read-blob.js';
 import { downloadQuery, sendBlob } from './send-blob.js';
-import { FILE_FIELD, uploadBlob } from './upload-blob.js';
+import { FILE_FIELD, uploadBlob, uploadQuery } from './upload-blob.js';
 
 const byUuid = z.object({ uuid: uuidSchema });
 
@@ -22,10 +22,14 @@ export function blobRoutes(deps: BlobDeps): Route[] {
       success: 200,
       codes: [400, 401, 402, 403, 422, 429, 500],
       formFile: FILE_FIELD,
+      query: uploadQuery,
       response: blobSchema,
-      handle: async ({ principal, request, headers }) => ({
-        body: await uploadBlob(deps, { principal, request, idempotencyKey: headers['idempotency-key'] }),
-      }),
+      handle: async ({ principal, request, query, headers }) => {
+        // The length says that the client knew what it was going to send.
+        const mayBeEmpty = query.allow_empty === 'true' && headers['content-length'] !== undefined;
+        const idempotencyKey = headers['idempotency-key'];
+        return { body: await uploadBlob(deps, { principal, request, idempotencyKey, mayBeEmpty }) };
+      },
     }),
     route({
       method: 'GET',

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
+import { z } from 'zod';
 import { equalBytes } from '../../core/bytes.js';
 import { permits } from '../../iam/access/permits.js';
 import { openMeter, quotaReached, roomLeft } from '../../iam/tenancies/quota.js';
@@ -24,7 +25,19 @@ interface UploadRequest {
   readonly principal: Principal;
   readonly request: IncomingMessage;
   readonly idempotencyKey: string | undefined;
+  /** Also stores a file without bytes. */
+  readonly mayBeEmpty: boolean;
 }
+
+/** Query parameters of an upload. */
+export const uploadQuery = z.object({
+  allow_empty: z
+    .string()
+    .toLowerCase()
+    .pipe(z.enum(['true', 'false']))
+    .optional()
+    .describe('true: the file may be empty; the request must then have a Content-Length'),
+});
 
 /**
  * Stores the file of a form with its metadata. With a repeated Idempotency-Key and the same file, returns the blob of
@@ -41,7 +54,7 @@ export async function uploadBlob(deps: BlobDeps, upload: UploadRequest): Promise
   const address = { tenantId, blobId: deps.ids.uuid() };
   const stored = await readWithinQuota(deps, tenantId, upload.request, async (file) => {
     await deps.database.inTransaction(scopeOf(tenantId), (tx) => beginUpload(tx, address, new Date(deps.clock.now())));
-    return storeFile(deps, address, file);
+    return storeFile(deps, address, file, upload.mayBeEmpty);
   });
   const blob: Blob = {
     ...address,
@@ -93,7 +106,7 @@ async function answerAgain(
 ): Promise<Record<string, unknown>> {
   const digest = createHash('sha256');
   await readFormFile(upload.request, { field: FILE_FIELD, limit: deps.blobLimit }, async (file) => {
-    for await (const _ of hashed(file.content, (chunk) => digest.update(chunk)));
+    for await (const _ of hashed(file.content, upload.mayBeEmpty, (chunk) => digest.update(chunk)));
   });
   const claim = claimOf(upload, digest.digest())!;
   return blobResponse(await sameBlob(deps, upload.principal.tenantId, earlier, claim));
@@ -136,14 +149,20 @@ async function readWithinQuota<Stored>(
   }
 }
 
-async function storeFile(deps: BlobDeps, address: { tenantId: string; blobId: string }, file: FormFile) {
+async function storeFile(
+  deps: BlobDeps,
+  address: { tenantId: string; blobId: string },
+  file: FormFile,
+  mayBeEmpty: boolean,
+) {
   const key = blobObjectKey(address);
   const digest = createHash('sha256');
   const { size } = await deps.objectStore.putStream(
     key,
-    hashed(file.content, (chunk) => digest.update(chunk)),
+    hashed(file.content, mayBeEmpty, (chunk) => digest.update(chunk)),
   );
   const beginning = async (): Promise<Readable> => {
+    if (size === 0) return Readable.from([]);
     const range = { first: 0, last: Math.min(size, LOOKED_AT) - 1 };
     return (await deps.objectStore.open(key, range))!;
   };
@@ -151,12 +170,15 @@ async function storeFile(deps: BlobDeps, address: { tenantId: string; blobId: st
   return { size, sha256: new Uint8Array(digest.digest()), mimeType };
 }
 
+const EMPTY = `${FILE_FIELD}: is empty, as when a retry sends a file that was read to its end; open the file again. For a file that is meant to be empty, send Content-Length and the query parameter allow_empty=true`;
+
 /**
  * A client sends an empty file when it retries an upload from a file that it has already read to the end
  * (docs/design/interface.md#existing-clients).
  */
 async function* hashed(
   content: AsyncIterable<Uint8Array>,
+  mayBeEmpty: boolean,
   update: (chunk: Uint8Array) => void,
 ): AsyncGenerator<Uint8Array> {
   let empty = true;
@@ -165,5 +187,5 @@ async function* hashed(
     update(chunk);
     yield chunk;
   }
-  if (empty) throw new ApiError('bad_request', `${FILE_FIELD}: must not be empty`);
+  if (empty && !mayBeEmpty) throw new ApiError('bad_request', EMPTY);
 }

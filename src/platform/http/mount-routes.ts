@@ -149,7 +149,7 @@ async function answer(route: Route, deps: ServingDeps, request: Request, { tell,
   if (route.access === 'token' || route.method !== 'GET') deps.requireRightTime();
   if (route.access === 'operator') deps.authenticateOperator(request.headers.authorization);
   const principal = route.access === 'token' ? await deps.authenticate(request) : undefined;
-  if (principal && deps.admit) tell(await deps.admit(principal, 1));
+  if (principal) tell(await admitted(route, deps, principal, request));
   if (stores(route)) deps.requireRoom();
   const takesBody = route.body !== undefined || route.rawBody === true;
   const rawBody = takesBody ? await readBody(request, route.bodyLimit ?? DEFAULT_BODY_LIMIT) : NO_BODY;
