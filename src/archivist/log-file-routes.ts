@@ -11,6 +11,8 @@ import type { FindLogFile, LogFile, LogFileKind } from './log-files.js';
 import { searchLogTags } from './log-tag-search.js';
 
 const BASE = '/verifiabledata/merklelogs/v1/mmrs/tenant/:uuid/0';
+/** Of a download in the caller's budget, also of one that finds nothing new. */
+const LEAST_COST = 4 * 1024;
 const ANYWHERE = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'accept-ranges, content-range, etag, x-ms-error-code',
@@ -88,7 +90,8 @@ function logFileRoute(deps: LogFileDeps, kind: LogFileKind, path: string, fileNa
     access: accessOf(deps),
     extension: true,
     success: 200,
-    codes: [206, 304, 404, 412, 416],
+    codes: [206, 304, 404, 412, 416, 429],
+    leastCost: LEAST_COST,
     params: z.object({ uuid: z.string(), file: z.string() }),
     query: z.looseObject({}),
     rawResponse: 'application/octet-stream',

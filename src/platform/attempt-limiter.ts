@@ -6,8 +6,8 @@ import type { Logger } from './logger.js';
 export interface AttemptLimiter {
   /** Milliseconds until the key's window ends if the window is full, else undefined. */
   shutFor(key: string): Promise<number | undefined>;
-  /** Counts one attempt. True for the attempt that fills the window. */
-  count(key: string): Promise<boolean>;
+  /** Counts attempts, by default one. True for the attempt that fills the window. */
+  count(key: string, attempts?: number): Promise<boolean>;
   close(): void;
 }
 
@@ -35,8 +35,8 @@ export function openAttemptLimiter(options: {
       const counted = await limiter.get(key);
       return counted !== null && counted.consumedPoints >= attempts ? counted.msBeforeNext : undefined;
     },
-    async count(key) {
-      const counted = await limiter.consume(key).catch((refused: unknown) => {
+    async count(key, made = 1) {
+      const counted = await limiter.consume(key, made).catch((refused: unknown) => {
         if (refused instanceof RateLimiterRes) return refused;
         throw refused;
       });

@@ -24,6 +24,8 @@ interface ProofKind {
   readonly contentType: string;
   /** True if it never changes once issued: then it is kept. */
   readonly fixed: boolean;
+  /** In the caller's download budget, if it is counted there. */
+  readonly leastCost?: number;
   /** Reads what the proof is made of. The answer makes it, after the transaction. */
   read(tx: Tx, proven: ProvenEvent, form: 'map' | 'draft'): Promise<() => Promise<Uint8Array>>;
 }
@@ -34,6 +36,11 @@ interface Found {
   /** Of the asset, or of the asset-free event. */
   readonly creator: Created;
 }
+
+/** A bundle is gathered and compressed for each request, even if the caller has it. */
+const BUNDLE_COST = 64 * 1024;
+
+const costOf = ({ leastCost }: ProofKind) => (leastCost === undefined ? {} : { leastCost });
 
 const FORM = z.object({ form: z.enum(['map', 'draft']).optional() });
 const ASSET_EVENT = z.object({ asset_uuid: uuidSchema, uuid: uuidSchema });
@@ -80,6 +87,7 @@ function proofKinds({ deployment, evidenceKeys, evidencePage }: ProofDeps): Proo
       summary: 'Get all evidence of an event as a zip, with instructions',
       contentType: 'application/zip',
       fixed: false,
+      leastCost: BUNDLE_COST,
       read: async (tx, proven) => {
         const evidence = await gatherEvidence(tx, deployment, proven);
         return async () => evidenceBundle(evidence, evidenceKeys, await evidencePage());
@@ -155,6 +163,7 @@ function assetEventProof(deps: RouteDeps, kind: ProofKind): Route {
     params: ASSET_EVENT,
     query: FORM,
     rawResponse: kind.contentType,
+    ...costOf(kind),
     handle: async ({ principal, params, query, headers }) => {
       const asked = addressOf(kind, principal.tenantId, params, query);
       const own = kept.find(asked);
@@ -183,10 +192,11 @@ function publicEventProof(deps: RouteDeps, kind: ProofKind): Route {
     access: 'public',
     extension: true,
     success: 200,
-    codes: [304, 400, 404],
+    codes: kind.leastCost === undefined ? [304, 400, 404] : [304, 400, 404, 429],
     params: ASSET_EVENT,
     query: FORM,
     rawResponse: kind.contentType,
+    ...costOf(kind),
     handle: async ({ params, query, headers }) => {
       const asked = addressOf(kind, publicTenancy, params, query);
       const before = deps.kept.find(asked);
@@ -221,6 +231,7 @@ function assetFreeEventProof(deps: RouteDeps, kind: ProofKind): Route {
     params: z.object({ uuid: uuidSchema }),
     query: FORM,
     rawResponse: kind.contentType,
+    ...costOf(kind),
     handle: async ({ principal, params, query, headers }) => {
       const { tenantId } = principal;
       const asked = addressOf(kind, tenantId, params, query);

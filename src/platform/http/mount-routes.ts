@@ -29,6 +29,9 @@ export interface PipelineDeps {
   readonly authenticateOperator: (authorization: string | undefined) => void;
   /** Counts a caller's requests; returns headers for the response. @throws {ApiError} rate_limited */
   readonly admit?: (principal: Principal, requests: number) => Promise<Readonly<Record<string, string>>>;
+  /** The same for an upload, which waits its turn unless the client disconnects. @throws {ApiError} rate_limited */
+  readonly admitUpload?: (principal: Principal, gone: AbortSignal) => Promise<Readonly<Record<string, string>>>;
+  readonly downloads?: DownloadBudget;
   /** @throws {ClockWrong} while the clock cannot be trusted: no token can be judged, and nothing can be dated */
   readonly requireRightTime: () => void;
   /** @throws {ApiError} disk_full while nothing can be stored */
@@ -41,6 +44,15 @@ export interface PipelineDeps {
   /** A monotonic clock in seconds. */
   readonly seconds: () => number;
 }
+
+/** What a caller may download in a time. */
+export interface DownloadBudget {
+  /** @throws {ApiError} rate_limited when the caller has spent its budget */
+  require(caller: string): Promise<void>;
+  spend(caller: string, bytes: number): Promise<void>;
+}
+
+type ServingDeps = PipelineDeps & { readonly pages: PageRoom };
 
 /** The methods of one path. */
 interface Resource {
@@ -170,7 +182,47 @@ async function answer(route: Route, deps: ServingDeps, request: Request, { tell,
   // Known only from the body; one request was counted before the body was read.
   const weight = route.weight?.(context.body, rawBody) ?? 1;
   if (principal && weight > 1 && deps.admit) tell(await deps.admit(principal, weight - 1));
-  return route.handle(context);
+  if (isPaged(route)) held(await deps.pages.hold(callerOf(context), clientGone(request)));
+  return route.leastCost === undefined || !deps.downloads
+    ? route.handle(context)
+    : withinBudget(deps.downloads, route.leastCost, callerOf(context), () => route.handle(context));
+}
+
+/** Lists are answered in pages, of megabytes if their entries are large. */
+function isPaged({ response }: Route): boolean {
+  return response instanceof z.ZodObject && 'next_page_token' in response.shape;
+}
+
+interface Caller {
+  readonly principal: Principal | undefined;
+  readonly address: string;
+}
+
+/** A caller is an identity, or without one a network address. */
+function callerOf({ principal, address }: Caller): string {
+  return principal ? `${principal.tenantId} ${principal.issuer} ${principal.subject}` : address;
+}
+
+async function withinBudget(
+  downloads: DownloadBudget,
+  leastCost: number,
+  caller: string,
+  handle: () => Promise<Reply>,
+): Promise<Reply> {
+  await downloads.require(caller);
+  const reply = await handle();
+  await downloads.spend(caller, Math.max(leastCost, reply.bytes?.length ?? 0));
+  return reply;
+}
+
+function admitted(
+  route: Route,
+  { admit, admitUpload }: PipelineDeps,
+  principal: Principal,
+  request: Request,
+): Promise<Readonly<Record<string, string>>> | Readonly<Record<string, string>> {
+  if (!route.formFile || !admitUpload) return admit?.(principal, 1) ?? {};
+  return admitUpload(principal, clientGone(request));
 }
 
 /**

@@ -110,6 +110,8 @@ interface RouteDefinition<
   readonly bodyValues?: number;
   /** How many requests this one counts as in the rate limit, by its body; default one. */
   readonly weight?: (body: z.output<Body>, rawBody: Uint8Array) => number;
+  /** Counted in the caller's download budget: as the bytes of the response, and as no fewer than this. */
+  readonly leastCost?: number;
   readonly response?: z.ZodType;
   /** Content types of a response that is not only JSON; the first of several is the usual one. */
   readonly rawResponse?: string | readonly [string, ...string[]];

@@ -95,6 +95,11 @@ export interface Config {
    * with 503 and Retry-After. An event is one or two entries, a public one three.
    */
   readonly maxWaitingEntries: number;
+  /**
+   * `DOWNLOAD_BUDGET`, default 1073741824 (1 GiB): bytes of evidence bundles, massifs and seals for each caller per minute;
+   * counted per process if `REDIS_URL` is unset.
+   */
+  readonly downloadBudget: number;
   /** `RATE_LIMIT`, default none: requests per second of each tenancy; counted per process if `REDIS_URL` is unset. */
   readonly rateLimit: number | undefined;
   /** `BOOTSTRAP_CLIENT_ID`, a UUID: id of the first Owner application; first start only, random if unset. */
@@ -230,6 +235,7 @@ function configOf(env: Environment): Config {
     witnesses: env.WITNESSES,
     witnessQuorum: env.WITNESS_QUORUM ?? env.WITNESSES.length,
     witnessSeconds: env.WITNESS_SECONDS,
+    downloadBudget: env.DOWNLOAD_BUDGET,
     rateLimit: env.RATE_LIMIT,
     maxWaitingEntries: env.MAX_WAITING_ENTRIES,
     bootstrapClientId: env.BOOTSTRAP_CLIENT_ID,

@@ -1,0 +1,34 @@
+import { openAttemptLimiter } from '../platform/attempt-limiter.js';
+import { retryLater } from '../platform/errors.js';
+import type { DownloadBudget } from '../platform/http/mount-routes.js';
+import type { Logger } from '../platform/logger.js';
+import type { Closers } from './open-base.js';
+
+const WINDOW_SECONDS = 60;
+const KIB = 1024;
+
+/** The budget of `DOWNLOAD_BUDGET`: bytes of costly downloads for each caller in a minute. */
+export function openDownloadBudget(
+  settings: { readonly downloadBudget: number; readonly redisUrl: string | undefined },
+  { logger }: { readonly logger: Logger },
+  closers: Closers,
+): DownloadBudget {
+  const { downloadBudget, redisUrl } = settings;
+  const limiter = openAttemptLimiter({
+    name: 'download',
+    attempts: Math.ceil(downloadBudget / KIB),
+    seconds: WINDOW_SECONDS,
+    redisUrl,
+    logger,
+  });
+  closers.push(async () => limiter.close());
+  return {
+    async require(caller) {
+      const milliseconds = await limiter.shutFor(caller);
+      if (milliseconds === undefined) return;
+      const description = `A caller may download ${downloadBudget} bytes of evidence and log files in ${WINDOW_SECONDS} seconds.`;
+      throw retryLater('rate_limited', description, milliseconds / 1000);
+    },
+    spend: async (caller, bytes) => void (await limiter.count(caller, Math.ceil(bytes / KIB))),
+  };
+}
