@@ -54,13 +54,16 @@ function describe(x509: X509Certificate): Certificate {
     throw new CertificateUnusable('it names two algorithms for its signature');
   const extensions = optional.find((member) => contextTag(member) === EXTENSIONS);
   if (extensions && version !== 3) throw new CertificateUnusable('it has extensions, and is not of version 3');
+  const [notBeforeMs, notAfterMs] = [Date.parse(x509.validFrom), Date.parse(x509.validTo)];
+  // A comparison with NaN is false, so the certificate would be valid for ever.
+  if (Number.isNaN(notBeforeMs) || Number.isNaN(notAfterMs)) throw new CertificateUnusable('it cannot be read');
   return {
     x509,
     version: version as Certificate['version'],
     subject: readName(subject),
     issuer: readName(issuer),
-    notBeforeMs: Date.parse(x509.validFrom),
-    notAfterMs: Date.parse(x509.validTo),
+    notBeforeMs,
+    notAfterMs,
     extensions: readExtensions(extensions && inside(extensions)[0]),
     hasStrongKey: isStrongKey(x509.publicKey, publicKey),
     hasStrongSignature: isStrongSignature(algorithm),

@@ -39,10 +39,19 @@ function assertDer(element: DerElement): void {
   for (const member of membersOf(element)) assertDer(member);
 }
 
+function read(bytes: Uint8Array): ReturnType<typeof fromBER> {
+  try {
+    // asn1js reads a view's whole underlying buffer, so it gets a copy.
+    return fromBER(bytes.slice());
+  } catch {
+    // It throws for a time that is not written as one, and reports other faults in its result.
+    throw unreadable();
+  }
+}
+
 /** Reads one element that spans all of these bytes. @throws {CertificateUnusable} */
 export function readDer(bytes: Uint8Array): DerElement {
-  // asn1js reads a view's whole underlying buffer, so it gets a copy.
-  const { offset, result } = fromBER(bytes.slice());
+  const { offset, result } = read(bytes);
   if (offset !== bytes.length || result.error !== '') throw unreadable();
   assertDer(result);
   return result;

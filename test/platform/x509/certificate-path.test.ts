@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readCertificate } from '../../../src/platform/x509/certificate.js';
 import { assertPath } from '../../../src/platform/x509/certificate-path.js';
 import { CertificateUnusable } from '../../../src/platform/x509/certificate-unusable.js';
-import { type Purpose, STATEMENT_SIGNER, TLS_CLIENT } from '../../../src/platform/x509/purpose.js';
+import { type Purpose, TLS_CLIENT } from '../../../src/platform/x509/purpose.js';
+import { STATEMENT_SIGNER } from '../../../src/scitt/statement-signer.js';
 import {
   type CertificateParts,
   der,
@@ -353,6 +354,24 @@ describe.each(USES)('the path of $name', ({ purpose, eku, openssl }) => {
     expect(() => assertPath(path, purpose, second)).not.toThrow();
     expect(() => assertPath(path, purpose, second - 1)).toThrow('not valid');
     expect(() => assertPath(path, purpose, second + 1000)).toThrow('not valid');
+  });
+});
+
+/** Of an authority; its last day is in the year `.120`. */
+const BAD_TIME = [
+  'MIIBVjCB/KADAgECAgEBMAoGCCqGSM49BAMCMCExEDAOBgNVBAMTB0FjbWUgQ0Ex',
+  'DTALBgNVBAoTBEFjbWUwIBcNMjAwMTAxMDAwMDAwWhgPLjEyMDAxMDEwMDAwMDBa',
+  'MCExEDAOBgNVBAMTB0FjbWUgQ0ExDTALBgNVBAoTBEFjbWUwWTATBgcqhkjOPQIB',
+  'BggqhkjOPQMBBwNCAASY14p95GtORlmsGculN7P/xkIJJsFijlvYqoLCf1aL9yKX',
+  'ayyROqQ410ynPqIF1CylW1pmVnE2I4EFDZEV0QSBoyMwITAPBgNVHRMBAf8EBTAD',
+  'AQH/MA4GA1UdDwEB/wQEAwICBDAKBggqhkjOPQQDAgNJADBGAiEAu/nclcCTi+Cr',
+  'u5xP3A5l+1TAumDWNeYUu4qXE/yxAtMCIQCHJlFxQsxp8vyYAp/akSzUeqp9KNje',
+  'asQXsGI+GdiOIg==',
+].join('');
+
+describe('a certificate whose time is not a time', () => {
+  it('is unusable', () => {
+    expect(() => readCertificate(Buffer.from(BAD_TIME, 'base64'))).toThrow(CertificateUnusable);
   });
 });
 
