@@ -40,6 +40,8 @@ export interface ServiceOverrides {
   readonly clock?: Clock;
   readonly logger?: Logger;
   readonly failpoints?: Failpoints;
+  /** Milliseconds of a clock that never jumps, by which the disks are watched. */
+  readonly diskNow?: () => number;
   /** Called when a write of this ledger has found no room. */
   readonly diskReported?: (use: DiskUse) => void;
   /** Runs the ledger in a thread when this process has all roles and the database allows several connections. */
@@ -95,6 +97,7 @@ export async function openBase(config: Config, overrides: ServiceOverrides, clos
     queueIsFull: async () => queues?.isFull() ?? false,
     looked: metrics.disks,
     reported: overrides.diskReported,
+    now: overrides.diskNow,
   });
   closers.push(() => disk.close());
   const database = await openDatabase(config, logger, { disk });

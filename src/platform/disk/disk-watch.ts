@@ -35,7 +35,7 @@ interface DiskWatchParts {
   readonly folders: Readonly<Partial<Record<DiskUse, string>>>;
   /** Asks servers whether they refuse writes for lack of room. A rejection counts as no. */
   readonly servers?: Readonly<Partial<Record<DiskUse, () => Promise<boolean>>>>;
-  /** Least number of free bytes; 0: folders are not looked at. */
+  /** Least number of free bytes. An embedded database has a small reserve also if this is 0. */
   readonly reserveBytes: number;
   /** Milliseconds of a clock that never jumps. */
   readonly now: () => number;
@@ -49,8 +49,12 @@ interface DiskWatchParts {
 const LOOK_MS = 1_000;
 /** A write after this time finds out whether there is room again. */
 const REPORTED_MS = 5_000;
+/** Only a write finds out whether a reported disk has room. The log calls it full until none has failed for so long. */
+const UNREPORTED_MS = 10_000;
 /** A full disk is repeated in the log as often as this. */
 const LOG_MS = 60_000;
+/** Two segments of PostgreSQL's write-ahead log, without which the embedded engine ends instead of refusing a write. */
+const LEAST_FOR_DATABASE = 32 * 1024 * 1024;
 /** An object store makes a file for each object: a file system without free inodes is as full as one without bytes. */
 const LEAST_INODES = 256;
 
@@ -88,7 +92,7 @@ export function createDiskWatch(parts: DiskWatchParts): DiskWatch {
   async function lookAtFolder(use: DiskUse, folder: string): Promise<boolean> {
     const bytes = await freeBytesOf(folder);
     free.set(use, bytes);
-    return bytes < reserveBytes;
+    return bytes < (use === 'database' ? Math.max(reserveBytes, LEAST_FOR_DATABASE) : reserveBytes);
   }
 
   /** A look that fails changes nothing: a file system that does not answer is not known to be full. */
@@ -103,7 +107,8 @@ export function createDiskWatch(parts: DiskWatchParts): DiskWatch {
 
   function tell({ use, full, freeBytes }: DiskState): void {
     const told = toldAt.get(use);
-    if (!full && told !== undefined) {
+    const unreportedMs = now() - (reportedUntil.get(use) ?? Number.NEGATIVE_INFINITY);
+    if (!full && told !== undefined && unreportedMs > UNREPORTED_MS) {
       toldAt.delete(use);
       logger.warn({ disk: use, freeBytes }, 'there is room on the disk again: writes go on');
     }

@@ -51,7 +51,7 @@ export interface Config {
   readonly redisUrl: string | undefined;
   /**
    * `MIN_FREE_DISK_BYTES`, default 67108864 (64 MiB): if less is free on a disk of this machine, writes to it are refused.
-   * 0 refuses nothing, and then a full disk can stop the embedded database.
+   * With less than 32 MiB, also if this is 0, the disk of the embedded database counts as full.
    */
   readonly minFreeDiskBytes: number;
   /** `OBJECT_STORE_URL`, `file:///…`; unset, `DATA_DIR/objects`. Parsed to the path of the folder. */

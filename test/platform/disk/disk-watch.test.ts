@@ -79,6 +79,21 @@ describe('the watch of the disks', () => {
   });
 });
 
+describe('a disk that only writes can tell about', () => {
+  it('is logged once a minute while writes fail again and again, and as over when none has failed for a while', async () => {
+    const disk = watch(1);
+    for (nowMs = 0; nowMs < 90_000; nowMs += 1_000) {
+      // Each report counts for five seconds; the next write then fails as well.
+      if (!disk.isFull('database')) disk.report('database');
+      await disk.look();
+    }
+    const full = 'the disk is full: writes are refused until there is room';
+    expect(lines).toEqual([full, full]);
+    for (; nowMs < 120_000; nowMs += 1_000) await disk.look();
+    expect(lines.slice(2)).toEqual(['there is room on the disk again: writes go on']);
+  });
+});
+
 describe('an object store on a full disk', () => {
   const bytes = new Uint8Array([1, 2, 3]);
 
