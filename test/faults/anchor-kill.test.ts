@@ -4,9 +4,9 @@ import { blockHash } from '../../src/archivist/chain/block.js';
 import { hexData } from '../../src/archivist/chain/quantity.js';
 import { recomputedAnchor } from '../api/simple-hash-verifier.js';
 import { createDeployment, type Deployment, ENGINES, type RunningProcess, requestToken } from './deployment.js';
+import type { ServiceProcess } from './service-process.js';
 
 const FAILPOINTS = ['anchor.closed', 'anchor.inside', 'chain.signed', 'chain.inside'];
-const EVERY_SECOND = { ANCHOR_SCHEDULE: '* * * * * *' };
 const ANCHORED_MS = 90_000;
 const PUBLIC_URL = 'http://archivist.example';
 
@@ -19,12 +19,14 @@ type Block = Parameters<typeof blockHash>[0] & { hash: string };
 
 describe.each(ENGINES)('on %s', (engine) => {
   let deployment: Deployment;
+  let environment: Record<string, string>;
   let clean: RunningProcess;
   let asset: string;
   const events: string[] = [];
   beforeAll(async () => {
     deployment = await createDeployment(engine);
-    clean = await deployment.start(EVERY_SECOND);
+    environment = { ...deployment.armable, ANCHOR_SCHEDULE: '* * * * * *' };
+    clean = await deployment.start(environment);
     const body = { proof_mechanism: 'SIMPLE_HASH' };
     asset = String((await ask(clean.url, '/archivist/v2/assets', body))['identity']);
     await record(clean.url);
@@ -48,11 +50,9 @@ describe.each(ENGINES)('on %s', (engine) => {
     events.push(String((await ask(url, `/archivist/v2/${asset}/events`, body))['identity']));
   }
 
-  async function die(failpoint: string): Promise<void> {
-    await deployment.expireLeases();
-    const dying = deployment.spawn({ ...EVERY_SECOND, ARCHIVIST_FAILPOINT: failpoint });
-    await dying.ready;
+  async function die(failpoint: string, dying: ServiceProcess): Promise<void> {
     expect([failpoint, await dying.ended]).toEqual([failpoint, 'SIGKILL']);
+    await deployment.expireLeases();
   }
 
   /** Every event has one anchor, every anchor is found again, and between them they cover each event once. */
@@ -89,15 +89,15 @@ describe.each(ENGINES)('on %s', (engine) => {
   }
 
   it.each(FAILPOINTS)(
-    'killed twice at %s: every event is anchored once, and the chain is one',
+    'killed at %s at work and again after the start: every event is anchored once, and the chain is one',
     async (failpoint) => {
       onTestFailed(() => console.error(clean.output()));
       await record(clean.url);
-      await clean.kill();
-      await die(failpoint);
-      await die(failpoint);
-      await deployment.expireLeases();
-      clean = await deployment.start(EVERY_SECOND);
+      await deployment.arm(failpoint);
+      await die(failpoint, clean);
+      await die(failpoint, deployment.spawn(environment));
+      await deployment.arm(undefined);
+      clean = await deployment.start(environment);
       await record(clean.url);
       await auditAnchors(clean.url);
       await auditChain(clean.url);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -29,8 +29,14 @@ export interface Deployment {
   readonly objectsDir: string;
   /** Where its database and its Redis are. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Starts a process; two with different names have different data folders and share the rest. */
+  /** The settings of a process; two with different names have different data folders and share the rest. */
+  settings(environment?: Record<string, string>, name?: string): Record<string, string>;
+  /** Starts a process with these settings. */
   spawn(environment?: Record<string, string>, name?: string): ServiceProcess;
+  /** The variable of processes that `arm` reaches. */
+  readonly armable: Readonly<Record<'ARCHIVIST_FAILPOINT', string>>;
+  /** Kills armable processes when they reach a named point; `undefined` lets them live. */
+  arm(failpoint: string | undefined): Promise<void>;
   /** Starts a process and waits until it listens. */
   start(environment?: Record<string, string>, name?: string): Promise<RunningProcess>;
   /** SQL as the role that owns the tables; PostgreSQL only. */
@@ -70,6 +76,7 @@ async function embeddedEngine(folder: string): Promise<Engine> {
     owner: notThere,
     expireLeases: async () => undefined,
     async backUp() {
+      await rm(copy, { recursive: true, force: true });
       await cp(live, copy, { recursive: true });
       return async () => {
         await rm(live, { recursive: true });
@@ -126,21 +133,23 @@ export async function createDeployment(
   const folder = await mkdtemp(join(places.within ?? tmpdir(), 'faults-'));
   const engine = engineName === 'embedded' ? await embeddedEngine(folder) : await postgresqlEngine(database);
   const objectsDir = places.objectsDir ?? join(folder, 'objects');
+  const armed = join(folder, 'armed');
   const processes = new Set<ServiceProcess>();
-  const spawn: Deployment['spawn'] = (environment = {}, name = 'main') => {
-    const process = spawnService({
-      DATA_DIR: join(folder, name),
-      KEYS_DIR: join(folder, 'keys'),
-      OBJECT_STORE_URL: pathToFileURL(objectsDir).href,
-      PUBLIC_URL: 'http://archivist.example',
-      PORT: '0',
-      PLUGIN_PORT: '0',
-      MASSIF_HEIGHT: '4',
-      BOOTSTRAP_CLIENT_ID: CLIENT.client_id,
-      BOOTSTRAP_CLIENT_SECRET: CLIENT.client_secret,
-      ...engine.environment,
-      ...environment,
-    });
+  const settings: Deployment['settings'] = (environment = {}, name = 'main') => ({
+    DATA_DIR: join(folder, name),
+    KEYS_DIR: join(folder, 'keys'),
+    OBJECT_STORE_URL: pathToFileURL(objectsDir).href,
+    PUBLIC_URL: 'http://archivist.example',
+    PORT: '0',
+    PLUGIN_PORT: '0',
+    MASSIF_HEIGHT: '4',
+    BOOTSTRAP_CLIENT_ID: CLIENT.client_id,
+    BOOTSTRAP_CLIENT_SECRET: CLIENT.client_secret,
+    ...engine.environment,
+    ...environment,
+  });
+  const spawn: Deployment['spawn'] = (environment, name) => {
+    const process = spawnService(settings(environment, name));
     processes.add(process);
     void process.ended.then(() => processes.delete(process));
     return process;
@@ -149,7 +158,15 @@ export async function createDeployment(
     ...engine,
     folder,
     objectsDir,
+    settings,
     spawn,
+    armable: { ARCHIVIST_FAILPOINT: `file:${armed}` },
+    // A process that looks meanwhile sees the whole name or none.
+    async arm(failpoint) {
+      if (failpoint === undefined) return rm(armed, { force: true });
+      await writeFile(`${armed}.next`, failpoint);
+      await rename(`${armed}.next`, armed);
+    },
     async start(environment, name) {
       const process = spawn(environment, name);
       const url = await process.ready;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest'
 import { createDeployment, type Deployment, ENGINES, type RunningProcess } from './deployment.js';
 import { Follower } from './follower.js';
 import { Journal } from './journal.js';
+import type { ServiceProcess } from './service-process.js';
 
 /** Every place between two durable steps, from the first byte of an accept to the last of a publication. */
 const FAILPOINTS = [
@@ -34,32 +35,30 @@ describe.each(ENGINES)('on %s', (engine) => {
   let clean: RunningProcess;
   beforeAll(async () => {
     deployment = await createDeployment(engine);
-    clean = await deployment.start();
+    clean = await deployment.start(deployment.armable);
     journal = await Journal.begin(clean.url);
     follower = new Follower(deployment, journal);
   });
   afterAll(() => deployment?.close());
 
-  /** Starts the service, posts if it lives so long, and waits for its death. */
-  async function die(failpoint: string): Promise<void> {
-    await deployment.expireLeases();
-    const dying = deployment.spawn({ ARCHIVIST_FAILPOINT: failpoint });
-    const url = await dying.ready;
+  /** Posts to a process and waits for its death at a point that it was armed with. */
+  async function die(failpoint: string, dying: ServiceProcess, url: string | undefined): Promise<void> {
     // What waited for the logs may have been all there was: then only a new event leads to the place.
     if (url !== undefined) await journal.sendMany(url, EVENTS);
     expect([failpoint, await dying.ended]).toEqual([failpoint, 'SIGKILL']);
+    await deployment.expireLeases();
   }
 
   it.each(FAILPOINTS)(
-    'killed twice at %s: all that was acknowledged is logged once, and all that was proven stays proven',
+    'killed at %s at work and again after the start: all that was acknowledged is logged once, and all that was proven stays proven',
     async (failpoint) => {
       onTestFailed(() => console.error(clean.output()));
-      await journal.sendMany(clean.url, EVENTS);
-      await clean.kill();
-      await die(failpoint);
-      await die(failpoint);
-      await deployment.expireLeases();
-      clean = await deployment.start();
+      await deployment.arm(failpoint);
+      await die(failpoint, clean, clean.url);
+      const again = deployment.spawn(deployment.armable);
+      await die(failpoint, again, await again.ready);
+      await deployment.arm(undefined);
+      clean = await deployment.start(deployment.armable);
       await journal.sendAgain(clean.url);
       await follower.audit(clean.url, LOOKED_AT_AGAIN);
     },

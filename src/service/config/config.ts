@@ -130,7 +130,7 @@ export interface Config {
   readonly hashEnvelopeLabels: 'private' | 'registered';
   readonly payloadHash: PayloadHashConfig;
   readonly plugin: PluginConfig;
-  /** `ARCHIVIST_FAILPOINT`, for fault tests: kills the process at a named point, `name` or `name:n`. */
+  /** `ARCHIVIST_FAILPOINT`, for fault tests: kills the process at a named point, `name`, `name:n` or `file:path`. */
   readonly failpoint: string | undefined;
 }
 
@@ -138,58 +138,6 @@ export interface Config {
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
-
-const clientId = z.string().toLowerCase().regex(UUID, 'must be a UUID').optional();
-const clientSecret = z.string().min(32, 'must have at least 32 characters').optional();
-
-const numeric = (form: RegExp, refusal: string) => z.string().regex(form, refusal).transform(Number);
-
-const environmentSchema = z.object({
-  ROLE: z.enum(['all', 'api', 'ledger', 'worker']).default('all'),
-  HOST: z.string().default('127.0.0.1'),
-  PORT: port.default(8080),
-  ...httpVariables,
-  PUBLIC_URL: baseUrl.optional(),
-  CORS_ORIGINS: origins.default([]),
-  DATA_DIR: z.string().default('./data'),
-  KEYS_DIR: z.string().optional(),
-  KEY_PROVIDER: keyProvider.optional(),
-  DATABASE_URL: url(['postgres:', 'postgresql:']).optional(),
-  REDIS_URL: url(['redis:', 'rediss:']).optional(),
-  OBJECT_STORE_URL: objectStoreDir.optional(),
-  MIN_FREE_DISK_BYTES: numeric(/^(0|[1-9]\d{0,14})$/, 'must be a number of bytes').default(64 * 1024 * 1024),
-  BLOB_LIMIT: numeric(/^[1-9]\d{0,14}$/, 'must be a number of bytes').default(512 * 1024 * 1024),
-  CLAMAV_URL: clamavUrl.optional(),
-  BLOB_SCAN_SCHEDULE: cronPattern.default('0 3 * * *'),
-  ANCHOR_SCHEDULE: cronPattern.default('*/10 * * * * *'),
-  QUOTAS: quotas.optional(),
-  WITNESSES: witnesses.default([]),
-  WITNESS_QUORUM: numeric(/^[1-9]\d{0,2}$/, 'must be a number of witnesses').optional(),
-  WITNESS_SECONDS: numeric(/^([1-9]|[1-5]\d)$/, 'must be 1 to 59 seconds').default(10),
-  LOG_FILES: z.enum(['public', 'members']).default('public'),
-  RATE_LIMIT: numeric(/^[1-9]\d{0,6}$/, 'must be a number of requests').optional(),
-  MAX_WAITING_ENTRIES: numeric(/^[1-9]\d{0,8}$/, 'must be a number of entries').default(5_000_000),
-  BOOTSTRAP_CLIENT_ID: clientId,
-  BOOTSTRAP_CLIENT_SECRET: clientSecret,
-  BOOTSTRAP_PLUGIN_CLIENT_ID: clientId,
-  BOOTSTRAP_PLUGIN_CLIENT_SECRET: clientSecret,
-  SMTP_URL: url(['smtp:', 'smtps:']).optional(),
-  MAIL_FROM: emailAddress.optional(),
-  PRIVATE_IDENTITY_PROVIDERS: z.enum(['refuse', 'allow']).default('refuse'),
-  MASSIF_HEIGHT: numeric(/^\d{1,2}$/, 'must be a number')
-    .refine((height) => height >= 2 && height <= 20, 'must be between 2 and 20')
-    .default(14),
-  LOG_LEVEL: z.enum(LOG_LEVELS).default('warn'),
-  LOG_FORMAT: z.enum(LOG_FORMATS).default('json'),
-  HASH_ENVELOPE_LABELS: z.enum(['private', 'registered']).default('private'),
-  ...payloadHashVariables,
-  ...pluginVariables,
-  ARCHIVIST_FAILPOINT: z.string().optional(),
-});
-type Environment = z.output<typeof environmentSchema>;
-
-/** Names of all variables that `parseConfig` reads. */
-export const CONFIG_VARIABLES: readonly string[] = Object.keys(environmentSchema.shape);
 
 /**
  * Reads the configuration; an empty variable counts as unset. Folders become absolute.
