@@ -1,8 +1,14 @@
+import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { watchCompliance } from '../../src/archivist/compliance/watch-compliance.js';
 import { rotateDeploymentKey } from '../../src/archivist/operator/manage-keys.js';
 import { createWebhook } from '../../src/archivist/webhooks/manage-webhooks.js';
 import { sendDeliveries } from '../../src/archivist/webhooks/send-deliveries.js';
@@ -11,9 +17,10 @@ import { createOutboundFetch } from '../../src/platform/http/outbound-fetch.js';
 import type { Principal } from '../../src/platform/http/principal.js';
 import { createPageTokens } from '../../src/platform/postgres/page-token.js';
 import { sendRequest } from './send-request.js';
-import { type Client, startTestService, type TestService, template } from './test-service.js';
+import { type Client, freePort, startTestService, type TestService, template } from './test-service.js';
 
 const WEBHOOKS = '/archivist/iam/v1/webhooks';
+const REPORTS = '/archivist/v1/capture_reports';
 const PATIENCE = { timeout: 60_000, interval: 100 };
 const PAYLOAD = 'ab12'.repeat(16);
 const SUBJECT = 'vcon://0192e8f5-0000-7000-8000-00000000aa01';
@@ -73,6 +80,20 @@ const messages = (path: string) =>
   (received.get(path) ?? []).map(({ body }) => JSON.parse(body) as { type: string; data: Record<string, unknown> });
 const deliveries = async ({ identity }: Made, query = '') =>
   (await owner.get(`/archivist/iam/v1/${identity}/deliveries${query}`)).json['deliveries'] as Record<string, unknown>[];
+
+/** Sends and evaluates at another time than the service itself. */
+function senderAt(now: () => number) {
+  const { database, deployment, keyring, ids } = running.service.parts;
+  return {
+    ...{ database, deployment, ids },
+    publicUrl: running.url,
+    logger: pino({ level: 'silent' }),
+    clock: { now },
+    fetch: createOutboundFetch({ allowPrivate: true }),
+    secrets: webhookSecrets({ keyring, ids }),
+    setAside: () => undefined,
+  };
+}
 
 async function record(operation: string, by: Client = owner, extra: Record<string, unknown> = {}): Promise<string> {
   const attributes = template(SUBJECT, { vcon_operation: operation, payload: PAYLOAD, ...extra });
@@ -136,19 +157,8 @@ describe('webhooks', () => {
     await expect
       .poll(async () => (await deliveries(hook))[0]?.['last_error'], PATIENCE)
       .toBe('the receiver answered 503');
-    const { database, deployment, keyring, ids } = running.service.parts;
     let days = 0;
-    const later = {
-      database,
-      deployment,
-      ids,
-      publicUrl: running.url,
-      logger: pino({ level: 'silent' }),
-      clock: { now: () => Date.now() + days * DAY_MS },
-      fetch: createOutboundFetch({ allowPrivate: true }),
-      secrets: webhookSecrets({ keyring, ids }),
-      setAside: () => undefined,
-    };
+    const later = senderAt(() => Date.now() + days * DAY_MS);
     for (days = 1; days < 30 && (await deliveries(hook))[0]!['status'] === 'PENDING'; days += 1)
       await sendDeliveries(later, () => false);
     const [given] = await deliveries(hook, '?status=SET_ASIDE');
@@ -191,6 +201,194 @@ describe('webhooks', () => {
     await expect.poll(async () => (await deliveries(hook, '?status=WITHHELD')).length, PATIENCE).toBeGreaterThan(0);
     await sendRequest(running.url, owner, 'DELETE', `/archivist/iam/v1/${application}`, undefined);
     expect((await owner.get(`/archivist/iam/v1/${hook.identity}`)).status).toBe(404);
+  }, 180_000);
+
+  it('tell new dead letters once, to Owners and to the application that reported them', async () => {
+    const plugin = await running.client({});
+    const other = await running.client({});
+    await webhook('/letters', owner, ['capture.dead_letters']);
+    await webhook('/own-letters', plugin, ['capture.dead_letters']);
+    const foreign = await webhook('/foreign-letters', other, ['capture.dead_letters']);
+    const letter = (digit: string, failed_at: string) => ({
+      ...{ job: digit.repeat(64), operation: 'vcon_created', subject: SUBJECT, payload: PAYLOAD, failed_at },
+    });
+    const first = letter('a', '2026-11-22T09:00:00.000Z');
+    const second = letter('b', '2026-11-22T09:05:00.000Z');
+    const older = letter('c', '2026-11-22T08:00:00.000Z');
+    const again = letter('a', '2026-11-22T09:30:00.000Z');
+    const source = running.service.parts.ids.uuid();
+    const report = async (observed_at: string, letters: object[], by: Client = plugin) => {
+      const state = { depth: 7, oldest_seconds: 1.5, dead_letters: letters.length, exact: true, letters, gaps: [] };
+      return by.post(REPORTS, { source, observed_at, ...state });
+    };
+    expect((await report('2026-11-22T10:00:00Z', [first])).json).toMatchObject({ source, depth: 7, dead_letters: 1 });
+    // Repeated by two at once, then one more, an earlier report that comes late, and one that only came into view.
+    await Promise.all([report('2026-11-22T10:00:00Z', [first]), report('2026-11-22T10:00:00Z', [first])]);
+    await report('2026-11-22T10:01:00Z', [second, first]);
+    expect((await report('2026-11-22T09:59:00Z', [])).json['dead_letters']).toBe(2);
+    await report('2026-11-22T10:02:00Z', [second, first, older]);
+    await report('2026-11-22T10:03:00Z', [again, second]);
+    const told = [[first], [second], [again]];
+    for (const path of ['/letters', '/own-letters']) {
+      await expect.poll(() => messages(path).length, PATIENCE).toBe(told.length);
+      const named = (letters: unknown) =>
+        (letters as { job: string; failed_at: string }[]).map(({ job, failed_at }) => `${job} ${failed_at}`).join();
+      expect(
+        messages(path)
+          .map(({ data }) => named(data['letters']))
+          .sort(),
+      ).toEqual(told.map(named).sort());
+      expect(messages(path)[0]).toMatchObject({
+        type: 'capture.dead_letters',
+        data: { application: `applications/${plugin.clientId}`, source },
+      });
+    }
+    await expect.poll(async () => (await deliveries(foreign, '?status=WITHHELD')).length, PATIENCE).toBe(told.length);
+    expect(received.get('/foreign-letters')).toBeUndefined();
+    const seenBy = async (by: Client) =>
+      ((await by.get(REPORTS)).json['capture_reports'] as Record<string, unknown>[]).map((each) => each['source']);
+    expect(await seenBy(owner)).toEqual([source]);
+    expect(await seenBy(plugin)).toEqual([source]);
+    expect(await seenBy(other)).toEqual([]);
+  }, 180_000);
+
+  it('take reports of a bounded number of queues, with identities and hashes only', async () => {
+    const plugin = await running.client({});
+    const { ids } = running.service.parts;
+    const state = { depth: 0, oldest_seconds: 0, dead_letters: 0, exact: true, letters: [], gaps: [] };
+    const report = (changed: object) =>
+      plugin.post(REPORTS, { source: ids.uuid(), observed_at: '2026-11-22T10:00:00Z', ...state, ...changed });
+    const letter = { job: 'a'.repeat(64), operation: 'vcon_created', failed_at: '2026-11-22T09:00:00Z' };
+    for (const wrong of [
+      { depth: -1 },
+      { observed_at: 'today' },
+      { letters: [{ ...letter, reason: 'a text' }] },
+      { letters: [{ ...letter, subject: 'tel:+491701234567' }] },
+      { letters: [{ ...letter, operation: 'call of +49 170' }] },
+      { gaps: [{ day: '2026-11-22', vcons: 1, payloads: ['x'] }] },
+    ])
+      expect([wrong, (await report(wrong)).status]).toEqual([wrong, 400]);
+    const statuses = [];
+    for (let each = 0; each < 17; each += 1) statuses.push((await report({})).status);
+    expect(statuses).toEqual([...Array(16).fill(200), 402]);
+  });
+
+  it('tell a gap in capture when its record is in the log', async () => {
+    await webhook('/gaps', owner, ['capture.gap']);
+    await record('vcon_created');
+    const gap = await record('vcon_capture_gap', owner, { gap_document: '{"left_without_event":["a text"]}' });
+    await expect.poll(() => messages('/gaps').length, PATIENCE).toBe(1);
+    expect(messages('/gaps')[0]).toMatchObject({
+      type: 'capture.gap',
+      data: { identity: gap, payload: PAYLOAD, vcon_operation: 'vcon_capture_gap' },
+    });
+    expect(received.get('/gaps')![0]!.body).not.toContain('a text');
+  });
+
+  it('tell each change of compliance once, by an event or by time, to those who see the asset', async () => {
+    const { parts } = running.service;
+    const rows = async (table: string, where = 'true') =>
+      (
+        await parts.database.inTransaction('system', (tx) =>
+          tx.query(`SELECT 1 FROM archivist.${table} WHERE ${where}`),
+        )
+      ).length;
+    const asset = async () =>
+      String(
+        (await owner.post('/archivist/v2/assets', { attributes: { arc_display_type: 'watched' } })).json['identity'],
+      );
+    const review = (identity: string) =>
+      owner.post(`/archivist/v2/${identity}/events`, {
+        ...{ operation: 'Record', behaviour: 'RecordEvidence' },
+        event_attributes: { arc_display_type: 'Reviewed' },
+      });
+    const early = await asset();
+    const hook = await webhook('/compliance', owner, ['compliance.changed']);
+    const hidden = await webhook('/hidden', await running.client({}), ['compliance.changed']);
+    const policy = await owner.post('/archivist/v1/compliance_policies', {
+      ...{ compliance_type: 'COMPLIANCE_SINCE', display_name: 'Reviewed', description: '' },
+      ...{ event_display_type: 'Reviewed', time_period_seconds: '3600' },
+      asset_filter: [{ or: ['attributes.arc_display_type=watched'] }],
+    });
+    const compliance_policy_identity = String(policy.json['identity']);
+    await expect.poll(() => rows('compliance_scan', 'done'), PATIENCE).toBe(1);
+    const told = async (...expected: (readonly [string, string, string])[]) => {
+      await expect.poll(() => messages('/compliance').length, PATIENCE).toBe(expected.length);
+      const shown = messages('/compliance').map(({ data }) => data);
+      expect(shown.map((data) => [data['asset_identity'], data['previous_status'], data['compliance_status']])).toEqual(
+        expected,
+      );
+      for (const data of shown) expect(data).toMatchObject({ compliance_policy_identity });
+    };
+    const late = await asset();
+    const first = [late, 'NOT_APPLICABLE', 'NOT_COMPLIANT'] as const;
+    await told(first);
+    await review(late);
+    const second = [late, 'NOT_COMPLIANT', 'COMPLIANT'] as const;
+    await told(first, second);
+    const inTwoHours = senderAt(() => Date.now() + DAY_MS / 12);
+    // Four at once, beside the service's own, which may be at work just now.
+    const evaluated = async () => {
+      await Promise.all(Array.from({ length: 4 }, () => watchCompliance(inTwoHours, () => false)));
+      return (await deliveries(hook)).length;
+    };
+    await expect.poll(evaluated, PATIENCE).toBe(3);
+    expect(await evaluated()).toBe(3);
+    await sendDeliveries(inTwoHours, () => false);
+    const third = [late, 'COMPLIANT', 'NOT_COMPLIANT'] as const;
+    await told(first, second, third);
+    await review(early);
+    const fourth = [early, 'NOT_COMPLIANT', 'COMPLIANT'] as const;
+    await told(first, second, third, fourth);
+    await review(early);
+    await expect.poll(async () => (await deliveries(hidden, '?status=WITHHELD')).length, PATIENCE).toBe(4);
+    expect(received.get('/hidden')).toBeUndefined();
+    expect((await deliveries(hook)).every((each) => each['position'] === undefined)).toBe(true);
+    expect(await rows('compliance_verdict')).toBe(2);
+    await sendRequest(running.url, owner, 'DELETE', `/archivist/v1/${compliance_policy_identity}`, undefined);
+    for (const table of ['compliance_verdict', 'compliance_scan', 'compliance_watch'])
+      await expect.poll(() => rows(table), PATIENCE).toBe(0);
+    await told(first, second, third, fourth);
+  }, 240_000);
+
+  it('are received and followed by the programs in examples/', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'webhook-examples-'));
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}/`;
+    const made = await owner.post(WEBHOOKS, { display_name: 'Example', url, event_types: ['event.confirmed'] });
+    const run = (name: string, environment: Record<string, string>, ...args: string[]) => {
+      const child = spawn(process.execPath, [join('examples/webhooks', name), ...args], {
+        env: { ...process.env, ...environment },
+      });
+      let said = '';
+      for (const output of [child.stdout, child.stderr])
+        output.on('data', (chunk: Buffer) => (said += chunk.toString()));
+      return { said: () => said, ended: once(child, 'close'), stop: () => child.kill() };
+    };
+    const receiver = run('receive.mjs', { PORT: String(port), WEBHOOK_SECRET: String(made.json['secret']) });
+    try {
+      const forged = async () => (await fetch(url, { method: 'POST', body: '{}' }).catch(() => undefined))?.status;
+      await expect.poll(forged, PATIENCE).toBe(401);
+      const identity = await record('vcon_created');
+      await expect.poll(receiver.said, PATIENCE).toContain(identity);
+      const position = join(folder, 'position');
+      const follow = async () => {
+        const environment = { ARCHIVIST_URL: running.url, ARCHIVIST_TOKEN: owner.token };
+        const follower = run('follow.mjs', environment, position, '0');
+        await follower.ended;
+        return follower.said();
+      };
+      expect(await follow()).toContain(identity);
+      const next = await record('vcon_created');
+      await expect.poll(receiver.said, PATIENCE).toContain(next);
+      const resumed = await follow();
+      expect(resumed).toContain(next);
+      expect(resumed).not.toContain(identity);
+    } finally {
+      receiver.stop();
+      await receiver.ended;
+      await rm(folder, { recursive: true, force: true });
+    }
   }, 180_000);
 
   it('refuse addresses that are no public https address, and applications that do not exist', async () => {

@@ -3,10 +3,17 @@ import { OutboundRefused } from '../../platform/http/outbound-fetch.js';
 import type { SealedBox } from '../../platform/keys/sealed-box.js';
 import type { Logger } from '../../platform/logger.js';
 import { pageFor, type QueueDeliveriesDeps } from './queue-deliveries.js';
+import { noticeFor } from './read-notice.js';
 import { webhookHeaders } from './sign-webhook.js';
 import { messageId, type Webhook, type WebhookDelivery } from './webhook.js';
-import { countSetAside, deleteEndedDeliveries, recordAttempt, takeDueDeliveries } from './webhook-delivery-store.js';
-import { messageBody } from './webhook-message.js';
+import {
+  countSetAside,
+  deleteEndedDeliveries,
+  FIRST_WEBHOOK,
+  recordAttempt,
+  takeDueDeliveries,
+} from './webhook-delivery-store.js';
+import { messageData } from './webhook-message.js';
 import { findWebhook } from './webhook-store.js';
 
 const SECOND = 1000;
@@ -47,11 +54,14 @@ export interface SendDeliveriesDeps extends QueueDeliveriesDeps {
  */
 export async function sendDeliveries(deps: SendDeliveriesDeps, stopping: () => boolean): Promise<void> {
   const { database, clock } = deps;
+  // On from the webhook that was last served, so that those with many deliveries do not hold up the others.
+  let served = FIRST_WEBHOOK;
   while (!stopping()) {
     const due = await database.inTransaction('system', (tx) =>
-      takeDueDeliveries(tx, new Date(clock.now()), TAKEN_AT_ONCE),
+      takeDueDeliveries(tx, new Date(clock.now()), TAKEN_AT_ONCE, served),
     );
-    if (due.length === 0) break;
+    if (due.length === 0 && served === FIRST_WEBHOOK) break;
+    served = due.reduce(later, FIRST_WEBHOOK);
     let next = 0;
     const work = async () => {
       for (let at = next++; at < due.length; at = next++) await sendOne(deps, due[at]!);
@@ -63,6 +73,13 @@ export async function sendDeliveries(deps: SendDeliveriesDeps, stopping: () => b
     return countSetAside(tx);
   });
   deps.setAside(count);
+}
+
+type WebhookAddress = Pick<WebhookDelivery, 'tenantId' | 'webhookId'>;
+
+/** The one that PostgreSQL sorts last: it compares UUIDs as their hex digits. */
+function later(left: WebhookAddress, right: WebhookAddress): WebhookAddress {
+  return left.tenantId + left.webhookId > right.tenantId + right.webhookId ? left : right;
 }
 
 async function sendOne(deps: SendDeliveriesDeps, delivery: WebhookDelivery): Promise<void> {
@@ -86,12 +103,23 @@ async function sendOne(deps: SendDeliveriesDeps, delivery: WebhookDelivery): Pro
   });
 }
 
-const WITHHELD = 'the application may not read the event any more';
+const WITHHELD = 'the application may not read it any more';
 
 /** 0.8 to 1.2: receivers that failed together are not all asked again together. */
 function jitter({ ids }: SendDeliveriesDeps): number {
   const [byte = 0] = ids.randomBytes(1);
   return 0.8 + (0.4 * byte) / 255;
+}
+
+/** What the application may read of it now; undefined if that is nothing. */
+async function dataOf(
+  deps: SendDeliveriesDeps,
+  webhook: Webhook,
+  { position, about, eventType }: WebhookDelivery,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
+  if (about) return noticeFor(deps, webhook, about);
+  const [event] = (await pageFor(deps, webhook, position! - 1n, 1n)).events;
+  return event && messageData(eventType, event);
 }
 
 /** Why the attempt failed; undefined if the receiver has accepted it. */
@@ -100,13 +128,13 @@ async function attempt(
   webhook: Webhook,
   delivery: WebhookDelivery,
 ): Promise<string | undefined> {
-  const { position, eventType, deliveryId } = delivery;
-  const [event] = (await pageFor(deps, webhook, position - 1n, 1n)).events;
-  if (!event) return WITHHELD;
+  const { eventType, deliveryId } = delivery;
+  const data = await dataOf(deps, webhook, delivery);
+  if (!data) return WITHHELD;
   const secret = deps.secrets.open(webhook.secretSealed, webhook.webhookId);
   if (secret === undefined) return 'the secret of the webhook cannot be read; delete the webhook and make a new one';
   const now = deps.clock.now();
-  const body = messageBody(eventType, event, new Date(now).toISOString());
+  const body = JSON.stringify({ type: eventType, timestamp: new Date(now).toISOString(), data });
   const headers = webhookHeaders(secret, { id: messageId(deliveryId), unixSeconds: Math.floor(now / 1000), body });
   try {
     const { status } = await deps.fetch(webhook.url, { method: 'POST', headers, body });

@@ -5,7 +5,21 @@ import { insertRows } from '../../platform/postgres/insert-rows.js';
 import type { WebhookDelivery } from './webhook.js';
 
 type Address = Pick<WebhookDelivery, 'tenantId' | 'deliveryId'>;
+type WebhookAddress = Pick<WebhookDelivery, 'tenantId' | 'webhookId'>;
 
+const DELIVERY = table('webhook_delivery').columns<WebhookDelivery>({
+  tenantId: 'tenant_id',
+  deliveryId: 'delivery_id',
+  webhookId: 'webhook_id',
+  position: 'position',
+  about: 'about',
+  eventType: 'event_type',
+  status: 'status',
+  attempts: 'attempts',
+  nextAttemptAt: 'next_attempt_at',
+  lastError: 'last_error',
+  createdAt: 'created_at',
+});
 /** Conditions of a list refer to the table as `d`. */
 const COLUMNS = selected(DELIVERY, 'd');
 
@@ -15,45 +29,63 @@ const SENDING = '2 minutes';
 const OF_ONE_WEBHOOK = 10;
 
 /** What is new about a delivery; everything else begins empty. */
-type NewDelivery = Pick<
-  WebhookDelivery,
-  'tenantId' | 'deliveryId' | 'webhookId' | 'position' | 'eventType' | 'createdAt'
->;
+type NewDelivery = Pick<WebhookDelivery, 'tenantId' | 'deliveryId' | 'webhookId' | 'eventType' | 'createdAt'> &
+  Partial<Pick<WebhookDelivery, 'position' | 'about'>>;
 
+/** Inserts deliveries of events or notices, which are due at once; an event is delivered to each webhook once. */
 export async function insertDeliveries(tx: Tx, deliveries: readonly NewDelivery[]): Promise<void> {
-  if (deliveries.length === 0) return;
-  await tx.execute(
-    `INSERT INTO archivist.webhook_delivery (tenant_id, delivery_id, webhook_id, position, event_type, status,
-       next_attempt_at, created_at)
-     SELECT n.t, n.d, n.w, n.p, n.e, 'PENDING', n.at, n.at
-       FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::text[], $6::timestamptz[])
-         AS n(t, d, w, p, e, at)
-     ON CONFLICT DO NOTHING`,
-    [
-      deliveries.map((delivery) => delivery.tenantId),
-      deliveries.map((delivery) => delivery.deliveryId),
-      deliveries.map((delivery) => delivery.webhookId),
-      deliveries.map((delivery) => delivery.position),
-      deliveries.map((delivery) => delivery.eventType),
-      deliveries.map((delivery) => delivery.createdAt),
-    ],
-  );
+  const rows = deliveries.map((delivery) => ({
+    position: null,
+    about: null,
+    ...delivery,
+    status: 'PENDING' as const,
+    attempts: 0,
+    nextAttemptAt: delivery.createdAt,
+    lastError: '',
+  }));
+  await insertRows(tx, DELIVERY, rows, 'ON CONFLICT DO NOTHING');
 }
 
-/** Takes due deliveries of enabled tenancies, the oldest positions of each webhook first. */
-export async function takeDueDeliveries(tx: Tx, now: Date, limit: number): Promise<WebhookDelivery[]> {
-  return tx.query<WebhookDelivery & object>(
-    `UPDATE archivist.webhook_delivery d SET next_attempt_at = $1::timestamptz + interval '${SENDING}'
-      WHERE (d.tenant_id, d.delivery_id) IN (
-        SELECT due.tenant_id, due.delivery_id FROM (
-          SELECT tenant_id, delivery_id, webhook_id, position,
-                 row_number() OVER (PARTITION BY tenant_id, webhook_id ORDER BY position) AS place
-            FROM archivist.webhook_delivery WHERE status = 'PENDING' AND next_attempt_at <= $1) AS due
-          JOIN archivist.tenancy t ON t.tenant_id = due.tenant_id AND t.disabled_at IS NULL
-         WHERE due.place <= ${OF_ONE_WEBHOOK} ORDER BY due.place LIMIT $2)
+/** Comes before every webhook. */
+export const FIRST_WEBHOOK: WebhookAddress = {
+  tenantId: '00000000-0000-0000-0000-000000000000',
+  webhookId: '00000000-0000-0000-0000-000000000000',
+};
+
+/**
+ * Takes due deliveries of enabled tenancies: a few of each webhook that comes after the given one, those that have been
+ * due for longest first. Reads what it takes, and one row of each webhook with pending deliveries on its way.
+ */
+export async function takeDueDeliveries(
+  tx: Tx,
+  now: Date,
+  limit: number,
+  after: WebhookAddress = FIRST_WEBHOOK,
+): Promise<WebhookDelivery[]> {
+  // The recursion goes from webhook to webhook in the index of pending deliveries; the limit ends it.
+  return tx.query<WebhookDelivery>(
+    `WITH RECURSIVE hook AS (
+       (SELECT p.tenant_id, p.webhook_id FROM archivist.webhook_delivery p
+         WHERE p.status = 'PENDING' AND (p.tenant_id, p.webhook_id) > ($3::uuid, $4::uuid)
+         ORDER BY p.tenant_id, p.webhook_id LIMIT 1)
+       UNION ALL
+       SELECT n.tenant_id, n.webhook_id FROM hook h CROSS JOIN LATERAL (
+         SELECT p.tenant_id, p.webhook_id FROM archivist.webhook_delivery p
+          WHERE p.status = 'PENDING' AND (p.tenant_id, p.webhook_id) > (h.tenant_id, h.webhook_id)
+          ORDER BY p.tenant_id, p.webhook_id LIMIT 1) AS n),
+     due AS MATERIALIZED (
+       SELECT o.tenant_id, o.delivery_id FROM hook h CROSS JOIN LATERAL (
+         SELECT p.tenant_id, p.delivery_id FROM archivist.webhook_delivery p
+          WHERE p.tenant_id = h.tenant_id AND p.webhook_id = h.webhook_id AND p.status = 'PENDING'
+            AND p.next_attempt_at <= $1
+            AND EXISTS (SELECT 1 FROM archivist.tenancy t WHERE t.tenant_id = h.tenant_id AND t.disabled_at IS NULL)
+          ORDER BY p.next_attempt_at, p.position, p.delivery_id LIMIT ${OF_ONE_WEBHOOK}) AS o
+        LIMIT $2)
+     UPDATE archivist.webhook_delivery d SET next_attempt_at = $1::timestamptz + interval '${SENDING}'
+       FROM due WHERE d.tenant_id = due.tenant_id AND d.delivery_id = due.delivery_id
         AND d.status = 'PENDING' AND d.next_attempt_at <= $1
-      RETURNING ${COLUMNS}`,
-    [now, limit],
+     RETURNING ${COLUMNS}`,
+    [now, limit, after.tenantId, after.webhookId],
   );
 }
 
@@ -106,10 +138,10 @@ export async function countSetAside(tx: Tx): Promise<number> {
 }
 
 /** Conditions refer to a row as `d`. */
-export const webhookDeliveryRows = rowList<WebhookDelivery, WebhookDelivery>({
+export const webhookDeliveryRows = rowList<WebhookDelivery>({
   from: 'archivist.webhook_delivery d',
   columns: COLUMNS,
+  large: ['about'],
   idColumn: 'd.delivery_id',
   idOf: ({ deliveryId }) => deliveryId,
-  entryOf: (row) => row,
 });

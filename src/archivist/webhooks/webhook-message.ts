@@ -1,6 +1,7 @@
 import type { PlacedEvent } from '../live/read-event-page.js';
 import type { WebhookEventType } from './webhook.js';
 
+const GAP = 'vcon_capture_gap';
 const CONSENT: ReadonlySet<unknown> = new Set(['vcon_consent_accepted', 'vcon_consent_revoked']);
 /** Attributes that are identities, kinds or hashes; texts that people have written are left out. */
 const CARRIED = ['vcon_operation', 'subject', 'payload', 'payload_hash_alg'] as const;
@@ -11,15 +12,15 @@ const WORD = /^[A-Za-z0-9_-]{1,64}$/;
 /** What there is to tell about an event. */
 export function typesOf({ name, json }: PlacedEvent): WebhookEventType[] {
   if (name === 'security_event') return isKeyChange(json) ? ['key.changed'] : [];
-  return CONSENT.has(attributesOf(json)['vcon_operation'])
-    ? ['event.confirmed', 'consent.changed']
-    : ['event.confirmed'];
+  const operation = attributesOf(json)['vcon_operation'];
+  if (operation === GAP) return ['event.confirmed', 'capture.gap'];
+  return CONSENT.has(operation) ? ['event.confirmed', 'consent.changed'] : ['event.confirmed'];
 }
 
-/** The body of a delivery: identities, statuses and hashes of an event, as it is shown to the application now. */
-export function messageBody(type: WebhookEventType, { position, json }: PlacedEvent, timestamp: string): string {
+/** The data of a delivery about an event: identities, statuses and hashes, as it is shown to the application now. */
+export function messageData(type: WebhookEventType, { position, json }: PlacedEvent): Record<string, unknown> {
   const attributes = attributesOf(json);
-  const data = {
+  return {
     identity: json['identity'],
     ...('asset_identity' in json ? { asset_identity: json['asset_identity'] } : {}),
     position: position.toString(),
@@ -28,7 +29,6 @@ export function messageBody(type: WebhookEventType, { position, json }: PlacedEv
       ? { action: attributes['action'], resource: attributes['resource'] }
       : carried(attributes)),
   };
-  return JSON.stringify({ type, timestamp, data });
 }
 
 function isKeyChange(json: Readonly<Record<string, unknown>>): boolean {

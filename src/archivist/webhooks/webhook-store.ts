@@ -61,6 +61,14 @@ export async function webhooksBehind(tx: Tx, limit: number): Promise<Webhook[]> 
   );
 }
 
+/** The webhooks of a tenancy that tell this. */
+export async function webhooksTelling(tx: Tx, tenantId: string, eventType: WebhookEventType): Promise<Webhook[]> {
+  return tx.query<Webhook>(
+    `SELECT ${COLUMNS} FROM archivist.webhook w WHERE w.tenant_id = $1 AND $2 = ANY (w.event_types)`,
+    [tenantId, eventType],
+  );
+}
+
 /** Moves the cursor, unless another process has moved it since. Returns whether it did. */
 export async function advanceWebhook(tx: Tx, webhook: Webhook, cursor: bigint): Promise<boolean> {
   const moved = await tx.execute(
@@ -71,11 +79,10 @@ export async function advanceWebhook(tx: Tx, webhook: Webhook, cursor: bigint): 
 }
 
 /** Conditions refer to a row as `w`. */
-export const webhookRows = rowList<Webhook, Webhook>({
+export const webhookRows = rowList<Webhook>({
   from: 'archivist.webhook w',
   columns: COLUMNS,
   large: ['url'],
   idColumn: 'w.webhook_id',
   idOf: ({ webhookId }) => webhookId,
-  entryOf: (row) => row,
 });

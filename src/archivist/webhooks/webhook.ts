@@ -3,7 +3,14 @@ import { plainText } from '../../platform/plain-text.js';
 import { timestampOf, timestampSchema } from '../../platform/timestamps.js';
 
 /** What a webhook can tell. */
-const WEBHOOK_EVENT_TYPES = ['event.confirmed', 'consent.changed', 'key.changed'] as const;
+const WEBHOOK_EVENT_TYPES = [
+  'event.confirmed',
+  'consent.changed',
+  'key.changed',
+  'capture.gap',
+  'capture.dead_letters',
+  'compliance.changed',
+] as const;
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
 
 /** The requests that tell an application what happens in its tenancy. */
@@ -22,12 +29,21 @@ export interface Webhook {
 
 export const DELIVERY_STATUSES = ['PENDING', 'DELIVERED', 'SET_ASIDE', 'WITHHELD'] as const;
 
+/** What is told beside events of the log: identities, statuses and hashes, for webhooks whose applications may read them. */
+export interface Notice {
+  /** An application, which may read what is about itself, or an asset, for those that may see it. Owners read both. */
+  readonly readers: { readonly applicationId: string } | { readonly assetId: string };
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
 /** One thing to be told. */
 export interface WebhookDelivery {
   readonly tenantId: string;
   readonly deliveryId: string;
   readonly webhookId: string;
-  readonly position: bigint;
+  /** Of the event in the tenancy's log; null for a notice. */
+  readonly position: bigint | null;
+  readonly about: Notice | null;
   readonly eventType: WebhookEventType;
   readonly status: (typeof DELIVERY_STATUSES)[number];
   readonly attempts: number;
@@ -63,7 +79,8 @@ export const webhookDeliverySchema = z.strictObject({
   identity: z.string(),
   webhook_id: z.string(),
   event_type: z.enum(WEBHOOK_EVENT_TYPES),
-  position: z.string(),
+  /** Only about an event of the log. */
+  position: z.string().optional(),
   status: z.enum(DELIVERY_STATUSES),
   attempts: z.int(),
   next_attempt_at: timestampSchema,
@@ -103,7 +120,7 @@ export function webhookDeliveryResponse(delivery: WebhookDelivery): Record<strin
     identity: `${webhookIdentity(delivery.webhookId)}/deliveries/${delivery.deliveryId}`,
     webhook_id: messageId(delivery.deliveryId),
     event_type: delivery.eventType,
-    position: delivery.position.toString(),
+    ...(delivery.position === null ? {} : { position: delivery.position.toString() }),
     status: delivery.status,
     attempts: delivery.attempts,
     next_attempt_at: timestampOf(delivery.nextAttemptAt.getTime()),
