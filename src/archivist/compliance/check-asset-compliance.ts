@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { parsePolicyFilter } from '../../filter/attribute-filter.js';
-import { matchesAttributeFilter } from '../../filter/matches.js';
 import { openAccess } from '../../iam/access/open-access.js';
+import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
-import { condition } from '../../platform/listing/condition.js';
 import { type ListQuery, nextPageToken, readListQuery } from '../../platform/listing/list-query.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { readTimestamp, timestampOf, timestampSchema } from '../../platform/timestamps.js';
@@ -17,7 +15,7 @@ import { applicablePolicies, everyPolicy, namedDisplayTypes } from './applicable
 import { checkPolicy } from './check-policy.js';
 import type { ComplianceInput } from './compliance-check.js';
 import { complianceEvents } from './compliance-event-store.js';
-import { compliancePolicyRows, type StoredPolicy } from './compliance-policy-store.js';
+import type { StoredPolicy } from './compliance-policy-store.js';
 import { policyIdentity } from './read-compliance-policies.js';
 
 export interface CheckComplianceDeps extends ListDeps {
@@ -67,7 +65,7 @@ export function checkAssetCompliance(
     const unixMs = view.asOf ? Math.min(at.unixMs, view.asOf.getTime()) : at.unixMs;
     const past = given !== undefined || view.asOf;
     const { attributes } = past ? await assetAt(tx, asset, new Date(unixMs)) : asset;
-    const policies = await applicablePolicies(tx, asset.tenantId, attributes);
+    const policies = applicablePolicies(await everyPolicy(tx, asset.tenantId), attributes);
     const input = await inputOf(tx, asset, policies, {
       attributes,
       at: unixMs,
@@ -103,39 +101,16 @@ function compliantAt(query: ListQuery): string | undefined {
   return found;
 }
 
-/** Newest first. */
-async function applicablePolicies(tx: Tx, tenantId: string, attributes: Attributes): Promise<StoredPolicy[]> {
-  const applicable: StoredPolicy[] = [];
-  const own = condition('p.tenant_id = ?', tenantId);
-  for (let last: string | undefined; ; ) {
-    const beyond = last === undefined ? [] : [condition('p.policy_id < ?', last)];
-    const policies = await compliancePolicyRows.list(tx, [own, ...beyond], POLICIES_AT_ONCE);
-    applicable.push(...policies.filter(({ policy }) => applies(policy.asset_filter, attributes)));
-    if (policies.length < POLICIES_AT_ONCE) return applicable;
-    last = policies.at(-1)!.policyId;
-  }
-}
-
-/** Policies that one query reads. */
-const POLICIES_AT_ONCE = 500;
-
-function applies(filter: StoredPolicy['policy']['asset_filter'], attributes: Attributes): boolean {
-  return matchesAttributeFilter(
-    parsePolicyFilter(filter, { field: 'asset_filter', prefix: 'attributes.' }),
-    attributes,
-  );
-}
-
 async function inputOf(
   tx: Tx,
   asset: Asset,
   policies: readonly StoredPolicy[],
   when: { readonly attributes: Attributes; readonly at: number; readonly whole: boolean },
 ): Promise<ComplianceInput> {
-  const named = policies.flatMap(({ policy }) => [policy.event_display_type, policy.closing_event_display_type]);
-  const displayTypes = [...new Set(named.filter((name) => name !== ''))];
+  const { tenantId, assetId } = asset;
+  const events = await complianceEvents(tx, tenantId, [assetId], namedDisplayTypes(policies), new Date(when.at));
   return {
-    events: await complianceEvents(tx, asset, displayTypes, new Date(when.at)),
+    events: events.get(assetId) ?? [],
     assetAttributes: when.attributes,
     compliantAtMs: when.at,
     readable: when.whole,

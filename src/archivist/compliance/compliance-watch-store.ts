@@ -1,0 +1,121 @@
+import { table } from '../../platform/postgres/columns.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import { insertRows } from '../../platform/postgres/insert-rows.js';
+
+/** A webhook tells changed compliance, and there is a policy whose verdicts can change. */
+const IS_WATCHED = (tenant: string) =>
+  `EXISTS (SELECT 1 FROM archivist.webhook w WHERE w.tenant_id = ${tenant} AND 'compliance.changed' = ANY (w.event_types))
+   AND EXISTS (SELECT 1 FROM archivist.compliance_policy p WHERE p.tenant_id = ${tenant})`;
+
+const WATCH = table('compliance_watch').columns<{ readonly tenantId: string; readonly cursor: bigint }>({
+  tenantId: 'tenant_id',
+  cursor: 'cursor',
+});
+
+/** Up to which asset a policy's first verdicts are stored. */
+interface Scan {
+  readonly tenantId: string;
+  readonly policyId: string;
+  readonly afterAsset: string;
+  readonly done: boolean;
+}
+
+const SCAN = table('compliance_scan').columns<Scan>({
+  tenantId: 'tenant_id',
+  policyId: 'policy_id',
+  afterAsset: 'after_asset',
+  done: 'done',
+});
+
+/** Enabled tenancies whose compliance somebody is told. */
+export async function watchedTenancies(tx: Tx): Promise<string[]> {
+  const rows = await tx.query<{ tenant_id: string }>(
+    `SELECT DISTINCT h.tenant_id FROM archivist.webhook h
+       JOIN archivist.tenancy t ON t.tenant_id = h.tenant_id AND t.disabled_at IS NULL
+      WHERE 'compliance.changed' = ANY (h.event_types) AND ${IS_WATCHED('h.tenant_id')}`,
+  );
+  return rows.map(({ tenant_id: tenantId }) => tenantId);
+}
+
+/** Tenancies whose compliance nobody is told any more. */
+export async function endedWatches(tx: Tx): Promise<string[]> {
+  const rows = await tx.query<{ tenant_id: string }>(
+    `SELECT c.tenant_id FROM archivist.compliance_watch c WHERE NOT (${IS_WATCHED('c.tenant_id')})`,
+  );
+  return rows.map(({ tenant_id: tenantId }) => tenantId);
+}
+
+/** Begins to watch a tenancy after a position of its log, unless it is watched already. */
+export async function beginWatch(tx: Tx, tenantId: string, cursor: bigint): Promise<void> {
+  await insertRows(tx, WATCH, [{ tenantId, cursor }], 'ON CONFLICT DO NOTHING');
+}
+
+/**
+ * Locks the watch of a tenancy and returns up to where its log has been evaluated; undefined if there is no watch.
+ * `taken` if another process has locked it.
+ */
+export async function lockWatch(tx: Tx, tenantId: string): Promise<bigint | 'taken' | undefined> {
+  const [row] = await tx.query<{ cursor: bigint }>(
+    'SELECT cursor FROM archivist.compliance_watch WHERE tenant_id = $1 FOR UPDATE SKIP LOCKED',
+    [tenantId],
+  );
+  if (row) return row.cursor;
+  const [other] = await tx.query('SELECT 1 FROM archivist.compliance_watch WHERE tenant_id = $1', [tenantId]);
+  return other ? 'taken' : undefined;
+}
+
+export async function moveWatch(tx: Tx, tenantId: string, cursor: bigint): Promise<void> {
+  await tx.execute('UPDATE archivist.compliance_watch SET cursor = $2 WHERE tenant_id = $1', [tenantId, cursor]);
+}
+
+export async function deleteWatch(tx: Tx, tenantId: string): Promise<void> {
+  await tx.execute('DELETE FROM archivist.compliance_watch WHERE tenant_id = $1', [tenantId]);
+}
+
+/** A policy some of whose first verdicts are missing, and the asset that was last looked at. */
+export async function unfinishedScan(
+  tx: Tx,
+  tenantId: string,
+): Promise<{ readonly policyId: string; readonly afterAsset: string } | undefined> {
+  const [row] = await tx.query<{ policyId: string; afterAsset: string }>(
+    `SELECT p.policy_id AS "policyId",
+            coalesce(s.after_asset, '00000000-0000-0000-0000-000000000000') AS "afterAsset"
+       FROM archivist.compliance_policy p
+       LEFT JOIN archivist.compliance_scan s ON s.tenant_id = p.tenant_id AND s.policy_id = p.policy_id
+      WHERE p.tenant_id = $1 AND s.done IS NOT TRUE ORDER BY p.policy_id LIMIT 1`,
+    [tenantId],
+  );
+  return row;
+}
+
+export async function storeScan(tx: Tx, tenantId: string, scan: Omit<Scan, 'tenantId'>): Promise<void> {
+  await insertRows(
+    tx,
+    SCAN,
+    [{ ...scan, tenantId }],
+    'ON CONFLICT (tenant_id, policy_id) DO UPDATE SET after_asset = excluded.after_asset, done = excluded.done',
+  );
+}
+
+/** Forgets which first verdicts have been stored. */
+export async function deleteScans(tx: Tx, tenantId: string): Promise<void> {
+  await tx.execute('DELETE FROM archivist.compliance_scan WHERE tenant_id = $1', [tenantId]);
+}
+
+/** Ids of assets in the order of their ids. */
+export async function assetIdsAfter(tx: Tx, tenantId: string, after: string, limit: number): Promise<string[]> {
+  const rows = await tx.query<{ asset_id: string }>(
+    'SELECT asset_id FROM archivist.asset WHERE tenant_id = $1 AND asset_id > $2 ORDER BY asset_id LIMIT $3',
+    [tenantId, after, limit],
+  );
+  return rows.map(({ asset_id: assetId }) => assetId);
+}
+
+/** Ids of the assets of these events, each once. */
+export async function assetsOfEvents(tx: Tx, tenantId: string, eventIds: readonly string[]): Promise<string[]> {
+  const rows = await tx.query<{ asset_id: string }>(
+    'SELECT DISTINCT asset_id FROM archivist.asset_event WHERE tenant_id = $1 AND event_id = ANY ($2::uuid[])',
+    [tenantId, eventIds],
+  );
+  return rows.map(({ asset_id: assetId }) => assetId);
+}
