@@ -1,0 +1,76 @@
+import { rowList } from '../../platform/listing/row-list-store.js';
+import { selected, table } from '../../platform/postgres/columns.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import { insertRows } from '../../platform/postgres/insert-rows.js';
+import type { CaptureReport } from './capture-report.js';
+
+const REPORT = table('capture_report').columns<CaptureReport>({
+  tenantId: 'tenant_id',
+  reportId: 'report_id',
+  applicationId: 'application_id',
+  source: 'source',
+  observedAt: 'observed_at',
+  reportedAt: 'reported_at',
+  state: 'state',
+});
+/** Conditions of a list refer to the table as `c`. */
+const COLUMNS = selected(REPORT, 'c');
+
+type Source = Pick<CaptureReport, 'tenantId' | 'applicationId' | 'source'>;
+
+/** Inserts the first report of a source. Returns false if the source has one. */
+export async function insertReport(tx: Tx, report: CaptureReport): Promise<boolean> {
+  const inserted = await insertRows(tx, REPORT, [report], 'ON CONFLICT DO NOTHING');
+  return inserted === 1;
+}
+
+/** Locks and returns the last report of a source. */
+export async function lockReport(
+  tx: Tx,
+  { tenantId, applicationId, source }: Source,
+): Promise<CaptureReport | undefined> {
+  const [row] = await tx.query<CaptureReport>(
+    `SELECT ${COLUMNS} FROM archivist.capture_report c
+      WHERE c.tenant_id = $1 AND c.application_id = $2 AND c.source = $3 FOR UPDATE`,
+    [tenantId, applicationId, source],
+  );
+  return row;
+}
+
+export async function updateReport(tx: Tx, report: CaptureReport): Promise<void> {
+  await tx.execute(
+    `UPDATE archivist.capture_report SET observed_at = $3, reported_at = $4, state = $5::text::jsonb
+      WHERE tenant_id = $1 AND report_id = $2`,
+    [report.tenantId, report.reportId, report.observedAt, report.reportedAt, JSON.stringify(report.state)],
+  );
+}
+
+/** Number of sources of an application. */
+export async function countSources(tx: Tx, { tenantId, applicationId }: Omit<Source, 'source'>): Promise<number> {
+  const [row] = await tx.query<{ count: bigint }>(
+    'SELECT count(*) AS count FROM archivist.capture_report WHERE tenant_id = $1 AND application_id = $2',
+    [tenantId, applicationId],
+  );
+  return Number(row!.count);
+}
+
+/** Deletes the reports of sources of an application that have not reported since then. */
+export async function deleteOldReports(
+  tx: Tx,
+  { tenantId, applicationId }: Omit<Source, 'source'>,
+  before: Date,
+): Promise<void> {
+  await tx.execute(
+    'DELETE FROM archivist.capture_report WHERE tenant_id = $1 AND application_id = $2 AND reported_at < $3',
+    [tenantId, applicationId, before],
+  );
+}
+
+/** Conditions refer to a row as `c`. */
+export const captureReportRows = rowList<CaptureReport>({
+  from: 'archivist.capture_report c',
+  columns: COLUMNS,
+  large: ['state'],
+  idColumn: 'c.report_id',
+  idOf: ({ reportId }) => reportId,
+});
