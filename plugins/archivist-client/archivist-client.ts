@@ -2,6 +2,7 @@ import { type PublicJwk, readKeyDocument } from '../../src/core/index.js';
 import type { Clock } from '../../src/platform/clock.js';
 import type { EventAttributes } from '../operation/operation-event.js';
 import { createAccessToken } from './access-token.js';
+import type { CaptureReport } from './capture-report.js';
 import { DeliverLater, type ErrorBody, type EventRefused, failureFrom, failureOf } from './delivery-failure.js';
 
 /** The public keys of the service. */
@@ -28,6 +29,8 @@ export interface ArchivistClient {
   serviceKeys(): Promise<ServiceKeys>;
   /** Attributes of the newest events about a subject, on any asset that this client can see; at most 100. */
   eventsAbout(subject: string): Promise<readonly EventAttributes[]>;
+  /** Tells the service how capture stands, in place of what was told before. */
+  reportCapture(report: CaptureReport): Promise<void>;
   /** Identity of an event of the asset with all these attributes. */
   findEvent(assetIdentity: string, attributes: Readonly<Record<string, string>>): Promise<string | undefined>;
 }
@@ -189,13 +192,27 @@ export function createArchivistClient(options: ArchivistClientOptions): Archivis
       return { logKeys, issuerKeys };
     },
     async eventsAbout(subject) {
-      const query = new URLSearchParams({ 'event_attributes.subject': subject, page_size: '100' });
-      const path = `/archivist/v2/assets/-/events?${query}`;
-      const { events } = await answer<{ events?: { event_attributes?: EventAttributes }[] }>({
-        what: 'event look-up',
-        path,
-      });
-      return (events ?? []).map(({ event_attributes }) => event_attributes ?? {});
+      const found: EventAttributes[] = [];
+      // A page of large events is shorter than its page_size.
+      for (let next = ''; ; ) {
+        const query = new URLSearchParams({
+          'event_attributes.subject': subject,
+          page_size: `${MOST_ABOUT - found.length}`,
+        });
+        if (next !== '') query.set('page_token', next);
+        const path = `/archivist/v2/assets/-/events?${query}`;
+        const page = await answer<{ events?: { event_attributes?: EventAttributes }[]; next_page_token?: string }>({
+          what: 'event look-up',
+          path,
+        });
+        found.push(...(page.events ?? []).map(({ event_attributes }) => event_attributes ?? {}));
+        next = page.next_page_token ?? '';
+        if (next === '' || found.length >= MOST_ABOUT) return found;
+      }
+    },
+    async reportCapture(report) {
+      const response = await respond({ what: 'capture report', path: '/archivist/v1/capture_reports', body: report });
+      await response.body?.cancel();
     },
     async findEvent(assetIdentity, attributes) {
       const query = new URLSearchParams({ page_size: '1' });

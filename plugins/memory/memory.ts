@@ -8,6 +8,8 @@ export const COLLECTIONS = {
   gaps: 90,
   /** Operations that two methods have captured. */
   doubles: 30,
+  /** The name under which the queue of this memory reports to the service. */
+  reporter: 90,
   /** Receipts that were fetched from the log, by vCon and hash. */
   receipts: 90,
 } as const;

@@ -29,6 +29,8 @@ export interface PluginConfig {
   readonly bulk: boolean;
   /** `PLUGIN_RECEIPTS`, default `on`: after delivery, fetch, check and store the receipt. */
   readonly receipts: boolean;
+  /** `PLUGIN_REPORTS`, default `on`: report queue depth, dead letters and gaps to the service once a minute. */
+  readonly reports: boolean;
   /** `PLUGIN_RECEIPT_URL`: URL to which each receipt is posted. */
   readonly receiptUrl: string | undefined;
   /**
@@ -97,6 +99,7 @@ export const pluginVariables = {
     .default(0),
   PLUGIN_BULK: onOff.default(true),
   PLUGIN_RECEIPTS: onOff.default(true),
+  PLUGIN_REPORTS: onOff.default(true),
   PLUGIN_RECEIPT_URL: url(['http:', 'https:']).optional(),
   PLUGIN_RECEIPT_KEY: redisKey
     .refine((key) => key.includes('{uuid}') && key.includes('{hash}'), 'must contain {uuid} and {hash}')
@@ -151,6 +154,7 @@ export function pluginConfig(env: PluginEnvironment & { readonly HOST: string })
     drainSeconds: env.PLUGIN_DRAIN_SECONDS,
     bulk: env.PLUGIN_BULK,
     receipts: env.PLUGIN_RECEIPTS,
+    reports: env.PLUGIN_REPORTS,
     receiptUrl: env.PLUGIN_RECEIPT_URL,
     receiptKey: env.PLUGIN_RECEIPT_KEY,
     receiptDays: env.PLUGIN_RECEIPT_DAYS,

@@ -10,6 +10,7 @@ type Optional = Pick<
   | 'drainSeconds'
   | 'bulk'
   | 'receipts'
+  | 'reports'
   | 'receiptUrl'
   | 'receiptKey'
   | 'receiptDays'

@@ -26,6 +26,7 @@ import type { ReceiptPlaces } from '../receipts/publish-receipt.js';
 import { startReceiptWorker } from '../receipts/receipt-worker.js';
 import type { BodyLimits } from '../receiver/read-body.js';
 import { type ReceiverTls, startReceiver } from '../receiver/receiver.js';
+import { startCaptureReport } from '../report/start-capture-report.js';
 import { checkPluginSettings, type PluginSettings, readTenancies } from '../settings/plugin-settings.js';
 import { admitOperations, labelSecretOf } from './admit-operation.js';
 import { type Closable, startCaptureMethods } from './start-capture-methods.js';
@@ -127,6 +128,10 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
     registerSpoolMetrics(registry, () => spoolState(folder, clock.now()));
     registerRoomMetrics(registry, room);
     const observe = createCaptureSequence(clock);
+    if (settings.reports)
+      started.push(
+        await startCaptureReport({ backend, memory, clients, tenancies: [...tenancies.keys()], clock, logger }),
+      );
     const everyClient = [undefined, ...tenancies.keys()].map(clients);
     const eventsAbout = async (uuid: string) =>
       (await Promise.all(everyClient.map((client) => client.eventsAbout(`vcon://${uuid}`)))).flat();

@@ -61,13 +61,18 @@ export function vconsOf(record: GapRecord): string[] {
   return [left_without_event, left_with_stock_event ?? [], left_with_other_event ?? [], event_without_leaving].flat();
 }
 
+/** The payload of a gap record: the digest of its document. */
+export function gapPayload(document: string): string {
+  return sha256(document);
+}
+
 /**
  * The event of a gap record. All records of one tap are on one asset. The payload is the digest of the record, which
  * the event contains, so that the signed statement covers it.
  */
 export function gapEvent(list: string, day: string, document: string, observed: Observation): OperationEvent {
   const subject = `vcon://${uuidOfDigest(sha256(`capture gaps of ${list}`))}`;
-  const payload = sha256(document);
+  const payload = gapPayload(document);
   const at = new Date(observed.atMs).toISOString();
   const attributes = {
     arc_display_type: GAP_OPERATION,

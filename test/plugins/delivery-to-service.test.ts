@@ -17,7 +17,10 @@ describe('delivery to the service itself', () => {
     const { clientId, clientSecret } = service.service.firstOwner!;
     link = await startConserverLink({
       disk: unwatchedDisk(),
-      settings: { archivistUrl: `${service.url}/archivist`, clientId, clientSecret, host: '127.0.0.1', port: 0 },
+      settings: {
+        ...{ archivistUrl: `${service.url}/archivist`, clientId, clientSecret, host: '127.0.0.1', port: 0 },
+        reports: true,
+      },
       keeps: { dataDir: open.folder, redisUrl: undefined },
       backend: open.backend,
       logger: silent,
@@ -44,6 +47,13 @@ describe('delivery to the service itself', () => {
       asset_identity: string;
     }[];
   };
+
+  it('reports how its queue stands', async () => {
+    const reports = async () => (await service.owner.get('/archivist/v1/capture_reports')).json['capture_reports'];
+    await eventually(async () => ((await reports()) as unknown[]).length === 1);
+    const { clientId } = service.service.firstOwner!;
+    expect(await reports()).toMatchObject([{ application: `applications/${clientId}`, dead_letters: 0, gaps: [] }]);
+  });
 
   it('records each operation once, all of a vCon on one asset, whatever form it has', async () => {
     const vcon = freshVcon({ created_at: '2024-03-16T15:35:16.334466' });

@@ -15,7 +15,7 @@ export type Fault =
   | 'hang'
   | 'reset'
   | { status: number; headers?: Record<string, string>; body?: unknown; raw?: string };
-export type Endpoint = 'token' | 'asset look-up' | 'asset' | 'event' | 'event look-up';
+export type Endpoint = 'token' | 'asset look-up' | 'asset' | 'event' | 'event look-up' | 'capture report';
 
 export interface ScriptedArchivist {
   readonly url: string;
@@ -31,6 +31,7 @@ export interface ScriptedArchivist {
 
 function endpointOf(method: string, path: string): Endpoint {
   if (path.startsWith('/archivist/iam/')) return 'token';
+  if (path === '/archivist/v1/capture_reports') return 'capture report';
   if (/^\/archivist\/v2\/assets(\?|$)/.test(path)) return method === 'POST' ? 'asset' : 'asset look-up';
   return method === 'POST' ? 'event' : 'event look-up';
 }
@@ -46,6 +47,7 @@ export async function startScriptedArchivist(): Promise<ScriptedArchivist> {
     if (endpoint === 'token') return { access_token: `token-${++tokens}`, expires_in: expiresIn };
     if (endpoint === 'asset look-up') return { assets: [], next_page_token: '' };
     if (endpoint === 'event look-up') return { events: [], next_page_token: '' };
+    if (endpoint === 'capture report') return {};
     const asset = 'assets/00000000-0000-4000-8000-000000000001';
     return { identity: endpoint === 'asset' ? asset : `${asset}/events/00000000-0000-4000-8000-000000000002` };
   }

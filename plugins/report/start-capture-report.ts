@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../src/platform/clock.js';
+import type { Logger } from '../../src/platform/logger.js';
+import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
+import type { ArchivistClients } from '../archivist-client/archivist-clients.js';
+import { EventRefused } from '../archivist-client/delivery-failure.js';
+import type { Memory } from '../memory/memory.js';
+import { captureReports } from './capture-reports.js';
+
+const REPORT_QUEUE = 'conserver-reports';
+const SCHEDULE_ID = 'minutely';
+const EVERY_MS = 60_000;
+const FORGOTTEN = { removeOnComplete: true, removeOnFail: true };
+const NOT_FOUND = 404;
+
+interface ReportingParts {
+  readonly backend: QueueBackend;
+  readonly memory: Memory;
+  readonly clients: ArchivistClients;
+  readonly tenancies: readonly string[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The name under which all plugins of this queue report: chosen once, and remembered beside the queue. */
+async function sourceOf(memory: Memory): Promise<string> {
+  const { source = randomUUID() } = await memory.read('reporter', 'queue');
+  await memory.write('reporter', 'queue', { source });
+  return source;
+}
+
+/**
+ * Reports depth, dead letters and gaps of the queue to the service, for each tenancy to itself. A tenancy that cannot be
+ * told does not keep the others from it.
+ */
+export async function reportCapture(parts: ReportingParts): Promise<void> {
+  const { memory, clients, clock, logger } = parts;
+  const reports = await captureReports({ ...parts, source: await sourceOf(memory), nowMs: clock.now() });
+  for (const [tenancy, report] of reports) {
+    try {
+      await clients(tenancy).reportCapture(report);
+    } catch (error) {
+      // A service of an earlier version takes no reports.
+      if (error instanceof EventRefused && error.status === NOT_FOUND) continue;
+      logger.warn({ err: error, ...(tenancy ? { tenancy } : {}) }, 'the state of capture could not be reported');
+    }
+  }
+}
+
+/** Reports every minute until it is closed; if several plugins share a queue, one of them does. */
+export async function startCaptureReport(parts: ReportingParts): Promise<{ close(): Promise<void> }> {
+  const { backend, logger } = parts;
+  await backend
+    .queue(REPORT_QUEUE)
+    .upsertJobScheduler(SCHEDULE_ID, { every: EVERY_MS }, { name: REPORT_QUEUE, opts: FORGOTTEN });
+  const worker = backend.worker(REPORT_QUEUE, () => reportCapture(parts));
+  worker.on('failed', (_job, error) => logger.warn({ err: error }, 'the state of capture could not be reported'));
+  return { close: () => worker.close() };
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CaptureReport } from '../../plugins/archivist-client/capture-report.js';
+import { openMemory } from '../../plugins/memory/open-memory.js';
+import { OPERATION_QUEUE } from '../../plugins/operation/operation-job.js';
+import { captureReports } from '../../plugins/report/capture-reports.js';
+import { gapPayload } from '../../plugins/tap/gap-event.js';
+import { eventually, freshVcon, type OpenBackend, openBackend, report, silent, startRig } from './plugin-rig.js';
+
+let open: OpenBackend;
+let folder: string;
+beforeAll(async () => {
+  open = await openBackend('embedded');
+  folder = await mkdtemp(join(tmpdir(), 'capture-report-'));
+});
+afterAll(async () => {
+  await open?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const sources = { source: randomUUID(), nowMs: Date.now() };
+
+describe('what the plugin reports of capture', () => {
+  it('reaches the service of each tenancy with its own dead letters, without the reasons', async () => {
+    const tenanciesFile = join(folder, 'tenancies.json');
+    const other = { client_id: 'other', client_secret: 'other-client-secret' };
+    await writeFile(tenanciesFile, JSON.stringify({ other }));
+    const rig = await startRig(open.backend, {
+      settings: { tenanciesFile, bulk: false, receipts: false, reports: true },
+    });
+    try {
+      // The first report goes out at the start, the next a minute later: this test reads what would be in it.
+      await eventually(async () => rig.archivist.seenAt('capture report').length === 2);
+      const bodies = rig.archivist.seenAt('capture report').map(({ body }) => JSON.parse(body) as CaptureReport);
+      expect(bodies).toMatchObject(Array(2).fill({ depth: 0, dead_letters: 0, exact: true, letters: [], gaps: [] }));
+      expect(new Set(bodies.map(({ source }) => source)).size).toBe(1);
+      rig.archivist.always('event', { status: 400, body: { error: 'bad_request', description: 'secret reason' } });
+      const jobs = [];
+      for (const tenancy of ['', '&tenancy=other'])
+        jobs.push((await report(`${rig.url}/operations/vcon_created?chain=main&link=l${tenancy}`, freshVcon())).job);
+      const queue = open.backend.queue(OPERATION_QUEUE);
+      for (const job of jobs) await eventually(async () => (await queue.getJobState(job)) === 'failed');
+      const memory = openMemory({ dataDir: folder, redisUrl: undefined }, silent);
+      const parts = { ...sources, backend: open.backend, memory };
+      const each = await captureReports({ ...parts, tenancies: ['other'] });
+      for (const [place, tenancy] of [undefined, 'other'].entries()) {
+        expect(each.get(tenancy)).toMatchObject({ depth: 0, dead_letters: 1, exact: true });
+        expect(each.get(tenancy)!.letters).toEqual([
+          {
+            job: jobs[place],
+            operation: 'vcon_created',
+            subject: expect.stringMatching(/^vcon:/),
+            payload: expect.stringMatching(/^[0-9a-f]{64}$/),
+            failed_at: expect.any(String),
+          },
+        ]);
+      }
+      const whole = (await captureReports({ ...parts, tenancies: [] })).get(undefined)!;
+      expect(whole).toMatchObject({ depth: 0, dead_letters: 2, exact: true });
+      expect(JSON.stringify(whole)).not.toContain('secret reason');
+      await memory.close();
+    } finally {
+      await rig.close();
+    }
+  });
+
+  it('names the days whose gaps are in the log, with the payloads of their events', async () => {
+    const memory = openMemory({ dataDir: await mkdtemp(join(folder, 'gaps-')), redisUrl: undefined }, silent);
+    const uuids = [randomUUID(), randomUUID()];
+    const document = JSON.stringify({
+      day: '2026-11-20',
+      egress_list: 'out',
+      left_without_event: uuids,
+      left_with_stock_event: [],
+      left_with_other_event: [],
+      event_without_leaving: [],
+    });
+    const documents = JSON.stringify([document]);
+    await memory.write('gaps', '2026-11-20', { documents, recorded: '2026-11-20T01:30:00Z' });
+    // Not in the log yet, and a day on which nothing was missing.
+    await memory.write('gaps', '2026-11-21', { documents });
+    await memory.write('gaps', '2026-11-19', { documents: '[]', recorded: '2026-11-19T01:30:00Z' });
+    const { gaps } = (await captureReports({ ...sources, backend: open.backend, memory, tenancies: [] })).get(
+      undefined,
+    )!;
+    expect(gaps).toEqual([{ day: '2026-11-20', vcons: 2, payloads: [gapPayload(document)] }]);
+    await memory.close();
+  });
+});
