@@ -116,13 +116,18 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
     return { name: operation.name, subject, payload, held: heldOperation(backend, operation, event) };
   }
 
-  /** Removes refused operations from the queue. Until that succeeds, no worker of this process delivers them. */
+  /**
+   * Removes refused operations from the queue. Until that succeeds, no worker of this process delivers them, and further
+   * captures of the vCon wait. One that a worker has delivered in the meantime stays: nothing takes it out of the log.
+   */
   async function withdraw(operations: readonly Prepared[]): Promise<void> {
     for (const { held } of operations) withdrawn.add(held.job);
     for (let attempt = 0; attempt * WITHDRAW_EVERY_MS < HELD_MS; attempt += 1) {
       try {
-        for (const { held } of operations) await held.withdraw();
-        for (const { held } of operations) withdrawn.delete(held.job);
+        for (const { held } of operations) {
+          if (!(await held.withdraw())) logger.error({ job: held.job }, 'a refused operation is in the log');
+          withdrawn.delete(held.job);
+        }
         return;
       } catch (error) {
         if (attempt === 0) logger.warn({ err: error }, 'cannot remove a refused operation from the queue yet');
@@ -133,6 +138,8 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
   }
 
   async function keep(operations: readonly Prepared[], window: AnswerWindow): Promise<void> {
+    // What an earlier capture of the same operations could not remove in time belongs to this one.
+    for (const { held } of operations) withdrawn.delete(held.job);
     try {
       for (const { held } of operations) await held.hold();
       await backend.confirmDurable();

@@ -21,9 +21,10 @@ export interface HeldOperation {
   release(): Promise<void>;
   /**
    * Removes it from the queue, unless it belongs to an earlier capture.
+   * @returns false if it is already delivered, and can no longer be removed
    * @throws when the queue does not answer, or a worker is delivering it
    */
-  withdraw(): Promise<void>;
+  withdraw(): Promise<boolean>;
 }
 
 function isHeld(job: Job | undefined): boolean {
@@ -59,9 +60,10 @@ export function heldOperation(backend: QueueBackend, operation: Operation, event
     },
     async withdraw() {
       const found = await stored();
-      if (earlier || !found || (!releasing && !isHeld(found))) return;
-      if ((await found.getState()) === 'completed') throw new Error('the operation is already delivered');
+      if (earlier || !found || (!releasing && !isHeld(found))) return true;
+      if ((await found.getState()) === 'completed') return false;
       await found.remove();
+      return true;
     },
   };
 }

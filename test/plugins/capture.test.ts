@@ -265,15 +265,22 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     await rm(folder, { recursive: true });
   });
 
-  const limits = { finalMs: 100, answerMs: 300 };
-  /** Captures through a backend that is changed, as the receiver does. */
-  const receive = async (changed: Partial<QueueBackend>, vcon: string) => {
-    const withdrawn = new Set<string>();
+  /** Longer than any machine takes. */
+  const PATIENT = { finalMs: 30_000, answerMs: 60_000 };
+  /** A capture through a backend that is changed. */
+  const capturingWith = (changed: Partial<QueueBackend>, withdrawn = new Set<string>()) => {
     const parts = { backend: { ...open.backend, ...changed }, memory, tapped: false, withdrawn, logger: silent };
-    const capturing = createCapture({ ...parts, counted: () => undefined, doubled: () => undefined });
+    return createCapture({ ...parts, counted: () => undefined, doubled: () => undefined });
+  };
+  /** As the receiver does. */
+  const receiveWith = async (capturing: CaptureOperation, vcon: string, limits = PATIENT) => {
     const [operation, facts] = [namedOperation('vcon_created'), await vconFacts(Buffer.from(vcon))];
     const ended = { operation, vcon: facts, method: 'receiver' as const, observed: observe() };
-    return answerWithin(limits, (window) => capturing(ended, window), 'too late').finally(() => {
+    return answerWithin(limits, (window) => capturing(ended, window), 'too late');
+  };
+  const receive = async (changed: Partial<QueueBackend>, vcon: string, limits = PATIENT) => {
+    const withdrawn = new Set<string>();
+    return receiveWith(capturingWith(changed, withdrawn), vcon, limits).finally(() => {
       expect(withdrawn.size).toBeLessThan(3);
     });
   };
@@ -286,39 +293,88 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     await expect(receive(failing, consenting)).rejects.toThrow('no disk');
     expect(await inQueue()).toBe(0);
     const slow = { confirmDurable: () => new Promise<void>((resolve) => setTimeout(resolve, 500)) };
-    await expect(receive(slow, consenting)).rejects.toThrow('too late');
+    await expect(receive(slow, consenting, { finalMs: 100, answerMs: 300 })).rejects.toThrow('too late');
     await eventually(async () => (await inQueue()) === 0);
     // What was refused may be captured later, with the consent that it carries.
     await receive({}, consenting);
     expect((await operations()).sort()).toEqual(['vcon_consent_accepted', 'vcon_created']);
   });
 
-  it('takes an operation out again whose release was not answered in time, and never one that it had accepted', async () => {
-    const vcon = freshVcon();
-    const slowRelease = (queue: Queue): Queue =>
-      new Proxy(queue, {
-        get(target, name) {
-          if (name !== 'getJob') return Reflect.get(target, name);
+  /** The queue releases a job, and answers only after `answered`. */
+  const slowRelease = (answered: () => Promise<unknown>): Pick<QueueBackend, 'queue'> => ({
+    queue: (name) =>
+      new Proxy<Queue>(open.backend.queue(name), {
+        get(target, member) {
+          if (member !== 'getJob') return Reflect.get(target, member);
           return async (id: string) => {
             const job = (await target.getJob(id)) as Job | undefined;
             const promote = job?.promote.bind(job);
             if (job && promote)
               job.promote = async () => {
                 await promote();
-                await new Promise((resolve) => setTimeout(resolve, 600));
+                await answered();
               };
             return job;
           };
         },
-      });
-    const changed = { queue: (name: string) => slowRelease(open.backend.queue(name)) };
-    await expect(receive(changed, vcon)).rejects.toThrow('too late');
+      }),
+  });
+
+  it('takes an operation out again whose release was not answered in time, and never one that it had accepted', async () => {
+    const vcon = freshVcon();
+    let answer = () => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const late = receive(
+      slowRelease(() => answered),
+      vcon,
+      { finalMs: 1_500, answerMs: 2_000 },
+    );
+    await expect(late).rejects.toThrow('too late');
     expect(await inQueue()).toBe(1);
+    answer();
     await eventually(async () => (await inQueue()) === 0);
     await receive({}, vcon);
     const failing = { confirmDurable: () => Promise.reject(new Error('no disk')) };
     await expect(receive(failing, vcon)).rejects.toThrow('no disk');
     expect(await operations()).toEqual(['vcon_created']);
+  });
+
+  const created = async () => ({
+    operation: namedOperation('vcon_created'),
+    vcon: await vconFacts(Buffer.from(freshVcon())),
+    method: 'receiver' as const,
+    observed: observe(),
+  });
+
+  it('accepts an operation again that was delivered before its refusal could take it out', async () => {
+    const queue = open.backend.queue(OPERATION_QUEUE);
+    const isDelivered = async () => (await queue.getJobCountByTypes('completed')) === 1;
+    const worker = open.backend.worker(OPERATION_QUEUE, async () => 'delivered');
+    let refused = false;
+    const late = slowRelease(async () => {
+      await eventually(isDelivered);
+      refused = true;
+    });
+    const capturing = capturingWith(late);
+    const ended = await created();
+    const window = { isOpen: () => true, isRefused: () => refused };
+    await expect(capturing(ended, window)).rejects.toThrow('in time');
+    await capturing(ended);
+    expect([await isDelivered(), await inQueue()]).toEqual([true, 0]);
+    await worker.close();
+  });
+
+  it('delivers an operation that is captured again after nothing could take its refused one out', async () => {
+    const withdrawn = new Set<string>();
+    const capturing = capturingWith({}, withdrawn);
+    const ended = await created();
+    const { job } = await capturing(ended);
+    // As after five minutes without an answer of the queue.
+    withdrawn.add(job);
+    await capturing(ended);
+    expect([...withdrawn]).toEqual([]);
   });
 
   it('keeps what it has accepted when the memory fails afterwards', async () => {
