@@ -61,6 +61,8 @@ interface ArchivistClientOptions {
   readonly secretExpires?: (clientId: string, atMs: number) => void;
 }
 
+/** Events about a subject that are read. */
+const MOST_ABOUT = 100;
 const TIMEOUT_MS = 15_000;
 const DISPLAY_TYPE = 'vcon';
 const LOG_KEYS = '/.well-known/scitt-keys';

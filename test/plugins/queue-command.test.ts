@@ -133,6 +133,19 @@ describe.each(places)('vcon-archivist queue on $name', ({ open }) => {
     expect((await run('show', dead)).out).toContain('state     dead letter');
   });
 
+  it('says which disks are full', async () => {
+    expect(await document()).toMatchObject({ fullDisks: [] });
+    process.env['MIN_FREE_DISK_BYTES'] = '999999999999999';
+    try {
+      expect((await run()).out).toMatch(/^Queue on .*\n(DISK FULL +database, .*\n)?DISK FULL +spool, \d+ MiB free: /);
+      expect(await document()).toMatchObject({
+        fullDisks: expect.arrayContaining([{ disk: 'spool', freeBytes: expect.any(Number) }]),
+      });
+    } finally {
+      delete process.env['MIN_FREE_DISK_BYTES'];
+    }
+  });
+
   it('replays one dead letter, or all, into one event each', async () => {
     const [first, second, third] = [await deadLetter(), await deadLetter(), await deadLetter()];
     const refused = archivist.seenAt('event').length;

@@ -19,7 +19,7 @@ import { watchPluginDisks } from '../../service/watch-disks.js';
 import { examples } from '../help-examples.js';
 import { EXIT_USAGE, type Terminal } from '../terminal.js';
 import { openOperatorQueue } from './open-operator-queue.js';
-import { inventoryText, operationText } from './queue-text.js';
+import { type FullDisk, inventoryText, operationText } from './queue-text.js';
 
 /** Exit code for a valid command that could not be carried out. */
 const EXIT_NOT_DONE = 1;
@@ -34,18 +34,25 @@ interface Answer {
   readonly text: string;
 }
 
-type Work = (places: SetAsidePlaces) => Promise<Answer>;
+/** Finds the disks that are full now. */
+type FullDisks = () => Promise<FullDisk[]>;
+type Work = (places: SetAsidePlaces, fullDisks: FullDisks) => Promise<Answer>;
 
 async function onQueue(work: Work): Promise<Answer> {
   const config = parseConfig(process.env);
+  const logger = pino({ level: 'silent' });
   // Standard output holds the answer and nothing else.
-  const queue = await openOperatorQueue(config, pino({ level: 'silent' })).catch((error: unknown) => {
+  const queue = await openOperatorQueue(config, logger).catch((error: unknown) => {
     throw error instanceof OperatorError ? new UsageError(error.message) : error;
   });
   try {
     const { conserverRedisUrl: url, stream } = config.plugin;
     const conserver = url === undefined ? undefined : { url, stream };
-    return await work({ backend: queue.backend, spool: spoolPlace(config.dataDir), conserver });
+    const disk = watchPluginDisks(config, { logger, queueIsFull: () => queue.backend.isFull() });
+    return await work({ backend: queue.backend, spool: spoolPlace(config.dataDir), conserver }, async () => {
+      await disk.look();
+      return disk.states().flatMap(({ use, full, freeBytes }) => (full ? [{ disk: use, freeBytes }] : []));
+    });
   } finally {
     await queue.close();
   }
@@ -70,8 +77,11 @@ function listed(limit: string): number {
   return Number(limit);
 }
 
-async function inventory(places: SetAsidePlaces, limit: string): Promise<Answer> {
-  const document = await queueInventory(places, systemClock, listed(limit));
+async function inventory(places: SetAsidePlaces, fullDisks: FullDisks, limit: string): Promise<Answer> {
+  const document = {
+    ...(await queueInventory(places, systemClock, listed(limit))),
+    fullDisks: await fullDisks(),
+  };
   return { document, text: inventoryText(document) };
 }
 
@@ -114,7 +124,7 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
     .option('--json', 'print one JSON document; also for the subcommands')
     .option('--limit <n>', 'how many dead letters to list', String(LISTED))
     .addHelpText('after', examples('vcon-archivist queue', 'vcon-archivist queue --json --limit 100'))
-    .action((options: { limit: string }) => run((places) => inventory(places, options.limit)));
+    .action((options: { limit: string }) => run((places, fullDisks) => inventory(places, fullDisks, options.limit)));
   queue
     .command('show')
     .description('show everything that is kept of one operation')

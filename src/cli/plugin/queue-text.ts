@@ -1,5 +1,6 @@
 import type { KeptOperation, KeptOperationDetails } from '../../../plugins/operator/kept-operation.js';
 import type { QueueInventory } from '../../../plugins/operator/queue-inventory.js';
+import type { DiskUse } from '../../platform/disk/disk-full.js';
 
 const STATES: Readonly<Record<string, string>> = {
   failed: 'dead letter',
@@ -29,11 +30,23 @@ function letterText(letter: KeptOperation): string {
   ].join('\n');
 }
 
-export function inventoryText(inventory: QueueInventory): string {
+/** A disk of the plugin that has no room; `freeBytes` is undefined for the disk of a server. */
+export interface FullDisk {
+  readonly disk: DiskUse;
+  readonly freeBytes: number | undefined;
+}
+
+function fullDiskText({ disk, freeBytes }: FullDisk): string {
+  const free = freeBytes === undefined ? '' : `, ${Math.floor(freeBytes / (1024 * 1024))} MiB free`;
+  return `DISK FULL             ${disk}${free}: nothing more is stored on it until there is room`;
+}
+
+export function inventoryText(inventory: QueueInventory & { readonly fullDisks: readonly FullDisk[] }): string {
   const { depth, oldestSeconds, deadLetters, letters, engine, operations, spool, setAside, notLookedAt } = inventory;
   const more = deadLetters - letters.length;
   return [
     `Queue on ${engine}`,
+    ...inventory.fullDisks.map(fullDiskText),
     `waiting for delivery  ${depth}${depth === 0 ? '' : `, the oldest for ${age(oldestSeconds)}`}`,
     ...Object.entries(operations).map(
       ([operation, each]) =>
