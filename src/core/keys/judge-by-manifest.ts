@@ -1,4 +1,5 @@
 import { fromHex, toBase64Url } from '../bytes.js';
+import { firstName } from '../fork/log-generation.js';
 import type { Claim, InclusionProof, Proof } from '../verify/claim.js';
 import { createVerdict, type Findings, missing, notCovered, type Verdict } from '../verify/verdict.js';
 import type { KeyManifest, ManifestKey } from './key-manifest.js';
@@ -28,7 +29,7 @@ const leafOf = ({ leaf, mmr_index: index = 'anywhere' }: InclusionProof): string
 function leavesBefore(claims: readonly Claim[], sizes: Sizes): ReadonlySet<string> {
   const seen = (proof: Proof) => {
     if (proof.type !== 'witness' || proof.witnesses.length === 0) return false;
-    const size = sizes(proof.origin);
+    const size = sizes(firstName(proof.origin));
     return size !== undefined && BigInt(proof.tree_size) <= size;
   };
   const older = claims.filter(({ by }) => by.some(seen));
@@ -36,7 +37,7 @@ function leavesBefore(claims: readonly Claim[], sizes: Sizes): ReadonlySet<strin
   return new Set(proofs.flatMap((proof) => [leafOf(proof), `${proof.leaf} anywhere`]));
 }
 
-/** The size of a statement log at a moment, by its name. */
+/** The size of a statement log at a moment, by its first name: an open fork keeps what a manifest can know of a log. */
 type Sizes = (log: string) => bigint | undefined;
 
 /**
@@ -47,7 +48,7 @@ type Sizes = (log: string) => bigint | undefined;
 function isOlder(manifest: KeyManifest, claims: readonly Claim[], claim: Claim, revoked: ManifestKey): boolean {
   const sizes: Sizes = (log) => revoked.revokedAt?.[log];
   const inLog = claim.by.filter(isStatementLog).some((proof) => {
-    const size = sizes(proof.log.subject ?? '');
+    const size = sizes(firstName(proof.log.subject ?? ''));
     const signer = keyOf(manifest, proof);
     return size !== undefined && signer !== undefined && signer.state !== 'revoked' && BigInt(proof.tree_size!) <= size;
   });
@@ -84,7 +85,7 @@ type Order = 'older' | 'dated older' | 'newer' | 'open';
 function orderOf({ logs, firstIssuedAtMs }: KeyManifest, claims: readonly Claim[], { by, facts }: Claim): Order {
   const sizes: Sizes = (log) => logs.find(({ name }) => name === log)?.firstSize;
   const orders = by.filter(isStatementLog).flatMap(({ log, leaf_index: index }): Order[] => {
-    const first = sizes(log.subject ?? '');
+    const first = sizes(firstName(log.subject ?? ''));
     if (first === undefined || index === undefined) return [];
     return [BigInt(index) < first ? 'older' : 'newer'];
   });
@@ -116,7 +117,7 @@ function historyOf(manifest: KeyManifest, claims: readonly Claim[]): Partial<Fin
       : [
           missing(
             'order',
-            `whether ${[...new Set(open)].join(', ')} is older or newer than the key manifests is known only from the time that its own log gave it: ${UNORDERED}`,
+            `only its own log says when ${[...new Set(open)].join(', ')} was made, and so whether that was before or after a key manifest: ${UNORDERED}`,
           ),
         ]),
   ];

@@ -157,7 +157,7 @@ describe('a verdict under a key manifest', () => {
       committed: new Date(ms).toISOString(),
     }));
     expect(told(judge([sealed()], manifest, at))).toEqual([
-      expect.stringMatching(/^order: .*known only from the time that its own log gave it/),
+      expect.stringMatching(/^order: only its own log says when .* was made/),
     ]);
     expect(told(judge([sealed()], manifest, before))).toEqual([
       expect.stringMatching(/^key_history: its own log says that .* is older than the manifest \(no given seal/),
