@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseLogInPath } from '../ledger/log-generations.js';
 import { ApiError, type ErrorCode } from '../platform/errors.js';
 import { conditionOf, rangeHolds } from '../platform/http/conditional-request.js';
 import { errorBody } from '../platform/http/error-reply.js';
@@ -7,7 +8,7 @@ import { type Reply, type Route, route } from '../platform/http/route.js';
 import type { Database } from '../platform/postgres/database.js';
 import { uuidSchema } from '../platform/uuid-schema.js';
 import { byteRange } from './byte-range.js';
-import type { FindLogFile, LogFile, LogFileKind } from './log-files.js';
+import type { LogFile, LogFileKind, LogFileReaders } from './log-files.js';
 import { searchLogTags } from './log-tag-search.js';
 
 const BASE = '/verifiabledata/merklelogs/v1/mmrs/tenant/:uuid/0';
@@ -30,9 +31,8 @@ const AZURE_CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
 };
 
 /** What serving log files depends on. */
-export interface LogFileDeps {
+interface LogFileDeps extends LogFileReaders {
   readonly database: Database;
-  readonly find: FindLogFile;
   /** If unset, everybody may read them. If set, a caller may read only its own log and this public one. */
   readonly onlyMembersAnd?: string | undefined;
 }
@@ -46,6 +46,7 @@ export function logFileRoutes(deps: LogFileDeps): Route[] {
     tagSearchRoute(deps),
     logFileRoute(deps, 'massif', `${BASE}/massifs/:file`, /^(\d{16})\.log$/),
     logFileRoute(deps, 'seal', `${BASE}/massifseals/:file`, /^(\d{16})\.sth$/),
+    forksRoute(deps),
   ];
 }
 
@@ -97,12 +98,35 @@ function logFileRoute(deps: LogFileDeps, kind: LogFileKind, path: string, fileNa
     rawResponse: 'application/octet-stream',
     refusal: { tell: refusal },
     handle: async ({ params, headers, principal }) => {
-      const tenantId = uuidSchema.safeParse(params.uuid);
+      const log = parseLogInPath(params.uuid);
       const massif = fileName.exec(params.file)?.[1];
-      if (!tenantId.success || massif === undefined || Number(massif) > 0xffffffff) return blobNotFound();
-      if (!visibleTo(deps, principal)(tenantId.data)) return blobNotFound();
-      const file = await deps.find(tenantId.data, kind, Number(massif));
+      if (!log || massif === undefined || Number(massif) > 0xffffffff) return blobNotFound();
+      if (!visibleTo(deps, principal)(log.uuid)) return blobNotFound();
+      const file = await deps.find(log.uuid, kind, Number(massif), log.generation);
       return file ? fileReply(file, headers) : blobNotFound();
+    },
+  });
+}
+
+function forksRoute(deps: LogFileDeps): Route {
+  return route({
+    method: 'GET',
+    path: `${BASE}/forks`,
+    operationId: 'VerifiableData_GetForks',
+    summary: 'Get the statements that begin the openly forked generations of a tenancy log',
+    access: accessOf(deps),
+    extension: true,
+    success: 200,
+    codes: [404],
+    params: z.object({ uuid: z.string() }),
+    rawResponse: 'application/cbor',
+    refusal: { tell: refusal },
+    handle: async ({ params, principal }) => {
+      const tenantId = uuidSchema.safeParse(params.uuid);
+      if (!tenantId.success || !visibleTo(deps, principal)(tenantId.data)) return blobNotFound();
+      const bytes = await deps.findForks(tenantId.data);
+      if (!bytes) return blobNotFound();
+      return { bytes, contentType: 'application/cbor', headers: { ...ANYWHERE, 'cache-control': 'public, no-cache' } };
     },
   });
 }

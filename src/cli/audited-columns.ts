@@ -72,6 +72,7 @@ export const AUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
       'published_size',
       'witnessed_leaves',
       'plain_checkpoint',
+      'forks',
     ],
     open: {
       lease_holder: BOOKKEEPING,

@@ -12,7 +12,8 @@ import {
   verifyNote,
 } from '../core/tlog/signed-note.js';
 import type { Tx } from '../platform/postgres/database.js';
-import type { LogRef } from './log.js';
+import { type LogRef, type LogState, nameAt } from './log.js';
+import { endOfGeneration } from './log-generations.js';
 import { LogInconsistent } from './log-inconsistent.js';
 import { findLog } from './log-store.js';
 import { findSeal } from './seal-store.js';
@@ -21,7 +22,7 @@ import { findSeal } from './seal-store.js';
  * A statement log's newest published state, as its checkpoint describes it. The origin is the name in all of its
  * receipts.
  */
-interface PublishedState {
+export interface PublishedState {
   readonly origin: string;
   readonly size: bigint;
   readonly root: Uint8Array;
@@ -29,14 +30,33 @@ interface PublishedState {
 
 const EMPTY_ROOT = sha256(new Uint8Array());
 
-/** Undefined when there is no such statement log. */
-export async function publishedState(tx: Tx, ref: LogRef): Promise<PublishedState | undefined> {
+/**
+ * Undefined when there is no such statement log, or no such generation of it.
+ * @param generation one that ended; default: the newest
+ */
+export async function publishedState(tx: Tx, ref: LogRef, generation?: number): Promise<PublishedState | undefined> {
   const log = await findLog(tx, ref);
   if (log?.structure !== 'RFC9162_SHA256') return undefined;
-  if (log.publishedNumber === 0n) return { origin: log.name, size: 0n, root: EMPTY_ROOT };
-  const seal = await findSeal(tx, ref, log.publishedNumber);
-  if (!seal) throw new LogInconsistent(`seal ${log.publishedNumber} is not stored`);
-  return { origin: log.name, size: seal.leaves, root: seal.root };
+  const last = generation === undefined ? log.publishedNumber : endOfGeneration(log, generation)?.sealNumber;
+  if (last === undefined) return undefined;
+  return stateAt(tx, log, last);
+}
+
+/**
+ * The state under the first seal of a log's newest generation, which holds the fork statement; undefined if the log was never
+ * forked, or if that seal is not published yet.
+ */
+export async function firstForkedState(tx: Tx, ref: LogRef): Promise<PublishedState | undefined> {
+  const log = await findLog(tx, ref);
+  const first = (log?.forks.at(-1)?.sealNumber ?? -1n) + 1n;
+  return log && first > 0n && first <= log.publishedNumber ? stateAt(tx, log, first) : undefined;
+}
+
+async function stateAt(tx: Tx, log: LogState, sealNumber: bigint): Promise<PublishedState> {
+  if (sealNumber === 0n) return { origin: nameAt(log, 1n), size: 0n, root: EMPTY_ROOT };
+  const seal = await findSeal(tx, log, sealNumber);
+  if (!seal) throw new LogInconsistent(`seal ${sealNumber} is not stored`);
+  return { origin: nameAt(log, seal.sealNumber), size: seal.leaves, root: seal.root };
 }
 
 /** The note key under a log's name: C2SP requires the key's name to be the log's. */

@@ -33,7 +33,7 @@ export async function readFrontier(
   memory: SealMemory,
   log: LogState,
 ): Promise<Frontier> {
-  const keyId = keyIdOf(logSigner(context, log));
+  const keyId = keyIdOf(logSigner(context, log), log);
   const [sealed, openPage, receipts] = await Promise.all([
     sealedState(tx, context, memory, log),
     readOpenPage(tx, log, log.sealedSize),

@@ -84,6 +84,13 @@ function placeLeaves(
   return placed;
 }
 
+/** The first leaf of a generation is its fork statement. @throws {LogInconsistent} */
+function requireFork(log: LogState, placed: readonly PlacedLeaf[]): void {
+  const fork = log.forks.at(-1);
+  if (placed.length > 0 && fork?.leaves === log.leaves && placed[0]!.row.entryId !== fork.entryId)
+    throw new LogInconsistent('the statement that begins this generation of the log is not there');
+}
+
 /** Signs the state that the batch leads to, and proves its last leaf. Nothing is stored yet. */
 async function sealGrowth(
   context: LedgerContext,
@@ -108,7 +115,7 @@ async function sealGrowth(
   await context.failpoints.reach('seal.before');
   const signer = logSigner(context, log);
   // The key may have been rotated since the frontier was read; a seal has signatures of its own key only.
-  const known = keyIdOf(signer) === frontier.keyId ? frontier.peakReceipts : new Map<bigint, Uint8Array>();
+  const known = keyIdOf(signer, log) === frontier.keyId ? frontier.peakReceipts : new Map<bigint, Uint8Array>();
   const signed = await signState(context, next, tree.peaks, known, signer);
   await selfCheck(context, next, tree, leaf.leaf(row.idtimestamp, row.timestampCommitted), signed);
   await context.failpoints.reach('seal.signed');
@@ -208,6 +215,7 @@ export async function growLog(
   for (const statement of signedStatements) leaves.set(statement.eventId, statementLeafEntry(statement));
   const fresh = batch.entries.filter(({ entryId }) => !batch.done.has(entryId));
   const placed = placeLeaves(context, log, fresh, leaves);
+  requireFork(log, placed);
   const committed = new Set(placed.map(({ row }) => row.entryId));
   const taken = [...batch.done, ...committed];
   if (placed.length === 0) {

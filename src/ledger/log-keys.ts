@@ -4,13 +4,16 @@ import type { LogName } from '../core/receipt/log-claims.js';
 import type { ReceiptTrust } from '../core/verify/verify-receipt.js';
 import { nodeSha256 } from '../platform/node-sha256.js';
 import type { LedgerContext } from './ledger-context.js';
-import type { LogState } from './log.js';
+import { currentGeneration, type LogState } from './log.js';
 
-const roleOf = (log: LogState) => (log.structure === 'MMR_SHA256' ? 'seal' : 'statement_receipt');
+/** The role of the key that signs a log's states. */
+export function logRole(log: LogState): 'seal' | 'statement_receipt' {
+  return log.structure === 'MMR_SHA256' ? 'seal' : 'statement_receipt';
+}
 
 /** The key that signs a log's next state. */
 export function logSigner(context: LedgerContext, log: LogState): Signer {
-  return context.keyring.signer(roleOf(log));
+  return context.keyring.signer(logRole(log));
 }
 
 /** The name of a log in everything that it signs. */
@@ -18,23 +21,33 @@ export function logName(context: LedgerContext, log: LogState): LogName {
   return { issuer: context.receiptIssuer, subject: log.name };
 }
 
-/** The id of the key in the rows of seals and peak receipts. */
-export function keyIdOf(signer: Signer): string {
-  return toBase64Url(signer.kid);
+/**
+ * The id of a key in the rows of seals and peak receipts. A forked log signs its peaks again, under its new name: there the
+ * generation is part of the id.
+ */
+export function sealKeyId(kid: Uint8Array, generation: number): string {
+  return generation === 0 ? toBase64Url(kid) : `${toBase64Url(kid)}.${generation}`;
+}
+
+/** The id of the key that signs the log's next seal. */
+export function keyIdOf(signer: Signer, log: LogState): string {
+  return sealKeyId(signer.kid, currentGeneration(log));
 }
 
 /**
  * Trusts the log's own keys, including retired ones, and its subject. The issuer is not checked: it is a URL that an
  * operator may change, and older signatures keep the old one.
+ * @param name of the log in what is checked; default: its name now
  */
 export function ownTrust(
   context: { readonly keyring: Pick<LedgerContext['keyring'], 'everyKey'> } & Pick<LedgerContext, 'verifySignature'>,
   log: LogState,
+  name: string = log.name,
 ): ReceiptTrust {
   return {
-    logKeys: context.keyring.everyKey([roleOf(log)]).map((key) => key.jwk),
+    logKeys: context.keyring.everyKey([logRole(log)]).map((key) => key.jwk),
     verifySignature: context.verifySignature,
     sha256: nodeSha256,
-    log: { subject: log.name },
+    log: { subject: name },
   };
 }

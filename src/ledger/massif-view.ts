@@ -5,10 +5,11 @@ import { peakStackIndices } from '../core/massif/peak-stack.js';
 import { leafCount, sizeOfLeaves } from '../core/mmr/leaf-count.js';
 import type { Tx } from '../platform/postgres/database.js';
 import { leafRange } from './leaf-store.js';
-import type { LogRef, LogState } from './log.js';
+import { currentGeneration, type ForkedLog, type LogRef, type LogState } from './log.js';
 import { LogInconsistent } from './log-inconsistent.js';
 import { findLog } from './log-store.js';
 import { readNodeRange, readNodes } from './node-page-store.js';
+import { generationId } from './seal-object.js';
 import { newestSealWithin } from './seal-store.js';
 
 /** A massif file at a published seal. */
@@ -36,13 +37,17 @@ export function headMassif(log: LogState, leaves: bigint): number {
   return Number((leaves - 1n) / massifLeaves(log));
 }
 
-/** Key of a massif and its seal in the object store; the same paths serve them over HTTP. */
-export function massifObjectKey(log: LogRef, massif: number): string {
-  return `verifiabledata/merklelogs/${massifPath(log.logId, massif)}`;
+/**
+ * Key of a massif in the object store; without a fork, the same path serves it over HTTP. Each generation of a log has
+ * files of its own, so that an open fork replaces nothing.
+ */
+export function massifObjectKey(log: ForkedLog, massif: number): string {
+  return `verifiabledata/merklelogs/${massifPath(generationId(log.logId, currentGeneration(log)), massif)}`;
 }
 
-export function sealFileObjectKey(log: LogRef, massif: number): string {
-  return `verifiabledata/merklelogs/${sealPath(log.logId, massif)}`;
+/** Key of the seal of a massif, in the same way. */
+export function sealFileObjectKey(log: ForkedLog, massif: number): string {
+  return `verifiabledata/merklelogs/${sealPath(generationId(log.logId, currentGeneration(log)), massif)}`;
 }
 
 /**
@@ -76,28 +81,32 @@ export async function massifBytes(
   return { bytes, full: end === first + massifLeaves(log), lastIdtimestamp: rows.at(-1)!.idtimestamp };
 }
 
-/** The log and the leaf count of its newest published seal. */
-async function publishedMmr(tx: Tx, ref: LogRef): Promise<{ log: LogState; leaves: bigint } | undefined> {
+/** The log and the leaf count of its newest published seal, or of the end of one of its generations. */
+async function publishedMmr(tx: Tx, ref: LogRef, end?: bigint): Promise<{ log: LogState; leaves: bigint } | undefined> {
   const log = await findLog(tx, ref);
   if (log?.structure !== 'MMR_SHA256' || log.publishedNumber === 0n) return undefined;
-  return { log, leaves: leafCount(log.publishedSize) };
+  return { log, leaves: end ?? leafCount(log.publishedSize) };
 }
 
 /**
  * The massif file at the newest published seal; never behind a seal that a reader can have. Undefined if the log has no
  * such massif.
+ * @param end leaves of a generation that ended; default: the newest one
  */
-export async function massifView(tx: Tx, ref: LogRef, massif: number): Promise<MassifView | undefined> {
-  const published = await publishedMmr(tx, ref);
+export async function massifView(tx: Tx, ref: LogRef, massif: number, end?: bigint): Promise<MassifView | undefined> {
+  const published = await publishedMmr(tx, ref, end);
   return published && massifBytes(tx, published.log, massif, published.leaves);
 }
 
-/** The newest published seal that belongs to a massif; undefined if there is none. */
-export async function sealView(tx: Tx, ref: LogRef, massif: number): Promise<SealView | undefined> {
-  const published = await publishedMmr(tx, ref);
+/**
+ * The newest published seal of a massif; undefined before its first one.
+ * @param end as for `massifView`
+ */
+export async function sealView(tx: Tx, ref: LogRef, massif: number, end?: bigint): Promise<SealView | undefined> {
+  const published = await publishedMmr(tx, ref, end);
   if (!published) return undefined;
   const first = BigInt(massif) * massifLeaves(published.log);
-  const end = first + massifLeaves(published.log);
-  const seal = await newestSealWithin(tx, ref, first, end < published.leaves ? end : published.leaves);
-  return seal && { bytes: seal.signed, sealedAtMs: seal.sealedAtMs, full: seal.leaves === end };
+  const last = first + massifLeaves(published.log);
+  const seal = await newestSealWithin(tx, ref, first, last < published.leaves ? last : published.leaves);
+  return seal && { bytes: seal.signed, sealedAtMs: seal.sealedAtMs, full: seal.leaves === last };
 }

@@ -32,8 +32,8 @@ export async function publishSeal(
   { lease = 'renewed', batch, staged }: PublishOptions = {},
 ): Promise<LogState> {
   await context.failpoints.reach('publish.before');
-  await checkNoLaterSeal(context.objectStore, log);
-  const key = sealObjectKey(log.logId, seal.sealNumber);
+  const [numbered] = await Promise.all([staged?.numbered, checkNoLaterSeal(context.objectStore, log)]);
+  const key = sealObjectKey(log, seal.sealNumber);
   const bytes = sealObjectBytes(log.structure, seal);
   if ((await context.objectStore.putNew(key, bytes, numbered)) === 'different')
     throw new LogInconsistent(`the object store has another seal ${seal.sealNumber} than the database`);

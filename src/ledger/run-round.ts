@@ -12,7 +12,7 @@ import { enterSequencer, haltLog, isAsLeft, leasedLog, releaseLease, takeLease }
 import type { MassifFiles } from './massif-files.js';
 import { publishSeal, publishStoredSeal } from './publish-seal.js';
 import type { SealMemory } from './seal-memory.js';
-import { checkLastSealObject } from './seal-object.js';
+import { checkLastSealObject, checkNoLaterGeneration } from './seal-object.js';
 import { sealUnsealed } from './seal-unsealed.js';
 import { readBatch, type WaitingBatch } from './waiting-batch.js';
 
@@ -52,7 +52,10 @@ interface BegunRound {
 
 async function readFacts(tx: Tx, { context, memory, cursors }: RoundState, log: LogState): Promise<Facts> {
   const frontier = readFrontier(tx, context, memory, log);
-  const batch = cursors.first(log, context.clock.now(), (after) => readBatch(tx, context, log, after));
+  const read = (after: string) => readBatch(tx, context, log, after);
+  // The statement that begins a generation has an id before all others.
+  const begins = log.forks.at(-1)?.leaves === log.leaves;
+  const batch = begins ? read(FIRST_ENTRY) : cursors.first(log, context.clock.now(), read);
   // Even if one fails: no query may follow the end of the transaction.
   await Promise.allSettled([frontier, batch]);
   return { frontier: await frontier, batch: await batch };
@@ -152,6 +155,8 @@ async function runBatches(state: RoundState, round: BegunRound): Promise<boolean
   const { context, cursors, holder } = state;
   const { log, facts } = round;
   if (facts instanceof LogInconsistent) throw facts;
+  // The first round of this process.
+  if (!state.left.has(log.logId)) await checkNoLaterGeneration(context.objectStore, log);
   let { frontier, batch } = facts ?? (await recoverFacts(state, log));
   state.left.set(log.logId, frontier.log);
   // Before anything is committed: if the database is older than what was published, its intake stays unchanged.

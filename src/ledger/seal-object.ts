@@ -1,7 +1,7 @@
 import { equalBytes } from '../core/bytes.js';
 import { encodeCbor } from '../core/cose/cbor.js';
 import type { ObjectStore } from '../platform/object-store.js';
-import type { LogState, LogStructure } from './log.js';
+import { currentGeneration, type ForkedLog, generationAt, type LogState, type LogStructure } from './log.js';
 import { LogInconsistent } from './log-inconsistent.js';
 import type { SealRow } from './seal-store.js';
 
@@ -9,8 +9,23 @@ import type { SealRow } from './seal-store.js';
  * Key of a seal in the object store, by its number. Create-only: if the database was restored from an older copy, it
  * reaches a number that is taken, and stops there instead of signing a second history.
  */
-export function sealObjectKey(logId: string, sealNumber: bigint): string {
-  return `seals/${logId}/${sealNumber.toString().padStart(16, '0')}`;
+export function sealObjectKey(log: ForkedLog, sealNumber: bigint): string {
+  return generationSealKey(log.logId, generationAt(log, sealNumber), sealNumber);
+}
+
+/** Key of a seal that a given generation of a log made. */
+export function generationSealKey(logId: string, generation: number, sealNumber: bigint): string {
+  return `seals/${generationId(logId, generation)}/${sealNumber.toString().padStart(16, '0')}`;
+}
+
+/** The id of a generation of a log, in the keys of its objects. */
+export function generationId(logId: string, generation: number): string {
+  return generation === 0 ? logId : `${logId}.${generation}`;
+}
+
+/** Key of the statement that begins a generation of a log. Create-only, and written before the log is in that generation. */
+export function forkObjectKey(logId: string, generation: number): string {
+  return `forks/${logId}/${generation.toString().padStart(16, '0')}`;
 }
 
 /**
@@ -27,8 +42,19 @@ export function sealObjectBytes(structure: LogStructure, seal: SealRow): Uint8Ar
  */
 export async function checkNoLaterSeal(objectStore: ObjectStore, log: LogState): Promise<void> {
   const next = log.sealNumber + 1n;
-  if ((await objectStore.get(sealObjectKey(log.logId, next))) !== undefined)
+  if ((await objectStore.get(sealObjectKey(log, next))) !== undefined)
     throw new LogInconsistent(`the object store has seal ${next}: the database is older than what was published`);
+}
+
+/**
+ * Checks that the object store has no generation of the log after the database's. A running service needs this only once: a
+ * generation begins through the database.
+ * @throws {LogInconsistent} if it has: another copy of the database was forked openly
+ */
+export async function checkNoLaterGeneration(objectStore: ObjectStore, log: LogState): Promise<void> {
+  const next = currentGeneration(log) + 1;
+  if ((await objectStore.get(forkObjectKey(log.logId, next))) !== undefined)
+    throw new LogInconsistent(`the log was forked openly into generation ${next}: the database is older than that`);
 }
 
 /**
@@ -41,9 +67,11 @@ export async function checkLastSealObject(
   log: LogState,
   seal: SealRow | undefined,
 ): Promise<void> {
-  await checkNoLaterSeal(objectStore, log);
+  const [kept] = await Promise.all([
+    seal && objectStore.get(sealObjectKey(log, seal.sealNumber)),
+    checkNoLaterSeal(objectStore, log),
+  ]);
   if (!seal) return;
-  const kept = await objectStore.get(sealObjectKey(log.logId, seal.sealNumber));
   if (!kept) throw new LogInconsistent(`published seal ${seal.sealNumber} is not in the object store`);
   if (!equalBytes(kept, sealObjectBytes(log.structure, seal)))
     throw new LogInconsistent(`the object store has another seal ${seal.sealNumber} than the database`);

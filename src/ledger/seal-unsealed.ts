@@ -44,7 +44,7 @@ export async function sealUnsealed(context: LedgerContext, memory: SealMemory, l
   if (lease.size === lease.sealedSize) return lease;
   const signer = logSigner(context, lease);
   const { log, state, known, leaf } = await context.database.inTransaction('system', (tx) =>
-    readUnsealed(tx, context, memory, lease, keyIdOf(signer)),
+    readUnsealed(tx, context, memory, lease, keyIdOf(signer, lease)),
   );
   await checkLastSealObject(context.objectStore, log, state.lastSeal);
   const signed = await signState(context, log, state.tree.peaks, known, signer);

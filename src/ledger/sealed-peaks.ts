@@ -7,7 +7,7 @@ import { verifyReceiptSignature } from '../core/verify/verify-receipt.js';
 import { verifySeal } from '../core/verify/verify-seal.js';
 import type { Tx } from '../platform/postgres/database.js';
 import type { LedgerContext } from './ledger-context.js';
-import type { LogState } from './log.js';
+import { type LogState, nameAt } from './log.js';
 import { LogInconsistent } from './log-inconsistent.js';
 import { ownTrust } from './log-keys.js';
 import { readNodes } from './node-page-store.js';
@@ -23,7 +23,7 @@ interface SealedState {
 }
 
 async function verifySignedState(context: LedgerContext, log: LogState, seal: SealRow, peaks: readonly Uint8Array[]) {
-  const trust = ownTrust(context, log);
+  const trust = ownTrust(context, log, nameAt(log, seal.sealNumber));
   if (log.structure === 'MMR_SHA256') {
     const { state } = await verifySeal(seal.signed, peaks, trust);
     if (state.size !== seal.size) throw new LogInconsistent(`seal ${seal.sealNumber} is stored under another size`);

@@ -55,7 +55,7 @@ export async function signState(
     sealNumber: log.sealNumber + 1n,
     size: log.size,
     leaves: log.leaves,
-    keyId: keyIdOf(signer),
+    keyId: keyIdOf(signer, log),
     sealedAtMs: BigInt(sealedAtMs),
     root: treeRoot(log.structure, peaks),
   };

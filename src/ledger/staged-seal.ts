@@ -17,7 +17,7 @@ export interface StagedSeal {
 
 /** Begins to stage the objects of a seal of `log`; publishing it reports a failure. */
 export function stageSeal({ objectStore }: LedgerContext, log: LogState, seal: SealRow): StagedSeal {
-  const numbered = objectStore.stage(sealObjectKey(log.logId, seal.sealNumber), sealObjectBytes(log.structure, seal));
+  const numbered = objectStore.stage(sealObjectKey(log, seal.sealNumber), sealObjectBytes(log.structure, seal));
   const file =
     log.structure === 'MMR_SHA256'
       ? numbered.then(() => objectStore.stage(sealFileObjectKey(log, headMassif(log, seal.leaves)), seal.signed))

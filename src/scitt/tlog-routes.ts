@@ -4,10 +4,13 @@ import { encodeVkey } from '../core/tlog/signed-note.js';
 import { parseTilePath } from '../core/tlog/tile.js';
 import { checkpointNote, noteKey, publishedState, signedAlong } from '../ledger/checkpoint-note.js';
 import type { LogRef } from '../ledger/log.js';
+import { forkStatements, parseLogInPath } from '../ledger/log-generations.js';
+import { findLog } from '../ledger/log-store.js';
 import { entryBundle, tileBytes } from '../ledger/tile-view.js';
 import { ApiError } from '../platform/errors.js';
 import { type Reply, type Route, route } from '../platform/http/route.js';
 import type { Keyring } from '../platform/keys/keyring.js';
+import type { ObjectStore } from '../platform/object-store.js';
 import type { Database, Tx } from '../platform/postgres/database.js';
 
 /** A statement log that others may follow. */
@@ -17,6 +20,7 @@ export interface FollowedLog extends LogRef {
 
 export interface TlogDeps {
   readonly database: Database;
+  readonly objectStore: ObjectStore;
   readonly keyring: Pick<Keyring, 'signer' | 'noteSigners' | 'publicKeys'>;
   readonly publicUrl: string;
   readonly logs: readonly FollowedLog[];
@@ -40,13 +44,17 @@ const common = { method: 'GET', access: 'public', extension: true, success: 200 
  * and, for the public log and the keys log, the entries. `<base>/<log uuid>` is a log's prefix.
  */
 export function tlogRoutes(deps: TlogDeps): Route[] {
-  return [logListRoute(deps), checkpointRoute(deps), vkeyRoute(deps), tileRoute(deps)];
+  return [logListRoute(deps), checkpointRoute(deps), vkeyRoute(deps), tileRoute(deps), forksRoute(deps)];
 }
 
-function followed(deps: TlogDeps, logId: string): FollowedLog {
-  const log = deps.logs.find((each) => each.logId === logId.toLowerCase());
-  if (!log) throw new ApiError('not_found', 'log: there is no such statement log.', ANYWHERE);
-  return log;
+/** A log in the path of a request: the newest generation, or one that ended. */
+type AskedLog = FollowedLog & { readonly generation?: number | undefined };
+
+function followed(deps: TlogDeps, inPath: string): AskedLog {
+  const asked = parseLogInPath(inPath);
+  const log = deps.logs.find((each) => each.logId === asked?.uuid);
+  if (asked && log) return { ...log, generation: asked.generation };
+  throw new ApiError('not_found', 'log: there is no such statement log.', ANYWHERE);
 }
 
 function reading<Result>(deps: TlogDeps, log: LogRef, work: (tx: Tx) => Promise<Result>): Promise<Result> {
@@ -75,14 +83,14 @@ function logListRoute(deps: TlogDeps): Route {
   });
 }
 
-async function describeLog(deps: TlogDeps, log: FollowedLog) {
+async function describeLog(deps: TlogDeps, log: AskedLog) {
   const { origin } = await stateOf(deps, log);
   const vkey = encodeVkey(noteKey(origin, deps.keyring.signer('note')));
   return { id: log.logId, kind: log.kind, origin, vkey, url: `${deps.publicUrl}${TLOG_LIST}/${log.logId}` };
 }
 
-async function stateOf(deps: TlogDeps, log: LogRef) {
-  const state = await reading(deps, log, (tx) => publishedState(tx, log));
+async function stateOf(deps: TlogDeps, log: AskedLog) {
+  const state = await reading(deps, log, (tx) => publishedState(tx, log, log.generation));
   if (!state) throw new ApiError('not_found', 'log: there is no such statement log.');
   return state;
 }
@@ -100,7 +108,7 @@ function checkpointRoute(deps: TlogDeps): Route {
       const log = followed(deps, params.log);
       const state = await stateOf(deps, log);
       const signers = deps.keyring.noteSigners();
-      const kept = await deps.cosignedCheckpoint(log);
+      const kept = log.generation === undefined ? await deps.cosignedCheckpoint(log) : undefined;
       if (kept === undefined) return text(await checkpointNote(state, signers));
       const own = deps.keyring.publicKeys(['note']).map(({ jwk }) => noteKey(state.origin, { publicKey: jwk }));
       return text(
@@ -153,13 +161,32 @@ function tileRoute(deps: TlogDeps): Route {
   });
 }
 
-async function readTile(deps: TlogDeps, log: FollowedLog, path: string): Promise<Uint8Array | undefined> {
+function forksRoute(deps: TlogDeps): Route {
+  return route({
+    ...common,
+    path: `${TLOG_LIST}/:log/forks`,
+    operationId: 'Tlog_GetForks',
+    summary: 'Get the statements that begin the openly forked generations of a statement log',
+    codes: [404],
+    params: LOG,
+    rawResponse: 'application/cbor',
+    handle: async ({ params }) => {
+      const log = followed(deps, params.log);
+      const state = await reading(deps, log, (tx) => findLog(tx, log));
+      const statements = state ? await forkStatements(deps.objectStore, state) : [];
+      if (statements.length === 0) throw new ApiError('not_found', 'log: it was never forked.', ANYWHERE);
+      return { bytes: encodeForks(statements), contentType: 'application/cbor', headers: ALWAYS_NEW };
+    },
+  });
+}
+
+async function readTile(deps: TlogDeps, log: AskedLog, path: string): Promise<Uint8Array | undefined> {
   const name = parseTilePath(path);
   if (!name) return undefined;
   const { level } = name;
   // Entries of the private log are served only to those who may read their events, not here.
   if (level === 'entries' && log.kind === 'private') return undefined;
   return reading(deps, log, (tx) =>
-    level === 'entries' ? entryBundle(tx, log, name) : tileBytes(tx, log, level, name),
+    level === 'entries' ? entryBundle(tx, log, name, log.generation) : tileBytes(tx, log, level, name, log.generation),
   );
 }

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { MOST_REASON } from '../../core/fork/fork-statement.js';
 import { FIRST_ID } from '../../ledger/halted/halted-log-store.js';
 import { type Route, route } from '../../platform/http/route.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
+import { forkLog } from './fork-log.js';
 import { type LogOperatorDeps, listLogs, resumeLog, showLog } from './manage-logs.js';
 
 const LOGS = '/archivist/operator/v1/logs';

@@ -9,9 +9,10 @@ import { massifBytes, massifLeaves, massifObjectKey } from '../massif-view.js';
 import { readNodeRange } from '../node-page-store.js';
 import { sealObjectKey } from '../seal-object.js';
 import { findSeal, type SealRow } from '../seal-store.js';
-import type { AuditContext } from './audit-context.js';
-import { deriveLeaves } from './audit-leaves.js';
-import { auditPeakReceipts, auditReceipt, auditSeal, type DerivedState } from './audit-seals.js';
+import { type AuditContext, AuditStopped } from './audit-context.js';
+import { auditForks } from './audit-forks.js';
+import type { AuditFrontier, DerivedState } from './audit-frontier.js';
+import { auditPeakReceipts, auditReceipt, auditSeal } from './audit-seals.js';
 import { storedCounts } from './audit-store.js';
 
 const CHUNK = 512n;
@@ -58,6 +59,7 @@ export async function auditLog(context: AuditContext, ref: LogRef): Promise<Audi
   auditRow(walk);
   await auditPeakReceipts(context, log).catch((error: unknown) => rethrowUnlessMissing(walk, error));
   if (log.structure === 'MMR_SHA256') await auditMassifFiles(walk);
+  await auditForks(context, log);
   await auditNothingBeyond(walk);
   return { ...ref, name: log.name, leaves: log.leaves, seals: log.sealNumber };
 }
@@ -171,7 +173,7 @@ async function auditNothingBeyond({ context, log }: Walk): Promise<void> {
     if (stored[kind] !== said[kind])
       context.fault(log.name, `${stored[kind]} ${kind} are stored, its row says ${said[kind]}`);
   const next = said.seals + 1n;
-  const later = await context.objectStore.get(sealObjectKey(log.logId, next));
+  const later = await context.objectStore.get(sealObjectKey(log, next));
   // It may have grown since; a seal has its row before its object.
   if (later && (await counts()).said.seals < next)
     context.fault(log.name, `the object store has seal ${next}: the database is older than what was published`);

@@ -1,7 +1,8 @@
-import { equalBytes, toBase64Url } from '../../core/bytes.js';
+import { equalBytes } from '../../core/bytes.js';
 import { keyThumbprint } from '../../core/cose/cose-key.js';
 import { decodeSign1 } from '../../core/cose/sign1.js';
 import { VerificationError } from '../../core/errors.js';
+import { firstName, generationName } from '../../core/fork/log-generation.js';
 import { mmrIndex, sizeOfLeaves } from '../../core/mmr/leaf-count.js';
 import { peakOverLeaf } from '../../core/mmr/peak-over-leaf.js';
 import { peaks as peakIndices } from '../../core/mmr/peaks.js';
@@ -10,8 +11,8 @@ import { readSeal } from '../../core/receipt/seal.js';
 import { verifyMmrReceipt, verifyReceiptSignature } from '../../core/verify/verify-receipt.js';
 import { verifySeal } from '../../core/verify/verify-seal.js';
 import { mmrEntryReceipt } from '../entry-receipt.js';
-import type { LogState } from '../log.js';
-import { ownTrust } from '../log-keys.js';
+import { generationAt, type LogState, nameAt } from '../log.js';
+import { ownTrust, sealKeyId } from '../log-keys.js';
 import { readNodes } from '../node-page-store.js';
 import { sealObjectBytes, sealObjectKey } from '../seal-object.js';
 import { peakReceipts, type SealRow } from '../seal-store.js';
@@ -50,14 +51,14 @@ export async function auditSeal(
     if (!(error instanceof VerificationError)) throw error;
     fault(error.message);
   }
-  const kept = await context.objectStore.get(sealObjectKey(log.logId, seal.sealNumber));
+  const kept = await context.objectStore.get(sealObjectKey(log, seal.sealNumber));
   const published = seal.sealNumber <= log.publishedNumber;
   if (published && !kept) fault('is published and not in the object store');
   if (kept && !equalBytes(kept, sealObjectBytes(log.structure, seal))) fault('differs from that of the object store');
 }
 
 async function auditMmrSeal(context: AuditContext, log: LogState, seal: SealRow, derived: DerivedState): Promise<void> {
-  const read = await verifySeal(seal.signed, derived.peaks, ownTrust(context, log));
+  const read = await verifySeal(seal.signed, derived.peaks, sealTrust(context, log, seal));
   const { size, idtimestamp, sealedAtMs } = readSeal(seal.signed).state;
   const same = size === seal.size && idtimestamp === derived.lastIdtimestamp && BigInt(sealedAtMs) === seal.sealedAtMs;
   if (!same) throw new VerificationError('seal_signature_invalid', 'its row differs from what is signed');
@@ -81,8 +82,13 @@ async function auditSignedRoot(
   const sign1 = decodeSign1(seal.signed);
   const claims = readLogClaims(sign1.protectedHeader);
   const root = treeRoot(log.structure, derived.peaks);
-  const key = await verifyReceiptSignature({ sign1, ...claims }, root, ownTrust(context, log), 'the signed root');
-  if (toBase64Url(keyThumbprint(key)) !== seal.keyId)
+  const key = await verifyReceiptSignature(
+    { sign1, ...claims },
+    root,
+    sealTrust(context, log, seal),
+    'the signed root',
+  );
+  if (sealKeyId(keyThumbprint(key), generationAt(log, seal.sealNumber)) !== seal.keyId)
     throw new VerificationError('seal_signature_invalid', 'its row names another key than the one that signed');
 }
 
@@ -98,11 +104,12 @@ export async function auditPeakReceipts(context: AuditContext, log: LogState): P
       );
       return stored.map((row) => ({ ...row, node: nodeAt(row.nodeIndex) }));
     });
-    for (const { nodeIndex, receipt, node } of rows) {
+    for (const { nodeIndex, keyId, receipt, node } of rows) {
       try {
         const sign1 = decodeSign1(receipt);
         const claims = readLogClaims(sign1.protectedHeader);
-        await verifyReceiptSignature({ sign1, ...claims }, node, ownTrust(context, log), `peak ${nodeIndex}`);
+        const trust = ownTrust(context, log, peakName(log, keyId));
+        await verifyReceiptSignature({ sign1, ...claims }, node, trust, `peak ${nodeIndex}`);
       } catch (error) {
         if (!(error instanceof VerificationError)) throw error;
         context.fault(log.name, `the signature over peak ${nodeIndex}: ${error.message}`);
@@ -130,7 +137,7 @@ export async function auditReceipt(
       return signed && mmrEntryReceipt(tx, log, place, signed, 'draft');
     });
     if (!receipt) throw new VerificationError('receipt_missing', 'it cannot be put together');
-    await verifyMmrReceipt(receipt, leaf, { ...ownTrust(context, log), mmrIndex: mmrIndex(leafIndex) });
+    await verifyMmrReceipt(receipt, leaf, { ...sealTrust(context, log, seal), mmrIndex: mmrIndex(leafIndex) });
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
     context.fault(log.name, `the receipt of leaf ${leafIndex}: ${error.message}`);

@@ -42,11 +42,11 @@ export async function storedPeakReceipts(
   log: LogRef,
   after: bigint,
   limit: number,
-): Promise<{ nodeIndex: bigint; receipt: Uint8Array }[]> {
-  const rows = await tx.query<{ node_index: bigint; receipt: Uint8Array }>(
-    `SELECT node_index, receipt FROM archivist.peak_receipt
+): Promise<{ nodeIndex: bigint; keyId: string; receipt: Uint8Array }[]> {
+  const rows = await tx.query<{ node_index: bigint; key_id: string; receipt: Uint8Array }>(
+    `SELECT node_index, key_id, receipt FROM archivist.peak_receipt
       WHERE tenant_id = $1 AND log_id = $2 AND node_index > $3 ORDER BY node_index LIMIT $4`,
     [log.tenantId, log.logId, after, limit],
   );
-  return rows.map((row) => ({ nodeIndex: row.node_index, receipt: row.receipt }));
+  return rows.map((row) => ({ nodeIndex: row.node_index, keyId: row.key_id, receipt: row.receipt }));
 }

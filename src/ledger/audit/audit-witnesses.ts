@@ -1,10 +1,11 @@
 import { equalBytes, fromBase64 } from '../../core/bytes.js';
 import { VerificationError } from '../../core/errors.js';
+import { firstName, generationName } from '../../core/fork/log-generation.js';
 import { sha256 } from '../../core/sha256.js';
 import { decodeCheckpoint } from '../../core/tlog/checkpoint.js';
 import { verifyCosignature } from '../../core/tlog/cosignature.js';
 import { decodeNote, type NoteKey, NoteKeyType, verifyNote } from '../../core/tlog/signed-note.js';
-import type { LogRef } from '../log.js';
+import type { LogRef, LogState } from '../log.js';
 import { findLog } from '../log-store.js';
 import type { AuditContext } from './audit-context.js';
 import {
@@ -37,10 +38,10 @@ interface WitnessAudit extends Pick<AuditContext, 'database' | 'keyring' | 'veri
 export async function auditWitnesses(audit: WitnessAudit): Promise<void> {
   const { database, fault, publicLog, keysLog } = audit;
   await auditRegisteredSeals(audit);
-  const { names, cosigned, plain, wrong } = await database.inTransaction('system', async (tx) => ({
-    names: new Map([
-      [publicLog.logId, (await findLog(tx, publicLog))?.name],
-      [keysLog.logId, (await findLog(tx, keysLog))?.name],
+  const { logs, cosigned, plain, wrong } = await database.inTransaction('system', async (tx) => ({
+    logs: new Map([
+      [publicLog.logId, await findLog(tx, publicLog)],
+      [keysLog.logId, await findLog(tx, keysLog)],
     ]),
     cosigned: await keptCheckpoints(tx),
     plain: await plainCheckpoints(tx),
@@ -53,11 +54,18 @@ export async function auditWitnesses(audit: WitnessAudit): Promise<void> {
     const ours = [publicLog, keysLog].some((log) => tenantId === log.tenantId && logId === log.logId);
     if (!ours) fault(NAME, `${what} is of another log`);
     else
-      await checkNote(audit, what, { note, origin: names.get(logId), root: root ?? undefined, size, cosigned: true });
+      await checkNote(audit, what, {
+        note,
+        origin: nameOver(logs.get(logId), size),
+        root: root ?? undefined,
+        size,
+        cosigned: true,
+      });
   }
   for (const { tenant_id: tenantId, log_id: logId, plain_checkpoint: note } of plain) {
     const log = { tenantId, logId };
-    const origin = (await database.inTransaction('system', (tx) => findLog(tx, log)))?.name;
+    const state = await database.inTransaction('system', (tx) => findLog(tx, log));
+    const origin = nameOver(state, sizeOf(note) ?? 0n);
     const root = await rootOfNote(audit, log, note);
     await checkNote(audit, 'the checkpoint that was shown before', {
       note,
@@ -67,6 +75,13 @@ export async function auditWitnesses(audit: WitnessAudit): Promise<void> {
       cosigned: false,
     });
   }
+}
+
+/** The name of a log in a checkpoint over this many entries: the generations after an open fork have more. */
+function nameOver(log: LogState | undefined, entries: bigint): string | undefined {
+  if (!log) return undefined;
+  const generation = log.forks.findLast(({ leaves }) => leaves < entries)?.generation ?? 0;
+  return generationName({ base: firstName(log.name), generation });
 }
 
 async function auditRegisteredSeals({ database, fault, publicLog }: WitnessAudit): Promise<void> {

@@ -1,14 +1,18 @@
 import { equalBytes } from '../../core/bytes.js';
 import { decodeCbor } from '../../core/cose/cbor.js';
+import { firstName, generationName } from '../../core/fork/log-generation.js';
 import { leafCount } from '../../core/mmr/leaf-count.js';
 import { readSeal } from '../../core/receipt/seal.js';
 import type { ObjectStore } from '../../platform/object-store.js';
-import type { LogState } from '../log.js';
-import { sealObjectBytes, sealObjectKey } from '../seal-object.js';
+import { currentGeneration, type LogState, nameAt } from '../log.js';
+import { generationSealKey, sealObjectBytes, sealObjectKey } from '../seal-object.js';
 import type { SealRow } from '../seal-store.js';
+import { type LastPublished, lastPublished } from './last-published.js';
 
 /** A seal, and how many leaves it covers. */
 export interface SealPlace {
+  /** Of the log, in this seal. */
+  readonly name: string;
   readonly number: bigint;
   /** Undefined if the seal cannot be read. */
   readonly leaves: bigint | undefined;
@@ -25,7 +29,9 @@ export interface LogExplanation {
   readonly finding: Finding;
   readonly database: SealPlace;
   /** Undefined if the object store has no seal of this log. */
-  readonly objects: SealPlace | undefined;
+  readonly objects: (SealPlace & { readonly bytes: Uint8Array }) | undefined;
+  /** The newest generation of the log in the object store. */
+  readonly newestGeneration: number;
 }
 
 /**
@@ -37,39 +43,32 @@ export async function explainLog(
   log: LogState,
   seal: SealRow | undefined,
 ): Promise<LogExplanation> {
-  const last = await lastSealNumber(objectStore, log);
-  const bytes = last === 0n ? undefined : await objectStore.get(sealObjectKey(log.logId, last));
-  const database = { number: log.publishedNumber, leaves: seal?.leaves ?? 0n };
-  const objects = bytes && { number: last, leaves: leavesOf(log, bytes) };
-  return { finding: await findingOf(objectStore, log, seal, last), database, objects };
+  const last = await lastPublished(objectStore, log);
+  const { generation, number } = last;
+  const bytes = number === 0n ? undefined : await objectStore.get(generationSealKey(log.logId, generation, number));
+  const database = { name: nameAt(log, log.publishedNumber), number: log.publishedNumber, leaves: seal?.leaves ?? 0n };
+  const name = generationName({ base: firstName(log.name), generation });
+  const objects = bytes && { name, number, leaves: leavesOf(log, bytes), bytes };
+  return {
+    finding: await findingOf(objectStore, log, seal, last),
+    database,
+    objects,
+    newestGeneration: last.newestGeneration,
+  };
 }
 
 async function findingOf(
   objectStore: ObjectStore,
   log: LogState,
   seal: SealRow | undefined,
-  last: bigint,
+  last: LastPublished,
 ): Promise<Finding> {
-  if (last > log.sealNumber) return 'database_older';
-  if (last < log.publishedNumber) return 'objects_older';
+  const isLater = last.newestGeneration > currentGeneration(log) || last.number > log.sealNumber;
+  if (isLater) return 'database_older';
+  if (last.number < log.publishedNumber) return 'objects_older';
   if (!seal) return 'consistent';
-  const stored = await objectStore.get(sealObjectKey(log.logId, seal.sealNumber));
+  const stored = await objectStore.get(sealObjectKey(log, seal.sealNumber));
   return stored && equalBytes(stored, sealObjectBytes(log.structure, seal)) ? 'consistent' : 'objects_differ';
-}
-
-/** Seals are numbered from 1 without gaps, so that the last one is found by doubling and halving; 0 if there is none. */
-async function lastSealNumber(objectStore: ObjectStore, { logId, sealNumber }: LogState): Promise<bigint> {
-  const exists = async (number: bigint) => (await objectStore.get(sealObjectKey(logId, number))) !== undefined;
-  let low = 0n;
-  let high = sealNumber + 1n;
-  if (sealNumber > 0n && (await exists(sealNumber))) low = sealNumber;
-  for (let step = 1n; await exists(high); step *= 2n) [low, high] = [high, high + step];
-  while (high - low > 1n) {
-    const middle = (low + high) / 2n;
-    if (await exists(middle)) low = middle;
-    else high = middle;
-  }
-  return low;
 }
 
 function leavesOf({ structure }: LogState, bytes: Uint8Array): bigint | undefined {

@@ -2,7 +2,7 @@ import type { LedgerContext } from '../ledger-context.js';
 import type { LogRef, LogState } from '../log.js';
 import { LogInconsistent } from '../log-inconsistent.js';
 import { findLog } from '../log-store.js';
-import { checkLastSealObject } from '../seal-object.js';
+import { checkLastSealObject, checkNoLaterGeneration } from '../seal-object.js';
 import { type LogSeal, publishedSeals } from '../seal-store.js';
 import { FIRST_ID, logsAfter } from './halted-log-store.js';
 
@@ -13,9 +13,9 @@ const PAGE = 1_000;
 const AT_ONCE = 16;
 
 /**
- * Finds the logs whose last published seal in the database is not the last one in the object store, and that are not
- * halted. Takes no lease: another process that is publishing a seal at this moment looks the same, so that a round must
- * confirm the finding. Costs two reads of the object store for each log.
+ * Finds the logs whose last published seal in the database is not the last one in the object store, or that the object
+ * store has a later generation of, and that are not halted. Takes no lease: another process that is publishing a seal at this moment looks the same, so that a round must
+ * confirm the finding. Costs three reads of the object store for each log.
  * @param among looks only at these, otherwise at all logs
  */
 export async function findSuspectLogs(context: Context, among?: readonly LogRef[]): Promise<LogState[]> {
@@ -54,6 +54,7 @@ async function* stateNow({ database }: Context, among: readonly LogRef[]): Async
 
 async function isSuspect({ objectStore }: Context, { log, seal }: LogSeal): Promise<boolean> {
   try {
+    await checkNoLaterGeneration(objectStore, log);
     await checkLastSealObject(objectStore, log, seal);
     return false;
   } catch (error) {

@@ -1,5 +1,6 @@
+import { uint64ToBytes } from '../../core/bytes.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import type { LogRef, LogState, LogStructure } from '../log.js';
+import type { ForkedAt, LogRef, LogState, LogStructure } from '../log.js';
 import { COLUMNS, type LogRow, logState } from '../log-store.js';
 
 /** A log that was stopped because its history is inconsistent. */
@@ -48,6 +49,26 @@ export async function logsAfter(tx: Tx, logId: string, limit: number): Promise<L
 export async function findLogById(tx: Tx, logId: string): Promise<LogState | undefined> {
   const [row] = await tx.query<LogRow>(`SELECT ${COLUMNS} FROM archivist.log WHERE log_id = $1`, [logId]);
   return row && logState(row);
+}
+
+/**
+ * Continues a halted log as its next generation, which is not halted. Returns whether the log was as given: otherwise nothing is
+ * changed.
+ */
+export async function beginGeneration(tx: Tx, log: LogState, fork: ForkedAt): Promise<boolean> {
+  const added = {
+    generation: fork.generation,
+    seal_number: String(fork.sealNumber),
+    leaves: String(fork.leaves),
+    entry_id: fork.entryId,
+  };
+  const touched = await tx.execute(
+    `UPDATE archivist.log SET forks = forks || $3::jsonb, halted = NULL, lease_epoch = lease_epoch + 1
+      WHERE tenant_id = $1 AND log_id = $2 AND halted = $4 AND seal_number = $5 AND leaves = $6
+        AND jsonb_array_length(forks) = $7`,
+    [log.tenantId, log.logId, JSON.stringify([added]), log.halted, log.sealNumber, log.leaves, log.forks.length],
+  );
+  return touched === 1;
 }
 
 /** Lets the sequencer take the log again. */

@@ -29,7 +29,7 @@ describe.each(engines())('the checkpoint of a witnessed log on %s', (engine) => 
   const cosign = (size: bigint) =>
     opened.database.inTransaction('system', (tx) => insertCosigned(tx, log, size, note(size)));
   const shown = async () => {
-    const text = await shownCheckpoint(opened.database, log);
+    const text = await shownCheckpoint(opened.database, log, async ({ size }) => note(size));
     return text === undefined ? undefined : decodeCheckpoint(decodeNote(text).text).size;
   };
 
