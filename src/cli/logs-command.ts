@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { ExplainedLog, LogRecord } from '../archivist/operator/manage-logs.js';
+import { type ForkOptions, forkLogs, KEYS_LOG } from './fork-logs.js';
 import { examples } from './help-examples.js';
 import { answerAsOperator, type OperatorOptions } from './operator-answer.js';
 import type { OperatorClient } from './operator-client.js';
@@ -7,7 +8,8 @@ import type { Terminal } from './terminal.js';
 
 /** What a finding means, and what to do. */
 const ADVICE: Readonly<Record<ExplainedLog['finding'], string>> = {
-  database_older: 'the database is older than what was published: stop the service and bring the newer database back',
+  database_older:
+    'the database is older than what was published: stop the service and bring the newer database back. If it is lost for ever, run "vcon-archivist logs fork"',
   objects_older:
     'the object store lacks seals that were published: mount or restore the newer object store, then run "vcon-archivist logs resume"',
   objects_differ:
@@ -31,7 +33,7 @@ function explained(log: LogRecord | ExplainedLog): string {
     `  reason        ${log.halted}`,
     `  database      ${place(log.database_seal)}`,
     `  object store  ${place(log.object_store_seal)}`,
-    `  what to do    ${ADVICE[log.finding]}`,
+    `  what to do    ${advice(log)}`,
   ];
   return lines.join('\n');
 }
@@ -42,8 +44,14 @@ async function list(client: OperatorClient) {
     const last = logs.at(-1)?.identity;
     const after = last === undefined ? '' : `?after=${last.slice('logs/'.length)}`;
     page = (await client.get(`/logs${after}`))['logs'] as LogRecord[];
-    for (const log of page) logs.push(log.halted === '' ? log : await explain(client, log.identity));
+    logs.push(...page);
   }
+  return logs;
+}
+
+async function list(client: OperatorClient) {
+  const logs: (LogRecord | ExplainedLog)[] = [];
+  for (const log of await everyLog(client)) logs.push(log.halted === '' ? log : await explain(client, log.identity));
   const halted = logs.filter((log) => log.halted !== '').length;
   const more = halted === 0 ? [] : ['See docs/operate/halted-log.md before you change anything.'];
   const text = [...logs.map(explained), `${logs.length} logs, ${halted} halted`, ...more].join('\n');

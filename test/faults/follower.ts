@@ -4,34 +4,19 @@ import { expect } from 'vitest';
 import { toHex } from '../../src/core/bytes.js';
 import { decodeCoseKeySet } from '../../src/core/cose/cose-key.js';
 import type { PublicJwk } from '../../src/core/cose/public-key.js';
-import { consistencyProofPaths } from '../../src/core/mmr/consistency-proof-paths.js';
-import { consistentRoots } from '../../src/core/mmr/consistent-roots.js';
-import { peaks as peakIndices } from '../../src/core/mmr/peaks.js';
 import { readMmrReceipt } from '../../src/core/receipt/mmr-receipt.js';
 import { readRfc9162Receipt } from '../../src/core/receipt/rfc9162-receipt.js';
 import { readTransparentStatement } from '../../src/core/statement/transparent-statement.js';
-import { type RecomputedMassif, recomputeMassif } from '../../src/core/verify/verify-massif.js';
 import { rfc9162ReceiptRoot } from '../../src/core/verify/verify-receipt.js';
-import { verifySeal } from '../../src/core/verify/verify-seal.js';
 import { examineTransparentStatement } from '../../src/core/verify/verify-transparent-statement.js';
 import type { Deployment } from './deployment.js';
+import { FollowedLog, type Trust } from './followed-log.js';
 import { type Entry, isPublic, type Journal, sideBySide, until } from './journal.js';
 
 const CONFIRMED_WITHIN_MS = 150_000;
 /** The second holds the statement, its receipt in the statement log, and the first in the draft's form. */
-const PROOFS = ['receipt', 'transparent-statement'];
-
-interface Trust {
-  readonly logKeys: readonly PublicJwk[];
-  readonly issuerKeys: readonly PublicJwk[];
-}
-
-/** A tenancy log as it was when it was last read. */
-interface LogState {
-  readonly isPublicLog: boolean;
-  readonly size: bigint;
-  readonly peaks: readonly Uint8Array[];
-}
+const STATEMENT = 'transparent-statement';
+const PROOFS = ['receipt', STATEMENT];
 
 /**
  * Someone who holds the service to its word: keeps every proof, seal and log state that he has ever fetched, outside the
@@ -45,7 +30,7 @@ export class Follower {
   readonly #fixed = new Map<string, string>();
   /** The entry at each place of each log, and the root of each size of the statement logs. */
   readonly #places = new Map<string, string>();
-  readonly #states = new Map<string, LogState>();
+  readonly #logs = new Map<string, FollowedLog>();
 
   /** @param leaves whether the journal knows of every entry of the logs */
   constructor(deployment: Deployment, journal: Journal, leaves: 'exactly' | 'at least' = 'exactly') {
@@ -82,6 +67,44 @@ export class Follower {
     await sideBySide([...fresh, ...shuffled(known).slice(0, again)], (entry) => this.#auditEntry(url, entry, trust));
     await this.#auditLogs(url, trust);
     await this.auditSealObjects();
+    await this.#noneHalted(url);
+  }
+
+  /** How many proofs were fetched, each of which may never change. */
+  get proofs(): number {
+    return [...this.#fixed.keys()].filter((name) => PROOFS.some((proof) => name.endsWith(`/${proof}`))).length;
+  }
+
+  /**
+   * What can be seen at once after a crash: the newest acknowledged events are there, some proofs that were fetched before
+   * are the same, some fresh ones are valid, each log continues what was seen of it, and none is halted. An audit checks
+   * the rest.
+   */
+  async glance(url: string, newest: number, proofs: number): Promise<void> {
+    const { acknowledged } = this.#journal;
+    await sideBySide(acknowledged.slice(-newest), async ({ number, read }) => {
+      const { status, json } = await this.#journal.get(url, read!);
+      const attributes = (json['event_attributes'] ?? json['attributes']) as Record<string, string> | undefined;
+      expect([read, status, attributes?.['number']]).toEqual([read, 200, String(number)]);
+    });
+    const trust = await this.#trust(url);
+    const proven = shuffled([...this.#fixed.keys()].filter((name) => PROOFS.some((each) => name.endsWith(`/${each}`))));
+    await sideBySide(proven.slice(0, proofs), async (path) => {
+      const { status, bytes } = await this.#journal.get(url, path);
+      this.#fix(path, status === 200 ? toHex(bytes) : `answered ${status}`);
+    });
+    const fresh = shuffled(acknowledged.filter(({ read }) => !this.#fixed.has(`${read}/${STATEMENT}`)));
+    await sideBySide(fresh.slice(0, proofs), async ({ read }) => {
+      const { status, bytes } = await this.#journal.get(url, `${read}/${STATEMENT}`);
+      if (status !== 200) return;
+      this.#fix(`${read}/${STATEMENT}`, toHex(bytes));
+      await this.#verify(read!, bytes, trust);
+    });
+    for (const log of this.#logs.values()) await log.follow(url, trust);
+    await this.#noneHalted(url);
+  }
+
+  async #noneHalted(url: string): Promise<void> {
     const health = await this.#journal.get(url, '/readyz');
     expect(JSON.stringify(health.json)).toContain(' 0 logs halted');
   }
@@ -143,7 +166,7 @@ export class Follower {
       );
       const known = this.#fixed.has(path);
       this.#fix(path, toHex(bytes));
-      if (proof === 'transparent-statement' && !known) await this.#verify(read, bytes, trust);
+      if (proof === STATEMENT && !known) await this.#verify(read, bytes, trust);
     }
   }
 
@@ -159,9 +182,8 @@ export class Follower {
     this.#place(`entry ${leafIndex} of ${subject}`, read.replace('/publicassets/', '/assets/'));
     const inTenancyLog = readMmrReceipt(mmrReceipt!);
     this.#place(`node ${inTenancyLog.index} of ${inTenancyLog.subject}`, read);
-    const isPublicLog = read.includes('/publicassets/');
-    if (!this.#states.has(inTenancyLog.subject!))
-      this.#states.set(inTenancyLog.subject!, { isPublicLog, size: 0n, peaks: [] });
+    const log = inTenancyLog.subject!;
+    if (!this.#logs.has(log)) this.#logs.set(log, new FollowedLog(log, read.includes('/publicassets/'), this.#journal));
   }
 
   async #auditLogs(url: string, trust: Trust): Promise<void> {
@@ -169,47 +191,12 @@ export class Follower {
     const assetFree = this.#journal.acknowledged.filter(({ read }) => read!.startsWith('/archivist/v1/'));
     // The public log has the public events and one more: that of the public asset's making.
     const shown = listed.filter(({ number }) => number !== undefined && isPublic(Number(number)));
-    for (const [subject, old] of this.#states) {
-      const massifs = await until(
-        () => this.#massifs(url, subject, trust),
-        (read) => read !== undefined,
-      );
-      const { size, peaks, firstLeaf, entries } = massifs!.at(-1)!;
-      this.#checkConsistency(old, massifs!);
-      this.#states.set(subject, { ...old, size, peaks });
-      const leaves = old.isPublicLog ? shown.length + 1 : listed.length + assetFree.length;
-      const found = Number(firstLeaf) + entries.length;
-      if (this.#leaves === 'at least') expect([subject, found >= leaves]).toEqual([subject, true]);
-      else expect([subject, found]).toEqual([subject, leaves]);
+    for (const log of this.#logs.values()) {
+      const leaves = log.isPublicLog ? shown.length + 1 : listed.length + assetFree.length;
+      const found = await log.follow(url, trust, 'from the first massif');
+      if (this.#leaves === 'at least') expect([log.subject, found >= leaves]).toEqual([log.subject, true]);
+      else expect([log.subject, found]).toEqual([log.subject, leaves]);
     }
-  }
-
-  /** All massifs of a log under their seals; undefined while one of the files is about to be followed by another. */
-  async #massifs(url: string, subject: string, trust: Trust): Promise<RecomputedMassif[] | undefined> {
-    const massifs: RecomputedMassif[] = [];
-    for (let index = 0; ; index += 1) {
-      const file = index.toString().padStart(16, '0');
-      const base = `/verifiabledata/merklelogs/v1/mmrs/${subject}/0`;
-      const massif = await this.#journal.get(url, `${base}/massifs/${file}.log`);
-      if (massif.status === 404) return massifs;
-      const verified = recomputeMassif(massif.bytes);
-      const seal = await this.#journal.get(url, `${base}/massifseals/${file}.sth`);
-      const { state } = await verifySeal(seal.bytes, verified.peaks, { ...trust, log: { subject } });
-      if (state.size !== verified.size) return undefined;
-      const first = verified.entries[0]!.idtimestamp;
-      if (index > 0) expect(first > massifs[index - 1]!.lastIdtimestamp).toBe(true);
-      massifs.push(verified);
-    }
-  }
-
-  #checkConsistency(old: LogState, massifs: readonly RecomputedMassif[]): void {
-    const { size, peaks } = massifs.at(-1)!;
-    const nodeAt = (node: bigint): Uint8Array =>
-      massifs.find((massif) => node >= massif.firstNode && node < massif.size)!.nodeAt(node);
-    const paths = consistencyProofPaths(old.size, size).map((path) => path.map(nodeAt));
-    const reached = consistentRoots(old.size, old.peaks, paths);
-    expect(reached.map(toHex)).toEqual(peaks.slice(0, reached.length).map(toHex));
-    expect(peakIndices(size).map(nodeAt).map(toHex)).toEqual(peaks.map(toHex));
   }
 
   /** Seals in the object store are numbered without a gap and never change. Resolves with how many there are. */

@@ -11,13 +11,14 @@ const PAGE = 1000;
 
 const logSchema = z.object({
   identity: z.string(),
+  name: z.string(),
   tenancy: z.string(),
   kind: z.string(),
   leaves: z.number(),
   seal_number: z.number(),
   halted: z.string(),
 });
-const sealSchema = z.object({ number: z.number(), leaves: z.number() });
+const sealSchema = z.object({ log: z.string(), number: z.number(), leaves: z.number() });
 const explainedSchema = logSchema.extend({
   finding: z.enum(['consistent', 'database_older', 'objects_older', 'objects_differ']),
   database_seal: sealSchema,
@@ -61,6 +62,18 @@ export function logOperatorRoutes(deps: LogOperatorDeps): Route[] {
       params,
       response: explainedSchema,
       handle: async ({ params }) => ({ body: await resumeLog(deps, params.uuid) }),
+    }),
+    route({
+      ...shared,
+      method: 'POST',
+      path: `${LOGS}/:uuid\\:fork`,
+      operationId: 'Operator_ForkLog',
+      summary: 'Continue a halted log openly as a new log that names it, because the newer database is lost',
+      codes: [400, 401, 404, 409],
+      params,
+      body: z.strictObject({ confirm: z.string().max(100), reason: z.string().max(MOST_REASON) }),
+      response: explainedSchema,
+      handle: async ({ params, body }) => ({ body: await forkLog(deps, params.uuid, body) }),
     }),
   ];
 }

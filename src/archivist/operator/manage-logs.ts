@@ -8,6 +8,7 @@ import { publishedSeals } from '../../ledger/seal-store.js';
 import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Ids } from '../../platform/ids.js';
+import type { Keyring } from '../../platform/keys/keyring.js';
 import type { Logger } from '../../platform/logger.js';
 import type { ObjectStore } from '../../platform/object-store.js';
 import type { Database } from '../../platform/postgres/database.js';
@@ -34,6 +35,8 @@ const OBJECTS_AT_FAULT = /^(published seal \d+ is not in the object store|the ob
 /** What the operator sees of a log: its place and its state, nothing inside it. */
 export interface LogRecord {
   readonly identity: string;
+  /** Its name in receipts and checkpoints, which a person types to fork it. */
+  readonly name: string;
   readonly tenancy: string;
   readonly kind: string;
   readonly leaves: number;
@@ -44,6 +47,8 @@ export interface LogRecord {
 
 /** A seal in a record; `leaves` is -1 if the seal cannot be read. */
 interface SealRecord {
+  /** Of the log, in this seal. */
+  readonly log: string;
   readonly number: number;
   readonly leaves: number;
 }
@@ -63,19 +68,20 @@ export async function listLogs(deps: LogOperatorDeps, after: string, limit: numb
 
 /** One log with its evidence. @throws {ApiError} not_found */
 export async function showLog(deps: LogOperatorDeps, logId: string): Promise<ExplainedLog> {
-  const { log, explanation } = await examine(deps, logId);
+  const { log, explanation } = await examineLog(deps, logId);
   const { finding, database, objects } = explanation;
   return {
     ...logRecord(deps, log),
     finding,
     database_seal: sealRecord(database),
-    object_store_seal: sealRecord(objects ?? { number: 0n, leaves: 0n }),
+    object_store_seal: sealRecord(objects ?? { name: log.name, number: 0n, leaves: 0n }),
   };
 }
 
 /**
  * Lets the sequencer take a log again that was halted because of the object store, if both agree about its last seal. The next
- * round checks everything that it builds on, as every round does, and halts the log again if it finds a contradiction.
+ * round checks everything that it builds on, as every round does, and halts the log again if it finds a contradiction. What
+ * the keys log has lost is brought back first.
  * @throws {ApiError} not_found; conflict if the log is not halted, or if database and object store disagree
  */
 export async function resumeLog(deps: LogOperatorDeps, logId: string): Promise<ExplainedLog> {
@@ -103,13 +109,12 @@ export async function resumeLog(deps: LogOperatorDeps, logId: string): Promise<E
       });
   });
   deps.logger.warn({ tenantId: log.tenantId, logId, reason: log.halted }, 'the operator has resumed a halted log');
-  await deps.halted.refresh();
-  deps.nudge(log.tenantId, log.logId);
-  return showLog(deps, logId);
+  return nowRunning(deps, log);
 }
 
-async function examine(
-  { database, objectStore }: LogOperatorDeps,
+/** A log, and what database and object store say about its last seal. @throws {ApiError} not_found */
+export async function examineLog(
+  { database, objectStore }: Pick<LogOperatorDeps, 'database' | 'objectStore'>,
   logId: string,
 ): Promise<{ log: LogState; explanation: LogExplanation }> {
   const found = await database.inTransaction('system', async (tx) => {
@@ -124,6 +129,7 @@ async function examine(
 function logRecord({ deployment }: LogOperatorDeps, log: LogState): LogRecord {
   return {
     identity: `logs/${log.logId}`,
+    name: log.name,
     tenancy: `tenancies/${log.tenantId}`,
     kind: logKind(deployment, log),
     leaves: Number(log.leaves),
@@ -132,7 +138,8 @@ function logRecord({ deployment }: LogOperatorDeps, log: LogState): LogRecord {
   };
 }
 
-const sealRecord = ({ number, leaves }: SealPlace): SealRecord => ({
+const sealRecord = ({ name, number, leaves }: SealPlace): SealRecord => ({
+  log: name,
   number: Number(number),
   leaves: leaves === undefined ? -1 : Number(leaves),
 });
