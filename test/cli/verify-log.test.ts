@@ -237,7 +237,7 @@ describe('vcon-archivist verify of a receipt', () => {
       const forged = file('forged.json', JSON.stringify({ ...served, ...change }));
       const { out, exitCode } = await verify(forged, statement);
       expect([exitCode, out.includes('[event_mismatch]')]).toEqual([1, true]);
-      expect(out).not.toMatch(/Forged|2019/);
+      expect(out).not.toMatch(/Forged|2019-01/);
     }
   });
 });

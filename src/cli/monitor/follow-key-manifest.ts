@@ -79,6 +79,7 @@ export function keysOfManifest({ manifest, bytes }: TrustedKeyManifest): Followe
   return {
     seals: manifestJwks(manifest, ['seal']),
     revokedSeals: manifestJwks(manifest, ['seal'], REVOKED),
+    receipts: manifestJwks(manifest, ['statement_receipt']),
     notes: notes(),
     revokedNotes: notes(REVOKED),
     keysLog: { origin: manifest.subject, index: BigInt(manifest.number - 1), entry: bytes },

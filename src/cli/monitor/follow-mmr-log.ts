@@ -3,20 +3,26 @@ import { keyThumbprint } from '../../core/cose/cose-key.js';
 import type { PublicJwk } from '../../core/cose/public-key.js';
 import { decodeSign1 } from '../../core/cose/sign1.js';
 import { VerificationError } from '../../core/errors.js';
+import { forkLeaf } from '../../core/fork/fork-leaf.js';
+import type { OpenFork, SeenLog } from '../../core/fork/judge-fork.js';
+import { firstName, parseGeneration } from '../../core/fork/log-generation.js';
 import { massifPath, sealPath } from '../../core/massif/blob-paths.js';
 import { leavesPerMassif } from '../../core/massif/massif-layout.js';
-import { readMassif } from '../../core/massif/read-massif.js';
+import { type Massif, readMassif } from '../../core/massif/read-massif.js';
+import { baggedRoot } from '../../core/mmr/bagged-root.js';
 import { inclusionProofPath } from '../../core/mmr/inclusion-proof-path.js';
-import { leafCount, mmrIndex } from '../../core/mmr/leaf-count.js';
+import { leafCount, mmrIndex, sizeOfLeaves } from '../../core/mmr/leaf-count.js';
 import { peakSlot } from '../../core/mmr/peak-slot.js';
 import { peaks } from '../../core/mmr/peaks.js';
-import { readLogClaims } from '../../core/receipt/log-claims.js';
+import { type ReadLogClaims, readLogClaims } from '../../core/receipt/log-claims.js';
 import { attachInclusion } from '../../core/receipt/mmr-receipt.js';
+import type { LogTrust } from '../../core/verify/trust.js';
 import { checkHolds, checkNotOlder } from '../../core/verify/verify-consistency.js';
 import { type ProvenMassif, proveLog, type SealedMassif, verifySealOfMassif } from '../../core/verify/verify-log.js';
 import { recomputeMassif } from '../../core/verify/verify-massif.js';
-import { type ReceiptTrust, verifyMmrReceipt, verifyReceiptSignature } from '../../core/verify/verify-receipt.js';
+import { verifyMmrReceipt, verifyReceiptSignature } from '../../core/verify/verify-receipt.js';
 import { fetchFile, LogUnreachable, requireFile } from './fetch-file.js';
+import { FORK, fetchForks, followFork, forkText } from './follow-fork.js';
 import { type KeptFiles, StateDamaged } from './kept-files.js';
 
 /** An MMR log to follow, by the tenancy that it is of. */
@@ -24,7 +30,9 @@ interface FollowedMmrLog {
   /** Base of the service. */
   readonly url: string;
   readonly tenancy: string;
-  readonly trust: ReceiptTrust;
+  /** The name that it began with; an open fork adds a generation to it. */
+  readonly subject: string;
+  readonly trust: LogTrust;
   /** Keys that were revoked: what they sealed counts only if it was seen before, or if the log goes on after it. */
   readonly revokedKeys?: readonly PublicJwk[] | undefined;
   /** Fractions of 1, for the sample of each seal. */
@@ -39,7 +47,7 @@ const SAMPLE = 8;
 const fileUrl = (log: FollowedMmrLog, path: string) => `${log.url}/verifiabledata/merklelogs/${path}`;
 const sealOf = (log: FollowedMmrLog, number: number) => fetchFile(fileUrl(log, sealPath(log.tenancy, number)));
 
-function everyKey({ trust, revokedKeys = [] }: FollowedMmrLog): ReceiptTrust {
+function everyKey({ trust, revokedKeys = [] }: FollowedMmrLog): LogTrust {
   return { ...trust, logKeys: [...trust.logKeys, ...revokedKeys] };
 }
 
@@ -77,16 +85,24 @@ async function* filesFrom(log: FollowedMmrLog, from: number, fetched: Fetched): 
   }
 }
 
+/** The name of the log in one of its seals. @throws {VerificationError} `log_mismatch` */
+function nameIn({ subject }: FollowedMmrLog, seal: ReadLogClaims): string {
+  if (seal.subject === undefined || firstName(seal.subject) !== subject)
+    throw new VerificationError('log_mismatch', `signed by the log "${seal.subject}", not by "${subject}"`);
+  return seal.subject;
+}
+
 /** Receipts of each peak and of random leaves, put together from the seal as any client would: each has to verify. */
 async function checkReceipts(log: FollowedMmrLog, { massif, seal }: ProvenMassif): Promise<void> {
   const { size } = seal.state;
+  const trust = { ...log.trust, log: { subject: nameIn(log, seal) } };
   const peakIndices = peaks(size);
   if (seal.peakReceipts.length !== peakIndices.length)
     throw new VerificationError('receipt_missing', 'the seal does not carry one receipt for each of its peaks');
   for (const [slot, peak] of peakIndices.entries()) {
     const sign1 = decodeSign1(seal.peakReceipts[slot]!);
     const claims = readLogClaims(sign1.protectedHeader);
-    await verifyReceiptSignature({ sign1, ...claims }, massif.nodeAt(peak), log.trust, `the receipt of peak ${peak}`);
+    await verifyReceiptSignature({ sign1, ...claims }, massif.nodeAt(peak), trust, `the receipt of peak ${peak}`);
   }
   const leaves = Number(leafCount(size) - massif.firstLeaf);
   for (let drawn = 0; drawn < SAMPLE; drawn += 1) {
@@ -94,7 +110,7 @@ async function checkReceipts(log: FollowedMmrLog, { massif, seal }: ProvenMassif
     const path = inclusionProofPath(size, index);
     const signed = seal.peakReceipts[peakSlot(leafCount(size), path.length)]!;
     const receipt = attachInclusion(signed, index, path.map(massif.nodeAt), 'draft');
-    await verifyMmrReceipt(receipt, massif.nodeAt(index), { ...log.trust, mmrIndex: index });
+    await verifyMmrReceipt(receipt, massif.nodeAt(index), { ...trust, mmrIndex: index });
   }
 }
 
@@ -106,7 +122,9 @@ async function lastSeen(log: FollowedMmrLog, kept: KeptFiles): Promise<ProvenMas
   try {
     if (!bytes) throw new VerificationError('insufficient_data', `${MASSIF} is missing`);
     const massif = recomputeMassif(bytes);
-    return { massif, seal: await verifySealOfMassif(seal, massif, everyKey(log)) };
+    const verified = await verifySealOfMassif(seal, massif, everyKey(log));
+    nameIn(log, verified);
+    return { massif, seal: verified };
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
     throw new StateDamaged(`the saved state does not verify with these keys: ${error.message} [${error.code}]`);
@@ -125,14 +143,18 @@ export async function followMmrLog(log: FollowedMmrLog, kept: KeptFiles): Promis
   const seen = await lastSeen(log, kept);
   const fetched: Fetched = {};
   try {
-    const head = await proveOn(log, seen, filesFrom(log, seen?.massif.index ?? 0, fetched));
+    const base = seen ? await baseOf(log, seen) : { from: 0 };
+    const head = await proveOn(log, base, filesFrom(log, base.from, fetched));
     if (!head) return 'nothing is sealed yet';
     // The massif first: after a crash between the two the older seal still lies within it.
     await kept.write(MASSIF, fetched.files!.massif);
     await kept.write(SEAL, fetched.files!.seal);
     const { size, sealedAtMs } = head.seal.state;
     const when = new Date(sealedAtMs).toISOString();
-    return `${leafCount(size)} leaves in ${head.massif.index + 1} massifs, sealed at ${when}`;
+    const text = `${leafCount(size)} leaves in ${head.massif.index + 1} massifs, sealed at ${when}`;
+    if (!base.fork) return text;
+    await kept.write(FORK, base.fork.newest.bytes);
+    return `${forkText(base.fork, seenLog(log, seen!))}; ${text}`;
   } catch (error) {
     // Together with the saved state that they contradict, these files prove what the log did.
     if (error instanceof VerificationError && fetched.files) {
@@ -157,19 +179,85 @@ function checkNewest(log: FollowedMmrLog, head: ProvenMassif): void {
   throw new LogUnreachable('its newest seal is by a key that was revoked as stolen: this state is not adopted');
 }
 
+/** What is compared with the published log: what was seen, or what an open fork kept of it. */
+interface Base {
+  /** The first massif to fetch. */
+  readonly from: number;
+  readonly seen?: ProvenMassif | undefined;
+  readonly fork?: OpenFork;
+}
+
+const seenLog = (log: FollowedMmrLog, { seal }: ProvenMassif): SeenLog => ({
+  name: nameIn(log, seal),
+  leaves: leafCount(seal.state.size),
+});
+
+/** Follows a log over an open fork, if one began since it was seen. @throws {VerificationError} if it is no open fork */
+async function baseOf(log: FollowedMmrLog, seen: ProvenMassif): Promise<Base> {
+  const from = seen.massif.index;
+  const before = seenLog(log, seen);
+  const forks = await fetchForks(fileUrl(log, `v1/mmrs/tenant/${log.tenancy}/0/forks`));
+  const generation = (name: string) => parseGeneration(name)?.generation ?? 0;
+  const newestName = forks
+    .map((fork) => fork.log)
+    .sort((a, b) => generation(a) - generation(b))
+    .at(-1);
+  if (newestName === undefined || generation(newestName) <= generation(before.name)) return { from, seen };
+  const fork = await followFork(before, newestName, forks, everyKey(log).logKeys);
+  const { newest, ended, kept } = fork;
+  if (kept === before.leaves) return { from, seen, fork };
+  if (ended.last.leaves === before.leaves)
+    nameIn(log, await verifySealOfMassif(ended.last.seal, seen.massif, everyKey(log)));
+  return { from: Number(newest.leaves / BigInt(leavesPerMassif(seen.massif.height))), fork };
+}
+
+/** The massif in which a fork begins must hold the shared leaves under the stated root, then the statement. */
+function checkFork({ newest }: OpenFork, massif: Massif): void {
+  const place = Number(newest.leaves - massif.firstLeaf);
+  const entry = massif.entries[place];
+  const index = mmrIndex(newest.leaves);
+  if (!entry || !equalBytes(massif.nodeAt(index), forkLeaf(newest.bytes, entry.idtimestamp)))
+    throw new VerificationError('leaf_mismatch', `leaf ${newest.leaves} is not the fork statement: a silent fork`);
+  const shared = newest.leaves === 0n ? [] : peaks(sizeOfLeaves(newest.leaves)).map(massif.nodeAt);
+  if (shared.length > 0 && !equalBytes(baggedRoot(shared), newest.root))
+    throw new VerificationError('consistency_invalid', 'the log holds other leaves than its fork statement says');
+}
+
+/** Whether the seal of a massif covers the leaf with which a fork begins, and the massif holds it. */
+const holdsFork = ({ newest }: OpenFork, { massif, seal }: ProvenMassif): boolean =>
+  newest.leaves >= massif.firstLeaf && newest.leaves < leafCount(seal.state.size);
+
+/** The name of the newest seal is the one that was seen, or the one that an open fork gave. */
+function checkName(log: FollowedMmrLog, { seen, fork }: Base, head: ProvenMassif): void {
+  const expected = fork?.newest.log ?? (seen && nameIn(log, seen.seal));
+  const name = nameIn(log, head.seal);
+  if (expected !== undefined && name !== expected)
+    throw new VerificationError('consistency_invalid', `the log is "${name}", not "${expected}": a silent fork`);
+}
+
 async function proveOn(
   log: FollowedMmrLog,
-  seen: ProvenMassif | undefined,
+  base: Base,
   files: AsyncIterable<SealedMassif>,
 ): Promise<ProvenMassif | undefined> {
+  const { seen, fork } = base;
   let head: ProvenMassif | undefined;
+  let begun = fork === undefined;
   for await (const proven of proveLog(files, everyKey(log))) {
+    nameIn(log, proven.seal);
+    if (fork && holdsFork(fork, proven)) {
+      checkFork(fork, proven.massif);
+      begun = true;
+    }
     if (seen) checkNotOlder(proven.seal, seen.seal);
     if (seen && !head) checkHolds(proven.massif, seen);
     head = proven;
   }
   if (seen && !head)
     throw new VerificationError('consistency_invalid', `massif ${seen.massif.index} and its seal are gone: a rollback`);
+  if (!begun)
+    throw new VerificationError('consistency_invalid', 'no sealed massif holds the fork statement: a silent fork');
+  if (head) checkName(log, base, head);
   if (head && !isSame(head, seen)) checkNewest(log, head);
   if (head) await checkReceipts(isRevoked(log, head) ? { ...log, trust: everyKey(log) } : log, head);
   return head;

@@ -1,22 +1,31 @@
 import { concatBytes, equalBytes, toHex } from '../../core/bytes.js';
+import { decodeCbor } from '../../core/cose/cbor.js';
+import type { PublicJwk } from '../../core/cose/public-key.js';
+import { decodeSign1 } from '../../core/cose/sign1.js';
 import { VerificationError } from '../../core/errors.js';
+import type { OpenFork } from '../../core/fork/judge-fork.js';
+import { firstName } from '../../core/fork/log-generation.js';
 import { appendLeaves } from '../../core/mmr/append-leaves.js';
 import { sizeOfLeaves } from '../../core/mmr/leaf-count.js';
 import { peaks as peakIndices } from '../../core/mmr/peaks.js';
+import { readLogClaims } from '../../core/receipt/log-claims.js';
 import { rfc9162Leaf } from '../../core/rfc9162/rfc9162-leaf.js';
 import { rfc9162Parent } from '../../core/rfc9162/rfc9162-parent.js';
 import { rfc9162Root } from '../../core/rfc9162/rfc9162-root.js';
 import { type Checkpoint, decodeCheckpoint } from '../../core/tlog/checkpoint.js';
 import { type NoteKey, verifyNote } from '../../core/tlog/signed-note.js';
 import { TILE_WIDTH, tilePath } from '../../core/tlog/tile.js';
+import { verifyReceiptSignature } from '../../core/verify/verify-receipt.js';
+import { nodeVerify } from '../../platform/keys/node-verify.js';
 import { fetchFile, LogUnreachable, requireFile } from './fetch-file.js';
+import { FORK, fetchForks, followFork, forkText } from './follow-fork.js';
 import { type KeptFiles, StateDamaged } from './kept-files.js';
 
 /** A statement log to follow (C2SP tlog-tiles). */
 interface FollowedStatementLog {
   /** Prefix of its files, without a slash at its end. */
   readonly url: string;
-  /** Its name in checkpoints. */
+  /** The name that it began with; an open fork adds a generation to it. */
   readonly origin: string;
   /** Its verifier keys, from a source that the caller trusts; one of them must have signed. */
   readonly keys: readonly NoteKey[];
@@ -24,6 +33,8 @@ interface FollowedStatementLog {
   readonly revokedKeys?: readonly NoteKey[] | undefined;
   /** An entry that is known from elsewhere, and where it must be once the log has grown over it. */
   readonly known?: { readonly index: bigint; readonly entry: Uint8Array } | undefined;
+  /** Keys of its receipts, which sign fork statements; undefined if they are not known. */
+  readonly forkKeys?: readonly PublicJwk[] | undefined;
   /** Fractions of 1, for the sample of entries. */
   readonly random: () => number;
 }
@@ -43,8 +54,12 @@ async function readCheckpoint(
   note: Uint8Array,
   { origin, keys }: Pick<FollowedStatementLog, 'origin' | 'keys'>,
 ): Promise<Checkpoint> {
-  const checkpoint = decodeCheckpoint(await verifyNote(new TextDecoder().decode(note), keys));
-  if (checkpoint.origin !== origin)
+  const text = new TextDecoder().decode(note);
+  // The first line: the same keys sign each generation of a log, under its name.
+  const [name = ''] = text.split('\n', 1);
+  const named = firstName(name) === firstName(origin) ? keys.map((key) => ({ ...key, name })) : keys;
+  const checkpoint = decodeCheckpoint(await verifyNote(text, named));
+  if (firstName(checkpoint.origin) !== firstName(origin))
     throw new VerificationError('log_mismatch', `the checkpoint is of "${checkpoint.origin}", not of "${origin}"`);
   return checkpoint;
 }
@@ -101,12 +116,12 @@ function drawPlaces(log: FollowedStatementLog, from: bigint, to: bigint): Set<bi
 }
 
 /** Continues from the last seen state. If its peaks were lost, the older root must appear on the way. */
-async function grow(log: FollowedStatementLog, seen: SeenState, to: bigint): Promise<Grown> {
+async function grow(log: FollowedStatementLog, { seen, known }: Base, to: bigint): Promise<Grown> {
   let peaks = seen.peaks;
   let size = seen.peaks.length === 0 ? 0n : seen.size;
   const drawn = new Map<bigint, Uint8Array>();
   const places = drawPlaces(log, size, to);
-  if (log.known) places.add(log.known.index);
+  if (known) places.add(known.index);
   const add = (hashes: readonly Uint8Array[]) => {
     for (const place of places)
       if (place >= size && place < size + BigInt(hashes.length)) drawn.set(place, hashes[Number(place - size)]!);
@@ -132,7 +147,42 @@ function checkRoot(peaks: readonly Uint8Array[], { size, root }: Checkpoint): vo
     );
 }
 
-function checkKnown({ known }: FollowedStatementLog, { drawn }: Grown): void {
+/** What is compared with the published log: what was seen, or what an open fork kept of it. */
+interface Base {
+  readonly seen: SeenState;
+  readonly known: FollowedStatementLog['known'];
+  readonly fork?: OpenFork;
+}
+
+/** Follows a log over an open fork, if its name changed since it was seen. @throws {VerificationError} if it is no open fork */
+async function baseOf(log: FollowedStatementLog, seen: SeenState, checkpoint: Checkpoint): Promise<Base> {
+  if (seen.size === 0n || checkpoint.origin === seen.origin) return { seen, known: log.known };
+  const before = { name: seen.origin, leaves: seen.size };
+  const fork = await followFork(before, checkpoint.origin, await fetchForks(`${log.url}/forks`), log.forkKeys);
+  const { newest, ended, kept } = fork;
+  if (checkpoint.size <= newest.leaves)
+    throw new VerificationError(
+      'consistency_invalid',
+      'the checkpoint does not cover the fork statement: a silent fork',
+    );
+  const known = { index: newest.leaves, entry: newest.bytes };
+  if (kept === seen.size) return { seen, known, fork };
+  if (ended.last.leaves === seen.size) await checkLastRoot(log, ended.last.seal, seen.root);
+  return { seen: { origin: newest.log, size: newest.leaves, root: newest.root, peaks: [] }, known, fork };
+}
+
+/** The last seal that a fork statement names must be over the state that was seen, where both are of one size. */
+async function checkLastRoot({ forkKeys }: FollowedStatementLog, seal: Uint8Array, root: Uint8Array): Promise<void> {
+  if (!forkKeys) return;
+  const decoded = decodeCbor(seal);
+  const signed = Array.isArray(decoded) ? decoded[1] : undefined;
+  if (!(signed instanceof Uint8Array)) throw new VerificationError('malformed', 'the last seal holds no signed root');
+  const sign1 = decodeSign1(signed);
+  const trust = { logKeys: forkKeys, verifySignature: nodeVerify };
+  await verifyReceiptSignature({ sign1, ...readLogClaims(sign1.protectedHeader) }, root, trust, 'the last seal');
+}
+
+function checkKnown({ known }: Base, { drawn }: Grown): void {
   const hash = known && drawn.get(known.index);
   if (hash && !equalBytes(hash, rfc9162Leaf(known.entry)))
     throw new VerificationError(
@@ -183,14 +233,18 @@ export async function followStatementLog(log: FollowedStatementLog, kept: KeptFi
   if (!note) throw new LogUnreachable(`${log.url}/checkpoint is missing`);
   try {
     const checkpoint = await readCheckpoint(note, log);
-    checkNotOlder(checkpoint, seen);
-    const grown = await grow(log, seen, checkpoint.size);
+    const base = await baseOf(log, seen, checkpoint);
+    checkNotOlder(checkpoint, base.seen);
+    const grown = await grow(log, base, checkpoint.size);
     checkRoot(grown.peaks, checkpoint);
-    checkKnown(log, grown);
+    checkKnown(base, grown);
     const sampled = await checkSample(log, grown, checkpoint.size);
     await kept.write(PEAKS, concatBytes(...grown.peaks));
     await kept.write(CHECKPOINT, note);
-    return `${checkpoint.size} entries, ${sampled} of them read`;
+    const text = `${checkpoint.size} entries, ${sampled} of them read`;
+    if (!base.fork) return text;
+    await kept.write(FORK, base.fork.newest.bytes);
+    return `${forkText(base.fork, { name: seen.origin, leaves: seen.size })}; ${text}`;
   } catch (error) {
     // Together with the saved state that it contradicts, the signed checkpoint proves what the log did.
     if (error instanceof VerificationError) await kept.alarm(CHECKPOINT, note);

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PublicJwk } from '../../core/cose/public-key.js';
+import { firstName } from '../../core/fork/log-generation.js';
 import type { NoteKey } from '../../core/tlog/signed-note.js';
 import { followMmrLog, SEAL } from './follow-mmr-log.js';
 import { CHECKPOINT, followStatementLog } from './follow-statement-log.js';
@@ -21,6 +22,8 @@ export interface FollowedKeys {
   /** Keys of seals; undefined: tenancy logs are not followed. */
   readonly seals?: readonly PublicJwk[] | undefined;
   readonly revokedSeals?: readonly PublicJwk[] | undefined;
+  /** Keys of the receipts of statement logs, which sign statements about open forks; undefined if they are not known. */
+  readonly receipts?: readonly PublicJwk[] | undefined;
   /** Verifier keys; their names are the logs to follow. A log whose key was rotated has several. */
   readonly notes: readonly NoteKey[];
   readonly revokedNotes?: readonly NoteKey[] | undefined;
@@ -54,7 +57,7 @@ export async function watchedMmrLogs(service: FollowedService, keys: FollowedKey
   const tenancies = service.tenancies ?? (await allTenancies(service));
   return tenancies.map((tenancy) => {
     const subject = `tenant/${tenancy}`;
-    const log = { url: service.url, tenancy, random, trust: { logKeys, log: { subject } }, revokedKeys };
+    const log = { url: service.url, tenancy, subject, random, trust: { logKeys }, revokedKeys };
     const kept = keptFiles(join(service.state, subject));
     return { name: subject, look: () => followMmrLog(log, kept), changedAt: () => kept.changedAt(SEAL) };
   });
@@ -62,13 +65,22 @@ export async function watchedMmrLogs(service: FollowedService, keys: FollowedKey
 
 /** The statement logs of which there are keys. */
 export function watchedStatementLogs({ url, state }: FollowedService, keys: FollowedKeys): Watched[] {
-  const origins = [...new Set(keys.notes.map(({ name }) => name))];
-  const of = (all: readonly NoteKey[], origin: string) => all.filter(({ name }) => name === origin);
+  // Every generation of a log has the same keys, and is found under the name that the log began with.
+  const origins = [...new Set(keys.notes.map(({ name }) => firstName(name)))];
+  const of = (all: readonly NoteKey[], origin: string) => all.filter(({ name }) => firstName(name) === origin);
   return origins.map((origin) => {
     const prefix = `${url}/verifiabledata/tlog/${origin.replace(/^log\//, '')}`;
     const revokedKeys = of(keys.revokedNotes ?? [], origin);
     const known = keys.keysLog?.origin === origin ? keys.keysLog : undefined;
-    const log = { url: prefix, origin, keys: of(keys.notes, origin), revokedKeys, known, random };
+    const log = {
+      url: prefix,
+      origin,
+      keys: of(keys.notes, origin),
+      revokedKeys,
+      known,
+      forkKeys: keys.receipts,
+      random,
+    };
     const kept = keptFiles(join(state, origin));
     return {
       name: origin,
