@@ -1,5 +1,13 @@
 import type { OwnerClient } from '../../platform/postgres/table-copy-store.js';
 
+/** An open fork of a log, as its row has it. */
+interface CopiedFork {
+  readonly generation: number;
+  readonly seal_number: string;
+  readonly leaves: string;
+  readonly entry_id: string;
+}
+
 /** How far a log was in a copy. */
 export interface CopiedLog {
   readonly log: string;
@@ -11,6 +19,8 @@ export interface CopiedLog {
   readonly publishedNumber: number;
   /** Leaves under the newest published seal. */
   readonly publishedLeaves: number;
+  /** Generations that the log was forked into openly, each with the last seal before it. */
+  readonly forks?: readonly CopiedFork[] | undefined;
 }
 
 /** What decides which objects belong to a copy. */
@@ -30,7 +40,7 @@ export async function copiedState(client: OwnerClient): Promise<CopiedState | un
   const logs = await client.query<CopiedLog>(
     `SELECT log.log_id AS log, log.name, log.structure, (1 << (log.massif_height - 1)) AS "massifLeaves",
        log.leaves::float8 AS leaves, log.seal_number::float8 AS "sealNumber",
-       log.published_number::float8 AS "publishedNumber", coalesce(seal.leaves, 0)::float8 AS "publishedLeaves"
+       log.published_number::float8 AS "publishedNumber", coalesce(seal.leaves, 0)::float8 AS "publishedLeaves", log.forks
        FROM archivist.log
        LEFT JOIN archivist.seal ON seal.tenant_id = log.tenant_id AND seal.log_id = log.log_id
         AND seal.seal_number = log.published_number
@@ -43,9 +53,14 @@ export async function copiedState(client: OwnerClient): Promise<CopiedState | un
   );
   return {
     deployment: deployment.rows[0].id,
-    logs: logs.rows,
+    logs: logs.rows.map(({ forks = [], ...log }) => (forks.length > 0 ? { ...log, forks } : log)),
     blobs: new Set(blobs.rows.map(({ key }) => key)),
     lastBlock: last.rows[0]!.block,
     lastManifest: last.rows[0]!.manifest,
   };
+}
+
+/** Halts a log. The sequencer signs nothing for a halted log. */
+export async function haltCopiedLog(client: OwnerClient, log: string, reason: string): Promise<void> {
+  await client.query('UPDATE archivist.log SET halted = $2 WHERE log_id = $1 AND halted IS NULL', [log, reason]);
 }

@@ -11,6 +11,12 @@ export const OBJECTS = 'objects';
 const MANIFEST = 'manifest.json';
 
 const file = z.strictObject({ path: z.string(), size: z.number(), sha256: z.string() });
+const fork = z.strictObject({
+  generation: z.number(),
+  seal_number: z.string(),
+  leaves: z.string(),
+  entry_id: z.string(),
+});
 const log = z.strictObject({
   log: z.string(),
   name: z.string(),
@@ -20,6 +26,7 @@ const log = z.strictObject({
   sealNumber: z.number(),
   publishedNumber: z.number(),
   publishedLeaves: z.number(),
+  forks: z.array(fork).readonly().optional(),
 });
 
 const manifestSchema = z.strictObject({

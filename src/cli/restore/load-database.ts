@@ -8,10 +8,10 @@ import {
   type CopiedValue,
   copiedTables,
   enterCopyScope,
-  haltCopiedLog,
   insertTableRows,
   setSequence,
 } from '../../platform/postgres/table-copy-store.js';
+import { haltCopiedLog } from '../backup/copied-state-store.js';
 import type { CopyManifest } from '../backup/copy-manifest.js';
 import { readJsonLines } from '../backup/hashed-file.js';
 

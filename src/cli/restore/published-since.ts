@@ -16,7 +16,7 @@ export function publishedSince(
   inStore: ReadonlySet<string>,
 ): PublishedSince {
   const belonging = belongingTo({ ...manifest, blobs: new Set() });
-  const numbered = copied.filter(({ key }) => /^(seals|blocks|key-manifests)\//.test(key));
+  const numbered = copied.filter(({ key }) => /^(seals|blocks|key-manifests|forks)\//.test(key));
   return {
     later: [...inStore].filter((key) => belonging(key) === 'later').sort(),
     known: numbered.length > 0 && numbered.every(({ key }) => inStore.has(key)),
@@ -27,8 +27,8 @@ export function publishedSince(
 export function haltReasons(manifest: CopyManifest, since: PublishedSince, unknownSince: boolean): Map<string, string> {
   const reasons = new Map<string, string>();
   for (const { log, sealNumber } of manifest.logs) {
-    const next = `seals/${log}/`;
-    const later = since.later.filter((key) => key.startsWith(next)).length;
+    const newer = [`seals/${log}/`, `seals/${log}.`, `forks/${log}/`];
+    const later = since.later.filter((key) => newer.some((prefix) => key.startsWith(prefix))).length;
     if (later > 0)
       reasons.set(log, `the object store has seal ${sealNumber + 1}: the database is older than what was published`);
     else if (unknownSince)

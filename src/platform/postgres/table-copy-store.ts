@@ -202,8 +202,3 @@ export async function requireFinishedRestore(client: OwnerClient): Promise<void>
   if (state === 'restoring')
     throw new Error('a restore into it has not finished: run "vcon-archivist restore" again with the same folder');
 }
-
-/** Halts a log. The sequencer signs nothing for a halted log. */
-export async function haltCopiedLog(client: OwnerClient, log: string, reason: string): Promise<void> {
-  await client.query('UPDATE archivist.log SET halted = $2 WHERE log_id = $1 AND halted IS NULL', [log, reason]);
-}
