@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { ChainRecord } from '../archivist/operator/chain-operator-routes.js';
 import type { ExplainedLog, LogRecord } from '../archivist/operator/manage-logs.js';
 import { type ForkOptions, forkLogs, KEYS_LOG } from './fork-logs.js';
 import { examples } from './help-examples.js';
@@ -38,8 +39,37 @@ function explained(log: LogRecord | ExplainedLog): string {
   return lines.join('\n');
 }
 
-async function list(client: OperatorClient) {
-  const logs: (LogRecord | ExplainedLog)[] = [];
+const KEYS_LOG_BEHIND =
+  'the database has lost key manifests that were published: run "vcon-archivist logs resume" for this log, which brings them back from the object store. Then look at the other logs';
+
+function advice({ kind, finding }: ExplainedLog): string {
+  return kind === KEYS_LOG && finding === 'database_older' ? KEYS_LOG_BEHIND : ADVICE[finding];
+}
+
+const CHAIN_ADVICE: Readonly<Record<ChainRecord['finding'], string>> = {
+  database_older:
+    'the database is older than the blocks in the object store: no block is made. Bring the newer database back. If it is lost for ever, run "vcon-archivist logs fork chain"',
+  objects_differ:
+    'the database and the object store come from different histories: no block is made. Restore both from the same moment',
+  consistent: '',
+};
+
+const blockText = ({ number, hash }: ChainRecord['database_block']) => `block ${number}, ${hash}`;
+
+/** A chain that runs in one line; one that does not with its evidence. */
+function explainedChain({ finding, database_block, object_store_block }: ChainRecord): string {
+  if (finding === 'consistent') return `chain  block ${database_block.number}  (running)`;
+  const lines = [
+    `chain  block ${database_block.number}  (HALTED)`,
+    `  database      ${blockText(database_block)}`,
+    `  object store  ${blockText(object_store_block)}`,
+    `  what to do    ${CHAIN_ADVICE[finding]}`,
+  ];
+  return lines.join('\n');
+}
+
+async function everyLog(client: OperatorClient): Promise<LogRecord[]> {
+  const logs: LogRecord[] = [];
   for (let page: LogRecord[] | undefined; page === undefined || page.length > 0; ) {
     const last = logs.at(-1)?.identity;
     const after = last === undefined ? '' : `?after=${last.slice('logs/'.length)}`;
@@ -53,9 +83,11 @@ async function list(client: OperatorClient) {
   const logs: (LogRecord | ExplainedLog)[] = [];
   for (const log of await everyLog(client)) logs.push(log.halted === '' ? log : await explain(client, log.identity));
   const halted = logs.filter((log) => log.halted !== '').length;
-  const more = halted === 0 ? [] : ['See docs/operate/halted-log.md before you change anything.'];
-  const text = [...logs.map(explained), `${logs.length} logs, ${halted} halted`, ...more].join('\n');
-  return { document: { logs }, text };
+  const chain = (await client.get('/chain')) as unknown as ChainRecord;
+  const sound = halted === 0 && chain.finding === 'consistent';
+  const more = sound ? [] : ['See docs/operate/halted-log.md before you change anything.'];
+  const lines = [...logs.map(explained), explainedChain(chain), `${logs.length} logs, ${halted} halted`, ...more];
+  return { document: { logs, chain }, text: lines.join('\n') };
 }
 
 async function explain(client: OperatorClient, identity: string): Promise<ExplainedLog> {
@@ -88,4 +120,27 @@ export function addLogsCommand(program: Command, terminal: Terminal): void {
     .action((log: string, _options: OperatorOptions, command: Command) =>
       answerAsOperator(terminal, command.optsWithGlobals<OperatorOptions>(), (client) => resume(client, log)),
     );
+  logs
+    .command('fork [log]')
+    .description('continue a halted log or the chain openly as a new one, if the newer database is lost for ever')
+    .requiredOption('--reason <text>', 'why; published in the first entry of the new log')
+    .option('--all', 'every halted log, and the chain if it is halted')
+    .option(
+      '--confirm <text>',
+      'the confirmation, instead of typing it: the name of the log, "chain", or "fork <number> logs and the chain"',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'vcon-archivist logs fork logs/<uuid> --reason "the disk of the database is lost"',
+        'vcon-archivist logs fork --all --reason "restored from the backup of 3 May"',
+        'vcon-archivist logs fork chain --reason "restored from the backup of 3 May"',
+      ),
+    )
+    .action((log: string | undefined, _options: ForkOptions, command: Command) => {
+      const options = command.optsWithGlobals<OperatorOptions & ForkOptions>();
+      return answerAsOperator(terminal, options, async (client) =>
+        forkLogs(client, terminal, await everyLog(client), log, options),
+      );
+    });
 }

@@ -1,12 +1,16 @@
 import { RLP } from '@ethereumjs/rlp';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { equalBytes } from '../../core/bytes.js';
+import type { Keyring } from '../../platform/keys/keyring.js';
+import { jwkAddress } from '../../platform/keys/wallet-address.js';
 import { anchorInput } from '../chain/anchor.js';
 import { findAnchor } from '../chain/anchor-store.js';
 import { headerFields, NO_PARENT } from '../chain/block.js';
+import { readChainFork } from '../chain/chain-fork.js';
 import { sealInput } from '../chain/extend-chain.js';
 import { keptBlock } from '../chain/kept-blocks.js';
 import { dataOf, hexData, numberOf } from '../chain/quantity.js';
+import { transactionSigner } from '../chain/transaction.js';
 import { listRoot } from '../chain/trie-root.js';
 import {
   type BlockRow,
@@ -19,6 +23,10 @@ import type { DeploymentAudit } from './deployment-audit.js';
 
 const PAGE = 100;
 
+interface ChainAudit extends DeploymentAudit {
+  readonly keyring: Pick<Keyring, 'everyKey'>;
+}
+
 /** The part of the chain that has been walked. */
 interface Walked {
   readonly number: bigint;
@@ -28,10 +36,12 @@ interface Walked {
 
 /**
  * Recomputes the chain from its transactions: every block's hash, its parent and its transaction root, and what every
- * transaction says about its anchor or seal. The object store's copy of each header must be identical.
+ * transaction says about its anchor or seal. A chain key of the deployment must have made each block and signed its
+ * transactions. The object store's copy of each header must be identical.
  */
-export async function auditChain(audit: DeploymentAudit): Promise<void> {
+export async function auditChain(audit: ChainAudit): Promise<void> {
   const chain = audit.deployment.deploymentTenancy;
+  const miners = new Set(audit.keyring.everyKey(['chain']).map(({ jwk }) => jwkAddress(jwk)?.toLowerCase()));
   let walked: Walked = { number: -1n, hash: NO_PARENT, nonce: 0n };
   for (;;) {
     const from = walked.number + 1n;
@@ -42,7 +52,7 @@ export async function auditChain(audit: DeploymentAudit): Promise<void> {
     });
     for (const block of blocks) {
       const own = transactions.filter((each) => each.block_number === block.block_number);
-      walked = await auditBlock(audit, walked, block, own);
+      walked = await auditBlock({ ...audit, miners }, walked, block, own);
     }
     if (blocks.length < PAGE) break;
   }
@@ -55,20 +65,22 @@ export async function auditChain(audit: DeploymentAudit): Promise<void> {
 }
 
 async function auditBlock(
-  audit: DeploymentAudit,
+  audit: DeploymentAudit & { readonly miners: ReadonlySet<string | undefined> },
   before: Walked,
   block: BlockRow,
   transactions: readonly TransactionRow[],
 ): Promise<Walked> {
   const number = block.block_number;
   const fault = (what: string) => audit.fault('chain', `block ${number} ${what}`);
-  if (number !== before.number + 1n) fault(`follows block ${before.number}`);
   if (!equalBytes(keccak_256(block.header), block.block_hash)) fault('has another hash than its header');
   const header = fieldsOf(block.header);
   if (!header) fault('has a header that cannot be read');
   else {
     if (BigInt(header.number) !== number) fault('has another number in its header');
     if (!equalBytes(dataOf(header.parentHash), before.hash)) fault('is not put upon the one before it');
+    if (!audit.miners.has(header.miner)) fault('was made with no chain key of this deployment');
+    const wrong = await placeFault(audit, before, block, header.miner);
+    if (wrong) fault(wrong);
     const root = listRoot(transactions.map(({ signed }) => signed));
     if (!equalBytes(dataOf(header.transactionRoot), root)) fault('covers other transactions than it has');
   }
@@ -85,6 +97,32 @@ async function auditBlock(
   const kept = await keptBlock(audit.objectStore, audit.deployment.deploymentTenancy, number);
   if (kept && !equalBytes(kept, block.header)) fault('differs from that of the object store');
   return { number, hash: block.block_hash, nonce };
+}
+
+/** A block follows the one before it, or continues the chain openly after blocks that were lost. */
+async function placeFault(
+  { deployment, objectStore }: DeploymentAudit,
+  before: Walked,
+  { block_number: number, header }: BlockRow,
+  miner: string,
+): Promise<string | undefined> {
+  const fork = forkOf(number, header);
+  if (fork === 'unreadable') return 'has extra data that is no signed fork';
+  if (!fork) return number === before.number + 1n ? undefined : `follows block ${before.number}`;
+  if (fork.signer.toLowerCase() !== miner) return 'has a fork that another key signed';
+  if (number !== fork.lastNumber + 1n || fork.lastNumber <= before.number)
+    return `forks the chain after block ${fork.lastNumber}, and follows block ${before.number}`;
+  const last = await keptBlock(objectStore, deployment.deploymentTenancy, fork.lastNumber);
+  if (!last) return `names block ${fork.lastNumber}, which is not in the object store`;
+  return equalBytes(keccak_256(last), fork.lastHash) ? undefined : `names another block ${fork.lastNumber}`;
+}
+
+function forkOf(number: bigint, header: Uint8Array) {
+  try {
+    return readChainFork({ number, header });
+  } catch {
+    return 'unreadable';
+  }
 }
 
 function fieldsOf(header: Uint8Array) {
@@ -106,6 +144,7 @@ async function faultOf(
   if (!nonce || !to || !input) return 'it cannot be read';
   if (numberOf(nonce) !== at.nonce) return 'its nonce is another';
   if (row.sender.toLowerCase() !== at.miner) return 'its sender did not make the block';
+  if (transactionSigner(row.signed) !== row.sender) return 'its sender did not sign it';
   if (row.wallet_address?.toLowerCase() !== hexData(to)) return 'it is not about its tenancy';
   const said = await inputOf(audit, row);
   return said && equalBytes(said, input) ? undefined : `it does not say what its ${row.kind} is`;

@@ -1,4 +1,4 @@
-import { concatBytes, equalBytes, fromBase64 } from '../../core/bytes.js';
+import { equalBytes } from '../../core/bytes.js';
 import type { VerifySignature } from '../../core/cose/signature.js';
 import { VerificationError } from '../../core/errors.js';
 import { namedKey } from '../../core/keys/manifest-key.js';
@@ -15,7 +15,7 @@ import { DEPLOYMENT_ROLES, PEPPER_ROLE, TENANCY_ROLES } from '../../platform/key
 import { keptManifest } from '../../platform/keys/manifest/manifest-objects.js';
 import { manifestRowFaults } from '../../platform/keys/manifest/manifest-rows.js';
 import { listSigningKeys, type TenancyKeyRow } from '../../platform/keys/signing-key-store.js';
-import { walletAddress } from '../../platform/keys/wallet-address.js';
+import { jwkAddress } from '../../platform/keys/wallet-address.js';
 import { keysLog } from '../deployment.js';
 import { tenancyKeys } from '../keys/recertify-tenancy-keys.js';
 import type { DeploymentAudit } from './deployment-audit.js';
@@ -174,17 +174,9 @@ async function auditTenancyKeys(
     }
     for (const { tenant_id: tenantId, wallet_address: address, wallets, tesseras } of await walletRows(tx)) {
       if (wallets.length !== 1 || tesseras !== 1n) fault(`tenant/${tenantId} has not one wallet and one tessera key`);
-      else if (addressOf(wallets[0]!) !== address) fault(`the wallet of tenant/${tenantId} is not that of its key`);
+      else if (jwkAddress(wallets[0]!) !== address) fault(`the wallet of tenant/${tenantId} is not that of its key`);
     }
   });
-}
-
-function addressOf({ x = '', y = '' }: Record<string, string>): string | undefined {
-  try {
-    return walletAddress(concatBytes(fromBase64(x), fromBase64(y)));
-  } catch {
-    return undefined;
-  }
 }
 
 async function certificateFault(

@@ -50,8 +50,17 @@ export async function findHead(tx: Tx, chain: string): Promise<Head | undefined>
 }
 
 export async function findBlockByNumber(tx: Tx, chain: string, number: bigint): Promise<Block | undefined> {
-  const [row] = await tx.query<BlockRow>(
-    `SELECT ${BLOCK} FROM archivist.chain_block WHERE tenant_id = $1 AND block_number = $2`,
+  const [row] = await tx.query<Head>(
+    `SELECT ${BLOCK} FROM archivist.chain_block b WHERE tenant_id = $1 AND block_number = $2`,
+    [chain, number],
+  );
+  return row;
+}
+
+/** The first block after one of the numbers that the database does not have; undefined after the newest block. */
+export async function findBlockAfter(tx: Tx, chain: string, number: bigint): Promise<Block | undefined> {
+  const [row] = await tx.query<Head>(
+    `SELECT ${BLOCK} FROM archivist.chain_block b WHERE tenant_id = $1 AND block_number > $2 ORDER BY block_number LIMIT 1`,
     [chain, number],
   );
   return row;

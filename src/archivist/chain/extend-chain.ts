@@ -68,7 +68,9 @@ async function requireNewest({ database, deployment, objectStore }: ChainDeps, h
   if (!(await isBlockKept(objectStore, chain, head.number + 1n))) return;
   const now = await database.inTransaction('system', (tx) => findHead(tx, chain));
   if (now?.number === head.number)
-    throw new Error(`the database is older than block ${head.number + 1n}, which is kept: the chain is not extended`);
+    throw new Error(
+      `the database is older than block ${head.number + 1n} in the object store: the chain is not extended. See "vcon-archivist logs"`,
+    );
 }
 
 /**

@@ -12,8 +12,10 @@ import { type ReadDeps, readScope } from '../read-scope.js';
 import { simpleHashDetails, simpleHashDetailsSchema } from './anchor.js';
 import { findAnchor } from './anchor-store.js';
 import { blockResponse } from './block.js';
+import { readChainFork } from './chain-fork.js';
 import {
   type EventTransaction,
+  findBlockAfter,
   findBlockByHash,
   findBlockByNumber,
   findHead,
@@ -68,9 +70,21 @@ export function readBlock(
       hash === undefined
         ? await findBlockByNumber(tx, chain, BigInt(number!))
         : await findBlockByHash(tx, chain, dataOf(hash));
+    if (!block && number !== undefined) await explainLostBlock(tx, chain, BigInt(number));
     if (!block) throw new ApiError('not_found', 'There is no such block.');
     return blockResponse(block);
   });
+}
+
+/** @throws {ApiError} not_found if a later block says that this one was lost */
+async function explainLostBlock(tx: Tx, chain: string, number: bigint): Promise<void> {
+  const next = await findBlockAfter(tx, chain, number);
+  const fork = next && readChainFork(next);
+  if (fork)
+    throw new ApiError(
+      'not_found',
+      `Block ${number} was lost with a database, and is no part of the chain: block ${next.number} continues the chain openly without it. Reason given: ${fork.reason}`,
+    );
 }
 
 function requireReader(principal: Principal): void {

@@ -1,7 +1,7 @@
 import { RLP } from '@ethereumjs/rlp';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { z } from 'zod';
-import type { ChainKey } from '../../platform/keys/chain-key.js';
+import { type ChainKey, recoverAddress } from '../../platform/keys/chain-key.js';
 import { CHAIN_ID } from '../assets/asset.js';
 import { dataOf, hexData, numberOf, quantity } from './quantity.js';
 
@@ -31,6 +31,16 @@ export async function signTransaction(
   const { r, s, recovery } = await key.sign(keccak_256(RLP.encode([...fields, chainId, NOTHING, NOTHING])));
   const signed = RLP.encode([...fields, 2n * chainId + 35n + BigInt(recovery), r, s]);
   return { hash: keccak_256(signed), signed };
+}
+
+/** Returns the EIP-55 address of the key that signed a transaction for this chain; undefined if none did. */
+export function transactionSigner(signed: Uint8Array): string | undefined {
+  const [nonce, gasPrice, gas, to, value, input, v, r, s, ...more] = RLP.decode(signed) as Uint8Array[];
+  if (!s || more.length > 0) return undefined;
+  const chainId = BigInt(CHAIN_ID);
+  const recovery = Number(numberOf(v!) - 2n * chainId - 35n);
+  const hash = keccak_256(RLP.encode([nonce!, gasPrice!, gas!, to!, value!, input!, chainId, NOTHING, NOTHING]));
+  return recoverAddress(hash, { r: numberOf(r!), s: numberOf(s), recovery });
 }
 
 /** A transaction with its position in a block. */

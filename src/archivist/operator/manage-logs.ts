@@ -23,6 +23,11 @@ export interface LogOperatorDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
+  readonly keyring: Pick<Keyring, 'signer' | 'chain' | 'everyKey'>;
+  /** Claim 1 of what the logs sign. */
+  readonly receiptIssuer: string;
+  /** The key manifests, of which a restored database may have lost some. */
+  readonly keys: Pick<RecoverKeysDeps, 'manifests' | 'adoptNow' | 'recertify'>;
   nudge(tenantId: string, logId: string): void;
 }
 

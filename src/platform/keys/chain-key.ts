@@ -25,3 +25,16 @@ export function chainKey(jwk: Readonly<Record<string, string>>, key: Pick<Privat
     },
   };
 }
+
+/** Returns the EIP-55 address of the key that signed a hash; undefined if the signature is of no key. */
+export function recoverAddress(
+  hash: Uint8Array,
+  { r, s, recovery }: Awaited<ReturnType<ChainKey['sign']>>,
+): string | undefined {
+  try {
+    const point = new secp256k1.Signature(r, s, recovery).recoverPublicKey(hash);
+    return walletAddress(point.toBytes(false).subarray(1));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { toHex, utf8 } from '../../core/bytes.js';
+import { concatBytes, fromBase64, toHex, utf8 } from '../../core/bytes.js';
 
 /**
  * The address of an uncompressed secp256k1 public key (x ‖ y, 64 bytes): the last 20 bytes of its Keccak-256, with the
@@ -13,4 +13,14 @@ export function walletAddress(publicKey: Uint8Array): string {
     Number.parseInt(checksum[place]!, 16) >= 8 ? digit.toUpperCase() : digit,
   );
   return `0x${cased.join('')}`;
+}
+
+/** The address of a secp256k1 key; undefined for any other key. */
+export function jwkAddress(jwk: object): string | undefined {
+  const { crv, x = '', y = '' } = jwk as Readonly<Record<string, string | undefined>>;
+  try {
+    return crv === 'secp256k1' ? walletAddress(concatBytes(fromBase64(x), fromBase64(y))) : undefined;
+  } catch {
+    return undefined;
+  }
 }

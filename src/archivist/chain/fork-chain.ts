@@ -1,0 +1,92 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { equalBytes } from '../../core/bytes.js';
+import type { Finding } from '../../ledger/halted/explain-log.js';
+import { ApiError } from '../../platform/errors.js';
+import { lastNumber } from '../../platform/last-number.js';
+import type { Logger } from '../../platform/logger.js';
+import { blockOf, headerFields } from './block.js';
+import { signChainFork } from './chain-fork.js';
+import { findHead, type Head, insertBlock } from './chain-store.js';
+import type { ChainDeps } from './extend-chain.js';
+import { isBlockKept, keepBlock, keptBlock } from './kept-blocks.js';
+import { dataOf } from './quantity.js';
+
+export type ForkChainDeps = Omit<ChainDeps, 'failpoints'> & { readonly logger: Logger };
+
+/** What a person types to fork the chain. */
+const CHAIN_NAME = 'chain';
+
+/** The chain in the database beside the chain in the object store. */
+interface ExplainedChain {
+  readonly finding: Exclude<Finding, 'objects_older'>;
+  /** The newest block in the database. */
+  readonly head: Head;
+  /** The newest block in the object store; that of the database if the store has no later one. */
+  readonly last: { readonly number: bigint; readonly hash: Uint8Array };
+}
+
+/**
+ * Compares the newest block of the database with the object store's. Changes nothing.
+ * @throws {ApiError} not_found if the chain has no block yet
+ */
+export async function explainChain({
+  database,
+  deployment,
+  objectStore,
+}: Pick<ForkChainDeps, 'database' | 'deployment' | 'objectStore'>): Promise<ExplainedChain> {
+  const chain = deployment.deploymentTenancy;
+  const head = await database.inTransaction('system', (tx) => findHead(tx, chain));
+  if (!head) throw new ApiError('not_found', 'The chain has no block yet.');
+  const same = await keptBlock(objectStore, chain, head.number);
+  if (same && !equalBytes(same, head.header))
+    return { finding: 'objects_differ', head, last: { number: head.number, hash: keccak_256(same) } };
+  const number = await lastNumber((each) => isBlockKept(objectStore, chain, each), head.number);
+  const kept = number === head.number ? undefined : await keptBlock(objectStore, chain, number);
+  if (!kept) return { finding: 'consistent', head, last: head };
+  return { finding: 'database_older', head, last: { number, hash: keccak_256(kept) } };
+}
+
+/**
+ * Continues the chain openly after its newest blocks were lost with the database. The next block has the number after the
+ * last one in the object store, so that no number ever names two blocks; its parent is the newest block of this database;
+ * it has no transactions, and says, signed, which block was the last one and why it was lost. The object store has it
+ * first, create-only: after a crash, the next fork names that block as the last one.
+ * @throws {ApiError} bad_request if the confirmation is not `chain`; conflict if the database is not older than the object
+ * store, or another process added a block meanwhile
+ */
+export async function forkChain(
+  deps: ForkChainDeps,
+  { confirm, reason }: { readonly confirm: string; readonly reason: string },
+): Promise<ExplainedChain> {
+  const { clock, database, deployment, keyring, logger, objectStore } = deps;
+  if (confirm !== CHAIN_NAME) throw new ApiError('bad_request', `confirm: type "${CHAIN_NAME}".`);
+  if (reason.trim() === '') throw new ApiError('bad_request', 'reason: say why the newer database is lost.');
+  const { finding, head, last } = await explainChain(deps);
+  if (finding !== 'database_older')
+    throw new ApiError(
+      'conflict',
+      'The database is not older than the blocks in the object store: a fork of the chain is not the way out. See docs/operate/halted-log.md.',
+    );
+  const now = BigInt(Math.floor(clock.now() / 1000));
+  const before = BigInt(headerFields(head.header).timestamp);
+  const block = blockOf({
+    number: last.number + 1n,
+    parentHash: head.hash,
+    miner: dataOf(keyring.chain.address),
+    transactions: [],
+    timestamp: now > before ? now : before,
+    extraData: await signChainFork({ lastNumber: last.number, lastHash: last.hash, reason }, head.hash, keyring.chain),
+  });
+  const chain = deployment.deploymentTenancy;
+  await keepBlock(objectStore, chain, block);
+  await database.inTransaction('system', async (tx) => {
+    const now = await findHead(tx, chain);
+    if (now?.number !== head.number || !(await insertBlock(tx, chain, { ...block, nextNonce: head.nextNonce })))
+      throw new ApiError('conflict', 'The chain has changed meanwhile. Look at it with "vcon-archivist logs".');
+  });
+  logger.warn(
+    { block: block.number.toString(), lost: (last.number - head.number).toString(), reason },
+    'the operator has forked the chain openly',
+  );
+  return explainChain(deps);
+}
