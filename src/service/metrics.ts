@@ -32,6 +32,8 @@ export interface Metrics {
   outsideFailed(service: OutsideService): void;
   /** Since when calls to it fail, in Unix milliseconds; undefined: it answers. */
   outsideChanged(service: OutsideService, failingSinceMs: number | undefined): void;
+  /** Whether the chain of blocks is halted. */
+  chainLooked(isHalted: boolean): void;
   lagged(lag: { readonly oldestWaitingMs: number; readonly haltedLogs: number }): void;
 }
 
@@ -86,6 +88,11 @@ export function createMetrics(): Metrics {
   const haltedLogs = new Gauge({
     name: 'archivist_halted_logs',
     help: 'Logs that were stopped because their history is inconsistent, and wait for an operator',
+    registers,
+  });
+  const chainHalted = new Gauge({
+    name: 'archivist_chain_halted',
+    help: '1 while no block is added to the chain because the database and the object store differ, until an operator acts',
     registers,
   });
   const keyFaults = new Gauge({
@@ -172,6 +179,7 @@ export function createMetrics(): Metrics {
     expiringSecrets: (applications) => expiring.set(applications),
     webhooksSetAside: (deliveries) => setAside.set(deliveries),
     entriesWaiting: (entries) => waiting.set(entries),
+    chainLooked: (isHalted) => chainHalted.set(isHalted ? 1 : 0),
     lagged(now) {
       lag.set(now.oldestWaitingMs / 1000);
       haltedLogs.set(now.haltedLogs);

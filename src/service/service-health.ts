@@ -1,3 +1,4 @@
+import type { ChainWatch } from '../archivist/chain/watch-chain.js';
 import type { Deployment } from '../archivist/deployment.js';
 import type { KeyOperatorDeps } from '../archivist/operator/manage-keys.js';
 import type { HaltedLogs } from '../ledger/halted/watch-halted-logs.js';
@@ -28,6 +29,7 @@ export async function serviceHealth(parts: {
   disk: DiskWatch;
   ledger: Ledger;
   halted: HaltedLogs;
+  chain: ChainWatch;
   deployment: Deployment;
   keys: Pick<KeyOperatorDeps, 'manifests' | 'faults'>;
   outside: OutsideCalls;
@@ -53,6 +55,7 @@ export async function serviceHealth(parts: {
       disk: diskState(parts.disk),
       sequencers,
       logs: logState(logs),
+      chain: chainState(parts.chain),
       keys: keyState(parts.keys),
       ...Object.fromEntries(parts.outside.states().filter(hasOwnLine).map(outsideLine)),
     },
@@ -76,6 +79,12 @@ function logState(logs: LogHealth | undefined): string {
   const count = logs.halted.length;
   if (count === 0) return 'ok';
   return `${count} HALTED: see "vcon-archivist logs"${logs.accepting ? '' : '; nothing can be accepted'}`;
+}
+
+/** No receipt depends on the chain, so that it never makes the service unready. */
+function chainState(chain: ChainWatch): string {
+  const halted = chain.halted();
+  return halted === undefined ? 'ok' : `HALTED: ${halted}; see "vcon-archivist logs"`;
 }
 
 /** Faults are reported but never make the service unready: otherwise anybody who can write rows could stop it. */
