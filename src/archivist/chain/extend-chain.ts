@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RLP } from '@ethereumjs/rlp';
 import { walletAddresses } from '../../iam/tenancies/tenancy-store.js';
 import type { Failpoints } from '../../ledger/failpoints.js';
@@ -20,9 +21,9 @@ import {
 } from './chain-store.js';
 import { isBlockKept, keepBlock } from './kept-blocks.js';
 import { dataOf } from './quantity.js';
-import { signTransaction } from './transaction.js';
+import { type SignedTransaction, signTransaction } from './transaction.js';
 
-/** A limit, because signing blocks everything else that the process does. */
+/** Of one block at most: if another process adds a block meanwhile, these signatures are discarded. */
 const MOST_TRANSACTIONS = 25;
 
 export interface ChainDeps {
@@ -106,9 +107,12 @@ async function putBlock(deps: ChainDeps, head: Head, waiting: readonly Waiting[]
   const { clock, database, deployment, failpoints } = deps;
   const key = deps.keyring.chain;
   const parent = headerFields(head.header);
-  const signed = await Promise.all(
-    waiting.map(({ to, input }, place) => signTransaction({ nonce: head.nextNonce + BigInt(place), to, input }, key)),
-  );
+  const signed: SignedTransaction[] = [];
+  for (const [place, { to, input }] of waiting.entries()) {
+    signed.push(await signTransaction({ nonce: head.nextNonce + BigInt(place), to, input }, key));
+    // Requests are served between two signatures, each of which takes about a millisecond.
+    await nextTurn();
+  }
   const now = BigInt(Math.floor(clock.now() / 1000));
   const block = blockOf({
     number: head.number + 1n,

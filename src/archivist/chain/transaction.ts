@@ -15,7 +15,7 @@ interface TransactionContent {
   readonly input: Uint8Array;
 }
 
-interface SignedTransaction {
+export interface SignedTransaction {
   readonly hash: Uint8Array;
   /** RLP of its nine fields. */
   readonly signed: Uint8Array;
