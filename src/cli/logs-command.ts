@@ -101,21 +101,23 @@ async function resume(client: OperatorClient, log: string) {
 }
 
 /**
- * `logs` and `logs resume <log>`: lists the logs through the running service, explains each halted one with its evidence,
- * and resumes one after its cause is removed. Needs read access to KEYS_DIR. Exit code 1: the service refused; 2: the
- * command line or the configuration is invalid.
+ * `logs`, `logs resume <log>` and `logs fork <log>`: lists the logs through the running service, explains each halted one
+ * with its evidence, resumes one after its cause is removed, and forks one openly if the newer database is lost. Needs
+ * read access to KEYS_DIR. Exit code 1: the service refused; 2: the command line or the configuration is invalid.
  */
 export function addLogsCommand(program: Command, terminal: Terminal): void {
   const logs = program
     .command('logs')
-    .description('list the logs, explain halted ones and resume them, as the operator')
+    .description('list the logs, explain halted ones, resume or fork them, as the operator')
     .option('--url <url>', 'base URL of the service; default PUBLIC_URL')
     .option('--json', 'print one JSON document')
     .addHelpText('after', examples('vcon-archivist logs', 'vcon-archivist logs resume logs/<uuid>'))
     .action((options: OperatorOptions) => answerAsOperator(terminal, options, list));
   logs
     .command('resume <log>')
-    .description('let a halted log go on, after its database and object store agree again')
+    .description(
+      'let a halted log go on, after its database and object store agree again; bring back lost key manifests',
+    )
     .addHelpText('after', examples('vcon-archivist logs resume logs/<uuid>'))
     .action((log: string, _options: OperatorOptions, command: Command) =>
       answerAsOperator(terminal, command.optsWithGlobals<OperatorOptions>(), (client) => resume(client, log)),

@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.js';
@@ -14,7 +14,12 @@ const ENGINE = ENGINES.at(-1)!;
 describe('a deployment whose database was restored from a copy older than its newest key manifest', () => {
   let deployment: Deployment;
   let restore: () => Promise<void>;
-  let rotated: { readonly number: number; readonly hash: string; readonly fingerprint: string };
+  let rotated: {
+    readonly number: number;
+    readonly hash: string;
+    readonly fingerprint: string;
+    readonly chainKey: string;
+  };
   let first: Uint8Array;
   const keysDir = () => join(deployment.folder, 'keys');
   const rememberedFile = async () =>
@@ -39,7 +44,9 @@ describe('a deployment whose database was restored from a copy older than its ne
   }, 120_000);
   afterAll(() => deployment?.close());
 
-  async function keys({ url }: RunningProcess, ...args: string[]) {
+  const keys = (running: RunningProcess, ...args: string[]) => command(running, 'keys', ...args);
+
+  async function command({ url }: Pick<RunningProcess, 'url'>, ...args: string[]) {
     const [out, err]: [string[], string[]] = [[], []];
     const terminal = {
       print: (text: string) => out.push(text),
@@ -47,8 +54,15 @@ describe('a deployment whose database was restored from a copy older than its ne
       exitCode: 0,
     };
     const before = process.env;
-    process.env = { ...before, KEYS_DIR: keysDir(), PUBLIC_URL: url };
-    await runCli(['keys', ...args], terminal).finally(() => {
+    process.env = {
+      ...before,
+      ...deployment.environment,
+      KEYS_DIR: keysDir(),
+      DATA_DIR: join(deployment.folder, 'main'),
+      OBJECT_STORE_URL: `file://${deployment.objectsDir}`,
+      PUBLIC_URL: url,
+    };
+    await runCli(args, terminal).finally(() => {
       process.env = before;
     });
     return { out: out.join('\n'), err: err.join('\n'), exitCode: terminal.exitCode };
@@ -57,10 +71,11 @@ describe('a deployment whose database was restored from a copy older than its ne
   const fingerprint = async (running: RunningProcess) =>
     /Root key \(.*\): (\S+)/.exec((await keys(running, 'list')).out)![1]!;
 
-  async function published({ url }: RunningProcess): Promise<{ number: number; hash: string }> {
+  async function published({ url }: RunningProcess): Promise<{ number: number; hash: string; chainKey: string }> {
     const answer = await fetch(`${url}/verifiabledata/keys/manifest`);
     const newest = decodeKeyManifests(new Uint8Array(await answer.arrayBuffer())).at(-1)!;
-    return { number: newest.manifest.number, hash: toHex(sha256(newest.bytes)) };
+    const chain = newest.manifest.keys.find(({ role, state }) => role === 'chain' && state === 'active')!;
+    return { number: newest.manifest.number, hash: toHex(sha256(newest.bytes)), chainKey: chain.keyId };
   }
 
   async function expectNewestAndFault(running: RunningProcess, fault: string): Promise<void> {
@@ -98,6 +113,49 @@ describe('a deployment whose database was restored from a copy older than its ne
     await expectNewestAndFault(running, 'key manifest 3 is not in the database: it was set back');
     await running.stop();
   }, 60_000);
+
+  it('does not start while the private half of a key of the newest manifest is missing, names it, and starts when it is back', async () => {
+    const half = join(keysDir(), `${rotated.chainKey}.pem`);
+    await rename(half, `${half}.aside`);
+    const process = deployment.spawn();
+    expect(await process.ready).toBeUndefined();
+    expect(process.output()).toContain(`The private half of the active key ${rotated.chainKey} is missing`);
+    await rename(`${half}.aside`, half);
+  }, 60_000);
+
+  it('gets its keys log back from the object store as it was, and then serves and rotates keys again', async () => {
+    const running = await deployment.start();
+    type Logs = { logs: { identity: string; kind: string; halted: string }[] };
+    const { logs } = JSON.parse((await command(running, 'logs', '--json')).out) as Logs;
+    const keysLog = logs.find(({ kind }) => kind === 'key manifests')!;
+    expect(keysLog.halted).toMatch(/older than what was published/);
+    expect((await command(running, 'logs')).out).toContain('the database has lost key manifests');
+    const reason = ['--reason', 'restored from an older copy', '--confirm', 'no'];
+    expect((await command(running, 'logs', 'fork', '--all', ...reason)).err).toContain('the keys log is halted');
+    const resumed = await command(running, 'logs', 'resume', keysLog.identity);
+    expect([resumed.exitCode, resumed.out]).toEqual([0, expect.stringContaining('3 leaves')]);
+    expect((await command(running, 'logs', 'resume', keysLog.identity)).err).toContain('not halted');
+    await until(
+      async () => (await keys(running, 'list')).out,
+      (text) => !text.includes('FAULT'),
+    );
+    const halted = logs.filter((log) => log.halted !== '' && log.kind !== keysLog.kind);
+    for (const { identity } of halted) {
+      const { name } = JSON.parse((await command(running, 'logs', '--json')).out).logs.find(
+        (log: { identity: string }) => log.identity === identity,
+      );
+      const fork = ['logs', 'fork', identity, '--reason', 'restored', '--confirm', name];
+      expect(await command(running, ...fork)).toMatchObject({ exitCode: 0 });
+    }
+    await until(
+      () => keys(running, 'rotate', 'chain'),
+      ({ out }) => out.includes('retired'),
+    );
+    expect((await published(running)).number).toBe(5);
+    await running.stop();
+    const audited = await command(running, 'audit');
+    expect([audited.exitCode, audited.out]).toEqual([0, expect.stringContaining('SOUND.')]);
+  }, 180_000);
 
   it.runIf(ENGINE === 'PostgreSQL')(
     'makes no first manifest again when the database and KEYS_DIR lost theirs: it does not start',

@@ -69,7 +69,7 @@ async function requireStored(tx: Tx, tenantId: string, { manifest, bytes }: Trus
   if (row && equalBytes(row.manifest, bytes)) return;
   throw new ApiError(
     'conflict',
-    `Key manifest ${manifest.number} is not in the database: the database was set back, and no key can be changed. Restore its newest backup.`,
+    `Key manifest ${manifest.number} is not in the database: the database was set back, and no key can be changed. Run "vcon-archivist logs resume" for the keys log, which brings its entries back.`,
   );
 }
 

@@ -14,6 +14,7 @@ import type { ObjectStore } from '../../platform/object-store.js';
 import type { Database } from '../../platform/postgres/database.js';
 import type { Deployment } from '../deployment.js';
 import { logKind } from '../log-kind.js';
+import { type RecoverKeysDeps, recoverKeysLog } from './recover-keys-log.js';
 
 export interface LogOperatorDeps {
   readonly database: Database;
@@ -83,6 +84,20 @@ export async function showLog(deps: LogOperatorDeps, logId: string): Promise<Exp
   };
 }
 
+/** Brings back what the keys log has lost. Returns false if it has lost nothing, or for another log. */
+async function recovered(deps: LogOperatorDeps, log: LogState, explanation: LogExplanation): Promise<boolean> {
+  if (logKind(deps.deployment, log) !== 'key manifests') return false;
+  if (log.halted !== null && explanation.finding !== 'database_older') return false;
+  const manifests = await recoverKeysLog({ ...deps, ...deps.keys }, log, explanation);
+  return manifests > 0 || log.halted !== null;
+}
+
+async function nowRunning(deps: LogOperatorDeps, log: LogState): Promise<ExplainedLog> {
+  await deps.halted.refresh();
+  deps.nudge(log.tenantId, log.logId);
+  return showLog(deps, log.logId);
+}
+
 /**
  * Lets the sequencer take a log again that was halted because of the object store, if both agree about its last seal. The next
  * round checks everything that it builds on, as every round does, and halts the log again if it finds a contradiction. What
@@ -90,7 +105,8 @@ export async function showLog(deps: LogOperatorDeps, logId: string): Promise<Exp
  * @throws {ApiError} not_found; conflict if the log is not halted, or if database and object store disagree
  */
 export async function resumeLog(deps: LogOperatorDeps, logId: string): Promise<ExplainedLog> {
-  const { log, explanation } = await examine(deps, logId);
+  const { log, explanation } = await examineLog(deps, logId);
+  if (await recovered(deps, log, explanation)) return nowRunning(deps, log);
   if (log.halted === null) throw new ApiError('conflict', 'This log is not halted.');
   if (!OBJECTS_AT_FAULT.test(log.halted))
     throw new ApiError(

@@ -78,3 +78,37 @@ export async function clearHalt(tx: Tx, log: LogRef): Promise<void> {
     log.logId,
   ]);
 }
+
+/** Where a log ends after entries were brought back. */
+interface RecoveredEnd {
+  readonly size: bigint;
+  readonly leaves: bigint;
+  readonly sealNumber: bigint;
+  readonly lastIdtimestamp: bigint;
+}
+
+/**
+ * Moves a log to published seals that were brought back, and lets the sequencer take it again. Returns whether the log was
+ * as given: otherwise nothing is changed.
+ */
+export async function putRecovered(tx: Tx, log: LogState, end: RecoveredEnd): Promise<boolean> {
+  const touched = await tx.execute(
+    `UPDATE archivist.log
+        SET size = $3, sealed_size = $3, published_size = $3, leaves = $4, seal_number = $5, published_number = $5,
+            last_idtimestamp = $6, halted = NULL, lease_epoch = lease_epoch + 1
+      WHERE tenant_id = $1 AND log_id = $2 AND seal_number = $7 AND size = $8 AND sealed_size = $8
+        AND halted IS NOT DISTINCT FROM $9`,
+    [
+      log.tenantId,
+      log.logId,
+      end.size,
+      end.leaves,
+      end.sealNumber,
+      uint64ToBytes(end.lastIdtimestamp),
+      log.sealNumber,
+      log.size,
+      log.halted,
+    ],
+  );
+  return touched === 1;
+}
