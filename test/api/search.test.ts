@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Client, startTestService, type TestService, until } from './test-service.js';
 
 const SEARCH = '/archivist/v1/events/search';
+const LIST = '/archivist/v1/events';
 let running: TestService;
 let owner: Client;
 const ids: string[] = [];
@@ -14,8 +15,9 @@ beforeAll(async () => {
     { trails: ['calls'], event_type: 'redacted' },
     { trails: ["it's"], event_type: 'created' },
   ];
-  for (const event of wanted) {
-    const { json } = await owner.post('/archivist/v1/events', { ...event, attributes: { subject: 'vcon://a' } });
+  for (const [each, event] of wanted.entries()) {
+    const attributes = { subject: 'vcon://a', call_id: `call ${each}` };
+    const { json } = await owner.post('/archivist/v1/events', { ...event, attributes });
     ids.push(String(json['identity']));
   }
   for (const id of ids) {
@@ -38,6 +40,50 @@ async function found(body: Record<string, unknown>, client = owner) {
     total: Number(answer.headers.get('x-total-count')),
   };
 }
+
+describe('the list of asset-free events', () => {
+  it.each([
+    ['', [2, 1, 0]],
+    ['event_attributes.call_id=call 1', [1]],
+    ['attributes.call_id=call 1', [1]],
+    ['attributes.call_id=call 9', []],
+    ['attributes.call_id!=call 1', [2, 0]],
+    ['attributes.subject=vcon://a&event_type=created', [2, 0]],
+    ['attributes.subject=*', [2, 1, 0]],
+    ['attributes.missing!=*', [2, 1, 0]],
+    ['trails=calls', [1, 0]],
+    ["trails=it's", [2]],
+    ['trails=call', []],
+    ['created_by=somebody else', []],
+    ['timestamp_accepted_since=2020-01-01T00:00:00Z&timestamp_accepted_before=2999-01-01T00:00:00Z', [2, 1, 0]],
+    ['timestamp_accepted_before=2020-01-01T00:00:00Z', []],
+    ['confirmation_status=CONFIRMED', [2, 1, 0]],
+    ['minimum_trust=COMMITTED', [2, 1, 0]],
+    ['minimum_trust=UNEQUIVOCAL', []],
+    ['confirmation_status=STORED', []],
+  ])('answers %j newest first', async (query, places) => {
+    const answer = await owner.get(`${LIST}?${query.replaceAll(' ', '%20')}`);
+    expect(answer.status).toBe(200);
+    const events = answer.json['events'] as { identity: string }[];
+    expect(events.map(({ identity }) => ids.indexOf(identity))).toEqual(places);
+    expect(answer.headers.get('x-total-count')).toBe(String(places.length));
+  });
+
+  it('shows each as it is read by its id, and pages by token', async () => {
+    const first = await owner.get(`${LIST}?page_size=2&attributes.subject=vcon://a`);
+    const events = first.json['events'] as { identity: string }[];
+    expect(events.map(({ identity }) => ids.indexOf(identity))).toEqual([2, 1]);
+    expect(events[0]).toEqual((await owner.get(`/archivist/v1/${events[0]!.identity}`)).json);
+    const token = encodeURIComponent(String(first.json['next_page_token']));
+    const second = await owner.get(`${LIST}?page_size=2&page_token=${token}`);
+    expect(second.json).toMatchObject({ events: [{ identity: ids[0] }], next_page_token: '' });
+  });
+
+  it('refuses a filter that it does not have, by its name', async () => {
+    const refused = await owner.get(`${LIST}?operation=Record`);
+    expect(refused).toMatchObject({ status: 400, json: { description: 'operation: no such filter' } });
+  });
+});
 
 describe('the search of asset-free events', () => {
   it.each([
@@ -166,5 +212,15 @@ describe('the search of asset-free events', () => {
     const answer = await owner.post(SEARCH, { filter });
     expect(answer.status).toBe(400);
     expect(answer.json['description']).toMatch(description);
+  });
+});
+
+describe('the list of asset-free events for an application without rights', () => {
+  it('has only those that it recorded', async () => {
+    const other = await running.client({});
+    expect((await other.get(LIST)).json['events']).toEqual([]);
+    const { json } = await other.post(LIST, { attributes: { call_id: 'call 1' } });
+    const seen = await other.get(`${LIST}?attributes.call_id=call%201`);
+    expect(seen.json['events']).toMatchObject([{ identity: json['identity'] }]);
   });
 });

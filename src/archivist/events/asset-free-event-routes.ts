@@ -1,11 +1,16 @@
 import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
+import { listQuerySchema } from '../../platform/listing/list-query.js';
+import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
+import type { AcceptWriter } from '../accept/accept-writer.js';
 import { createRequest } from '../create-request.js';
 import type { ListDeps } from '../read-scope.js';
 import { assetFreeEventSchema, createAssetFreeEventSchema, MAX_ASSET_FREE_BODY } from './asset-free-event.js';
+import { ASSET_FREE_FILTERS, ASSET_FREE_LIST } from './asset-free-event-filter-store.js';
 import { createAssetFreeEvent } from './create-asset-free-event.js';
 import { EXAMPLE_OPERATION } from './example-operation.js';
+import { listOwnAssetFreeEvents } from './list-asset-free-events.js';
 import { readAssetFreeEvent } from './read-asset-free-event.js';
 import { searchAssetFreeEvents, searchResultSchema, searchSchema } from './search-asset-free-events.js';
 
@@ -32,6 +37,22 @@ export function assetFreeEventRoutes(deps: AssetFreeEventDeps): Route[] {
       handle: async (context) => ({
         body: await createAssetFreeEvent(deps, createRequest(context, '/archivist/v1/events', context.body)),
       }),
+    }),
+    route({
+      method: 'GET',
+      path: '/archivist/v1/events',
+      operationId: 'Events_ListEvents',
+      extension: true,
+      summary: 'List asset-free events by attributes, trail, type, creator or time, newest first',
+      access: 'token',
+      success: 200,
+      codes: [206, 400, 401, 403, 429],
+      query: listQuerySchema(ASSET_FREE_FILTERS, ASSET_FREE_LIST),
+      response: pageSchema('events', assetFreeEventSchema),
+      handle: async ({ principal, query, headers }) => {
+        const exactTotal = wantsExactTotal(headers);
+        return pageReply('events', await listOwnAssetFreeEvents(deps, principal, { query, exactTotal }));
+      },
     }),
     route({
       method: 'POST',

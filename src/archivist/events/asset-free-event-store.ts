@@ -63,17 +63,8 @@ export async function findAssetFreeEvents(
   wanted: readonly { tenantId: string; eventId: string }[],
 ): Promise<AssetFreeEvent[]> {
   if (wanted.length === 0) return [];
-  const rows = await tx.query<{
-    tenant_id: string;
-    event_id: string;
-    attributes: Record<string, unknown>;
-    trails: string[];
-    event_type: string;
-    creator_issuer: string;
-    created_by: string;
-    created_at_ms: bigint;
-  }>(
-    `SELECT e.tenant_id, e.event_id, e.attributes, e.trails, e.event_type, e.creator_issuer, e.created_by, e.created_at_ms
+  return tx.query<AssetFreeEvent>(
+    `SELECT ${COLUMNS}
        FROM unnest($1::uuid[], $2::uuid[]) AS wanted(tenant_id, event_id)
        JOIN archivist.asset_free_event e USING (tenant_id, event_id)`,
     [wanted.map((event) => event.tenantId), wanted.map((event) => event.eventId)],

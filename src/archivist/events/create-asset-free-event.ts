@@ -1,5 +1,6 @@
 import { SECURITY_EVENT_TYPE } from '../../iam/security/security-event.js';
 import { ApiError } from '../../platform/errors.js';
+import type { AcceptWriter } from '../accept/accept-writer.js';
 import { idempotencyClaim } from '../accept/idempotency.js';
 import type { Submission } from '../accept/submission.js';
 import { readAttributes } from '../attributes.js';

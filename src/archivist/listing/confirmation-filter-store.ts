@@ -17,8 +17,8 @@ export const CONFIRMATION_FILTERS: readonly string[] = ['CONFIRMATION_STATUS_UNS
 export interface EntryColumns {
   readonly tenantId: string;
   readonly eventId: string;
-  /** True for an event that never goes beyond CONFIRMED. */
-  readonly simpleHash: string;
+  /** True for an event that never goes beyond CONFIRMED; undefined if none of the list does. */
+  readonly simpleHash: string | undefined;
   /** True for the rows of the events that a query returns, found by an index. */
   among(query: Condition, tenantId: string): Condition;
 }
@@ -104,6 +104,7 @@ function waiting({ tenantId, eventId, among }: EntryColumns, log: LogProgress): 
 }
 
 function witnessed(entry: EntryColumns, log: LogProgress): Condition {
+  if (entry.simpleHash === undefined) return condition('false');
   const found = leafCondition(entry, log, { to: log.witnessed });
   return { ...found, sql: `NOT ${entry.simpleHash} AND ${found.sql}` };
 }
@@ -111,6 +112,7 @@ function witnessed(entry: EntryColumns, log: LogProgress): Condition {
 /** Published, and not witnessed yet or never. */
 function publishedOnly(entry: EntryColumns, log: LogProgress): Condition {
   const range = { to: log.published };
+  if (entry.simpleHash === undefined) return leafCondition(entry, log, range);
   const published = leafInRange(entry, range);
   const unwitnessed = leafInRange(entry, { from: log.witnessed, ...range });
   const found = both(published, condition(`${unwitnessed.sql} OR ${entry.simpleHash}`, ...unwitnessed.values));

@@ -6,14 +6,16 @@ import type { Tx } from '../../platform/postgres/database.js';
 type Term = Extract<ConditionMeaning, { kind: 'term' }>;
 
 /** A table whose texts have an index of terms. */
-interface TermTable {
-  readonly table: 'archivist.asset' | 'archivist.asset_event';
+export interface TermTable {
+  readonly table: 'archivist.asset' | 'archivist.asset_event' | 'archivist.asset_free_event';
   /** The name of its rows in conditions. */
   readonly alias: 'a' | 'e';
   /** Its ordered id, as the conditions name it. */
   readonly idColumn: string;
-  readonly find: 'archivist.find_assets' | 'archivist.find_asset_events';
-  readonly count: 'archivist.count_assets' | 'archivist.count_asset_events';
+  /** The member of a row that it gives. */
+  readonly idMember: string;
+  readonly find: 'archivist.find_assets' | 'archivist.find_asset_events' | 'archivist.find_asset_free_events';
+  readonly count: 'archivist.count_assets' | 'archivist.count_asset_events' | 'archivist.count_asset_free_events';
 }
 
 interface TermSearch {
@@ -53,9 +55,24 @@ export async function pageOfFirstRows<Row extends object>(
   return found.cut || found.rows.length === limit ? found : undefined;
 }
 
-/** A condition of the list itself: its tenancy, or where in its order it starts or ends. */
+/** A page of rows of a table. */
+export interface TermPage {
+  /** With the id. */
+  readonly columns: string;
+  /** Members of a row that can be long. */
+  readonly large: readonly string[];
+  readonly limit: number;
+  readonly order: ListOrder;
+}
+
+/** The order of a list, by a member of its rows. */
+export function rowOrder({ idMember }: TermTable, order: ListOrder): string {
+  return `"${idMember}" ${order === 'newest' ? 'DESC' : 'ASC'}`;
+}
+
+/** A condition of the list itself: its tenancy, what it leaves out, or where in its order it starts or ends. */
 function ofList({ means }: Condition): boolean {
-  return means?.kind === 'tenancy' || means?.kind === 'beyond' || means?.kind === 'range';
+  return means !== undefined && ['tenancy', 'listed', 'beyond', 'range'].includes(means.kind);
 }
 
 function startsFromFirstRows(conditions: readonly Condition[]): boolean {
@@ -153,7 +170,7 @@ function termSearch(conditions: readonly Condition[]): TermSearch | undefined {
 
 /** The functions of the index of terms know nothing else. */
 function isTermSearch({ means }: Condition): boolean {
-  return means?.kind === 'term' || means?.kind === 'tenancy' || means?.kind === 'beyond';
+  return means !== undefined && ['term', 'tenancy', 'listed', 'beyond'].includes(means.kind);
 }
 
 /** Lists and maps have the term of a text with the same content. */

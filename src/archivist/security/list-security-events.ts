@@ -5,6 +5,8 @@ import type { Principal } from '../../platform/http/principal.js';
 import type { Condition } from '../../platform/listing/condition.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
+import type { Database } from '../../platform/postgres/database.js';
+import type { PageTokens } from '../../platform/postgres/page-token.js';
 import { tenancyLog } from '../deployment.js';
 import { type AssetFreeEvent, assetFreeEventResponse } from '../events/asset-free-event.js';
 import { listAssetFreeEvents } from '../events/asset-free-event-store.js';
@@ -34,8 +36,8 @@ export function listSecurityEvents(
   return deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {
     const reader = {
       idColumn: 'e.event_id',
-      idOf: ({ eventId }: { eventId: string }) => eventId,
-      list: (all: readonly Condition[], limit: number) => listSecurityEventIds(tx, all, limit),
+      idOf: ({ eventId }: AssetFreeEvent) => eventId,
+      list: (all: readonly Condition[], limit: number) => listAssetFreeEvents(tx, all, limit),
       count: (all: readonly Condition[], limit?: number) => countSecurityEvents(tx, all, limit),
       order: 'newest' as const,
     };
@@ -43,12 +45,10 @@ export function listSecurityEvents(
     const tokens = deps.pageTokens;
     const page = await listPage(reader, { list, query, conditions, exactTotal, tokens });
     const ids = page.entries.map(({ eventId }) => eventId);
-    const found = await findAssetFreeEvents(
-      tx,
-      ids.map((eventId) => ({ tenantId, eventId })),
-    );
-    const events = new Map(found.map((event) => [event.eventId, event]));
     const committed = await commits(tx, tenancyLog(tenantId), ids);
-    return { ...page, entries: ids.map((id) => assetFreeEventResponse(events.get(id)!, committed.get(id))) };
+    return {
+      ...page,
+      entries: page.entries.map((event) => assetFreeEventResponse(event, committed.get(event.eventId))),
+    };
   });
 }

@@ -31,21 +31,7 @@ export function securityEventConditions(tenantId: string, filters: Filters): Con
   return [condition('e.tenant_id = ?', tenantId), condition(`e.event_type = '${SECURITY_EVENT_TYPE}'`), ...asked];
 }
 
-/** Ids of security events, newest first. */
-export async function listSecurityEventIds(
-  tx: Tx,
-  conditions: readonly Condition[],
-  limit: number,
-): Promise<{ eventId: string }[]> {
-  const where = renderWhere(conditions, 1);
-  return tx.query<{ eventId: string }>(
-    `SELECT e.event_id AS "eventId" FROM archivist.asset_free_event e
-      WHERE ${where.sql} ORDER BY e.event_id DESC LIMIT $1`,
-    [limit, ...where.values],
-  );
-}
-
-/** Counts them, up to `limit`. */
+/** Counts the security events that meet the conditions, up to `limit`. */
 export async function countSecurityEvents(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
   const where = renderWhere(conditions, 1);
   const [row] = await tx.query<{ total: bigint }>(

@@ -12,6 +12,8 @@ export type ConditionMeaning =
   | { readonly kind: 'beyond'; readonly id: string }
   /** A range of ids, so that it can limit a scan in the order of the list. */
   | { readonly kind: 'range' }
+  /** All rows of the list meet it, and so do all that have a term. */
+  | { readonly kind: 'listed' }
   /** An index finds the few rows that can meet it. */
   | { readonly kind: 'few' }
   /**

@@ -42,10 +42,11 @@ export async function prepareCluster(make: () => Promise<Uint8Array>, folder = F
   await rename(`${path}.unfinished`, path);
 }
 
-/** Changes with the engine's version and with every byte of a migration. */
+/** Changes with the engine's version and with every byte of a migration or of an index that is made beside them. */
 async function archiveName(): Promise<string> {
   const hash = createHash('sha256').update(await engineVersion());
-  for (const file of (await readdir(MIGRATIONS)).sort()) hash.update(await readFile(join(MIGRATIONS, file)));
+  const files = (await readdir(MIGRATIONS, { recursive: true })).filter((file) => file.endsWith('.sql'));
+  for (const file of files.sort()) hash.update(await readFile(join(MIGRATIONS, file)));
   return `${hash.digest('hex').slice(0, 32)}.zip`;
 }
 

@@ -8,8 +8,15 @@ import {
 } from '../../../src/archivist/events/asset-event-filter-store.js';
 import { countAssetEvents, listAssetEvents } from '../../../src/archivist/events/asset-event-store.js';
 import { assetEventsOf } from '../../../src/archivist/events/asset-event-visibility-store.js';
+import {
+  ASSET_FREE_ENTRY,
+  assetFreeConditions,
+  visibleAssetFreeEvents,
+} from '../../../src/archivist/events/asset-free-event-filter-store.js';
+import { countAssetFreeEvents, listAssetFreeEvents } from '../../../src/archivist/events/asset-free-event-store.js';
 import { acceptedRange } from '../../../src/archivist/listing/accepted-range-store.js';
 import { progressConditions } from '../../../src/archivist/listing/progress-conditions.js';
+import { readQuery, sourcesOf } from '../../../src/console/search-query.js';
 import { mmrIndex } from '../../../src/core/mmr/leaf-count.js';
 import { condition, meaning } from '../../../src/platform/listing/condition.js';
 import type { Filters } from '../../../src/platform/listing/list-query.js';
@@ -38,6 +45,9 @@ const PAGE = 50;
 const CAP = 1001;
 /** Twice the first rows in the list's order, a page, a capped total, and what a few index entries lead to. */
 const ROWS_READ = 20_000;
+
+/** A list over all assets, among the requests of the console. */
+const EVENT_LIST = /^\/archivist\/v2\/assets\/-\/events\?/;
 
 type Filter = readonly [string, string];
 const number = (eventId: string) => Number.parseInt(eventId.slice(-8), 16);
@@ -142,7 +152,7 @@ describe.each(engines())('a filtered list of a tenancy of 30,000 events, on %s',
     await reading(async (tx) => {
       const watched = watchedRows(tx);
       const conditions = await eventConditions(watched.tx, filters);
-      const page = await listAssetEvents(watched.tx, conditions, PAGE + 1, 'newest');
+      const { rows: page } = await listAssetEvents(watched.tx, conditions, PAGE + 1, 'newest');
       expect(page.map(({ eventId }) => number(eventId))).toEqual(expected.slice(0, PAGE + 1));
       expect(await countAssetEvents(watched.tx, conditions, CAP)).toBe(Math.min(CAP, expected.length));
       expect(watched.read()).toBeLessThan(ROWS_READ);
@@ -160,9 +170,90 @@ describe.each(engines())('a filtered list of a tenancy of 30,000 events, on %s',
         ...assetConditions(filters, { column: 'a.attributes' }),
         ...(await progressConditions(tx, tenantId, NEW_ASSET_ENTRY, filters)),
       ];
-      const page = await listAssets(tx, conditions, PAGE + 1, 'newest');
+      const { rows: page } = await listAssets(tx, conditions, PAGE + 1, 'newest');
       expect(page.map(({ assetId }) => number(assetId))).toEqual(expected.slice(0, PAGE + 1));
       expect(await countAssets(tx, conditions)).toBe(expected.length);
+    });
+  });
+
+  it.each([
+    ['an id, as a conversation or an asset', '0190a8c0-0000-7000-8000-000000000001', 0],
+    ['a text, as a name or an id', subjectOf(TENANCY, 7), EVENTS_OF_AN_ASSET],
+    ['labels', `subject=${subjectOf(TENANCY, 7)} serial=x`, 0],
+    ['a file', 'ab'.repeat(32), 0],
+    ['nothing yet', '', PAGE],
+  ])('is each of those that the console asks for, for %s, without a read of the tenancy', (_, text, most) =>
+    reading(async (tx) => {
+      const found = new Set<string>();
+      const asked = sourcesOf({ ...readQuery(new URLSearchParams()), text }, PAGE);
+      for (const { path } of asked.filter((each) => EVENT_LIST.test(each.path))) {
+        const watched = watchedRows(tx);
+        const parameters = [...new URL(path, 'http://console').searchParams];
+        const filters = parameters.filter(([name]) => name !== 'page_size');
+        const conditions = await eventConditions(watched.tx, filters);
+        const { rows } = await listAssetEvents(watched.tx, conditions, PAGE, 'newest');
+        for (const { eventId } of rows) found.add(eventId);
+        await countAssetEvents(watched.tx, conditions, CAP);
+        expect([path, watched.read() < ROWS_READ]).toEqual([path, true]);
+      }
+      expect(found.size).toBe(most);
+    }),
+  );
+
+  describe('of asset-free events', () => {
+    const free = '0190a8c0-0000-7000-8000-00000000000c';
+    const mine = { issuer: 'https://idp.example', subject: 'agent 7' };
+    // Every third is of the security audit, which the list leaves out.
+    const LISTS: readonly (readonly [readonly Filter[], 'all' | typeof mine, (each: number) => boolean])[] = [
+      [[], 'all', () => true],
+      [[], mine, (n) => n % 5000 === 7],
+      [[['event_attributes.serial', 'serial 77']], 'all', (n) => n === 77],
+      [[['attributes.serial', 'serial 77']], mine, () => false],
+      [[['attributes.colour', 'colour 7']], 'all', (n) => n % 10 === 7],
+      [[['attributes.colour', 'none']], 'all', () => false],
+      [[['attributes.colour', '*']], 'all', () => true],
+      [[['trails', 'call 1234']], 'all', (n) => n === 1234],
+      [[['trails', 'calls']], 'all', () => true],
+      [[['event_type', 'rare']], 'all', (n) => n === 11],
+      [[['created_by', 'agent 7']], 'all', (n) => n % 5000 === 7],
+      [[['timestamp_accepted_since', at(EVENTS + 100)]], 'all', () => false],
+      [[['timestamp_accepted_before', at(30)]], 'all', (n) => n < 30],
+      [[['confirmation_status', 'CONFIRMED']], 'all', () => false],
+      [[['confirmation_status', 'UNEQUIVOCAL']], 'all', () => false],
+    ];
+
+    beforeAll(async () => {
+      const id = `(overlay(lpad(to_hex(${TENANCY.start} + n * 1000), 12, '0') placing '-' from 9 for 0) || '-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid`;
+      await opened.asOwner(
+        `INSERT INTO archivist.asset_free_event (tenant_id, event_id, attributes, trails, event_type, creator_issuer, created_by, created_at_ms)
+         SELECT $1::uuid, ${id}, jsonb_build_object('serial', 'serial ' || n, 'colour', 'colour ' || n % 10),
+           jsonb_build_array('calls', 'call ' || n),
+           CASE WHEN n % 3 = 0 THEN 'arc_security_event' WHEN n = 11 THEN 'rare' ELSE 'usual' END,
+           'https://idp.example', 'agent ' || n % 5000, ${TENANCY.start} + n * 1000
+           FROM generate_series(0, ${EVENTS - 1}) AS n`,
+        [free],
+      );
+      await opened.asOwner('ANALYZE archivist.asset_free_event');
+    });
+
+    it.each(LISTS)('%j for %j has its first page and its total without a read of the tenancy', async (...row) => {
+      const [filters, visibility, meets] = row;
+      const expected = Array.from({ length: EVENTS }, (_, each) => EVENTS - 1 - each).filter(
+        (each) => each % 3 !== 0 && meets(each),
+      );
+      await opened.database.inTransaction({ read: [free], write: [] }, async (tx) => {
+        const watched = watchedRows(tx);
+        const conditions = [
+          ...visibleAssetFreeEvents(free, visibility),
+          ...assetFreeConditions(filters),
+          ...(await progressConditions(watched.tx, free, ASSET_FREE_ENTRY, filters)),
+        ];
+        const { rows: page } = await listAssetFreeEvents(watched.tx, conditions, PAGE + 1);
+        expect(page.map(({ eventId }) => number(eventId))).toEqual(expected.slice(0, PAGE + 1));
+        expect(await countAssetFreeEvents(watched.tx, conditions, CAP)).toBe(Math.min(CAP, expected.length));
+        expect(watched.read()).toBeLessThan(ROWS_READ);
+        expect(await countAssetFreeEvents(tx, conditions)).toBe(expected.length);
+      });
     });
   });
 
@@ -184,7 +275,7 @@ describe.each(engines())('a filtered list of a tenancy of 30,000 events, on %s',
           ...assetEventConditions([filter], EVERY_ATTRIBUTE),
           ...(await acceptedRange(tx, other.tenantId, [filter])),
         ];
-        return (await listAssetEvents(tx, conditions, 100, 'newest')).map(({ eventId }) => eventId.slice(0, 13));
+        return (await listAssetEvents(tx, conditions, 100, 'newest')).rows.map(({ eventId }) => eventId.slice(0, 13));
       };
       const [first, last] = ['019b76da-a800', '019b76db-4058'];
       expect(await found(['timestamp_accepted_since', acceptedAt(other, 60)])).toEqual([first]);

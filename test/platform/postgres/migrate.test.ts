@@ -37,9 +37,13 @@ describe('the migration of a database at its start', () => {
   });
 
   it('makes an index again that is missing, or that a crash left half made', async () => {
-    const index = 'archivist.asset_event_out_of_step';
-    const broken = `UPDATE pg_index SET indisvalid = false WHERE indexrelid = '${index}'::regclass`;
-    for (const fault of [broken, `DROP INDEX ${index}`]) {
+    const broken = (index: string) => `UPDATE pg_index SET indisvalid = false WHERE indexrelid = '${index}'::regclass`;
+    const [outOfStep, byTerm] = ['archivist.asset_event_out_of_step', 'archivist.asset_free_event_by_term'];
+    for (const [index, fault] of [
+      [outOfStep, broken(outOfStep)],
+      [outOfStep, `DROP INDEX ${outOfStep}`],
+      [byTerm, broken(byTerm)],
+    ] as const) {
       await asOwner(fault);
       const database = await openEmbedded(folder);
       const [row] = await database.inTransaction('system', (tx) =>

@@ -1,0 +1,48 @@
+import { type Condition, renderWhere } from '../../platform/listing/condition.js';
+import { type Portion, readPortion } from '../../platform/listing/portion-store.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import {
+  countByTerms,
+  narrowByTerms,
+  pageOfFirstRows,
+  rowOrder,
+  type TermPage,
+  type TermTable,
+} from './term-search-store.js';
+
+/** The first rows that meet all conditions, in the list's order: `limit` of them, or fewer large ones. */
+export async function listByTerms<Row extends object>(
+  tx: Tx,
+  table: TermTable,
+  conditions: readonly Condition[],
+  page: TermPage,
+): Promise<Portion<Row>> {
+  const first = await pageOfFirstRows<Row>(tx, table, conditions, page);
+  if (first) return first;
+  const where = renderWhere(await narrowByTerms(tx, table, conditions, page));
+  return readPortion<Row>(tx, {
+    sql: `SELECT ${page.columns} FROM ${table.table} ${table.alias} WHERE ${where.sql}
+      ORDER BY ${table.idColumn} ${page.order === 'newest' ? 'DESC' : 'ASC'} LIMIT ${page.limit}`,
+    values: where.values,
+    large: page.large,
+    orderBy: rowOrder(table, page.order),
+  });
+}
+
+/** Counts the rows that meet all conditions, up to `limit` if one is given. */
+export async function countRows(
+  tx: Tx,
+  table: TermTable,
+  conditions: readonly Condition[],
+  limit?: number,
+): Promise<number> {
+  const counted = await countByTerms(tx, table, conditions, limit);
+  if (counted !== undefined) return counted;
+  const where = renderWhere(await narrowByTerms(tx, table, conditions));
+  const [row] = await tx.query<{ total: bigint }>(
+    `SELECT count(*) AS total FROM (SELECT 1 FROM ${table.table} ${table.alias} WHERE ${where.sql}
+       ${limit === undefined ? '' : `LIMIT ${limit}`}) AS counted`,
+    where.values,
+  );
+  return Number(row?.total ?? 0);
+}
