@@ -1,8 +1,11 @@
+import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
 import { pino } from 'pino';
 import type { KnownRoot } from '../archivist/audit/audit-keys.js';
 import type { Deployment } from '../archivist/deployment.js';
 import { findDeployment } from '../archivist/deployment-store.js';
+import { toHex } from '../core/bytes.js';
+import { keyThumbprint } from '../core/cose/cose-key.js';
 import { readKeyDocument } from '../core/cose/key-document.js';
 import type { PublicJwk } from '../core/cose/public-key.js';
 import { VerificationError } from '../core/errors.js';
@@ -31,6 +34,8 @@ import { EXIT_USAGE, type Terminal } from './terminal.js';
 interface AuditOptions {
   readonly logKeys?: readonly string[];
   readonly root?: string;
+  readonly state?: string;
+  readonly threads?: string;
   readonly verbose?: boolean;
   readonly json?: boolean;
 }
@@ -38,7 +43,16 @@ interface AuditOptions {
 /** The result of an audit. */
 interface AuditReport {
   readonly sound: boolean;
-  readonly logs: { name: string; leaves: string; seals: string; faults: number }[];
+  readonly logs: {
+    name: string;
+    leaves: string;
+    seals: string;
+    faults: number;
+    /** The first leaf that this run read. Those before it rest on the state file of an earlier run. */
+    from: string;
+  }[];
+  /** When the earlier run began that this one continued; undefined if this run read everything. */
+  readonly continues: string | undefined;
   readonly leavesPerSecond: number;
   readonly faults: string[];
   /** Whether the root key was known from a source other than the database. */
@@ -50,6 +64,7 @@ interface AuditReport {
 const EXIT_FAULTS = 1;
 const MOST_FAULTS = 200;
 const LOGS_AT_ONCE = 3;
+const MOST_THREADS = 64;
 
 function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
@@ -111,6 +126,35 @@ async function audit(options: AuditOptions, terminal: Terminal): Promise<AuditRe
   }
 }
 
+/** @throws {UsageError} if the file is unusable */
+async function stateOf(
+  { deploymentTenancy }: Deployment,
+  { state, root, logKeys }: AuditOptions,
+  keyring: AuditContext['keyring'],
+): Promise<AuditState | undefined> {
+  if (state === undefined) return undefined;
+  const given = logKeys ? keyring.everyKey(['seal']).map(({ jwk }) => toHex(keyThumbprint(jwk))) : [];
+  const audit = [deploymentTenancy, root ?? '', ...given.sort()].join(' ');
+  return openAuditState(state, audit, { now: () => new Date(), monotonicMs: () => performance.now() }).catch(
+    (error: unknown) => {
+      throw error instanceof UnusableAuditState ? new UsageError(error.message) : error;
+    },
+  );
+}
+
+/** The embedded database has one connection, in this process. */
+function threadsOf(
+  { databaseUrl }: Config,
+  { threads = String(availableParallelism()) }: AuditOptions,
+  keyring: AuditContext['keyring'],
+): AuditThreads | undefined {
+  const count = Number(threads);
+  if (!Number.isInteger(count) || count < 0 || count > MOST_THREADS)
+    throw new UsageError(`--threads must be a number from 0 to ${MOST_THREADS}`);
+  if (databaseUrl === undefined || count === 0 || !canStartAuditThreads()) return undefined;
+  return startAuditThreads(count, { databaseUrl, issuerKeys: keyring.everyKey(['issuer']).map(({ jwk }) => jwk) });
+}
+
 /** Audits an open deployment. @throws {UsageError} if there is none in the database */
 export async function auditOpen(
   database: Database,
@@ -121,30 +165,41 @@ export async function auditOpen(
   const faults: { log: string; what: string }[] = [];
   const deployment = await deploymentOf(database);
   const root = await knownRoot(config, deployment, options);
+  const keyring = await keyringOf(database, deployment, options);
+  const state = await stateOf(deployment, options, keyring);
+  const threads = threadsOf(config, options, keyring);
   const begun = performance.now();
   const audited = await auditDeployment({
+    threads,
+    ...(state ? { progressOf: state.progressOf } : {}),
     database,
     deployment,
     objectStore: fileObjectStore(config.objectStoreDir),
     verifySignature: signatureFitsApart,
     atOnce: LOGS_AT_ONCE,
     root,
-    keyring: await keyringOf(database, deployment, options),
+    keyring,
     witnesses: config.witnesses.map(({ key }) => key),
     quorum: config.witnessQuorum,
-    fault: (log, what) => void faults.push({ log, what }),
+    fault: (log, what) => {
+      faults.push({ log, what });
+      state?.fault(log, what);
+    },
     progress: (log, leaves) => terminal.progress?.(`${log}: ${leaves} leaves`),
-  });
-  const leaves = audited.reduce((sum, log) => sum + Number(log.leaves), 0);
+  }).finally(() => threads?.close());
+  await state?.finish();
+  const leaves = audited.reduce((sum, log) => sum + Number(log.leaves - log.from), 0);
   const logs = audited.map((log) => ({
     name: log.name,
     leaves: String(log.leaves),
     seals: String(log.seals),
     faults: faults.filter((each) => each.log === log.name).length,
+    from: String(log.from),
   }));
   return {
     sound: faults.length === 0,
     logs,
+    continues: logs.some(({ from }) => from !== '0') ? state?.continues?.toISOString() : undefined,
     leavesPerSecond: Math.round(leaves / ((performance.now() - begun) / 1000)),
     faults: faults.map(({ log, what }) => `${log}: ${what}`),
     rootKnown: root.remembered !== undefined || root.thumbprint !== undefined,
@@ -152,7 +207,19 @@ export async function auditOpen(
   };
 }
 
-function reportText({ sound, logs, leavesPerSecond, faults, rootKnown }: AuditReport, options: AuditOptions): string {
+/** What a verdict does not cover because an earlier run read it. */
+function continuedText({ logs, continues }: AuditReport): string[] {
+  if (continues === undefined) return [];
+  return [
+    '',
+    `Continued from the state file of an audit that began at ${continues}. This run did not read:`,
+    ...logs.filter(({ from }) => from !== '0').map(({ name, from }) => `  ${name}: leaves 0 to ${BigInt(from) - 1n}`),
+    'It checked that their seals are still the ones that were audited. For these leaves the verdict rests on the file: events and statements that changed since, or a changed file, are not noticed. To rely on nothing else, delete the file and audit again.',
+  ];
+}
+
+function reportText(report: AuditReport, options: AuditOptions): string {
+  const { sound, logs, leavesPerSecond, faults, rootKnown, continues } = report;
   const lines = logs.map((log) => {
     const verdict = log.faults === 0 ? 'ok    ' : 'FAULTY';
     return `${verdict}  ${log.name}: ${log.leaves} leaves, ${log.seals} seals${log.faults > 0 ? `, ${log.faults} faults` : ''}`;
@@ -173,8 +240,13 @@ function reportText({ sound, logs, leavesPerSecond, faults, rootKnown }: AuditRe
     '',
     `${leavesPerSecond} leaves per second.`,
     ...keys,
+    ...continuedText(report),
     '',
-    sound ? 'SOUND.' : `NOT SOUND: ${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}.`,
+    sound
+      ? continues === undefined
+        ? 'SOUND.'
+        : 'SOUND, resting on an earlier run for the leaves above.'
+      : `NOT SOUND: ${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}.`,
   ].join('\n');
 }
 
@@ -195,6 +267,11 @@ export function addAuditCommand(program: Command, terminal: Terminal): void {
       'keys of the logs, obtained from a source other than this database; repeatable',
       collect,
     )
+    .option(
+      '--state <file>',
+      'continue a stopped audit from this file, and keep the progress in it; delete it to audit from the start',
+    )
+    .option('--threads <number>', 'threads that read a PostgreSQL database; default: one for each processor')
     .option('--verbose', 'also list the columns that the audit covers, and those that it does not')
     .option('--json', 'print one JSON document')
     .addHelpText(

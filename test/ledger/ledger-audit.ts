@@ -72,11 +72,11 @@ async function auditMassifs(tx: Tx, rig: LedgerRig, log: LogState): Promise<void
 
 async function auditSealObjects(tx: Tx, rig: LedgerRig, log: LogState): Promise<void> {
   for (let number = 1n; number <= log.sealNumber; number += 1n) {
-    const kept = await rig.objectStore.get(sealObjectKey(log.logId, number));
+    const kept = await rig.objectStore.get(sealObjectKey(log, number));
     const seal = (await findSeal(tx, log, number))!;
     expect(equalBytes(kept!, sealObjectBytes(log.structure, seal))).toBe(true);
   }
-  expect(await rig.objectStore.get(sealObjectKey(log.logId, log.sealNumber + 1n))).toBeUndefined();
+  expect(await rig.objectStore.get(sealObjectKey(log, log.sealNumber + 1n))).toBeUndefined();
 }
 
 /** Many receipts read at once, whatever seals and keys they are under, are the ones that each entry has alone. */

@@ -1,12 +1,10 @@
 import { equalBytes } from '../../core/bytes.js';
 import { appendLeaves } from '../../core/mmr/append-leaves.js';
 import { sizeOfLeaves } from '../../core/mmr/leaf-count.js';
-import { type LeafRow, leafRange } from '../leaf-store.js';
 import { type LogRef, type LogState, parentHash } from '../log.js';
 import { LogInconsistent } from '../log-inconsistent.js';
 import { findLog } from '../log-store.js';
 import { massifBytes, massifLeaves, massifObjectKey } from '../massif-view.js';
-import { readNodeRange } from '../node-page-store.js';
 import { sealObjectKey } from '../seal-object.js';
 import { findSeal, type SealRow } from '../seal-store.js';
 import { type AuditContext, AuditStopped } from './audit-context.js';
@@ -14,14 +12,18 @@ import { auditForks } from './audit-forks.js';
 import type { AuditFrontier, DerivedState } from './audit-frontier.js';
 import { auditPeakReceipts, auditReceipt, auditSeal } from './audit-seals.js';
 import { storedCounts } from './audit-store.js';
+import type { DerivedRange } from './derive-range.js';
+import { isStillSealed } from './still-sealed.js';
 
-const CHUNK = 512n;
+const HASH_BYTES = 32;
 
 /** How much of a log was derived again. */
 export interface AuditedLog extends LogRef {
   readonly name: string;
   readonly leaves: bigint;
   readonly seals: bigint;
+  /** The first leaf that this run derived; those before it were derived by an earlier run. */
+  readonly from: bigint;
 }
 
 /** The progress of walking a log from its first leaf to its last. */
@@ -31,14 +33,22 @@ interface Walk {
   /** How many leaves there are to walk; if the row claims more, that is reported and the smaller number is used. */
   readonly leaves: bigint;
   readonly seals: bigint;
+  /** The last seal that was audited. */
+  sealNumber: bigint;
   state: DerivedState;
   lastLeaf: Uint8Array | undefined;
+  /** Ranges from the present state on, in their order. */
+  ranges: AsyncGenerator<DerivedRange, void>;
+  range: DerivedRange | undefined;
 }
+
+const NO_LEAVES: AuditFrontier = { sealNumber: 0n, size: 0n, leaves: 0n, peaks: [], lastIdtimestamp: 0n };
 
 /**
  * Derives a log again from the rows of its events and statements and compares everything that is stored: every leaf,
  * node and seal, the signatures over peaks, the published massif files, and that nothing exists beyond them. Faults go
  * to the context. If the log grows meanwhile, it is audited up to its size at the beginning.
+ * @throws {AuditStopped} when the context tells it to stop
  */
 export async function auditLog(context: AuditContext, ref: LogRef): Promise<AuditedLog> {
   const { log, stored } = await context.database.inTransaction('system', async (tx) => {
@@ -46,13 +56,18 @@ export async function auditLog(context: AuditContext, ref: LogRef): Promise<Audi
     if (!found) throw new TypeError('there is no such log');
     return { log: found, stored: (await storedCounts(tx, ref)).stored };
   });
+  const leaves = least(log.leaves, stored.leaves);
+  const { sealNumber, size, peaks, lastIdtimestamp, leaves: from } = await firstState(context, log, leaves);
   const walk: Walk = {
     context,
     log,
-    leaves: least(log.leaves, stored.leaves),
+    leaves,
     seals: least(log.sealNumber, stored.seals),
-    state: { size: 0n, leaves: 0n, peaks: [], lastIdtimestamp: 0n },
+    sealNumber,
+    state: { size, leaves: from, peaks, lastIdtimestamp },
     lastLeaf: undefined,
+    ranges: derivedRanges(context, log, from, leaves),
+    range: undefined,
   };
   await auditSeals(walk);
   await advance(walk, walk.leaves);
@@ -61,14 +76,46 @@ export async function auditLog(context: AuditContext, ref: LogRef): Promise<Audi
   if (log.structure === 'MMR_SHA256') await auditMassifFiles(walk);
   await auditForks(context, log);
   await auditNothingBeyond(walk);
-  return { ...ref, name: log.name, leaves: log.leaves, seals: log.sealNumber };
+  return { ...ref, name: log.name, leaves: log.leaves, seals: log.sealNumber, from };
 }
 
 const least = (left: bigint, right: bigint) => (left < right ? left : right);
 
+/** Where an earlier run ended if the log still has what it had then; else the empty log. */
+async function firstState(context: AuditContext, log: LogState, leaves: bigint): Promise<AuditFrontier> {
+  const earlier = context.progressOf?.earlier(log);
+  if (!earlier) return NO_LEAVES;
+  if (earlier.leaves > leaves)
+    context.fault(log.name, `an earlier run of this audit saw ${earlier.leaves} leaves, ${leaves} are there`);
+  else if (await isStillSealed(context, log, earlier)) {
+    for (const fault of earlier.faults) context.fault(log.name, fault);
+    return earlier;
+  }
+  return NO_LEAVES;
+}
+
+/** The ranges of a log in their order; some more are derived while the caller works on one. */
+async function* derivedRanges(
+  { derive, rangesAhead, rangeLeaves }: AuditContext,
+  log: LogState,
+  from: bigint,
+  leaves: bigint,
+): AsyncGenerator<DerivedRange, void> {
+  const begun: Promise<DerivedRange>[] = [];
+  for (let next = from; next < leaves || begun.length > 0; ) {
+    for (; begun.length < rangesAhead && next < leaves; next = least(next + rangeLeaves, leaves)) {
+      const range = derive(log, next, least(next + rangeLeaves, leaves));
+      // If an earlier one fails, nobody waits for this one.
+      range.catch(() => undefined);
+      begun.push(range);
+    }
+    yield await begun.shift()!;
+  }
+}
+
 async function auditSeals(walk: Walk): Promise<void> {
   const { context, log } = walk;
-  for (let number = 1n; number <= walk.seals; number += 1n) {
+  for (let number = walk.sealNumber + 1n; number <= walk.seals; number += 1n) {
     const seal = await context.database.inTransaction('system', (tx) => findSeal(tx, log, number));
     if (!seal || seal.leaves <= walk.state.leaves || seal.leaves > walk.leaves) {
       context.fault(log.name, `seal ${number}: ${seal ? 'does not extend the one before it' : 'is not there'}`);
@@ -79,6 +126,7 @@ async function auditSeals(walk: Walk): Promise<void> {
     if (walk.lastLeaf)
       await auditReceipt(context, log, seal, walk.lastLeaf).catch((e) => rethrowUnlessMissing(walk, e));
     auditPlaceInLog(walk, seal);
+    await context.progressOf?.reached(log, { ...walk.state, sealNumber: number });
   }
 }
 
@@ -89,52 +137,62 @@ function auditPlaceInLog({ context, log }: Walk, seal: SealRow): void {
     context.fault(log.name, `its row says that ${log.publishedSize} nodes are published`);
 }
 
-/** Walks on to this many leaves, one chunk per transaction. */
+/** Walks on to this many leaves. */
 async function advance(walk: Walk, leaves: bigint): Promise<void> {
+  const { context, log } = walk;
   while (walk.state.leaves < leaves) {
-    const end = walk.state.leaves + CHUNK < leaves ? walk.state.leaves + CHUNK : leaves;
-    await advanceChunk(walk, end);
-    walk.context.progress(walk.log.name, walk.state.leaves);
+    if (context.stopping?.()) throw new AuditStopped(`stopped at leaf ${walk.state.leaves} of ${log.name}`);
+    walk.range = walk.range && walk.range.to > walk.state.leaves ? walk.range : await nextRange(walk);
+    advanceWithin(walk, walk.range, least(walk.range.to, leaves));
+    context.progress(log.name, walk.state.leaves);
   }
 }
 
-async function advanceChunk(walk: Walk, end: bigint): Promise<void> {
+async function nextRange({ ranges, context, log }: Walk): Promise<DerivedRange> {
+  const { value } = await ranges.next();
+  if (!value) throw new RangeError('there are no more leaves');
+  for (const fault of value.faults) context.fault(log.name, fault);
+  return value;
+}
+
+/** Walks on within a range that was derived. */
+function advanceWithin(walk: Walk, range: DerivedRange, end: bigint): void {
   const { context, log, state } = walk;
-  const { rows, derived, nodes } = await context.database.inTransaction('system', async (tx) => {
-    const found = await leafRange(tx, log, state.leaves, end);
-    return {
-      rows: found,
-      derived: await deriveLeaves(tx, context, log, found),
-      nodes: await readNodeRange(tx, log, state.size, sizeOfLeaves(end)).catch(() => undefined),
-    };
-  });
-  const inOrder = rows.length === Number(end - state.leaves) && rows.every(isAt(state.leaves));
-  if (!inOrder) context.fault(log.name, `leaves ${state.leaves} to ${end - 1n}: some are not there`);
-  auditIdtimestamps(walk, rows);
-  const leaves = rows.map((_, place) => derived[place] ?? new Uint8Array(32));
-  const grown = appendLeaves(parentHash(log.structure), state.size, state.peaks, padded(leaves, end - state.leaves));
-  if (!nodes) context.fault(log.name, `nodes ${state.size} to ${grown.size - 1n}: some are not there`);
+  const places = { from: Number(state.leaves - range.from), to: Number(end - range.from) };
+  const leaves = hashes(range.leaves, places.from, places.to);
+  const grown = appendLeaves(parentHash(log.structure), state.size, state.peaks, leaves);
+  if (!range.nodes) context.fault(log.name, `nodes ${state.size} to ${grown.size - 1n}: some are not there`);
+  const first = Number(state.size - sizeOfLeaves(range.from));
+  const stored = range.nodes && hashes(range.nodes, first, first + grown.nodes.length);
   grown.nodes.forEach((node, place) => {
-    if (nodes && !equalBytes(node, nodes[place]!))
+    if (stored && !equalBytes(node, stored[place]!))
       context.fault(log.name, `node ${state.size + BigInt(place)}: is not what its entries make`);
   });
-  const lastIdtimestamp = rows.at(-1)?.idtimestamp ?? state.lastIdtimestamp;
+  const lastIdtimestamp = auditIdtimestamps(walk, range, places);
   walk.state = { size: grown.size, leaves: end, peaks: grown.peaks, lastIdtimestamp };
-  walk.lastLeaf = derived.at(-1);
+  walk.lastLeaf = range.underived.includes(places.to - 1) ? undefined : leaves.at(-1);
 }
 
-const isAt = (first: bigint) => (row: LeafRow, place: number) => row.leafIndex === first + BigInt(place);
-
-function padded(leaves: readonly Uint8Array[], count: bigint): Uint8Array[] {
-  return Array.from({ length: Number(count) }, (_, place) => leaves[place] ?? new Uint8Array(32));
+function hashes(bytes: Uint8Array, from: number, to: number): Uint8Array[] {
+  return Array.from({ length: to - from }, (_, place) =>
+    bytes.subarray((from + place) * HASH_BYTES, (from + place + 1) * HASH_BYTES),
+  );
 }
 
-function auditIdtimestamps({ context, log, state }: Walk, rows: readonly LeafRow[]): void {
+/** Returns the last idtimestamp up to here. */
+function auditIdtimestamps(
+  { context, log, state }: Walk,
+  { idtimestamps, from }: DerivedRange,
+  places: { readonly from: number; readonly to: number },
+): bigint {
   let before = state.lastIdtimestamp;
-  for (const { idtimestamp, leafIndex } of rows) {
-    if (idtimestamp <= before) context.fault(log.name, `leaf ${leafIndex}: its idtimestamp does not rise`);
+  for (let place = places.from; place < places.to; place += 1) {
+    const idtimestamp = idtimestamps[place]!;
+    if (idtimestamp === 0n) continue;
+    if (idtimestamp <= before) context.fault(log.name, `leaf ${from + BigInt(place)}: its idtimestamp does not rise`);
     before = idtimestamp;
   }
+  return before;
 }
 
 function auditRow({ context, log, state }: Walk): void {

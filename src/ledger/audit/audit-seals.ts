@@ -18,16 +18,18 @@ import { sealObjectBytes, sealObjectKey } from '../seal-object.js';
 import { peakReceipts, type SealRow } from '../seal-store.js';
 import { treeRoot } from '../tree-root.js';
 import type { AuditContext } from './audit-context.js';
+import type { DerivedState } from './audit-frontier.js';
 import { storedPeakReceipts } from './audit-store.js';
 
 const PAGE = 500;
 
-/** A state of a log, derived again from its leaves. */
-export interface DerivedState {
-  readonly size: bigint;
-  readonly leaves: bigint;
-  readonly peaks: readonly Uint8Array[];
-  readonly lastIdtimestamp: bigint;
+/** Trusts the log's keys under the name that it had when it made a seal. */
+const sealTrust = (context: AuditContext, log: LogState, { sealNumber }: SealRow) =>
+  ownTrust(context, log, nameAt(log, sealNumber));
+
+/** The name in a signature over a peak: the id of its key tells the generation. */
+function peakName(log: LogState, keyId: string): string {
+  return generationName({ base: firstName(log.name), generation: Number(keyId.split('.')[1] ?? 0) });
 }
 
 /** Checks one seal against the state that the entries make at its size. */

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { auditAnchors } from '../archivist/audit/audit-anchors.js';
 import { auditChain } from '../archivist/audit/audit-chain.js';
 import { auditKeys, type KnownRoot } from '../archivist/audit/audit-keys.js';
@@ -8,17 +9,24 @@ import { leafSource } from '../archivist/leaf-source.js';
 import { statementSource } from '../archivist/statement-source.js';
 import { unloggedEvents } from '../archivist/unlogged-events-store.js';
 import type { NoteKey } from '../core/tlog/signed-note.js';
-import type { AuditContext } from '../ledger/audit/audit-context.js';
+import { type AuditContext, AuditStopped } from '../ledger/audit/audit-context.js';
 import { type AuditedLog, auditLog } from '../ledger/audit/audit-log.js';
 import { allLogs } from '../ledger/audit/audit-store.js';
 import { auditWitnesses } from '../ledger/audit/audit-witnesses.js';
+import { createDeriveRange, type DeriveRange } from '../ledger/audit/derive-range.js';
 import type { LogRef } from '../ledger/log.js';
 import { isDatabaseUnavailable } from '../platform/postgres/transient-errors.js';
 import { auditPayloadHash } from '../scitt/payload-hash/audit-payload-hash.js';
+import type { AuditThreads } from './audit-threads.js';
 
 /** The deployment to audit, and the keys to audit it with. */
-interface Audited extends Omit<AuditContext, 'leafSource' | 'statementSource'> {
+interface Audited
+  extends Omit<AuditContext, 'leafSource' | 'statementSource' | 'derive' | 'rangesAhead' | 'rangeLeaves'> {
   readonly deployment: Deployment;
+  /** Threads that derive leaves; without them, leaves are derived here. */
+  readonly threads?: Pick<AuditThreads, 'derive' | 'rangesAtOnce'> | undefined;
+  /** Derives few leaves at a time and rests as long as it works: for an audit beside requests. */
+  readonly gently?: boolean;
   readonly witnesses: readonly NoteKey[];
   readonly quorum: number;
   /** How many logs are audited at a time. */
@@ -28,6 +36,12 @@ interface Audited extends Omit<AuditContext, 'leafSource' | 'statementSource'> {
 }
 
 const MOST_STRAYS = 200;
+/** While one range waits for signatures, another is read. */
+const RANGES_AHEAD = 2;
+/** Leaves of a range, each range in one transaction. */
+const RANGE = 1024n;
+/** The embedded database does nothing else during a transaction. */
+const GENTLE_RANGE = 64n;
 
 /**
  * Rebuilds a deployment's logs, registrations, witnessed checkpoints, anchors and chain, and compares them with what is
@@ -36,7 +50,7 @@ const MOST_STRAYS = 200;
 export async function auditDeployment(audited: Audited): Promise<AuditedLog[]> {
   const { database, deployment, fault } = audited;
   const { deploymentTenancy, publicTenancy, publicStatementLog, privateStatementLog } = deployment;
-  const context: AuditContext = { ...audited, leafSource, statementSource };
+  const context = contextOf(audited);
   const logs = await auditLogs(context, audited.atOnce);
   const publicLog = { tenantId: publicTenancy, logId: publicStatementLog };
   for (const log of [publicLog, { tenantId: deploymentTenancy, logId: privateStatementLog }, keysLog(deployment)])
@@ -44,15 +58,39 @@ export async function auditDeployment(audited: Audited): Promise<AuditedLog[]> {
       fault('logs', `statement log ${log.logId} is missing`);
   const strays = await database.inTransaction('system', (tx) => unloggedEvents(tx, MOST_STRAYS));
   for (const { tenantId, eventId } of strays) fault(`tenant/${tenantId}`, `event ${eventId} was never accepted`);
-  await readable(fault, 'keys', async () => void (await auditKeys(audited)));
+  const readable = (name: string, part: () => Promise<void>) => auditPart(audited, name, part);
+  await readable('keys', async () => void (await auditKeys(audited)));
   for (const { name, what } of await database.inTransaction('system', (tx) => strayRows(tx, MOST_STRAYS)))
     fault(name, what);
-  await readable(fault, 'registrations', () => auditRegistrations(audited));
-  await readable(fault, 'payload-hash registrations', () => auditPayloadHash(audited));
-  await readable(fault, 'witnesses', () => auditWitnesses({ ...audited, publicLog, keysLog: keysLog(deployment) }));
-  await readable(fault, 'anchors', () => auditAnchors(audited));
-  await readable(fault, 'chain', () => auditChain(audited));
+  await readable('registrations', () => auditRegistrations(audited));
+  await readable('payload-hash registrations', () => auditPayloadHash(audited));
+  await readable('witnesses', () => auditWitnesses({ ...audited, publicLog, keysLog: keysLog(deployment) }));
+  await readable('anchors', () => auditAnchors(audited));
+  await readable('chain', () => auditChain(audited));
   return logs;
+}
+
+function contextOf(audited: Audited): AuditContext {
+  const { threads, gently = false } = audited;
+  const sources = { ...audited, leafSource, statementSource };
+  const issuerKeys = audited.keyring.everyKey(['issuer']).map(({ jwk }) => jwk);
+  const derive = threads?.derive ?? createDeriveRange({ ...sources, issuerKeys });
+  return {
+    ...sources,
+    derive: gently ? withRests(derive) : derive,
+    rangesAhead: gently ? 1 : (threads?.rangesAtOnce ?? RANGES_AHEAD),
+    rangeLeaves: gently ? GENTLE_RANGE : RANGE,
+  };
+}
+
+/** After each range, waits as long as the range took. */
+function withRests(derive: DeriveRange): DeriveRange {
+  return async (...range) => {
+    const begun = performance.now();
+    const derived = await derive(...range);
+    await wait(performance.now() - begun);
+    return derived;
+  };
 }
 
 /** Some logs beside each other: while one waits for rows or for signatures, another is derived. */
@@ -62,7 +100,7 @@ async function auditLogs(context: AuditContext, atOnce: number): Promise<Audited
   const open = refs.values();
   const some = async (): Promise<void> => {
     for (const ref of open)
-      await readable(context.fault, `log ${ref.logId}`, async () => {
+      await auditPart(context, `log ${ref.logId}`, async () => {
         audited.set(ref, await auditLog(context, ref));
       });
   };
@@ -70,12 +108,17 @@ async function auditLogs(context: AuditContext, atOnce: number): Promise<Audited
   return refs.flatMap((ref) => audited.get(ref) ?? []);
 }
 
-/** A part that is too damaged to be audited counts as a fault. Database outages are rethrown. */
-async function readable(fault: Audited['fault'], name: string, part: () => Promise<void>): Promise<void> {
+/** A part that is too damaged to be audited counts as a fault. Database outages and a stop are rethrown. */
+async function auditPart(
+  { fault, stopping }: Pick<AuditContext, 'fault' | 'stopping'>,
+  name: string,
+  part: () => Promise<void>,
+): Promise<void> {
+  if (stopping?.()) throw new AuditStopped(`stopped before ${name}`);
   try {
     await part();
   } catch (error) {
-    if (isDatabaseUnavailable(error)) throw error;
+    if (isDatabaseUnavailable(error) || error instanceof AuditStopped) throw error;
     fault(name, `cannot be audited: ${(error as Error).message}`);
   }
 }
