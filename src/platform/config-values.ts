@@ -55,6 +55,10 @@ export const clamavUrl = z.string().refine((text) => {
 /** When a job runs. */
 export const cronPattern = z.string().regex(/^\S+( \S+){4,5}$/, 'must be a cron pattern of five or six fields');
 
+export const cronPatternOrOff = z
+  .string()
+  .regex(/^(off|\S+( \S+){4,5})$/, 'must be a cron pattern of five or six fields, or off');
+
 /** One address, without a display name. */
 export const emailAddress = z
   .string()

@@ -27,6 +27,8 @@ export interface Metrics {
   clockCompared(state: { readonly wrong: boolean; readonly offsetMs: number }): void;
   /** Number of webhook deliveries that were given up. */
   webhooksSetAside(deliveries: number): void;
+  /** An audit of all logs has ended with so many faults. */
+  audited(audit: { readonly faults: number; readonly atMs: number }): void;
   disks(states: readonly DiskState[]): void;
   /** A call to a service outside this process failed. */
   outsideFailed(service: OutsideService): void;
@@ -115,6 +117,16 @@ export function createMetrics(): Metrics {
     help: 'When a quorum of the witnesses was last known to have cosigned all that is published; 0 without witnesses',
     registers,
   });
+  const auditFaults = new Gauge({
+    name: 'archivist_audit_faults',
+    help: 'Faults that the last scheduled audit of the logs found',
+    registers,
+  });
+  const auditEnded = new Gauge({
+    name: 'archivist_audit_timestamp_seconds',
+    help: 'When the last scheduled audit of the logs had its verdict; 0 before the first',
+    registers,
+  });
   const tlsExpires = new Gauge({
     name: 'archivist_tls_certificate_expires_timestamp_seconds',
     help: 'When the certificate of the TLS listener expires; 0 without one',
@@ -159,6 +171,10 @@ export function createMetrics(): Metrics {
     requests,
     witnessed: (atMs) => cosigned.set(atMs / 1000),
     tlsCertificateExpires: (atMs) => tlsExpires.set(atMs / 1000),
+    audited({ faults, atMs }) {
+      auditFaults.set(faults);
+      auditEnded.set(atMs / 1000);
+    },
     disks(states) {
       for (const { use: what, full, freeBytes } of states) {
         diskFull.set({ what }, full ? 1 : 0);

@@ -19,6 +19,9 @@ interface Actor {
 /** The person or program that runs the deployment: above the tenancies and a member of none. */
 export const OPERATOR: Actor = { issuer: '', subject: 'operator', displayName: 'Operator' };
 
+/** The service itself, for what it does by a schedule. */
+export const SERVICE: Actor = { ...SECURITY_EVENT_CREATOR, displayName: SECURITY_EVENT_CREATOR.subject };
+
 /** A change of permissions, identities or credentials. */
 export interface SecurityAct {
   /** Tenancy whose audit it belongs to. */

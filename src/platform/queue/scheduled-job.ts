@@ -22,6 +22,11 @@ interface Schedule {
   run(stopping: () => boolean): Promise<object>;
 }
 
+/** Ends a schedule that an earlier start has made. */
+export async function removeSchedule(backend: QueueBackend, name: string): Promise<void> {
+  await backend.queue(name).removeJobScheduler(SCHEDULE_ID);
+}
+
 /**
  * Runs a job on a schedule: one run at a time, in one of the processes.
  * @throws for an invalid pattern

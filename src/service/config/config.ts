@@ -72,6 +72,10 @@ export interface Config {
    */
   readonly anchorSchedule: string;
   /**
+   * `AUDIT_SCHEDULE`, default `17 3 * * 0`: when the logs are audited, as a cron pattern in UTC; undefined for `off`.
+   */
+  readonly auditSchedule: string | undefined;
+  /**
    * `QUOTAS`, such as `locations=50,assets=1000000,applications=unlimited`: maximum per tenancy; the names and their
    * defaults are in src/iam/tenancies/quotas.ts. Must be the same for all processes of a deployment.
    */
@@ -178,6 +182,7 @@ function configOf(env: Environment): Config {
     clamavUrl: env.CLAMAV_URL,
     blobScanSchedule: env.BLOB_SCAN_SCHEDULE,
     anchorSchedule: env.ANCHOR_SCHEDULE,
+    auditSchedule: env.AUDIT_SCHEDULE === 'off' ? undefined : env.AUDIT_SCHEDULE,
     quotas: env.QUOTAS ?? DEFAULT_QUOTAS,
     logFiles: env.LOG_FILES,
     witnesses: env.WITNESSES,
