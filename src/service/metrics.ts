@@ -30,6 +30,8 @@ export interface Metrics {
   /** An audit of all logs has ended with so many faults. */
   audited(audit: { readonly faults: number; readonly atMs: number }): void;
   disks(states: readonly DiskState[]): void;
+  /** Number of identity providers of tenancies whose last call failed. */
+  identityProvidersFailing(providers: number): void;
   /** A call to a service outside this process failed. */
   outsideFailed(service: OutsideService): void;
   /** Since when calls to it fail, in Unix milliseconds; undefined: it answers. */
@@ -160,6 +162,11 @@ export function createMetrics(): Metrics {
     labelNames: ['service'],
     registers,
   });
+  const providersFailing = new Gauge({
+    name: 'archivist_identity_providers_failing',
+    help: "Identity providers of tenancies whose last call from this process failed; their tenancies' people cannot sign in",
+    registers,
+  });
   const outsideFailing = new Gauge({
     name: 'archivist_outside_failing_since_timestamp_seconds',
     help: 'Since when every call to a service outside has failed; 0 while it answers',
@@ -185,6 +192,7 @@ export function createMetrics(): Metrics {
       clockWrong.set(wrong ? 1 : 0);
       clockOffset.set(offsetMs / 1000);
     },
+    identityProvidersFailing: (providers) => providersFailing.set(providers),
     outsideFailed: (service) => outsideFailures.inc({ service }),
     outsideChanged: (service, sinceMs) => outsideFailing.set({ service }, (sinceMs ?? 0) / 1000),
     keyFaults: (count) => keyFaults.set(count),

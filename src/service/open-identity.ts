@@ -145,7 +145,8 @@ function peopleDeps({ settings, database, clock, ids, logger, metrics, open, out
   const allowPrivate = settings.privateIdentityProviders === 'allow';
   const randomBytes = (count: number) => ids.randomBytes(count);
   const outbound = createOutboundFetch({ allowPrivate });
-  const send = createSendMail({ smtpUrl, from, folder: join(config.dataDir, 'mail'), ids, logger });
+  const send = createSendMail({ smtpUrl, from, folder: join(settings.dataDir, 'mail'), ids, logger });
+  const recordCall = createIdentityProviderCalls({ outside, logger, failing: metrics.identityProvidersFailing });
   const signInBox = createSealedBox(pepper, 'sign-in', randomBytes);
   return {
     database,
@@ -156,7 +157,7 @@ function peopleDeps({ settings, database, clock, ids, logger, metrics, open, out
     pepper,
     pageTokens: createPageTokens(pageTokenKey),
     allowPrivate,
-    fetch: (url, request) => outside.record('identity_provider', outbound(url, request)),
+    fetch: (url, request) => recordCall(String(url), outbound(url, request)),
     clientSecrets: createSealedBox(pepper, 'client secrets of identity providers', randomBytes),
     states: createSignInStates({ box: signInBox, publicUrl, now: () => clock.now() }),
     sendMail: smtpUrl === undefined ? send : (mail) => outside.record('mail', send(mail)),

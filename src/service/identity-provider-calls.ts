@@ -1,0 +1,42 @@
+import { LRUCache } from 'lru-cache';
+import type { Logger } from '../platform/logger.js';
+import type { OutsideCalls } from '../platform/outside-calls.js';
+
+const MOST_PROVIDERS = 10_000;
+
+/**
+ * Records calls to the identity providers of tenancies. As a service outside, they fail only if all that were called do:
+ * one tenancy's provider is not the deployment's health.
+ * @param parts.failing receives the number of providers whose last call failed
+ */
+export function createIdentityProviderCalls(parts: {
+  readonly outside: Pick<OutsideCalls, 'report'>;
+  readonly logger: Logger;
+  readonly failing: (providers: number) => void;
+}): <Answer>(url: string, call: Promise<Answer>) => Promise<Answer> {
+  const { outside, logger } = parts;
+  /** The error of the last call, by host. */
+  const last = new LRUCache<string, { readonly error: Error | undefined }>({ max: MOST_PROVIDERS });
+
+  function called(url: string, error: Error | undefined): void {
+    const host = URL.canParse(url) ? new URL(url).host : '';
+    last.set(host, { error });
+    const failing = [...last.values()].filter((each) => each.error !== undefined).length;
+    parts.failing(failing);
+    if (failing < last.size) outside.report('identity_provider', undefined);
+    else outside.report('identity_provider', error);
+    if (error && failing < last.size)
+      logger.warn({ err: error, host }, 'an identity provider does not answer as it should');
+  }
+
+  return async (url, call) => {
+    try {
+      const answer = await call;
+      called(url, undefined);
+      return answer;
+    } catch (error) {
+      called(url, error as Error);
+      throw error;
+    }
+  };
+}
