@@ -2,10 +2,11 @@
 // source makes the same bytes, wherever it lies and whenever it is built. Optional arguments: the
 // folder to write to; --print for the SHA-256 of the pages that are compared with releases.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { licences } from './licences.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const out = process.argv.slice(2).find((each) => !each.startsWith('--')) ?? join(root, 'dist/src/console');
@@ -21,19 +22,6 @@ const shared = {
 };
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Ccircle cx='12' cy='12' r='12' fill='%2317569b'/%3E%3Cpath d='M6 13l4 4 8-10' fill='none' stroke='%23fff' stroke-width='3'/%3E%3C/svg%3E";
-
-/** The licence of every package that is in the page, each text once. */
-function licences(metafile) {
-  const inputs = Object.keys(metafile.inputs);
-  const packages = new Set(inputs.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []));
-  const texts = [...packages].sort().map((name) => {
-    const folder = join(root, 'node_modules', name);
-    const file = ['LICENSE', 'LICENSE.md', 'LICENSE.txt'].map((each) => join(folder, each)).find(existsSync);
-    const { version: of } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    return `${name} ${of}\n\n${readFileSync(file, 'utf8').replace(/\r/g, '').trim()}`;
-  });
-  return texts.join('\n\n\n');
-}
 
 async function script(entry, define) {
   const built = await build({
@@ -60,7 +48,7 @@ const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base
  */
 async function writePage({ name, entry, title, connect, data = '', define = {} }) {
   const { metafile } = await script(entry, { LICENCES: '""', ...define });
-  const { text: code } = await script(entry, { LICENCES: JSON.stringify(licences(metafile)), ...define });
+  const { text: code } = await script(entry, { LICENCES: JSON.stringify(licences(root, metafile)), ...define });
   // Inside of an HTML script element these two would change where the script ends.
   if (/<!--|<\/script/i.test(code)) throw new Error(`the script of ${name} contains text that HTML would interpret`);
   const policy = [

@@ -1,0 +1,79 @@
+// Puts the service and the command line, each with the packages that it loads, into a few files, because loading a
+// thousand modules takes longer than everything else in a start. The compiled modules stay for programs that import them.
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
+import { basename, dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { licences } from './licences.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const out = join(root, 'dist/src/program');
+const ENTRIES = ['main', 'cli/vcon-archivist', 'service/ledger-worker', 'service/audit-worker'];
+/** They load files of their own at run time: binaries, workers, or whatever is in a folder. */
+const APART = ['@electric-sql/pglite', 'koffi', 'node-pg-migrate', 'pino', 'pino-pretty'];
+/** Packages try to load them, and run without them. */
+const OPTIONAL = ['@valkey/valkey-glide', 'pg-native', 'supports-color'];
+
+/** Every module looks for its files from the place of its compiled form, whichever file of the program it is in. */
+const ownPlaces = {
+  name: 'own-places',
+  setup(builder) {
+    builder.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      const compiled = join(root, 'dist', relative(root, path)).replace(/\.ts$/, '.js');
+      const place = `new URL(${JSON.stringify(relative(out, compiled))}, import.meta.url).href`;
+      return { contents: (await readFile(path, 'utf8')).replaceAll('import.meta.url', place), loader: 'ts' };
+    });
+  },
+};
+
+rmSync(out, { recursive: true, force: true });
+const { metafile } = await build({
+  absWorkingDir: root,
+  entryPoints: ENTRIES.map((entry) => ({ in: `src/${entry}.ts`, out: basename(entry) })),
+  outdir: out,
+  tsconfig: 'tsconfig.build.json',
+  bundle: true,
+  splitting: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  external: APART,
+  plugins: [ownPlaces],
+  // Packages compare and print the names of classes.
+  keepNames: true,
+  // Read by Node with --enable-source-maps.
+  sourcemap: 'linked',
+  sourcesContent: false,
+  legalComments: 'none',
+  metafile: true,
+  logLevel: 'warning',
+  banner: {
+    js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
+  },
+});
+
+requireInstalled();
+writeFileSync(join(out, 'LICENCES.txt'), `${licences(root, metafile)}\n`);
+for (const entry of ENTRIES) writeFileSync(join(root, 'dist/src', `${entry}.js`), entryPoint(entry));
+// npx makes it executable only when it links this folder first, and remembers the link when dist is made anew.
+chmodSync(join(root, 'dist/src/cli/vcon-archivist.js'), 0o755);
+
+/** A module that loads the program and takes the place of the compiled entry point. */
+function entryPoint(entry) {
+  const isCommand = readFileSync(join(root, 'src', `${entry}.ts`), 'utf8').startsWith('#!');
+  const up = '../'.repeat(entry.split('/').length - 1) || './';
+  return `${isCommand ? '#!/usr/bin/env node\n' : ''}import '${up}program/${basename(entry)}.js';\n`;
+}
+
+/** An installation has our own dependencies in reach, and not always those of a package. */
+function requireInstalled() {
+  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
+  for (const { path, external } of imports) {
+    const [name] = /^(@[^/]+\/)?[^/]+/.exec(path);
+    if (!external || isBuiltin(path) || OPTIONAL.includes(name)) continue;
+    if (!(name in { ...dependencies, ...optionalDependencies })) throw new Error(`the program cannot load ${path}`);
+  }
+}
