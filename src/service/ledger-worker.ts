@@ -6,7 +6,7 @@ import type { LedgerReport } from './ledger-report.js';
 import type { FromLedger, ToLedger } from './ledger-thread.js';
 import { startLedger } from './open-base.js';
 
-async function main(): Promise<void> {
+function main(): void {
   const port = parentPort!;
   const tell = (message: FromLedger): void => port.postMessage(message);
   const metrics: LedgerMetrics = {
@@ -15,13 +15,24 @@ async function main(): Promise<void> {
     lagged: (...values) => tell({ metric: 'lagged', values }),
   };
   const published = (...values: Parameters<LedgerReport['published']>): void => tell({ published: values });
-  const report = { metrics, published };
-  const { nudge, close } = await startLedger(workerData as Config, report, (full) => tell({ full }));
+  let ledger: ReturnType<typeof startLedger> | undefined;
+
+  async function start(): Promise<void> {
+    ledger = startLedger(workerData as Config, { metrics, published }, (full) => tell({ full }));
+    await ledger;
+    tell('started');
+  }
+
+  async function stop(): Promise<void> {
+    await (await ledger)?.close();
+    port.close();
+  }
+
   port.on('message', (message: ToLedger) => {
-    if (message !== 'stop') nudge(...message.nudge);
-    else void close().then(() => port.close());
+    if (message === 'start') void start();
+    else if (message === 'stop') void stop();
+    else void ledger?.then(({ nudge }) => nudge(...message.nudge));
   });
-  tell('started');
 }
 
-await main();
+main();

@@ -45,7 +45,7 @@ export interface ServiceOverrides {
   /** Called when a write of this ledger has found no room. */
   readonly diskReported?: (use: DiskUse) => void;
   /** Runs the ledger in a thread when this process has all roles and the database allows several connections. */
-  readonly ledgerThread?: typeof ledgerThread;
+  readonly openLedgerThread?: typeof openLedgerThread;
 }
 
 /** Functions that close what was opened; called in reverse order. */

@@ -5,7 +5,7 @@ import { type RunningService, startService } from '../start-service.js';
 import { type Config, ConfigError, parseConfig } from './config/config.js';
 import { demoFolder, fillDemo } from './fill-demo.js';
 import { credentialsPath, readCredentials } from './first-credentials.js';
-import { ledgerThread } from './ledger-thread.js';
+import { openLedgerThread } from './ledger-thread.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -22,7 +22,7 @@ const EXIT_CONFIGURATION = 2;
 export async function runService(environment: Environment, withDemo = false): Promise<void> {
   try {
     const config = parseConfig(withDemo ? await demoEnvironment(environment) : environment);
-    const service = await startService(config, { ledgerThread });
+    const service = await startService(config, { openLedgerThread });
     stopOnSignal(service);
     const demo = withDemo ? await demoLines(config, service) : [];
     process.stdout.write(`${[...startLines(config, service), ...demo, 'Stop with Ctrl-C or SIGTERM'].join('\n')}\n`);
