@@ -16,6 +16,7 @@ export {
   keyThumbprint,
 } from './cose/cose-key.js';
 export { readKeyDocument } from './cose/key-document.js';
+export { plainVerify } from './cose/plain-verify.js';
 export { type PublicJwk, publicJwk } from './cose/public-key.js';
 export {
   createSign1,

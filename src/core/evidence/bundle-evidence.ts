@@ -17,10 +17,11 @@ export async function bundleVerdict({ path, folder }: EvidenceFile, trust: Given
   const files = await folder!.files();
   if (!isBundle(files))
     throw new UsageError(`${path} contains no evidence: neither index.json nor the files of an operation`);
-  const { statementLog, tenancyLog, witnesses, quorum, witnessedLog } = trust;
+  const { statementLog, tenancyLog, witnesses, quorum, witnessedLog, verifySignature } = trust;
   // Events that are about no vCon have no statement, and need no issuer's keys.
   const needsIssuers = trust.hasIssuers || Object.keys(files).some((name) => STATEMENT.test(name));
   const verdict = await verifyBundle(files, {
+    verifySignature,
     logKeys: await trust.logKeys(),
     ...(needsIssuers ? await trust.issuers() : { issuerKeys: [] }),
     statementLog,

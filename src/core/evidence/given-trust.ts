@@ -1,4 +1,5 @@
 import type { PublicJwk } from '../cose/public-key.js';
+import type { VerifySignature } from '../cose/signature.js';
 import type { Sha256 } from '../sha256.js';
 import type { NoteKey } from '../tlog/signed-note.js';
 import type { ExpectedLog, IssuerTrust } from '../verify/trust.js';
@@ -23,6 +24,8 @@ export interface GivenTrust {
   readonly statementOnly: boolean;
   /** The pages of bundles that this program knows; undefined where it cannot judge them. */
   knownPages?(): Promise<KnownPages>;
+  /** How signatures of logs and witnesses are checked: with Web Crypto unless told. `issuers` has its own. */
+  readonly verifySignature?: VerifySignature | undefined;
   /** A platform's own SHA-256, for files of megabytes. */
   readonly sha256?: Sha256 | undefined;
 }

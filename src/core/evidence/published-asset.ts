@@ -57,7 +57,8 @@ export async function verifyPublishedAsset(
   trust: GivenTrust,
   progress: Progress,
 ): Promise<EvidenceVerdict> {
-  const keys = { logKeys: await trust.logKeys(), log: trust.tenancyLog };
+  const { verifySignature, tenancyLog: log } = trust;
+  const keys = { logKeys: await trust.logKeys(), log, verifySignature };
   const found = await checkPublicAsset(url, read, keys, progress);
   return { verdict: createVerdict(found), files: [{ file: url, kind: 'url' }] };
 }

@@ -1,10 +1,9 @@
 import { DataStructure } from '../cose/labels.js';
-import type { PublicJwk } from '../cose/public-key.js';
 import { VerificationError } from '../errors.js';
 import { readMmrReceipt } from '../receipt/mmr-receipt.js';
 import { receiptStructure } from '../receipt/receipt-proof.js';
 import type { InclusionProof } from '../verify/claim.js';
-import type { ExpectedLog } from '../verify/trust.js';
+import type { ExpectedLog, LogTrust } from '../verify/trust.js';
 import { checked, type Findings, failure, missing, notCovered } from '../verify/verdict.js';
 import { checkEventLog, eventCommit, eventLeaf } from '../verify/verify-event.js';
 import { verifyMmrReceipt, verifyRfc9162Receipt } from '../verify/verify-receipt.js';
@@ -12,8 +11,7 @@ import type { EvidenceFile } from './evidence-file.js';
 import type { GivenEvent } from './given-event.js';
 
 /** Keys and pins for single receipts. */
-interface ReceiptKeys {
-  readonly logKeys: readonly PublicJwk[];
+interface ReceiptKeys extends Pick<LogTrust, 'logKeys' | 'verifySignature'> {
   readonly statementLog: ExpectedLog;
   readonly tenancyLog: ExpectedLog;
 }
@@ -50,10 +48,10 @@ async function ofStatement(
   path: string,
   bytes: Uint8Array,
   entries: readonly GivenEntry[],
-  { logKeys, statementLog: log }: ReceiptKeys,
+  { logKeys, verifySignature, statementLog: log }: ReceiptKeys,
 ): Promise<Partial<Findings>> {
   return firstOf(path, entries, 'statement', async ({ entry, proofs }) => {
-    proofs.push((await verifyRfc9162Receipt(bytes, entry, { logKeys, log })).proof);
+    proofs.push((await verifyRfc9162Receipt(bytes, entry, { logKeys, verifySignature, log })).proof);
   });
 }
 
@@ -61,14 +59,14 @@ async function ofEvent(
   path: string,
   bytes: Uint8Array,
   events: readonly GivenEvent[],
-  { logKeys, tenancyLog: log }: ReceiptKeys,
+  { logKeys, verifySignature, tenancyLog: log }: ReceiptKeys,
 ): Promise<Partial<Findings>> {
   const { proven: receipt, failed } = await checked(path, () => readMmrReceipt(bytes));
   if (failed) return failed;
   const there = events.filter(({ event }) => BigInt(eventCommit(event).index) === receipt.index);
   return firstOf(path, there.length > 0 ? there : events, 'event', async ({ event, proofs }) => {
     const { leaf, mmrIndex } = eventLeaf(event);
-    const proven = await verifyMmrReceipt(bytes, leaf, { logKeys, log, mmrIndex });
+    const proven = await verifyMmrReceipt(bytes, leaf, { logKeys, verifySignature, log, mmrIndex });
     checkEventLog(proven, event);
     proofs.push(proven.proof);
   });

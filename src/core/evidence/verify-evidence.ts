@@ -100,8 +100,8 @@ async function checkFiles(files: readonly EvidenceFile[], trust: GivenTrust, pro
 }
 
 async function statementTrust(trust: GivenTrust) {
-  const { statementLog, tenancyLog } = trust;
-  return { logKeys: await trust.logKeys(), ...(await trust.issuers()), statementLog, tenancyLog };
+  const { statementLog, tenancyLog, verifySignature } = trust;
+  return { verifySignature, logKeys: await trust.logKeys(), ...(await trust.issuers()), statementLog, tenancyLog };
 }
 
 async function transparentVerdict({ path, bytes }: EvidenceFile, trust: GivenTrust): Promise<Verdict> {
@@ -131,7 +131,8 @@ async function logsOf(
   progress: Progress,
 ): Promise<Partial<Findings>[]> {
   if (folders.length + massifs.length + seals.length === 0) return [];
-  const keys = { logKeys: await trust.logKeys(), log: trust.tenancyLog };
+  const { verifySignature, tenancyLog: log } = trust;
+  const keys = { logKeys: await trust.logKeys(), log, verifySignature };
   const found: Partial<Findings>[] = [];
   for (const { folder } of folders)
     for (const log of await folder!.logs()) found.push(await checkReplica(log, events, keys, progress));

@@ -5,6 +5,7 @@ import { fromBase64, fromHex, toBase64Url, utf8 } from '../../../src/core/bytes.
 import type { CborValue } from '../../../src/core/cose/cbor.js';
 import { coseKeyFromJwk, jwkFromCoseKey, keyThumbprint } from '../../../src/core/cose/cose-key.js';
 import { readKeyDocument } from '../../../src/core/cose/key-document.js';
+import { plainVerify } from '../../../src/core/cose/plain-verify.js';
 import { publicJwk } from '../../../src/core/cose/public-key.js';
 import { checkSignatureShape } from '../../../src/core/cose/verify-sign1.js';
 import { webCryptoVerify } from '../../../src/core/cose/web-crypto-verify.js';
@@ -26,6 +27,7 @@ const key = publicJwk(jwk);
 const verifiers = [
   ['OpenSSL', nodeVerify],
   ['Web Crypto', webCryptoVerify],
+  ['plain JavaScript', plainVerify],
 ] as const;
 
 /** A modulus of this many bits that is odd. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fromBase64, toBase64Url, utf8 } from '../../../src/core/bytes.js';
 import { coseKeyFromJwk, jwkFromCoseKey, keyThumbprint } from '../../../src/core/cose/cose-key.js';
 import { readKeyDocument } from '../../../src/core/cose/key-document.js';
+import { plainVerify } from '../../../src/core/cose/plain-verify.js';
 import { publicJwk } from '../../../src/core/cose/public-key.js';
 import { decodeSign1, encodeSign1 } from '../../../src/core/cose/sign1.js';
 import { webCryptoVerify } from '../../../src/core/cose/web-crypto-verify.js';
@@ -10,7 +11,7 @@ import { nodeVerify } from '../../../src/platform/keys/node-verify.js';
 import { ALGORITHMS, sampleIssuer, sampleStatement } from '../../scitt/sample-statement.js';
 
 const NAMES = Object.keys(ALGORITHMS) as (keyof typeof ALGORITHMS)[];
-const VERIFIERS = { OpenSSL: nodeVerify, 'Web Crypto': webCryptoVerify } as const;
+const VERIFIERS = { OpenSSL: nodeVerify, 'Web Crypto': webCryptoVerify, 'plain JavaScript': plainVerify } as const;
 type Verifier = keyof typeof VERIFIERS;
 const issuers = new Map(NAMES.map((name) => [name, sampleIssuer(ALGORITHMS[name])]));
 const pairs = NAMES.flatMap((name) =>
