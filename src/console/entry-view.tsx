@@ -6,6 +6,7 @@ import { kindName, kindOf } from '../core/evidence/evidence-kind.js';
 import { readLogClaims } from '../core/receipt/log-claims.js';
 import { sha256 } from '../core/sha256.js';
 import type { Checkpoint } from '../core/tlog/checkpoint.js';
+import { HexView } from './bytes-view.js';
 import { EvidenceText } from './evidence-text.js';
 import { type ListedLog, type LogEntry, readEntry } from './read-log.js';
 import { faultText } from './read-service.js';
@@ -47,9 +48,8 @@ function Entry({ log, entry: { index, bytes, isProven } }: { readonly log: Liste
         )}
       </dl>
       <details>
-        <summary>{TEXTS.logsPage.bytes(bytes.length)}</summary>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached by keyboard */}
-        <pre tabIndex={0}>{toHex(bytes).replace(/.{64}/g, '$&\n')}</pre>
+        <summary>{TEXTS.path.inHex(bytes.length)}</summary>
+        <HexView bytes={bytes} />
       </details>
       <p class="choose">
         <button type="button" onClick={() => saveFile(`${log.kind}-${index}.cose`, new Blob([new Uint8Array(bytes)]))}>

@@ -1,10 +1,13 @@
+import { useState } from 'preact/hooks';
 import type { Claim } from '../core/verify/claim.js';
+import { BytesView } from './bytes-view.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import { type ProofStep, stepsOf } from './proof-steps.js';
 
 /**
  * The way from what was recorded to the signed root and on to the witnesses: a list, drawn as a line with a stop for each
- * step that was checked. Each step opens to the values that the check compared.
+ * step that was checked. Each step opens to the values that the check compared, and to the bytes that were
+ * hashed or signed.
  */
 export function ProofPath({ claim }: { readonly claim: Claim }) {
   return (
@@ -18,9 +21,10 @@ export function ProofPath({ claim }: { readonly claim: Claim }) {
   );
 }
 
-function Step({ step: { title, values } }: { readonly step: ProofStep }) {
+function Step({ step: { title, values, covered } }: { readonly step: ProofStep }) {
+  const [isOpen, setOpen] = useState(false);
   return (
-    <details>
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         <EvidenceText text={title} />
       </summary>
@@ -34,6 +38,12 @@ function Step({ step: { title, values } }: { readonly step: ProofStep }) {
           </div>
         ))}
       </dl>
+      {isOpen && covered && (
+        <>
+          <p>{covered.title}</p>
+          <BytesView covered={covered.read()} />
+        </>
+      )}
     </details>
   );
 }

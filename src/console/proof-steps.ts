@@ -1,4 +1,5 @@
 import type { Claim, KeyId, NamedLog, Proof } from '../core/verify/claim.js';
+import { type CoveredBytes, coveredBytes } from '../core/verify/covered-bytes.js';
 import { TEXTS } from './texts.js';
 
 /** One step of the way from a record to what vouches for it. */
@@ -6,6 +7,11 @@ export interface ProofStep {
   readonly title: string;
   /** Titles and values that the check compared. */
   readonly values: readonly (readonly [string, string])[];
+  readonly covered?: {
+    readonly title: string;
+    /** Made when somebody looks. */
+    read(): CoveredBytes;
+  };
 }
 
 /** In which order the proofs of a claim lead outward: from the record to those who have seen its log. */
@@ -28,6 +34,9 @@ function recordOf({ piece, facts }: Claim): ProofStep {
 }
 
 function stepsOfProof(proof: Proof): ProofStep[] {
+  const { leaf: hashed, signed: over } = coveredBytes(proof);
+  const leafBytes = opening(words.hashedBytes, hashed);
+  const signedBytes = opening(words.signedBytes, over);
   switch (proof.type) {
     case 'digest':
       return [
@@ -40,20 +49,21 @@ function stepsOfProof(proof: Proof): ProofStep[] {
         },
       ];
     case 'signature':
-      return [{ title: words.signature(proof.issuer ?? words.unnamed), values: ofKey(proof.key) }];
+      return [{ title: words.signature(proof.issuer ?? words.unnamed), values: ofKey(proof.key), ...signedBytes }];
     case 'inclusion': {
       const { leaf, leaf_index: index, mmr_index: node, tree_size: size, signed, key, log } = proof;
       return [
         {
           title: index === undefined ? words.leaf(nameOf(log)) : words.entry(index, nameOf(log)),
           values: [[words.leafHash, leaf], ...given(words.node, node), ...ofLog(log)],
+          ...leafBytes,
         },
-        { title: words.signed[signed], values: [...given(words.size, size), ...ofKey(key)] },
+        { title: words.signed[signed], values: [...given(words.size, size), ...ofKey(key)], ...signedBytes },
       ];
     }
     case 'seal': {
       const { sealed_at: time, tree_size: size, key, log } = proof;
-      return [{ title: words.seal(time), values: [[words.size, size], ...ofLog(log), ...ofKey(key)] }];
+      return [{ title: words.seal(time), values: [[words.size, size], ...ofLog(log), ...ofKey(key)], ...signedBytes }];
     }
     case 'witness': {
       const { witnesses, origin, leaf_index: index, tree_size: size } = proof;
@@ -62,10 +72,13 @@ function stepsOfProof(proof: Proof): ProofStep[] {
         [words.index, index],
         [words.size, size],
       ] as const;
-      return [{ title: words.witness(witnesses.join(', ')), values }];
+      return [{ title: words.witness(witnesses.join(', ')), values, ...opening(words.checkpoint, over) }];
     }
   }
 }
+
+const opening = (title: string, read: (() => CoveredBytes) | undefined): Pick<ProofStep, 'covered'> =>
+  read ? { covered: { title, read } } : {};
 
 const nameOf = ({ subject, issuer }: NamedLog): string => subject ?? issuer ?? words.unnamed;
 

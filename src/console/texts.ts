@@ -135,7 +135,6 @@ export const TEXTS = {
     proven: 'The log holds this entry: its path leads to the root of the checkpoint.',
     notProven:
       'The path of this entry does not lead to the root of the checkpoint. Keep a copy of it, and ask the operator.',
-    bytes: (count: number) => `${count} bytes, in hex`,
     save: 'Save the entry',
   },
   bundle: {
@@ -201,6 +200,11 @@ export const TEXTS = {
     unnamed: 'an unnamed issuer',
     file: 'File',
     member: 'Member',
+    hashedBytes: 'The bytes that were hashed',
+    signedBytes: 'The bytes that were signed',
+    checkpoint: 'The checkpoint. Each witness signs it with “cosignature/v1” and its own time before it',
+    inHex: (count: number) => `${count} bytes, in hex`,
+    decoded: 'Decoded',
     leafHash: 'Leaf hash',
     node: 'Node',
     index: 'Entry',

@@ -1,9 +1,11 @@
+import { concatBytes } from '../bytes.js';
 import { idtimestampMs, parseIdtimestampHex } from '../massif/idtimestamp.js';
 import { type AssetFreeEventDocument, type EventDocument, isAssetEvent } from '../statement/event-document.js';
 import { JCS_DIGEST_ATTRIBUTE } from '../statement/vcon-template.js';
 import type { Claim, Facts, Proof } from './claim.js';
+import { type CoveredBytes, covering } from './covered-bytes.js';
 import { type Findings, notCovered } from './verdict.js';
-import { eventAttributes, eventCommit } from './verify-event.js';
+import { eventAttributes, eventCommit, eventLeaf } from './verify-event.js';
 
 const TEMPLATE = {
   operation: 'vcon_operation',
@@ -97,8 +99,14 @@ const leafClaim = (event: EventDocument, by: readonly Proof[]): Claim => ({
   kind: 'event',
   piece: 'event',
   facts: eventFacts(event),
-  by,
+  by: by.map((proof) => (proof.type === 'inclusion' ? covering(proof, { leaf: () => leafBytes(event) }) : proof)),
 });
+
+/** The hashes of a leaf, with their input in place of their output. */
+function leafBytes(event: EventDocument): CoveredBytes {
+  const { leaf: bytes } = eventLeaf(event, (...parts) => concatBytes(...parts));
+  return { bytes, prefix: isAssetEvent(event) ? 9 : 33, form: 'text' };
+}
 
 /**
  * The claims about an asset-free event whose whole record a checked statement states: one of the record, one of the leaf.

@@ -8,11 +8,14 @@ import type { MmrReceipt } from '../receipt/mmr-receipt.js';
 import type { Rfc9162Receipt } from '../receipt/rfc9162-receipt.js';
 import type { Seal } from '../receipt/seal.js';
 import type { InclusionProof, KeyId, NamedLog, SealProof } from './claim.js';
+import { covering, signedBy } from './covered-bytes.js';
 import { type Findings, notCovered } from './verdict.js';
 
 /** A seal whose signature was checked, with the key that made it. */
 export interface VerifiedSeal extends Seal {
   readonly key: PublicJwk;
+  /** The payload that it signs: the state with its peaks. */
+  readonly signedState: Uint8Array;
 }
 
 /** How a claim names a key. */
@@ -67,7 +70,7 @@ export function tenancyLogProof(receipt: MmrReceipt, leaf: Uint8Array, key: Publ
 
 /** The proof that a leaf under a verified seal is: the node stands at its index in the sealed state. */
 export function sealedLeafProof(seal: VerifiedSeal, leaf: Uint8Array, mmrIndex: bigint): InclusionProof {
-  return {
+  const proof: InclusionProof = {
     type: 'inclusion',
     log: namedLog(seal),
     vds: 3,
@@ -78,11 +81,12 @@ export function sealedLeafProof(seal: VerifiedSeal, leaf: Uint8Array, mmrIndex: 
     tree_size: String(seal.state.size),
     key: keyId(seal.key),
   };
+  return covering(proof, { signed: signedBy(seal.sign1, seal.signedState) });
 }
 
 /** The proof that a verified seal is. */
 export function sealProof(seal: VerifiedSeal): SealProof {
-  return {
+  const proof: SealProof = {
     type: 'seal',
     log: namedLog(seal),
     vds: 3,
@@ -90,6 +94,7 @@ export function sealProof(seal: VerifiedSeal): SealProof {
     sealed_at: new Date(seal.state.sealedAtMs).toISOString(),
     key: keyId(seal.key),
   };
+  return covering(proof, { signed: signedBy(seal.sign1, seal.signedState) });
 }
 
 /** The finding that a proof leaves open where its leaf stands. */

@@ -4,6 +4,7 @@ import { tenancyOfIssuer } from '../statement/issuer-did.js';
 import type { ReadStatement } from '../statement/signed-statement.js';
 import { hashName, JCS_DIGEST_ATTRIBUTE } from '../statement/vcon-template.js';
 import type { Facts, SignatureProof } from './claim.js';
+import { covering, signedBy } from './covered-bytes.js';
 import { vconOf } from './event-facts.js';
 import { keyId } from './proofs.js';
 import type { VerifiedStatement } from './verify-statement.js';
@@ -46,12 +47,13 @@ export function statementFacts(statement: ReadStatement): Facts {
 
 /** The proof that a checked signature is. */
 export function signatureProof(statement: VerifiedStatement): SignatureProof {
-  const { issuer, key, issuerPinned, certificateValidAtMs: at } = statement;
-  return {
+  const { issuer, key, issuerPinned, certificateValidAtMs: at, sign1 } = statement;
+  const proof: SignatureProof = {
     type: 'signature',
     ...(issuer === undefined ? {} : { issuer }),
     issuer_pinned: issuerPinned,
     key: keyId(key),
     ...(at === undefined ? {} : { certificate_valid_at: new Date(at).toISOString() }),
   };
+  return covering(proof, { signed: signedBy(sign1, sign1.payload!) });
 }

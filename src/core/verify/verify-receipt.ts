@@ -1,3 +1,4 @@
+import { concatBytes } from '../bytes.js';
 import { Header } from '../cose/labels.js';
 import type { PublicJwk } from '../cose/public-key.js';
 import type { Sign1, Sign1Message } from '../cose/sign1.js';
@@ -15,6 +16,7 @@ import { type Sha256, sha256 } from '../sha256.js';
 import type { EventDocument } from '../statement/event-document.js';
 import { statementEntry } from '../statement/statement-entry.js';
 import type { InclusionProof } from './claim.js';
+import { covering, signedBy } from './covered-bytes.js';
 import { provenEvent } from './event-facts.js';
 import { openPlace, statementLogProof, tenancyLogProof } from './proofs.js';
 import { checkLogName, type ExpectedLog, type LogTrust } from './trust.js';
@@ -106,7 +108,11 @@ export async function verifyRfc9162Receipt(
   const leaf = rfc9162LeafWith(hash)(entry);
   const root = rfc9162LeafRoot(read, leaf, hash);
   const key = await verifyReceiptSignature(read, root, trust, 'the statement-log receipt');
-  return { ...read, proof: statementLogProof(read, leaf, key, treeSize) };
+  const proof = covering(statementLogProof(read, leaf, key, treeSize), {
+    leaf: () => ({ bytes: rfc9162LeafWith(concatBytes)(entry), prefix: 1, form: 'cbor' }),
+    signed: signedBy(read.sign1, root),
+  });
+  return { ...read, proof };
 }
 
 /**
@@ -122,7 +128,7 @@ export async function verifyMmrReceipt(
   const read = readMmrReceipt(receipt);
   const peak = mmrReceiptPeak(read, leaf, trust.mmrIndex, trust.sha256);
   const key = await verifyReceiptSignature(read, peak, trust, 'the tenancy-log receipt');
-  return { ...read, proof: tenancyLogProof(read, leaf, key) };
+  return { ...read, proof: covering(tenancyLogProof(read, leaf, key), { signed: signedBy(read.sign1, peak) }) };
 }
 
 /** What a receipt is for: a statement in a statement log, or a frozen event in a tenancy log. */

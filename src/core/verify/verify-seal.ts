@@ -52,5 +52,5 @@ export async function verifySeal(
       `the seal covers other peaks of ${size} nodes than the log files have`,
     );
   checkLogName(seal, trust.log);
-  return { ...seal, key };
+  return { ...seal, key, signedState: carried };
 }

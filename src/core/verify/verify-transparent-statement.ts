@@ -127,7 +127,7 @@ function registrationOf(event: EventDocument | undefined): ProvenRegistration | 
 export function provenStatement(statement: VerifiedStatement, logged: readonly InclusionProof[]): Partial<Findings> {
   const by = [signatureProof(statement), ...logged];
   const claim = { kind: 'statement', piece: PIECE.statement, facts: statementFacts(statement), by } as const;
-  const unpinned = `no issuer was pinned: a statement by any issuer of the given keys passes, this one is by ${statement.issuer}`;
+  const unpinned = `no issuer was pinned: a statement by any issuer of the given keys passes. This one is by ${statement.issuer}`;
   return createVerdict(
     { claims: [claim] },
     statement.issuerPinned ? {} : missing('issuer', unpinned),

@@ -1,4 +1,4 @@
-import { equalBytes } from '../bytes.js';
+import { equalBytes, utf8 } from '../bytes.js';
 import type { VerifySignature } from '../cose/signature.js';
 import { VerificationError } from '../errors.js';
 import { verifyInclusion } from '../mmr/verify-inclusion.js';
@@ -10,6 +10,7 @@ import { verifyCosignature } from '../tlog/cosignature.js';
 import { decodeNote, type NoteKey, type SignedNote } from '../tlog/signed-note.js';
 import { decodeTlogProof } from '../tlog/tlog-proof.js';
 import type { InclusionProof, WitnessProof } from './claim.js';
+import { covering } from './covered-bytes.js';
 import { sealedLeafProof } from './proofs.js';
 import { checkEventLog, eventLeaf } from './verify-event.js';
 import type { ReceiptTrust } from './verify-receipt.js';
@@ -97,5 +98,6 @@ export async function verifyWitnessed(
     leaf_index: String(index),
     witnesses: by,
   };
+  covering(seen, { signed: () => ({ bytes: utf8(note.text), prefix: 0, form: 'text' }) });
   return { by, origin, size, index, proofs: [sealedLeafProof(seal, leaf, mmrIndex), seen] };
 }

@@ -153,7 +153,7 @@ describe('a transparent statement', () => {
     header.set(394, [(header.get(394) as Uint8Array[])[0]!]);
     const verdict = await examineTransparentStatement(encodeSign1({ ...stripped, unprotectedHeader: header }), trust);
     expect(verdict.outcome).toBe('incomplete');
-    expect(JSON.stringify(verdict.claims)).not.toMatch(/2019|Forged|mallory|conserver/);
+    expect(JSON.stringify(verdict.claims)).not.toMatch(/2019-01|Forged|mallory|conserver/);
   });
 
   it('without the receipt of a statement log is incomplete: nothing shows that it was registered', async () => {

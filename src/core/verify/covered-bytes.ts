@@ -1,0 +1,37 @@
+import { type Sign1, signatureInput } from '../cose/sign1.js';
+import type { Proof } from './claim.js';
+
+/** Bytes that a hash or a signature covers, so that a reader can see and repeat what was computed. */
+export interface CoveredBytes {
+  readonly bytes: Uint8Array;
+  /** Leading bytes that only separate one kind of hash from another, or salt it. */
+  readonly prefix: number;
+  /** What follows them. */
+  readonly form: 'cbor' | 'text';
+}
+
+interface Covered {
+  /** What the leaf hash is the SHA-256 of. */
+  readonly leaf?: () => CoveredBytes;
+  /** What the signature is over; of a witness the checkpoint, before which each witness signs its own time. */
+  readonly signed?: () => CoveredBytes;
+}
+
+/** What a COSE signature covers: its Sig_structure (RFC 9052 section 4.4). */
+export const signedBy =
+  ({ protectedBytes }: Pick<Sign1, 'protectedBytes'>, payload: Uint8Array) =>
+  (): CoveredBytes => ({ bytes: signatureInput(protectedBytes, payload), prefix: 0, form: 'cbor' });
+
+/** Beside the proofs, because a verdict is a document that states facts and does not repeat the evidence. */
+const coveredBy = new WeakMap<Proof, Covered>();
+
+/** Notes what a proof covers, read only when somebody asks. Returns the proof. */
+export function covering<Kind extends Proof>(proof: Kind, covered: Covered): Kind {
+  coveredBy.set(proof, { ...coveredBy.get(proof), ...covered });
+  return proof;
+}
+
+/** Returns what a proof of a verdict covers, as far as the check that made it knew. */
+export function coveredBytes(proof: Proof): Covered {
+  return coveredBy.get(proof) ?? {};
+}
