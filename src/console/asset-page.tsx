@@ -3,13 +3,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { publishedEvents, readObject } from '../core/evidence/published-asset.js';
 import { AssetView, type ShownAsset, titleOf } from './asset-view.js';
 import { checkAsset } from './check-asset.js';
-import { EvidenceText } from './evidence-text.js';
 import { Frame } from './frame.js';
 import { faultText, readService } from './read-service.js';
-import { ResultView } from './result-view.js';
-import { readKeyFiles } from './stated-trust.js';
+import { StatedCheck } from './stated-check.js';
 import { TEXTS } from './texts.js';
-import { TrustForm } from './trust-form.js';
 import { useCheck } from './use-check.js';
 import { useStatedTrust } from './use-stated-trust.js';
 
@@ -33,7 +30,8 @@ function AssetPage() {
   const heading = useRef<HTMLHeadingElement>(null);
   const isReady = isStarted && trust.faults.fingerprint === undefined && trust.faults.witnesses === undefined;
   const check = (tell: (done: string) => void) => checkAsset(ADDRESS, trust.reader, tell);
-  const { result, progress } = useCheck(isReady ? check : undefined, [trust.reader, isReady]);
+  const checked = useCheck(isReady ? check : undefined, [trust.reader, isReady]);
+  const { result } = checked;
   const isNew = useRef(false);
   useEffect(() => {
     if (result && isNew.current) heading.current?.focus();
@@ -49,32 +47,13 @@ function AssetPage() {
       introduction={TEXTS.asset.introduction}
       isSaved={false}
     >
-      {globalThis.crypto?.subtle ? (
-        <p class="choose">
-          <button type="button" class="primary" onClick={start}>
-            {TEXTS.asset.check}
-          </button>{' '}
-          <span class="hint">{TEXTS.asset.checkHelp}</span>
-        </p>
-      ) : (
-        <p class="banner refused">{TEXTS.noCrypto}</p>
-      )}
-      {isStarted && (
-        <TrustForm
-          stated={trust.stated}
-          faults={trust.faults}
-          isRootGood={trust.reader.root !== undefined}
-          keyCount={trust.reader.keys.length}
-          onChange={trust.change}
-          onKeyFiles={(chosen) => readKeyFiles(chosen).then(trust.setKeys)}
-        />
-      )}
-      <section class="result" aria-label={TEXTS.resultTitle} aria-busy={progress !== undefined}>
-        <p role="status" class="hint">
-          <EvidenceText text={progress === undefined ? '' : `${TEXTS.checking} ${progress}`} />
-        </p>
-        {result && <ResultView result={result} heading={heading} />}
-      </section>
+      <p class="choose">
+        <button type="button" class="primary" onClick={start}>
+          {TEXTS.asset.check}
+        </button>{' '}
+        <span class="hint">{TEXTS.asset.checkHelp}</span>
+      </p>
+      <StatedCheck isStarted={isStarted} trust={trust} check={checked} heading={heading} />
       {asset ? (
         <AssetView shown={asset} address={ADDRESS} isChecked={result !== undefined} />
       ) : (

@@ -10,6 +10,7 @@ import { type EvidenceVerdict, NotEvidence, verifyEvidence } from '../core/evide
 import { rootFingerprint } from '../core/keys/root-fingerprint.js';
 import type { NoteKey } from '../core/tlog/signed-note.js';
 import { contradiction, createVerdict, notCovered, type TakenFor, type Verdict } from '../core/verify/verdict.js';
+import { pageVerify } from './page-verify.js';
 import { TEXTS } from './texts.js';
 
 /** Set by the build: SHA-256 of the page of bundles, in hex. Empty in that page itself, which cannot contain its own. */
@@ -45,9 +46,11 @@ export type CheckResult =
 
 function givenTrust(reader: ReaderTrust, root: RootTrust | undefined): GivenTrust {
   const issuerKeys = [...(root?.issuerKeys ?? []), ...reader.keys];
+  const verifySignature = pageVerify();
   return {
     logKeys: async () => [...(root?.logKeys ?? []), ...reader.keys],
-    issuers: async () => ({ issuerKeys, issuer: reader.issuer }),
+    issuers: async () => ({ issuerKeys, issuer: reader.issuer, verifySignature }),
+    verifySignature,
     hasIssuers: true,
     statementLog: {},
     tenancyLog: {},
@@ -120,7 +123,7 @@ export async function checkUnder(
   let root: RootTrust | undefined;
   const judged = await verifyUnderRoot(
     async () => {
-      root = await trustRoot(thumbprint, sources);
+      root = await trustRoot(thumbprint, sources, pageVerify());
       return root;
     },
     (trusted) => check(givenTrust(reader, trusted)),

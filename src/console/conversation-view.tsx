@@ -12,12 +12,10 @@ import { encodeManifest } from './kept-trust.js';
 import { Moment } from './moment.js';
 import { PlaceAnchor, type PlaceLink } from './place-link.js';
 import type { RecordedEvent } from './recorded-event.js';
-import { ResultView } from './result-view.js';
 import { readJson, Unanswered } from './session-reader.js';
 import { SignIn } from './sign-in-view.js';
-import { readKeyFiles } from './stated-trust.js';
+import { StatedCheck } from './stated-check.js';
 import { TEXTS } from './texts.js';
-import { TrustForm } from './trust-form.js';
 import { useCheck } from './use-check.js';
 import { useLive, withFinished } from './use-live.js';
 import { useStatedTrust } from './use-stated-trust.js';
@@ -179,7 +177,8 @@ function CheckView({ events, file, isStarted, onStart, onFile }: CheckProps) {
   const isNew = useRef(false);
   const isReady = isStarted && trust.faults.fingerprint === undefined && trust.faults.witnesses === undefined;
   const check = (tell: (done: string) => void) => checkConversation(events, file, trust.reader, tell);
-  const { result, progress } = useCheck(isReady ? check : undefined, [events, file, trust.reader, isReady]);
+  const checked = useCheck(isReady ? check : undefined, [events, file, trust.reader, isReady]);
+  const { result } = checked;
   useEffect(() => {
     if (result && isNew.current) heading.current?.focus();
     if (result) isNew.current = false;
@@ -190,7 +189,6 @@ function CheckView({ events, file, isStarted, onStart, onFile }: CheckProps) {
     isNew.current = true;
     onStart();
   };
-  if (!globalThis.crypto?.subtle) return <p class="banner refused">{TEXTS.noCrypto}</p>;
   return (
     <>
       <p class="choose">
@@ -211,22 +209,7 @@ function CheckView({ events, file, isStarted, onStart, onFile }: CheckProps) {
           onChange={({ currentTarget }) => currentTarget.files?.[0] && onFile(currentTarget.files[0])}
         />
       </p>
-      {isStarted && (
-        <TrustForm
-          stated={trust.stated}
-          faults={trust.faults}
-          isRootGood={trust.reader.root !== undefined}
-          keyCount={trust.reader.keys.length}
-          onChange={trust.change}
-          onKeyFiles={(chosen) => readKeyFiles(chosen).then(trust.setKeys)}
-        />
-      )}
-      <section class="result" aria-label={TEXTS.resultTitle} aria-busy={progress !== undefined}>
-        <p role="status" class="hint">
-          <EvidenceText text={progress === undefined ? '' : `${TEXTS.checking} ${progress}`} />
-        </p>
-        {result && <ResultView result={result} heading={heading} />}
-      </section>
+      <StatedCheck isStarted={isStarted} trust={trust} check={checked} heading={heading} />
     </>
   );
 }

@@ -3,6 +3,7 @@ import { verdictDocument } from '../core/verify/verdict.js';
 import type { CheckResult } from './check-evidence.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import { dateInUtc } from './moment.js';
+import { hasWebCrypto } from './page-verify.js';
 import { repeatCommand } from './repeat-command.js';
 import { ReportView } from './report-view.js';
 import { saveFile } from './save-file.js';
@@ -70,6 +71,7 @@ export function ResultView({ result, heading }: ResultProps) {
   const lines = [
     isUnvouched ? TEXTS.unvouchedSummary : TEXTS.summary[verdict.outcome],
     ...(origin === 'given_keys' ? [TEXTS.keysFrom.given_keys()] : keysFrom),
+    ...(hasWebCrypto() ? [] : [TEXTS.plainCrypto]),
   ];
   return (
     <>

@@ -223,8 +223,8 @@ export const TEXTS = {
     'The command-line verifier runs the same code. The formats are public, and there are verifiers in other languages.',
   download: 'Save this page',
   downloadHelp: 'It is one file. It works from a disk, without a network.',
-  noCrypto:
-    'This browser offers no cryptography on this page, because it was opened over plain HTTP. Save the page and open the saved file, or use HTTPS.',
+  plainCrypto:
+    'This page came over plain HTTP. The browser offers it no cryptography there, so the page checked the signatures itself, with the same result. Others in the network can change a page on its way: use HTTPS or a saved verifier if they might.',
   unreadableFile: (name: string) => `${name} cannot be read.`,
   failed: 'The check stopped with an error of this page. Please report it.',
   thisVersion: 'this version',

@@ -7,10 +7,7 @@ import { checkEvidence } from './check-evidence.js';
 import { FileArea } from './file-list.js';
 import { chosenFiles, type GivenFile, readGiven, withFiles } from './given-files.js';
 import { encodeManifest } from './kept-trust.js';
-import { ResultView } from './result-view.js';
-import { readKeyFiles } from './stated-trust.js';
-import { TEXTS } from './texts.js';
-import { TrustForm } from './trust-form.js';
+import { StatedCheck } from './stated-check.js';
 import { useCheck } from './use-check.js';
 import { useDrop } from './use-drop.js';
 import { useStatedTrust } from './use-stated-trust.js';
@@ -32,7 +29,8 @@ export function Verifier({ brought }: VerifierProps) {
   const { fingerprint, witnesses } = trust.faults;
   const isReady = files.length > 0 && fingerprint === undefined && witnesses === undefined;
   const check = (tell: (done: string) => void) => checkEvidence(files, trust.reader, tell);
-  const { result, progress } = useCheck(isReady ? check : undefined, [files, trust.reader, isReady]);
+  const checked = useCheck(isReady ? check : undefined, [files, trust.reader, isReady]);
+  const { result } = checked;
   const heading = useRef<HTMLHeadingElement>(null);
   const isNew = useRef(false);
   const add = async (given: readonly GivenFile[] | Promise<readonly GivenFile[]>) => {
@@ -56,7 +54,6 @@ export function Verifier({ brought }: VerifierProps) {
     if (result && 'root' in result && result.root && result.origin === 'pinned_root')
       trust.setManifest(encodeManifest(result.root.source));
   }, [result]);
-  if (!globalThis.crypto?.subtle) return <p class="banner refused">{TEXTS.noCrypto}</p>;
   return (
     <>
       <FileArea
@@ -66,20 +63,7 @@ export function Verifier({ brought }: VerifierProps) {
         onRemove={(path) => setAdded((there) => there.filter((each) => each.path !== path))}
         onClear={() => setAdded([])}
       />
-      <TrustForm
-        stated={trust.stated}
-        faults={trust.faults}
-        isRootGood={trust.reader.root !== undefined}
-        keyCount={trust.reader.keys.length}
-        onChange={trust.change}
-        onKeyFiles={(chosen) => readKeyFiles(chosen).then(trust.setKeys)}
-      />
-      <section class="result" aria-label={TEXTS.resultTitle} aria-busy={progress !== undefined}>
-        <p role="status" class="hint">
-          {fault || (progress === undefined ? '' : `${TEXTS.checking} ${progress}`)}
-        </p>
-        {result && <ResultView result={result} heading={heading} />}
-      </section>
+      <StatedCheck isStarted trust={trust} check={checked} heading={heading} fault={fault} />
     </>
   );
 }

@@ -7,7 +7,7 @@ import { rootFingerprint } from '../../src/core/keys/root-fingerprint.js';
 import { startTestService, type TestService, template, until } from '../api/test-service.js';
 import { flipBit } from '../core/massif/sample-log.js';
 import { chromiumPath } from '../support/prerequisites.js';
-import { BUILT_PAGE, type OpenPage, pageRig } from './page-rig.js';
+import { BUILT_PAGE, type OpenPage, PLAIN_HOST, pageRig } from './page-rig.js';
 
 const UUID = '0192e8f5-0000-7000-8000-0000000000f1';
 const VCON = utf8(`{"vcon": "0.3.0", "uuid": "${UUID}", "parties": [{"name": "مريم"}], "dialog": []}`);
@@ -103,7 +103,10 @@ describe.skipIf(!chromiumPath)('the verifier in a browser', { timeout: 120_000 }
       expect(await shown.getByRole('heading', { name: 'Consent revoked' }).count()).toBe(1);
     }));
 
-  it('gives the verdict of the command line on genuine and on tampered files', () =>
+  it.each([
+    ['a page on a disk', undefined],
+    ['a page that came over plain HTTP', PLAIN_HOST],
+  ])('gives the verdict of the command line on genuine and on tampered files, as %s', (_, host) =>
     inPage(async (open) => {
       const changed = (name: string, change: (bytes: Uint8Array) => Uint8Array) =>
         rig.file(`${name.replace(/\W/g, '-')}.zip`, zipSync({ ...bundle, [name]: change(bundle[name]!) }));
@@ -123,9 +126,13 @@ describe.skipIf(!chromiumPath)('the verifier in a browser', { timeout: 120_000 }
         expect([files, await open.outcome()]).toEqual([files, outcome]);
         expect(await open.verdict()).toEqual(await rig.verify('--root', fingerprint, ...files));
       }
-    }));
+    }, host && addressOf(host)),
+  );
 
-  it('takes each single piece, with the key list that lies beside it or that it kept from an earlier check', () =>
+  it.each([
+    ['127.0.0.1', 'with the cryptography of the browser'],
+    [PLAIN_HOST, 'without it, over plain HTTP'],
+  ])('takes each single piece, with the key list beside it or kept from an earlier check, from %s %s', (host) =>
     inPage(async (open) => {
       const part = (name: string) => rig.file(name.replace(/.*\//, ''), bundle[name]!);
       const log = Object.keys(bundle).filter((name) => /\.(log|sth)$/.test(name));
@@ -152,7 +159,8 @@ describe.skipIf(!chromiumPath)('the verifier in a browser', { timeout: 120_000 }
       }
       await open.give(rig.file('notes.txt', 'garbage'));
       expect(await open.outcome()).toBe('Nothing to check');
-    }, `${running.url}/verify`));
+    }, addressOf(host)),
+  );
 
   it('refuses evidence of another operator, and says where a mistyped fingerprint is wrong', () =>
     inPage(async (open) => {
@@ -230,12 +238,15 @@ describe.skipIf(!chromiumPath)('the verifier in a browser', { timeout: 120_000 }
       expect(await open.outcome()).toBe('Verified');
     }, `${running.url}/verify`));
 
-  it('says what to do where the browser offers no cryptography', () =>
+  it('says over plain HTTP that the browser offers no cryptography there', () =>
     inPage(async (open) => {
-      await open.page.addInitScript(() => Object.defineProperty(crypto, 'subtle', { value: undefined }));
-      await open.page.reload();
-      expect(await open.page.locator('main').textContent()).toContain('HTTPS');
-    }));
+      expect(await open.page.evaluate('[isSecureContext, typeof crypto.subtle]')).toEqual([false, 'undefined']);
+      await open.trust(fingerprint);
+      await open.give(bundlePath);
+      expect(await open.outcome()).toBe('Verified');
+      await open.page.locator('.banner').getByText('came over plain HTTP').waitFor();
+    }, addressOf(PLAIN_HOST)));
 
+  const addressOf = (host: string) => `${running.url.replace('127.0.0.1', host)}/verify`;
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 });
