@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { toBase64 } from '../core/bytes.js';
 import { visibleText } from '../core/evidence/visible-text.js';
+import type { NoteKey } from '../core/tlog/signed-note.js';
 import { EntryView } from './entry-view.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import { Moment } from './moment.js';
@@ -9,6 +10,7 @@ import { continues, type ListedLog, type LogState, readState } from './read-log.
 import { faultText } from './read-service.js';
 import { keepSeen, type SeenLog, seenLog } from './seen-logs.js';
 import { TEXTS } from './texts.js';
+import { WitnessList } from './witness-list.js';
 
 /** A log's state, and how it compares with what this browser saw before. */
 interface Found {
@@ -16,6 +18,12 @@ interface Found {
   readonly seen?: SeenLog | undefined;
   /** False when the log no longer holds what this browser saw: it shows two histories. */
   readonly isContinued: boolean;
+}
+
+interface LogProps {
+  readonly log: ListedLog;
+  /** Keys of witnesses that the reader knows. */
+  readonly pinned: readonly NoteKey[];
 }
 
 async function findLog(log: ListedLog): Promise<Found> {
@@ -48,20 +56,7 @@ function Growth({ found: { state, seen, isContinued } }: { readonly found: Found
   );
 }
 
-function Witnesses({ state: { cosigners } }: { readonly state: LogState }) {
-  if (cosigners.length === 0) return <p>{TEXTS.logsPage.noWitnesses}</p>;
-  return (
-    <ul class="plain">
-      {cosigners.map(({ name, atMs }) => (
-        <li key={name}>
-          <EvidenceText text={name} />, <Moment time={new Date(atMs).toISOString()} />
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function Facts({ log, found }: { readonly log: ListedLog; readonly found: Found }) {
+function Facts({ log, found, pinned }: LogProps & { readonly found: Found }) {
   const { checkpoint, fault, note } = found.state;
   return (
     <>
@@ -73,7 +68,7 @@ function Facts({ log, found }: { readonly log: ListedLog; readonly found: Found 
           </Fact>
         )}
         <Fact name={TEXTS.logsPage.witnesses}>
-          <Witnesses state={found.state} />
+          <WitnessList log={log} note={found.state.signed} pinned={pinned} />
         </Fact>
         <Fact name={TEXTS.logsPage.signature}>
           <p class={fault === undefined ? 'good' : 'fault'}>
@@ -100,7 +95,7 @@ function Facts({ log, found }: { readonly log: ListedLog; readonly found: Found 
 }
 
 /** One statement log: its size and growth, its newest checkpoint, and an entry by its index. */
-export function LogView({ log }: { readonly log: ListedLog }) {
+export function LogView({ log, pinned }: LogProps) {
   const title = useId();
   const [found, setFound] = useState<Found>();
   const [fault, setFault] = useState('');
@@ -113,7 +108,11 @@ export function LogView({ log }: { readonly log: ListedLog }) {
         <EvidenceText text={TEXTS.logsPage.kinds[log.kind] ?? log.kind} />
       </h2>
       {fault !== '' && <p class="fault">{fault}</p>}
-      {found ? <Facts log={log} found={found} /> : fault === '' && <p class="hint">{TEXTS.asset.loading}</p>}
+      {found ? (
+        <Facts log={log} found={found} pinned={pinned} />
+      ) : (
+        fault === '' && <p class="hint">{TEXTS.asset.loading}</p>
+      )}
       {found &&
         (log.kind === 'private' ? (
           <p class="hint">{TEXTS.logsPage.isPrivate}</p>

@@ -4,7 +4,9 @@ import { Frame } from './frame.js';
 import { LogView } from './log-view.js';
 import { type ListedLog, readLogs } from './read-log.js';
 import { faultText } from './read-service.js';
+import { TextField } from './text-field.js';
 import { TEXTS } from './texts.js';
+import { usePinnedWitnesses } from './use-pinned-witnesses.js';
 
 /** The order in which people look for them; a kind that this page does not know comes last. */
 const KINDS = ['public', 'keys', 'private'];
@@ -13,6 +15,7 @@ const orderOf = ({ kind }: ListedLog): number => (KINDS.includes(kind) ? KINDS.i
 function LogsPage() {
   const [logs, setLogs] = useState<readonly ListedLog[]>();
   const [fault, setFault] = useState('');
+  const { text, witnesses, fault: keyFault, change } = usePinnedWitnesses();
   useEffect(() => {
     readLogs()
       .then((found) => setLogs(found.toSorted((left, right) => orderOf(left) - orderOf(right))))
@@ -23,8 +26,20 @@ function LogsPage() {
       <p role="status" class="hint">
         {fault || (logs ? '' : TEXTS.asset.loading)}
       </p>
+      <section class="card">
+        <h2>{TEXTS.logsPage.pinTitle}</h2>
+        <TextField
+          label={TEXTS.logsPage.pin}
+          help={TEXTS.logsPage.pinHelp}
+          fault={keyFault}
+          good={witnesses.length > 0 ? TEXTS.logsPage.pinned(witnesses.length) : undefined}
+          value={text}
+          rows={2}
+          onText={change}
+        />
+      </section>
       {logs?.map((log) => (
-        <LogView key={log.id} log={log} />
+        <LogView key={log.id} log={log} pinned={witnesses} />
       ))}
     </Frame>
   );

@@ -7,9 +7,10 @@ import { rfc9162Root } from '../core/rfc9162/rfc9162-root.js';
 import { rfc9162RootFromInclusion } from '../core/rfc9162/rfc9162-root-from-inclusion.js';
 import { subtreeNodes } from '../core/rfc9162/rfc9162-subtree.js';
 import { type Checkpoint, decodeCheckpoint } from '../core/tlog/checkpoint.js';
-import { decodeNote, decodeVkey, verifyNote } from '../core/tlog/signed-note.js';
+import { decodeNote, decodeVkey, type SignedNote, verifyNote } from '../core/tlog/signed-note.js';
 import { TILE_WIDTH, tilePath } from '../core/tlog/tile.js';
 import { nodesInTiles, tilesOfNodes } from '../core/tlog/tile-nodes.js';
+import { pageVerify } from './page-verify.js';
 import { readService } from './read-service.js';
 import { TEXTS } from './texts.js';
 
@@ -19,19 +20,15 @@ export interface ListedLog {
   readonly kind: string;
   readonly origin: string;
   readonly vkey: string;
-}
-
-/** A name beside a checkpoint's text. What a witness signed is checked only with the witness's key. */
-interface Cosigner {
-  readonly name: string;
-  readonly atMs: number;
+  /** Verifier keys of the witnesses that the service asks to cosign it; an older service names none. */
+  readonly witnesses?: readonly string[];
 }
 
 /** A log's newest checkpoint. */
 export interface LogState {
   readonly checkpoint: Checkpoint;
   readonly note: string;
-  readonly cosigners: readonly Cosigner[];
+  readonly signed: SignedNote;
   /** Why the log's own signature could not be confirmed; undefined when it was. */
   readonly fault?: string | undefined;
 }
@@ -44,7 +41,6 @@ export interface LogEntry {
 }
 
 const LOGS = `${location.origin}/verifiabledata/tlog`;
-const COSIGNATURE_BYTES = 72;
 
 /** Reads the list of logs. @throws {UsageError} when the service does not answer */
 export async function readLogs(): Promise<readonly ListedLog[]> {
@@ -55,21 +51,16 @@ export async function readLogs(): Promise<readonly ListedLog[]> {
 /** Reads a log's checkpoint, and checks its origin and, with the key that the service names, its signature. @throws {UsageError} */
 export async function readState({ id, origin, vkey }: ListedLog): Promise<LogState> {
   const note = new TextDecoder().decode(await readService(`${LOGS}/${id}/checkpoint`));
-  const { text, signatures } = decodeNote(note);
-  const cosigners = signatures.flatMap(({ name, signature }): Cosigner[] => {
-    if (signature.length !== COSIGNATURE_BYTES) return [];
-    const { buffer, byteOffset } = signature;
-    return [{ name, atMs: 1000 * Number(new DataView(buffer, byteOffset).getBigUint64(0)) }];
-  });
-  const checkpoint = decodeCheckpoint(text);
-  const fault = await verifyNote(note, [decodeVkey(vkey)]).then(
+  const signed = decodeNote(note);
+  const checkpoint = decodeCheckpoint(signed.text);
+  const fault = await verifyNote(note, [decodeVkey(vkey)], pageVerify()).then(
     () => (checkpoint.origin === origin ? undefined : TEXTS.logsPage.otherLog),
     (error: unknown) => {
       if (error instanceof VerificationError) return error.message;
       throw error;
     },
   );
-  return { checkpoint, note, cosigners, fault };
+  return { checkpoint, note, signed, fault };
 }
 
 async function tilesFor({ id }: ListedLog, nodes: readonly bigint[], size: bigint) {

@@ -119,6 +119,19 @@ export const TEXTS = {
       'The log does not contain the state that this browser saw before: it shows two histories. Keep a copy of this page, and ask the operator.',
     witnesses: 'Witnesses',
     noWitnesses: 'No witness has cosigned the newest checkpoint.',
+    standings: {
+      pinned: 'Cosigned, checked with the key that you know.',
+      named:
+        'Cosigned, checked with a key that only this service names. Get the key from the witness, and enter it above.',
+      refused: 'Refused: what stands under this name is not its cosignature of this checkpoint.',
+      unknown: 'Not checked: nobody named the key of this witness.',
+      absent: 'You know this witness, and it has not cosigned this checkpoint.',
+    },
+    pinTitle: 'Which witnesses do you know?',
+    pin: 'Keys of witnesses, one on each line',
+    pinHelp: 'Such as witness.example+1a2b3c4d+BA… Get them from the witnesses, not from this service.',
+    pinned: (count: number) =>
+      count === 1 ? 'Each checkpoint is checked with 1 key.' : `Each checkpoint is checked with ${count} keys.`,
     signature: 'Checkpoint',
     signed: 'Signed with the verifier key below, which this service names: compare it with the one that you know.',
     otherLog: 'This checkpoint is of another log: its first line is not this log’s origin.',

@@ -1,40 +1,8 @@
 import { useId } from 'preact/hooks';
 import { mayKeep } from './kept-trust.js';
 import type { StatedTrust, TrustFaults } from './stated-trust.js';
+import { TextField } from './text-field.js';
 import { TEXTS } from './texts.js';
-
-interface FieldProps {
-  readonly label: string;
-  readonly help: string;
-  readonly fault?: string | undefined;
-  readonly good?: string | undefined;
-  readonly value: string;
-  readonly rows: number;
-  onText(text: string): void;
-}
-
-function Field({ label, help, fault, good, value, rows, onText }: FieldProps) {
-  const id = useId();
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <textarea
-        id={id}
-        rows={rows}
-        value={value}
-        spellcheck={false}
-        autocomplete="off"
-        autocapitalize="off"
-        aria-invalid={fault !== undefined}
-        aria-describedby={`${id}-help`}
-        onInput={(event) => onText(event.currentTarget.value)}
-      />
-      <p id={`${id}-help`} class={fault ? 'fault' : good ? 'good' : 'hint'}>
-        {fault ?? good ?? help}
-      </p>
-    </div>
-  );
-}
 
 interface TrustFormProps {
   readonly stated: StatedTrust;
@@ -52,7 +20,7 @@ export function TrustForm({ stated, faults, isRootGood, keyCount, onChange, onKe
   return (
     <section class="card">
       <h2>{TEXTS.trustTitle}</h2>
-      <Field
+      <TextField
         label={TEXTS.fingerprint}
         help={TEXTS.fingerprintHelp}
         fault={faults.fingerprint}
@@ -73,14 +41,14 @@ export function TrustForm({ stated, faults, isRootGood, keyCount, onChange, onKe
       )}
       <details>
         <summary>{TEXTS.more}</summary>
-        <Field
+        <TextField
           label={TEXTS.issuer}
           help={TEXTS.issuerHelp}
           value={stated.issuer}
           rows={1}
           onText={(issuer) => onChange({ issuer })}
         />
-        <Field
+        <TextField
           label={TEXTS.witnesses}
           help={TEXTS.witnessesHelp}
           fault={faults.witnesses}

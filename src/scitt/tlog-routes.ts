@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { VerificationError } from '../core/errors.js';
-import { encodeVkey } from '../core/tlog/signed-note.js';
+import { encodeForks } from '../core/fork/read-fork-statement.js';
+import { encodeVkey, type NoteKey } from '../core/tlog/signed-note.js';
 import { parseTilePath } from '../core/tlog/tile.js';
 import { checkpointNote, noteKey, publishedState, signedAlong } from '../ledger/checkpoint-note.js';
 import type { LogRef } from '../ledger/log.js';
@@ -16,6 +17,8 @@ import type { Database, Tx } from '../platform/postgres/database.js';
 /** A statement log that others may follow. */
 export interface FollowedLog extends LogRef {
   readonly kind: 'public' | 'private' | 'keys';
+  /** Witnesses that are asked to cosign its checkpoints. */
+  readonly witnesses: readonly NoteKey[];
 }
 
 export interface TlogDeps {
@@ -68,12 +71,13 @@ function logListRoute(deps: TlogDeps): Route {
     origin: z.string(),
     vkey: z.string(),
     url: z.string(),
+    witnesses: z.array(z.string()),
   });
   return route({
     ...common,
     path: TLOG_LIST,
     operationId: 'Tlog_ListLogs',
-    summary: 'List the statement logs with their origins and verifier keys',
+    summary: 'List the statement logs with their origins, verifier keys and witnesses',
     codes: [],
     response: z.object({ logs: z.array(described) }),
     handle: async () => ({
@@ -86,7 +90,8 @@ function logListRoute(deps: TlogDeps): Route {
 async function describeLog(deps: TlogDeps, log: AskedLog) {
   const { origin } = await stateOf(deps, log);
   const vkey = encodeVkey(noteKey(origin, deps.keyring.signer('note')));
-  return { id: log.logId, kind: log.kind, origin, vkey, url: `${deps.publicUrl}${TLOG_LIST}/${log.logId}` };
+  const url = `${deps.publicUrl}${TLOG_LIST}/${log.logId}`;
+  return { id: log.logId, kind: log.kind, origin, vkey, url, witnesses: log.witnesses.map(encodeVkey) };
 }
 
 async function stateOf(deps: TlogDeps, log: AskedLog) {

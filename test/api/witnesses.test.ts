@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readSeal } from '../../src/core/receipt/seal.js';
 import { decodeCheckpoint } from '../../src/core/tlog/checkpoint.js';
 import { verifyCosignature } from '../../src/core/tlog/cosignature.js';
-import { decodeNote } from '../../src/core/tlog/signed-note.js';
+import { decodeNote, encodeVkey } from '../../src/core/tlog/signed-note.js';
 import { startTestService, type TestService } from './test-service.js';
 import { startTestWitness, type TestWitness } from './test-witness.js';
 
@@ -21,6 +21,7 @@ afterEach(async () => {
 
 interface PublicLog {
   readonly vkey: string;
+  readonly witnesses: readonly string[];
   readonly url: string;
 }
 
@@ -67,6 +68,7 @@ async function cosigned(log: PublicLog) {
 describe('witnesses', () => {
   it('move an event to UNEQUIVOCAL once a quorum has cosigned a checkpoint above its seal', async () => {
     const log = await start(3);
+    expect(log.witnesses).toEqual(witnesses.map(({ key }) => encodeVkey(key)));
     const identity = await event();
     await reaches(identity, 'UNEQUIVOCAL');
     const { json } = await running!.owner.get(`/archivist/v2/${identity}`);

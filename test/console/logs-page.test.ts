@@ -1,5 +1,8 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { toBase64 } from '../../src/core/bytes.js';
+import { fromBase64, toBase64 } from '../../src/core/bytes.js';
+import { cosignatureMessage, encodeCosignature } from '../../src/core/tlog/cosignature.js';
+import { encodeVkey, type NoteKey, NoteKeyType, signatureLine } from '../../src/core/tlog/signed-note.js';
 import { startTestService, type TestService, template, until } from '../api/test-service.js';
 import { chromiumPath } from '../support/prerequisites.js';
 import { type OpenPage, pageRig } from './page-rig.js';
@@ -8,6 +11,25 @@ const ADDRESS = '/verifiabledata/tlog';
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const SUBJECT = 'vcon://0192e8f5-0000-7000-8000-0000000000e7';
 const HOSTILE = '<b/onclick=alert(1)>\u202ewitness';
+
+const SIGNED_AT = 1_790_000_000;
+
+interface SampleWitness {
+  readonly vkey: string;
+  /** A line of signature for this text. */
+  cosign(text: string): string;
+}
+
+function sampleWitness(name: string): SampleWitness {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const bytes = fromBase64(publicKey.export({ format: 'jwk' }).x!);
+  const key: NoteKey = { name: `${name}.example`, type: NoteKeyType.cosignature, publicKey: bytes };
+  const at = BigInt(SIGNED_AT);
+  return {
+    vkey: encodeVkey(key),
+    cosign: (text) => signatureLine(key, encodeCosignature(at, sign(null, cosignatureMessage(at, text), privateKey))),
+  };
+}
 
 let running: TestService;
 beforeAll(async () => {
@@ -151,6 +173,53 @@ describe.skipIf(!chromiumPath)('the page of the statement logs', { timeout: 120_
         await route.fulfill({ response, body });
       });
       await (await show(open, '0')).getByText('does not lead to the root').waitFor();
+    }));
+
+  it('checks each cosignature with the keys that the service names or the reader knows, and refuses a wrong one', () =>
+    inPage(async (open) => {
+      const [named, forged, known, silent] = ['named', 'forged', 'known', 'silent'].map(sampleWitness) as [
+        SampleWitness,
+        SampleWitness,
+        SampleWitness,
+        SampleWitness,
+      ];
+      const stranger = sampleWitness('stranger');
+      await open.page.route('**/checkpoint', async (route) => {
+        const response = await route.fetch();
+        const note = await response.text();
+        const text = note.slice(0, note.indexOf('\n\n') + 1);
+        const lines = [named, known, stranger].map((witness) => witness.cosign(text));
+        await route.fulfill({ response, body: `${note}${lines.join('')}${forged.cosign(`${text}more\n`)}` });
+      });
+      await open.page.route(`**${ADDRESS}`, async (route, request) => {
+        if (request.isNavigationRequest()) return route.fallback();
+        const { logs } = (await (await route.fetch()).json()) as { logs: object[] };
+        const witnesses = [named.vkey, forged.vkey];
+        return route.fulfill({ json: { logs: logs.map((log) => ({ ...log, witnesses })) } });
+      });
+      await open.page.reload();
+      const log = logIn(open, 'Public statements');
+      const row = (name: string) => log.getByRole('listitem').filter({ hasText: `${name}.example` });
+      await row('named').getByText('checked with a key that only this service names').waitFor();
+      await row('forged').getByText('Refused').waitFor();
+      for (const name of ['known', 'stranger']) await row(name).getByText('Not checked').waitFor();
+      expect(await row('named').locator('time').getAttribute('datetime')).toBe(
+        new Date(1000 * SIGNED_AT).toISOString(),
+      );
+      for (const name of ['forged', 'known']) expect(await row(name).locator('time').count()).toBe(0);
+
+      const keys = open.page.getByLabel('Keys of witnesses');
+      await keys.fill('known.example+00000000+AAAA');
+      await open.page.getByText('not name+hash+key').waitFor();
+      await keys.fill(`${known.vkey}\n${silent.vkey}`);
+      await row('known').getByText('checked with the key that you know').waitFor();
+      await row('silent').getByText('has not cosigned this checkpoint').waitFor();
+      await open.page.reload();
+      await row('known').getByText('checked with the key that you know').waitFor();
+      expect(await open.barriers()).toEqual([]);
+      await open.picture('witnesses');
+      // No witness is asked about the private log.
+      expect(await logIn(open, 'Private statements').getByText('silent.example').count()).toBe(0);
     }));
 
   it('shows hostile names of witnesses as text', () =>
