@@ -2,11 +2,12 @@ import { useState } from 'preact/hooks';
 import { ActResult, ApiLink, ConfirmButton, TextField } from './act-view.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import { type Column, DataTable } from './data-table.js';
-import { Code, EvidenceText } from './evidence-text.js';
+import { Code } from './evidence-text.js';
 import { type Json, memberOf, textOf } from './json-members.js';
 import { Moment } from './moment.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
 import { readList } from './read-list.js';
+import { SecretCard } from './secret-card.js';
 import { readJson, sendJson } from './session-reader.js';
 import { SignIn } from './sign-in-view.js';
 import { type Act, useAct } from './use-act.js';
@@ -53,7 +54,14 @@ export function ApplicationsView() {
   if (!value) return <p role="status">{CONSOLE_TEXTS.loading}</p>;
   return (
     <>
-      {secret && <Secret given={secret} onDone={() => setSecret(undefined)} />}
+      {secret && (
+        <SecretCard
+          name={secret.name}
+          secret={secret.secret}
+          beside={[[TEXTS.clientId, secret.clientId]]}
+          onDone={() => setSecret(undefined)}
+        />
+      )}
       <ActResult act={act} />
       <section class="part">
         <h2>{TEXTS.list}</h2>
@@ -169,44 +177,5 @@ function NewApplication({ act, onMade }: { readonly act: Act; onMade(answer: unk
         </button>
       </p>
     </form>
-  );
-}
-
-/** A secret that was just made. Nothing keeps it but this view. */
-function Secret({ given, onDone }: { readonly given: NewSecret; onDone(): void }) {
-  const [isCopied, setCopied] = useState(false);
-  const copy = () => navigator.clipboard.writeText(given.secret).then(() => setCopied(true));
-  return (
-    <section class="card warning" role="alert">
-      <h2>
-        <EvidenceText text={TEXTS.secretTitle(given.name)} />
-      </h2>
-      <p>{TEXTS.secretHelp}</p>
-      <dl class="facts">
-        <div>
-          <dt>{TEXTS.clientId}</dt>
-          <dd>
-            <Code text={given.clientId} />
-          </dd>
-        </div>
-        <div>
-          <dt>{TEXTS.secret}</dt>
-          <dd>
-            <Code text={given.secret} />
-          </dd>
-        </div>
-      </dl>
-      <p class="choose">
-        {/* Only pages over HTTPS, or of this machine, may write to the clipboard. */}
-        {navigator.clipboard !== undefined && (
-          <button type="button" onClick={copy}>
-            {isCopied ? TEXTS.copied : TEXTS.copy}
-          </button>
-        )}{' '}
-        <button type="button" onClick={onDone}>
-          {TEXTS.secretDone}
-        </button>
-      </p>
-    </section>
   );
 }

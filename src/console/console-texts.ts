@@ -80,6 +80,7 @@ export const CONSOLE_TEXTS = {
     access: 'Access',
     people: 'People',
     audit: 'Security audit',
+    webhooks: 'Webhooks',
     service: 'Service',
   },
   forOwners: 'This page is for Owners.',

@@ -8,6 +8,7 @@ import { OPERATOR_TEXTS } from './operator-texts.js';
 import { PeopleView } from './people-view.js';
 import type { PlaceLink } from './place-link.js';
 import { ServiceView } from './service-view.js';
+import { WebhooksView } from './webhooks-view.js';
 
 interface ViewProps extends PlaceLink {
   readonly view: Exclude<View, 'find'>;
@@ -35,6 +36,8 @@ export function ConsoleView({ view, parameters, isOwner, onGo }: ViewProps) {
       return <PeopleView />;
     case 'audit':
       return <AuditView outcome={parameters.get('outcome') ?? ''} onGo={onGo} />;
+    case 'webhooks':
+      return <WebhooksView />;
     case 'service':
       return <ServiceView />;
   }

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PeopleRig, startPeopleRig } from '../api/people-rig.js';
 import { requestToken } from '../api/test-service.js';
@@ -6,7 +6,9 @@ import { chromiumPath } from '../support/prerequisites.js';
 import { type ConsoleBrowser, consoleBrowser, sessionOf } from './console-rig.js';
 import type { OpenPage } from './page-rig.js';
 
-const VIEWS = ['applications', 'access', 'people', 'audit', 'service'];
+const VIEWS = ['applications', 'access', 'people', 'audit', 'webhooks', 'service'];
+/** Nobody listens there. */
+const NOWHERE = 'https://127.0.0.1:1/hook';
 
 let rig: PeopleRig;
 let session: string;
@@ -27,6 +29,15 @@ beforeAll(async () => {
   session = await sessionOf(rig, 'chief', ['OWNER']);
   sessionOfReader = await sessionOf(rig, 'reader');
   await rig.invite('invited@example.com');
+  const hook = { display_name: 'The <b>warehouse</b>', url: NOWHERE, event_types: ['event.confirmed', 'key.changed'] };
+  expect((await rig.owner.post('/archivist/iam/v1/webhooks', hook)).status).toBe(200);
+  const letter = { job: 'ab'.repeat(32), operation: 'vcon_created', failed_at: '2026-11-22T09:00:00Z' };
+  const report = {
+    ...{ source: '0192e8f5-0000-7000-8000-00000000aa01', observed_at: '2026-11-22T10:00:00Z' },
+    ...{ depth: 4711, oldest_seconds: 62, dead_letters: 1, exact: true, letters: [letter] },
+    gaps: [{ day: '2026-11-21', vcons: 17, payloads: ['cd'.repeat(32)] }],
+  };
+  expect((await rig.owner.post('/archivist/v1/capture_reports', report)).status).toBe(200);
 }, 120_000);
 afterAll(() => rig?.close());
 
@@ -40,6 +51,37 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
     browser.visit(check, { session, query: `?view=${view}`, ...more });
   const row = (page: Page, table: string, name: string) =>
     page.getByRole('table', { name: table }).getByRole('row').filter({ hasText: name });
+  /** Moves the focus to a control as a person without a mouse does. */
+  const onto = async (page: Page, control: Locator) => {
+    await control.waitFor();
+    const isThere = () => control.evaluate((element) => element.matches(':focus'));
+    const isBehind = await control.evaluate(
+      '(element) => Boolean(element.compareDocumentPosition(document.activeElement) & Node.DOCUMENT_POSITION_FOLLOWING)',
+    );
+    const key = isBehind ? 'Shift+Tab' : 'Tab';
+    for (let steps = 0; steps < 200 && !(await isThere()); steps += 1) await page.keyboard.press(key);
+    expect(await isThere()).toBe(true);
+  };
+  const press = async (page: Page, control: Locator, key = 'Enter') => {
+    await onto(page, control);
+    await page.keyboard.press(key);
+  };
+  const type = async (page: Page, control: Locator, text: string) => {
+    await onto(page, control);
+    await page.keyboard.type(text);
+  };
+  /** Presses a button of a row, and that of its dialog. */
+  const pressAndConfirm = async (page: Page, within: Locator, button: string) => {
+    await press(page, within.getByRole('button', { name: button, exact: true }));
+    await press(page, page.getByRole('dialog').getByRole('button', { name: button, exact: true }));
+  };
+  /** Chooses an entry of a list, one step after the other. */
+  const chooseByKeys = async (page: Page, control: Locator, label: string, key = 'ArrowDown') => {
+    await onto(page, control);
+    const chosen = () => control.locator('option:checked').textContent();
+    for (let steps = 0; steps < 30 && (await chosen()) !== label; steps += 1) await page.keyboard.press(key);
+    expect(await chosen()).toBe(label);
+  };
   /** Presses a button of a row, and confirms it in the dialog. */
   const confirm = async (page: Page, table: string, name: string, button: string) => {
     await row(page, table, name).getByRole('button', { name: button }).click();
@@ -68,6 +110,19 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
       await confirm(page, 'Applications', 'recorder', 'Delete');
       await page.getByText('was deleted').waitFor();
       expect((await tokenOf(id!, second)).status).toBe(401);
+    }));
+
+  it('make an application and delete it by keyboard only', () =>
+    visit('applications', async (_, page) => {
+      await page.getByRole('table').waitFor();
+      await onto(page, page.getByRole('link', { name: 'Applications' }));
+      await type(page, page.getByLabel('Name'), 'Typed');
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').filter({ hasText: 'Secret of Typed' }).waitFor();
+      await press(page, page.getByRole('button', { name: 'I have stored it' }), 'Space');
+      await pressAndConfirm(page, row(page, 'Applications', 'Typed'), 'Delete');
+      await page.getByText('Typed was deleted').waitFor();
+      await row(page, 'Applications', 'Typed').waitFor({ state: 'detached' });
     }));
 
   it('change nothing when the reader cancels, and give the focus back', () =>
@@ -113,18 +168,19 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
       await row(page, 'Members', 'chief@example.com').filter({ hasText: 'active' }).waitFor();
     }));
 
-  it('invite people, withdraw an invite, make somebody an Owner and take that away', () =>
+  it('invite people, withdraw an invite, make somebody an Owner and take that away, by keyboard only', () =>
     visit('people', async (_, page) => {
-      await page.getByLabel('E-mail').fill('new@example.com');
-      await page.getByRole('button', { name: 'Send the invite' }).click();
+      await type(page, page.getByLabel('E-mail'), 'new@example.com');
+      await page.keyboard.press('Enter');
       await page.getByText('The invite for new@example.com was sent').waitFor();
       expect(rig.mails.at(-1)!.to).toEqual(['new@example.com']);
-      await confirm(page, 'Invites that are not accepted', 'new@example.com', 'Withdraw');
-      await row(page, 'Invites that are not accepted', 'new@example.com').waitFor({ state: 'detached' });
-      await confirm(page, 'Members', 'reader@example.com', 'Make Owner');
-      await row(page, 'Members', 'reader@example.com').getByRole('button', { name: 'Take Owner away' }).waitFor();
-      await confirm(page, 'Members', 'reader@example.com', 'Take Owner away');
-      await row(page, 'Members', 'reader@example.com').getByRole('button', { name: 'Make Owner' }).waitFor();
+      const invite = row(page, 'Invites that are not accepted', 'new@example.com');
+      await pressAndConfirm(page, invite, 'Withdraw');
+      await invite.waitFor({ state: 'detached' });
+      const member = row(page, 'Members', 'reader@example.com');
+      await pressAndConfirm(page, member, 'Make Owner');
+      await pressAndConfirm(page, member, 'Take Owner away');
+      await member.getByRole('button', { name: 'Make Owner' }).waitFor();
     }));
 
   it('try an access policy for a person before it is saved, and what they say then holds', () =>
@@ -142,9 +198,9 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
       await page
         .getByText('the group nobody or reader@example.com may read all attributes and read all events.')
         .waitFor();
-      await page.getByLabel('Person or application').selectOption({ label: 'Name of chief' });
+      await page.getByLabel('Person, application or organisation').selectOption({ label: 'Name of chief' });
       await page.getByText('This policy does not name Name of chief').waitFor();
-      await page.getByLabel('Person or application').selectOption({ label: 'Name of reader' });
+      await page.getByLabel('Person, application or organisation').selectOption({ label: 'Name of reader' });
       await page.getByText('This policy names Name of reader, for 2 of the newest 3 assets').waitFor();
       expect(await page.locator('#page b').count()).toBe(0);
       expect(await assetsOfReader()).toBe(0);
@@ -165,28 +221,169 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
       expect(await assetsOfReader()).toBe(0);
     }));
 
+  it('write a policy with several permissions and another organisation by keyboard only, and it holds', () =>
+    visit('access', async (open, page) => {
+      const partner = await rig.running.client({ roles: ['OWNER'], otherTenancy: true });
+      const self = 'subjects/00000000-0000-0000-0000-000000000000';
+      const exported = async (client: typeof partner) =>
+        (await client.get(`/archivist/iam/v1/${self}`)).json['subject_string'];
+      const subject = { display_name: 'The <b>bank</b>', subject_string: await exported(partner) };
+      expect((await rig.owner.post('/archivist/iam/v1/subjects', subject)).status).toBe(200);
+      const loan = { attributes: { arc_display_type: 'loan', amount: '5' } };
+      expect((await rig.owner.post('/archivist/v2/assets', loan)).status).toBe(200);
+      await page.reload();
+      await press(page, page.getByRole('button', { name: 'New policy' }));
+      await type(page, page.getByLabel('Name'), 'The bank sees loans');
+      await type(page, page.getByLabel('Which assets'), 'attributes.arc_display_type=loan');
+      const permission = (number: number) => page.getByRole('group', { name: `Permission ${number}`, exact: true });
+      await type(page, permission(1).getByLabel('For whom'), 'email=reader@example.com');
+      await press(page, page.getByRole('button', { name: 'Add a permission' }));
+      await expect
+        .poll(() =>
+          permission(2)
+            .locator('legend')
+            .first()
+            .evaluate((element) => element.matches(':focus')),
+        )
+        .toBe(true);
+      await press(page, permission(2).getByLabel('The <b>bank</b>'), 'Space');
+      await page.getByText('the organisation The <b>bank</b> may read all attributes and read all events.').waitFor();
+      await chooseByKeys(page, page.getByLabel('Person, application or organisation'), 'The <b>bank</b>');
+      await page.getByText('This policy names The <b>bank</b>, for 1 of the newest').waitFor();
+      await page.getByText('This organisation has not imported yours yet').waitFor();
+      expect(await page.locator('#page b').count()).toBe(0);
+      expect(await open.barriers()).toEqual([]);
+      await press(page, page.getByRole('button', { name: 'Save', exact: true }));
+      await page.getByText('The bank sees loans was saved').waitFor();
+      await partner.post('/archivist/iam/v1/subjects', {
+        display_name: 'Us',
+        subject_string: await exported(rig.owner),
+      });
+      const seen = async () => (await partner.get('/archivist/v2/assets')).json['assets'] as unknown[];
+      expect(await seen()).toHaveLength(1);
+      const policy = page
+        .getByRole('listitem')
+        .filter({ has: page.getByRole('heading', { name: 'The bank sees loans' }) });
+      await policy.getByText('the organisation The <b>bank</b> may read').waitFor();
+      await press(page, policy.getByRole('button', { name: 'Change' }));
+      await press(page, page.getByRole('button', { name: 'Remove permission 1' }));
+      await permission(2).waitFor({ state: 'detached' });
+      await press(page, page.getByRole('button', { name: 'Save', exact: true }));
+      await policy.getByText('reader@example.com').waitFor({ state: 'detached' });
+      await pressAndConfirm(page, policy, 'Delete');
+      await policy.waitFor({ state: 'detached' });
+    }));
+
+  it('change a policy that the API wrote, with its behaviours and included attributes', () =>
+    visit('access', async (_, page) => {
+      const permission = {
+        user_attributes: [{ or: ['group:a'] }],
+        behaviours: ['AssetCreator', 'Builtin'],
+        include_attributes: ['amount', 'branch'],
+        asset_attributes_read: ['amount'],
+      };
+      const body = { display_name: 'Behaviours', filters: [], access_permissions: [permission] };
+      const { json } = await rig.owner.post('/archivist/iam/v1/access_policies', body);
+      await page.reload();
+      const policy = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'Behaviours' }) });
+      await policy.getByText('“amount”, “branch” and use the behaviours “AssetCreator”, “Builtin”').waitFor();
+      await press(page, policy.getByRole('button', { name: 'Change' }));
+      await type(page, page.getByLabel('Behaviours that they see and record with'), '*');
+      await page.getByText('use every behaviour').first().waitFor();
+      await press(page, page.getByRole('button', { name: 'Save', exact: true }));
+      await page.getByText('Behaviours was saved').waitFor();
+      const saved = (await rig.owner.get(`/archivist/iam/v1/${json['identity']}`)).json['access_permissions'];
+      expect(saved).toMatchObject([
+        { behaviours: ['*'], include_attributes: [], asset_attributes_read: ['amount', 'branch'] },
+      ]);
+      await pressAndConfirm(page, policy, 'Delete');
+      await policy.waitFor({ state: 'detached' });
+    }));
+
   it('leave a policy that the form cannot write to the API', () =>
     visit('access', async (_, page) => {
-      const permission = { user_attributes: [{ or: ['group:a'] }], asset_attributes_read: ['*'] };
-      const body = { display_name: 'Two permissions', filters: [], access_permissions: [permission, permission] };
+      const permission = { user_attributes: [{ or: ['group:a'] }], asset_attributes_read: ['one, two'] };
+      const body = { display_name: 'A name with a comma', filters: [], access_permissions: [permission] };
       expect((await rig.owner.post('/archivist/iam/v1/access_policies', body)).status).toBe(200);
       await page.reload();
-      const policy = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'Two permissions' }) });
+      const heading = page.getByRole('heading', { name: 'A name with a comma' });
+      const policy = page.getByRole('listitem').filter({ has: heading });
       await policy.getByText('Change it with the API').waitFor();
       expect(await policy.getByRole('button', { name: 'Change' }).count()).toBe(0);
     }));
 
-  it('show the security audit, and lead from an entry to its proof', () =>
-    visit('audit', async (open, page) => {
-      await row(page, 'Entries', 'invite create').first().getByRole('link', { name: 'See the entry' }).click();
-      await page.getByRole('button', { name: 'Check the evidence' }).click();
-      await open.trust(rig.running.service.rootFingerprint);
+  it('show the security audit, and lead from an entry to its proof, by keyboard only', () =>
+    visit('audit', async (_, page) => {
+      await row(page, 'Entries', 'invite create').first().waitFor();
+      await chooseByKeys(page, page.getByLabel('Show'), 'Refused attempts');
+      await chooseByKeys(page, page.getByLabel('Show'), 'Everything', 'ArrowUp');
+      await press(page, row(page, 'Entries', 'invite create').first().getByRole('link', { name: 'See the entry' }));
+      await press(page, page.getByRole('button', { name: 'Check the evidence' }));
+      await type(page, page.getByLabel('Root fingerprint'), rig.running.service.rootFingerprint);
       await page.locator('.banner.verified').waitFor();
+    }));
+
+  it('make a webhook with only the keyboard, and show its secret once', () =>
+    visit('webhooks', async (open, page) => {
+      await type(page, page.getByLabel('Name'), 'Ledger of the <i>bank</i>');
+      await page.keyboard.press('Tab');
+      await page.keyboard.type(NOWHERE);
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('ArrowDown');
+      await press(page, page.getByLabel('an event is confirmed'), 'Space');
+      await page.keyboard.press('Enter');
+      const card = page.getByRole('alert').filter({ hasText: 'Secret of' });
+      await card.waitFor();
+      expect(await open.barriers()).toEqual([]);
+      expect(await card.locator('code').allTextContents()).toEqual([expect.stringMatching(/^whsec_/)]);
+      await press(page, page.getByRole('button', { name: 'I have stored it' }));
+      await row(page, 'Webhooks', 'Ledger of the <i>bank</i>').filter({ hasText: NOWHERE }).waitFor();
+      expect(await page.locator('#page i').count()).toBe(0);
+      expect(await page.getByText('whsec_').count()).toBe(0);
+      await pressAndConfirm(page, row(page, 'Webhooks', 'Ledger of the'), 'Delete');
+      await page.getByText('was deleted').waitFor();
+      const { json } = await rig.owner.get('/archivist/iam/v1/webhooks');
+      expect(JSON.stringify(json)).not.toContain('Ledger of the');
+    }));
+
+  it('show what was delivered to a webhook and why not, and send it again, by keyboard only', () =>
+    visit('webhooks', async (open, page) => {
+      expect((await rig.owner.post('/archivist/v2/assets', { attributes: {} })).status).toBe(200);
+      const shown = row(page, 'Deliveries', 'an event is confirmed').filter({ hasText: 'did not answer' }).first();
+      await press(page, row(page, 'Webhooks', 'warehouse').getByRole('button', { name: 'Deliveries' }));
+      await expect
+        .poll(
+          async () => {
+            await press(page, page.getByRole('button', { name: 'Read again' }));
+            return shown.filter({ hasText: 'waits' }).count();
+          },
+          { timeout: 60_000 },
+        )
+        .toBe(1);
+      expect(await open.barriers()).toEqual([]);
+      await press(page, shown.getByRole('button', { name: 'Send again' }));
+      await page.getByText('It is sent again, under the same id.').waitFor();
+      await chooseByKeys(page, page.getByLabel('Status'), 'delivered');
+      await page.getByText('There are no such deliveries.').waitFor();
+    }));
+
+  it('show the queue, the dead letters and the gaps that plugins have reported', () =>
+    visit('service', async (_, page) => {
+      await row(page, 'Capture of conversations', '4711').filter({ hasText: '62 seconds' }).waitFor();
+      await row(page, 'Dead letters', 'vcon_created')
+        .filter({ hasText: 'ab'.repeat(32) })
+        .waitFor();
+      await row(page, 'Gaps', '2026-11-21').filter({ hasText: '17' }).waitFor();
+      const saved = page.waitForEvent('download');
+      await press(page, page.getByRole('button', { name: /CSV/ }).first());
+      expect((await saved).suggestedFilename()).toBe('parts.csv');
+      await press(page, page.getByRole('link', { name: 'The statement logs' }));
+      await page.getByRole('heading', { name: 'logs' }).first().waitFor();
     }));
 
   it('show the health of the parts, and what to do about a halted log', () => {
     const check = async (_: OpenPage, page: Page) => {
-      await page.getByText('The service takes requests').waitFor();
+      await page.getByText('The service accepts requests').waitFor();
       await row(page, 'Parts', 'Queue').filter({ hasText: 'ok' }).waitFor();
       await page.route('**/readyz', (route) =>
         route.fulfill({
@@ -195,38 +392,45 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
         }),
       );
       await page.reload();
-      await page.getByText('The service does not take requests now').waitFor();
+      await page.getByText('The service does not accept requests now').waitFor();
       await row(page, 'Halted logs', '<b>log</b>').waitFor();
       await page.getByText('vcon-archivist logs resume').waitFor();
     };
     return visit('service', check, { refused: /status of 503/ });
   });
 
-  it.each(VIEWS)('hide %s from a person without the role', (view) =>
+  it('hide themselves from a person without the role', () =>
     visit(
-      view,
+      '',
       async (_, page) => {
-        await page.getByText('This page is for Owners.').waitFor();
-        expect(await page.getByRole('navigation').getByRole('link').allTextContents()).toEqual(['Find', 'Compliance']);
+        for (const view of VIEWS) {
+          await page.goto(`${rig.url}/console?view=${view}`);
+          await page.getByText('This page is for Owners.').waitFor();
+          const links = await page.getByRole('navigation').getByRole('link').allTextContents();
+          expect([view, ...links]).toEqual([view, 'Find', 'Compliance']);
+        }
       },
       { session: sessionOfReader },
-    ),
-  );
+    ));
 
-  it.each(VIEWS.flatMap((view) => [[view, 'light', 1000] as const, [view, 'dark', 320] as const]))(
-    'have no barrier that axe finds: %s in %s colours and %i pixels wide',
-    (view, colorScheme, width) =>
-      visit(
-        view,
-        async (open, page) => {
+  it.each([
+    ['light', 1000],
+    ['dark', 320],
+  ] as const)('have no barrier that axe finds, in %s colours and %i pixels wide', (colorScheme, width) =>
+    visit(
+      VIEWS[0]!,
+      async (open, page) => {
+        for (const view of VIEWS) {
+          await page.goto(`${rig.url}/console?view=${view}`);
           if (view === 'access') await page.getByRole('button', { name: 'New policy' }).click();
-          if (view === 'access') await page.getByLabel('Person or application').waitFor();
+          if (view === 'access') await page.getByLabel('Person, application or organisation').waitFor();
           else await page.getByRole('table').first().waitFor();
-          expect(await open.barriers()).toEqual([]);
+          expect([view, ...(await open.barriers())]).toEqual([view]);
           expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
           await open.picture(view);
-        },
-        { colorScheme, width },
-      ),
+        }
+      },
+      { colorScheme, width },
+    ),
   );
 });

@@ -1,0 +1,85 @@
+import { useId, useState } from 'preact/hooks';
+import { TextField } from './act-view.js';
+import { type Json, textOf } from './json-members.js';
+import { OPERATOR_TEXTS } from './operator-texts.js';
+import { sendJson } from './session-reader.js';
+import type { Act } from './use-act.js';
+
+const TEXTS = OPERATOR_TEXTS.webhooks;
+const TYPES = Object.keys(TEXTS.types);
+
+interface NewWebhookProps {
+  readonly act: Act;
+  readonly applications: readonly Json[];
+  /** Resolves with what is said about the webhook. */
+  onMade(answer: unknown): string;
+}
+
+/** The form for a webhook. */
+export function NewWebhook({ act, applications, onMade }: NewWebhookProps) {
+  const id = useId();
+  const [name, setName] = useState('');
+  const [address, setAddress] = useState('');
+  const [application, setApplication] = useState('');
+  const [types, setTypes] = useState<readonly string[]>([]);
+  const choose = (type: string, isChosen: boolean) =>
+    setTypes(TYPES.filter((each) => (each === type ? isChosen : types.includes(each))));
+  const create = (event: Event) => {
+    event.preventDefault();
+    act.run(async () => {
+      const body = { display_name: name.trim(), url: address.trim(), application, event_types: types };
+      const done = onMade(await sendJson('POST', '/archivist/iam/v1/webhooks', body));
+      setName('');
+      setAddress('');
+      setTypes([]);
+      return done;
+    });
+  };
+  return (
+    <form class="card" onSubmit={create}>
+      <h2>{TEXTS.add}</h2>
+      <TextField label={TEXTS.name} value={name} isRequired onText={setName} />
+      <TextField label={TEXTS.address} help={TEXTS.addressHelp} value={address} isRequired onText={setAddress} />
+      <div class="field">
+        <label for={id}>{TEXTS.application}</label>
+        <select
+          id={id}
+          value={application}
+          required
+          aria-describedby={`${id}-help`}
+          onChange={(event) => setApplication(event.currentTarget.value)}
+        >
+          <option value="">{OPERATOR_TEXTS.access.choose}</option>
+          {applications.map((each) => (
+            <option key={textOf(each['identity'])} value={textOf(each['identity'])}>
+              {textOf(each['display_name'])}
+            </option>
+          ))}
+        </select>
+        <p id={`${id}-help`} class="hint">
+          {TEXTS.applicationHelp}
+        </p>
+      </div>
+      <fieldset>
+        <legend>{TEXTS.tells}</legend>
+        {TYPES.map((type) => (
+          <div key={type}>
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={types.includes(type)}
+                onChange={(event) => choose(type, event.currentTarget.checked)}
+              />{' '}
+              {TEXTS.types[type]}
+            </label>
+          </div>
+        ))}
+      </fieldset>
+      <p class="choose">
+        <button type="submit" class="primary" disabled={act.isBusy || types.length === 0}>
+          {TEXTS.create}
+        </button>
+      </p>
+    </form>
+  );
+}
