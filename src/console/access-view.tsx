@@ -1,12 +1,12 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { ActResult, ApiLink, ConfirmButton } from './act-view.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import { EvidenceText } from './evidence-text.js';
 import { type Json, textOf } from './json-members.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
 import { draftOf, NEW_DRAFT } from './policy-draft.js';
-import { type Edited, PolicyForm } from './policy-form.js';
-import type { PolicyBody } from './policy-sentence.js';
+import { type Edited, organisationNames, PolicyForm } from './policy-form.js';
+import type { Organisations, PolicyBody } from './policy-sentence.js';
 import { Sentences } from './policy-words.js';
 import { readList } from './read-list.js';
 import { readJson, sendJson } from './session-reader.js';
@@ -18,14 +18,31 @@ const TEXTS = OPERATOR_TEXTS.access;
 const IAM = '/archivist/iam/v1';
 const POLICIES = `${IAM}/access_policies`;
 const MOST = 1000;
+/** The own organisation, which a policy never names. */
+const SELF = 'subjects/00000000-0000-0000-0000-000000000000';
+
+async function readPolicies() {
+  const [policies, subjects] = await Promise.all([
+    readList(readJson, POLICIES, 'access_policies', MOST),
+    readList(readJson, `${IAM}/subjects`, 'subjects', MOST),
+  ]);
+  return { ...policies, organisations: subjects.items.filter(({ identity }) => identity !== SELF) };
+}
 
 /** Access policies in words; a policy is tried for a person before it is saved. */
 export function AccessView() {
-  const { value, fault, reload } = useLoaded(() => readList(readJson, POLICIES, 'access_policies', MOST), []);
+  const { value, fault, reload } = useLoaded(readPolicies, []);
   const [edited, setEdited] = useState<Edited>();
   const act = useAct();
+  const add = useRef<HTMLButtonElement>(null);
+  const wasEdited = useRef(false);
+  useEffect(() => {
+    if (wasEdited.current && !edited) add.current?.focus();
+    wasEdited.current = edited !== undefined;
+  }, [edited]);
   if (fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} />;
   if (!value) return <p role="status">{CONSOLE_TEXTS.loading}</p>;
+  const named = organisationNames(value.organisations);
   const save = (body: PolicyBody) =>
     act.run(async () => {
       const path = edited?.identity === undefined ? POLICIES : `${IAM}/${edited.identity}`;
@@ -41,13 +58,14 @@ export function AccessView() {
         <PolicyForm
           key={edited.identity}
           edited={edited}
+          organisations={value.organisations}
           isBusy={act.isBusy}
           onSave={save}
           onCancel={() => setEdited(undefined)}
         />
       ) : (
         <p class="choose">
-          <button type="button" class="primary" onClick={() => setEdited({ draft: NEW_DRAFT })}>
+          <button ref={add} type="button" class="primary" onClick={() => setEdited({ draft: NEW_DRAFT })}>
             {TEXTS.add}
           </button>
         </p>
@@ -58,7 +76,14 @@ export function AccessView() {
         {!value.isWhole && <p class="hint">{OPERATOR_TEXTS.more(MOST)}</p>}
         <ul class="timeline">
           {value.items.map((policy) => (
-            <Policy key={textOf(policy['identity'])} policy={policy} act={act} onEdit={setEdited} onDone={reload} />
+            <Policy
+              key={textOf(policy['identity'])}
+              policy={policy}
+              organisations={named}
+              act={act}
+              onEdit={setEdited}
+              onDone={reload}
+            />
           ))}
         </ul>
       </section>
@@ -69,12 +94,13 @@ export function AccessView() {
 
 interface PolicyProps {
   readonly policy: Json;
+  readonly organisations: Organisations;
   readonly act: Act;
   onEdit(edited: Edited): void;
   onDone(): void;
 }
 
-function Policy({ policy, act, onEdit, onDone }: PolicyProps) {
+function Policy({ policy, organisations, act, onEdit, onDone }: PolicyProps) {
   const body = policy as unknown as PolicyBody;
   const identity = textOf(policy['identity']);
   const draft = draftOf(body);
@@ -89,7 +115,7 @@ function Policy({ policy, act, onEdit, onDone }: PolicyProps) {
       <h3>
         <EvidenceText text={body.display_name} />
       </h3>
-      <Sentences body={body} />
+      <Sentences body={body} organisations={organisations} />
       {draft === undefined && <p class="hint">{TEXTS.byApi}</p>}
       <p class="policy">
         {draft && (

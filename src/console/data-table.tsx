@@ -23,8 +23,8 @@ interface TableProps<Row> {
   readonly rows: readonly Row[];
   /** What makes a row this row. */
   keyOf(row: Row): string;
-  /** Name of the CSV file; a table without one is not saved. */
-  readonly file?: string;
+  /** Name of the CSV file. */
+  readonly file: string;
   /** Said in place of a table without rows. */
   readonly empty: string;
   /** What can be done with a row. */
@@ -86,11 +86,9 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, file, empty, act
             {CONSOLE_TEXTS.moreRows(rows.length - shown)}
           </button>
         )}{' '}
-        {file !== undefined && (
-          <button type="button" class="quiet" onClick={save}>
-            {CONSOLE_TEXTS.saveTable(rows.length)}
-          </button>
-        )}
+        <button type="button" class="quiet" onClick={save}>
+          {CONSOLE_TEXTS.saveTable(rows.length)}
+        </button>
       </p>
     </>
   );

@@ -5,28 +5,39 @@ import { keysOf, readUserAttribute } from '../iam/access/principal-key.js';
 import { type Json, textOf } from './json-members.js';
 import { FILTER_SYNTAX, type Permission, type PolicyBody } from './policy-sentence.js';
 
-/** A policy as a person writes it, in texts. */
-export interface PolicyDraft {
-  readonly name: string;
+/** What some people, applications and organisations may do, as a person writes it. */
+export interface PermissionDraft {
   /** One list of alternatives on each line, with “ or ” between them. */
-  readonly assets: string;
   readonly people: string;
+  /** Identities of the subjects of other organisations. */
+  readonly organisations: readonly string[];
   /** Names with commas between them. */
   readonly readsAttributes: string;
   readonly readsEvents: string;
   readonly writesEvents: string;
   readonly writesAttributes: string;
+  readonly behaviours: string;
 }
 
-export const NEW_DRAFT: PolicyDraft = {
-  name: '',
-  assets: '',
+/** A policy as a person writes it, in texts. */
+export interface PolicyDraft {
+  readonly name: string;
+  /** In the form of `PermissionDraft.people`. */
+  readonly assets: string;
+  readonly permissions: readonly PermissionDraft[];
+}
+
+export const NEW_PERMISSION: PermissionDraft = {
   people: '',
+  organisations: [],
   readsAttributes: '*',
   readsEvents: '*',
   writesEvents: '',
   writesAttributes: '',
+  behaviours: '',
 };
+
+export const NEW_DRAFT: PolicyDraft = { name: '', assets: '', permissions: [NEW_PERMISSION] };
 
 const OR = ' or ';
 
@@ -44,46 +55,53 @@ const namesOf = (text: string) =>
     .filter((name) => name !== '');
 
 /** The policy that a draft means. Nothing of it is checked. */
-export function bodyOf(draft: PolicyDraft): PolicyBody {
+export function bodyOf({ name, assets, permissions }: PolicyDraft): PolicyBody {
   return {
-    display_name: draft.name.trim(),
-    filters: linesOf(draft.assets),
-    access_permissions: [
-      {
-        subjects: [],
-        // Reading shows events of every behaviour; recording is that of ordinary events.
-        behaviours: [],
-        include_attributes: [],
-        user_attributes: linesOf(draft.people),
-        asset_attributes_read: namesOf(draft.readsAttributes),
-        asset_attributes_write: namesOf(draft.writesAttributes),
-        event_arc_display_type_read: namesOf(draft.readsEvents),
-        event_arc_display_type_write: namesOf(draft.writesEvents),
-      },
-    ],
+    display_name: name.trim(),
+    filters: linesOf(assets),
+    access_permissions: permissions.map((draft) => ({
+      subjects: draft.organisations,
+      behaviours: namesOf(draft.behaviours),
+      include_attributes: [],
+      user_attributes: linesOf(draft.people),
+      asset_attributes_read: namesOf(draft.readsAttributes),
+      asset_attributes_write: namesOf(draft.writesAttributes),
+      event_arc_display_type_read: namesOf(draft.readsEvents),
+      event_arc_display_type_write: namesOf(draft.writesEvents),
+    })),
   };
 }
 
+const textOfLines = (lists: PolicyBody['filters']) => lists.map(({ or }) => or.join(OR)).join('\n');
+
 /** The draft of a policy; undefined if a draft cannot say all of it. */
 export function draftOf(policy: PolicyBody): PolicyDraft | undefined {
-  const [permission, ...others] = policy.access_permissions;
-  if (!permission || others.length > 0) return undefined;
-  const lines = (lists: PolicyBody['filters']) => lists.map(({ or }) => or.join(OR)).join('\n');
+  const permissions = policy.access_permissions.map(withoutIncluded);
   const draft: PolicyDraft = {
     name: policy.display_name,
-    assets: lines(policy.filters),
-    people: lines(permission.user_attributes),
-    readsAttributes: permission.asset_attributes_read.join(', '),
-    readsEvents: permission.event_arc_display_type_read.join(', '),
-    writesEvents: permission.event_arc_display_type_write.join(', '),
-    writesAttributes: permission.asset_attributes_write.join(', '),
+    assets: textOfLines(policy.filters),
+    permissions: permissions.map((permission) => ({
+      people: textOfLines(permission.user_attributes),
+      organisations: permission.subjects,
+      readsAttributes: permission.asset_attributes_read.join(', '),
+      readsEvents: permission.event_arc_display_type_read.join(', '),
+      writesEvents: permission.event_arc_display_type_write.join(', '),
+      writesAttributes: permission.asset_attributes_write.join(', '),
+      behaviours: permission.behaviours.join(', '),
+    })),
   };
-  // A value that contains what stands between values, another organisation, behaviours: what comes back must be the same.
+  // A value may contain what stands between values: what comes back must be the same.
   const again = bodyOf(draft);
-  const isSame = (['filters', 'access_permissions'] as const).every(
-    (name) => JSON.stringify(sorted(again[name])) === JSON.stringify(sorted(policy[name])),
+  const texts = [again, { filters: policy.filters, access_permissions: permissions }].map((each) =>
+    JSON.stringify(sorted([each.filters, each.access_permissions])),
   );
-  return isSame ? draft : undefined;
+  return texts[0] === texts[1] ? draft : undefined;
+}
+
+/** `include_attributes` says the same as `asset_attributes_read`, and adds to it. */
+function withoutIncluded(permission: Permission): Permission {
+  const { include_attributes: included, asset_attributes_read: read } = permission;
+  return { ...permission, include_attributes: [], asset_attributes_read: [...new Set([...read, ...included])] };
 }
 
 /** A value with its members in one order, for comparing. */
@@ -115,10 +133,18 @@ export function faultOf({ filters, access_permissions: permissions }: PolicyBody
   return undefined;
 }
 
-/** A member or an application, as policies name them. */
+/** A member, an application or another organisation, as policies name them. */
 export interface Person {
   readonly name: string;
   readonly keys: ReadonlySet<string>;
+  /** Of another organisation: its Owners, who may read and never write. */
+  readonly isOrganisation?: true;
+}
+
+/** Another organisation, by its subject. */
+export function personOfSubject(subject: Json): Person {
+  const keys = new Set([textOf(subject['identity']).toLowerCase()]);
+  return { name: textOf(subject['display_name']), keys, isOrganisation: true };
 }
 
 /** A member of the list, with groups that only the identity provider knows. */
@@ -149,8 +175,15 @@ function keysFor(known: Partial<Parameters<typeof keysOf>[0]>): ReadonlySet<stri
   return new Set(keysOf({ kind: 'member', ...blank, ...known }));
 }
 
-/** Whether a permission names a person. */
-export function names({ user_attributes: lists }: Permission, { keys }: Person): boolean {
+/** The permissions that name a person, without what the person can never do. */
+export function permissionsOf({ access_permissions: permissions }: PolicyBody, person: Person): Permission[] {
+  const named = permissions.filter((permission) => names(permission, person));
+  if (!person.isOrganisation) return named;
+  return named.map((each) => ({ ...each, asset_attributes_write: [], event_arc_display_type_write: [] }));
+}
+
+function names({ user_attributes: lists, subjects }: Permission, { keys, isOrganisation }: Person): boolean {
+  if (isOrganisation) return subjects.some((subject) => keys.has(subject.toLowerCase()));
   return lists.length > 0 && lists.every(({ or }) => or.some((entry) => keys.has(readUserAttribute(entry))));
 }
 

@@ -1,9 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { TextField } from './act-view.js';
 import { EvidenceText } from './evidence-text.js';
+import { type Json, textOf } from './json-members.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
-import { bodyOf, faultOf, type PolicyDraft } from './policy-draft.js';
-import type { PolicyBody } from './policy-sentence.js';
+import { PermissionFields } from './permission-fields.js';
+import { bodyOf, faultOf, NEW_PERMISSION, type PermissionDraft, type PolicyDraft } from './policy-draft.js';
+import type { Organisations, PolicyBody } from './policy-sentence.js';
 import { PolicyTrial } from './policy-trial.js';
 import { Sentences } from './policy-words.js';
 
@@ -18,19 +20,26 @@ export interface Edited {
 
 interface FormProps {
   readonly edited: Edited;
+  /** Their subjects. */
+  readonly organisations: readonly Json[];
   readonly isBusy: boolean;
   onSave(body: PolicyBody): void;
   onCancel(): void;
 }
 
+/** How sentences name organisations. */
+export const organisationNames = (subjects: readonly Json[]): Organisations =>
+  new Map(subjects.map((each) => [textOf(each['identity']), textOf(each['display_name'])]));
+
 /** Writes a policy, shows it in words, and tries it for a person before it is saved. */
-export function PolicyForm({ edited, isBusy, onSave, onCancel }: FormProps) {
+export function PolicyForm({ edited, organisations, isBusy, onSave, onCancel }: FormProps) {
   const [draft, setDraft] = useState(edited.draft);
   const title = useRef<HTMLHeadingElement>(null);
   useEffect(() => title.current?.focus(), []);
   const body = bodyOf(draft);
   const fault = faultOf(body);
-  const field = (name: keyof PolicyDraft) => ({
+  const named = organisationNames(organisations);
+  const field = (name: 'name' | 'assets') => ({
     label: TEXTS[name],
     value: draft[name],
     onText: (text: string) => setDraft((before) => ({ ...before, [name]: text })),
@@ -46,24 +55,18 @@ export function PolicyForm({ edited, isBusy, onSave, onCancel }: FormProps) {
       </h2>
       <TextField {...field('name')} isRequired />
       <TextField {...field('assets')} help={TEXTS.assetsHelp} isLong />
-      <TextField {...field('people')} help={TEXTS.peopleHelp} isRequired isLong />
-      <div class="filters pairs">
-        <TextField {...field('readsAttributes')} help={TEXTS.namesHelp} />
-        <TextField {...field('readsEvents')} help={TEXTS.namesHelp} />
-        <TextField {...field('writesEvents')} help={TEXTS.namesHelp} />
-        <TextField {...field('writesAttributes')} help={TEXTS.namesHelp} />
-      </div>
+      <Permissions draft={draft} organisations={named} onDraft={setDraft} />
       <section class="part" aria-live="polite">
         <h3>{TEXTS.inWords}</h3>
         {fault === undefined ? (
-          <Sentences body={body} />
+          <Sentences body={body} organisations={named} />
         ) : (
           <p class="fault">
             <EvidenceText text={fault} />
           </p>
         )}
       </section>
-      {fault === undefined && <PolicyTrial body={body} />}
+      {fault === undefined && <PolicyTrial body={body} organisations={organisations} />}
       <p class="choose">
         <button type="submit" class="primary" disabled={isBusy || fault !== undefined}>
           {TEXTS.save}
@@ -73,5 +76,47 @@ export function PolicyForm({ edited, isBusy, onSave, onCancel }: FormProps) {
         </button>
       </p>
     </form>
+  );
+}
+
+interface PermissionsProps {
+  readonly draft: PolicyDraft;
+  readonly organisations: Organisations;
+  onDraft(draft: PolicyDraft): void;
+}
+
+/** Each permission of a policy; a new one takes the focus, and so does the button when one is removed. */
+function Permissions({ draft, organisations, onDraft }: PermissionsProps) {
+  const fields = useRef<HTMLDivElement>(null);
+  const adding = useRef<HTMLButtonElement>(null);
+  const count = draft.permissions.length;
+  const before = useRef(count);
+  useEffect(() => {
+    if (count > before.current)
+      fields.current?.querySelector<HTMLElement>(':scope > fieldset:last-child > legend')?.focus();
+    if (count < before.current) adding.current?.focus();
+    before.current = count;
+  }, [count]);
+  const set = (permissions: readonly PermissionDraft[]) => onDraft({ ...draft, permissions });
+  return (
+    <>
+      <div ref={fields}>
+        {draft.permissions.map((permission, at) => (
+          <PermissionFields
+            key={at}
+            draft={permission}
+            number={at + 1}
+            organisations={organisations}
+            onDraft={(changed) => set(draft.permissions.map((each, other) => (other === at ? changed : each)))}
+            onRemove={count > 1 ? () => set(draft.permissions.filter((_, other) => other !== at)) : undefined}
+          />
+        ))}
+      </div>
+      <p class="choose">
+        <button ref={adding} type="button" onClick={() => set([...draft.permissions, NEW_PERMISSION])}>
+          {TEXTS.addPermission}
+        </button>
+      </p>
+    </>
   );
 }

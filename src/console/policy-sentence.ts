@@ -31,17 +31,23 @@ export interface PolicyBody {
 const joined = (lists: readonly Alternatives[], textOf: (entry: string) => string): string =>
   lists.map(({ or }) => or.map(textOf).join(FILTER_WORDS.or)).join(FILTER_WORDS.and);
 
+/** Names of other organisations, by the identity of their subject. */
+export type Organisations = ReadonlyMap<string, string>;
+
 /**
  * A policy in sentences: one about the assets, and one about each permission.
- * @param who named in place of the people of each permission
+ * @param who named in place of the people of each permission, or how to name organisations
  * @throws {FilterError} if a filter cannot be read
  */
-export function policySentences({ filters, access_permissions: permissions }: PolicyBody, who?: string): string[] {
+export function policySentences(
+  { filters, access_permissions: permissions }: PolicyBody,
+  who: string | Organisations,
+): string[] {
   const tests = parsePolicyFilter(filters, FILTER_SYNTAX);
   const assets = tests.map((any) => any.map(testText).join(FILTER_WORDS.or)).join(FILTER_WORDS.and);
   return [
     assets === '' ? words.everyAsset : words.assets(assets),
-    ...permissions.map((each) => permissionText(each, who ?? peopleText(each))),
+    ...permissions.map((each) => permissionText(each, typeof who === 'string' ? who : peopleText(each, who))),
   ];
 }
 
@@ -53,9 +59,9 @@ function testText(test: AttributeTest): string {
   return test.negated ? words.differs(test.name, test.value) : words.equals(test.name, test.value);
 }
 
-function peopleText({ user_attributes: lists, subjects }: Permission): string {
+function peopleText({ user_attributes: lists, subjects }: Permission, organisations: Organisations): string {
   const people = lists.length === 0 ? [] : [joined(lists, personText)];
-  const all = [...people, ...subjects.map(words.organisation)];
+  const all = [...people, ...subjects.map((subject) => words.organisation(organisations.get(subject) ?? subject))];
   return all.length === 0 ? words.nobody : all.join(FILTER_WORDS.or);
 }
 
@@ -66,13 +72,17 @@ function permissionText(permission: Permission, who: string): string {
   const events = (list: readonly string[]) => named(list, words.allEvents, words.events);
   const { include_attributes: included, asset_attributes_read: read } = permission;
   const verbs: (readonly [readonly string[], (list: readonly string[]) => string])[] = [
-    [[...read, ...included], (list) => words.reads(attributes(list))],
+    [[...new Set([...read, ...included])], (list) => words.reads(attributes(list))],
     [permission.event_arc_display_type_read, (list) => words.reads(events(list))],
     [permission.event_arc_display_type_write, (list) => words.records(events(list))],
     [permission.asset_attributes_write, (list) => words.changes(attributes(list))],
   ];
   const given = verbs.filter(([list]) => list.length > 0).map(([list, textOf]) => textOf(list));
-  return given.length === 0 ? words.mayNothing(who) : words.may(who, given.join(FILTER_WORDS.and));
+  if (given.length === 0) return words.mayNothing(who);
+  const { behaviours } = permission;
+  // Without any, they are those of ordinary events.
+  if (behaviours.length > 0) given.push(named(behaviours, words.allBehaviours, words.behaviours));
+  return words.may(who, given.join(FILTER_WORDS.and));
 }
 
 function personText(entry: string): string {

@@ -3,7 +3,14 @@ import { TextField } from './act-view.js';
 import { EvidenceText } from './evidence-text.js';
 import { type Json, memberOf, textOf } from './json-members.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
-import { matching, names, type Person, personOfApplication, personOfMember } from './policy-draft.js';
+import {
+  matching,
+  type Person,
+  permissionsOf,
+  personOfApplication,
+  personOfMember,
+  personOfSubject,
+} from './policy-draft.js';
 import { type PolicyBody, policySentences } from './policy-sentence.js';
 import { readList } from './read-list.js';
 import { readJson } from './session-reader.js';
@@ -22,14 +29,21 @@ async function readScene() {
   return { people: [...members.items, ...applications.items], assets: assets.items };
 }
 
-/** What a policy would give to a person, over the assets that there are. */
-export function PolicyTrial({ body }: { readonly body: PolicyBody }) {
+interface TrialProps {
+  readonly body: PolicyBody;
+  /** Subjects of other organisations. */
+  readonly organisations: readonly Json[];
+}
+
+/** What a policy would give to a person or an organisation, over the assets that there are. */
+export function PolicyTrial({ body, organisations }: TrialProps) {
   const id = useId();
   const { value } = useLoaded(readScene, []);
   const [chosen, setChosen] = useState('');
   const [groups, setGroups] = useState('');
   if (!value) return null;
-  const found = value.people.find(({ identity }) => identity === chosen);
+  const choices = [...value.people, ...organisations];
+  const found = choices.find(({ identity }) => identity === chosen);
   const isMember = chosen.startsWith('members/');
   return (
     <section class="part">
@@ -40,7 +54,7 @@ export function PolicyTrial({ body }: { readonly body: PolicyBody }) {
           <label for={id}>{TEXTS.person}</label>
           <select id={id} value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
             <option value="">{TEXTS.choose}</option>
-            {value.people.map((person) => (
+            {choices.map((person) => (
               <option key={textOf(person['identity'])} value={textOf(person['identity'])}>
                 {textOf(person['display_name']) || textOf(person['email'])}
               </option>
@@ -53,7 +67,8 @@ export function PolicyTrial({ body }: { readonly body: PolicyBody }) {
         {found && (
           <Outcome
             body={body}
-            person={isMember ? personOfMember(found, groups.split(/\s*,\s*/)) : personOfApplication(found)}
+            person={isMember ? personOfMember(found, groups.split(/\s*,\s*/)) : personOf(found)}
+            isPending={found['confirmation_status'] === 'PENDING'}
             assets={value.assets}
           />
         )}
@@ -62,14 +77,19 @@ export function PolicyTrial({ body }: { readonly body: PolicyBody }) {
   );
 }
 
+const personOf = (found: Json): Person =>
+  textOf(found['identity']).startsWith('subjects/') ? personOfSubject(found) : personOfApplication(found);
+
 interface OutcomeProps {
   readonly body: PolicyBody;
   readonly person: Person;
+  /** Of an organisation that has not imported this one. */
+  readonly isPending: boolean;
   readonly assets: readonly Json[];
 }
 
-function Outcome({ body, person, assets }: OutcomeProps) {
-  const permissions = body.access_permissions.filter((permission) => names(permission, person));
+function Outcome({ body, person, isPending, assets }: OutcomeProps) {
+  const permissions = permissionsOf(body, person);
   if (permissions.length === 0)
     return (
       <p>
@@ -83,6 +103,7 @@ function Outcome({ body, person, assets }: OutcomeProps) {
       <p>
         <EvidenceText text={TEXTS.named(person.name, found.length, assets.length)} />
       </p>
+      {isPending && <p class="fault">{TEXTS.pending}</p>}
       <ul class="plain">
         {given.map((text) => (
           <li key={text}>

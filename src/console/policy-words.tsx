@@ -1,9 +1,14 @@
 import { EvidenceText } from './evidence-text.js';
-import { type PolicyBody, policySentences } from './policy-sentence.js';
+import { type Organisations, type PolicyBody, policySentences } from './policy-sentence.js';
+
+interface SentencesProps {
+  readonly body: PolicyBody;
+  readonly organisations: Organisations;
+}
 
 /** A policy in words. */
-export function Sentences({ body }: { readonly body: PolicyBody }) {
-  const [assets, ...permissions] = policySentences(body);
+export function Sentences({ body, organisations }: SentencesProps) {
+  const [assets, ...permissions] = policySentences(body, organisations);
   return (
     <>
       <p>

@@ -22,7 +22,7 @@ export async function readList(read: ReadJson, path: string, key: string, most: 
   let token = '';
   do {
     const url = new URL(path, location.origin);
-    url.searchParams.set('page_size', String(Math.min(PAGE, most)));
+    url.searchParams.set('page_size', String(Math.min(PAGE, most - items.length)));
     if (token !== '') url.searchParams.set('page_token', token);
     const page = await read(url.pathname + url.search);
     items.push(...((memberOf(page, key) ?? []) as readonly Json[]));
