@@ -1,3 +1,4 @@
+import { CaptureState } from './capture-state.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import { DataTable } from './data-table.js';
 import { Code, EvidenceText } from './evidence-text.js';
@@ -49,9 +50,11 @@ export function ServiceView() {
           ]}
           rows={value.checks}
           keyOf={([name]) => name}
+          file="parts"
           empty={TEXTS.none}
         />
       </section>
+      <CaptureState />
       <section class="part">
         <h2>{TEXTS.links}</h2>
         <ul class="plain">
