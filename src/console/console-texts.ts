@@ -17,7 +17,7 @@ export const CONSOLE_TEXTS = {
     'You are not an Owner: your access policies decide what you see here. There may be events that are hidden from you.',
   search: 'Search',
   searchHelp:
-    'A conversation’s id, the SHA-256 of a file, the identity of a statement or an asset, an asset’s name, a call id, or labels such as conserver_chain=main. Or drop the conversation file on this page: it is hashed here and not uploaded.',
+    'A conversation’s id, the SHA-256 of a file, the identity of a statement or an asset, an asset’s name, a call id, the trail or type of an event without an asset, or labels such as conserver_chain=main. Or drop the conversation file on this page: it is hashed here and not uploaded.',
   chooseFile: 'Choose a file',
   dropHere: 'Drop the file to find it',
   filters: 'Filters',

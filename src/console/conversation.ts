@@ -1,6 +1,6 @@
 import { type EventPage, eventStream, type ReadJson } from './event-stream.js';
 import type { RecordedEvent } from './recorded-event.js';
-import { readQuery, type Source, sourcesOf } from './search-query.js';
+import { readQuery, type Source, sourcesOf, sourcesOfSubject } from './search-query.js';
 
 /** What is shown on one page: a conversation, an asset, or a single event. */
 export interface Wanted {
@@ -17,33 +17,34 @@ const NOTHING = readQuery(new URLSearchParams());
 /** The page on which an event is shown with what belongs to it. */
 export function placeOf({ history, subject, identity }: RecordedEvent): Wanted {
   const conversation = history ?? subject;
-  if (conversation !== undefined && identity.startsWith('assets/')) return { kind: 'conversation', id: conversation };
+  if (conversation !== undefined) return { kind: 'conversation', id: conversation };
   const asset = /^assets\/([^/]+)\/events\//.exec(identity)?.[1];
   return asset === undefined ? { kind: 'event', id: identity } : { kind: 'asset', id: asset };
 }
 
 /** Reads all events of it, the oldest first. A conversation has those of its successors too. @throws {Unanswered} */
 export async function readConversation({ kind, id }: Wanted, read: ReadJson): Promise<EventPage> {
-  if (kind !== 'conversation')
-    return oldestFirst(await eventStream(sourcesOf({ ...NOTHING, text: id }, PAGE), read)(MOST));
-  const own = await eventStream(ofSubject(id, true), read)(MOST);
+  if (kind !== 'conversation') {
+    const sources = [assetFreeEvent(id) ?? sourcesOf({ ...NOTHING, text: id }, PAGE)].flat();
+    return oldestFirst(await eventStream(sources, read)(MOST));
+  }
+  const own = await eventStream(sourcesOfSubject(id, true, PAGE), read)(MOST);
   // An event that ends a conversation names its subject, but not always the history that it belongs to.
   const others = [...new Set(own.events.map(({ subject }) => subject))].filter(
     (subject): subject is string => subject !== undefined && subject !== id,
   );
   if (others.length === 0) return oldestFirst(own);
-  const sources = [...ofSubject(id, true), ...others.flatMap((subject) => ofSubject(subject, false))];
+  const sources = [
+    ...sourcesOfSubject(id, true, PAGE),
+    ...others.flatMap((subject) => sourcesOfSubject(subject, false, PAGE)),
+  ];
   return oldestFirst(await eventStream(sources, read)(MOST));
 }
 
-function ofSubject(subject: string, withHistory: boolean): Source[] {
-  return ['subject', ...(withHistory ? ['vcon_history'] : [])].map((name) => ({
-    path: `/archivist/v2/assets/-/events?${new URLSearchParams([
-      [`event_attributes.${name}`, subject],
-      ['page_size', String(PAGE)],
-    ])}`,
-    isList: true,
-  }));
+/** The event without an asset that this id names. A search for the id would also find events that have it as a trail. */
+function assetFreeEvent(id: string): Source | undefined {
+  const uuid = /^events\/([0-9a-f-]{36})$/.exec(id)?.[1];
+  return uuid === undefined ? undefined : { path: `/archivist/v1/events/${uuid}`, isList: false };
 }
 
 function oldestFirst(page: EventPage): EventPage {

@@ -60,14 +60,9 @@ export function eventStream(sources: readonly Source[], read: ReadJson): (count:
   };
 }
 
-async function pageOf({ path, isList }: Source, token: string, read: ReadJson, hidden: Set<string>) {
-  const page = token === '' ? '' : `${path.includes('?') ? '&' : '?'}page_token=${encodeURIComponent(token)}`;
+async function pageOf(source: Source, token: string, read: ReadJson, hidden: Set<string>) {
   try {
-    const answer = await read(path + page);
-    if (!isList) return { events: [recordedEvent(answer as Json)], next: undefined };
-    const next = memberOf(answer, 'next_page_token');
-    const events = memberOf(answer, 'events') as readonly Json[];
-    return { events: events.map(recordedEvent), next: typeof next === 'string' && next !== '' ? next : undefined };
+    return await listed(source, token, read);
   } catch (error) {
     if (!(error instanceof Unanswered) || !['absent', 'hidden'].includes(error.reason)) throw error;
     // One text can be the id of several kinds of things; most of them do not exist.
@@ -75,3 +70,14 @@ async function pageOf({ path, isList }: Source, token: string, read: ReadJson, h
     return { events: [], next: undefined };
   }
 }
+
+async function listed({ path, isList }: Source, token: string, read: ReadJson) {
+  const page = token === '' ? '' : `${path.includes('?') ? '&' : '?'}page_token=${encodeURIComponent(token)}`;
+  const answer = await read(path + page);
+  if (!isList) return { events: [recordedEvent(answer as Json)], next: undefined };
+  const next = memberOf(answer, 'next_page_token');
+  return { events: eventsOf(answer), next: typeof next === 'string' && next !== '' ? next : undefined };
+}
+
+const eventsOf = (answer: unknown): RecordedEvent[] =>
+  (memberOf(answer, 'events') as readonly Json[]).map(recordedEvent);

@@ -27,12 +27,13 @@ export function Lines({ lines }: { readonly lines: readonly Line[] }) {
 }
 
 /** When, by whom, and how far it is in the log. */
-export function basicLines({ accepted, by, status }: RecordedEvent): Line[] {
+export function basicLines({ accepted, by, status, trails }: RecordedEvent): Line[] {
   const state = <EvidenceText text={known(TEXTS.asset.states, status) ?? status} />;
   return [
     { title: TEXTS.facts['accepted']!, value: <Moment time={accepted} /> },
     ...(by === '' ? [] : [{ title: TEXTS.facts['principal']!, value: <EvidenceText text={by} /> }]),
     { title: TEXTS.asset.state, value: state },
+    ...(trails.length === 0 ? [] : [{ title: TEXTS.asset.trails, value: <EvidenceText text={trails.join(', ')} /> }]),
   ];
 }
 

@@ -16,6 +16,8 @@ export interface RecordedEvent {
   readonly subject?: string;
   /** The first conversation of the history that it belongs to. */
   readonly history?: string;
+  /** Of an event without an asset. */
+  readonly trails: readonly string[];
   /** Hex SHA-256 of the conversation file. */
   readonly payload?: string;
   readonly attributes: Json;
@@ -46,6 +48,7 @@ export function recordedEvent(json: Json): RecordedEvent {
       text(json['created_by']) ??
       '',
     status: textOf(json['confirmation_status'] ?? ''),
+    trails: Array.isArray(json['trails']) ? json['trails'].map(textOf) : [],
     attributes,
     json,
     ...Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)),

@@ -19,6 +19,7 @@ export interface Source {
 }
 
 const ASSETS = '/archivist/v2/assets';
+const ASSET_FREE = '/archivist/v1/events';
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const EVENT = /^(?:public)?assets[/_]([0-9a-f-]{36})[/_]events[/_]([0-9a-f-]{36})$/;
 const DIGEST = /^(?:sha-?256:)?([0-9a-f]{64})$/;
@@ -33,6 +34,12 @@ const NAMED = [
   'partner',
   'arc_display_type',
 ];
+/** Names of an event without an asset that are no attributes, with those that its list gives them. */
+const ASSET_FREE_NAMES: Readonly<Record<string, string>> = {
+  trail: 'trails',
+  event_type: 'event_type',
+  created_by: 'created_by',
+};
 const OF_ASSET = ['arc_display_name', 'call_id', 'case_id', 'arc_display_type'];
 const DIGESTS = ['payload', 'payload_jcs_sha256', 'payload_innermost_sha256'];
 
@@ -53,7 +60,7 @@ export function readQuery(parameters: URLSearchParams): SearchQuery {
 export function writeQuery({ text, operation, since, until, status, hashes }: SearchQuery): string {
   const members = { q: text, operation, since, until, status };
   const given = Object.entries(members).filter(([, value]) => value !== '');
-  return String(new URLSearchParams([...given, ...hashes.map((hash) => ['hash', hash])]));
+  return String(new URLSearchParams([...given, ...hashes.map((hash): [string, string] => ['hash', hash])]));
 }
 
 /**
@@ -61,14 +68,14 @@ export function writeQuery({ text, operation, since, until, status, hashes }: Se
  * @param pageSize how many events a list answers at once
  */
 export function sourcesOf(query: SearchQuery, pageSize: number): Source[] {
-  const filters: [string, string][] = [...filtersOf(query), ['page_size', String(pageSize)]];
-  const events = (...attributes: readonly (readonly [string, string])[]): Source =>
-    list('-', [...attributes, ...filters]);
+  const filters: Label[] = [...filtersOf(query), ['page_size', String(pageSize)]];
+  const events = (...asked: readonly Label[]): Source => list(`${ASSETS}/-/events`, [...asked, ...filters]);
+  const assetFree = (...asked: readonly Label[]): Source => list(ASSET_FREE, [...asked, ...filters]);
   const ofEvent = (names: readonly string[], value: string) =>
-    names.map((name) => events([`event_attributes.${name}`, value]));
+    names.flatMap((name) => [events, assetFree].map((of) => of([`event_attributes.${name}`, value])));
   const text = query.text.trim();
   if (query.hashes.length > 0) return query.hashes.flatMap((hash) => ofEvent(DIGESTS, hash));
-  if (text === '') return [events()];
+  if (text === '') return [events(), assetFree()];
   const plain = text.toLowerCase().replace(/^vcon:\/\//, '');
   const [, asset, event] = EVENT.exec(plain) ?? [];
   if (asset !== undefined) return [{ path: `${ASSETS}/${asset}/events/${event}`, isList: false }];
@@ -78,35 +85,55 @@ export function sourcesOf(query: SearchQuery, pageSize: number): Source[] {
   if (UUID.test(uuid))
     return [
       ...ofEvent(['subject', 'vcon_history'], `vcon://${uuid}`),
-      list(uuid, filters),
-      { path: `/archivist/v1/events/${uuid}`, isList: false },
+      list(`${ASSETS}/${uuid}/events`, filters),
+      { path: `${ASSET_FREE}/${uuid}`, isList: false },
+      ...[uuid, `vcon://${uuid}`].map((trail) => assetFree(['trails', trail])),
     ];
   const words = text.split(/\s+/);
-  if (words.every((word) => LABEL.test(word))) return labels(words, filters);
+  if (words.every((word) => LABEL.test(word))) {
+    const pairs = words.map(labelOf);
+    const named = (place: string) => pairs.map(([name, value]): Label => [`${place}.${name}`, value]);
+    return [
+      events(...named('event_attributes')),
+      events(...named('asset.attributes')),
+      assetFree(...pairs.map(assetFreeLabel)),
+    ];
+  }
   const spellings = [...new Set([text, encodeURIComponent(text)])];
   return [
     ...spellings.flatMap((spelling) => ofEvent(NAMED, spelling)),
     ...OF_ASSET.map((name) => events([`asset.attributes.${name}`, text])),
+    ...Object.values(ASSET_FREE_NAMES).map((name) => assetFree([name, text])),
   ];
 }
 
-/** `name=value` words: all of them must match, in the event or in its asset. */
-function labels(words: readonly string[], filters: readonly (readonly [string, string])[]): Source[] {
-  const pairs = words.map((word): [string, string] => [
-    word.slice(0, word.indexOf('=')),
-    word.slice(word.indexOf('=') + 1),
-  ]);
-  return ['event_attributes', 'asset.attributes'].map((place) =>
-    list('-', [...pairs.map(([name, value]): [string, string] => [`${place}.${name}`, value]), ...filters]),
-  );
+/**
+ * The lists of all events of a conversation: those that name it, events without an asset on its trail, and, with its
+ * history, those of what it became.
+ */
+export function sourcesOfSubject(subject: string, withHistory: boolean, pageSize: number): Source[] {
+  const names = ['subject', ...(withHistory ? ['vcon_history'] : [])].map((name) => `event_attributes.${name}`);
+  const size: Label = ['page_size', String(pageSize)];
+  return [
+    ...names.flatMap((name) => [`${ASSETS}/-/events`, ASSET_FREE].map((path) => list(path, [[name, subject], size]))),
+    list(ASSET_FREE, [['trails', subject], size]),
+  ];
 }
 
-function list(asset: string, filters: readonly (readonly [string, string])[]): Source {
-  return {
-    path: `${ASSETS}/${asset}/events?${new URLSearchParams(filters.map(([name, value]) => [name, value]))}`,
-    isList: true,
-  };
-}
+/** A name and a value. */
+type Label = readonly [string, string];
+
+const labelOf = (word: string): Label => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)];
+
+const assetFreeLabel = ([name, value]: Label): Label => [
+  Object.hasOwn(ASSET_FREE_NAMES, name) ? ASSET_FREE_NAMES[name]! : `event_attributes.${name}`,
+  value,
+];
+
+const list = (path: string, filters: readonly Label[]): Source => ({
+  path: `${path}?${new URLSearchParams(filters.map(([name, value]): [string, string] => [name, value]))}`,
+  isList: true,
+});
 
 function filtersOf({ operation, since, until, status }: SearchQuery): [string, string][] {
   const filters: [string, string | undefined][] = [

@@ -84,6 +84,7 @@ export const TEXTS = {
       'Fetches every event with its receipt and the service’s key list, and checks them here, in your browser.',
     source: 'The events as JSON',
     state: 'State',
+    trails: 'Trails',
     members: 'All members',
     unanswered: (url: string) => `${url} does not answer`,
     kinds: {

@@ -15,14 +15,17 @@ const SUBJECT = `vcon://${UUID}`;
 /** As a conserver writes it, so that its bytes are what was hashed. */
 const VCON = `{"uuid": "${UUID}", "vcon": "0.3.0", "parties": [{"name": "مريم"}], "dialog": []}`;
 const HOSTILE = '<b onclick="alert(1)">chain</b>\u202ekcilc';
+const LABEL = 'reviewed';
 const SHOTS = process.env['TEST_SCREENSHOTS'];
 
 let rig: PeopleRig;
 let asset: string;
+/** An event without an asset. */
+let assetFree: string;
 let sessionOfOwner: string;
 let sessionOfReader: string;
 
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const sha256 = (text: string | Uint8Array) => createHash('sha256').update(text).digest('hex');
 
 async function post(path: string, body: object): Promise<string> {
   const { status, json } = await rig.owner.post(path, body);
@@ -59,6 +62,11 @@ beforeAll(async () => {
     await record(asset, `vcon://0192e8f5-0000-7000-8000-0000000001${String(number).padStart(2, '0')}`, 'vcon_sent', {
       vcon_history: `vcon://other-${number}`,
     });
+  const without = (event_type: string, trails: readonly string[], more = {}) =>
+    post('/archivist/v1/events', { event_type, trails, attributes: { note: HOSTILE, ...more } });
+  const own = { call_id: 'CA-0192-free', payload: 'cd'.repeat(32), reviewer_team: 'east' };
+  assetFree = await without(LABEL, [`case o'${UUID}`, 'case-7'], own);
+  await without(`of ${HOSTILE}`, []);
   await rig.owner.post('/archivist/iam/v1/access_policies', {
     display_name: 'Readers see events, and nothing of an asset but its subject',
     filters: [{ or: ['attributes.arc_display_type=vcon'] }],
@@ -74,6 +82,11 @@ beforeAll(async () => {
   sessionOfReader = await sessionOf(rig, 'reader');
   await until(
     () => rig.owner.get(`/archivist/v2/${last}/evidence`),
+    ({ status }) => status === 200,
+    60_000,
+  );
+  await until(
+    () => rig.owner.get(`/archivist/v1/${assetFree}/evidence`),
     ({ status }) => status === 200,
     60_000,
   );
@@ -155,6 +168,34 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
       expect((await titles(page)).at(-1)).toBe('Asset created');
     }));
 
+  it.each([
+    ['its id', () => assetFree],
+    ['its trail', () => `case o'${UUID}`],
+    ['its type', () => `of ${HOSTILE}`],
+    ['its call id', () => 'CA-0192-free'],
+    ['the hash of its file', () => `sha256:${'CD'.repeat(32)}`],
+    ['labels', () => `event_type=${LABEL} trail=case-7 reviewer_team=east`],
+  ])('finds an event without an asset by %s', (_, typed) =>
+    visit(async (_open, page) => {
+      await found(page, 'The newest 25 events');
+      await field(page).fill(typed());
+      await found(page, /^1 event,/);
+    }),
+  );
+
+  it('shows an event without an asset on a page of its own, and verifies it', () =>
+    visit(async (open, page) => {
+      await field(page).fill('case-7');
+      await page.getByRole('link', { name: LABEL }).click();
+      await page.getByRole('heading', { name: `Event ${assetFree}` }).waitFor();
+      await found(page, '1 event');
+      await page.getByText(`case o'${UUID}, case-7`).waitFor();
+      await page.getByRole('button', { name: 'Check the evidence' }).click();
+      await open.trust(rig.running.service.rootFingerprint);
+      await page.locator('.banner.verified').waitFor();
+      expect(await open.barriers()).toEqual([]);
+    }));
+
   it('finds the file that is chosen without sending it', () =>
     visit(async (open, page) => {
       const sent: string[] = [];
@@ -188,6 +229,18 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
       { query: '?operation=vcon_consent_accepted&status=CONFIRMED&since=2020-01-01' },
     ));
 
+  it('shows times in the reader’s zone, with UTC beside them', () =>
+    visit(
+      async (_, page) => {
+        await found(page, '1 event');
+        const [shown] = await page.locator('.timeline time').allTextContents();
+        expect(shown).toMatch(/ GMT\+5:30 \(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\)$/);
+        const [, local, utc] = /(\d+):\d\d:\d\d .*? (\d\d):\d\d:\d\d UTC/.exec(shown!)!;
+        expect([5, 6]).toContain((Number(local) - Number(utc) + 36) % 12);
+      },
+      { query: '?operation=vcon_consent_accepted', timezoneId: 'Asia/Kolkata' },
+    ));
+
   it('shows a conversation with its successors, and verifies it only under the reader’s fingerprint', () =>
     visit(
       async (open, page) => {
@@ -212,7 +265,16 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
           'leads to a root that the log signed',
         ]);
         await path.getByText('entry 0 of the log').click();
-        expect(await path.locator('details[open] code').first().textContent()).toMatch(/^[0-9a-f]{64}$/);
+        const leaf = await path.locator('details[open] code').first().textContent();
+        expect(leaf).toMatch(/^[0-9a-f]{64}$/);
+        const [hex, decoded] = await path.locator('details[open] pre').allTextContents();
+        expect(sha256(Buffer.from(hex!.replaceAll('\n', ''), 'hex'))).toBe(leaf);
+        expect(decoded).toContain(SUBJECT);
+        expect(decoded).toMatch(/^00\n18\(\[\n {2}<<\{/);
+        await path.getByText('leads to a root that the log signed').click();
+        await path.getByText('The bytes that were signed').waitFor();
+        expect(await path.locator('details[open] pre').last().textContent()).toContain('"Signature1"');
+        expect(await open.barriers()).toEqual([]);
         if (SHOTS) await page.screenshot({ path: `${SHOTS}/path.png`, fullPage: true });
         await page.goBack();
         await page.getByRole('heading', { name: 'Results' }).waitFor();
@@ -262,6 +324,25 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
         await page.locator('.screen').getByText('does not contain this event').first().waitFor();
       },
       { query: `?conversation=${SUBJECT}` },
+    ));
+
+  it('answers no search by what a policy hides: not by a hidden attribute, nor by another person’s event', () =>
+    visit(
+      async (_, page) => {
+        await page.getByText('You are not an Owner').waitFor();
+        for (const [typed, count] of [
+          ['The redacted call', 'Nothing was found'],
+          [UUID, /^3 events/],
+          ['case-7', 'Nothing was found'],
+          [`subject=${SUBJECT}`, 'The newest 25 events'],
+          ['arc_display_type=vcon', 'Nothing was found'],
+        ] as const) {
+          await field(page).fill(typed);
+          await page.waitForURL((url) => url.searchParams.get('q') === typed);
+          await found(page, count);
+        }
+      },
+      { session: sessionOfReader },
     ));
 
   it('names what a policy hides, and calls the check of it incomplete', () =>
@@ -372,13 +453,14 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
         await found(page, '1 event');
         expect(await open.barriers()).toEqual([]);
         await fits();
-        if (SHOTS) await page.screenshot({ path: `${SHOTS}/find-${colorScheme}.png`, fullPage: true });
+        await open.picture('find');
         await page.getByRole('link', { name: 'Consent given' }).click();
         await page.getByRole('button', { name: 'Check the evidence' }).click();
         await open.trust(rig.running.service.rootFingerprint);
         await page.locator('.banner.verified').waitFor();
         expect(await open.barriers()).toEqual([]);
         await fits();
+        await open.picture('conversation');
       },
       { query: '?operation=vcon_consent_accepted', colorScheme, width },
     ),
