@@ -1,6 +1,7 @@
 import { CLAIM_KINDS, FACT_TITLES, factText } from '../core/evidence/verdict-words.js';
 import { visibleText } from '../core/evidence/visible-text.js';
 import type { Claim, Facts } from '../core/verify/claim.js';
+import { asSentence } from './as-sentence.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import { Moment } from './moment.js';
 import type { Operation } from './operations.js';
@@ -103,13 +104,12 @@ export function ClaimView({ claim }: { readonly claim: Claim }) {
   const names = FACT_TITLES.map(([name]) => name);
   return (
     <li class="operation">
-      <h4>
-        <EvidenceText text={claim.piece} />
-      </h4>
-      <p>
-        {CLAIM_KINDS[claim.kind]}. <WitnessNames claim={claim} />
-      </p>
+      <h4>{asSentence(CLAIM_KINDS[claim.kind])}</h4>
+      <WitnessNames claim={claim} />
       <FactList facts={claim.facts} names={names} />
+      <p class="detail">
+        {TEXTS.piece} <Code text={claim.piece} />
+      </p>
       <Proofs claims={[claim]} />
     </li>
   );
@@ -117,5 +117,10 @@ export function ClaimView({ claim }: { readonly claim: Claim }) {
 
 function WitnessNames({ claim }: { readonly claim: Claim }) {
   const names = claim.by.flatMap((proof) => (proof.type === 'witness' ? proof.witnesses : []));
-  return names.length === 0 ? null : <EvidenceText text={names.join(', ')} />;
+  if (names.length === 0) return null;
+  return (
+    <p>
+      <EvidenceText text={names.join(', ')} />
+    </p>
+  );
 }

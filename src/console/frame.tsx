@@ -20,7 +20,7 @@ export function Frame({ title, introduction, isSaved, children }: FrameProps) {
     <>
       <header>
         <p class="brand">
-          vcon-archivist <span>{TEXTS.verifier(VERSION)}</span>
+          vcon-archivist <span>{VERSION}</span>
         </p>
         <h1>
           <EvidenceText text={title} />

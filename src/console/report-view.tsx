@@ -3,6 +3,7 @@ import { REFUSAL_MEANINGS } from '../core/evidence/refusal-meaning.js';
 import { CLAIM_KINDS, proofText, wholeKeyText } from '../core/evidence/verdict-words.js';
 import type { Claim } from '../core/verify/claim.js';
 import type { NotCovered, Verdict } from '../core/verify/verdict.js';
+import { asSentence } from './as-sentence.js';
 import type { CheckResult } from './check-evidence.js';
 import { AllFacts, operationName } from './claim-view.js';
 import { Code, EvidenceText } from './evidence-text.js';
@@ -185,7 +186,7 @@ export function ReportView({ result, isVouched }: ReportProps) {
         <Open items={shared} />
         <h3>{TEXTS.limitsTitle}</h3>
         <ul class="plain">
-          {[...TEXTS.limits, ...verdict.missing.map(({ detail }) => detail)].map((limit) => (
+          {[...TEXTS.limits, ...verdict.missing.map(({ detail }) => asSentence(detail))].map((limit) => (
             <li key={limit}>
               <EvidenceText text={limit} />
             </li>

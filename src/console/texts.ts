@@ -3,7 +3,6 @@ import type { NotCoveredReason, Outcome } from '../core/verify/verdict.js';
 /** All words of the page. A second language is a second file of this shape. */
 export const TEXTS = {
   title: 'Check evidence',
-  verifier: (version: string) => `verifier ${version}`,
   introduction:
     'Drop an evidence bundle, a conversation file (vCon), a statement, a receipt, an event or log files. They are checked here, in your browser. Nothing is uploaded.',
   chooseFiles: 'Choose files',
@@ -51,7 +50,7 @@ export const TEXTS = {
     incomplete: 'Nothing false was found, but a piece could not be proven. Do not rely on that piece.',
   } satisfies Record<Outcome, string>,
   unvouchedSummary:
-    'The files fit together, but so does forged evidence. Enter the root fingerprint that you have from elsewhere: only then do you know whose evidence this is.',
+    'The files fit together, but so do forged ones: so far you trust their own word. Enter the root fingerprint that you have from elsewhere. Only then do you know whose evidence this is.',
   claimedFingerprint: 'The evidence says that its root fingerprint is:',
   keysFrom: {
     pinned_root: (manifest: string) => `Checked with ${manifest}, which the root key of your fingerprint signed.`,
@@ -244,6 +243,7 @@ export const TEXTS = {
   thisVersion: 'this version',
   licences: 'Licences of the libraries in this page',
   utc: 'UTC',
+  piece: 'File',
   facts: {
     vcon: 'Conversation',
     subject: 'Subject',

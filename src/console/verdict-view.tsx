@@ -4,6 +4,7 @@ import { speakers } from '../core/evidence/verdict-words.js';
 import type { Claim } from '../core/verify/claim.js';
 import { type DocumentForm, describeForm } from '../core/verify/match-document.js';
 import type { Contradiction, NotCovered, NotCoveredReason, Verdict } from '../core/verify/verdict.js';
+import { asSentence } from './as-sentence.js';
 import { ClaimView, OperationView } from './claim-view.js';
 import { EvidenceText } from './evidence-text.js';
 import { operationsOf, otherClaims } from './operations.js';
@@ -30,7 +31,7 @@ function Refusals({ contradictions }: { readonly contradictions: readonly Contra
             </strong>
             <p>{REFUSAL_MEANINGS[code]}</p>
             <p class="detail">
-              <EvidenceText text={detail} /> <code>{code}</code>
+              <EvidenceText text={asSentence(detail)} /> <code>{code}</code>
             </p>
           </li>
         ))}
@@ -48,7 +49,7 @@ function Open({ items }: { readonly items: readonly NotCovered[] }) {
             <EvidenceText text={piece} />
           </strong>
           <p>
-            <EvidenceText text={detail} />
+            <EvidenceText text={asSentence(detail)} />
           </p>
           {members.length > 0 && (
             <p class="detail">
@@ -170,7 +171,7 @@ export function VerdictView({ verdict, isVouched }: VerdictProps) {
           <ul class="plain">
             {verdict.missing.map(({ what, detail }) => (
               <li key={what + detail}>
-                <EvidenceText text={detail} />
+                <EvidenceText text={asSentence(detail)} />
               </li>
             ))}
           </ul>
