@@ -12,6 +12,7 @@ import { listSigningKeys, type SigningKeyRow } from '../../src/platform/keys/sig
 import { parseConfig } from '../../src/service/config/config.js';
 import { type RunningService, startService } from '../../src/start-service.js';
 import { clientOf, startTestService, type TestService, template } from '../api/test-service.js';
+import { copyToOlderSchema } from '../support/older-schema.js';
 
 const PATIENCE = { timeout: 60_000, interval: 200 };
 const LONG = 120_000;
@@ -21,6 +22,7 @@ describe('a deployment whose keys are older than key manifests', { timeout: LONG
   let service: RunningService;
   let folder: string;
   let before: SigningKeyRow[];
+  let removeOlder: (() => Promise<void>) | undefined;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'keys-upgrade-'));
     running = await startTestService({ KEYS_DIR: join(folder, 'keys') });
@@ -29,11 +31,13 @@ describe('a deployment whose keys are older than key manifests', { timeout: LONG
     for (const role of ['issuer', 'seal'] as const) await rotateDeploymentKey(service.parts.keys, role);
     before = await storedKeys();
     await forgetManifests();
-    service = await startService(parseConfig(running.environment));
+    const environment = { ...running.environment, ...(await olderDatabase()) };
+    service = await startService(parseConfig(environment));
   }, LONG);
   afterAll(async () => {
     await service?.close();
     await running?.close();
+    await removeOlder?.();
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -43,7 +47,7 @@ describe('a deployment whose keys are older than key manifests', { timeout: LONG
     return rows.filter(({ role }) => isManifestRole(role));
   }
 
-  /** Takes away everything that versions before key manifests did not have: the rows stay that they had. */
+  /** Takes away every row that versions before key manifests did not have; their other rows stay. */
   async function forgetManifests(): Promise<void> {
     const { keysLog } = service.parts.deployment;
     const root = `${toBase64Url(keyThumbprint(service.parts.keys.manifests.current.manifest.root))}.pem`;
@@ -55,8 +59,11 @@ describe('a deployment whose keys are older than key manifests', { timeout: LONG
     );
     await running.asOwner('DELETE FROM archivist.key_manifest');
     await running.asOwner('UPDATE archivist.signing_key SET certificate = NULL');
+    // Where the migration runs again, it makes the log.
     await running.asOwner(
-      `UPDATE archivist.log SET size = 0, leaves = 0, last_idtimestamp = DEFAULT, seal_number = 0, sealed_size = 0,
+      running.environment['DATABASE_URL']
+        ? `DELETE FROM archivist.log WHERE log_id = '${keysLog}'`
+        : `UPDATE archivist.log SET size = 0, leaves = 0, last_idtimestamp = DEFAULT, seal_number = 0, sealed_size = 0,
               published_number = 0, published_size = 0, witnessed_leaves = DEFAULT WHERE log_id = '${keysLog}'`,
     );
     const objects = join(running.environment.DATA_DIR, 'objects');
@@ -64,6 +71,19 @@ describe('a deployment whose keys are older than key manifests', { timeout: LONG
       await rm(join(objects, each), { recursive: true });
     for (const name of await readdir(join(folder, 'keys')))
       if (name === root || name.startsWith('key-manifest-')) await rm(join(folder, 'keys', name));
+  }
+
+  /**
+   * A database with the schema of that version and these rows in it, so that the start runs the migrations since over
+   * them. The embedded engine has no second database: there the newer schema stays, and the first start after the
+   * migrations is what is tested.
+   */
+  async function olderDatabase(): Promise<Record<string, string>> {
+    const url = running.environment['DATABASE_URL'];
+    if (url === undefined) return {};
+    const older = await copyToOlderSchema(url, '000045_key_manifests');
+    removeOlder = older.remove;
+    return { DATABASE_URL: older.url };
   }
 
   async function statement(name: string): Promise<string> {
