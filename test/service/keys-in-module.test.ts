@@ -197,12 +197,14 @@ describe.skipIf(!softhsm)('a service with its keys in a module', { timeout: 240_
     await writeFile(pinFile, 'pin-of-nobody');
     expect(await refused({})).toMatch(/the token refuses the PIN of pin-source \(CKR_PIN_INCORRECT\)/);
     await writeFile(pinFile, tokens.pin);
-    expect(await refused({ KEY_PROVIDER: 'pkcs11:token=archive?pin-value=7193' })).toMatch(/must not have a pin-value/);
+    expect(await refused({ KEY_PROVIDER: 'pkcs11:token=archive?pin-value=pin-of-7193' })).toMatch(
+      /must not have a pin-value/,
+    );
   });
 
   it('never writes the PIN anywhere', async () => {
     const written = programs.map((program) => program.written.out + program.written.err).join('\n');
-    expect(written).not.toMatch(/7193|pin-of-nobody/);
+    expect(written).not.toMatch(/pin-of-(7193|nobody)/);
     for (const name of await readdir(environment['KEYS_DIR']!))
       expect(await readFile(join(environment['KEYS_DIR']!, name), 'utf8')).not.toContain(tokens.pin);
   });

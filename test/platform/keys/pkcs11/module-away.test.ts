@@ -1,28 +1,24 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { fits } from '../../../../src/platform/keys/key-fit.js';
 import type { KeyStore } from '../../../../src/platform/keys/key-store.js';
 import { openKeyStore } from '../../../../src/platform/keys/open-key-store.js';
 import { createLogger } from '../../../../src/platform/logger.js';
+import { type P11KitServer, p11KitServer } from '../../../support/p11-kit-server.js';
 import { p11kit, softhsm } from '../../../support/prerequisites.js';
 import { makeSofthsmTokens, type SofthsmTokens } from '../../../support/softhsm-tokens.js';
 
-/** SoftHSM in a process of its own, as an appliance would be, with one child for each client. */
 describe.skipIf(!softhsm || !p11kit)('a module that reaches its token over a socket', () => {
   let tokens: SofthsmTokens;
-  let socket: string;
-  let server: ChildProcess;
+  let server: P11KitServer;
   let store: KeyStore;
   let keysDir: string;
   const logged: string[] = [];
   beforeAll(async () => {
     tokens = await makeSofthsmTokens(['archive']);
-    socket = join(inject('runFolder'), 'p11');
-    process.env['P11_KIT_SERVER_ADDRESS'] = `unix:path=${socket}`;
-    await startServer();
+    server = p11KitServer(join(inject('runFolder'), 'p11'), tokens.environment);
+    await server.start();
     keysDir = join(inject('runFolder'), 'p11-keys');
     const keyProvider = { ...tokens.token('archive'), modulePath: p11kit!.modulePath };
     const logger = createLogger('warn', { destination: { write: (line) => logged.push(line) } });
@@ -30,28 +26,9 @@ describe.skipIf(!softhsm || !p11kit)('a module that reaches its token over a soc
   });
   afterAll(async () => {
     await store?.close();
-    await stopServer();
+    await server?.stop();
     await tokens?.remove();
   });
-
-  async function startServer(): Promise<void> {
-    await rm(socket, { force: true });
-    const args = ['server', '-f', '-n', socket, '--provider', softhsm!.modulePath, 'pkcs11:'];
-    server = spawn(p11kit!.program, args, {
-      env: { PATH: process.env['PATH'], ...tokens.environment },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    // It prints where it listens once it does.
-    await once(server.stdout!, 'data');
-  }
-
-  async function stopServer(): Promise<void> {
-    const { pid } = server;
-    const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' ').filter(Boolean);
-    const ended = once(server, 'exit');
-    for (const process_ of [pid!, ...children.map(Number)]) process.kill(process_, 'SIGKILL');
-    await ended;
-  }
 
   it('makes keys and signs with them; a note key, of a kind that it does not make, alone becomes a file', async () => {
     for (const role of ['issuer', 'token', 'chain', 'note'] as const) {
@@ -68,10 +45,10 @@ describe.skipIf(!softhsm || !p11kit)('a module that reaches its token over a soc
     const stored = { role: 'seal' as const, ...(await store.generate('seal')) };
     const key = (await store.open(stored))!;
     await Promise.all([1, 2, 3, 4].map(() => fits(stored.publicJwk, key)));
-    await stopServer();
+    await server.stop();
     for (let attempt = 0; attempt < 3; attempt += 1)
       await expect(fits(stored.publicJwk, key)).rejects.toThrow('KEY_PROVIDER');
-    await startServer();
+    await server.start();
     expect(await Promise.all(Array.from({ length: 8 }, () => fits(stored.publicJwk, key)))).not.toContain(false);
   });
 });
