@@ -12,8 +12,8 @@ const PAUSE_MS = 60;
 /** Between two looks at the same event. */
 const LOOK_MS = 1;
 const CONFIRMED_WITHIN_MS = 30_000;
-/** The event; the lease; the batch with its seal; the seal under its number and as a file; the log's row. */
-const DURABLE_STEPS = { commits: 4, files: 2 };
+/** The event; the batch with its lease and its seal; the seal under its number and as a file; the log's row. */
+const DURABLE_STEPS = { commits: 3, files: 2 };
 /** Posts that are not counted: code has not been compiled yet. */
 const WARM_UP = 10;
 

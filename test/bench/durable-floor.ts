@@ -21,7 +21,8 @@ export async function durableFloor(engine: Engine, { commits, files }: DurableSt
   const written = await writtenMs(engine.environment['DATA_DIR']!);
   const databaseUrl = engine.environment['DATABASE_URL'];
   const commit = databaseUrl === undefined ? written : await commitMs(databaseUrl);
-  const why = `ms until ${commits} commits and ${files} files are on disk, one after the other`;
+  const trips = databaseUrl === undefined ? '' : ', each commit in one round trip';
+  const why = `ms until ${commits} commits and ${files} files of ${WRITTEN_BYTES} bytes are on disk, one after the other${trips}`;
   return { figure: commits * commit + files * written, why };
 }
 

@@ -1,5 +1,7 @@
+import { auditSpeed } from './audit-speed.js';
 import type { BenchRun } from './bench-run.js';
 import { confirmedTime } from './confirmed-time.js';
+import { consoleTime } from './console-time.js';
 import type { GoalMeasure } from './goal-measure.js';
 import type { Found } from './goal-row.js';
 import type { GoalId } from './goals.js';
@@ -15,11 +17,13 @@ const GOAL_MEASURES: readonly GoalMeasure[] = [
   postsToExpress,
   sustainedPosts,
   confirmedTime,
+  consoleTime,
   sequencerCost,
   sizeCost,
   startToReady,
   waysToReceipts,
   offlineVerification,
+  auditSpeed,
 ];
 
 /**

@@ -16,6 +16,7 @@ const REGISTRATIONS = 'registrations with receipt/s, 64 in flight';
 const POSTS = 'event posts accepted ÷ bare Express with the same body, 64 in flight';
 const SUSTAINED = 'event posts/s with a sequencer lag of at most 1 s, for two minutes';
 const CONFIRMED = 'ms p50 from an event post to CONFIRMED on an idle service';
+const PAGES = 'ms p50 until all requests of the slowest page of the console are answered, 10^5 events';
 const START = 's from the start of the built program to ready';
 
 /** The goals of this program's speed. A document of the benchmark has one row for each, in this order. */
@@ -35,11 +36,19 @@ export const GOALS = {
   'sustained-posts-embedded': higher('Sustained posts, embedded', SUSTAINED, 700),
   'confirmed-time-postgresql': lower('Confirmation, PostgreSQL', CONFIRMED, 20),
   'confirmed-time-embedded': lower('Confirmation, embedded', CONFIRMED, 20),
+  'console-time-postgresql': lower('Console, PostgreSQL', PAGES, 300),
+  'console-time-embedded': lower('Console, embedded', PAGES, 300),
   'receipts-over-http': higher('Receipts', 'receipts/s over HTTP, one connection pool, warm', 3000),
   'offline-verification': higher('Offline verification', 'signatures checked ÷ raw ES256 verifies', 0.6),
   'start-embedded-with-data': lower('Start, embedded with data', START, 2),
   'start-embedded-first': lower('First start, embedded', START, 4),
   'start-postgresql': lower('Start, PostgreSQL', START, 1.5),
+  'audit-leaves': higher('Audit', 'leaves/s made anew and compared, events without statements', 20_000),
+  'audit-statements': higher(
+    'Audit of statements',
+    'leaves/s made anew and compared, every event with a statement',
+    10_000,
+  ),
   'tenancies-slowdown': higher('Tenancies', '10^5 events over 1,000 tenancies until sealed ÷ over one, by rate', 0.8),
 } as const satisfies Record<string, Goal>;
 

@@ -10,18 +10,18 @@ export interface RawInsert {
   close(): Promise<void>;
 }
 
-/** On a table of its own in this database, with the server's own durability. */
-export async function openRawInsert(databaseUrl: string): Promise<RawInsert> {
+/** On a table of its own in this database, with the server's own durability. @param rows of one batch */
+export async function openRawInsert(databaseUrl: string, rows = ROWS): Promise<RawInsert> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   await client.query('CREATE TABLE public.raw_insert (id uuid PRIMARY KEY, body text NOT NULL)');
-  const bodies = Array.from({ length: ROWS }, () => templateEventBody(newSubject()));
+  const bodies = Array.from({ length: rows }, () => templateEventBody(newSubject()));
   const insert = `INSERT INTO public.raw_insert SELECT gen_random_uuid(), body FROM unnest($1::text[]) AS n(body)`;
   return {
     async rate(batches) {
       const begun = performance.now();
       for (let batch = 0; batch < batches; batch += 1) await client.query(insert, [bodies]);
-      return (ROWS * batches) / ((performance.now() - begun) / 1000);
+      return (rows * batches) / ((performance.now() - begun) / 1000);
     },
     async close() {
       await client.query('DROP TABLE public.raw_insert');

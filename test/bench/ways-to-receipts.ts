@@ -1,4 +1,4 @@
-import { createPublicKey, generateKeyPairSync, randomInt, sign, verify } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { decodeCbor, encodeCbor } from '../../src/core/cose/cbor.js';
 import type { BenchPlan } from './bench-plan.js';
 import { closedLoop, getRequest, postRequest } from './closed-loop.js';
@@ -6,12 +6,13 @@ import { durableFloor } from './durable-floor.js';
 import type { GoalMeasure } from './goal-measure.js';
 import type { Finding } from './goal-row.js';
 import type { GoalId } from './goals.js';
+import { rawVerifies } from './raw-signatures.js';
 import { newStatements } from './registration-figures.js';
 import type { ServiceUnderTest } from './service-under-test.js';
 import { percentile, rounded } from './statistics.js';
 
-/** The statement; the lease; the batch with its seal; the seal under its number; the log's row. */
-const DURABLE_STEPS = { commits: 4, files: 1 };
+/** The statement; the batch with its lease and its seal; the seal under its number; the log's row. */
+const DURABLE_STEPS = { commits: 3, files: 1 };
 const TOGETHER = 64;
 /** Statements of one bulk request, and how many such requests are under way. */
 const BULK = 1_000;
@@ -71,17 +72,6 @@ function findings(
       { rounds: each, floor: id.includes('registrations') ? floor : floors.get(id) },
     ]),
   );
-}
-
-function rawVerifies(): number {
-  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const message = Buffer.alloc(500, 7);
-  const signature = sign('sha256', message, { key: privateKey, dsaEncoding: 'ieee-p1363' });
-  const key = { key: createPublicKey(privateKey), dsaEncoding: 'ieee-p1363' } as const;
-  const count = 4_000;
-  const begun = performance.now();
-  for (let done = 0; done < count; done += 1) verify('sha256', message, key, signature);
-  return (count * 1000) / (performance.now() - begun);
 }
 
 async function registrations({ url, headers }: ServiceUnderTest, connections: number, seconds: number) {
