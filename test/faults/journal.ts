@@ -17,6 +17,13 @@ export interface Entry {
   read?: string;
 }
 
+/** How a stream of creates goes. */
+export interface Pace {
+  readonly stopped?: () => boolean;
+  /** Between a client's answer and its next create; 0 by default. */
+  readonly longestPauseMs?: number;
+}
+
 export interface Answer {
   readonly status: number;
   readonly bytes: Uint8Array;
@@ -87,9 +94,10 @@ export class Journal {
   }
 
   /** Sends from a few clients, each its next when the last is answered, until the service does not answer any more. */
-  async stream(url: string, clients: number, stopped: () => boolean = () => false): Promise<void> {
+  async stream(url: string, clients: number, pace: Pace = {}): Promise<void> {
+    const { stopped = () => false, longestPauseMs = 0 } = pace;
     const client = async () => {
-      while (!stopped() && (await this.send(url)));
+      while (!stopped() && (await this.send(url))) if (longestPauseMs > 0) await wait(Math.random() * longestPauseMs);
     };
     await Promise.all(Array.from({ length: clients }, client));
   }

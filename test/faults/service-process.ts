@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { QUICK_START } from '../support/quick-start.js';
 
 /** What `npm run build` made: these tests kill the program that people run. */
 const PROGRAM = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
 const LISTENS = /^vcon-archivist listens on (\S+)/m;
-/** A long run that yields to everything else sets more. */
+/** Set by the soak, which yields to everything else. */
 const START_WITHIN_MS = Number(process.env['START_WITHIN_SECONDS'] ?? 60) * 1_000;
 
 /** The built program in a process of its own. */
@@ -28,7 +29,7 @@ export interface ServiceProcess {
 
 export function spawnService(environment: Readonly<Record<string, string>>): ServiceProcess {
   if (!existsSync(PROGRAM)) throw new Error('the program is not built: npm run build');
-  const child = spawn(process.execPath, [PROGRAM], {
+  const child = spawn(process.execPath, [...QUICK_START, PROGRAM], {
     env: { PATH: process.env['PATH'] ?? '', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,4 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { uploadFile } from '../api/upload-file.js';
 import { type Answer, type Journal, request, sideBySide, until } from '../faults/journal.js';
@@ -18,8 +19,9 @@ interface Kept {
 }
 
 const BULK = 20;
-const LOOKED_AT_AGAIN = 25;
 const DELIVERED_WITHIN_MS = 300_000;
+/** Between two things. */
+const LONGEST_PAUSE_MS = 200;
 const issuer = sampleIssuer();
 
 /** A client of everything but single events: it remembers what was acknowledged, outside the service. */
@@ -52,6 +54,7 @@ export class MixedLoad {
       this.#capture,
     ];
     for (;;) {
+      await wait(Math.random() * LONGEST_PAUSE_MS);
       const work = works[this.#turn % works.length]!;
       this.#turn += 1;
       const answered = await work.call(this, places).catch((error: unknown) => {
@@ -62,12 +65,12 @@ export class MixedLoad {
     }
   }
 
-  /** Finds some of what was acknowledged, at random. */
-  async findSome(places: Places): Promise<void> {
-    const some = Array.from({ length: Math.min(LOOKED_AT_AGAIN, this.#kept.length) }, () => {
+  /** Finds some of what was acknowledged: the newest of it, and as much again at random. */
+  async findSome(places: Places, count: number): Promise<void> {
+    const random = Array.from({ length: Math.min(count, this.#kept.length) }, () => {
       return this.#kept[Math.floor(Math.random() * this.#kept.length)]!;
     });
-    await sideBySide(some, (each) => each.find(places));
+    await sideBySide([...this.#kept.slice(-count), ...random], (each) => each.find(places));
   }
 
   /** Finds everything, and waits for what the plugin still delivers. */

@@ -4,15 +4,23 @@ import type { ProcessFigures } from './process-figures.js';
 export interface EngineResults {
   readonly engine: string;
   hours: number;
-  /** Processes that were ended with SIGKILL. */
+  /** Each began empty; at its end everything it ever acknowledged was checked. */
+  databases: number;
+  /** Processes of the service that were ended with SIGKILL. */
   kills: number;
+  /** Those of them that did not listen yet. */
+  killsOfAStart: number;
   /** Crashes of the PostgreSQL server and of Redis under the running service. */
   databaseCrashes: number;
   redisCrashes: number;
   keyRotations: number;
   audits: number;
+  /** Where the time went. */
+  readonly seconds: { load: number; starts: number; checks: number; audits: number };
   /** What was acknowledged, by kind; each was found again. */
-  acknowledged: Record<string, number>;
+  readonly acknowledged: Record<string, number>;
+  /** Receipts and transparent statements; each was the same, byte for byte, whenever it was fetched again. */
+  proofs: number;
   /** Median of the first and of the last ten starts with one database, over all databases of the run. */
   firstStarts: ProcessFigures | undefined;
   lastStarts: ProcessFigures | undefined;
@@ -20,9 +28,29 @@ export interface EngineResults {
   failure: string;
 }
 
+export function emptyResults(engine: string): EngineResults {
+  return {
+    engine,
+    hours: 0,
+    databases: 0,
+    kills: 0,
+    killsOfAStart: 0,
+    databaseCrashes: 0,
+    redisCrashes: 0,
+    keyRotations: 0,
+    audits: 0,
+    seconds: { load: 0, starts: 0, checks: 0, audits: 0 },
+    acknowledged: {},
+    proofs: 0,
+    firstStarts: undefined,
+    lastStarts: undefined,
+    failure: '',
+  };
+}
+
 /** The results file; a change of its shape raises `schema`. */
 export interface SoakResults {
-  readonly schema: 1;
+  readonly schema: 2;
   readonly startedAt: string;
   endedAt: string;
   readonly machine: { readonly processors: number; readonly memoryMiB: number; readonly node: string };
@@ -30,18 +58,24 @@ export interface SoakResults {
 }
 
 /** The results in a few lines. */
-export function soakText({ engines, startedAt, endedAt }: SoakResults): string {
-  const lines = engines.map((each) => {
-    const acknowledged = Object.entries(each.acknowledged).map(([kind, count]) => `${count} × ${kind}`);
-    const held = each.failure === '' ? 'Every invariant held.' : `FAILED: ${each.failure}`;
-    return [
-      `${each.engine}: ${each.kills} kills, ${each.databaseCrashes} database crashes, ${each.redisCrashes} Redis crashes, ${each.keyRotations} key rotations and ${each.audits} full audits in ${each.hours.toFixed(2)} hours.`,
-      `  Acknowledged and found again: ${acknowledged.join(', ')}.`,
-      `  A process after its start, first and last with one database: ${figures(each.firstStarts)}; ${figures(each.lastStarts)}.`,
-      `  ${held}`,
-    ].join('\n');
-  });
-  return [`Soak from ${startedAt} to ${endedAt}`, ...lines].join('\n');
+export function soakText({ engines, startedAt, endedAt, machine }: SoakResults): string {
+  return [
+    `Soak from ${startedAt} to ${endedAt}, ${machine.processors} processors, Node.js ${machine.node}`,
+    ...engines.map(engineText),
+  ].join('\n');
+}
+
+function engineText(each: EngineResults): string {
+  const acknowledged = Object.entries(each.acknowledged).map(([kind, count]) => `${count} × ${kind}`);
+  const held = each.failure === '' ? 'Every invariant held.' : `FAILED: ${each.failure}`;
+  const seconds = Object.entries(each.seconds).map(([name, sum]) => `${name} ${(sum / each.kills).toFixed(1)}`);
+  return [
+    `${each.engine}: ${each.kills} kills (${each.killsOfAStart} of them during a start), ${each.databaseCrashes} database crashes, ${each.redisCrashes} Redis crashes, ${each.keyRotations} key rotations and ${each.audits} audits on ${each.databases} databases in ${each.hours.toFixed(2)} hours.`,
+    `  Seconds per kill: ${seconds.join(', ')}.`,
+    `  Acknowledged and found again: ${acknowledged.join(', ')}. Proofs fetched and unchanged: ${each.proofs}.`,
+    `  A process after its start, first and last with one database: ${figures(each.firstStarts)}; ${figures(each.lastStarts)}.`,
+    `  ${held}`,
+  ].join('\n');
 }
 
 function figures(all: ProcessFigures | undefined): string {
