@@ -47,6 +47,8 @@ export async function startTestService(environment: Record<string, string> = {})
   const started = {
     PORT: String(await freePort()),
     PLUGIN_PORT: String(await freePort()),
+    // A report a minute would count among the requests of a test.
+    PLUGIN_REPORTS: 'off',
     LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
     REDIS_URL: redisUrl ? ownRedisUrl('service') : '',
     ...place.environment,

@@ -12,6 +12,7 @@ export interface Visit {
   readonly session?: string | undefined;
   readonly colorScheme?: 'light' | 'dark';
   readonly width?: number;
+  readonly timezoneId?: string;
   /** Requests with these statuses are what the test is about. */
   readonly refused?: RegExp;
 }
@@ -35,13 +36,21 @@ export async function consoleBrowser(url: string): Promise<ConsoleBrowser> {
   return {
     file: rig.file,
     async visit(check, wanted) {
-      const { query = '', session = '', colorScheme = 'light', width = 1000, refused = /status of 40[134]/ } = wanted;
+      const {
+        query = '',
+        session = '',
+        colorScheme = 'light',
+        width = 1000,
+        timezoneId,
+        refused = /status of 40[134]/,
+      } = wanted;
       const cookie = { name: 'archivist-session', value: session, domain: '127.0.0.1', path: '/', expires: -1 };
       const cookies = [{ ...cookie, httpOnly: true, secure: false, sameSite: 'Strict' as const }];
       const open = await rig.open(`${url}/console${query}`, {
         storageState: { cookies: session === '' ? [] : cookies, origins: [] },
         viewport: { width, height: 900 },
         colorScheme,
+        ...(timezoneId && { timezoneId }),
       });
       open.page.setDefaultTimeout(60_000);
       try {

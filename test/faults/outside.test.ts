@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
 import { freePort } from '../api/test-service.js';
 import { startTestWitness, type TestWitness } from '../api/test-witness.js';
 import { freshVcon } from '../plugins/plugin-rig.js';
@@ -132,6 +132,7 @@ describe.skipIf(!serverUrl || !redisUrl)('the way to a service outside', () => {
   }
 
   it('is cut, slow, truncated, garbled or frozen: nothing is lost or doubled, every request ends, and all goes on without a restart', async () => {
+    onTestFailed(() => void process.stderr.write(`the service wrote:\n${service.output()}\n`));
     const journal = await Journal.begin(service.url);
     const longest: Record<string, number> = {};
     for (const way of SPOILED)

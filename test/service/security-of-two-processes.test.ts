@@ -69,18 +69,20 @@ describe.skipIf(!serverUrl)('two processes of one deployment', () => {
     await sendRequest(first.url, first.owner, 'DELETE', `/archivist/v1/scitt/${json['identity']}`);
     const removedAt = performance.now();
     expect((await register(first.url, 'vcon://there')).status).toBe(400);
-    let begun = removedAt;
+    let lastTaken = removedAt;
     let asked = 0;
     await until(
-      () => {
-        begun = performance.now();
+      async () => {
+        const begun = performance.now();
         asked += 1;
-        return register(second.url, `vcon://after-${asked}`);
+        const answer = await register(second.url, `vcon://after-${asked}`);
+        if (answer.status !== 400) lastTaken = begun;
+        return answer;
       },
       ({ status }) => status === 400,
       5_000,
     );
-    expect(begun - removedAt).toBeLessThan(1_000);
+    expect(lastTaken - removedAt).toBeLessThan(1_000);
   });
 
   it('know at once of a role that the other one took away', async () => {

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { QUICK_START } from './quick-start.js';
 
 const LIMIT_MS = 60_000;
 
@@ -27,15 +29,19 @@ export async function killBuilt(): Promise<void> {
   );
 }
 
-/** @param environment all that the program sees of an environment, but for `PATH` */
+/**
+ * @param environment all that the program sees of an environment, but for `PATH`
+ * @param dist the build, if not this version's
+ */
 export function startBuilt(
   program: 'main' | 'cli/vcon-archivist',
   environment: Readonly<Record<string, string>>,
   args: readonly string[] = [],
+  dist = fileURLToPath(new URL('../../dist', import.meta.url)),
 ): BuiltProgram {
-  const file = fileURLToPath(new URL(`../../dist/src/${program}.js`, import.meta.url));
+  const file = join(dist, 'src', `${program}.js`);
   if (!existsSync(file)) throw new Error('the program is not built: npm run build');
-  const child = spawn(process.execPath, [file, ...args], {
+  const child = spawn(process.execPath, [...QUICK_START, file, ...args], {
     env: { PATH: process.env['PATH'] ?? '', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

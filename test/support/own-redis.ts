@@ -15,9 +15,9 @@ export function ownRedisUrl(part: (typeof PARTS)[number]): string {
   return url.href;
 }
 
-/** The plugin's, emptied. */
-export async function emptyRedis(): Promise<string> {
-  const url = ownRedisUrl('plugin');
+/** The same, emptied of what earlier tests of this worker left. */
+export async function emptyRedis(part: (typeof PARTS)[number] = 'plugin'): Promise<string> {
+  const url = ownRedisUrl(part);
   const redis = new Redis(url);
   await redis.flushdb();
   redis.disconnect();

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mayMount } from './small-disk.js';
+import { commitOfVersionBefore } from './version-before.js';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
@@ -53,6 +54,7 @@ export function notRun(): string[] {
     ...lacking(),
     // A module that no Debian package has: CI fetches it where it can.
     ...(hasPromtool ? [] : ['the check of the alert rules by Prometheus: there is no promtool']),
+    ...(commitOfVersionBefore ? [] : ['two versions beside each other: the history of the repository is not there']),
     ...(mayMount() ? [] : ['tests on a full file system: this user may not mount one']),
     ...(redisJsonPath ? [] : ['tests on RedisJSON: TEST_REDISJSON does not name a rejson.so']),
   ];

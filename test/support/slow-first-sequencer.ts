@@ -6,7 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  */
 const SECONDS: Readonly<Record<string, number>> = {
   'faults/failpoints': 360,
-  'faults/kill': 195,
+  'faults/kill': 95,
   'faults/registrations': 160,
   'faults/anchor-kill': 150,
   'faults/restored-copy': 115,
@@ -17,6 +17,8 @@ const SECONDS: Readonly<Record<string, number>> = {
   'plugins/thousand-vcons': 75,
   'api/superuser': 70,
   'api/audit-columns': 67,
+  'soak/short-soak': 75,
+  'faults/disk-full-steps': 60,
   'faults/disk-full': 65,
   'archivist/listing/page-cost': 60,
   'ledger/ledger-fork': 58,

@@ -264,7 +264,7 @@ async function listedAssets(tx: Tx, access: Access, filters: readonly [string, s
     const found = await listAssets(tx, [...visible, ...filtered], 100, 'newest');
     const narrowed = [...visible, ...(await narrowedAssets(tx, access, tenantId)), ...filtered];
     expect(await listAssets(tx, narrowed, 100, 'newest')).toEqual(found);
-    ids.push(...found.map(({ assetId }) => assetId));
+    ids.push(...found.rows.map(({ assetId }) => assetId));
   }
   return ids.sort();
 }
@@ -277,7 +277,7 @@ async function listedEvents(tx: Tx, access: Access, filters: readonly [string, s
     const found = await listAssetEvents(tx, conditions, 100, 'newest');
     const narrowed = [...conditions, ...(await narrowedAssetEvents(tx, access, tenantId))];
     expect(await listAssetEvents(tx, narrowed, 100, 'newest')).toEqual(found);
-    ids.push(...found.map(({ eventId }) => eventId));
+    ids.push(...found.rows.map(({ eventId }) => eventId));
   }
   return ids.sort();
 }
