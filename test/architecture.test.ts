@@ -292,6 +292,15 @@ describe('the house', () => {
     expect(known).toEqual([]);
   });
 
+  it('generates every key pair in one file, tests too: on Node 20 one that is made elsewhere can stop its process', () => {
+    const texts = [
+      ...FILES,
+      ...sourceFiles('test').map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') })),
+    ];
+    const makers = texts.filter(({ text }) => /\bgenerateKeyPair(?:Sync)?\('/.test(text)).map(({ path }) => path);
+    expect(makers).toEqual(['src/platform/keys/new-key-pair.ts']);
+  });
+
   it('reads the environment in config files alone', () => {
     const readers = FILES.filter(
       (file) => file.text.includes('process.env') && !within(file.path, ['src/main.ts', 'src/cli', 'demo']),

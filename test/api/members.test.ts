@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { exportJWK, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
 import { startOpenidProvider, type TestProvider } from '../support/openid-provider.js';
 import { testBrowser } from '../support/test-browser.js';
 import { linkIn, listMembers, type PeopleRig, startPeopleRig, trust } from './people-rig.js';
@@ -70,7 +71,7 @@ describe('a token of the organisation’s own provider', () => {
     const { issuer, clientId } = rig.provider;
     expect(await status(await tokenOf('carla'))).toBe(200);
     const now = Math.floor(Date.now() / 1000);
-    const other = await generateKeyPair('RS256', { extractable: true });
+    const other = newKeyPair({ type: 'rsa', bits: 2048 });
     const claims = { iss: issuer, aud: clientId, sub: 'carla', iat: now, exp: now + 600 };
     const signed = (key: typeof other.privateKey, header: object) =>
       new SignJWT(claims).setProtectedHeader({ alg: 'RS256', ...header }).sign(key);

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -12,6 +12,7 @@ import { readTransparentStatement } from '../../src/core/statement/transparent-s
 import { verifyEvent } from '../../src/core/verify/verify-event-in-log.js';
 import { verifyReceipt } from '../../src/core/verify/verify-receipt.js';
 import { verifyTransparentStatement } from '../../src/core/verify/verify-transparent-statement.js';
+import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
 import { parseConfig } from '../../src/service/config/config.js';
 import { type RunningService, startService } from '../../src/start-service.js';
 import { allColumns, asSuperuser, type Column, type FilledDeployment, startFilledDeployment } from './superuser-rig.js';
@@ -202,10 +203,10 @@ describe('a superuser of the database', () => {
 /** Public keys of somebody else, in the form of each role. */
 function strangersKeys(): Readonly<Record<string, { readonly algorithm: string; readonly jwk: object }>> {
   const jwk = (pair: { readonly publicKey: KeyObject }) => pair.publicKey.export({ format: 'jwk' });
-  const p256 = { algorithm: 'ES256', jwk: jwk(generateKeyPairSync('ec', { namedCurve: 'P-256' })) };
-  const secp256k1 = { algorithm: 'ES256K', jwk: jwk(generateKeyPairSync('ec', { namedCurve: 'secp256k1' })) };
-  const rsa = { algorithm: 'RS256', jwk: jwk(generateKeyPairSync('rsa', { modulusLength: 2048 })) };
-  const note = { algorithm: 'EdDSA', jwk: jwk(generateKeyPairSync('ed25519')) };
+  const p256 = { algorithm: 'ES256', jwk: jwk(newKeyPair({ type: 'ec', curve: 'P-256' })) };
+  const secp256k1 = { algorithm: 'ES256K', jwk: jwk(newKeyPair({ type: 'ec', curve: 'secp256k1' })) };
+  const rsa = { algorithm: 'RS256', jwk: jwk(newKeyPair({ type: 'rsa', bits: 2048 })) };
+  const note = { algorithm: 'EdDSA', jwk: jwk(newKeyPair({ type: 'ed25519' })) };
   const roles = { issuer: p256, statement_receipt: p256, seal: p256, note, token: rsa };
   return { ...roles, chain: secp256k1, wallet: secp256k1, tessera: p256 };
 }

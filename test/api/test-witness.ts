@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { type KeyObject, sign } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { equalBytes, fromBase64 } from '../../src/core/bytes.js';
@@ -13,6 +13,7 @@ import {
   signatureLine,
   verifyNote,
 } from '../../src/core/tlog/signed-note.js';
+import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
 
 /** What a witness of the tests does wrong: `lies` cosigns another root. */
 export type Misbehaviour = 'none' | 'lies' | 'refuses' | 'wrong key' | 'yesterday' | 'silent';
@@ -34,7 +35,7 @@ export interface TestWitness {
 }
 
 export async function startTestWitness(name: string): Promise<TestWitness> {
-  const keys = generateKeyPairSync('ed25519');
+  const keys = newKeyPair({ type: 'ed25519' });
   const key: NoteKey = {
     name,
     type: NoteKeyType.cosignature,
@@ -89,7 +90,7 @@ async function answer(witness: TestWitness, privateKey: KeyObject, body: string)
   else witness.others.set(origin, { size, root });
   const time = BigInt(Math.floor(Date.now() / 1000)) - (witness.misbehaviour === 'yesterday' ? 86_400n : 0n);
   const signed = witness.misbehaviour === 'lies' ? text.replace(/\n\d+\n/, `\n${size + 1n}\n`) : text;
-  const key = witness.misbehaviour === 'wrong key' ? generateKeyPairSync('ed25519').privateKey : privateKey;
+  const key = witness.misbehaviour === 'wrong key' ? newKeyPair({ type: 'ed25519' }).privateKey : privateKey;
   const signature = new Uint8Array(sign(null, cosignatureMessage(time, signed), key));
   return { status: 200, body: signatureLine(witness.key, encodeCosignature(time, signature)) };
 }

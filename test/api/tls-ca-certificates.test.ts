@@ -1,5 +1,5 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
 import { sendRequest } from './send-request.js';
 import { type Identity, makeCertificate } from './test-certificates.js';
 import { type Client, startTestService, type TestService } from './test-service.js';
@@ -62,7 +62,7 @@ describe('a TLS CA certificate', () => {
       notBefore: new Date(Date.now() + 60_000),
       notAfter: new Date(Date.now() + 120_000),
     });
-    const key = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }) as string;
+    const key = newKeyPair({ type: 'ed25519' }).publicKey.export({ type: 'spki', format: 'pem' }) as string;
     const wrong: [string | undefined, RegExp][] = [
       [leaf.pem, /^tlscacertificate: must be of a certification authority/],
       [old.pem, /^tlscacertificate: has expired/],

@@ -1,9 +1,10 @@
-import { createHmac, createPublicKey, createSign, generateKeyPairSync } from 'node:crypto';
+import { createHmac, createPublicKey, createSign } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
 import { type OwnTokenKey, ownTokenKey } from './own-token-key.js';
 import { clientWith, startTestService, type TestService } from './test-service.js';
 
@@ -70,7 +71,7 @@ describe('a token with another algorithm', () => {
   });
 
   it('said to be RS256 and signed by another key is refused', async () => {
-    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const { privateKey } = newKeyPair({ type: 'rsa', bits: 2048 });
     await expectRefused(
       compact({ alg: 'RS256', typ: 'at+jwt', kid: kid() }, (input) =>
         createSign('sha256').update(input).sign(privateKey),

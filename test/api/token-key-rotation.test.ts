@@ -1,10 +1,11 @@
-import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { createPrivateKey } from 'node:crypto';
 import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { manifestRows } from '../../src/platform/keys/manifest/manifest-rows.js';
+import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
 import type { OpenKeyring } from '../../src/platform/keys/open-keyring.js';
 import { type OwnTokenKey, ownTokenKey } from './own-token-key.js';
 import { rotateElsewhere } from './rotate-elsewhere.js';
@@ -87,7 +88,7 @@ describe('the token key', () => {
   });
 
   it('is nobody’s when only a row of the database has it, and the row is a loud fault', async () => {
-    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const { privateKey, publicKey } = newKeyPair({ type: 'rsa', bits: 2048 });
     const { n, e } = publicKey.export({ format: 'jwk' });
     await running.asOwner(
       `INSERT INTO archivist.signing_key (tenant_id, key_id, role, algorithm, public_jwk, state, valid_from)

@@ -1,13 +1,6 @@
-import {
-  createRemoteJWKSet,
-  decodeJwt,
-  decodeProtectedHeader,
-  exportJWK,
-  generateKeyPair,
-  jwtVerify,
-  SignJWT,
-} from 'jose';
+import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, exportJWK, jwtVerify, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
 import { clientWith, requestToken, startTestService, type TestService } from './test-service.js';
 
 let running: TestService;
@@ -139,7 +132,7 @@ describe('a request with a token that is not ours', () => {
   });
 
   it('is refused when the token brings its own key', async () => {
-    const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
+    const { privateKey, publicKey } = newKeyPair({ type: 'rsa', bits: 2048 });
     const claims = decodeJwt(running.owner.token);
     const { kid } = decodeProtectedHeader(running.owner.token);
     const jwk = await exportJWK(publicKey);

@@ -1,4 +1,4 @@
-import { createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
+import { createPublicKey, sign, verify } from 'node:crypto';
 import {
   createSign1,
   encodeSign1,
@@ -12,6 +12,7 @@ import {
 } from '../../src/core/index.js';
 import { statementHeader } from '../../src/core/statement/signed-statement.js';
 import { nodeSigner } from '../../src/platform/keys/evidence-signer.js';
+import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
 import { nodeVerify } from '../../src/platform/keys/node-verify.js';
 import { nodeSha256 } from '../../src/platform/node-sha256.js';
 import type { BenchPlan } from './bench-plan.js';
@@ -59,7 +60,7 @@ export async function measureCrypto(
   transparentStatement: Uint8Array,
   plan: BenchPlan,
 ): Promise<CryptoFigures> {
-  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { privateKey } = newKeyPair({ type: 'ec', curve: 'P-256' });
   const signer = nodeSigner(privateKey);
   const template = readTemplate(templateAttributes(newSubject()))!;
   const signStatement = async () => {

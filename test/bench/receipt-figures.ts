@@ -1,7 +1,8 @@
-import { generateKeyPairSync, randomInt, sign } from 'node:crypto';
+import { randomInt, sign } from 'node:crypto';
 import { pino } from 'pino';
 import { mmrReceipt, mmrReceipts } from '../../src/ledger/receipts.js';
 import { nodeSigner } from '../../src/platform/keys/evidence-signer.js';
+import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
 import type { Database } from '../../src/platform/postgres/database.js';
 import { openPostgresql } from '../../src/platform/postgres/open-postgresql.js';
 import type { BenchPlan } from './bench-plan.js';
@@ -30,7 +31,7 @@ type Say = (line: string) => void;
 export async function measureReceipts(databaseUrl: string, plan: BenchPlan, say: Say): Promise<ReceiptFigures> {
   const database = await openPostgresql(databaseUrl, pino({ level: 'silent' }));
   try {
-    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const { privateKey } = newKeyPair({ type: 'ec', curve: 'P-256' });
     const [few, many] = plan.logSizes;
     say(`logs of ${few} and ${many} leaves`);
     const logs = [

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { sign } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,6 +18,7 @@ import { rfc9162Root } from '../../src/core/rfc9162/rfc9162-root.js';
 import { encodeCheckpoint } from '../../src/core/tlog/checkpoint.js';
 import { encodeNote, encodeVkey, NoteKeyType, signatureLine } from '../../src/core/tlog/signed-note.js';
 import { parseTilePath, TILE_WIDTH } from '../../src/core/tlog/tile.js';
+import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
 import { lockFolder } from '../../src/platform/postgres/folder-lock.js';
 import { flipBit } from '../core/massif/sample-log.js';
 import { type SampleSealedLog, sampleSealedLog } from '../core/verify/sample-sealed-log.js';
@@ -241,7 +242,7 @@ describe('vcon-archivist monitor of a tenancy’s log', () => {
 });
 
 describe('vcon-archivist monitor of a statement log', () => {
-  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const { publicKey, privateKey } = newKeyPair({ type: 'ed25519' });
   const origin = 'log/0192e8f5-0000-7000-8000-000000000009';
   const key = {
     name: origin,
@@ -325,7 +326,7 @@ describe('vcon-archivist monitor of a statement log', () => {
   });
 
   it('goes on over a rotated key, with either key while both sign, then with the new one', async () => {
-    const rotated = generateKeyPairSync('ed25519');
+    const rotated = newKeyPair({ type: 'ed25519' });
     const next = { ...key, publicKey: fromBase64(rotated.publicKey.export({ format: 'jwk' }).x!) };
     const signedBy = (size: number, byOld: boolean) => async (path: string) => {
       const body = await published({ size })(path);

@@ -1,8 +1,9 @@
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { sign } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fromBase64, toBase64 } from '../../src/core/bytes.js';
 import { cosignatureMessage, encodeCosignature } from '../../src/core/tlog/cosignature.js';
 import { encodeVkey, type NoteKey, NoteKeyType, signatureLine } from '../../src/core/tlog/signed-note.js';
+import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
 import { startTestService, type TestService, template, until } from '../api/test-service.js';
 import { chromiumPath } from '../support/prerequisites.js';
 import { type OpenPage, pageRig } from './page-rig.js';
@@ -21,7 +22,7 @@ interface SampleWitness {
 }
 
 function sampleWitness(name: string): SampleWitness {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const { privateKey, publicKey } = newKeyPair({ type: 'ed25519' });
   const bytes = fromBase64(publicKey.export({ format: 'jwk' }).x!);
   const key: NoteKey = { name: `${name}.example`, type: NoteKeyType.cosignature, publicKey: bytes };
   const at = BigInt(SIGNED_AT);

@@ -1,15 +1,16 @@
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { fromBase64 } from '../../src/core/bytes.js';
 import { Algorithm } from '../../src/core/cose/algorithms.js';
 import type { Signer } from '../../src/core/cose/signature.js';
 import { signatureLine, verifyNote } from '../../src/core/tlog/signed-note.js';
 import { checkpointNote, noteKey, signedAlong } from '../../src/ledger/checkpoint-note.js';
+import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
 
 const ORIGIN = 'log/a';
 
 function newSigner(): Signer {
-  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const { publicKey, privateKey } = newKeyPair({ type: 'ed25519' });
   return {
     alg: Algorithm.eddsa,
     kid: new Uint8Array(32),

@@ -1,9 +1,10 @@
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { sign } from 'node:crypto';
 import { Algorithm } from '../../src/core/cose/algorithms.js';
 import { keyThumbprint } from '../../src/core/cose/cose-key.js';
 import type { PublicJwk } from '../../src/core/cose/public-key.js';
 import type { Signer } from '../../src/core/cose/signature.js';
 import type { LedgerContext } from '../../src/ledger/ledger-context.js';
+import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
 
 type Keyring = LedgerContext['keyring'];
 
@@ -14,7 +15,7 @@ export interface TestKeyring extends Keyring {
 }
 
 function newSigner(): Signer {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { publicKey, privateKey } = newKeyPair({ type: 'ec', curve: 'P-256' });
   const { x, y } = publicKey.export({ format: 'jwk' }) as { x: string; y: string };
   const jwk: PublicJwk = { kty: 'EC', crv: 'P-256', x, y };
   return {

@@ -1,4 +1,5 @@
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { type KeyObject, sign } from 'node:crypto';
+import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
 
 /** A certificate of the tests' own making, and the key that it is of. */
 export interface SampleCertificate {
@@ -112,9 +113,7 @@ function extensions(parts: CertificateParts, keyId: Uint8Array): Uint8Array[] {
 let serial = 0;
 
 function newKeys(key: number | string = 'P-256') {
-  return typeof key === 'number'
-    ? generateKeyPairSync('rsa', { modulusLength: key })
-    : generateKeyPairSync('ec', { namedCurve: key });
+  return typeof key === 'number' ? newKeyPair({ type: 'rsa', bits: key }) : newKeyPair({ type: 'ec', curve: key });
 }
 
 /** A certificate of a new P-256 key; by itself unless somebody issues it. */

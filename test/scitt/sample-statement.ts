@@ -1,6 +1,7 @@
-import { constants, createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { constants, createHash, type KeyObject, sign } from 'node:crypto';
 import { type CborMap, type CborValue, encodeCbor } from '../../src/core/cose/cbor.js';
 import { signatureInput } from '../../src/core/cose/sign1.js';
+import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
 
 /** An algorithm as a signer uses it. */
 export interface SampleAlgorithm {
@@ -9,14 +10,14 @@ export interface SampleAlgorithm {
   readonly generate: () => { publicKey: KeyObject; privateKey: KeyObject };
 }
 
-const ec = (namedCurve: string) => () => generateKeyPairSync('ec', { namedCurve });
-const rsa = (modulusLength: number) => () => generateKeyPairSync('rsa', { modulusLength });
+const ec = (curve: string) => () => newKeyPair({ type: 'ec', curve });
+const rsa = (modulusLength: number) => () => newKeyPair({ type: 'rsa', bits: modulusLength });
 
 export const ALGORITHMS = {
   ES256: { number: -7, hash: 'sha256', generate: ec('P-256') },
   ES384: { number: -35, hash: 'sha384', generate: ec('P-384') },
   ES512: { number: -36, hash: 'sha512', generate: ec('P-521') },
-  EdDSA: { number: -8, hash: null, generate: () => generateKeyPairSync('ed25519') },
+  EdDSA: { number: -8, hash: null, generate: () => newKeyPair({ type: 'ed25519' }) },
   PS256: { number: -37, hash: 'sha256', generate: rsa(2048) },
   PS384: { number: -38, hash: 'sha384', generate: rsa(2048) },
   PS512: { number: -39, hash: 'sha512', generate: rsa(2048) },

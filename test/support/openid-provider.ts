@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import { exportJWK, type JWTPayload, SignJWT } from 'jose';
 import Provider from 'oidc-provider';
+import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
 
 /** Somebody who can sign in, by the name that he types. */
 export interface Account {
@@ -24,7 +25,7 @@ export interface TestProvider {
 
 /** A real OpenID provider, with one client: the console of a service. */
 export async function startOpenidProvider(callbacks: readonly string[]): Promise<TestProvider> {
-  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  const { privateKey } = newKeyPair({ type: 'rsa', bits: 2048 });
   const key = { ...(await exportJWK(privateKey)), kid: 'of-the-provider', alg: 'RS256', use: 'sig' };
   const accounts = new Map<string, Account>();
   const { server, issuer } = await listening();

@@ -1,12 +1,13 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createPrivateKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { utf8 } from '../../core/bytes.js';
 import { createFile } from '../durable-file.js';
 import { failureReason } from '../explain-failure.js';
 import { keyIdOf } from './key-id.js';
-import { KEY_KINDS, type KeyRole } from './key-role.js';
+import { KEY_KINDS } from './key-role.js';
 import type { KeyStore } from './key-store.js';
+import { newKeyPair } from './new-key-pair.js';
 import { nodePrivateKey } from './node-private-key.js';
 
 const SAFE_NAME = /^[A-Za-z0-9_-]+$/;
@@ -22,10 +23,10 @@ export function keyFiles(folder: string): KeyStore {
     `restore ${place(keyId)}, or set KEYS_DIR to its folder or KEY_PROVIDER to its module`;
   return {
     async generate(role) {
-      const key = generateKey(role);
-      const publicJwk = createPublicKey(key).export({ format: 'jwk' }) as Record<string, string>;
+      const { publicKey, privateKey } = newKeyPair(KEY_KINDS[role].generate);
+      const publicJwk = publicKey.export({ format: 'jwk' }) as Record<string, string>;
       const keyId = await keyIdOf(publicJwk);
-      const pem = key.export({ type: 'pkcs8', format: 'pem' }) as string;
+      const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
       if (!(await createFile(place(keyId), utf8(pem), MODE))) throw new Error(`there is a key ${keyId} already`);
       return { keyId, publicJwk };
     },
@@ -42,11 +43,4 @@ export function keyFiles(folder: string): KeyStore {
     advice,
     close: async () => undefined,
   };
-}
-
-function generateKey(role: KeyRole): KeyObject {
-  const { type, curve } = KEY_KINDS[role].generate;
-  if (type === 'ed25519') return generateKeyPairSync('ed25519').privateKey;
-  if (type === 'rsa') return generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
-  return generateKeyPairSync('ec', { namedCurve: curve! }).privateKey;
 }

@@ -1,3 +1,5 @@
+import type { KeyPairKind } from './new-key-pair.js';
+
 /**
  * The purpose of a key; each role has its own key. `root` signs the list of the others (core/keys/key-manifest.ts);
  * `wallet` and `tessera` exist once per tenancy.
@@ -15,7 +17,7 @@ export type KeyRole =
 
 interface KeyKind {
   readonly algorithm: string;
-  readonly generate: { readonly type: 'ec' | 'ed25519' | 'rsa'; readonly curve?: string };
+  readonly generate: KeyPairKind;
 }
 
 const ES256: KeyKind = { algorithm: 'ES256', generate: { type: 'ec', curve: 'prime256v1' } };
@@ -27,7 +29,7 @@ export const KEY_KINDS: Readonly<Record<KeyRole, KeyKind>> = {
   statement_receipt: ES256,
   seal: ES256,
   note: { algorithm: 'EdDSA', generate: { type: 'ed25519' } },
-  token: { algorithm: 'RS256', generate: { type: 'rsa' } },
+  token: { algorithm: 'RS256', generate: { type: 'rsa', bits: 2048 } },
   chain: ES256K,
   wallet: ES256K,
   tessera: ES256,

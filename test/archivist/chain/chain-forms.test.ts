@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { RLP } from '@ethereumjs/rlp';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
@@ -10,10 +9,11 @@ import { createSimpleHash } from '../../../src/archivist/chain/simple-hash.js';
 import { signTransaction, transactionResponse } from '../../../src/archivist/chain/transaction.js';
 import { listRoot } from '../../../src/archivist/chain/trie-root.js';
 import { chainKey } from '../../../src/platform/keys/chain-key.js';
+import { newKeyPair } from '../../../src/platform/keys/new-key-pair.js';
 import { nodePrivateKey } from '../../../src/platform/keys/node-private-key.js';
 import { walletAddress } from '../../../src/platform/keys/wallet-address.js';
 
-const pair = generateKeyPairSync('ec', { namedCurve: 'secp256k1' });
+const pair = newKeyPair({ type: 'ec', curve: 'secp256k1' });
 const publicJwk = pair.publicKey.export({ format: 'jwk' }) as Record<string, string>;
 const key = chainKey(publicJwk, nodePrivateKey(pair.privateKey));
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { sign } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha512 } from '@noble/hashes/sha2.js';
 import fc from 'fast-check';
@@ -8,6 +8,7 @@ import { CURVES } from '../../../src/core/cose/algorithms.js';
 import { plainVerify } from '../../../src/core/cose/plain-verify.js';
 import { curveRules, type PublicJwk, publicJwk } from '../../../src/core/cose/public-key.js';
 import { webCryptoVerify } from '../../../src/core/cose/web-crypto-verify.js';
+import { newKeyPair } from '../../../src/platform/keys/new-key-pair.js';
 
 const url = (hex: string) => toBase64Url(fromHex(hex));
 const ec = (crv: string, x: string, y: string) => publicJwk({ kty: 'EC', crv, x: url(x), y: url(y) });
@@ -79,9 +80,9 @@ describe('a signature in plain JavaScript', () => {
   });
 
   const pairs = [
-    ...(['P-256', 'P-384', 'P-521'] as const).map((namedCurve) => generateKeyPairSync('ec', { namedCurve })),
-    generateKeyPairSync('ed25519'),
-    generateKeyPairSync('rsa', { modulusLength: 2048 }),
+    ...(['P-256', 'P-384', 'P-521'] as const).map((curve) => newKeyPair({ type: 'ec', curve })),
+    newKeyPair({ type: 'ed25519' }),
+    newKeyPair({ type: 'rsa', bits: 2048 }),
   ].map(({ privateKey, publicKey }) => {
     const key = publicJwk(publicKey.export({ format: 'jwk' }));
     return { privateKey, key, alg: key.kty === 'RSA' ? -37 : curveRules(key.crv).alg };

@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromBase64, fromHex, toBase64Url, utf8 } from '../../../src/core/bytes.js';
@@ -9,6 +8,7 @@ import { plainVerify } from '../../../src/core/cose/plain-verify.js';
 import { publicJwk } from '../../../src/core/cose/public-key.js';
 import { checkSignatureShape } from '../../../src/core/cose/verify-sign1.js';
 import { webCryptoVerify } from '../../../src/core/cose/web-crypto-verify.js';
+import { newKeyPair } from '../../../src/platform/keys/new-key-pair.js';
 import { nodeVerify } from '../../../src/platform/keys/node-verify.js';
 import { naivePss } from './naive-pss.js';
 import { readFixture } from './read-fixture.js';
@@ -40,7 +40,7 @@ const modulus = (bits: number) => {
 
 describe('an RSA key', () => {
   const ours = (modulusLength: number) => {
-    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength });
+    const { privateKey, publicKey } = newKeyPair({ type: 'rsa', bits: modulusLength });
     return { privateKey, key: publicJwk(publicKey.export({ format: 'jwk' })) };
   };
   const pairs = [2048, 2049].map(ours);

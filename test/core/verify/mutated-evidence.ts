@@ -1,4 +1,4 @@
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { sign } from 'node:crypto';
 import { fromBase64, fromHex, toBase64, toHex, utf8 } from '../../../src/core/bytes.js';
 import { keyThumbprint } from '../../../src/core/cose/cose-key.js';
 import { createSign1, encodeSign1 } from '../../../src/core/cose/sign1.js';
@@ -50,6 +50,7 @@ import { verifyReceipt } from '../../../src/core/verify/verify-receipt.js';
 import { verifyStatement } from '../../../src/core/verify/verify-statement.js';
 import { examineTransparentStatement, provenStatement } from '../../../src/core/verify/verify-transparent-statement.js';
 import { verifyWitnessed } from '../../../src/core/verify/verify-witnessed.js';
+import { newKeyPair } from '../../../src/platform/keys/new-key-pair.js';
 import { nodeVerify as verifySignature } from '../../../src/platform/keys/node-verify.js';
 import { firstManifest, sampleRoot } from '../keys/sample-manifests.js';
 import { type Draw, mutatedBytes, mutatedCbor, mutatedJson } from './mutants.js';
@@ -298,7 +299,7 @@ async function witnessKinds(): Promise<Kinds> {
   };
   const entries = [utf8('a'), seal, utf8('b'), utf8('c'), utf8('d')];
   const tree = statementLogOf(entries);
-  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const { publicKey, privateKey } = newKeyPair({ type: 'ed25519' });
   const key: NoteKey = {
     name: 'witness.example',
     type: NoteKeyType.cosignature,

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -13,13 +13,14 @@ import {
   signatureLine,
 } from '../../../src/core/tlog/signed-note.js';
 import { askWitness, WitnessRefused } from '../../../src/ledger/witnesses/witness.js';
+import { newKeyPair } from '../../../src/platform/keys/new-key-pair.js';
 import { nodeVerify } from '../../../src/platform/keys/node-verify.js';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 const NOW = 1_800_000_000;
 const SIZE = 7n;
-const witnessKeys = generateKeyPairSync('ed25519');
+const witnessKeys = newKeyPair({ type: 'ed25519' });
 const key = noteKey('w.example', NoteKeyType.cosignature);
 const text = encodeCheckpoint({ origin: 'log/a', size: SIZE, root: new Uint8Array(32) });
 const note = encodeNote(text, [signatureLine(noteKey('log/a', NoteKeyType.ed25519), new Uint8Array(64))]);

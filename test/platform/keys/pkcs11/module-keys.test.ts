@@ -1,4 +1,4 @@
-import { generateKeyPairSync, verify } from 'node:crypto';
+import { verify } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { fromBase64, utf8 } from '../../../../src/core/bytes.js';
 import { fits } from '../../../../src/platform/keys/key-fit.js';
 import type { KeyStore, PrivateKey, StoredKey } from '../../../../src/platform/keys/key-store.js';
+import { newKeyPair } from '../../../../src/platform/keys/new-key-pair.js';
 import { nodePrivateKey } from '../../../../src/platform/keys/node-private-key.js';
 import { openModuleKeys } from '../../../../src/platform/keys/pkcs11/module-keys.js';
 import { pinFile } from '../../../../src/platform/keys/pkcs11/pin-file.js';
@@ -92,7 +93,7 @@ describe.skipIf(!softhsm)('a private half in a module', () => {
 
 describe('a signature that is the same each time', () => {
   it('is asked for once, and again when it could not be had', async () => {
-    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const { privateKey, publicKey } = newKeyPair({ type: 'ed25519' });
     const key = nodePrivateKey(privateKey);
     let [asked, away] = [0, true];
     const remembering = rememberSignatures({
