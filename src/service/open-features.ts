@@ -1,11 +1,11 @@
 import { openAccept } from '../archivist/accept/open-accept.js';
-import { openAccess } from '../archivist/assets/open-access.js';
-import { openAssets } from '../archivist/assets/open-assets.js';
+import { openAccess } from '../archivist/access/open-access.js';
 import { openBlobs } from '../archivist/attachments/open-blobs.js';
 import { openEvents } from '../archivist/bulk/open-events.js';
 import { openCaptureReports } from '../archivist/captures/open-capture-reports.js';
 import { openChain } from '../archivist/chain/open-chain.js';
 import { openCompliance } from '../archivist/compliance/open-compliance.js';
+import { openAssets } from '../archivist/create/open-assets.js';
 import { openEventStream } from '../archivist/live/open-event-stream.js';
 import { openLocations } from '../archivist/locations/open-locations.js';
 import { openLogFiles } from '../archivist/open-log-files.js';

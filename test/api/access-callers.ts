@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose';
 import { insertMember } from '../../src/iam/members/member-store.js';
-import { openSession } from '../../src/iam/sign-in/session.js';
+import { openSession } from '../../src/iam/sessions/session.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { startOpenidProvider } from '../support/openid-provider.js';
 import { trust } from './people-rig.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { blockHash } from '../../src/archivist/chain/block.js';
-import { hexData } from '../../src/archivist/chain/quantity.js';
+import { hexData } from '../../src/archivist/quantity.js';
 import { recomputedAnchor } from './simple-hash-verifier.js';
 import { type Answer, type Client, startTestService, type TestService, until } from './test-service.js';
 

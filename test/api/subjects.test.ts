@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { confirmedShares } from '../../src/iam/subjects/confirmed-share-store.js';
+import { confirmedShares } from '../../src/iam/access/confirmed-share-store.js';
 import { sendRequest } from './send-request.js';
 import { type Client, startTestService, type TestService } from './test-service.js';
 

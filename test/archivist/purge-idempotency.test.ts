@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { takeClaims } from '../../src/archivist/accept/idempotency-store.js';
-import { purgeIdempotency } from '../../src/archivist/accept/purge-idempotency.js';
-import { startPurgeIdempotencyJob } from '../../src/archivist/accept/purge-idempotency-job.js';
+import { takeClaims } from '../../src/archivist/idempotency/idempotency-store.js';
+import { purgeIdempotency } from '../../src/archivist/idempotency/purge-idempotency.js';
+import { startPurgeIdempotencyJob } from '../../src/archivist/idempotency/purge-idempotency-job.js';
 import { insertTenancy } from '../../src/iam/tenancies/tenancy-store.js';
 import { postgresQueues } from '../../src/platform/queue/open-queue-backend.js';
 import { eventually } from '../plugins/plugin-rig.js';

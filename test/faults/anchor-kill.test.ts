@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
 import { blockHash } from '../../src/archivist/chain/block.js';
-import { hexData } from '../../src/archivist/chain/quantity.js';
+import { hexData } from '../../src/archivist/quantity.js';
 import { recomputedAnchor } from '../api/simple-hash-verifier.js';
 import { createDeployment, type Deployment, ENGINES, type RunningProcess, requestToken } from './deployment.js';
 import type { ServiceProcess } from './service-process.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OWNER_ROLE } from '../../src/iam/access/owner-and-creator.js';
+import { type ClientAddress, raiseEpoch } from '../../src/iam/applications/standing-store.js';
 import { createCallerStanding } from '../../src/iam/tokens/caller-standing.js';
-import { type ClientAddress, raiseEpoch } from '../../src/iam/tokens/standing-store.js';
 import type { Database } from '../../src/platform/postgres/database.js';
 import { readCredentials } from '../../src/service/first-credentials.js';
 import { startTestService, type TestService } from '../api/test-service.js';

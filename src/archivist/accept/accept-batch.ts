@@ -21,13 +21,13 @@ import { holdWindowsOpen, insertSimpleHashEvents } from '../chain/anchor-store.j
 import type { Deployment } from '../deployment.js';
 import { insertAssetEvents } from '../events/asset-event-store.js';
 import { insertAssetFreeEvents } from '../events/asset-free-event-store.js';
+import { keyReused } from '../idempotency/idempotency.js';
+import { releaseClaims, takeClaims } from '../idempotency/idempotency-store.js';
 import type { StatementAssetRef } from '../registrations/statement-asset-store.js';
 import { applyChanges } from './apply-changes.js';
 import { attachedBlobs } from './check-attachments.js';
 import { grantsForBatch } from './grants-for-batch.js';
 import { registersInHaltedLog } from './halted-target.js';
-import { keyReused } from './idempotency.js';
-import { releaseClaims, takeClaims } from './idempotency-store.js';
 import { logsOf } from './logs-of-plans.js';
 import { type BatchContext, type Plan, type PlanContext, plan, planStatementAsset } from './plan.js';
 import { statementAssetKey, statementAssetsForBatch } from './statement-assets-for-batch.js';

@@ -1,8 +1,8 @@
 import { matchesAttributeFilter } from '../../filter/matches.js';
 import { policiesOfShares } from '../../iam/access/access-policy-store.js';
+import { readersOf } from '../../iam/access/confirmed-share-store.js';
 import { type EndedGrant, sharedGrants } from '../../iam/access/past-grant.js';
 import { keepPastAsset, keepPastGrant } from '../../iam/access/past-grant-store.js';
-import { readersOf } from '../../iam/subjects/confirmed-share-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { AssetChange } from '../assets/asset-store.js';
 import { lockAttributes } from '../assets/past-asset-store.js';

@@ -5,8 +5,8 @@ import type { Clock } from '../../platform/clock.js';
 import { type Feature, HOUSEKEEPING_ROLES } from '../../platform/feature.js';
 import type { Logger } from '../../platform/logger.js';
 import type { QueueBackend } from '../../platform/queue/queue-backend.js';
+import { startPurgeIdempotencyJob } from '../idempotency/purge-idempotency-job.js';
 import { type AcceptWriter, type AcceptWriterDeps, createAcceptWriter } from './accept-writer.js';
-import { startPurgeIdempotencyJob } from './purge-idempotency-job.js';
 
 interface AcceptBase extends Pick<AcceptWriterDeps, 'database' | 'deployment' | 'ids' | 'failpoints' | 'nudge'> {
   /** Dates what is recorded. */

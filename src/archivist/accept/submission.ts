@@ -4,8 +4,8 @@ import type { Asset, ProofMechanism } from '../assets/asset.js';
 import type { Attributes } from '../attributes.js';
 import type { AssetEvent } from '../events/asset-event.js';
 import type { AssetFreeEvent } from '../events/asset-free-event.js';
+import type { IdempotencyClaim } from '../idempotency/idempotency.js';
 import type { PrincipalRecord } from '../principal-record.js';
-import type { IdempotencyClaim } from './idempotency.js';
 
 /** A validated create request that is about to be written. */
 export type Submission = {

@@ -4,45 +4,24 @@ import { type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
-import { createRequest } from '../create-request.js';
 import { publicUrlSchema } from '../public-url.js';
 import { type ListDeps, readScope } from '../read-scope.js';
-import { assetSchema, createAssetSchema } from './asset.js';
+import { assetSchema } from './asset.js';
 import { ASSET_FILTERS, ASSET_LIST } from './asset-filter-store.js';
-import { type CreateAssetDeps, createAsset } from './create-asset.js';
-import { listOwnAssets, readAsset, requireAsset } from './read-assets.js';
+import { listOwnAssets, type ReadAssetDeps, readAsset, requireAsset } from './read-assets.js';
 
-export interface AssetDeps extends CreateAssetDeps, ListDeps {
+export interface AssetDeps extends ReadAssetDeps, ListDeps {
   readonly publicUrl: string;
 }
 
 const byUuid = z.object({ uuid: uuidSchema });
 
 /**
- * Assets (docs/design/interface.md#assets). Paths with a colon come before the path whose parameter would match them
+ * Reads assets (docs/design/interface.md#assets). Paths with a colon come before the path whose parameter would match them
  * too.
  */
 export function assetRoutes(deps: AssetDeps): Route[] {
   return [
-    route({
-      method: 'POST',
-      path: '/archivist/v2/assets',
-      operationId: 'Assets_CreateAsset',
-      summary: 'Create an asset',
-      requestHeaders: ['idempotency-key'],
-      example: {
-        behaviours: ['RecordEvidence'],
-        attributes: { arc_display_name: 'Call 01928e10', arc_display_type: 'vcon' },
-      },
-      access: 'token',
-      success: 200,
-      codes: [400, 401, 402, 403, 413, 422, 429],
-      body: createAssetSchema,
-      response: assetSchema,
-      handle: async (context) => ({
-        body: await createAsset(deps, createRequest(context, '/archivist/v2/assets', context.body)),
-      }),
-    }),
     route({
       method: 'GET',
       path: '/archivist/v2/assets',

@@ -23,6 +23,9 @@ export interface Asset {
 
 export type ProofMechanism = 'MERKLE_LOG' | 'SIMPLE_HASH';
 
+/** The form of an asset, and of its events, that is shown. */
+export type AssetForm = 'assets' | 'publicassets';
+
 /** The chain id in every asset: the letters VCON read as a number. It never changes and callers cannot set it. */
 export const CHAIN_ID = String(0x56434f4e);
 
@@ -53,14 +56,14 @@ export const assetSchema = z.strictObject({
 });
 
 /** `assets/<uuid>`, or `publicassets/<uuid>` for the public form. */
-function assetIdentity(asset: { assetId: string }, form: 'assets' | 'publicassets' = 'assets'): string {
+function assetIdentity(asset: { assetId: string }, form: AssetForm = 'assets'): string {
   return `${form}/${asset.assetId}`;
 }
 
 /** An asset as the interface shows it. `atTime` is the time that the data is from. */
 export function assetResponse(
   asset: Asset,
-  shown: { status: ConfirmationStatus; atTime: string; form?: 'assets' | 'publicassets' },
+  shown: { status: ConfirmationStatus; atTime: string; form?: AssetForm },
 ): Record<string, unknown> {
   return {
     identity: assetIdentity(asset, shown.form),

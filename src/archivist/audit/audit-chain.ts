@@ -9,9 +9,9 @@ import { headerFields, NO_PARENT } from '../chain/block.js';
 import { readChainFork } from '../chain/chain-fork.js';
 import { sealInput } from '../chain/extend-chain.js';
 import { keptBlock } from '../chain/kept-blocks.js';
-import { dataOf, hexData, numberOf } from '../chain/quantity.js';
 import { transactionSigner } from '../chain/transaction.js';
 import { listRoot } from '../chain/trie-root.js';
+import { dataOf, hexData, numberOf } from '../quantity.js';
 import {
   type BlockRow,
   blockRows,

@@ -8,8 +8,8 @@ import { openMeter, quotaReached, roomLeft } from '../../iam/tenancies/quota.js'
 import { ApiError, retryLater } from '../../platform/errors.js';
 import { type FormFile, readFormFile } from '../../platform/http/form-file.js';
 import type { Principal } from '../../platform/http/principal.js';
-import { type IdempotencyClaim, idempotencyClaim, keyReused } from '../accept/idempotency.js';
-import { type EarlierResult, findClaims, takeClaims } from '../accept/idempotency-store.js';
+import { type IdempotencyClaim, idempotencyClaim, keyReused } from '../idempotency/idempotency.js';
+import { type EarlierResult, findClaims, takeClaims } from '../idempotency/idempotency-store.js';
 import { type Blob, blobObjectKey, blobResponse } from './blob.js';
 import type { BlobDeps } from './blob-deps.js';
 import { insertBlob } from './blob-store.js';

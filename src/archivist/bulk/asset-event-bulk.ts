@@ -1,9 +1,9 @@
 import { openAccess } from '../../iam/access/open-access.js';
 import { ApiError } from '../../platform/errors.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
+import { assetEventSubmission } from '../create/create-asset-event.js';
 import { assetEventResponse, createAssetEventSchema } from '../events/asset-event.js';
 import { findAssetEvents } from '../events/asset-event-store.js';
-import { assetEventSubmission } from '../events/create-asset-event.js';
 import { readableEvents, shownEvents } from '../events/read-asset-events.js';
 import type { BulkKind } from './accept-bulk.js';
 import { readBulkItem } from './bulk.js';

@@ -1,9 +1,9 @@
 import { permits } from '../../iam/access/permits.js';
 import { commits } from '../../ledger/entry-proof.js';
+import { assetFreeEventSubmission } from '../create/create-asset-free-event.js';
 import { tenancyLog } from '../deployment.js';
 import { assetFreeEventResponse, createAssetFreeEventSchema, MAX_ASSET_FREE_BODY } from '../events/asset-free-event.js';
 import { findAssetFreeEvents } from '../events/asset-free-event-store.js';
-import { assetFreeEventSubmission } from '../events/create-asset-free-event.js';
 import type { BulkKind } from './accept-bulk.js';
 import { readBulkItem } from './bulk.js';
 

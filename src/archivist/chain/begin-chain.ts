@@ -2,9 +2,9 @@ import { concatBytes, fromHex, utf8 } from '../../core/bytes.js';
 import type { ChainKey } from '../../platform/keys/chain-key.js';
 import type { Database } from '../../platform/postgres/database.js';
 import type { Deployment } from '../deployment.js';
+import { dataOf } from '../quantity.js';
 import { blockOf, NO_PARENT } from './block.js';
 import { findHead, insertBlock } from './chain-store.js';
-import { dataOf } from './quantity.js';
 
 /**
  * Creates the first block of the deployment's chain if it has none. It names the deployment and has no transactions.

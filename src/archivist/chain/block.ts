@@ -1,7 +1,7 @@
 import { RLP } from '@ethereumjs/rlp';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { z } from 'zod';
-import { dataOf, hexData, numberOf, quantity } from './quantity.js';
+import { dataOf, hexData, numberOf, quantity } from '../quantity.js';
 import { listRoot, trieRoot } from './trie-root.js';
 
 /** Keccak-256 of the RLP of an empty list: this chain has no uncles. */

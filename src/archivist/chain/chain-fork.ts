@@ -2,8 +2,8 @@ import { RLP } from '@ethereumjs/rlp';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { equalBytes, utf8 } from '../../core/bytes.js';
 import { type ChainKey, recoverAddress } from '../../platform/keys/chain-key.js';
+import { dataOf, numberOf } from '../quantity.js';
 import { type Block, headerFields } from './block.js';
-import { dataOf, numberOf } from './quantity.js';
 
 /** What the block says that continues a chain whose newest blocks were lost with the database (docs/formats/fork.md). */
 interface ChainFork {

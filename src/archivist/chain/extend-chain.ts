@@ -7,6 +7,7 @@ import type { Keyring } from '../../platform/keys/keyring.js';
 import type { ObjectStore } from '../../platform/object-store.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
 import type { Deployment } from '../deployment.js';
+import { dataOf } from '../quantity.js';
 import { anchorInput } from './anchor.js';
 import { anchorsWithoutTransaction } from './anchor-store.js';
 import { blockOf, headerFields } from './block.js';
@@ -20,7 +21,6 @@ import {
   type TransactionSubject,
 } from './chain-store.js';
 import { isBlockKept, keepBlock } from './kept-blocks.js';
-import { dataOf } from './quantity.js';
 import { type SignedTransaction, signTransaction } from './transaction.js';
 
 /** Of one block at most: if another process adds a block meanwhile, these signatures are discarded. */

@@ -4,12 +4,12 @@ import type { Finding } from '../../ledger/halted/explain-log.js';
 import { ApiError } from '../../platform/errors.js';
 import { lastNumber } from '../../platform/last-number.js';
 import type { Logger } from '../../platform/logger.js';
+import { dataOf } from '../quantity.js';
 import { blockOf, headerFields } from './block.js';
 import { signChainFork } from './chain-fork.js';
 import { findHead, type Head, insertBlock } from './chain-store.js';
 import type { ChainDeps } from './extend-chain.js';
 import { isBlockKept, keepBlock, keptBlock } from './kept-blocks.js';
-import { dataOf } from './quantity.js';
 
 export type ForkChainDeps = Omit<ChainDeps, 'failpoints'> & { readonly logger: Logger };
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { ChainKey } from '../../platform/keys/chain-key.js';
 import { timestampOf } from '../../platform/timestamps.js';
+import { hexData } from '../quantity.js';
 import { type Block, headerFields } from './block.js';
-import { hexData } from './quantity.js';
 
 /**
  * A validator's public key. The interface has a field for the private scalar, which is always empty

@@ -7,23 +7,16 @@ import type { Keyring } from '../../platform/keys/keyring.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { merklelogCommit, merklelogCommitSchema } from '../confirmation.js';
 import type { AssetEvent } from '../events/asset-event.js';
+import { type EventTransaction, transactionsOfEvents } from '../events/event-transaction-store.js';
 import { commitOf, type EventAddress, requireAssetEvent, requirePublicEvent } from '../events/read-asset-events.js';
+import { dataOf, hexData } from '../quantity.js';
 import { type ReadDeps, readScope } from '../read-scope.js';
 import { simpleHashDetails, simpleHashDetailsSchema } from './anchor.js';
 import { findAnchor } from './anchor-store.js';
 import { blockResponse } from './block.js';
 import { readChainFork } from './chain-fork.js';
-import {
-  type EventTransaction,
-  findBlockAfter,
-  findBlockByHash,
-  findBlockByNumber,
-  findHead,
-  findTransaction,
-  transactionsOfEvents,
-} from './chain-store.js';
+import { findBlockAfter, findBlockByHash, findBlockByNumber, findHead, findTransaction } from './chain-store.js';
 import { nodeResponse } from './node.js';
-import { dataOf, hexData } from './quantity.js';
 import { transactionResponse, transactionSchema } from './transaction.js';
 
 export interface ReadChainDeps extends ReadDeps {

@@ -3,7 +3,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { z } from 'zod';
 import { type ChainKey, recoverAddress } from '../../platform/keys/chain-key.js';
 import { CHAIN_ID } from '../assets/asset.js';
-import { dataOf, hexData, numberOf, quantity } from './quantity.js';
+import { dataOf, hexData, numberOf, quantity } from '../quantity.js';
 
 const NOTHING = new Uint8Array();
 

@@ -4,46 +4,22 @@ import { type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { uuidOrAllSchema, uuidSchema } from '../../platform/uuid-schema.js';
-import type { AcceptWriter } from '../accept/accept-writer.js';
 import { requireAsset } from '../assets/read-assets.js';
-import { createRequest } from '../create-request.js';
 import { publicUrlSchema } from '../public-url.js';
 import { type ListDeps, readScope } from '../read-scope.js';
-import { assetEventSchema, createAssetEventSchema } from './asset-event.js';
+import { assetEventSchema } from './asset-event.js';
 import { ASSET_EVENT_FILTERS, ASSET_EVENT_LIST } from './asset-event-filter-store.js';
-import { createAssetEvent } from './create-asset-event.js';
-import { EXAMPLE_OPERATION } from './example-operation.js';
 import { listOwnAssetEvents, readAssetEvent, requireAssetEvent } from './read-asset-events.js';
 
 export interface AssetEventDeps extends ListDeps {
-  readonly writer: AcceptWriter;
   readonly publicUrl: string;
 }
 
 const byEvent = z.object({ asset_uuid: uuidSchema, uuid: uuidSchema });
 
-/** Asset events (docs/design/interface.md#asset-events). */
+/** Reads asset events (docs/design/interface.md#asset-events). */
 export function assetEventRoutes(deps: AssetEventDeps): Route[] {
   return [
-    route({
-      method: 'POST',
-      path: '/archivist/v2/assets/:uuid/events',
-      operationId: 'Events_Create',
-      summary: 'Record an event on an asset',
-      requestHeaders: ['idempotency-key'],
-      example: { operation: 'Record', behaviour: 'RecordEvidence', event_attributes: EXAMPLE_OPERATION },
-      access: 'token',
-      success: 200,
-      codes: [400, 401, 402, 403, 404, 413, 422, 429],
-      params: z.object({ uuid: uuidSchema }),
-      body: createAssetEventSchema,
-      response: assetEventSchema,
-      handle: async (context) => {
-        const { uuid } = context.params;
-        const request = createRequest(context, `/archivist/v2/assets/${uuid}/events`, context.body);
-        return { body: await createAssetEvent(deps, uuid, request) };
-      },
-    }),
     route({
       method: 'GET',
       path: '/archivist/v2/assets/:uuid/events',

@@ -4,9 +4,8 @@ import type { AssetEventDocument } from '../../core/statement/event-document.js'
 import type { EntryCommit } from '../../ledger/entry-proof.js';
 import { plainText } from '../../platform/plain-text.js';
 import { timestampSchema } from '../../platform/timestamps.js';
+import type { AssetForm } from '../assets/asset.js';
 import { type Attributes, attributesSchema } from '../attributes.js';
-import type { EventTransaction } from '../chain/chain-store.js';
-import { hexData } from '../chain/quantity.js';
 import {
   confirmationStatus,
   confirmationStatusSchema,
@@ -16,6 +15,8 @@ import {
   timestampCommitted,
 } from '../confirmation.js';
 import { type PrincipalRecord, principalRecordSchema, shownPrincipalSchema } from '../principal-record.js';
+import { hexData } from '../quantity.js';
+import type { EventTransaction } from './event-transaction-store.js';
 
 /** One event of an asset in one tenancy; immutable. An event of a public asset has a second row, its public form. */
 export interface AssetEvent {
@@ -36,8 +37,6 @@ export interface AssetEvent {
   /** Set only if the caller may not see all changes to the asset: then no signed evidence can be shown. */
   readonly redacted?: true;
 }
-
-export type AssetForm = 'assets' | 'publicassets';
 
 /** Body of `POST /archivist/v2/assets/{uuid}/events`. Attributes are checked by `readAttributes`. */
 export const createAssetEventSchema = z.object({

@@ -3,41 +3,16 @@ import { type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
-import type { AcceptWriter } from '../accept/accept-writer.js';
-import { createRequest } from '../create-request.js';
 import type { ListDeps } from '../read-scope.js';
-import { assetFreeEventSchema, createAssetFreeEventSchema, MAX_ASSET_FREE_BODY } from './asset-free-event.js';
+import { assetFreeEventSchema, MAX_ASSET_FREE_BODY } from './asset-free-event.js';
 import { ASSET_FREE_FILTERS, ASSET_FREE_LIST } from './asset-free-event-filter-store.js';
-import { createAssetFreeEvent } from './create-asset-free-event.js';
-import { EXAMPLE_OPERATION } from './example-operation.js';
 import { listOwnAssetFreeEvents } from './list-asset-free-events.js';
 import { readAssetFreeEvent } from './read-asset-free-event.js';
 import { searchAssetFreeEvents, searchResultSchema, searchSchema } from './search-asset-free-events.js';
 
-interface AssetFreeEventDeps extends ListDeps {
-  readonly writer: AcceptWriter;
-}
-
-/** Asset-free events (docs/design/interface.md#asset-free-events). */
-export function assetFreeEventRoutes(deps: AssetFreeEventDeps): Route[] {
+/** Reads asset-free events (docs/design/interface.md#asset-free-events). */
+export function assetFreeEventRoutes(deps: ListDeps): Route[] {
   return [
-    route({
-      method: 'POST',
-      path: '/archivist/v1/events',
-      operationId: 'Events_CreateEvent',
-      summary: 'Record an asset-free event',
-      requestHeaders: ['idempotency-key'],
-      example: { event_type: 'vcon', trails: ['01928e10'], attributes: EXAMPLE_OPERATION },
-      access: 'token',
-      success: 200,
-      codes: [400, 401, 402, 403, 413, 422, 429],
-      body: createAssetFreeEventSchema,
-      bodyLimit: MAX_ASSET_FREE_BODY,
-      response: assetFreeEventSchema,
-      handle: async (context) => ({
-        body: await createAssetFreeEvent(deps, createRequest(context, '/archivist/v1/events', context.body)),
-      }),
-    }),
     route({
       method: 'GET',
       path: '/archivist/v1/events',

@@ -8,18 +8,17 @@ import { listOrder } from '../../platform/listing/list-order.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import type { Asset } from '../assets/asset.js';
+import type { Asset, AssetForm } from '../assets/asset.js';
 import { findAssetPortion } from '../assets/asset-store.js';
 import { readableAttributes } from '../assets/asset-visibility-store.js';
 import { requirePublicAsset } from '../assets/read-assets.js';
 import { lookAtAsset, lookAtAssets, noSuchAsset } from '../assets/see-asset.js';
-import { transactionsOfEvents } from '../chain/chain-store.js';
 import { tenancyLog } from '../deployment.js';
 import { acceptedRange } from '../listing/accepted-range-store.js';
 import { branchedReader } from '../listing/branched-reader.js';
 import { progressConditions } from '../listing/progress-conditions.js';
 import { type ListDeps, type ReadDeps, readScope } from '../read-scope.js';
-import { type AssetEvent, type AssetForm, assetEventResponse } from './asset-event.js';
+import { type AssetEvent, assetEventResponse } from './asset-event.js';
 import {
   assetEventConditions,
   type CountedAttributes,
@@ -34,6 +33,7 @@ import {
   visibleAssetEvents,
 } from './asset-event-visibility-store.js';
 import { eventCommits } from './event-commits.js';
+import { transactionsOfEvents } from './event-transaction-store.js';
 
 export interface EventAddress {
   readonly assetId: string;

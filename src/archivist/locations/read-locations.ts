@@ -1,5 +1,5 @@
+import { confirmedShares } from '../../iam/access/confirmed-share-store.js';
 import { permits } from '../../iam/access/permits.js';
-import { confirmedShares } from '../../iam/subjects/confirmed-share-store.js';
 import { walletAddresses } from '../../iam/tenancies/tenancy-store.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';

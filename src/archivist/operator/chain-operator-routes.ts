@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MOST_REASON } from '../../core/fork/fork-statement.js';
 import { type Route, route } from '../../platform/http/route.js';
 import { explainChain, type ForkChainDeps, forkChain } from '../chain/fork-chain.js';
-import { hexData } from '../chain/quantity.js';
+import { hexData } from '../quantity.js';
 
 const CHAIN = '/archivist/operator/v1/chain';
 

@@ -1,7 +1,7 @@
 import type { Principal } from '../../platform/http/principal.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import { confirmedShares } from '../subjects/confirmed-share-store.js';
 import { policiesNaming } from './access-policy-store.js';
+import { confirmedShares } from './confirmed-share-store.js';
 import { type Grant, grantsOf, shows } from './grant.js';
 import { isOwner } from './owner-and-creator.js';
 import type { PastGrant } from './past-grant.js';

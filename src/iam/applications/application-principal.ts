@@ -1,5 +1,5 @@
 import type { Principal } from '../../platform/http/principal.js';
-import { tokenIssuer } from '../tokens/access-token.js';
+import { tokenIssuer } from '../token-issuer.js';
 import type { Application } from './application.js';
 
 /** The principal that a token of this application would have now. */

@@ -127,18 +127,6 @@ export async function updateApplication(
   return row;
 }
 
-/** The application's roles, locked against changes until the transaction ends. */
-export async function lockApplicationRoles(
-  tx: Tx,
-  { tenantId, applicationId }: ApplicationAddress,
-): Promise<readonly string[] | undefined> {
-  const [row] = await tx.query<{ roles: string[] }>(
-    'SELECT roles FROM archivist.application WHERE tenant_id = $1 AND application_id = $2 FOR SHARE',
-    [tenantId, applicationId],
-  );
-  return row?.roles;
-}
-
 /** Deletes all secrets of an application. */
 export async function deleteCredentials(tx: Tx, { tenantId, applicationId }: ApplicationAddress): Promise<void> {
   await tx.execute('DELETE FROM archivist.application_credential WHERE tenant_id = $1 AND application_id = $2', [

@@ -2,9 +2,9 @@ import type { Clock } from '../../platform/clock.js';
 import { type Feature, HOUSEKEEPING_ROLES } from '../../platform/feature.js';
 import type { QueueBackend } from '../../platform/queue/queue-backend.js';
 import type { Quotas } from '../tenancies/quotas.js';
-import { revocationRoutes } from '../tokens/revocation-routes.js';
 import { type ApplicationRouteDeps, applicationRoutes } from './application-routes.js';
 import { startExpiringSecretsJob } from './expiring-secrets-job.js';
+import { revocationRoutes } from './revocation-routes.js';
 import type { ExpiryDeps } from './warn-expiring-secrets.js';
 
 interface ApplicationBase extends Omit<ApplicationRouteDeps, 'quotas' | 'pepper'>, ExpiryDeps {

@@ -1,11 +1,10 @@
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import { hasOwner, lockOwners } from '../members/owner-store.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
+import { hasOwner, lockOwners } from '../security/owner-store.js';
 import { requireRoom } from '../tenancies/quota.js';
 import type { Quotas } from '../tenancies/quotas.js';
-import { rememberClient } from '../tokens/standing-store.js';
 import {
   type Application,
   applicationIdentity,
@@ -21,6 +20,7 @@ import {
   updateApplication,
 } from './application-store.js';
 import { addSecret, createApplication } from './create-application.js';
+import { rememberClient } from './standing-store.js';
 
 export interface ApplicationDeps extends AdministerDeps {
   readonly quotas: Quotas;

@@ -1,8 +1,8 @@
 import { ApiError } from '../../platform/errors.js';
 import type { SealedBox } from '../../platform/keys/sealed-box.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import { deleteSessionsOfTenancy } from '../sign-in/session-store.js';
-import { tokenIssuer } from '../tokens/access-token.js';
+import { deleteSessionsOfTenancy } from '../sessions/session-store.js';
+import { tokenIssuer } from '../token-issuer.js';
 import {
   type ClaimNames,
   discoveryUrl,

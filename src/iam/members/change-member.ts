@@ -4,10 +4,10 @@ import type { Tx } from '../../platform/postgres/database.js';
 import { OWNER_ROLE } from '../access/permits.js';
 import { deleteInvitesTo } from '../invites/invite-store.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
-import { deleteSessionsOfMember } from '../sign-in/session-store.js';
+import { lockOwners } from '../security/owner-store.js';
+import { deleteSessionsOfMember } from '../sessions/session-store.js';
 import { type Member, memberIdentity, memberResponse } from './member.js';
 import { findMember, updateMember } from './member-store.js';
-import { lockOwners } from './owner-store.js';
 
 /** Returns the member's new state. @throws {ApiError} if the change is not allowed */
 type Change = (member: Member) => Pick<Member, 'roles' | 'active'>;

@@ -42,19 +42,6 @@ export async function findMemberBySubject(
   return row;
 }
 
-/** Roles of an active member, locked against changes until the transaction ends. */
-export async function lockMemberRoles(
-  tx: Tx,
-  tenantId: string,
-  principal: { readonly issuer: string; readonly subject: string },
-): Promise<readonly string[] | undefined> {
-  const [row] = await tx.query<{ roles: string[] }>(
-    `SELECT roles FROM archivist.member WHERE tenant_id = $1 AND issuer = $2 AND subject = $3 AND active FOR SHARE`,
-    [tenantId, principal.issuer, principal.subject],
-  );
-  return row?.roles;
-}
-
 /**
  * The active member with this issuer and subject in the named tenancies; of several, the one with the longest
  * membership.

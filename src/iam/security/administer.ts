@@ -1,8 +1,8 @@
 import { ApiError, type ErrorCode } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
-import { requireOwnerNow } from '../access/require-owner-now.js';
 import { recordSecurityEvent, type SecurityDeps } from './record-security-event.js';
+import { requireOwnerNow } from './require-owner-now.js';
 import { actorOf, type SecurityAct } from './security-event.js';
 
 export interface AdministerDeps extends SecurityDeps {

@@ -5,10 +5,10 @@ import { inviteIdentity } from '../invites/invite.js';
 import { takeInvite } from '../invites/invite-store.js';
 import { type Member, memberIdentity, sameEmail } from '../members/member.js';
 import { findMemberBySubject, insertMember, updateMember } from '../members/member-store.js';
-import { lockOwners } from '../members/owner-store.js';
 import { hashSecretToken } from '../secret-token.js';
+import { lockOwners } from '../security/owner-store.js';
 import { recordSecurityEvent } from '../security/record-security-event.js';
-import { openSession, type SessionDeps } from './session.js';
+import { openSession, type SessionDeps } from '../sessions/session.js';
 
 /** A person whose identity a provider confirms. */
 interface Person {

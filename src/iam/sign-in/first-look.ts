@@ -11,7 +11,7 @@ import type { Database } from '../../platform/postgres/database.js';
 import { applicationPrincipal } from '../applications/application-principal.js';
 import { findApplicationForToken } from '../applications/application-store.js';
 import { newSecretToken } from '../secret-token.js';
-import { sessionCookie, sessionCookieName } from './session.js';
+import { sessionCookie, sessionCookieName } from '../sessions/session.js';
 
 const LINK_MS = 10 * 60 * 1000;
 const SESSION_MS = 12 * 60 * 60 * 1000;

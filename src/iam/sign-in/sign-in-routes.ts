@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.js';
 import { type Reply, type Route, route } from '../../platform/http/route.js';
+import { endSession } from '../sessions/session.js';
 import { FIRST_LOOK_PATH } from './first-look.js';
-import { endSession } from './session.js';
 import { beginAcceptance, beginSignIn, chooseProvider, endSignIn, type Redirect, type SignInDeps } from './sign-in.js';
 import { escaped, signInPage } from './sign-in-page.js';
 

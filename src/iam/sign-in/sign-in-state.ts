@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readCookie, setCookie } from '../../platform/http/cookies.js';
 import type { SealedBox } from '../../platform/keys/sealed-box.js';
-import { isSecure } from './session.js';
+import { isSecure } from '../sessions/session.js';
 
 /** How long a person may take at the identity provider. */
 const SIGN_IN_SECONDS = 10 * 60;

@@ -2,11 +2,11 @@ import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { policiesNaming } from '../access/access-policy-store.js';
+import { readersOf } from '../access/confirmed-share-store.js';
 import { type EndSharesDeps, endShares, type PastShares, withdrawal } from '../access/end-shares.js';
 import { type Readers, sharedGrants } from '../access/past-grant.js';
 import { withdrawPastOfSubject } from '../access/past-grant-store.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
-import { readersOf } from './confirmed-share-store.js';
 import { answerOf } from './read-subjects.js';
 import {
   type ChangeSubjectBody,

@@ -1,13 +1,9 @@
 import type { Application } from '../applications/application.js';
 import { isReservedClaim } from '../applications/custom-claims.js';
+import { tokenIssuer } from '../token-issuer.js';
 
 /** Lifetime of every access token in seconds (docs/design/interface.md#limits). */
 export const TOKEN_LIFETIME_SECONDS = 3600;
-
-/** The issuer of our tokens: `iss` of each, and `issuer` of the principals made from them. */
-export function tokenIssuer(publicUrl: string): string {
-  return `${publicUrl}/appidpv1`;
-}
 
 /** `aud` of our tokens. */
 export function tokenAudience(publicUrl: string): string {

@@ -7,8 +7,9 @@ import type { Principal } from '../../platform/http/principal.js';
 import type { Keyring, PublishedKey } from '../../platform/keys/keyring.js';
 import { textDigest } from '../../platform/node-sha256.js';
 import { isReservedClaim } from '../applications/custom-claims.js';
-import { EPOCH_CLAIM, TOKEN_LIFETIME_SECONDS, tokenAudience, tokenIssuer } from './access-token.js';
-import type { ClientAddress, Standing } from './standing-store.js';
+import type { ClientAddress, Standing } from '../applications/standing-store.js';
+import { tokenIssuer } from '../token-issuer.js';
+import { EPOCH_CLAIM, TOKEN_LIFETIME_SECONDS, tokenAudience } from './access-token.js';
 import type { TellRefusedToken } from './tell-refused-token.js';
 
 const CLOCK_SKEW_SECONDS = 5;

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database, Tx } from '../../platform/postgres/database.js';
-import { type ClientAddress, findStandings, type Standing } from './standing-store.js';
+import { type ClientAddress, findStandings, type Standing } from '../applications/standing-store.js';
 
 interface Asker {
   readonly client: ClientAddress;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Reply, type Route, route } from '../../platform/http/route.js';
-import { tokenIssuer } from './access-token.js';
+import { tokenIssuer } from '../token-issuer.js';
 import { type IssueTokenDeps, issueToken } from './issue-token.js';
 import { readTokenRequest } from './token-request.js';
 

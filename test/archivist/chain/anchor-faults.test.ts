@@ -12,10 +12,10 @@ import { readChainFork, signChainFork } from '../../../src/archivist/chain/chain
 import { findHead, insertBlock } from '../../../src/archivist/chain/chain-store.js';
 import { forkChain } from '../../../src/archivist/chain/fork-chain.js';
 import { isBlockKept } from '../../../src/archivist/chain/kept-blocks.js';
-import { dataOf, hexData, numberOf } from '../../../src/archivist/chain/quantity.js';
 import { signTransaction } from '../../../src/archivist/chain/transaction.js';
 import { watchChain } from '../../../src/archivist/chain/watch-chain.js';
 import { rotateDeploymentKey } from '../../../src/archivist/operator/manage-keys.js';
+import { dataOf, hexData, numberOf } from '../../../src/archivist/quantity.js';
 import { toHex } from '../../../src/core/bytes.js';
 import { fileObjectStore } from '../../../src/platform/file-object-store.js';
 import { walletAddress } from '../../../src/platform/keys/wallet-address.js';

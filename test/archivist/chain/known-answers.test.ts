@@ -3,8 +3,8 @@ import { RLP } from '@ethereumjs/rlp';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { describe, expect, it } from 'vitest';
 import { blockHash } from '../../../src/archivist/chain/block.js';
-import { dataOf, hexData } from '../../../src/archivist/chain/quantity.js';
 import { listRoot, trieRoot } from '../../../src/archivist/chain/trie-root.js';
+import { dataOf, hexData } from '../../../src/archivist/quantity.js';
 import { toHex, utf8 } from '../../../src/core/bytes.js';
 
 const known = JSON.parse(readFileSync(new URL('../../../fixtures/chain/ethereum.json', import.meta.url), 'utf8')) as {

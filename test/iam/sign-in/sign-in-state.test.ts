@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { sessionCookieName } from '../../../src/iam/sign-in/session.js';
+import { sessionCookieName } from '../../../src/iam/sessions/session.js';
 import { createSignInStates, placeInConsole } from '../../../src/iam/sign-in/sign-in-state.js';
 import { createSealedBox } from '../../../src/platform/keys/sealed-box.js';
 

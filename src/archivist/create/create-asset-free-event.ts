@@ -1,13 +1,13 @@
 import { SECURITY_EVENT_TYPE } from '../../iam/security/security-event.js';
 import { ApiError } from '../../platform/errors.js';
 import type { AcceptWriter } from '../accept/accept-writer.js';
-import { idempotencyClaim } from '../accept/idempotency.js';
 import type { Submission } from '../accept/submission.js';
 import { readAttributes } from '../attributes.js';
-import type { CreateRequest } from '../create-request.js';
+import { assetFreeEventResponse, type CreateAssetFreeEventBody } from '../events/asset-free-event.js';
+import { readAssetFreeEvent } from '../events/read-asset-free-event.js';
+import { idempotencyClaim } from '../idempotency/idempotency.js';
 import type { ReadDeps } from '../read-scope.js';
-import { assetFreeEventResponse, type CreateAssetFreeEventBody } from './asset-free-event.js';
-import { readAssetFreeEvent } from './read-asset-free-event.js';
+import type { CreateRequest } from './create-request.js';
 
 /** Records an asset-free event. With a repeated Idempotency-Key, returns the event of the first request. */
 export async function createAssetFreeEvent(

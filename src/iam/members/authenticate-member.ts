@@ -2,11 +2,11 @@ import { decodeJwt } from 'jose';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Database } from '../../platform/postgres/database.js';
-import { findMemberAcross } from '../members/member-store.js';
-import type { IdentityProvider } from './identity-provider.js';
-import { findProvidersOfIssuer } from './identity-provider-store.js';
-import { readClaims } from './read-claims.js';
-import type { ProviderTokens } from './verify-provider-token.js';
+import type { IdentityProvider } from '../identity-provider/identity-provider.js';
+import { findProvidersOfIssuer } from '../identity-provider/identity-provider-store.js';
+import { readClaims } from '../identity-provider/read-claims.js';
+import type { ProviderTokens } from '../identity-provider/verify-provider-token.js';
+import { findMemberAcross } from './member-store.js';
 
 const MAX_TOKEN_LENGTH = 16 * 1024;
 const TENANCY = /^(?:tenancies\/|tenant\/)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type PolicyAuditDeps, recordPolicyAudit } from '../../../src/archivist/access/record-policy-audit.js';
 import { insertAssets } from '../../../src/archivist/assets/asset-store.js';
-import { type PolicyAuditDeps, recordPolicyAudit } from '../../../src/archivist/assets/record-policy-audit.js';
-import { insertPolicyAudit } from '../../../src/iam/access/policy-audit-store.js';
+import { insertPolicyAudit } from '../../../src/iam/access-policies/policy-audit-store.js';
 import type { Failpoints } from '../../../src/ledger/failpoints.js';
 import { systemClock } from '../../../src/platform/clock.js';
 import { createIds } from '../../../src/platform/ids.js';

@@ -5,10 +5,10 @@ import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
 import type { Database } from '../../platform/postgres/database.js';
 import type { PageTokens } from '../../platform/postgres/page-token.js';
-import { type AccessPolicy, accessPolicyResponse } from './access-policy.js';
+import { type AccessPolicy, accessPolicyResponse } from '../access/access-policy.js';
+import { accessPolicyRows, findAccessPolicy } from '../access/access-policy-store.js';
+import { permits } from '../access/permits.js';
 import { accessPolicyConditions } from './access-policy-filter-store.js';
-import { accessPolicyRows, findAccessPolicy } from './access-policy-store.js';
-import { permits } from './permits.js';
 
 /** One policy, for Owners. @throws {ApiError} forbidden, not_found */
 export async function readAccessPolicy(

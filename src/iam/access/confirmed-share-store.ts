@@ -1,5 +1,5 @@
 import type { Tx } from '../../platform/postgres/database.js';
-import type { Readers } from '../access/past-grant.js';
+import type { Readers } from './past-grant.js';
 
 /** A tenancy of this deployment with which another one has exchanged subjects: each has imported the other's wallet. */
 interface ConfirmedShare {

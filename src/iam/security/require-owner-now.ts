@@ -1,9 +1,8 @@
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import { lockApplicationRoles } from '../applications/application-store.js';
-import { lockMemberRoles } from '../members/member-store.js';
-import { isOwner, OWNER_ROLE } from './permits.js';
+import { isOwner, OWNER_ROLE } from '../access/permits.js';
+import { lockApplicationRoles, lockMemberRoles } from './owner-store.js';
 
 /**
  * Requires that the caller is an Owner until the transaction ends. A transaction that removes the role must wait; if

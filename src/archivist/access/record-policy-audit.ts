@@ -4,7 +4,7 @@ import {
   deletePolicyAudit,
   type PolicyAudit,
   takePolicyAudit,
-} from '../../iam/access/policy-audit-store.js';
+} from '../../iam/access-policies/policy-audit-store.js';
 import type { Failpoints } from '../../ledger/failpoints.js';
 import type { Principal } from '../../platform/http/principal.js';
 import { condition } from '../../platform/listing/condition.js';
@@ -12,8 +12,8 @@ import type { Portion } from '../../platform/listing/portion-store.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
 import { type AcceptDeps, acceptBatch } from '../accept/accept-batch.js';
 import type { Submission } from '../accept/submission.js';
-import type { Asset } from './asset.js';
-import { listAssets } from './asset-store.js';
+import type { Asset } from '../assets/asset.js';
+import { listAssets } from '../assets/asset-store.js';
 import { assetsOfPolicy } from './policy-assets.js';
 
 export interface PolicyAuditDeps extends Omit<AcceptDeps, 'quotas' | 'halted' | 'statementAssets'> {

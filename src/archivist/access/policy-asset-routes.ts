@@ -4,11 +4,11 @@ import { type Route, route } from '../../platform/http/route.js';
 import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
+import { assetSchema } from '../assets/asset.js';
+import { ASSET_FILTERS, ASSET_LIST } from '../assets/asset-filter-store.js';
+import type { ReadAssetDeps } from '../assets/read-assets.js';
 import type { ListDeps } from '../read-scope.js';
-import { assetSchema } from './asset.js';
-import { ASSET_FILTERS, ASSET_LIST } from './asset-filter-store.js';
 import { listAssetsOfPolicy, listPoliciesOfAsset } from './policy-assets.js';
-import type { ReadAssetDeps } from './read-assets.js';
 
 /** An asset as a policy's list shows it. */
 const assetOfPolicySchema = assetSchema.extend({

@@ -1,5 +1,5 @@
-import { accessPolicyRoutes } from '../../iam/access/access-policy-routes.js';
 import type { EndSharesDeps } from '../../iam/access/end-shares.js';
+import { accessPolicyRoutes } from '../../iam/access-policies/access-policy-routes.js';
 import type { AdministerDeps } from '../../iam/security/administer.js';
 import { subjectRoutes } from '../../iam/subjects/subject-routes.js';
 import type { Quotas } from '../../iam/tenancies/quotas.js';

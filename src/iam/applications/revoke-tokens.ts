@@ -1,7 +1,7 @@
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
-import { applicationIdentity } from '../applications/application.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
+import { applicationIdentity } from './application.js';
 import { isKnownClient, raiseEpoch } from './standing-store.js';
 
 /**

@@ -3,7 +3,7 @@ import { keepPastGrant } from '../../iam/access/past-grant-store.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Ids } from '../../platform/ids.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import { keepPastAssets } from './past-asset-store.js';
+import { keepPastAssets } from '../assets/past-asset-store.js';
 
 /**
  * Keeps what these grants showed until now readable to the tenancies that lose them, in the transaction that ends them

@@ -1,10 +1,6 @@
 import type { z } from 'zod';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import { type AdministerDeps, administer } from '../security/administer.js';
-import { readersOf } from '../subjects/confirmed-share-store.js';
-import { requireRoom } from '../tenancies/quota.js';
-import type { Quotas } from '../tenancies/quotas.js';
 import {
   type AccessPolicy,
   accessPolicyDigest,
@@ -12,19 +8,23 @@ import {
   accessPolicyResponse,
   type changeAccessPolicySchema,
   type PolicyContent,
-} from './access-policy.js';
+} from '../access/access-policy.js';
 import {
   deleteAccessPolicyRow,
   findAccessPolicy,
   insertAccessPolicy,
   setPolicyPrincipals,
   updateAccessPolicy,
-} from './access-policy-store.js';
-import { type EndSharesDeps, endShares, type PastShares, withdrawal } from './end-shares.js';
-import { endedGrants } from './past-grant.js';
-import { withdrawPastOfPolicy } from './past-grant-store.js';
+} from '../access/access-policy-store.js';
+import { readersOf } from '../access/confirmed-share-store.js';
+import { type EndSharesDeps, endShares, type PastShares, withdrawal } from '../access/end-shares.js';
+import { endedGrants } from '../access/past-grant.js';
+import { withdrawPastOfPolicy } from '../access/past-grant-store.js';
+import { readSubject, readUserAttribute } from '../access/principal-key.js';
+import { type AdministerDeps, administer } from '../security/administer.js';
+import { requireRoom } from '../tenancies/quota.js';
+import type { Quotas } from '../tenancies/quotas.js';
 import { insertPolicyAudit } from './policy-audit-store.js';
-import { readSubject, readUserAttribute } from './principal-key.js';
 import { noSuchAccessPolicy } from './read-access-policies.js';
 
 export interface WritePolicyDeps extends AdministerDeps, EndSharesDeps {

@@ -4,9 +4,9 @@ import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import type { PageTokens } from '../../platform/postgres/page-token.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
-import { accessPolicySchema, changeAccessPolicySchema, createAccessPolicySchema } from './access-policy.js';
+import { accessPolicySchema, changeAccessPolicySchema, createAccessPolicySchema } from '../access/access-policy.js';
+import { endingQuery, pastSharesOf } from '../access/end-shares.js';
 import { ACCESS_POLICY_FILTERS } from './access-policy-filter-store.js';
-import { endingQuery, pastSharesOf } from './end-shares.js';
 import { listAccessPolicies, readAccessPolicy } from './read-access-policies.js';
 import {
   changeAccessPolicy,

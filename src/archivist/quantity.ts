@@ -1,4 +1,4 @@
-import { fromHex, toHex } from '../../core/bytes.js';
+import { fromHex, toHex } from '../core/bytes.js';
 
 /** A number as Ethereum's interfaces write it: `0x` and no leading zero; zero is `0x0`. */
 export function quantity(value: number | bigint): string {

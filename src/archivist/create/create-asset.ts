@@ -1,11 +1,11 @@
 import { timestampOf } from '../../platform/timestamps.js';
 import type { AcceptWriter } from '../accept/accept-writer.js';
-import { idempotencyClaim } from '../accept/idempotency.js';
 import type { Submission } from '../accept/submission.js';
+import { assetResponse, type CreateAssetBody } from '../assets/asset.js';
+import { type ReadAssetDeps, readAsset } from '../assets/read-assets.js';
 import { readAttributes } from '../attributes.js';
-import type { CreateRequest } from '../create-request.js';
-import { assetResponse, type CreateAssetBody } from './asset.js';
-import { type ReadAssetDeps, readAsset } from './read-assets.js';
+import { idempotencyClaim } from '../idempotency/idempotency.js';
+import type { CreateRequest } from './create-request.js';
 
 export interface CreateAssetDeps extends ReadAssetDeps {
   readonly writer: AcceptWriter;

@@ -1,4 +1,4 @@
-import type { Principal } from '../platform/http/principal.js';
+import type { Principal } from '../../platform/http/principal.js';
 
 /** A create request as its handler passes it on. */
 export interface CreateRequest<Body> {

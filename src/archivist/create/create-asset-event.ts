@@ -1,13 +1,13 @@
 import { ApiError } from '../../platform/errors.js';
 import { readTimestamp } from '../../platform/timestamps.js';
 import type { AcceptWriter } from '../accept/accept-writer.js';
-import { idempotencyClaim } from '../accept/idempotency.js';
 import type { Submission } from '../accept/submission.js';
 import { readAttributes } from '../attributes.js';
-import type { CreateRequest } from '../create-request.js';
+import { assetEventResponse, type CreateAssetEventBody, OPERATIONS } from '../events/asset-event.js';
+import { readAssetEvent } from '../events/read-asset-events.js';
+import { idempotencyClaim } from '../idempotency/idempotency.js';
 import type { ReadDeps } from '../read-scope.js';
-import { assetEventResponse, type CreateAssetEventBody, OPERATIONS } from './asset-event.js';
-import { readAssetEvent } from './read-asset-events.js';
+import type { CreateRequest } from './create-request.js';
 
 /** Records an event on an asset. With a repeated Idempotency-Key, returns the event of the first request. */
 export async function createAssetEvent(
