@@ -25,22 +25,18 @@ const EVENT = /^(?:public)?assets[/_]([0-9a-f-]{36})[/_]events[/_]([0-9a-f-]{36}
 const DIGEST = /^(?:sha-?256:)?([0-9a-f]{64})$/;
 const LABEL = /^[A-Za-z_][\w.-]*=\S/;
 /** Attributes in which a text without a name is searched. */
-const NAMED = [
-  'subject',
-  'call_id',
-  'case_id',
-  'conserver_chain',
-  'conserver_link_name',
-  'partner',
-  'arc_display_type',
-];
+const NAMED = ['subject', 'call_id', 'case_id', 'partner', 'arc_display_type'];
+/** Attributes whose values the conserver's plugin percent-encodes. */
+const ENCODED = ['conserver_chain', 'conserver_link_name'];
 /** Names of an event without an asset that are no attributes, with those that its list gives them. */
 const ASSET_FREE_NAMES: Readonly<Record<string, string>> = {
   trail: 'trails',
   event_type: 'event_type',
   created_by: 'created_by',
 };
-const OF_ASSET = ['arc_display_name', 'call_id', 'case_id', 'arc_display_type'];
+const OF_ASSET = ['arc_display_name', 'call_id', 'case_id', 'partner', 'arc_display_type'];
+/** Attributes that name a conversation: its own, and the first one of its history. */
+const SUBJECTS = ['subject', 'vcon_history'];
 const DIGESTS = ['payload', 'payload_jcs_sha256', 'payload_innermost_sha256'];
 
 /** Reads a query from the address bar; what it does not know is ignored. */
@@ -71,24 +67,26 @@ export function sourcesOf(query: SearchQuery, pageSize: number): Source[] {
   const filters: Label[] = [...filtersOf(query), ['page_size', String(pageSize)]];
   const events = (...asked: readonly Label[]): Source => list(`${ASSETS}/-/events`, [...asked, ...filters]);
   const assetFree = (...asked: readonly Label[]): Source => list(ASSET_FREE, [...asked, ...filters]);
-  const ofEvent = (names: readonly string[], value: string) =>
-    names.flatMap((name) => [events, assetFree].map((of) => of([`event_attributes.${name}`, value])));
+  const both = (labels: readonly Label[]) => [events, assetFree].map((of) => of(...anyOf(labels)));
   const text = query.text.trim();
-  if (query.hashes.length > 0) return query.hashes.flatMap((hash) => ofEvent(DIGESTS, hash));
+  if (query.hashes.length > 0) return both(query.hashes.flatMap((hash) => eachOf(DIGESTS, hash)));
   if (text === '') return [events(), assetFree()];
   const plain = text.toLowerCase().replace(/^vcon:\/\//, '');
   const [, asset, event] = EVENT.exec(plain) ?? [];
   if (asset !== undefined) return [{ path: `${ASSETS}/${asset}/events/${event}`, isList: false }];
   const digest = DIGEST.exec(plain)?.[1];
-  if (digest !== undefined) return ofEvent(DIGESTS, digest);
+  if (digest !== undefined) return both(eachOf(DIGESTS, digest));
   const uuid = plain.replace(/^(?:assets|events)\//, '');
-  if (UUID.test(uuid))
+  if (UUID.test(uuid)) {
+    const named = eachOf(SUBJECTS, `vcon://${uuid}`);
+    const trails = [uuid, `vcon://${uuid}`].map((trail): Label => ['trails', trail]);
     return [
-      ...ofEvent(['subject', 'vcon_history'], `vcon://${uuid}`),
+      events(...anyOf(named)),
+      assetFree(...anyOf([...named, ...trails])),
       list(`${ASSETS}/${uuid}/events`, filters),
       { path: `${ASSET_FREE}/${uuid}`, isList: false },
-      ...[uuid, `vcon://${uuid}`].map((trail) => assetFree(['trails', trail])),
     ];
+  }
   const words = text.split(/\s+/);
   if (words.every((word) => LABEL.test(word))) {
     const pairs = words.map(labelOf);
@@ -99,12 +97,10 @@ export function sourcesOf(query: SearchQuery, pageSize: number): Source[] {
       assetFree(...pairs.map(assetFreeLabel)),
     ];
   }
-  const spellings = [...new Set([text, encodeURIComponent(text)])];
-  return [
-    ...spellings.flatMap((spelling) => ofEvent(NAMED, spelling)),
-    ...OF_ASSET.map((name) => events([`asset.attributes.${name}`, text])),
-    ...Object.values(ASSET_FREE_NAMES).map((name) => assetFree([name, text])),
-  ];
+  const named = [...eachOf(NAMED, text), ...ENCODED.flatMap((name) => spellings(name, text))];
+  const ofAsset = OF_ASSET.map((name): Label => [`asset.attributes.${name}`, text]);
+  const ofAssetFree = Object.values(ASSET_FREE_NAMES).map((name): Label => [name, text]);
+  return [events(...anyOf([...named, ...ofAsset])), assetFree(...anyOf([...named, ...ofAssetFree]))];
 }
 
 /**
@@ -112,16 +108,28 @@ export function sourcesOf(query: SearchQuery, pageSize: number): Source[] {
  * history, those of what it became.
  */
 export function sourcesOfSubject(subject: string, withHistory: boolean, pageSize: number): Source[] {
-  const names = ['subject', ...(withHistory ? ['vcon_history'] : [])].map((name) => `event_attributes.${name}`);
+  const named = eachOf(withHistory ? SUBJECTS : SUBJECTS.slice(0, 1), subject);
   const size: Label = ['page_size', String(pageSize)];
   return [
-    ...names.flatMap((name) => [`${ASSETS}/-/events`, ASSET_FREE].map((path) => list(path, [[name, subject], size]))),
-    list(ASSET_FREE, [['trails', subject], size]),
+    list(`${ASSETS}/-/events`, [...anyOf(named), size]),
+    list(ASSET_FREE, [...anyOf([...named, ['trails', subject]]), size]),
   ];
 }
 
 /** A name and a value. */
 type Label = readonly [string, string];
+
+/** The same value of each of these attributes of an event. */
+const eachOf = (names: readonly string[], value: string): Label[] =>
+  names.map((name) => [`event_attributes.${name}`, value]);
+
+/** An attribute with this value, as it is or as the conserver's plugin writes it. */
+const spellings = (name: string, value: string): Label[] =>
+  [...new Set([value, encodeURIComponent(value)])].map((each) => [`event_attributes.${name}`, each]);
+
+/** What has one of these labels. */
+const anyOf = (labels: readonly Label[], group = 'any'): Label[] =>
+  labels.map(([name, value]) => [group, `${name}=${value}`]);
 
 const labelOf = (word: string): Label => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)];
 

@@ -96,6 +96,8 @@ describe('attribute filters of assets', () => {
     ['attributes.arc_display_type!=Boat', ['box', 'car']],
     ['attributes.colour=red&attributes.arc_display_type=Boat', []],
     ['attributes.name=car&attributes.name=box', []],
+    ['any=attributes.name%3Dcar&any=attributes.name%3Dbox', ['box', 'car']],
+    ['any=attributes.name%3Dcar&any=attributes.name%3Dbox&privacy=PUBLIC', []],
   ])('%s', async (query, names) => {
     expect(await assets(query)).toEqual(names);
   });
@@ -160,6 +162,10 @@ describe('attribute filters of events', () => {
     ['asset.attributes.colour=red', ['start', 'stop', 'check', 'paint']],
     ['asset.attributes.colour!=red', ['sail']],
     ['asset.attributes.coat.colour=*&event_attributes.name=check', ['check']],
+    ['any=event_attributes.note%3Da%3Db&any=asset.attributes.arc_display_type%3DBoat', ['sail', 'paint']],
+    ['any=event_attributes.name!%3Dcheck&any.2=operation%3DStopTracking&any.2=event_attributes.seen%3D*', ['stop']],
+    ['any=event_attributes.name%3Dcheck&event_attributes.note=*', []],
+    ['any=event_attributes.name%3Dnone', []],
   ])('%s', async (query, names) => {
     expect(await events(query)).toEqual(names);
   });
@@ -237,6 +243,11 @@ describe('other filters of events', () => {
     'principal_declared.age=7',
     'event_attributes.=x',
     'asset.attributes.x=%00',
+    'any=name',
+    'any.2=colour%3Dred',
+    'any=any%3Devent_attributes.x%3Dy',
+    'any=confirmation_status%3DSTORED',
+    'any=event_attributes.%3Dx',
   ])('%s is a 400 that names the parameter', async (query) => {
     const { status, json } = await owner.get(`${ALL}?${query}`);
     expect(status).toBe(400);

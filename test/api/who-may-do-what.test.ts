@@ -205,6 +205,9 @@ describe('a reader of some attributes', () => {
       ['asset_attributes.secret!=*', [event]],
       ['asset_attributes.open=c', [event]],
       ['asset.attributes.secret=d', []],
+      ['any=asset.attributes.secret=d', []],
+      ['any=asset_attributes.secret=d', []],
+      ['any=asset.attributes.open=c', [event]],
     ] as const)
       expect(await listed(reader, `/archivist/v2/assets/-/events?${encodeFilter(filter)}`, 'events')).toEqual(found);
   });

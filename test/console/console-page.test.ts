@@ -267,6 +267,8 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
         await path.getByText('entry 0 of the log').click();
         const leaf = await path.locator('details[open] code').first().textContent();
         expect(leaf).toMatch(/^[0-9a-f]{64}$/);
+        // The bytes are drawn once the step has opened.
+        await path.locator('details[open] pre').nth(1).waitFor();
         const [hex, decoded] = await path.locator('details[open] pre').allTextContents();
         expect(sha256(Buffer.from(hex!.replaceAll('\n', ''), 'hex'))).toBe(leaf);
         expect(decoded).toContain(SUBJECT);

@@ -4,6 +4,7 @@ import type { ListDescription } from '../../platform/listing/list-query.js';
 import { requirePlain } from '../../platform/plain-text.js';
 import { attributeCondition, type ReadableAttributes } from '../listing/attribute-condition.js';
 import { CONFIRMATION_FILTERS, type EntryColumns } from '../listing/confirmation-filter-store.js';
+import { filterConditions } from '../listing/filter-conditions.js';
 import { CHAIN_ID } from './asset.js';
 import { INDEXED_ATTRIBUTES } from './asset-visibility-store.js';
 
@@ -87,7 +88,7 @@ export function assetConditions(
   const tracking: Tracking = readable
     ? { tracked: readable, not: condition(`NOT (${readable.sql})`, ...readable.values) }
     : TRACKING;
-  const conditions = filters.map(([parameter, value]) => {
+  const conditions = filterConditions(filters, ([parameter, value]) => {
     if (parameter.startsWith(ATTRIBUTES.prefix))
       return attributeCondition({ ...ATTRIBUTES, ...attributes }, parameter, value);
     if (parameter === 'order_by' || parameter === PROGRESS_FILTER) return undefined;
@@ -96,7 +97,7 @@ export function assetConditions(
     return reader(value, parameter, tracking);
   });
   if (!filters.some(([parameter]) => parameter === 'tracked')) conditions.push(tracking.tracked);
-  return conditions.filter((each) => each !== undefined);
+  return conditions;
 }
 
 /** The condition `proof_mechanism=<name>` on a column. */

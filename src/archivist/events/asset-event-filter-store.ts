@@ -8,6 +8,7 @@ import { PROOF_MECHANISM_FILTERS, proofMechanismCondition } from '../assets/asse
 import { INDEXED_ATTRIBUTES } from '../assets/asset-visibility-store.js';
 import { attributeCondition, type ReadableAttributes } from '../listing/attribute-condition.js';
 import { CONFIRMATION_FILTERS, type EntryColumns } from '../listing/confirmation-filter-store.js';
+import { filterConditions } from '../listing/filter-conditions.js';
 import { PROGRESS_FILTERS } from '../listing/progress-conditions.js';
 import { ITS_ASSET } from './asset-event-visibility-store.js';
 
@@ -27,7 +28,7 @@ const EVENT_ATTRIBUTES = {
   place: 'event_attributes',
 };
 const CHANGED = { prefix: 'asset_attributes.', indexed: {}, place: 'asset_attributes' };
-const OF_ASSET = { prefix: 'asset.attributes.', indexed: INDEXED_ATTRIBUTES };
+const OF_ASSET = { prefix: 'asset.attributes.', indexed: INDEXED_ATTRIBUTES, place: 'attributes' };
 
 /** The attributes of the asset `a`, and the changes to them in the event `e`, that a caller may filter by. */
 export interface CountedAttributes {
@@ -105,7 +106,7 @@ export function assetEventConditions(
   filters: readonly (readonly [string, string])[],
   attributes: CountedAttributes,
 ): Condition[] {
-  return filters.map((filter) => filterCondition(filter, attributes)).filter((each) => each !== undefined);
+  return filterConditions(filters, (filter) => filterCondition(filter, attributes));
 }
 
 function filterCondition(
@@ -116,7 +117,8 @@ function filterCondition(
   if (parameter.startsWith(CHANGED.prefix)) return attributeCondition({ ...CHANGED, ...changed }, parameter, value);
   if (parameter.startsWith(OF_ASSET.prefix)) {
     const wanted = attributeCondition({ ...OF_ASSET, ...ofAsset }, parameter, value);
-    return condition(`${ITS_ASSET} ${wanted.sql})`, ...wanted.values);
+    const found = condition(`${ITS_ASSET} ${wanted.sql})`, ...wanted.values);
+    return wanted.means?.kind === 'term' ? meaning({ kind: 'parent_term', term: wanted.means }, found) : found;
   }
   if (parameter === 'order_by' || PROGRESS_FILTERS.has(parameter)) return undefined;
   const reader = Object.hasOwn(FILTERS, parameter) ? FILTERS[parameter] : undefined;

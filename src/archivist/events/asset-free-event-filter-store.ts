@@ -7,6 +7,7 @@ import { requirePlain } from '../../platform/plain-text.js';
 import { readTimestamp } from '../../platform/timestamps.js';
 import { attributeCondition } from '../listing/attribute-condition.js';
 import { CONFIRMATION_FILTERS, type EntryColumns } from '../listing/confirmation-filter-store.js';
+import { filterConditions } from '../listing/filter-conditions.js';
 
 /** The event `e`, for filters on its progress. */
 export const ASSET_FREE_ENTRY: EntryColumns = {
@@ -72,12 +73,12 @@ export function visibleAssetFreeEvents(tenantId: string, visibility: Visibility)
  * @throws {ApiError} bad_request for an unknown filter or value
  */
 export function assetFreeConditions(filters: readonly (readonly [string, string])[]): Condition[] {
-  return filters.flatMap(([parameter, value]) => {
+  return filterConditions(filters, ([parameter, value]) => {
     const prefix = PREFIXES.find((each) => parameter.startsWith(each));
-    if (prefix !== undefined) return [attributeCondition({ ...ATTRIBUTES, prefix }, parameter, value)];
-    if (PROGRESS.includes(parameter)) return [];
+    if (prefix !== undefined) return attributeCondition({ ...ATTRIBUTES, prefix }, parameter, value);
+    if (PROGRESS.includes(parameter)) return undefined;
     const reader = Object.hasOwn(FILTERS, parameter) ? FILTERS[parameter] : undefined;
     if (!reader) throw new ApiError('bad_request', `${parameter}: no such filter`);
-    return [reader(value, parameter)];
+    return reader(value, parameter);
   });
 }

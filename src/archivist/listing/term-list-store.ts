@@ -1,6 +1,7 @@
 import { type Condition, renderWhere } from '../../platform/listing/condition.js';
 import { type Portion, readPortion } from '../../platform/listing/portion-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { narrowByAlternatives } from './alternative-search-store.js';
 import {
   countByTerms,
   narrowByTerms,
@@ -14,9 +15,10 @@ import {
 export async function listByTerms<Row extends object>(
   tx: Tx,
   table: TermTable,
-  conditions: readonly Condition[],
+  asked: readonly Condition[],
   page: TermPage,
 ): Promise<Portion<Row>> {
+  const conditions = await narrowByAlternatives(tx, table, asked);
   const first = await pageOfFirstRows<Row>(tx, table, conditions, page);
   if (first) return first;
   const where = renderWhere(await narrowByTerms(tx, table, conditions, page));
@@ -33,9 +35,10 @@ export async function listByTerms<Row extends object>(
 export async function countRows(
   tx: Tx,
   table: TermTable,
-  conditions: readonly Condition[],
+  asked: readonly Condition[],
   limit?: number,
 ): Promise<number> {
+  const conditions = await narrowByAlternatives(tx, table, asked);
   const counted = await countByTerms(tx, table, conditions, limit);
   if (counted !== undefined) return counted;
   const where = renderWhere(await narrowByTerms(tx, table, conditions));

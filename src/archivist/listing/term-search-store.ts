@@ -1,9 +1,7 @@
-import { type Condition, type ConditionMeaning, condition, renderWhere } from '../../platform/listing/condition.js';
+import { type Condition, condition, renderWhere, type Term } from '../../platform/listing/condition.js';
 import type { ListOrder } from '../../platform/listing/list-order.js';
 import { type Portion, readPortion } from '../../platform/listing/portion-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
-
-type Term = Extract<ConditionMeaning, { kind: 'term' }>;
 
 /** A table whose texts have an index of terms. */
 export interface TermTable {

@@ -7,6 +7,10 @@ export interface Condition {
 }
 
 export type ConditionMeaning =
+  | Term
+  /** At least one of these holds. */
+  | { readonly kind: 'any'; readonly of: readonly (Term | TermOfParent)[] }
+  | TermOfParent
   | { readonly kind: 'tenancy'; readonly tenantId: string }
   /** After this id in the order of the list. */
   | { readonly kind: 'beyond'; readonly id: string }
@@ -15,19 +19,26 @@ export type ConditionMeaning =
   /** All rows of the list meet it, and so do all that have a term. */
   | { readonly kind: 'listed' }
   /** An index finds the few rows that can meet it. */
-  | { readonly kind: 'few' }
-  /**
-   * A text in one place equals this one. `hot`: it has an index of its own, in the order of the list. `whole`: this is
-   * the full condition; otherwise the condition is stricter.
-   */
-  | {
-      readonly kind: 'term';
-      readonly place: string;
-      readonly name: string;
-      readonly text: string;
-      readonly hot: boolean;
-      readonly whole: boolean;
-    };
+  | { readonly kind: 'few' };
+
+/**
+ * A text in one place equals this one. `hot`: it has an index of its own, in the order of the list. `whole`: this is the
+ * full condition; otherwise the condition is stricter.
+ */
+export interface Term {
+  readonly kind: 'term';
+  readonly place: string;
+  readonly name: string;
+  readonly text: string;
+  readonly hot: boolean;
+  readonly whole: boolean;
+}
+
+/** What the row belongs to has a term; the condition may be stricter. */
+interface TermOfParent {
+  readonly kind: 'parent_term';
+  readonly term: Term;
+}
 
 /** A condition whose `?` stand for the given values. */
 export function condition(sql: string, ...values: unknown[]): Condition {

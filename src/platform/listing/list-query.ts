@@ -31,6 +31,14 @@ const PAGE_PARAMETERS = {
   page_token: z.string().optional().meta({ description: '`next_page_token` of the previous page' }),
 };
 
+const ALTERNATIVES = {
+  any: z.unknown().optional().meta({
+    type: 'string',
+    description:
+      'A filter such as `name=value`. If it is repeated, an entry has to meet one of these filters. `any.2` and other names make further groups.',
+  }),
+};
+
 /**
  * The query of a list for the API description: paging, these filters, and prefixes of filters by attribute. Values are
  * checked by `readListQuery` and by the list's own conditions, so this schema refuses none.
@@ -38,8 +46,9 @@ const PAGE_PARAMETERS = {
  */
 export function listQuerySchema(filters: readonly string[], { attributes = [], values = {} }: ListDescription = {}) {
   const named = filters.map((name) => [name, z.unknown().optional().meta(filterMeta(name, values[name]))]);
-  const query = z.looseObject({ ...PAGE_PARAMETERS, ...Object.fromEntries(named) });
-  return attributes.length > 0 ? query.meta({ 'x-attribute-filters': attributes }) : query;
+  const parameters = { ...PAGE_PARAMETERS, ...Object.fromEntries(named) };
+  if (attributes.length === 0) return z.looseObject(parameters);
+  return z.looseObject({ ...parameters, ...ALTERNATIVES }).meta({ 'x-attribute-filters': attributes });
 }
 
 export interface ListDescription {

@@ -60,6 +60,8 @@ const EXAMINED: Filter = ['event_attributes.arc_display_type', 'examined'];
 const USUAL: Filter = ['event_attributes.arc_display_type', 'operation'];
 const COLOUR: Filter = ['event_attributes.colour', 'colour 7'];
 const ABSENT: Filter = ['event_attributes.colour', 'none'];
+const any = ([name, value]: Filter, group = 'any'): Filter => [group, `${name}=${value}`];
+const ASSET_7: Filter = ['asset.attributes.subject', subjectOf(TENANCY, 7)];
 const LATE: Filter = ['timestamp_accepted_since', at(EVENTS + 100)];
 const EARLY: Filter = ['timestamp_accepted_before', at(-100)];
 const published = EVENTS - UNPUBLISHED;
@@ -87,7 +89,12 @@ const EVENT_LISTS: readonly (readonly [readonly Filter[], (each: number) => bool
   [[['event_attributes.subject', subjectOf(TENANCY, 7)]], (n) => n % ASSETS === 7],
   [[COLOUR], (n) => n % 10 === 7],
   [[ABSENT], () => false],
-  [[['asset.attributes.subject', subjectOf(TENANCY, 7)]], (n) => n % ASSETS === 7],
+  [[ASSET_7], (n) => n % ASSETS === 7],
+  [[any(EXAMINED), any(ASSET_7), any(ABSENT)], (n) => (n % 100 === 7 && n % 1000 !== 7) || n % ASSETS === 7],
+  [[any(COLOUR), any(ASSET_7)], (n) => n % 10 === 7],
+  [[any(EXAMINED), any(COLOUR, 'any.2'), any(ABSENT, 'any.2')], (n) => n % 100 === 7 && n % 1000 !== 7],
+  [[any(ABSENT), any(['asset.attributes.colour', 'none'])], () => false],
+  [[any(ABSENT), any(['event_attributes.colour', '*'])], () => true],
   [[LATE], () => false],
   [[EARLY], () => false],
   [[['timestamp_accepted_since', at(EVENTS - 30)]], (n) => n >= EVENTS - 30],
@@ -214,6 +221,8 @@ describe.each(engines())('a filtered list of a tenancy of 30,000 events, on %s',
       [[['attributes.colour', '*']], 'all', () => true],
       [[['trails', 'call 1234']], 'all', (n) => n === 1234],
       [[['trails', 'calls']], 'all', () => true],
+      [[any(['trails', 'call 1234']), any(['event_type', 'rare'])], 'all', (n) => n === 1234 || n === 11],
+      [[any(['trails', 'call 1234']), any(['event_type', 'rare'])], mine, () => false],
       [[['event_type', 'rare']], 'all', (n) => n === 11],
       [[['created_by', 'agent 7']], 'all', (n) => n % 5000 === 7],
       [[['timestamp_accepted_since', at(EVENTS + 100)]], 'all', () => false],
