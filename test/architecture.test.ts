@@ -301,6 +301,13 @@ describe('the house', () => {
     expect(strays.map((file) => file.path)).toEqual([]);
   });
 
+  it('takes from the schema the name of every column that a statement sets', () => {
+    const written = FILES.filter(
+      ({ path, text }) => /-(?:store|sql)\.ts$/.test(path) && /\bSET\s+[a-z_]+\s*=/.test(text),
+    );
+    expect(written.map(({ path }) => path)).toEqual([]);
+  });
+
   it('has a platform that knows no resource: no word for one, and no table but its own', () => {
     const platform = FILES.filter(({ path }) => within(path, ['src/platform']) && path !== DATABASE_SCHEMA);
     const known = platform.flatMap(({ path, text }) => {

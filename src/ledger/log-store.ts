@@ -1,6 +1,6 @@
 import { uint64FromBytes, uint64ToBytes } from '../core/bytes.js';
 import { generationName } from '../core/fork/log-generation.js';
-import { selected, table } from '../platform/postgres/columns.js';
+import { names, selected, table } from '../platform/postgres/columns.js';
 import type { Tx } from '../platform/postgres/database.js';
 import { insertRows } from '../platform/postgres/insert-rows.js';
 import { affectExactly } from './exact-rows-store.js';
@@ -59,6 +59,9 @@ interface NewLog extends LogRef {
   readonly createdAt: Date;
 }
 
+/** Columns that a statement sets. */
+export const LOG = names('log');
+
 const NEW_LOG = table('log').columns<NewLog>({
   tenantId: 'tenant_id',
   logId: 'log_id',
@@ -100,8 +103,8 @@ export async function takeLease(
 ): Promise<{ log: LogState; databaseMs: number } | undefined> {
   const [row] = await tx.query<LogRow & { databaseTime: Date }>(
     `UPDATE archivist.log
-        SET lease_holder = $3, lease_epoch = lease_epoch + 1,
-            lease_until = clock_timestamp() + make_interval(secs => $4)
+        SET ${LOG.lease_holder} = $3, ${LOG.lease_epoch} = ${LOG.lease_epoch} + 1,
+            ${LOG.lease_until} = clock_timestamp() + make_interval(secs => $4)
       WHERE (tenant_id, log_id) = (
         SELECT tenant_id, log_id FROM archivist.log
          WHERE tenant_id = $1 AND log_id = $2 AND halted IS NULL
@@ -145,7 +148,8 @@ export async function enterSequencer(tx: Tx): Promise<void> {
 /** Lets the next sequencer take over at once, if the lease is still this one. */
 export async function releaseLease(tx: Tx, lease: LogState): Promise<void> {
   await tx.execute(
-    `UPDATE archivist.log SET lease_until = clock_timestamp() WHERE tenant_id = $1 AND log_id = $2 AND lease_epoch = $3`,
+    `UPDATE archivist.log SET ${LOG.lease_until} = clock_timestamp()
+      WHERE tenant_id = $1 AND log_id = $2 AND lease_epoch = $3`,
     [lease.tenantId, lease.logId, lease.leaseEpoch],
   );
 }
@@ -153,7 +157,7 @@ export async function releaseLease(tx: Tx, lease: LogState): Promise<void> {
 /** Stops the log permanently, unless another holder has changed it. Returns whether it was stopped. */
 export async function haltLog(tx: Tx, lease: LogState, reason: string): Promise<boolean> {
   const touched = await tx.execute(
-    `UPDATE archivist.log SET halted = $4
+    `UPDATE archivist.log SET ${LOG.halted} = $4
       WHERE tenant_id = $1 AND log_id = $2 AND lease_epoch = $3 AND halted IS NULL`,
     [lease.tenantId, lease.logId, lease.leaseEpoch, reason],
   );
@@ -177,8 +181,9 @@ export async function swapGrown(tx: Tx, old: LogState, next: Grown, holder: stri
     1,
     movedOn,
     `UPDATE archivist.log
-        SET size = $5, leaves = $6, last_idtimestamp = $7, seal_number = $8::bigint + 1, sealed_size = $5,
-            lease_holder = $10, lease_epoch = $11, lease_until = clock_timestamp() + make_interval(secs => $9)
+        SET ${LOG.size} = $5, ${LOG.leaves} = $6, ${LOG.last_idtimestamp} = $7,
+            ${LOG.seal_number} = $8::bigint + 1, ${LOG.sealed_size} = $5, ${LOG.lease_holder} = $10,
+            ${LOG.lease_epoch} = $11, ${LOG.lease_until} = clock_timestamp() + make_interval(secs => $9)
       WHERE tenant_id = $1 AND log_id = $2 AND size = $3 AND sealed_size = $3 AND lease_epoch = $4
         AND seal_number = $8 AND published_number = $8 AND halted IS NULL
         AND (lease_epoch = $11 OR lease_until IS NULL OR lease_holder = $10 OR lease_until <= clock_timestamp())`,
@@ -208,8 +213,8 @@ export async function swapSeal(tx: Tx, old: LogState): Promise<void> {
     1,
     movedOn,
     `UPDATE archivist.log
-        SET seal_number = $3::bigint + 1, sealed_size = $4,
-            lease_until = clock_timestamp() + make_interval(secs => $6)
+        SET ${LOG.seal_number} = $3::bigint + 1, ${LOG.sealed_size} = $4,
+            ${LOG.lease_until} = clock_timestamp() + make_interval(secs => $6)
       WHERE tenant_id = $1 AND log_id = $2 AND seal_number = $3 AND published_number = $3 AND size = $4
         AND lease_epoch = $5 AND halted IS NULL`,
     [old.tenantId, old.logId, old.sealNumber, old.size, old.leaseEpoch, LEASE_SECONDS],
@@ -226,8 +231,8 @@ export async function swapPublished(tx: Tx, old: LogState, lease: 'renewed' | 'e
     1,
     movedOn,
     `UPDATE archivist.log
-        SET published_number = seal_number, published_size = sealed_size,
-            lease_until = clock_timestamp() + make_interval(secs => $6)
+        SET ${LOG.published_number} = ${LOG.seal_number}, ${LOG.published_size} = ${LOG.sealed_size},
+            ${LOG.lease_until} = clock_timestamp() + make_interval(secs => $6)
       WHERE tenant_id = $1 AND log_id = $2 AND seal_number = $3 AND published_number = $4 AND lease_epoch = $5
         AND halted IS NULL`,
     [

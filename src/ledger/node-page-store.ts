@@ -125,7 +125,8 @@ async function rewritePage(tx: Tx, log: LogRef, { page, nodes }: PageRow): Promi
     tx,
     1,
     () => new LogInconsistent(`page ${page} is not stored`),
-    `UPDATE archivist.node_page SET nodes = $4 WHERE tenant_id = $1 AND log_id = $2 AND page = $3`,
+    `UPDATE archivist.node_page SET ${PAGE.of.nodes} = $4
+      WHERE ${PAGE.of.tenantId} = $1 AND ${PAGE.of.logId} = $2 AND ${PAGE.of.page} = $3`,
     [log.tenantId, log.logId, page, nodes],
   );
 }

@@ -1,6 +1,7 @@
 import { selected, table } from '../platform/postgres/columns.js';
 import type { Tx } from '../platform/postgres/database.js';
 import { insertRows } from '../platform/postgres/insert-rows.js';
+import { deleteRows, findRow, replacing } from '../platform/postgres/rows-by-key.js';
 import type { RegistrationSettings } from './registration-policy.js';
 import type { TrustAnchor } from './trust-anchor.js';
 
@@ -15,6 +16,7 @@ const ANCHOR = table('trust_anchor').columns<TrustAnchor>({
   material: 'material',
   createdAt: 'created_at',
 });
+const KEY = ['tenantId', 'anchorId'] as const;
 const COLUMNS = selected(ANCHOR, 'a');
 
 const SETTINGS = table('registration_settings').columns<RegistrationSettings & { readonly tenantId: string }>({
@@ -44,12 +46,8 @@ export async function countTrustAnchors(tx: Tx, tenantId: string): Promise<numbe
   return Number(row?.total ?? 0n);
 }
 
-export async function findTrustAnchor(tx: Tx, tenantId: string, anchorId: string): Promise<TrustAnchor | undefined> {
-  const [row] = await tx.query<TrustAnchor>(
-    `SELECT ${COLUMNS} FROM archivist.trust_anchor a WHERE tenant_id = $1 AND anchor_id = $2`,
-    [tenantId, anchorId],
-  );
-  return row;
+export function findTrustAnchor(tx: Tx, tenantId: string, anchorId: string): Promise<TrustAnchor | undefined> {
+  return findRow(tx, ANCHOR, KEY, { tenantId, anchorId });
 }
 
 /** The keys of one issuer or, for the empty name, the certificate authorities. */
@@ -63,27 +61,14 @@ export async function anchorsOfIssuer(tx: Tx, tenantId: string, issuer: string):
 
 /** Deletes an anchor; false when it does not exist. */
 export async function deleteTrustAnchorRow(tx: Tx, tenantId: string, anchorId: string): Promise<boolean> {
-  const touched = await tx.execute('DELETE FROM archivist.trust_anchor WHERE tenant_id = $1 AND anchor_id = $2', [
-    tenantId,
-    anchorId,
-  ]);
-  return touched === 1;
+  return (await deleteRows(tx, ANCHOR, KEY, { tenantId, anchorId })) === 1;
 }
 
 /** The settings of an Owner; undefined if no Owner has changed them. */
-export async function findSettings(tx: Tx, tenantId: string): Promise<RegistrationSettings | undefined> {
-  const [row] = await tx.query<RegistrationSettings>(
-    `SELECT ${selected(SETTINGS, 's')} FROM archivist.registration_settings s WHERE tenant_id = $1`,
-    [tenantId],
-  );
-  return row;
+export function findSettings(tx: Tx, tenantId: string): Promise<RegistrationSettings | undefined> {
+  return findRow(tx, SETTINGS, ['tenantId'], { tenantId });
 }
 
 export async function setSettings(tx: Tx, tenantId: string, settings: RegistrationSettings): Promise<void> {
-  await insertRows(
-    tx,
-    SETTINGS,
-    [{ tenantId, ...settings }],
-    'ON CONFLICT (tenant_id) DO UPDATE SET self_asserted = excluded.self_asserted',
-  );
+  await insertRows(tx, SETTINGS, [{ tenantId, ...settings }], replacing(SETTINGS, ['tenantId'], ['selfAsserted']));
 }

@@ -116,7 +116,8 @@ export interface AssetChange {
 export async function changeAssets(tx: Tx, changes: readonly AssetChange[]): Promise<void> {
   for (const { json } of jsonRows(changes))
     await tx.execute(
-      `UPDATE archivist.asset a SET attributes = a.attributes || c.attributes, tracked = coalesce(c.tracked, a.tracked)
+      `UPDATE archivist.asset a SET ${ASSET.of.attributes} = a.attributes || c.attributes,
+           ${ASSET.of.tracked} = coalesce(c.tracked, a.tracked)
          FROM jsonb_to_recordset($1::jsonb) AS c("tenantId" uuid, "assetId" uuid, attributes jsonb, tracked boolean)
         WHERE a.tenant_id = c."tenantId" AND a.asset_id = c."assetId"`,
       [json],

@@ -1,6 +1,6 @@
 import { boundValues } from '../../filter/bound-values.js';
 import type { EndedGrant } from '../../iam/access/past-grant.js';
-import { SHOWN } from '../../iam/access/past-grant-store.js';
+import { OR_LATER, SHOWN } from '../../iam/access/past-grant-store.js';
 import { condition, renderWhere } from '../../platform/listing/condition.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertInto } from '../../platform/postgres/insert-rows.js';
@@ -22,7 +22,7 @@ export async function keepPastAssets(tx: Tx, ended: EndedGrant, grantId: string,
     `${insertInto(SHOWN)}
      SELECT a.tenant_id, a.asset_id, $1::uuid, greatest($2::timestamptz, a.created_at)
        FROM archivist.asset a WHERE ${where.sql}
-     ON CONFLICT (tenant_id, asset_id, grant_id) DO UPDATE SET until = greatest(past_grant_asset.until, EXCLUDED.until)`,
+     ${OR_LATER}`,
     [grantId, until, ...where.values],
   );
 }

@@ -1,6 +1,7 @@
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
+import { updateRows } from '../../platform/postgres/rows-by-key.js';
 import type { Blob, ScannedStatus } from './blob.js';
 
 type BlobRow = Omit<Blob, 'size' | 'scannedAt'> & { readonly size: bigint; readonly scannedAt: Date | null };
@@ -57,10 +58,14 @@ export async function setScanned(
   blob: BlobAddress,
   verdict: { status: Exclude<ScannedStatus, 'NOT_SCANNED'>; badReason: string; at: Date },
 ): Promise<void> {
-  await tx.execute(
-    `UPDATE archivist.blob SET scanned_status = $3, scanned_bad_reason = $4, scanned_at = $5
-      WHERE tenant_id = $1 AND blob_id = $2 AND scanned_status = 'NOT_SCANNED'`,
-    [blob.tenantId, blob.blobId, verdict.status, verdict.badReason, verdict.at],
+  const { tenantId, blobId } = blob;
+  await updateRows(
+    tx,
+    BLOB,
+    ['tenantId', 'blobId'],
+    ['scannedStatus', 'scannedBadReason', 'scannedAt'],
+    { tenantId, blobId, scannedStatus: verdict.status, scannedBadReason: verdict.badReason, scannedAt: verdict.at },
+    { scannedStatus: 'NOT_SCANNED' },
   );
 }
 

@@ -1,6 +1,7 @@
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
+import { deleteRows } from '../../platform/postgres/rows-by-key.js';
 import type { BlobAddress } from './blob-store.js';
 
 const UPLOAD = table('blob_upload').columns<BlobAddress & { readonly begunAt: Date }>({
@@ -19,11 +20,7 @@ export async function beginUpload(tx: Tx, { tenantId, blobId }: BlobAddress, now
  * running.
  */
 export async function endUpload(tx: Tx, { tenantId, blobId }: BlobAddress): Promise<boolean> {
-  const ended = await tx.execute('DELETE FROM archivist.blob_upload WHERE tenant_id = $1 AND blob_id = $2', [
-    tenantId,
-    blobId,
-  ]);
-  return ended > 0;
+  return (await deleteRows(tx, UPLOAD, ['tenantId', 'blobId'], { tenantId, blobId })) > 0;
 }
 
 /**

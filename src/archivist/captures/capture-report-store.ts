@@ -2,6 +2,7 @@ import { rowList } from '../../platform/listing/row-list-store.js';
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
+import { findRow, updateRows } from '../../platform/postgres/rows-by-key.js';
 import type { CaptureReport } from './capture-report.js';
 
 const REPORT = table('capture_report').columns<CaptureReport>({
@@ -25,24 +26,12 @@ export async function insertReport(tx: Tx, report: CaptureReport): Promise<boole
 }
 
 /** Locks and returns the last report of a source. */
-export async function lockReport(
-  tx: Tx,
-  { tenantId, applicationId, source }: Source,
-): Promise<CaptureReport | undefined> {
-  const [row] = await tx.query<CaptureReport>(
-    `SELECT ${COLUMNS} FROM archivist.capture_report c
-      WHERE c.tenant_id = $1 AND c.application_id = $2 AND c.source = $3 FOR UPDATE`,
-    [tenantId, applicationId, source],
-  );
-  return row;
+export function lockReport(tx: Tx, source: Source): Promise<CaptureReport | undefined> {
+  return findRow(tx, REPORT, ['tenantId', 'applicationId', 'source'], source, 'FOR UPDATE');
 }
 
 export async function updateReport(tx: Tx, report: CaptureReport): Promise<void> {
-  await tx.execute(
-    `UPDATE archivist.capture_report SET observed_at = $3, reported_at = $4, state = $5::text::jsonb
-      WHERE tenant_id = $1 AND report_id = $2`,
-    [report.tenantId, report.reportId, report.observedAt, report.reportedAt, JSON.stringify(report.state)],
-  );
+  await updateRows(tx, REPORT, ['tenantId', 'reportId'], ['observedAt', 'reportedAt', 'state'], report);
 }
 
 /** Number of sources of an application. */

@@ -1,4 +1,4 @@
-import { selected, table } from '../../platform/postgres/columns.js';
+import { names, selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
 import type { Anchor } from './anchor.js';
@@ -18,6 +18,8 @@ interface ClosedWindow {
 }
 
 const WINDOW = table('anchor_window').columns<{ readonly tenantId: string }>({ tenantId: 'tenant_id' });
+const OF_WINDOW = names('anchor_window');
+const OF_EVENT = names('simple_hash_event');
 
 const EVENT = table('simple_hash_event').columns<SimpleHashEvent>({
   tenantId: 'tenant_id',
@@ -86,7 +88,7 @@ export async function waitingTenancies(tx: Tx): Promise<string[]> {
 export async function closeWindow(tx: Tx, tenantId: string, marginSeconds: number): Promise<void> {
   await tx.query(`SELECT set_config('lock_timeout', '500ms', true)`);
   await tx.execute(
-    `UPDATE archivist.anchor_window w SET closed_until = now.until
+    `UPDATE archivist.anchor_window w SET ${OF_WINDOW.closed_until} = now.until
        FROM (SELECT date_trunc('milliseconds', clock_timestamp()) - make_interval(secs => $2) AS until) AS now
       WHERE w.tenant_id = $1 AND w.closed_until = w.anchored_until AND w.closed_until < now.until AND EXISTS
         (SELECT FROM archivist.simple_hash_event e
@@ -140,13 +142,14 @@ export async function insertAnchor(
   hashed: Pick<Anchor, 'hash' | 'hashSchemaVersion' | 'eventCount'>,
 ): Promise<bigint | undefined> {
   const [row] = await tx.query<{ anchors: bigint }>(
-    `UPDATE archivist.anchor_window SET anchored_until = $3, anchors = anchors + 1
+    `UPDATE archivist.anchor_window
+        SET ${OF_WINDOW.anchored_until} = $3, ${OF_WINDOW.anchors} = ${OF_WINDOW.anchors} + 1
       WHERE tenant_id = $1 AND anchored_until = $2 AND closed_until = $3 RETURNING anchors`,
     [window.tenantId, window.start, window.end],
   );
   if (!row) return undefined;
   const covered = await tx.execute(
-    `UPDATE archivist.simple_hash_event SET anchor_number = $2
+    `UPDATE archivist.simple_hash_event SET ${OF_EVENT.anchor_number} = $2
       WHERE tenant_id = $1 AND anchor_number IS NULL AND accepted_at < $3`,
     [window.tenantId, row.anchors, window.end],
   );

@@ -2,6 +2,7 @@ import { rowList } from '../../platform/listing/row-list-store.js';
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
+import { deleteRow, findRow } from '../../platform/postgres/rows-by-key.js';
 import type { CompliancePolicy } from './compliance-policy.js';
 
 /** A policy of one tenancy; immutable. */
@@ -18,27 +19,20 @@ const POLICY = table('compliance_policy').columns<StoredPolicy>({
   policy: 'policy',
   createdAt: 'created_at',
 });
+const KEY = ['tenantId', 'policyId'] as const;
 const COLUMNS = selected(POLICY, 'p');
 
 export async function insertPolicy(tx: Tx, stored: StoredPolicy): Promise<void> {
   await insertRows(tx, POLICY, [stored]);
 }
 
-export async function findPolicy(tx: Tx, tenantId: string, policyId: string): Promise<StoredPolicy | undefined> {
-  const [row] = await tx.query<StoredPolicy>(
-    `SELECT ${COLUMNS} FROM archivist.compliance_policy p WHERE p.tenant_id = $1 AND p.policy_id = $2`,
-    [tenantId, policyId],
-  );
-  return row;
+export function findPolicy(tx: Tx, tenantId: string, policyId: string): Promise<StoredPolicy | undefined> {
+  return findRow(tx, POLICY, KEY, { tenantId, policyId });
 }
 
 /** Deletes the policy and resolves with it; undefined when it does not exist or was already deleted. */
-export async function deletePolicy(tx: Tx, tenantId: string, policyId: string): Promise<StoredPolicy | undefined> {
-  const [row] = await tx.query<StoredPolicy>(
-    `DELETE FROM archivist.compliance_policy p WHERE p.tenant_id = $1 AND p.policy_id = $2 RETURNING ${COLUMNS}`,
-    [tenantId, policyId],
-  );
-  return row;
+export function deletePolicy(tx: Tx, tenantId: string, policyId: string): Promise<StoredPolicy | undefined> {
+  return deleteRow(tx, POLICY, KEY, { tenantId, policyId });
 }
 
 /** Conditions refer to a row as `p`. */

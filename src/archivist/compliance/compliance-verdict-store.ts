@@ -1,6 +1,7 @@
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
+import { replacing } from '../../platform/postgres/rows-by-key.js';
 
 /** The last verdict of a policy about an asset, and when time may change it. */
 export interface StoredVerdict {
@@ -42,8 +43,7 @@ export async function storeVerdicts(tx: Tx, tenantId: string, verdicts: readonly
     tx,
     VERDICT,
     verdicts.map((verdict) => ({ ...verdict, tenantId })),
-    `ON CONFLICT (tenant_id, policy_id, asset_id)
-       DO UPDATE SET compliant = excluded.compliant, due_at = excluded.due_at`,
+    replacing(VERDICT, ['tenantId', 'policyId', 'assetId'], ['compliant', 'dueAt']),
   );
 }
 

@@ -1,6 +1,7 @@
 import { table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
+import { deleteRows, replacing, updateRows } from '../../platform/postgres/rows-by-key.js';
 
 /** A webhook tells changed compliance, and there is a policy whose verdicts can change. */
 const IS_WATCHED = (tenant: string) =>
@@ -65,11 +66,11 @@ export async function lockWatch(tx: Tx, tenantId: string): Promise<bigint | 'tak
 }
 
 export async function moveWatch(tx: Tx, tenantId: string, cursor: bigint): Promise<void> {
-  await tx.execute('UPDATE archivist.compliance_watch SET cursor = $2 WHERE tenant_id = $1', [tenantId, cursor]);
+  await updateRows(tx, WATCH, ['tenantId'], ['cursor'], { tenantId, cursor });
 }
 
 export async function deleteWatch(tx: Tx, tenantId: string): Promise<void> {
-  await tx.execute('DELETE FROM archivist.compliance_watch WHERE tenant_id = $1', [tenantId]);
+  await deleteRows(tx, WATCH, ['tenantId'], { tenantId });
 }
 
 /** A policy some of whose first verdicts are missing, and the asset that was last looked at. */
@@ -93,13 +94,13 @@ export async function storeScan(tx: Tx, tenantId: string, scan: Omit<Scan, 'tena
     tx,
     SCAN,
     [{ ...scan, tenantId }],
-    'ON CONFLICT (tenant_id, policy_id) DO UPDATE SET after_asset = excluded.after_asset, done = excluded.done',
+    replacing(SCAN, ['tenantId', 'policyId'], ['afterAsset', 'done']),
   );
 }
 
 /** Forgets which first verdicts have been stored. */
 export async function deleteScans(tx: Tx, tenantId: string): Promise<void> {
-  await tx.execute('DELETE FROM archivist.compliance_scan WHERE tenant_id = $1', [tenantId]);
+  await deleteRows(tx, SCAN, ['tenantId'], { tenantId });
 }
 
 /** Ids of assets in the order of their ids. */

@@ -2,6 +2,7 @@ import { rowList } from '../../platform/listing/row-list-store.js';
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
+import { changeRow, deleteRows, findRow, updateRows } from '../../platform/postgres/rows-by-key.js';
 import type { Attributes } from '../attributes.js';
 import type { Location } from './location.js';
 
@@ -20,18 +21,20 @@ const LOCATION = table('location').columns<Location>({
   attributes: 'attributes',
   createdAt: 'created_at',
 });
+const KEY = ['tenantId', 'locationId'] as const;
+const PERMITTED = table('location').columns<LocationAddress & { readonly subjectIdentities: readonly string[] }>({
+  tenantId: 'tenant_id',
+  locationId: 'location_id',
+  subjectIdentities: 'subject_identities',
+});
 const COLUMNS = selected(LOCATION, 'l');
 
 export async function insertLocation(tx: Tx, location: Location): Promise<void> {
   await insertRows(tx, LOCATION, [location]);
 }
 
-export async function findLocation(tx: Tx, address: LocationAddress): Promise<Location | undefined> {
-  const [row] = await tx.query<Location>(
-    `SELECT ${COLUMNS} FROM archivist.location l WHERE l.tenant_id = $1 AND l.location_id = $2`,
-    [address.tenantId, address.locationId],
-  );
-  return row;
+export function findLocation(tx: Tx, address: LocationAddress): Promise<Location | undefined> {
+  return findRow(tx, LOCATION, KEY, address);
 }
 
 /** The fields of a location that may change; undefined ones are unchanged. */
@@ -44,45 +47,23 @@ interface LocationChange {
 }
 
 /** Changes a location and resolves with the result; undefined when it does not exist. */
-export async function updateLocation(
+export function updateLocation(
   tx: Tx,
   address: LocationAddress,
   change: LocationChange,
 ): Promise<Location | undefined> {
-  const [row] = await tx.query<Location>(
-    `UPDATE archivist.location l SET display_name = coalesce($3, l.display_name),
-       description = coalesce($4, l.description), latitude = coalesce($5, l.latitude),
-       longitude = coalesce($6, l.longitude), attributes = coalesce($7::text::jsonb, l.attributes)
-      WHERE l.tenant_id = $1 AND l.location_id = $2 RETURNING ${COLUMNS}`,
-    [
-      address.tenantId,
-      address.locationId,
-      change.displayName ?? null,
-      change.description ?? null,
-      change.latitude ?? null,
-      change.longitude ?? null,
-      change.attributes === undefined ? null : JSON.stringify(change.attributes),
-    ],
-  );
-  return row;
+  const changed = ['displayName', 'description', 'latitude', 'longitude', 'attributes'] as const;
+  return changeRow(tx, LOCATION, KEY, changed, { ...change, ...address });
 }
 
 /** Deletes a location; false when it does not exist. */
 export async function deleteLocationRow(tx: Tx, address: LocationAddress): Promise<boolean> {
-  const deleted = await tx.execute('DELETE FROM archivist.location WHERE tenant_id = $1 AND location_id = $2', [
-    address.tenantId,
-    address.locationId,
-  ]);
-  return deleted > 0;
+  return (await deleteRows(tx, LOCATION, KEY, address)) > 0;
 }
 
 /** The subjects besides the Owners that may change the location; undefined when it does not exist. */
-export async function permittedSubjects(tx: Tx, address: LocationAddress): Promise<string[] | undefined> {
-  const [row] = await tx.query<{ subject_identities: string[] }>(
-    'SELECT subject_identities FROM archivist.location WHERE tenant_id = $1 AND location_id = $2',
-    [address.tenantId, address.locationId],
-  );
-  return row?.subject_identities;
+export async function permittedSubjects(tx: Tx, address: LocationAddress): Promise<readonly string[] | undefined> {
+  return (await findRow(tx, PERMITTED, KEY, address))?.subjectIdentities;
 }
 
 /** False when the location does not exist. */
@@ -91,11 +72,7 @@ export async function setPermittedSubjects(
   address: LocationAddress,
   subjectIdentities: readonly string[],
 ): Promise<boolean> {
-  const changed = await tx.execute(
-    'UPDATE archivist.location SET subject_identities = $3 WHERE tenant_id = $1 AND location_id = $2',
-    [address.tenantId, address.locationId, subjectIdentities],
-  );
-  return changed > 0;
+  return (await updateRows(tx, PERMITTED, KEY, ['subjectIdentities'], { ...address, subjectIdentities })) > 0;
 }
 
 /** Conditions refer to a row as `l`. */

@@ -2,6 +2,7 @@ import { rowList } from '../../platform/listing/row-list-store.js';
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
+import { changeRow, updateRows } from '../../platform/postgres/rows-by-key.js';
 import type { WebhookDelivery } from './webhook.js';
 
 type Address = Pick<WebhookDelivery, 'tenantId' | 'deliveryId'>;
@@ -20,6 +21,7 @@ const DELIVERY = table('webhook_delivery').columns<WebhookDelivery>({
   lastError: 'last_error',
   createdAt: 'created_at',
 });
+const KEY = ['tenantId', 'deliveryId'] as const;
 /** Conditions of a list refer to the table as `d`. */
 const COLUMNS = selected(DELIVERY, 'd');
 
@@ -81,7 +83,7 @@ export async function takeDueDeliveries(
             AND EXISTS (SELECT 1 FROM archivist.tenancy t WHERE t.tenant_id = h.tenant_id AND t.disabled_at IS NULL)
           ORDER BY p.next_attempt_at, p.position, p.delivery_id LIMIT ${OF_ONE_WEBHOOK}) AS o
         LIMIT $2)
-     UPDATE archivist.webhook_delivery d SET next_attempt_at = $1::timestamptz + interval '${SENDING}'
+     UPDATE archivist.webhook_delivery d SET ${DELIVERY.of.nextAttemptAt} = $1::timestamptz + interval '${SENDING}'
        FROM due WHERE d.tenant_id = due.tenant_id AND d.delivery_id = due.delivery_id
         AND d.status = 'PENDING' AND d.next_attempt_at <= $1
      RETURNING ${COLUMNS}`,
@@ -95,33 +97,21 @@ export async function recordAttempt(
   delivery: WebhookDelivery,
   outcome: Pick<WebhookDelivery, 'status' | 'attempts' | 'nextAttemptAt' | 'lastError'>,
 ): Promise<void> {
-  await tx.execute(
-    `UPDATE archivist.webhook_delivery SET status = $4, attempts = $5, next_attempt_at = $6, last_error = $7
-      WHERE tenant_id = $1 AND delivery_id = $2 AND next_attempt_at = $3`,
-    [
-      delivery.tenantId,
-      delivery.deliveryId,
-      delivery.nextAttemptAt,
-      outcome.status,
-      outcome.attempts,
-      outcome.nextAttemptAt,
-      outcome.lastError,
-    ],
-  );
+  const { tenantId, deliveryId, nextAttemptAt } = delivery;
+  const changed = ['status', 'attempts', 'nextAttemptAt', 'lastError'] as const;
+  await updateRows(tx, DELIVERY, KEY, changed, { ...outcome, tenantId, deliveryId }, { nextAttemptAt });
 }
 
 /** Makes a delivery due again, with all its attempts before it. */
-export async function replayDelivery(
+export function replayDelivery(
   tx: Tx,
   address: Address & Pick<WebhookDelivery, 'webhookId'>,
   now: Date,
 ): Promise<WebhookDelivery | undefined> {
-  const [row] = await tx.query<WebhookDelivery>(
-    `UPDATE archivist.webhook_delivery d SET status = 'PENDING', attempts = 0, next_attempt_at = $4, last_error = ''
-      WHERE d.tenant_id = $1 AND d.webhook_id = $2 AND d.delivery_id = $3 RETURNING ${COLUMNS}`,
-    [address.tenantId, address.webhookId, address.deliveryId, now],
-  );
-  return row;
+  const key = [...KEY, 'webhookId'] as const;
+  const changed = ['status', 'attempts', 'nextAttemptAt', 'lastError'] as const;
+  const due = { status: 'PENDING', attempts: 0, nextAttemptAt: now, lastError: '' } as const;
+  return changeRow(tx, DELIVERY, key, changed, { ...address, ...due });
 }
 
 /** Deletes deliveries that have ended and are older than this. */

@@ -2,6 +2,7 @@ import { rowList } from '../../platform/listing/row-list-store.js';
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
+import { deleteRow, findRow, updateRows } from '../../platform/postgres/rows-by-key.js';
 import type { Webhook, WebhookEventType } from './webhook.js';
 
 type Address = Pick<Webhook, 'tenantId' | 'webhookId'>;
@@ -17,6 +18,7 @@ const WEBHOOK = table('webhook').columns<Webhook>({
   cursor: 'cursor',
   createdAt: 'created_at',
 });
+const KEY = ['tenantId', 'webhookId'] as const;
 /** Conditions of a list refer to the table as `w`. */
 const COLUMNS = selected(WEBHOOK, 'w');
 
@@ -24,21 +26,13 @@ export async function insertWebhook(tx: Tx, webhook: Webhook): Promise<void> {
   await insertRows(tx, WEBHOOK, [webhook]);
 }
 
-export async function findWebhook(tx: Tx, address: Address): Promise<Webhook | undefined> {
-  const [row] = await tx.query<Webhook>(
-    `SELECT ${COLUMNS} FROM archivist.webhook w WHERE w.tenant_id = $1 AND w.webhook_id = $2`,
-    [address.tenantId, address.webhookId],
-  );
-  return row;
+export function findWebhook(tx: Tx, address: Address): Promise<Webhook | undefined> {
+  return findRow(tx, WEBHOOK, KEY, address);
 }
 
 /** Deletes a webhook with its deliveries and returns what it was. */
-export async function deleteWebhookRow(tx: Tx, address: Address): Promise<Webhook | undefined> {
-  const [row] = await tx.query<Webhook>(
-    `DELETE FROM archivist.webhook w WHERE w.tenant_id = $1 AND w.webhook_id = $2 RETURNING ${COLUMNS}`,
-    [address.tenantId, address.webhookId],
-  );
-  return row;
+export function deleteWebhookRow(tx: Tx, address: Address): Promise<Webhook | undefined> {
+  return deleteRow(tx, WEBHOOK, KEY, address);
 }
 
 /** Number of webhooks of a tenancy. */
@@ -71,11 +65,8 @@ export async function webhooksTelling(tx: Tx, tenantId: string, eventType: Webho
 
 /** Moves the cursor, unless another process has moved it since. Returns whether it did. */
 export async function advanceWebhook(tx: Tx, webhook: Webhook, cursor: bigint): Promise<boolean> {
-  const moved = await tx.execute(
-    'UPDATE archivist.webhook SET cursor = $4 WHERE tenant_id = $1 AND webhook_id = $2 AND cursor = $3',
-    [webhook.tenantId, webhook.webhookId, webhook.cursor, cursor],
-  );
-  return moved === 1;
+  const { tenantId, webhookId, cursor: before } = webhook;
+  return (await updateRows(tx, WEBHOOK, KEY, ['cursor'], { tenantId, webhookId, cursor }, { cursor: before })) === 1;
 }
 
 /** Conditions refer to a row as `w`. */

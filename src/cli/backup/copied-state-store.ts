@@ -1,3 +1,4 @@
+import { names } from '../../platform/postgres/columns.js';
 import type { OwnerClient } from '../../platform/postgres/table-copy-store.js';
 
 /** An open fork of a log, as its row has it. */
@@ -62,5 +63,6 @@ export async function copiedState(client: OwnerClient): Promise<CopiedState | un
 
 /** Halts a log. The sequencer signs nothing for a halted log. */
 export async function haltCopiedLog(client: OwnerClient, log: string, reason: string): Promise<void> {
-  await client.query('UPDATE archivist.log SET halted = $2 WHERE log_id = $1 AND halted IS NULL', [log, reason]);
+  const { log_id: id, halted } = names('log');
+  await client.query(`UPDATE archivist.log SET ${halted} = $2 WHERE ${id} = $1 AND ${halted} IS NULL`, [log, reason]);
 }

@@ -2,6 +2,7 @@ import type { Alternatives } from '../../filter/attribute-filter.js';
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
+import { deleteRows, updateRows } from '../../platform/postgres/rows-by-key.js';
 
 /** Audit events that have not yet been recorded for one version of a policy. */
 export interface PolicyAudit {
@@ -28,6 +29,7 @@ const AUDIT = table('access_policy_audit').columns<PolicyAudit>({
   afterAsset: 'after_asset',
   createdAt: 'created_at',
 });
+const KEY = ['tenantId', 'policyId', 'version'] as const;
 
 export async function insertPolicyAudit(tx: Tx, audit: Omit<PolicyAudit, 'afterAsset'>): Promise<void> {
   await insertRows(tx, AUDIT, [{ ...audit, afterAsset: NO_ASSET_YET }]);
@@ -46,15 +48,9 @@ export async function takePolicyAudit(tx: Tx): Promise<PolicyAudit | undefined> 
 }
 
 export async function advancePolicyAudit(tx: Tx, audit: PolicyAudit, afterAsset: string): Promise<void> {
-  await tx.execute(
-    `UPDATE archivist.access_policy_audit SET after_asset = $4 WHERE tenant_id = $1 AND policy_id = $2 AND version = $3`,
-    [audit.tenantId, audit.policyId, audit.version.toString(), afterAsset],
-  );
+  await updateRows(tx, AUDIT, KEY, ['afterAsset'], { ...audit, afterAsset });
 }
 
 export async function deletePolicyAudit(tx: Tx, audit: PolicyAudit): Promise<void> {
-  await tx.execute(
-    'DELETE FROM archivist.access_policy_audit WHERE tenant_id = $1 AND policy_id = $2 AND version = $3',
-    [audit.tenantId, audit.policyId, audit.version.toString()],
-  );
+  await deleteRows(tx, AUDIT, KEY, audit);
 }

@@ -2,6 +2,7 @@ import { rowList } from '../../platform/listing/row-list-store.js';
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
+import { deleteRows, findRow, updateRows } from '../../platform/postgres/rows-by-key.js';
 import type { AccessPolicy } from './access-policy.js';
 import type { PrincipalKey } from './principal-key.js';
 
@@ -20,6 +21,7 @@ const POLICY = table('access_policy').columns<AccessPolicy>({
   access_permissions: 'access_permissions',
   createdAt: 'created_at',
 });
+const KEY = ['tenantId', 'policyId'] as const;
 const POLICY_PRINCIPAL = table('access_policy_principal').columns<PolicyAddress & { readonly principal: PrincipalKey }>(
   {
     tenantId: 'tenant_id',
@@ -34,42 +36,22 @@ export async function insertAccessPolicy(tx: Tx, policy: AccessPolicy): Promise<
 }
 
 /** With `lock`, no other transaction can change the policy until this one ends. */
-export async function findAccessPolicy(
+export function findAccessPolicy(
   tx: Tx,
   address: PolicyAddress,
   lock: 'lock' | 'read' = 'read',
 ): Promise<AccessPolicy | undefined> {
-  const [row] = await tx.query<AccessPolicy>(
-    `SELECT ${COLUMNS} FROM archivist.access_policy p WHERE p.tenant_id = $1 AND p.policy_id = $2
-     ${lock === 'lock' ? 'FOR UPDATE' : ''}`,
-    [address.tenantId, address.policyId],
-  );
-  return row;
+  return findRow(tx, POLICY, KEY, address, lock === 'lock' ? 'FOR UPDATE' : '');
 }
 
 export async function updateAccessPolicy(tx: Tx, policy: AccessPolicy): Promise<void> {
-  await tx.execute(
-    `UPDATE archivist.access_policy SET version = $3, display_name = $4, description = $5, filters = $6::text::jsonb,
-       access_permissions = $7::text::jsonb WHERE tenant_id = $1 AND policy_id = $2`,
-    [
-      policy.tenantId,
-      policy.policyId,
-      policy.version.toString(),
-      policy.display_name,
-      policy.description,
-      JSON.stringify(policy.filters),
-      JSON.stringify(policy.access_permissions),
-    ],
-  );
+  const changed = ['version', 'display_name', 'description', 'filters', 'access_permissions'] as const;
+  await updateRows(tx, POLICY, KEY, changed, policy);
 }
 
 /** True if it existed. */
 export async function deleteAccessPolicyRow(tx: Tx, address: PolicyAddress): Promise<boolean> {
-  const deleted = await tx.execute('DELETE FROM archivist.access_policy WHERE tenant_id = $1 AND policy_id = $2', [
-    address.tenantId,
-    address.policyId,
-  ]);
-  return deleted > 0;
+  return (await deleteRows(tx, POLICY, KEY, address)) > 0;
 }
 
 /** Replaces the keys by which the policy is found. */
@@ -79,10 +61,7 @@ export async function setPolicyPrincipals(
   principals: readonly PrincipalKey[],
 ): Promise<void> {
   const { tenantId, policyId } = address;
-  await tx.execute('DELETE FROM archivist.access_policy_principal WHERE tenant_id = $1 AND policy_id = $2', [
-    tenantId,
-    policyId,
-  ]);
+  await deleteRows(tx, POLICY_PRINCIPAL, KEY, address);
   await insertRows(
     tx,
     POLICY_PRINCIPAL,

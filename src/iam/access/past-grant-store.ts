@@ -1,6 +1,7 @@
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertReturning, insertRows } from '../../platform/postgres/insert-rows.js';
+import { deleteRows, replacing } from '../../platform/postgres/rows-by-key.js';
 import { showingOf } from './grant.js';
 import type { EndedGrant, PastGrant, PastShowing } from './past-grant.js';
 
@@ -34,6 +35,10 @@ export const SHOWN = table('past_grant_asset').columns<ShownAsset>({
   grantId: 'grant_id',
   until: 'until',
 });
+
+/** What follows the rows of an insert: of a stored row and a new one, the latest time counts. */
+export const OR_LATER = `ON CONFLICT (${SHOWN.of.tenantId}, ${SHOWN.of.assetId}, ${SHOWN.of.grantId})
+  DO UPDATE SET ${SHOWN.of.until} = greatest(past_grant_asset.${SHOWN.of.until}, excluded.${SHOWN.of.until})`;
 
 /** The tenancies that still show something to this one by an ended share. */
 export async function pastSharers(tx: Tx, tenantId: string): Promise<string[]> {
@@ -102,8 +107,7 @@ export async function keepPastGrant(tx: Tx, ended: EndedGrant, grantId: string):
     tx,
     GRANT,
     [{ ...ended, grantId }],
-    `ON CONFLICT (tenant_id, policy_id, version, position, subject_id, reader_tenant_id)
-       DO UPDATE SET permission = EXCLUDED.permission`,
+    replacing(GRANT, ['tenantId', 'policyId', 'version', 'position', 'subjectId', 'readerTenantId'], ['permission']),
     'grantId',
   );
   return stored!;
@@ -111,12 +115,7 @@ export async function keepPastGrant(tx: Tx, ended: EndedGrant, grantId: string):
 
 /** Keeps one asset visible through a past grant; the latest time counts. */
 export async function keepPastAsset(tx: Tx, kept: ShownAsset): Promise<void> {
-  await insertRows(
-    tx,
-    SHOWN,
-    [kept],
-    'ON CONFLICT (tenant_id, asset_id, grant_id) DO UPDATE SET until = greatest(past_grant_asset.until, EXCLUDED.until)',
-  );
+  await insertRows(tx, SHOWN, [kept], OR_LATER);
 }
 
 /** Ends everything that a policy's ended shares still show; true if there was something. */
@@ -124,11 +123,7 @@ export async function withdrawPastOfPolicy(
   tx: Tx,
   { tenantId, policyId }: { readonly tenantId: string; readonly policyId: string },
 ): Promise<boolean> {
-  const deleted = await tx.execute('DELETE FROM archivist.past_grant WHERE tenant_id = $1 AND policy_id = $2', [
-    tenantId,
-    policyId,
-  ]);
-  return deleted > 0;
+  return (await deleteRows(tx, GRANT, ['tenantId', 'policyId'], { tenantId, policyId })) > 0;
 }
 
 /**

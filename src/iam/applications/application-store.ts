@@ -2,6 +2,7 @@ import { rowList } from '../../platform/listing/row-list-store.js';
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
+import { changeRow, deleteRow, deleteRows, findRow } from '../../platform/postgres/rows-by-key.js';
 import type { Application, Credential } from './application.js';
 
 /** Which application of which tenancy. */
@@ -15,6 +16,7 @@ const APPLICATION = table('application').columns<Application>({
   roles: 'roles',
   createdAt: 'created_at',
 });
+const KEY = ['tenantId', 'applicationId'] as const;
 /** Conditions of a list refer to the table as `a`. */
 const COLUMNS = selected(APPLICATION, 'a');
 
@@ -73,15 +75,8 @@ export async function findApplicationForToken(
   return { application, credentials, epoch: Number(first.epoch ?? 0) };
 }
 
-export async function findApplication(
-  tx: Tx,
-  { tenantId, applicationId }: ApplicationAddress,
-): Promise<Application | undefined> {
-  const [row] = await tx.query<Application>(
-    `SELECT ${COLUMNS} FROM archivist.application a WHERE a.tenant_id = $1 AND a.application_id = $2`,
-    [tenantId, applicationId],
-  );
-  return row;
+export function findApplication(tx: Tx, address: ApplicationAddress): Promise<Application | undefined> {
+  return findRow(tx, APPLICATION, KEY, address);
 }
 
 /** Conditions refer to a row as `a`. */
@@ -108,41 +103,24 @@ export async function findValidities(
 }
 
 /** Changes the given fields and returns the application as it is afterwards. */
-export async function updateApplication(
+export function updateApplication(
   tx: Tx,
-  { tenantId, applicationId }: ApplicationAddress,
+  address: ApplicationAddress,
   change: {
     readonly displayName: string | undefined;
     readonly customClaims: Readonly<Record<string, string>> | undefined;
     readonly roles: readonly string[] | undefined;
   },
 ): Promise<Application | undefined> {
-  const claims = change.customClaims && JSON.stringify(change.customClaims);
-  const [row] = await tx.query<Application>(
-    `UPDATE archivist.application a SET display_name = coalesce($3, a.display_name),
-        custom_claims = coalesce($4::text::jsonb, a.custom_claims), roles = coalesce($5::text[], a.roles)
-      WHERE a.tenant_id = $1 AND a.application_id = $2 RETURNING ${COLUMNS}`,
-    [tenantId, applicationId, change.displayName ?? null, claims ?? null, change.roles ?? null],
-  );
-  return row;
+  return changeRow(tx, APPLICATION, KEY, ['displayName', 'customClaims', 'roles'], { ...change, ...address });
 }
 
 /** Deletes all secrets of an application. */
-export async function deleteCredentials(tx: Tx, { tenantId, applicationId }: ApplicationAddress): Promise<void> {
-  await tx.execute('DELETE FROM archivist.application_credential WHERE tenant_id = $1 AND application_id = $2', [
-    tenantId,
-    applicationId,
-  ]);
+export async function deleteCredentials(tx: Tx, address: ApplicationAddress): Promise<void> {
+  await deleteRows(tx, CREDENTIAL, KEY, address);
 }
 
 /** Deletes an application with its secrets and returns what it was. */
-export async function deleteApplicationRow(
-  tx: Tx,
-  { tenantId, applicationId }: ApplicationAddress,
-): Promise<Application | undefined> {
-  const [row] = await tx.query<Application>(
-    `DELETE FROM archivist.application a WHERE a.tenant_id = $1 AND a.application_id = $2 RETURNING ${COLUMNS}`,
-    [tenantId, applicationId],
-  );
-  return row;
+export function deleteApplicationRow(tx: Tx, address: ApplicationAddress): Promise<Application | undefined> {
+  return deleteRow(tx, APPLICATION, KEY, address);
 }

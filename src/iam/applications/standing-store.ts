@@ -56,6 +56,7 @@ export async function raiseEpoch(tx: Tx, { tenantId, clientId }: ClientAddress):
     tx,
     EPOCH,
     [{ tenantId, clientId, epoch: 1n }],
-    'ON CONFLICT (tenant_id, client_id) DO UPDATE SET epoch = token_epoch.epoch + 1',
+    `ON CONFLICT (${EPOCH.of.tenantId}, ${EPOCH.of.clientId})
+       DO UPDATE SET ${EPOCH.of.epoch} = token_epoch.${EPOCH.of.epoch} + 1`,
   );
 }

@@ -1,6 +1,7 @@
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
+import { findRow, replacing } from '../../platform/postgres/rows-by-key.js';
 import { type ClaimNames, type IdentityProvider, STANDARD_CLAIMS } from './identity-provider.js';
 
 type StoredProvider = Omit<IdentityProvider, 'claimNames'> & { readonly claimNames: Partial<ClaimNames> };
@@ -17,10 +18,7 @@ const PROVIDER = table('identity_provider').columns<StoredProvider>({
 const COLUMNS = selected(PROVIDER, 'p');
 
 export async function findProvider(tx: Tx, tenantId: string): Promise<IdentityProvider | undefined> {
-  const [row] = await tx.query<StoredProvider>(
-    `SELECT ${COLUMNS} FROM archivist.identity_provider p WHERE p.tenant_id = $1`,
-    [tenantId],
-  );
+  const row = await findRow(tx, PROVIDER, ['tenantId'], { tenantId });
   return row && providerOf(row);
 }
 
@@ -30,9 +28,11 @@ export async function saveProvider(tx: Tx, provider: IdentityProvider): Promise<
     tx,
     PROVIDER,
     [provider],
-    `ON CONFLICT (tenant_id) DO UPDATE SET enabled = excluded.enabled, issuer = excluded.issuer,
-       client_id = excluded.client_id, client_secret_sealed = excluded.client_secret_sealed,
-       audience = excluded.audience, claim_names = excluded.claim_names`,
+    replacing(
+      PROVIDER,
+      ['tenantId'],
+      ['enabled', 'issuer', 'clientId', 'clientSecretSealed', 'audience', 'claimNames'],
+    ),
   );
 }
 

@@ -2,6 +2,7 @@ import { rowList } from '../../platform/listing/row-list-store.js';
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
+import { deleteRow, findRow } from '../../platform/postgres/rows-by-key.js';
 import type { Invite } from './invite.js';
 
 const INVITE = table('invite').columns<Invite>({
@@ -12,6 +13,7 @@ const INVITE = table('invite').columns<Invite>({
   expiryTime: 'expiry_time',
   createdAt: 'created_at',
 });
+const KEY = ['tenantId', 'inviteId'] as const;
 const NEW_INVITE = table('invite').columns<Invite & { readonly tokenHash: Uint8Array }>({
   ...INVITE.of,
   tokenHash: 'token_hash',
@@ -22,12 +24,8 @@ export async function insertInvite(tx: Tx, invite: Invite, tokenHash: Uint8Array
   await insertRows(tx, NEW_INVITE, [{ ...invite, tokenHash }]);
 }
 
-export async function findInvite(tx: Tx, tenantId: string, inviteId: string): Promise<Invite | undefined> {
-  const [row] = await tx.query<Invite>(
-    `SELECT ${COLUMNS} FROM archivist.invite i WHERE i.tenant_id = $1 AND i.invite_id = $2`,
-    [tenantId, inviteId],
-  );
-  return row;
+export function findInvite(tx: Tx, tenantId: string, inviteId: string): Promise<Invite | undefined> {
+  return findRow(tx, INVITE, KEY, { tenantId, inviteId });
 }
 
 /** The unexpired invite of a link, in any tenancy that the transaction may read. */
@@ -55,12 +53,8 @@ export async function takeInvite(
 }
 
 /** The deleted invite; undefined if it did not exist. */
-export async function deleteInviteRow(tx: Tx, tenantId: string, inviteId: string): Promise<Invite | undefined> {
-  const [row] = await tx.query<Invite>(
-    `DELETE FROM archivist.invite i WHERE i.tenant_id = $1 AND i.invite_id = $2 RETURNING ${COLUMNS}`,
-    [tenantId, inviteId],
-  );
-  return row;
+export function deleteInviteRow(tx: Tx, tenantId: string, inviteId: string): Promise<Invite | undefined> {
+  return deleteRow(tx, INVITE, KEY, { tenantId, inviteId });
 }
 
 /** All invites to an address, in upper or lower case. */

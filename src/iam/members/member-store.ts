@@ -2,6 +2,7 @@ import { rowList } from '../../platform/listing/row-list-store.js';
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
+import { findRow, updateRows } from '../../platform/postgres/rows-by-key.js';
 import type { Member } from './member.js';
 
 const MEMBER = table('member').columns<Member>({
@@ -15,31 +16,24 @@ const MEMBER = table('member').columns<Member>({
   active: 'active',
   createdAt: 'created_at',
 });
+const KEY = ['tenantId', 'memberId'] as const;
 const COLUMNS = selected(MEMBER, 'm');
 
 export async function insertMember(tx: Tx, member: Member): Promise<void> {
   await insertRows(tx, MEMBER, [member]);
 }
 
-export async function findMember(tx: Tx, tenantId: string, memberId: string): Promise<Member | undefined> {
-  const [row] = await tx.query<Member>(
-    `SELECT ${COLUMNS} FROM archivist.member m WHERE m.tenant_id = $1 AND m.member_id = $2`,
-    [tenantId, memberId],
-  );
-  return row;
+export function findMember(tx: Tx, tenantId: string, memberId: string): Promise<Member | undefined> {
+  return findRow(tx, MEMBER, KEY, { tenantId, memberId });
 }
 
 /** The member of a tenancy with this issuer and subject, active or not. */
-export async function findMemberBySubject(
+export function findMemberBySubject(
   tx: Tx,
   tenantId: string,
   principal: { readonly issuer: string; readonly subject: string },
 ): Promise<Member | undefined> {
-  const [row] = await tx.query<Member>(
-    `SELECT ${COLUMNS} FROM archivist.member m WHERE m.tenant_id = $1 AND m.issuer = $2 AND m.subject = $3`,
-    [tenantId, principal.issuer, principal.subject],
-  );
-  return row;
+  return findRow(tx, MEMBER, ['tenantId', 'issuer', 'subject'], { ...principal, tenantId });
 }
 
 /**
@@ -64,11 +58,7 @@ export async function updateMember(
   tx: Tx,
   member: Pick<Member, 'tenantId' | 'memberId' | 'displayName' | 'email' | 'roles' | 'active'>,
 ): Promise<void> {
-  await tx.execute(
-    `UPDATE archivist.member SET display_name = $3, email = $4, roles = $5, active = $6
-      WHERE tenant_id = $1 AND member_id = $2`,
-    [member.tenantId, member.memberId, member.displayName, member.email, member.roles, member.active],
-  );
+  await updateRows(tx, MEMBER, KEY, ['displayName', 'email', 'roles', 'active'], member);
 }
 
 /** Conditions refer to a row as `m`. */

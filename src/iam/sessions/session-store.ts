@@ -1,6 +1,7 @@
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
+import { deleteRows, updateRows } from '../../platform/postgres/rows-by-key.js';
 
 interface SessionRow {
   readonly tenantId: string;
@@ -8,7 +9,7 @@ interface SessionRow {
   readonly memberId: string;
   /** As the provider reported them at the sign-in. */
   readonly groups: readonly string[];
-  readonly openedAt: Date;
+  readonly usedAt: Date;
   readonly expiresAt: Date;
 }
 
@@ -17,7 +18,7 @@ const SESSION = table('member_session').columns<SessionRow>({
   sessionHash: 'session_hash',
   memberId: 'member_id',
   groups: 'groups',
-  openedAt: 'used_at',
+  usedAt: 'used_at',
   expiresAt: 'expires_at',
 });
 
@@ -76,18 +77,15 @@ export async function findSessionMember(
 }
 
 export async function touchSession(tx: Tx, sessionHash: Uint8Array, now: Date): Promise<void> {
-  await tx.execute('UPDATE archivist.member_session SET used_at = $2 WHERE session_hash = $1', [sessionHash, now]);
+  await updateRows(tx, SESSION, ['sessionHash'], ['usedAt'], { sessionHash, usedAt: now });
 }
 
 export async function deleteSession(tx: Tx, sessionHash: Uint8Array): Promise<void> {
-  await tx.execute('DELETE FROM archivist.member_session WHERE session_hash = $1', [sessionHash]);
+  await deleteRows(tx, SESSION, ['sessionHash'], { sessionHash });
 }
 
 export async function deleteSessionsOfMember(tx: Tx, tenantId: string, memberId: string): Promise<void> {
-  await tx.execute('DELETE FROM archivist.member_session WHERE tenant_id = $1 AND member_id = $2', [
-    tenantId,
-    memberId,
-  ]);
+  await deleteRows(tx, SESSION, ['tenantId', 'memberId'], { tenantId, memberId });
 }
 
 /** Ends every session of a tenancy, or only those that have expired by the given time. */

@@ -59,7 +59,7 @@ export async function openSession(
     memberId: member.memberId,
     groups,
     sessionHash: hashSecretToken(deps.pepper, 'session', token),
-    openedAt: new Date(now),
+    usedAt: new Date(now),
     expiresAt: new Date(now + SESSION_SECONDS * 1000),
   });
   return sessionCookie(deps.publicUrl, token, SESSION_SECONDS);

@@ -2,6 +2,7 @@ import { rowList } from '../../platform/listing/row-list-store.js';
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
+import { deleteRows, findRow, updateRows } from '../../platform/postgres/rows-by-key.js';
 import type { Subject, SubjectKeys } from './subject.js';
 
 interface SubjectAddress {
@@ -18,6 +19,7 @@ const SUBJECT = table('subject').columns<Subject>({
   tesseraPubKeys: 'tessera_pub_key',
   createdAt: 'created_at',
 });
+const KEY = ['tenantId', 'subjectId'] as const;
 const WALLET = table('subject_wallet').columns<SubjectAddress & { readonly walletAddress: string }>({
   tenantId: 'tenant_id',
   walletAddress: 'wallet_address',
@@ -30,21 +32,13 @@ export async function insertSubject(tx: Tx, subject: Subject): Promise<void> {
   await insertWallets(tx, subject, subject.walletAddresses);
 }
 
-export async function findSubject(tx: Tx, address: SubjectAddress): Promise<Subject | undefined> {
-  const [row] = await tx.query<Subject>(
-    `SELECT ${COLUMNS} FROM archivist.subject s WHERE s.tenant_id = $1 AND s.subject_id = $2`,
-    [address.tenantId, address.subjectId],
-  );
-  return row;
+export function findSubject(tx: Tx, address: SubjectAddress): Promise<Subject | undefined> {
+  return findRow(tx, SUBJECT, KEY, address);
 }
 
 /** The subject, locked against other changes until the transaction ends. */
-export async function lockSubject(tx: Tx, address: SubjectAddress): Promise<Subject | undefined> {
-  const [row] = await tx.query<Subject>(
-    `SELECT ${COLUMNS} FROM archivist.subject s WHERE s.tenant_id = $1 AND s.subject_id = $2 FOR UPDATE`,
-    [address.tenantId, address.subjectId],
-  );
-  return row;
+export function lockSubject(tx: Tx, address: SubjectAddress): Promise<Subject | undefined> {
+  return findRow(tx, SUBJECT, KEY, address, 'FOR UPDATE');
 }
 
 /** Replaces name and keys. */
@@ -53,30 +47,14 @@ export async function updateSubject(
   address: SubjectAddress,
   subject: SubjectKeys & { readonly displayName: string },
 ): Promise<void> {
-  await tx.execute(
-    `UPDATE archivist.subject s SET display_name = $3, wallet_pub_key = $4, wallet_address = $5, tessera_pub_key = $6
-      WHERE s.tenant_id = $1 AND s.subject_id = $2`,
-    [
-      address.tenantId,
-      address.subjectId,
-      subject.displayName,
-      subject.walletPubKeys,
-      subject.walletAddresses,
-      subject.tesseraPubKeys,
-    ],
-  );
-  await tx.execute('DELETE FROM archivist.subject_wallet WHERE tenant_id = $1 AND subject_id = $2', [
-    address.tenantId,
-    address.subjectId,
-  ]);
+  const changed = ['displayName', 'walletPubKeys', 'walletAddresses', 'tesseraPubKeys'] as const;
+  await updateRows(tx, SUBJECT, KEY, changed, { ...subject, ...address });
+  await deleteRows(tx, WALLET, KEY, address);
   await insertWallets(tx, address, subject.walletAddresses);
 }
 
 export async function deleteSubjectRow(tx: Tx, address: SubjectAddress): Promise<void> {
-  await tx.execute('DELETE FROM archivist.subject WHERE tenant_id = $1 AND subject_id = $2', [
-    address.tenantId,
-    address.subjectId,
-  ]);
+  await deleteRows(tx, SUBJECT, KEY, address);
 }
 
 /** Conditions refer to a row as `s`. */

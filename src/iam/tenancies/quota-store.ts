@@ -100,7 +100,7 @@ export async function countUsage(tx: Tx, tenantId: string, name: MeteredQuota): 
 export async function setUsage(tx: Tx, usage: readonly Usage[]): Promise<void> {
   if (usage.length === 0) return;
   await tx.execute(
-    `UPDATE archivist.tenancy_usage u SET used = n.used
+    `UPDATE archivist.tenancy_usage u SET ${USAGE.of.used} = n.used
        FROM unnest($1::uuid[], $2::text[], $3::bigint[]) AS n(tenant_id, resource, used)
       WHERE u.tenant_id = n.tenant_id AND u.resource = n.resource`,
     [usage.map((each) => each.tenantId), usage.map((each) => each.name), usage.map((each) => each.used)],

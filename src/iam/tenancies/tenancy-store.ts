@@ -2,6 +2,7 @@ import { type Condition, renderWhere } from '../../platform/listing/condition.js
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
+import { changeRow, findRow, updateRows } from '../../platform/postgres/rows-by-key.js';
 
 /** An organisation's space, the deployment's own, or the shared public one. */
 export interface Tenancy {
@@ -40,20 +41,13 @@ export async function walletAddresses(tx: Tx, tenantIds: readonly string[]): Pro
   return new Map(rows.map((row) => [row.tenantId, row.walletAddress]));
 }
 
-export async function findTenancy(tx: Tx, tenantId: string): Promise<Tenancy | undefined> {
-  const [row] = await tx.query<Tenancy>(`SELECT ${COLUMNS} FROM archivist.tenancy t WHERE t.tenant_id = $1`, [
-    tenantId,
-  ]);
-  return row;
+export function findTenancy(tx: Tx, tenantId: string): Promise<Tenancy | undefined> {
+  return findRow(tx, TENANCY, ['tenantId'], { tenantId });
 }
 
 /** Renames the tenancy and returns it as it is afterwards. */
-export async function renameTenancy(tx: Tx, tenantId: string, displayName: string): Promise<Tenancy | undefined> {
-  const [row] = await tx.query<Tenancy>(
-    `UPDATE archivist.tenancy t SET display_name = $2 WHERE t.tenant_id = $1 RETURNING ${COLUMNS}`,
-    [tenantId, displayName],
-  );
-  return row;
+export function renameTenancy(tx: Tx, tenantId: string, displayName: string): Promise<Tenancy | undefined> {
+  return changeRow(tx, TENANCY, ['tenantId'], ['displayName'], { tenantId, displayName });
 }
 
 /** In the order of their creation. `conditions` refer to the tenancy as `t`. */
@@ -83,9 +77,9 @@ export async function listDisabledTenancies(tx: Tx): Promise<string[]> {
 
 /** @param since undefined enables the tenancy again */
 export async function setDisabled(tx: Tx, tenantId: string, since: Date | undefined): Promise<void> {
-  await tx.execute('UPDATE archivist.tenancy SET disabled_at = $2 WHERE tenant_id = $1', [tenantId, since ?? null]);
+  await updateRows(tx, TENANCY, ['tenantId'], ['disabledAt'], { tenantId, disabledAt: since ?? null });
 }
 
-export async function setVerifiedDomain(tx: Tx, tenantId: string, domain: string): Promise<void> {
-  await tx.execute('UPDATE archivist.tenancy SET verified_domain = $2 WHERE tenant_id = $1', [tenantId, domain]);
+export async function setVerifiedDomain(tx: Tx, tenantId: string, verifiedDomain: string): Promise<void> {
+  await updateRows(tx, TENANCY, ['tenantId'], ['verifiedDomain'], { tenantId, verifiedDomain });
 }

@@ -2,6 +2,7 @@ import { rowList } from '../../platform/listing/row-list-store.js';
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
+import { changeRow, deleteRow, findRow } from '../../platform/postgres/rows-by-key.js';
 import type { TlsCaCertificate } from './tls-ca-certificate.js';
 
 type Address = Pick<TlsCaCertificate, 'tenantId' | 'certificateId'>;
@@ -14,6 +15,7 @@ const CERTIFICATE = table('tls_ca_certificate').columns<TlsCaCertificate>({
   subjectHash: 'subject_hash',
   createdAt: 'created_at',
 });
+const KEY = ['tenantId', 'certificateId'] as const;
 /** Conditions of a list refer to the table as `c`. */
 const COLUMNS = selected(CERTIFICATE, 'c');
 
@@ -21,42 +23,22 @@ export async function insertTlsCaCertificate(tx: Tx, certificate: TlsCaCertifica
   await insertRows(tx, CERTIFICATE, [certificate]);
 }
 
-export async function findTlsCaCertificate(tx: Tx, address: Address): Promise<TlsCaCertificate | undefined> {
-  const [row] = await tx.query<TlsCaCertificate>(
-    `SELECT ${COLUMNS} FROM archivist.tls_ca_certificate c WHERE c.tenant_id = $1 AND c.certificate_id = $2`,
-    [address.tenantId, address.certificateId],
-  );
-  return row;
+export function findTlsCaCertificate(tx: Tx, address: Address): Promise<TlsCaCertificate | undefined> {
+  return findRow(tx, CERTIFICATE, KEY, address);
 }
 
 /** Changes the given fields and returns the certificate as it is afterwards. */
-export async function updateTlsCaCertificate(
+export function updateTlsCaCertificate(
   tx: Tx,
   address: Address,
   change: Partial<Pick<TlsCaCertificate, 'displayName' | 'pem' | 'subjectHash'>>,
 ): Promise<TlsCaCertificate | undefined> {
-  const [row] = await tx.query<TlsCaCertificate>(
-    `UPDATE archivist.tls_ca_certificate c SET display_name = coalesce($3, c.display_name), pem = coalesce($4, c.pem),
-        subject_hash = coalesce($5, c.subject_hash)
-      WHERE c.tenant_id = $1 AND c.certificate_id = $2 RETURNING ${COLUMNS}`,
-    [
-      address.tenantId,
-      address.certificateId,
-      change.displayName ?? null,
-      change.pem ?? null,
-      change.subjectHash ?? null,
-    ],
-  );
-  return row;
+  return changeRow(tx, CERTIFICATE, KEY, ['displayName', 'pem', 'subjectHash'], { ...change, ...address });
 }
 
 /** Deletes a certificate and returns what it was. */
-export async function deleteTlsCaCertificateRow(tx: Tx, address: Address): Promise<TlsCaCertificate | undefined> {
-  const [row] = await tx.query<TlsCaCertificate>(
-    `DELETE FROM archivist.tls_ca_certificate c WHERE c.tenant_id = $1 AND c.certificate_id = $2 RETURNING ${COLUMNS}`,
-    [address.tenantId, address.certificateId],
-  );
-  return row;
+export function deleteTlsCaCertificateRow(tx: Tx, address: Address): Promise<TlsCaCertificate | undefined> {
+  return deleteRow(tx, CERTIFICATE, KEY, address);
 }
 
 /** Conditions refer to a row as `c`. */

@@ -1,7 +1,7 @@
 import { uint64ToBytes } from '../../core/bytes.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { ForkedAt, LogRef, LogState, LogStructure } from '../log.js';
-import { COLUMNS, type LogRow, logState } from '../log-store.js';
+import { COLUMNS, LOG, type LogRow, logState } from '../log-store.js';
 
 /** A log that was stopped because its history is inconsistent. */
 export interface HaltedLog extends LogRef {
@@ -63,7 +63,8 @@ export async function beginGeneration(tx: Tx, log: LogState, fork: ForkedAt): Pr
     entry_id: fork.entryId,
   };
   const touched = await tx.execute(
-    `UPDATE archivist.log SET forks = forks || $3::jsonb, halted = NULL, lease_epoch = lease_epoch + 1
+    `UPDATE archivist.log
+        SET ${LOG.forks} = ${LOG.forks} || $3::jsonb, ${LOG.halted} = NULL, ${LOG.lease_epoch} = ${LOG.lease_epoch} + 1
       WHERE tenant_id = $1 AND log_id = $2 AND halted = $4 AND seal_number = $5 AND leaves = $6
         AND jsonb_array_length(forks) = $7`,
     [log.tenantId, log.logId, JSON.stringify([added]), log.halted, log.sealNumber, log.leaves, log.forks.length],
@@ -73,7 +74,7 @@ export async function beginGeneration(tx: Tx, log: LogState, fork: ForkedAt): Pr
 
 /** Lets the sequencer take the log again. */
 export async function clearHalt(tx: Tx, log: LogRef): Promise<void> {
-  await tx.execute('UPDATE archivist.log SET halted = NULL WHERE tenant_id = $1 AND log_id = $2', [
+  await tx.execute(`UPDATE archivist.log SET ${LOG.halted} = NULL WHERE tenant_id = $1 AND log_id = $2`, [
     log.tenantId,
     log.logId,
   ]);
@@ -94,8 +95,9 @@ interface RecoveredEnd {
 export async function putRecovered(tx: Tx, log: LogState, end: RecoveredEnd): Promise<boolean> {
   const touched = await tx.execute(
     `UPDATE archivist.log
-        SET size = $3, sealed_size = $3, published_size = $3, leaves = $4, seal_number = $5, published_number = $5,
-            last_idtimestamp = $6, halted = NULL, lease_epoch = lease_epoch + 1
+        SET ${LOG.size} = $3, ${LOG.sealed_size} = $3, ${LOG.published_size} = $3, ${LOG.leaves} = $4,
+            ${LOG.seal_number} = $5, ${LOG.published_number} = $5, ${LOG.last_idtimestamp} = $6,
+            ${LOG.halted} = NULL, ${LOG.lease_epoch} = ${LOG.lease_epoch} + 1
       WHERE tenant_id = $1 AND log_id = $2 AND seal_number = $7 AND size = $8 AND sealed_size = $8
         AND halted IS NOT DISTINCT FROM $9`,
     [

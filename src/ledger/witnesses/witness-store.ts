@@ -2,6 +2,7 @@ import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertReturning, insertRows } from '../../platform/postgres/insert-rows.js';
 import type { LogRef } from '../log.js';
+import { LOG } from '../log-store.js';
 
 /** The newest seal of an MMR log that is not yet an entry of the public statement log. */
 interface UnregisteredSeal extends LogRef {
@@ -41,6 +42,10 @@ const WITNESS_SIZE = table('witness_size').columns<WitnessSize>({
   witness: 'witness',
   size: 'size',
 });
+
+const { tenantId: TENANT, logId: LOG_ID, witness: WITNESS, size: SIZE } = WITNESS_SIZE.of;
+const OR_LARGER = `ON CONFLICT (${TENANT}, ${LOG_ID}, ${WITNESS})
+  DO UPDATE SET ${SIZE} = greatest(witness_size.${SIZE}, excluded.${SIZE})`;
 
 /** A checkpoint that a quorum has cosigned. */
 interface Cosigned extends LogRef {
@@ -97,7 +102,7 @@ export async function putWitnessSizes(
     tx,
     WITNESS_SIZE,
     witnesses.map((witness) => ({ tenantId, logId, witness, size })),
-    'ON CONFLICT (tenant_id, log_id, witness) DO UPDATE SET size = greatest(witness_size.size, EXCLUDED.size)',
+    OR_LARGER,
   );
 }
 
@@ -123,7 +128,7 @@ export async function plainCheckpoint(tx: Tx, log: LogRef): Promise<string | und
 /** Stores or deletes it; if processes start together, the first one's stays. */
 export async function putPlainCheckpoint(tx: Tx, log: LogRef, note: string | undefined): Promise<void> {
   await tx.execute(
-    `UPDATE archivist.log SET plain_checkpoint = $3
+    `UPDATE archivist.log SET ${LOG.plain_checkpoint} = $3
       WHERE tenant_id = $1 AND log_id = $2 AND (plain_checkpoint IS NULL) = ($3::text IS NOT NULL)`,
     [log.tenantId, log.logId, note ?? null],
   );
@@ -136,7 +141,7 @@ export async function insertCosigned(tx: Tx, { tenantId, logId }: LogRef, size: 
 /** Moves every MMR log to the newest of its seals that is below `size` entries of the public statement log. */
 export async function advanceWitnessed(tx: Tx, log: LogRef, size: bigint): Promise<number> {
   return tx.execute(
-    `UPDATE archivist.log g SET witnessed_leaves = covered.leaves
+    `UPDATE archivist.log g SET ${LOG.witnessed_leaves} = covered.leaves
        FROM (SELECT r.tenant_id, r.log_id, max(r.leaves) AS leaves
                FROM archivist.registered_seal r
                JOIN archivist.log own ON own.tenant_id = r.tenant_id AND own.log_id = r.log_id

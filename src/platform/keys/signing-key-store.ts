@@ -2,6 +2,7 @@ import type { ManifestKeyState } from '../../core/keys/key-manifest.js';
 import { selected, table } from '../postgres/columns.js';
 import type { Tx } from '../postgres/database.js';
 import { insertRows } from '../postgres/insert-rows.js';
+import { updateRows } from '../postgres/rows-by-key.js';
 import type { KeyRole, PEPPER_ROLE } from './key-role.js';
 
 export interface SigningKeyRow {
@@ -32,6 +33,7 @@ const KEY = table('signing_key').columns<TenancyKeyRow>({
   validUntil: 'valid_until',
   certificate: 'certificate',
 });
+const ID = ['tenantId', 'keyId'] as const;
 const COLUMNS = selected(KEY, 'k');
 
 export async function insertSigningKey(tx: Tx, tenantId: string, key: SigningKeyRow): Promise<void> {
@@ -48,10 +50,7 @@ export function listSigningKeys(tx: Tx, tenantId: string): Promise<SigningKeyRow
 
 /** Writes the row of a deployment's key as the manifest describes it; creates a missing row. */
 export async function putSigningKey(tx: Tx, tenantId: string, key: SigningKeyRow): Promise<void> {
-  const touched = await tx.execute(
-    `UPDATE archivist.signing_key SET state = $3, valid_until = $4 WHERE tenant_id = $1 AND key_id = $2`,
-    [tenantId, key.keyId, key.state, key.validUntil],
-  );
+  const touched = await updateRows(tx, KEY, ID, ['state', 'validUntil'], { ...key, tenantId });
   if (touched === 0) await insertSigningKey(tx, tenantId, key);
 }
 
@@ -70,9 +69,5 @@ export function listTenancyKeys(
 }
 
 export async function putCertificate(tx: Tx, key: TenancyKeyRow, certificate: Uint8Array): Promise<void> {
-  await tx.execute('UPDATE archivist.signing_key SET certificate = $3 WHERE tenant_id = $1 AND key_id = $2', [
-    key.tenantId,
-    key.keyId,
-    certificate,
-  ]);
+  await updateRows(tx, KEY, ID, ['certificate'], { ...key, certificate });
 }

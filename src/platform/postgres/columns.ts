@@ -50,6 +50,12 @@ export function table<T extends Table>(name: T): { columns<Row>(of: ColumnsOf<T,
   return { columns: (of) => ({ table: name, of }) };
 }
 
+/** The names of a table's columns, for a statement that is written out: `SET ${LOG.lease_epoch} = …`. */
+export function names<T extends Table>(name: T): { readonly [Column in keyof Schema[T] & string]: Column } {
+  const columns = Object.keys(SCHEMA[name]).map((column) => [column, column]);
+  return Object.fromEntries(columns) as ReturnType<typeof names<T>>;
+}
+
 /**
  * The list of a SELECT or RETURNING that gives such rows.
  * @param alias of the table in the statement

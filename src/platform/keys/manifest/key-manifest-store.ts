@@ -1,6 +1,7 @@
 import { selected, table } from '../../postgres/columns.js';
 import type { Tx } from '../../postgres/database.js';
 import { insertInto, insertRows } from '../../postgres/insert-rows.js';
+import { replacing } from '../../postgres/rows-by-key.js';
 
 /** A process that has not been seen for this long counts as ended. */
 const FOLLOWER_SECONDS = 60;
@@ -52,7 +53,7 @@ export function listKeyManifests(tx: Tx, tenantId: string, from: bigint, limit =
 export async function putKeyFollower(tx: Tx, tenantId: string, processId: string, number: bigint): Promise<void> {
   await tx.execute(
     `${insertInto(FOLLOWER)} VALUES ($1, $2, $3, clock_timestamp())
-     ON CONFLICT (tenant_id, process_id) DO UPDATE SET number = EXCLUDED.number, seen_at = EXCLUDED.seen_at`,
+     ${replacing(FOLLOWER, ['tenantId', 'processId'], ['number', 'seenAt'])}`,
     [tenantId, processId, number],
   );
 }
