@@ -62,21 +62,32 @@ function makeStatement<T extends Table, Row extends object>(into: Columns<T, Row
   const all = typedColumns(into);
   const structures = all.filter(({ type }) => type === 'jsonb' || type === 'text[]');
   const others = all.filter((each) => !structures.includes(each));
+  const hasStructures = structures.length > 0;
   const sources = others.map(({ type }, place) => `unnest($${place + 1}::${type}[])`);
   const list = structures.map(({ column, type }) => `${column} ${type}`).join(', ');
-  if (list !== '') sources.push(`jsonb_to_recordset($${others.length + 1}::jsonb) AS (${list})`);
+  if (hasStructures) sources.push(`jsonb_to_recordset($${others.length + 1}::jsonb) AS (${list})`);
   const names = [...others, ...structures].map(({ column }) => column).join(', ');
   const source = `ROWS FROM (${sources.join(', ')}) AS n(${names})`;
   const jsonOf = (row: Row) =>
-    JSON.stringify(Object.fromEntries(structures.map((each) => [each.column, row[each.member]])));
+    hasStructures ? JSON.stringify(Object.fromEntries(structures.map((each) => [each.column, row[each.member]]))) : '';
+  const texts = others.filter(({ type }) => type === 'text').map(({ member }) => member);
+  const bytes = others.filter(({ type }) => type === 'bytea').map(({ member }) => member);
+  const beside = (row: Row) => lengthOf(row, texts) + 2 * lengthOf(row, bytes);
   const arraysOf = (rows: readonly Row[]) => others.map((each) => arrayOf(each, rows));
   return {
     text: `INSERT INTO archivist.${into.table} (${names}) SELECT * FROM ${source} ${rest}`,
     *valuesOf(rows) {
-      if (list !== '') for (const { json, rows: some } of jsonRows(rows, jsonOf)) yield [...arraysOf(some), json];
-      else if (rows.length > 0) yield arraysOf(rows);
+      for (const { json, rows: some } of jsonRows(rows, jsonOf, beside))
+        yield hasStructures ? [...arraysOf(some), json] : arraysOf(some);
     },
   };
+}
+
+/** Of texts in characters, of bytes in bytes; these go in two hexadecimal digits each. */
+function lengthOf<Row>(row: Row, members: readonly (keyof Row)[]): number {
+  let length = 0;
+  for (const member of members) length += (row[member] as string | Uint8Array | null | undefined)?.length ?? 0;
+  return length;
 }
 
 /** A column's values as the database reads them; the driver would quote and escape every id and number. */

@@ -140,6 +140,42 @@ describe.each(engines())('rows that are inserted in %s', (engine) => {
     expect(await within((tx) => insertRows(tx, PLACE, []))).toBe(0);
   });
 
+  it('go in several statements if they are long, whether in text, in bytes or in structures', async () => {
+    const long = 'x'.repeat(30_000);
+    const key = { tenantId: TENANCY, role: 'es256', algorithm: 'ES256', state: 'retired', validFrom: new Date(5) };
+    const keys = Array.from({ length: 60 }, (_, number) => ({
+      ...key,
+      keyId: `long ${number}`,
+      publicJwk: {},
+      validUntil: new Date(9),
+      certificate: Buffer.from(long),
+    }));
+    const tenancies = Array.from({ length: 60 }, (_, number) => ({
+      tenantId: uuid(7_000 + number),
+      kind: 'organisation',
+      name: long,
+      wallet: `0x${number}`,
+      at: new Date(0),
+    }));
+    const described = Array.from({ length: 60 }, (_, number) => place(3_000 + number, { attributes: { long } }));
+    const statements = await within(async (tx) => {
+      let sent = 0;
+      const counted: Tx = { ...tx, execute: (...statement) => tx.execute(...statement).finally(() => (sent += 1)) };
+      const counts: number[] = [];
+      for (const insert of [
+        () => insertRows(counted, KEY, keys),
+        () => insertRows(counted, TENANCIES, tenancies),
+        () => insertRows(counted, PLACE, described),
+      ]) {
+        sent = 0;
+        expect(await insert()).toBe(60);
+        counts.push(sent);
+      }
+      return counts;
+    });
+    for (const count of statements) expect(count).toBeGreaterThan(2);
+  });
+
   it('that meet a conflict are left out of the number and of what is returned', async () => {
     const rows = [place(5_000), place(5_001)];
     expect(await within((tx) => insertRows(tx, PLACE, [rows[0]!]))).toBe(1);

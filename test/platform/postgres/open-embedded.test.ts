@@ -65,4 +65,25 @@ describe('the embedded database', () => {
     await database.close();
     await rm(dataDir, { recursive: true });
   });
+
+  it('lets other work go on between the queries of one transaction', async () => {
+    const dataDir = await embeddedDataDir();
+    const database = await openEmbedded(join(dataDir, 'embedded'));
+    const queries = 10;
+    let turns = 0;
+    let done = false;
+    const turn = (): void => {
+      turns += 1;
+      if (!done) setImmediate(turn);
+    };
+    await database.inTransaction('system', async (tx) => {
+      setImmediate(turn);
+      for (let query = 0; query < queries; query += 1)
+        await tx.query('SELECT count(*) FROM generate_series(1, 200000)');
+      done = true;
+    });
+    expect(turns).toBeGreaterThanOrEqual(queries - 1);
+    await database.close();
+    await rm(dataDir, { recursive: true });
+  });
 });
