@@ -5,6 +5,7 @@ import { consoleTime } from './console-time.js';
 import type { GoalMeasure } from './goal-measure.js';
 import type { Found } from './goal-row.js';
 import type { GoalId } from './goals.js';
+import { loopHolds } from './loop-holds.js';
 import { offlineVerification } from './offline-verification.js';
 import { postsToExpress } from './posts-to-express.js';
 import { sequencerCost } from './sequencer-cost.js';
@@ -24,6 +25,7 @@ const GOAL_MEASURES: readonly GoalMeasure[] = [
   waysToReceipts,
   offlineVerification,
   auditSpeed,
+  loopHolds,
 ];
 
 /**
