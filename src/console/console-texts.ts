@@ -26,6 +26,11 @@ export const CONSOLE_TEXTS = {
   since: 'From',
   until: 'To',
   status: 'Status',
+  chain: 'Chain',
+  link: 'Link',
+  partner: 'Partner',
+  namesHelp:
+    'Write the names of chains, links and partners in full, as the conserver calls them. The names in the results are offered.',
   results: 'Results',
   busy: 'Searching …',
   found: (count: number, isAll: boolean) =>

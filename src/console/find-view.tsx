@@ -1,14 +1,14 @@
 import { useId, useRef } from 'preact/hooks';
-import { CONSOLE_TEXTS, STATUS_NAMES } from './console-texts.js';
+import { CONSOLE_TEXTS } from './console-texts.js';
 import { placeOf } from './conversation.js';
 import { basicLines, codeLine, Lines } from './event-view.js';
 import { Code, EvidenceText } from './evidence-text.js';
+import { FindFilters } from './find-filters.js';
 import type { HashedFile } from './hashed-file.js';
 import { PlaceAnchor, type PlaceLink } from './place-link.js';
 import type { RecordedEvent } from './recorded-event.js';
-import type { SearchQuery } from './search-query.js';
+import { isFiltered, type SearchQuery } from './search-query.js';
 import { SignIn } from './sign-in-view.js';
-import { TEXTS } from './texts.js';
 import { type SearchState, useSearch } from './use-search.js';
 
 interface FindProps extends PlaceLink {
@@ -29,7 +29,7 @@ export function FindView({ query, search, file, onQuery, onFile, onGo }: FindPro
       <search>
         <form class="card" onSubmit={(event) => event.preventDefault()}>
           <SearchField query={query} file={dropped} onQuery={onQuery} onFile={onFile} />
-          <Filters query={query} onQuery={onQuery} />
+          <FindFilters query={query} found={state.events} onQuery={onQuery} />
         </form>
       </search>
       <section class="part" aria-label={CONSOLE_TEXTS.results} aria-busy={state.isBusy}>
@@ -68,9 +68,7 @@ function statusText({ events, isBusy, isLast, fault }: SearchState, query: Searc
   if (fault) return fault.message;
   if (events.length > 0) return CONSOLE_TEXTS.found(events.length, isLast);
   const isOpen = query.text.trim() === '' && query.hashes.length === 0;
-  return isOpen && query.operation + query.status + query.since + query.until === ''
-    ? CONSOLE_TEXTS.nothingYet
-    : CONSOLE_TEXTS.nothing;
+  return isOpen && !isFiltered(query) ? CONSOLE_TEXTS.nothingYet : CONSOLE_TEXTS.nothing;
 }
 
 function SearchField({ query, file, onQuery, onFile }: Pick<FindProps, 'query' | 'file' | 'onQuery' | 'onFile'>) {
@@ -120,66 +118,6 @@ function SearchField({ query, file, onQuery, onFile }: Pick<FindProps, 'query' |
         aria-label={CONSOLE_TEXTS.chooseFile}
         onChange={({ currentTarget }) => currentTarget.files?.[0] && onFile(currentTarget.files[0])}
       />
-    </div>
-  );
-}
-
-function Filters({ query, onQuery }: Pick<FindProps, 'query' | 'onQuery'>) {
-  const isSet = query.operation + query.status + query.since + query.until !== '';
-  const change = (part: Partial<SearchQuery>) => onQuery({ ...query, ...part });
-  return (
-    <details open={isSet}>
-      <summary>{CONSOLE_TEXTS.filters}</summary>
-      <div class="filters">
-        <Choice
-          label={CONSOLE_TEXTS.operation}
-          value={query.operation}
-          names={TEXTS.operationNames}
-          onValue={(operation) => change({ operation })}
-        />
-        <Choice
-          label={CONSOLE_TEXTS.status}
-          value={query.status}
-          names={STATUS_NAMES}
-          onValue={(status) => change({ status })}
-        />
-        <Day label={CONSOLE_TEXTS.since} value={query.since} onValue={(since) => change({ since })} />
-        <Day label={CONSOLE_TEXTS.until} value={query.until} onValue={(until) => change({ until })} />
-      </div>
-    </details>
-  );
-}
-
-interface ControlProps {
-  readonly label: string;
-  readonly value: string;
-  onValue(value: string): void;
-}
-
-function Choice({ label, value, names, onValue }: ControlProps & { readonly names: Readonly<Record<string, string>> }) {
-  const id = useId();
-  const options = Object.entries({ ...(value === '' ? {} : { [value]: value }), ...names });
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <select id={id} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
-        <option value="">{CONSOLE_TEXTS.all}</option>
-        {options.map(([name, text]) => (
-          <option key={name} value={name}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </div>
-  );
-}
-
-function Day({ label, value, onValue }: ControlProps) {
-  const id = useId();
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <input id={id} type="date" value={value} onChange={(event) => onValue(event.currentTarget.value)} />
     </div>
   );
 }

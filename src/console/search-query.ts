@@ -8,6 +8,11 @@ export interface SearchQuery {
   readonly until: string;
   /** A `confirmation_status`; empty for all. */
   readonly status: string;
+  /** A conserver's chain, and the name or type of a link in it, as the conserver calls them; empty for all. */
+  readonly chain: string;
+  readonly link: string;
+  /** The `partner` of an event or of its asset; empty for all. */
+  readonly partner: string;
   /** Digests of a file's forms in hex. */
   readonly hashes: readonly string[];
 }
@@ -48,15 +53,23 @@ export function readQuery(parameters: URLSearchParams): SearchQuery {
     since: of('since'),
     until: of('until'),
     status: of('status'),
+    chain: of('chain'),
+    link: of('link'),
+    partner: of('partner'),
     hashes: parameters.getAll('hash'),
   };
 }
 
 /** The query for the address bar, without members that say nothing. */
-export function writeQuery({ text, operation, since, until, status, hashes }: SearchQuery): string {
-  const members = { q: text, operation, since, until, status };
+export function writeQuery({ text, hashes, ...filters }: SearchQuery): string {
+  const members = { q: text, ...filters };
   const given = Object.entries(members).filter(([, value]) => value !== '');
   return String(new URLSearchParams([...given, ...hashes.map((hash): [string, string] => ['hash', hash])]));
+}
+
+/** Whether something besides its text or file narrows the answer. */
+export function isFiltered({ text: _, hashes: __, ...filters }: SearchQuery): boolean {
+  return Object.values(filters).some((value) => value !== '');
 }
 
 /**
@@ -64,9 +77,11 @@ export function writeQuery({ text, operation, since, until, status, hashes }: Se
  * @param pageSize how many events a list answers at once
  */
 export function sourcesOf(query: SearchQuery, pageSize: number): Source[] {
-  const filters: Label[] = [...filtersOf(query), ['page_size', String(pageSize)]];
+  const shared: Label[] = [...filtersOf(query), ['page_size', String(pageSize)]];
+  const filters = [...shared, ...partnerOf(query, ['event_attributes', 'asset.attributes'])];
+  const ofAssetFree = [...shared, ...partnerOf(query, ['event_attributes'])];
   const events = (...asked: readonly Label[]): Source => list(`${ASSETS}/-/events`, [...asked, ...filters]);
-  const assetFree = (...asked: readonly Label[]): Source => list(ASSET_FREE, [...asked, ...filters]);
+  const assetFree = (...asked: readonly Label[]): Source => list(ASSET_FREE, [...asked, ...ofAssetFree]);
   const both = (labels: readonly Label[]) => [events, assetFree].map((of) => of(...anyOf(labels)));
   const text = query.text.trim();
   if (query.hashes.length > 0) return both(query.hashes.flatMap((hash) => eachOf(DIGESTS, hash)));
@@ -99,8 +114,8 @@ export function sourcesOf(query: SearchQuery, pageSize: number): Source[] {
   }
   const named = [...eachOf(NAMED, text), ...ENCODED.flatMap((name) => spellings(name, text))];
   const ofAsset = OF_ASSET.map((name): Label => [`asset.attributes.${name}`, text]);
-  const ofAssetFree = Object.values(ASSET_FREE_NAMES).map((name): Label => [name, text]);
-  return [events(...anyOf([...named, ...ofAsset])), assetFree(...anyOf([...named, ...ofAssetFree]))];
+  const without = Object.values(ASSET_FREE_NAMES).map((name): Label => [name, text]);
+  return [events(...anyOf([...named, ...ofAsset])), assetFree(...anyOf([...named, ...without]))];
 }
 
 /**
@@ -125,7 +140,14 @@ const eachOf = (names: readonly string[], value: string): Label[] =>
 
 /** An attribute with this value, as it is or as the conserver's plugin writes it. */
 const spellings = (name: string, value: string): Label[] =>
-  [...new Set([value, encodeURIComponent(value)])].map((each) => [`event_attributes.${name}`, each]);
+  [...new Set([value, percentEncoded(value)])].map((each) => [`event_attributes.${name}`, each]);
+
+/** All but RFC 3986's unreserved characters. */
+const percentEncoded = (value: string): string =>
+  encodeURIComponent(value.replace(/\p{Surrogate}/gu, '\ufffd')).replace(
+    /[!'()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 
 /** What has one of these labels. */
 const anyOf = (labels: readonly Label[], group = 'any'): Label[] =>
@@ -143,14 +165,32 @@ const list = (path: string, filters: readonly Label[]): Source => ({
   isList: true,
 });
 
-function filtersOf({ operation, since, until, status }: SearchQuery): [string, string][] {
-  const filters: [string, string | undefined][] = [
+function filtersOf({ operation, since, until, status, chain, link }: SearchQuery): Label[] {
+  const recorded = (value: string, names: readonly string[], group: string) =>
+    value.trim() === ''
+      ? []
+      : anyOf(
+          names.flatMap((name) => spellings(name, value.trim())),
+          group,
+        );
+  const filters: (readonly [string, string | undefined])[] = [
+    ...recorded(chain, ['conserver_chain'], 'any.chain'),
+    ...recorded(link, ['conserver_link_name', 'conserver_link'], 'any.link'),
     ['event_attributes.vcon_operation', operation || undefined],
     ['timestamp_accepted_since', startOf(since, 0)],
     ['timestamp_accepted_before', startOf(until, 1)],
     ['confirmation_status', status || undefined],
   ];
-  return filters.filter((filter): filter is [string, string] => filter[1] !== undefined);
+  return filters.filter((filter): filter is Label => filter[1] !== undefined);
+}
+
+function partnerOf({ partner }: SearchQuery, places: readonly string[]): Label[] {
+  const value = partner.trim();
+  if (value === '') return [];
+  return anyOf(
+    places.map((place): Label => [`${place}.partner`, value]),
+    'any.partner',
+  );
 }
 
 /** When a day begins in the reader's zone, or a number of days later; undefined for a text that is no day. */

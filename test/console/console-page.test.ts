@@ -62,9 +62,21 @@ beforeAll(async () => {
     await record(asset, `vcon://0192e8f5-0000-7000-8000-0000000001${String(number).padStart(2, '0')}`, 'vcon_sent', {
       vcon_history: `vcon://other-${number}`,
     });
+  const sent = { vcon_history: 'vcon://sent', partner: 'acme', conserver_link: 'sftp_out' };
+  // As the conserver's plugin records these names.
+  const labels = { conserver_chain: 'night%20shift%20%26%20more%21', conserver_link_name: 'hand%20over' };
+  await record(asset, 'vcon://0192e8f5-0000-7000-8000-0000000002c1', 'vcon_sent', { ...sent, ...labels });
+  const partners = await post('/archivist/v2/assets', {
+    attributes: { arc_display_name: 'Shared', partner: 'of the asset' },
+  });
+  await post(`/archivist/v2/${partners}/events`, {
+    operation: 'Record',
+    behaviour: 'RecordEvidence',
+    event_attributes: { arc_display_type: 'Sent elsewhere' },
+  });
   const without = (event_type: string, trails: readonly string[], more = {}) =>
     post('/archivist/v1/events', { event_type, trails, attributes: { note: HOSTILE, ...more } });
-  const own = { call_id: 'CA-0192-free', payload: 'cd'.repeat(32), reviewer_team: 'east' };
+  const own = { partner: 'bolt', call_id: 'CA-0192-free', payload: 'cd'.repeat(32), reviewer_team: 'east' };
   assetFree = await without(LABEL, [`case o'${UUID}`, 'case-7'], own);
   await without(`of ${HOSTILE}`, []);
   await rig.owner.post('/archivist/iam/v1/access_policies', {
@@ -228,6 +240,59 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
       },
       { query: '?operation=vcon_consent_accepted&status=CONFIRMED&since=2020-01-01' },
     ));
+
+  it.each([
+    ['Chain', 'night shift & more!', ['Sent to a partner']],
+    ['Link', 'hand over', ['Sent to a partner']],
+    ['Link', 'sftp_out', ['Sent to a partner']],
+    ['Partner', 'acme', ['Sent to a partner']],
+    ['Partner', 'bolt', [LABEL]],
+    ['Partner', 'of the asset', ['Sent elsewhere', 'Asset created']],
+    ['Chain', 'night', []],
+  ])('filters by %s: %s', (label, name, wanted) =>
+    visit(async (_, page) => {
+      await found(page, 'The newest 25');
+      await page.getByText('Filters', { exact: true }).click();
+      await page.getByLabel(label, { exact: true }).fill(name);
+      await found(page, wanted.length === 0 ? 'Nothing was found' : `${wanted.length} event`);
+      expect(await titles(page)).toEqual(wanted);
+      expect([...new URL(page.url()).searchParams]).toEqual([[label.toLowerCase(), name]]);
+      // The address is the search: another browser finds the same.
+      await page.reload();
+      await found(page, wanted.length === 0 ? 'Nothing was found' : `${wanted.length} event`);
+      expect(await page.getByLabel(label, { exact: true }).inputValue()).toBe(name);
+    }),
+  );
+
+  it('filters by several names at once, by keyboard alone, and keeps the filters open while one is emptied', () =>
+    visit(async (open, page) => {
+      await found(page, 'The newest 25');
+      await page.getByText('Filters', { exact: true }).focus();
+      await page.keyboard.press('Enter');
+      const focused = () =>
+        page.evaluate('document.activeElement.labels?.[0]?.textContent ?? document.activeElement.outerHTML');
+      const reached: unknown[] = [];
+      while (reached.at(-1) !== 'Chain' && reached.length < 20) {
+        await page.keyboard.press('Tab');
+        reached.push(await focused());
+      }
+      expect([...new Set(reached)]).toEqual(['Operation', 'Status', 'From', 'To', 'Chain']);
+      await page.keyboard.type('night shift & more!');
+      await page.keyboard.press('Tab');
+      expect(await focused()).toBe('Link');
+      await page.keyboard.type('hand over');
+      await page.keyboard.press('Tab');
+      expect(await focused()).toBe('Partner');
+      await page.keyboard.type('acm');
+      await found(page, 'Nothing was found');
+      await page.keyboard.type('e');
+      await found(page, '1 event,');
+      expect(await page.evaluate('document.activeElement.list.options[0].value')).toBe('acme');
+      expect(await open.barriers()).toEqual([]);
+      for (const label of ['Partner', 'Link', 'Chain']) await page.getByLabel(label, { exact: true }).fill('');
+      await found(page, 'The newest 25');
+      expect(await page.getByLabel('Chain', { exact: true }).isVisible()).toBe(true);
+    }));
 
   it('shows times in the reader’s zone, with UTC beside them', () =>
     visit(
@@ -436,7 +501,7 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
         await page.getByRole('button', { name: 'Choose a file' }).focus();
         const isOnResult = () =>
           page.getByRole('link', { name: 'Consent given' }).evaluate((link) => link.matches(':focus'));
-        for (let steps = 0; steps < 12 && !(await isOnResult()); steps += 1) await page.keyboard.press('Tab');
+        for (let steps = 0; steps < 16 && !(await isOnResult()); steps += 1) await page.keyboard.press('Tab');
         await page.keyboard.press('Enter');
         await page.getByRole('button', { name: 'Check the evidence' }).waitFor();
         expect(await page.locator('h2:focus').textContent()).toContain(SUBJECT);
