@@ -38,8 +38,19 @@ export interface OpenDeployment {
   readonly firstOwner?: FirstOwner;
 }
 
+type DeploymentSettings = Pick<
+  Config,
+  | 'publicUrl'
+  | 'dataDir'
+  | 'keysDir'
+  | 'massifHeight'
+  | 'bootstrapClientId'
+  | 'bootstrapClientSecret'
+  | 'bootstrapPlugin'
+>;
+
 interface DeploymentParts {
-  readonly config: Config;
+  readonly config: DeploymentSettings;
   readonly database: Database;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -127,7 +138,7 @@ async function storedIssuer(tx: Tx, keys: KeyStore): Promise<Signer> {
   return evidenceSigner(publicJwk(row.publicJwk), key);
 }
 
-function leaveCredentials(config: Config, owner: FirstOwner): Promise<void> {
+function leaveCredentials(config: DeploymentSettings, owner: FirstOwner): Promise<void> {
   return writeCredentials(config.dataDir, {
     client_id: owner.clientId,
     client_secret: owner.clientSecret,

@@ -6,11 +6,16 @@ export interface PluginCredentials {
   readonly clientSecret: string;
 }
 
+/** What they are found by. */
+export type CredentialSettings = Pick<Config, 'bootstrapClientId' | 'bootstrapClientSecret' | 'dataDir'> & {
+  readonly plugin: Pick<Config['plugin'], 'clientId' | 'clientSecret'>;
+};
+
 /**
  * Returns the credentials that a plugin inside the service delivers with: `ARCHIVIST_CLIENT_ID` and `_SECRET`, else
  * `BOOTSTRAP_CLIENT_ID` and `_SECRET`, else those that the first start wrote to `DATA_DIR`. Undefined if there are none.
  */
-export async function pluginCredentials(config: Config): Promise<PluginCredentials | undefined> {
+export async function pluginCredentials(config: CredentialSettings): Promise<PluginCredentials | undefined> {
   const { clientId, clientSecret } = config.plugin;
   if (clientId !== undefined && clientSecret !== undefined) return { clientId, clientSecret };
   if (config.bootstrapClientId !== undefined && config.bootstrapClientSecret !== undefined) {

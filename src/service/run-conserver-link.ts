@@ -7,7 +7,9 @@ import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import { reachableHost } from '../platform/reachable-host.js';
 import type { Config } from './config/config.js';
 import type { Metrics } from './metrics.js';
-import { pluginCredentials } from './plugin-credentials.js';
+import { type CredentialSettings, pluginCredentials } from './plugin-credentials.js';
+
+type LinkSettings = CredentialSettings & Pick<Config, 'role' | 'publicUrl' | 'host' | 'http' | 'redisUrl' | 'plugin'>;
 
 /**
  * Runs the conserver plugin inside the service, with the credentials in the environment or else those of the first Owner.
@@ -15,7 +17,7 @@ import { pluginCredentials } from './plugin-credentials.js';
  * @throws {Error} in the role `worker` without credentials, because it would have nothing to do
  */
 export async function runConserverLink(parts: {
-  config: Config;
+  config: LinkSettings;
   /** The port of this process. Events are delivered to it unless `ARCHIVIST_URL` is set. */
   ownPort: number;
   queues: QueueBackend;

@@ -49,7 +49,12 @@ async function demoEnvironment(environment: Environment): Promise<Environment> {
   return { ...environment, DATA_DIR: dataDir };
 }
 
-async function demoLines({ dataDir }: Config, { url, conserverLinkUrl }: RunningService): Promise<string[]> {
+type StartSettings = Pick<Config, 'role' | 'host' | 'publicUrl' | 'dataDir' | 'clamavUrl' | 'bootstrapClientSecret'>;
+
+async function demoLines(
+  { dataDir }: Pick<Config, 'dataDir'>,
+  { url, conserverLinkUrl }: RunningService,
+): Promise<string[]> {
   if (conserverLinkUrl === undefined) throw new ConfigError('PLUGIN_PORT: --demo needs the conserver plugin');
   await fillDemo({ url, pluginUrl: conserverLinkUrl, dataDir });
   return [`Demo: two conversations are recorded; their files are in ${demoFolder(dataDir)}`];
@@ -72,7 +77,7 @@ function stopOnSignal(service: RunningService): void {
   process.on('SIGINT', stop);
 }
 
-function startLines(config: Config, service: RunningService): string[] {
+function startLines(config: StartSettings, service: RunningService): string[] {
   const credentials = service.firstOwner
     ? config.bootstrapClientSecret
       ? `First Owner: client id ${service.firstOwner.clientId}, with the secret from BOOTSTRAP_CLIENT_SECRET`
@@ -92,7 +97,7 @@ function startLines(config: Config, service: RunningService): string[] {
 }
 
 /** Issuer names are permanent: evidence that was issued under a forgotten default cannot be changed. */
-function loopbackWarning({ publicUrl, host }: Config): string[] {
+function loopbackWarning({ publicUrl, host }: Pick<Config, 'publicUrl' | 'host'>): string[] {
   if (isLoopbackName(host) || !isLoopbackName(new URL(publicUrl).hostname)) return [];
   return [
     `Warning: PUBLIC_URL is ${publicUrl}, but HOST ${host} accepts other machines. Statements and receipts keep this name for ever: set PUBLIC_URL before you record evidence`,

@@ -28,8 +28,18 @@ interface Served {
   readonly features: readonly Feature[];
 }
 
+type HttpSettings = Pick<
+  Config,
+  'role' | 'host' | 'port' | 'tls' | 'http' | 'trustProxy' | 'corsOrigins' | 'rateLimit' | 'downloadBudget' | 'redisUrl'
+>;
+
 /** Makes the HTTP interface of this process: for roles that serve it, of all features; health and metrics for all. */
-export function createListeners(base: ServiceBase, { identity, features }: Served, config: Config, closers: Closers) {
+export function createListeners(
+  base: ServiceBase,
+  { identity, features }: Served,
+  config: HttpSettings,
+  closers: Closers,
+) {
   const { metrics } = base;
   const deps = appDeps(base, identity, config, closers);
   const measured = metricsRoute({
@@ -68,7 +78,7 @@ export function createListeners(base: ServiceBase, { identity, features }: Serve
   };
 }
 
-function appDeps(base: ServiceBase, identity: Identity, config: Config, closers: Closers): AppDeps {
+function appDeps(base: ServiceBase, identity: Identity, config: HttpSettings, closers: Closers): AppDeps {
   const { logger, metrics, clockWatch, disk, publicUrl } = base;
   const { trustProxy, corsOrigins } = config;
   return {

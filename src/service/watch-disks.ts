@@ -16,12 +16,13 @@ interface WatchParts {
 }
 
 type WatchedConfig = Pick<Config, 'dataDir' | 'databaseUrl' | 'redisUrl' | 'minFreeDiskBytes'>;
+type ServiceFolders = Pick<Config, 'objectStoreDir'> & { readonly plugin: Pick<Config['plugin'], 'port'> };
 
 /**
  * Watches the folders that the service stores in, and its Redis. A PostgreSQL server reports a full disk by refusing a
  * write.
  */
-export function watchDisks(config: Config, parts: WatchParts): DiskWatch {
+export function watchDisks(config: WatchedConfig & ServiceFolders, parts: WatchParts): DiskWatch {
   const { dataDir, databaseUrl, objectStoreDir, plugin } = config;
   const folders = {
     ...(databaseUrl === undefined ? { database: embeddedFolder(dataDir) } : {}),
