@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import type { Feature } from '../platform/feature.js';
 import type { Reply, Route } from '../platform/http/route.js';
+import { wantsPage } from '../platform/http/wants-page.js';
 import type { PageReply } from './built-page.js';
 
 /**
@@ -13,8 +14,7 @@ function pageForBrowsers(route: Route, page: PageReply): Route {
     pageForBrowsers: true,
     async handle(context) {
       const reply = await route.handle(context);
-      const accepts = (context.request as Request).accepts(['json', 'html']);
-      return withVary(accepts === 'html' ? await page(context.headers) : reply);
+      return withVary(wantsPage(context.request as Request) ? await page(context.headers) : reply);
     },
   };
 }

@@ -11,6 +11,7 @@ import type { Config } from './config/config.js';
 import { consolePageRoutes } from './console-page-routes.js';
 import { listenTls } from './listen-tls.js';
 import { metricsRoute } from './metrics-route.js';
+import { noSuchPage } from './no-such-page.js';
 import type { Closers } from './open-base.js';
 import { openDownloadBudget } from './open-download-budget.js';
 import type { Identity } from './open-identity.js';
@@ -92,6 +93,7 @@ function appDeps(base: ServiceBase, identity: Identity, config: HttpSettings, cl
     seconds: () => performance.now() / 1000,
     requireRightTime: clockWatch.require,
     requireRoom: () => disk.requireRoom('database', 'objects'),
+    noSuchPage,
     publicUrl,
     version: packageVersion(),
     trustProxy,

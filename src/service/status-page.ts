@@ -1,3 +1,4 @@
+import { escaped, smallPage } from '../platform/http/small-page.js';
 import type { ServiceHealth } from './service-health.js';
 
 /** The page at `/`: what this is, its state, and links. No scripts, no external assets. */
@@ -6,21 +7,8 @@ export function statusPage(health: ServiceHealth, publicUrl: string, rootFingerp
   const rows = Object.entries(health.checks)
     .map(([name, check]) => `<tr><th scope="row">${escaped(name)}</th><td>${escaped(check)}</td></tr>`)
     .join('\n');
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>vcon-archivist: ${state}</title>
-<style>
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem; color: #222; }
-th { text-align: left; padding-right: 2rem; font-weight: normal; color: #555; }
-@media (prefers-color-scheme: dark) { body { background: #181818; color: #ddd; } th { color: #999; } a { color: #8ab4f8; } }
-</style>
-</head>
-<body>
-<h1>vcon-archivist is ${state}</h1>
-<p>Signed statements, an append-only Merkle log and receipts for every operation on a vCon.</p>
+  return smallPage(`vcon-archivist is ${state}`, [
+    `<p>Signed statements, an append-only Merkle log and receipts for every operation on a vCon.</p>
 <table>
 ${rows}
 </table>
@@ -32,12 +20,6 @@ ${rows}
 <li>State: <a href="/readyz">readyz</a>, <a href="/healthz">healthz</a>, <a href="/metrics">metrics</a></li>
 <li>Keys: <a href="/.well-known/scitt-keys">scitt-keys</a>, <a href="/.well-known/jwks.json">jwks.json</a>,
 <a href="/archivist/v1/didweb/did.json">did.json</a></li>
-</ul>
-</body>
-</html>
-`;
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+</ul>`,
+  ]);
 }

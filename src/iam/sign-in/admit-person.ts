@@ -37,7 +37,11 @@ export function admitPerson(
     // If one person accepts two invites at the same time, the second finds a member.
     await lockOwners(tx, tenantId);
     const known = await findMemberBySubject(tx, tenantId, person);
-    if (known && !known.active) throw new ApiError('forbidden', 'You are deactivated: an Owner must activate you.');
+    if (known && !known.active)
+      throw new ApiError(
+        'forbidden',
+        'Your account is deactivated here. Ask an Owner of your organisation to activate it, then sign in again.',
+      );
     if (inviteToken !== undefined) await redeemInvite(tx, deps, person, { tenantId, inviteToken });
     else if (!known) throw new ApiError('forbidden', 'You are not a member of this tenancy: an Owner must invite you.');
     const { displayName, email } = person;

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.js';
 import { type Reply, type Route, route } from '../../platform/http/route.js';
+import { escaped, smallPage } from '../../platform/http/small-page.js';
 import { endSession } from '../sessions/session.js';
 import { FIRST_LOOK_PATH } from './first-look.js';
 import { beginAcceptance, beginSignIn, chooseProvider, endSignIn, type Redirect, type SignInDeps } from './sign-in.js';
-import { escaped, signInPage } from './sign-in-page.js';
 
 const shared = { access: 'public', extension: true, success: 302, rawResponse: 'text/html' } as const;
 const REFUSALS = [400, 403, 404, 409, 503];
@@ -74,7 +74,7 @@ function firstLookRoute({ firstLook }: SignInDeps): Route {
         // Programs that preview a link must not use it up.
         if (request.method !== 'GET') throw new ApiError('forbidden', 'Open this link in a browser.');
         return redirect({ location: '/console', cookies: [await firstLook.redeem(request, query.token)] });
-      }),
+      }, NO_FIRST_LOOK),
   });
 }
 
@@ -95,7 +95,7 @@ function signOutRoute(deps: SignInDeps): Route {
         deps.firstLook?.end(headers['cookie'], everywhere);
         const ended = await endSession(deps, headers['cookie'], everywhere);
         return redirect({ location: '/console', cookies: [ended] });
-      }),
+      }, NOT_SIGNED_OUT),
   });
 }
 
@@ -108,18 +108,36 @@ function requireOwnPage(headers: Readonly<Record<string, string | undefined>>, p
     throw new ApiError('forbidden', 'Another site may not sign you out.');
 }
 
+/** What a refusal is called, and what a person can do next. */
+interface RefusalPage {
+  readonly title: string;
+  readonly next: string;
+}
+
+const NOT_SIGNED_IN: RefusalPage = { title: 'Not signed in', next: '<a href="/console/sign-in">Sign in</a>' };
+const NOT_SIGNED_OUT: RefusalPage = { title: 'Not signed out', next: '<a href="/console">Back to the console</a>' };
+const NO_FIRST_LOOK: RefusalPage = {
+  title: 'Not signed in',
+  next: 'If you have used the link in this browser before, you may still be signed in: <a href="/console">open the console</a>.',
+};
+
 /** People get a refusal as a page. */
-async function onPage(work: () => Promise<Reply>): Promise<Reply> {
+async function onPage(work: () => Promise<Reply>, { title, next } = NOT_SIGNED_IN): Promise<Reply> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const page = signInPage('Not signed in', [
-      `<p>${escaped(error.description)}</p>`,
-      '<p><a href="/console/sign-in">Sign in</a></p>',
-    ]);
+    const page = pageReply(title, [`<p>${escaped(error.description)}</p>`, `<p>${next}</p>`]);
     return { status: error.status, ...page, headers: { ...page.headers, ...error.headers } };
   }
+}
+
+function pageReply(title: string, parts: readonly string[]): Pick<Reply, 'bytes' | 'contentType' | 'headers'> {
+  return {
+    bytes: new TextEncoder().encode(smallPage(title, parts)),
+    contentType: 'text/html; charset=utf-8',
+    headers: { 'cache-control': 'no-store' },
+  };
 }
 
 function redirect({ location, cookies }: Redirect): Reply {
@@ -132,7 +150,7 @@ function redirect({ location, cookies }: Redirect): Reply {
 }
 
 function askForTenancy(unknown: boolean): Pick<Reply, 'bytes' | 'contentType' | 'headers'> {
-  return signInPage('Sign in', [
+  return pageReply('Sign in', [
     ...(unknown ? ['<p>No tenancy of this name has an identity provider.</p>'] : []),
     '<form method="get" action="/console/sign-in">',
     '<p><label>Tenancy, or the domain of your organisation: <input name="tenancy" required maxlength="300"></label>',

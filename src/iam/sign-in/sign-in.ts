@@ -138,7 +138,12 @@ async function redeem(deps: SignInDeps, provider: IdentityProvider, begun: SignI
     return { subject: claims.sub, claims: { ...more, ...claims } };
   } catch (error) {
     deps.logger.info({ err: error }, 'a sign-in failed');
-    throw new ApiError('bad_request', 'The identity provider did not confirm this sign-in.');
+    if (error instanceof openid.AuthorizationResponseError && error.error === 'access_denied')
+      throw new ApiError(
+        'forbidden',
+        'You cancelled this sign-in, or your organisation’s identity provider does not let you use this service. If you did not cancel it, ask its administrator for access.',
+      );
+    throw new ApiError('bad_request', 'The identity provider did not confirm this sign-in. Sign in again.');
   }
 }
 

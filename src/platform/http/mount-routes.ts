@@ -17,9 +17,11 @@ import { readJson } from './read-json.js';
 import { type Reply, type RequestContext, type Route, stores } from './route.js';
 import { sendAtOnce, sendReply } from './send-reply.js';
 import { unknownMembers } from './unknown-members.js';
+import { wantsPage } from './wants-page.js';
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
 const NO_BODY = new Uint8Array();
+const PAGE = { contentType: 'text/html; charset=utf-8', headers: { 'cache-control': 'no-store' } };
 /** Maximum number of ignored members that a response lists. */
 const MAX_NAMED = 16;
 const MAX_NAME = 128;
@@ -41,6 +43,8 @@ export interface PipelineDeps {
   readonly logger: Logger;
   /** Called after every response of a route. */
   readonly answered: (operationId: string, status: number, seconds: number) => void;
+  /** HTML for a person who opens a path that no resource has; everybody gets JSON without it. */
+  readonly noSuchPage?: (description: string) => string;
   /** A monotonic clock in seconds. */
   readonly seconds: () => number;
 }
@@ -77,7 +81,11 @@ export function mountRoutes(app: Express, routes: readonly Route[], deps: Pipeli
   }));
   app.use(indexPaths(handlers));
   app.use((request: Request, response: Response) => {
-    sendError(response, new ApiError('not_found', 'No resource has this path.'), nearestRoute(routes, request));
+    const refusal = new ApiError('not_found', 'No resource has this path.');
+    response.vary('accept');
+    if (deps.noSuchPage && wantsPage(request))
+      sendAtOnce(response, PAGE, refusal.status, deps.noSuchPage(refusal.description));
+    else sendError(response, refusal, nearestRoute(routes, request));
   });
   // Express counts the parameters: a function with four handles errors, such as a path that cannot be decoded.
   app.use((error: unknown, request: Request, response: Response, _next: unknown) => {

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type PeopleRig, startPeopleRig } from '../api/people-rig.js';
+import { chromiumPath } from '../support/prerequisites.js';
+import { type OpenPage, pageRig } from './page-rig.js';
+
+/** As Chromium sends it. */
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8';
+const WORDS = 'No resource has this path.';
+
+let rig: PeopleRig;
+beforeAll(async () => {
+  rig = await startPeopleRig();
+});
+afterAll(() => rig?.close());
+
+describe('a path that no resource has', () => {
+  const ask = (accept?: string) => rig.running.anonymous.get('/consle', accept === undefined ? {} : { accept });
+
+  it('is a page for browsers and JSON for everybody else, with the same status and words, and caches keep them apart', async () => {
+    for (const accept of [undefined, '*/*', 'application/json', 'application/json, text/html;q=0.9']) {
+      const { status, headers, json } = await ask(accept);
+      expect([accept, status, headers.get('vary'), json]).toEqual([
+        accept,
+        404,
+        'accept',
+        { error: 'not_found', description: WORDS },
+      ]);
+    }
+    const { status, headers, bytes } = await ask(BROWSER);
+    expect([status, headers.get('content-type'), headers.get('vary')]).toEqual([
+      404,
+      'text/html; charset=utf-8',
+      'accept',
+    ]);
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'.*frame-ancestors 'none'/);
+    const page = new TextDecoder().decode(bytes);
+    expect(page).toContain(WORDS);
+    expect([...page.matchAll(/href="([^"]+)"/g)].map(([, to]) => to)).toEqual(['/console', '/verify', '/docs']);
+  });
+
+  it('is JSON for a program that posts, whatever it accepts', async () => {
+    const reply = await fetch(`${rig.url}/consle`, { method: 'POST', headers: { accept: BROWSER } });
+    expect([reply.status, reply.headers.get('content-type')]).toEqual([404, 'application/json']);
+  });
+});
+
+describe.skipIf(!chromiumPath)('small pages in a browser', { timeout: 180_000 }, () => {
+  let pages: Awaited<ReturnType<typeof pageRig>>;
+  beforeAll(async () => {
+    pages = await pageRig();
+  });
+  afterAll(() => pages?.close());
+
+  const signIn = async ({ page }: OpenPage, account: string) => {
+    await page.locator('input[name=login]').fill(account);
+    await page.locator('input[name=password]').fill('any');
+    await page.locator('button[type=submit]').click();
+  };
+
+  it.each([
+    ['an unknown path', '/consle', 'Not found', WORDS, async () => {}],
+    [
+      'a first-look link that was used or has expired',
+      '/console/first-look?token=x',
+      'Not signed in',
+      'was used or has expired',
+      async () => {},
+    ],
+    ['a callback without its beginning', '/console/callback?code=x', 'Not signed in', 'Sign in again', async () => {}],
+    [
+      'an unknown organisation',
+      '/console/sign-in?tenancy=nobody',
+      'Sign in',
+      'No tenancy of this name',
+      async () => {},
+    ],
+    [
+      'a sign-in that is cancelled at the provider',
+      '/console/sign-in',
+      'Not signed in',
+      'You cancelled this sign-in',
+      async ({ page }: OpenPage) => {
+        await page.getByRole('link', { name: /cancel/i }).click();
+      },
+    ],
+    [
+      'an account that is deactivated',
+      '/console/sign-in',
+      'Not signed in',
+      'Ask an Owner of your organisation to activate it',
+      async (open: OpenPage) => {
+        const { identity } = await rig.join('leaver');
+        await rig.owner.post(`/archivist/iam/v1/${identity}:deactivate`, undefined);
+        await signIn(open, 'leaver');
+        await open.page.locator('button[type=submit]').click();
+      },
+    ],
+  ] as const)('%s: says what is wrong and where to go on, without a barrier, in both themes', async (...row) => {
+    const [name, path, title, words, act] = row;
+    const open = await pages.open(`${rig.url}${path}`, { colorScheme: 'dark', viewport: { width: 1000, height: 600 } });
+    await act(open);
+    await open.page.getByRole('heading', { name: title }).waitFor();
+    expect(await open.page.locator('main').textContent()).toContain(words);
+    expect(await open.page.locator('main').locator('a, button').count()).toBeGreaterThan(0);
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await open.page.emulateMedia({ colorScheme });
+      expect([name, colorScheme, await open.barriers()]).toEqual([name, colorScheme, []]);
+    }
+    await open.page.emulateMedia({ colorScheme: 'dark' });
+    await open.picture(`small-${name.replaceAll(' ', '-')}`);
+    await open.close();
+  });
+});
