@@ -17,9 +17,9 @@ import type { OpenDeployment } from './service/open-deployment.js';
 import { openFeatures } from './service/open-features.js';
 import { type Identity, openIdentity } from './service/open-identity.js';
 import { runConserverLink } from './service/run-conserver-link.js';
+import { runWhileRight } from './service/run-while-right.js';
 import { createListeners } from './service/serve-http.js';
 import { type ServiceBase, serviceBase } from './service/service-base.js';
-import { watchClock } from './service/watch-clock.js';
 import { watchParts } from './service/watch-parts.js';
 
 /** A running service, or worker, until it is closed. */
@@ -80,8 +80,6 @@ async function startParts(
   const thread = apart ? overrides.openLedgerThread?.(config) : undefined;
   if (thread) closers.push(() => thread.close());
   const opened = await openBase(config, overrides, closers);
-  const watchedClock = await watchClock(opened);
-  closers.push(() => watchedClock.close());
   const report = { metrics: opened.metrics, published: announceSeals(opened.announcements) };
   const here = createServiceLedger(config, opened, report);
   const ledger = thread?.ledger(here, report, opened.disk.report) ?? here;
@@ -100,7 +98,12 @@ async function startParts(
     features.push(feature);
     closers.push(async () => feature.close?.());
   });
-  await startJobs(features, config, closers);
+  const all = features.flatMap((feature) => feature.jobs ?? []);
+  const jobs = await runWhileRight(
+    all.filter(({ roles }) => roles.includes(config.role)),
+    opened,
+  );
+  closers.push(() => jobs.close());
   const listeners = createListeners(base, { identity, features }, config, closers);
   await ledgerStarted;
   // The start of the ledger can halt logs.
@@ -119,15 +122,6 @@ async function startParts(
     ...running(base, identity, config),
     close,
   };
-}
-
-/** Starts the background work of this process's role. */
-async function startJobs(features: readonly Feature[], { role }: Config, closers: Closers): Promise<void> {
-  const jobs = features.flatMap((feature) => feature.jobs ?? []);
-  for (const { start } of jobs.filter(({ roles }) => roles.includes(role))) {
-    const job = await start();
-    closers.push(() => job.close());
-  }
 }
 
 async function startLink(base: ServiceBase, config: Config, ownPort: number) {

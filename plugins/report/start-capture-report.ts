@@ -50,10 +50,18 @@ export async function reportCapture(parts: ReportingParts): Promise<void> {
 /** Reports every minute until it is closed; if several plugins share a queue, one of them does. */
 export async function startCaptureReport(parts: ReportingParts): Promise<{ close(): Promise<void> }> {
   const { backend, logger } = parts;
-  await backend
-    .queue(REPORT_QUEUE)
-    .upsertJobScheduler(SCHEDULE_ID, { every: EVERY_MS }, { name: REPORT_QUEUE, opts: FORGOTTEN });
+  const schedule = await backend.keepSchedule({
+    queue: REPORT_QUEUE,
+    id: SCHEDULE_ID,
+    repeat: { every: EVERY_MS },
+    options: FORGOTTEN,
+  });
   const worker = backend.worker(REPORT_QUEUE, () => reportCapture(parts));
   worker.on('failed', (_job, error) => logger.warn({ err: error }, 'the state of capture could not be reported'));
-  return { close: () => worker.close() };
+  return {
+    async close() {
+      await schedule.close();
+      await worker.close();
+    },
+  };
 }

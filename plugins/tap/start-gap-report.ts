@@ -18,13 +18,22 @@ export async function startGapReport(
   },
 ): Promise<{ close(): Promise<void> }> {
   const { backend, logger } = parts;
-  const schedule = { pattern: PATTERN, tz: 'UTC' };
-  await backend.queue(GAP_QUEUE).upsertJobScheduler(SCHEDULE_ID, schedule, { name: GAP_QUEUE, opts: OPTIONS });
+  const schedule = await backend.keepSchedule({
+    queue: GAP_QUEUE,
+    id: SCHEDULE_ID,
+    repeat: { pattern: PATTERN },
+    options: OPTIONS,
+  });
   const worker = backend.worker(GAP_QUEUE, async () => {
     const { day, vcons } = await reportGaps(parts, parts.observe());
     parts.counted(vcons);
     if (vcons > 0) logger.error({ day, vcons }, 'capture and egress disagree: a gap record is sent to the log');
   });
   worker.on('failed', (_job, error) => logger.warn({ err: error }, 'gaps could not be reported yet'));
-  return { close: () => worker.close() };
+  return {
+    async close() {
+      await schedule.close();
+      await worker.close();
+    },
+  };
 }

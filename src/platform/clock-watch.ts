@@ -46,7 +46,7 @@ const seconds = (ms: number): string => `${Math.round(Math.abs(ms) / 1_000)} s`;
 
 /**
  * Takes the clock as wrong if it has stepped by more than a minute since the start (until it is set back, or the process
- * restarts), differs from the database's by more than five seconds, shows a time before the last seal, or shows a time
+ * restarts; a step that ends a difference from the database's clock is a correction), differs from the database's by more than five seconds, shows a time before the last seal, or shows a time
  * that ids cannot hold.
  */
 export function createClockWatch(parts: ClockWatchParts): ClockWatch {
@@ -55,6 +55,7 @@ export function createClockWatch(parts: ClockWatchParts): ClockWatch {
   let base = clock.now() - uptimeMs();
   let cheapBase = clock.now() - monotonicMs();
   let stepMs = 0;
+  let stepAtCompareMs = 0;
   let offsetMs = 0;
   let floorMs = Number.NEGATIVE_INFINITY;
   let told: string | undefined;
@@ -67,6 +68,12 @@ export function createClockWatch(parts: ClockWatchParts): ClockWatch {
     // A time service moves the clock slowly, for as long as the process runs.
     base = since;
     stepMs = 0;
+  }
+
+  /** Whether the clock, wrong by the database's until now, has been set by just as much. */
+  function isCorrection(offBefore: number): boolean {
+    if (Math.abs(offBefore) <= MOST_OFFSET_MS || Math.abs(offsetMs) > MOST_OFFSET_MS) return false;
+    return Math.abs(stepMs - stepAtCompareMs + offBefore) <= MOST_OFFSET_MS;
   }
 
   function faultAt(nowMs: number): string | undefined {
@@ -108,7 +115,13 @@ export function createClockWatch(parts: ClockWatchParts): ClockWatch {
     fault: look,
     compare(otherMs, beforeMs, afterMs) {
       lookForStep(clock.now());
+      const offBefore = offsetMs;
       offsetMs = beforeMs > otherMs ? beforeMs - otherMs : Math.min(0, afterMs - otherMs);
+      if (isCorrection(offBefore)) {
+        base += stepMs;
+        stepMs = 0;
+      }
+      stepAtCompareMs = stepMs;
       look();
       changed({ wrong: told !== undefined, offsetMs });
     },

@@ -104,6 +104,9 @@ export async function openBase(config: Config, overrides: ServiceOverrides, clos
   closers.push(() => database.close());
   const announcements = openAnnouncements(config, logger);
   closers.push(() => announcements.close());
+  // Before anything is made: the first start signs the key manifest and dates the first rows.
+  const watchedClock = await watchClock({ database, clock, clockWatch, logger });
+  closers.push(() => watchedClock.close());
   const queueBackend = config.redisUrl
     ? await openRedisQueues(config.redisUrl, logger)
     : postgresQueues(database, logger);
@@ -126,7 +129,7 @@ export async function openBase(config: Config, overrides: ServiceOverrides, clos
     disk,
     objectStore,
     outside,
-    open: await openDeployment({ config, database, clock, ids, keys, objectStore }),
+    open: await openDeployment({ config, database, clock: clockWatch.right, ids, keys, objectStore }),
   };
 }
 
@@ -172,8 +175,6 @@ export async function startLedger(
   const ledger = createServiceLedger(config, base, report);
   const keys = watchKeys({ ...base, ...base.open });
   closers.push(() => keys.close());
-  const clock = await watchClock(base);
-  closers.push(() => clock.close());
   await ledger.start();
   await base.disk.start();
   return {

@@ -124,7 +124,7 @@ function firstManifest(
 ): Promise<Uint8Array | undefined> {
   const file = manifestFile(config.keysDir, deployment.deploymentTenancy);
   const issuer = serviceDid(config.publicUrl);
-  return makeFirstManifest(tx, deployment, { ids, keys, file, issuer, atMs: clock.now(), certify }, fresh);
+  return makeFirstManifest(tx, deployment, { ids, keys, file, issuer, clock, certify }, fresh);
 }
 
 /** The issuer key from the database: only used before the first manifest, which is made from these rows. */

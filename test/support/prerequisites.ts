@@ -30,6 +30,10 @@ export const hasRedisPy = pythonPath !== undefined && runsPython('import redis; 
 export const hasPythonCryptography = pythonPath !== undefined && runsPython('import cryptography');
 /** Prometheus's own check of rules (prometheus). */
 export const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
+/** Gives one process another clock (faketime). */
+export const faketimeLibrary = ['x86_64-linux-gnu/', 'aarch64-linux-gnu/', '']
+  .map((machine) => `/usr/lib/${machine}faketime/libfaketimeMT.so.1`)
+  .find(existsSync);
 /** A tool of everybody's, with which raw signatures are checked. */
 export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
@@ -72,6 +76,7 @@ export function lacking(): string[] {
     ...(pythonPath ? [] : ['tests of the Python link: there is no python3 (TEST_PYTHON)']),
     ...(pythonPath && !hasRedisPy ? ['tests of the Python link on Redis: its Python has no redis-py'] : []),
     ...(pythonPath && !hasPythonCryptography ? ['the second verifier: its Python has no cryptography library'] : []),
+    ...(faketimeLibrary ? [] : ['two nodes of which one has a wrong clock: there is no libfaketime (faketime)']),
     ...(hasOpenssl ? [] : ['checks of raw signatures: there is no openssl']),
     ...(chromiumPath ? [] : ['tests in a browser: there is no Chromium']),
   ];

@@ -26,7 +26,12 @@ export async function startPolicyAuditJob(
 ): Promise<{ close(): Promise<void> }> {
   const { backend, logger } = deps;
   let stopping = false;
-  await backend.queue(QUEUE).upsertJobScheduler('sweep', { every: SWEEP_MS }, { name: 'sweep', opts: FORGOTTEN });
+  const schedule = await backend.keepSchedule({
+    queue: QUEUE,
+    id: 'sweep',
+    repeat: { every: SWEEP_MS },
+    options: FORGOTTEN,
+  });
   const worker = backend.worker(QUEUE, () => recordPolicyAudit(deps, () => stopping));
   worker.on('failed', (_job, error) =>
     logger.warn({ err: error }, 'audit events of access policies could not be recorded; they are retried'),
@@ -34,6 +39,7 @@ export async function startPolicyAuditJob(
   return {
     async close() {
       stopping = true;
+      await schedule.close();
       await worker.close();
     },
   };

@@ -11,12 +11,18 @@ export async function startComplianceJob(
 ): Promise<{ close(): Promise<void> }> {
   const { backend, logger } = deps;
   let stopping = false;
-  await backend.queue(QUEUE).upsertJobScheduler('sweep', { every: EVERY_MS }, { name: 'sweep', opts: FORGOTTEN });
+  const schedule = await backend.keepSchedule({
+    queue: QUEUE,
+    id: 'sweep',
+    repeat: { every: EVERY_MS },
+    options: FORGOTTEN,
+  });
   const worker = backend.worker(QUEUE, () => watchCompliance(deps, () => stopping));
   worker.on('failed', (_job, error) => logger.warn({ err: error }, 'compliance could not be evaluated; it is retried'));
   return {
     async close() {
       stopping = true;
+      await schedule.close();
       await worker.close();
     },
   };

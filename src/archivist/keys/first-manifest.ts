@@ -3,6 +3,7 @@ import { namedKey } from '../../core/keys/manifest-key.js';
 import { readKeyManifest } from '../../core/keys/read-key-manifest.js';
 import { signKeyManifest } from '../../core/keys/sign-key-manifest.js';
 import { enterKeyManifest } from '../../ledger/keys-log/enter-key-manifest.js';
+import type { Clock } from '../../platform/clock.js';
 import type { Ids } from '../../platform/ids.js';
 import type { CertifyTenancyKey } from '../../platform/keys/create-keys.js';
 import type { KeyStore } from '../../platform/keys/key-store.js';
@@ -22,7 +23,7 @@ interface FirstManifestDeps {
   readonly file: ManifestFile;
   /** The DID of the service. */
   readonly issuer: string;
-  readonly atMs: number;
+  readonly clock: Clock;
   readonly certify: CertifyTenancyKey;
 }
 
@@ -47,6 +48,7 @@ export async function makeFirstManifest(
     throw new Error(
       `KEYS_DIR has the key manifest of another deployment, and not ${deps.file.path}: check KEYS_DIR and DATABASE_URL`,
     );
+  const issuedAtMs = deps.clock.now();
   const root = await createRootKey(deps.keys);
   const signer = await openRootKey(deps.keys, root);
   if (!signer) throw new Error('the root key was made and cannot be used');
@@ -55,8 +57,8 @@ export async function makeFirstManifest(
   const manifest = await signKeyManifest(
     {
       number: 1,
-      issuedAtMs: deps.atMs,
-      firstIssuedAtMs: deps.atMs,
+      issuedAtMs,
+      firstIssuedAtMs: issuedAtMs,
       previous: undefined,
       root,
       keys: rows.filter(({ role }) => isManifestRole(role)).map(listed),

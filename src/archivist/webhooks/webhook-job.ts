@@ -12,7 +12,12 @@ export async function startWebhookJob(
 ): Promise<{ close(): Promise<void> }> {
   const { backend, logger } = deps;
   let stopping = false;
-  await backend.queue(QUEUE).upsertJobScheduler('sweep', { every: EVERY_MS }, { name: 'sweep', opts: FORGOTTEN });
+  const schedule = await backend.keepSchedule({
+    queue: QUEUE,
+    id: 'sweep',
+    repeat: { every: EVERY_MS },
+    options: FORGOTTEN,
+  });
   const worker = backend.worker(QUEUE, async () => {
     await queueDeliveries(deps, () => stopping);
     await sendDeliveries(deps, () => stopping);
@@ -21,6 +26,7 @@ export async function startWebhookJob(
   return {
     async close() {
       stopping = true;
+      await schedule.close();
       await worker.close();
     },
   };

@@ -13,6 +13,7 @@ import { failureReason } from '../explain-failure.js';
 import type { Logger } from '../logger.js';
 import { requireDurableCommits } from '../postgres/durable-commits.js';
 import type { PooledDatabase } from '../postgres/pooled-database.js';
+import { keepSchedule } from './keep-schedule.js';
 import type { QueueBackend } from './queue-backend.js';
 import { redisDurability } from './redis-durability.js';
 import { REDIS_OPTIONS } from './redis-options.js';
@@ -126,8 +127,9 @@ function restAfterError(worker: Worker): void {
 function queueBackend(engine: Engine, logger: Logger): QueueBackend {
   const queues = new Map<string, Queue>();
   const workers = new Set<Worker>();
-  return {
+  const backend: QueueBackend = {
     engine: engine.engine,
+    keepSchedule: (schedule) => keepSchedule({ backend, logger }, schedule),
     queue(name) {
       const known = queues.get(name);
       if (known) return known;
@@ -151,6 +153,7 @@ function queueBackend(engine: Engine, logger: Logger): QueueBackend {
         restAfterError(worker);
       });
       workers.add(worker);
+      worker.once('closed', () => workers.delete(worker));
       return worker;
     },
     confirmDurable: () => engine.confirmDurable(),
@@ -162,4 +165,5 @@ function queueBackend(engine: Engine, logger: Logger): QueueBackend {
       await engine.disconnect();
     },
   };
+  return backend;
 }

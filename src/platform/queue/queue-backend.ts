@@ -1,7 +1,16 @@
-import type { Job, Queue, Worker, WorkerOptions } from 'bullmq';
+import type { Job, JobSchedulerTemplateOptions, Queue, Worker, WorkerOptions } from 'bullmq';
 
 /** What a worker does with a job; the resolved value is the job's result. */
 type Processor = (job: Job) => Promise<unknown>;
+
+/** When a queue's job is due, again and again. */
+export interface QueueSchedule {
+  readonly queue: string;
+  readonly id: string;
+  /** An interval in milliseconds, or a cron pattern in UTC. */
+  readonly repeat: { readonly every: number } | { readonly pattern: string };
+  readonly options: JobSchedulerTemplateOptions;
+}
 
 /** BullMQ over the deployment's store. Jobs only wake workers; the truth is in rows. */
 export interface QueueBackend {
@@ -13,6 +22,11 @@ export interface QueueBackend {
   queue(name: string): Queue;
   /** Starts a worker. Closed with the backend unless it was closed before. */
   worker(name: string, processor: Processor, options?: Partial<Omit<WorkerOptions, 'connection'>>): Worker;
+  /**
+   * Makes a schedule, and keeps it until it is closed: one that is due too late, or that the store has lost, is made again.
+   * @throws for an invalid pattern
+   */
+  keepSchedule(schedule: QueueSchedule): Promise<{ close(): Promise<void> }>;
   /** Resolves when the store answers. */
   ping(): Promise<void>;
   /** Whether the store refuses writes because its disk or memory is full; the queue in a database never says so. */

@@ -36,9 +36,12 @@ export async function startScheduledJob(
   { name, pattern, retry, run }: Schedule,
 ): Promise<ScheduledJob> {
   const again = retry && { attempts: retry.attempts, backoff: { type: 'fixed', delay: retry.delayMs, jitter: 0.5 } };
-  await backend
-    .queue(name)
-    .upsertJobScheduler(SCHEDULE_ID, { pattern, tz: 'UTC' }, { name, opts: { ...again, ...KEPT } });
+  const schedule = await backend.keepSchedule({
+    queue: name,
+    id: SCHEDULE_ID,
+    repeat: { pattern },
+    options: { ...again, ...KEPT },
+  });
   let stopping = false;
   const worker = backend.worker(name, async () => {
     const result = await run(() => stopping);
@@ -49,6 +52,7 @@ export async function startScheduledJob(
   return {
     async close() {
       stopping = true;
+      await schedule.close();
       await worker.close();
     },
   };

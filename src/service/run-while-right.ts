@@ -1,0 +1,47 @@
+import type { ClockWatch } from '../platform/clock-watch.js';
+import type { BackgroundJob } from '../platform/feature.js';
+import type { Logger } from '../platform/logger.js';
+
+const LOOK_EVERY_MS = 1_000;
+
+/**
+ * Runs jobs while the clock is right: the queue takes the time of delays and schedules from the process that runs a job.
+ * @throws when a job does not start, at the first start
+ */
+export async function runWhileRight(
+  jobs: readonly BackgroundJob[],
+  { clockWatch, logger }: { readonly clockWatch: ClockWatch; readonly logger: Logger },
+): Promise<{ close(): Promise<void> }> {
+  const running: { close(): Promise<void> }[] = [];
+
+  async function start(): Promise<void> {
+    for (const { start: begin } of jobs.slice(running.length)) running.push(await begin());
+  }
+  async function end(): Promise<void> {
+    for (let job = running.pop(); job; job = running.pop()) await job.close();
+  }
+  async function follow(): Promise<void> {
+    if (clockWatch.fault() !== undefined) await end();
+    else if (running.length < jobs.length) await start();
+  }
+
+  await follow().catch(async (error: unknown) => {
+    await end();
+    throw error;
+  });
+  let following: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    following ??= follow()
+      .catch((error: unknown) => logger.warn({ err: error }, 'jobs could not be started; it is tried again'))
+      .finally(() => {
+        following = undefined;
+      });
+  }, LOOK_EVERY_MS).unref();
+  return {
+    async close() {
+      clearInterval(timer);
+      await following;
+      await end();
+    },
+  };
+}
