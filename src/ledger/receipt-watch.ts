@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { inPieces } from '../platform/in-pieces.js';
 import type { Logger } from '../platform/logger.js';
 import type { Announcements } from '../platform/postgres/announcements.js';
 import type { Database } from '../platform/postgres/database.js';
@@ -102,7 +103,7 @@ export function createReceiptWatch(deps: {
     for (const [followed, of] of heard) if (logId === undefined || logId === followed) remember(of, receiptOf);
     for (const queue of queues.values()) {
       if (logId !== undefined && logId !== queue.log.logId) continue;
-      if (receiptOf) settleFrom(queue, receiptOf);
+      if (receiptOf) void settleFrom(queue, receiptOf);
       else look(queue);
     }
     for (const sleeper of sleepers) if (logId === undefined || sleeper.logIds.includes(logId)) sleeper.wake();
@@ -128,13 +129,22 @@ export function createReceiptWatch(deps: {
     }
   }
 
-  /** Who waits for another entry waits for a later seal, which is announced as well. */
-  function settleFrom(queue: Queue, receiptOf: ReceiptOf): void {
-    for (const each of [...queue.waiting]) {
-      const receipt = kept.get(keyOf(queue.log, each.entryId)) ?? receiptOf(each.entryId);
-      if (!receipt) continue;
-      kept.set(keyOf(queue.log, each.entryId), receipt);
-      each.settle(receipt);
+  /**
+   * Who waits for another entry waits for a later seal, which is announced as well. A bulk registration waits for a
+   * thousand receipts, so other requests are served in between.
+   */
+  async function settleFrom(queue: Queue, receiptOf: ReceiptOf): Promise<void> {
+    try {
+      await inPieces([...queue.waiting], (each) => {
+        if (!queue.waiting.has(each)) return;
+        const receipt = kept.get(keyOf(queue.log, each.entryId)) ?? receiptOf(each.entryId);
+        if (!receipt) return;
+        kept.set(keyOf(queue.log, each.entryId), receipt);
+        each.settle(receipt);
+      });
+    } catch (error) {
+      deps.logger.warn({ err: error, logId: queue.log.logId }, 'receipts could not be made from their batch');
+      look(queue);
     }
     leave(queue);
   }
@@ -188,7 +198,7 @@ export function createReceiptWatch(deps: {
   function leave(queue: Queue): void {
     clearTimeout(queue.timer);
     if (queue.waiting.size > 0) queue.timer = setTimeout(() => look(queue), lookAfterMs).unref();
-    else if (!queue.looking) queues.delete(queue.log.logId);
+    else if (!queue.looking && queues.get(queue.log.logId) === queue) queues.delete(queue.log.logId);
   }
 
   function queueOf(log: LogRef): Queue {

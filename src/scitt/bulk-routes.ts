@@ -5,6 +5,7 @@ import { ApiError } from '../platform/errors.js';
 import { errorBody } from '../platform/http/error-reply.js';
 import type { Principal } from '../platform/http/principal.js';
 import { type Reply, type Route, route } from '../platform/http/route.js';
+import { inPieces } from '../platform/in-pieces.js';
 import { preferredWaitMs } from './prefer-header.js';
 import { problemDetails } from './problem-details.js';
 import { registerTogether, type ScittDeps } from './register-statement.js';
@@ -92,18 +93,24 @@ async function registered(
   const followed = deps.receipts.follow(log);
   const outcomes = await registerTogether(deps, principal, { statements, public: door.public });
   const until = performance.now() + waitMs;
-  return Promise.all(
-    outcomes.map(async (outcome) => {
-      if (outcome instanceof ApiError) return refused(outcome);
-      const left = until - performance.now();
-      const { eventId, repeated } = outcome;
-      const receipt =
-        waitMs === 0
-          ? undefined
-          : await (repeated ? deps.receipts.receipt(log, eventId, left) : followed.receipt(eventId, left));
-      return accepted(door.entryOf(outcome), receipt);
-    }),
-  );
+  const answer = async (outcome: RegisteredEntry | ApiError): Promise<CborMap> => {
+    if (outcome instanceof ApiError) return refused(outcome);
+    const left = until - performance.now();
+    const { eventId, repeated } = outcome;
+    const receipt =
+      waitMs === 0
+        ? undefined
+        : await (repeated ? deps.receipts.receipt(log, eventId, left) : followed.receipt(eventId, left));
+    return accepted(door.entryOf(outcome), receipt);
+  };
+  // If the batch is sealed already, each receipt is made here.
+  const answers = await inPieces(outcomes, (outcome) => {
+    const answering = answer(outcome);
+    // It can fail while the next ones are asked for; the failure is thrown below.
+    answering.catch(() => undefined);
+    return answering;
+  });
+  return Promise.all(answers);
 }
 
 /** 201 with the receipt, or 303 while the log is not sealed: the receipt is then under the entry's own path. */

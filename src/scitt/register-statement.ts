@@ -10,6 +10,7 @@ import { inPieces } from '../platform/in-pieces.js';
 import type { Logger } from '../platform/logger.js';
 import type { Database } from '../platform/postgres/database.js';
 import { type ExaminedStatement, examineStatement, STATEMENT_LIMITS } from './examine-statement.js';
+import { judgedTogether } from './judged-together.js';
 import type { RegistrationPolicy } from './registration-policy.js';
 import type { RulesCache } from './registration-rules.js';
 import { hasChain, type KeyResolution, resolveKey } from './resolve-key.js';
@@ -66,9 +67,6 @@ export async function registerStatement(
   return deps.accept(principal, await judged(deps, principal, request));
 }
 
-/** Statements whose signatures are checked at the same time. */
-const JUDGED_AT_ONCE = 64;
-
 /**
  * Registers statements in the caller's name, in one transaction. Resolves with the entry of each, or with its refusal, in
  * their order.
@@ -80,8 +78,7 @@ export async function registerTogether(
   request: { readonly statements: readonly Uint8Array[]; readonly public: boolean },
 ): Promise<(RegisteredEntry | ApiError)[]> {
   const all: (AcceptedStatement | ApiError)[] = [];
-  for (let first = 0; first < request.statements.length; first += JUDGED_AT_ONCE) {
-    const some = request.statements.slice(first, first + JUDGED_AT_ONCE);
+  for (const some of judgedTogether(request.statements)) {
     const asked = await inPieces(some, (submitted) => {
       const judging = judged(deps, principal, { submitted, public: request.public }).catch(refusal);
       // It can fail while the next ones are read; the failure is thrown below.

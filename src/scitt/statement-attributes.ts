@@ -1,4 +1,4 @@
-import { toBase64, toHex } from '../core/bytes.js';
+import { toHex } from '../core/bytes.js';
 import { HASHES } from '../core/cose/algorithms.js';
 import { Header } from '../core/cose/labels.js';
 import { META_ATTRIBUTES } from '../core/statement/vcon-template.js';
@@ -29,6 +29,6 @@ export function statementAttributes(statement: ExaminedStatement): Readonly<Reco
     ...Object.fromEntries(texts),
     issuer,
     subject,
-    signed_statement: toBase64(submitted),
+    signed_statement: Buffer.from(submitted).toString('base64'),
   };
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createReceiptWatch, SEAL_PUBLISHED } from '../../src/ledger/receipt-watch.js';
@@ -107,6 +108,25 @@ it('makes the receipts of what this process sealed without a query, byte for byt
   expect(await watch.read(log, accepted[3]!)).toEqual(await own.read(log, accepted[3]!));
   expect(asked.transactions).toBe(1);
   own.close();
+});
+
+it('makes many receipts in pieces, with other work in between', async () => {
+  const { rig, log, watch, asked, announcements } = await watched();
+  rig.onPublished = ({ logId }, batch) => announcements.announce(SEAL_PUBLISHED, logId, structuredClone(batch));
+  const followed = watch.follow(log);
+  const fresh = await rig.accept(log, 'statement', 1_000);
+  let left = fresh.length;
+  const waiting = fresh.map(async (entryId) => {
+    const receipt = await followed.receipt(entryId, LONG_MS);
+    left -= 1;
+    return receipt;
+  });
+  const leftAfterATurn = waiting[0]!.then(() => nextTurn()).then(() => left);
+  await rig.drain(log);
+  expect(await leftAfterATurn).toBeGreaterThan(0);
+  expect((await Promise.all(waiting)).every((receipt) => receipt instanceof Uint8Array)).toBe(true);
+  expect(asked.transactions).toBe(0);
+  watch.close();
 });
 
 it.each([
