@@ -67,14 +67,24 @@ describe.skipIf(!chromiumPath)('the API reference in a browser', () => {
     expect(await page.locator(`${CREATE} .live-responses-table`).textContent()).toContain('"operation": "Record"');
   });
 
-  it('has no barrier that axe finds, with an operation open', async () => {
-    await page.evaluate(await readFile(AXE, 'utf8'));
-    const found = await page.evaluate(
-      `axe.run(document, ${JSON.stringify(RULES)}).then(({ violations }) =>
+  it.each(['light', 'dark'] as const)(
+    'has no barrier that axe finds, with an operation open, in %s colours',
+    async (colorScheme) => {
+      await page.emulateMedia({ colorScheme });
+      const back = await page.evaluate<string>(
+        'getComputedStyle(document.querySelector(".swagger-ui")).backgroundColor',
+      );
+      expect(back).toBe(colorScheme === 'dark' ? 'rgb(28, 32, 34)' : 'rgba(0, 0, 0, 0)');
+      const folder = process.env['TEST_SCREENSHOTS'];
+      if (folder) await page.screenshot({ path: `${folder}/reference-${colorScheme}.png`, fullPage: true });
+      await page.evaluate(await readFile(AXE, 'utf8'));
+      const found = await page.evaluate(
+        `axe.run(document, ${JSON.stringify(RULES)}).then(({ violations }) =>
         violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ' ' + target.join(' '))))`,
-    );
-    expect(found).toEqual([]);
-  });
+      );
+      expect(found).toEqual([]);
+    },
+  );
 
   it('asks nobody else, and breaks no rule of its content security policy', () => {
     expect(complaints).toEqual([]);

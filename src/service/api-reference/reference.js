@@ -18,6 +18,12 @@ function nameControls(root) {
   for (const button of root.querySelectorAll('button[aria-label].modal-btn')) button.removeAttribute('aria-label');
 }
 
+// Swagger UI has a dark theme behind a class.
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const show = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', show);
+show();
+
 const root = document.getElementById('reference');
 new MutationObserver(() => nameControls(root)).observe(root, { childList: true, subtree: true });
 
