@@ -106,7 +106,7 @@ async function registered(
   // If the batch is sealed already, each receipt is made here.
   const answers = await inPieces(outcomes, (outcome) => {
     const answering = answer(outcome);
-    // It can fail while the next ones are asked for; the failure is thrown below.
+    // It can fail while the next ones are requested; the failure is thrown below.
     answering.catch(() => undefined);
     return answering;
   });
