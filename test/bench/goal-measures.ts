@@ -5,6 +5,7 @@ import { consoleTime } from './console-time.js';
 import type { GoalMeasure } from './goal-measure.js';
 import type { Found } from './goal-row.js';
 import type { GoalId } from './goals.js';
+import { healthBesideRudeCallers } from './health-beside-rude-callers.js';
 import { loopHolds } from './loop-holds.js';
 import { offlineVerification } from './offline-verification.js';
 import { postsToExpress } from './posts-to-express.js';
@@ -26,6 +27,7 @@ const GOAL_MEASURES: readonly GoalMeasure[] = [
   offlineVerification,
   auditSpeed,
   loopHolds,
+  healthBesideRudeCallers,
 ];
 
 /**

@@ -18,6 +18,7 @@ const SUSTAINED = 'event posts/s with a sequencer lag of at most 1 s, for two mi
 const CONFIRMED = 'ms p50 from an event post to CONFIRMED on an idle service';
 const PAGES = 'ms p50 until all requests of the slowest page of the console are answered, 10^5 events';
 const HOLD = 'ms at most between two turns of the event loop, by a timer of 10 ms, for the rudest body of legal size';
+const HEALTH = 'ms of the slowest /healthz beside more than forty rude behaviours, 24 at once';
 const START = 's from the start of the built program to ready';
 
 /** The goals of this program's speed. A document of the benchmark has one row for each, in this order. */
@@ -46,6 +47,7 @@ export const GOALS = {
   'start-postgresql': lower('Start, PostgreSQL', START, 1.5),
   'loop-hold-postgresql': lower('Event loop, PostgreSQL', HOLD, 50),
   'loop-hold-embedded': lower('Event loop, embedded', HOLD, 50),
+  'healthz-beside-rude-callers': lower('Rude callers, embedded', HEALTH, 100),
   'audit-leaves': higher('Audit', 'leaves/s made anew and compared, events without statements', 20_000),
   'audit-statements': higher(
     'Audit of statements',
