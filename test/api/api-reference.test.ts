@@ -71,6 +71,10 @@ describe.skipIf(!chromiumPath)('the API reference in a browser', () => {
     'has no barrier that axe finds, with an operation open, in %s colours',
     async (colorScheme) => {
       await page.emulateMedia({ colorScheme });
+      // Buttons fade from one theme to the other.
+      await page.evaluate(
+        'Promise.all(document.getAnimations().map(({ finished }) => finished.catch(() => undefined)))',
+      );
       const back = await page.evaluate<string>(
         'getComputedStyle(document.querySelector(".swagger-ui")).backgroundColor',
       );

@@ -204,6 +204,7 @@ describe.skipIf(!serverUrl || !redisUrl || !faketimeLibrary)(
         expect((await request(right.url, await requestToken(wrong.url), ASSETS)).status).toBe(200);
         expect((await request(wrong.url, await requestToken(right.url), ASSETS)).status).toBe(200);
       }
+      await wrong.stop();
       const told = wrong.logLines().filter(({ msg }) => msg === 'the clock is wrong: nothing is accepted or signed');
       expect(told.length).toBeGreaterThanOrEqual(OFFSETS.length);
       const follower = new Follower(deployment, journal);
