@@ -137,21 +137,26 @@ export interface PastState {
   readonly tracked: boolean;
 }
 
-/** The states at the first of these moments, in their order: of all of them, or of fewer if they are large. */
-export async function pastStates(tx: Tx, moments: readonly AssetMoment[]): Promise<PastState[]> {
+/**
+ * The states at the first of these moments, in their order: of all of them, or of fewer if they are large. Each is
+ * made once, with its size in bytes.
+ */
+export async function pastStates(
+  tx: Tx,
+  moments: readonly AssetMoment[],
+): Promise<(PastState & { readonly bytes: number })[]> {
   if (moments.length === 0) return [];
-  return tx.query<PastState>(
-    `SELECT archivist.attributes_at(t, a, u) AS attributes, archivist.tracked_at(t, a, u) AS tracked FROM
-       (SELECT *, sum(bytes) OVER (ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before FROM
-         (SELECT *, CASE WHEN place < $4 THEN pg_column_size(archivist.attributes_at(t, a, u)) END AS bytes
-            FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) WITH ORDINALITY AS w(t, a, u, place)) AS sized) AS listed
-      WHERE coalesce(bytes_before, 0) < ${PORTION_BYTES} ORDER BY place`,
-    [
-      moments.map((each) => each.tenantId),
-      moments.map((each) => each.assetId),
-      moments.map((each) => each.until),
-      moments.length,
-    ],
+  return tx.query(
+    `WITH RECURSIVE portion AS
+       (SELECT 0 AS place, NULL::jsonb AS attributes, 0 AS bytes, 0::bigint AS bytes_before
+        UNION ALL
+        SELECT p.place + 1, made.attributes, pg_column_size(made.attributes), p.bytes_before + p.bytes
+          FROM portion p, LATERAL (SELECT archivist.attributes_at(
+            ($1::uuid[])[p.place + 1], ($2::uuid[])[p.place + 1], ($3::timestamptz[])[p.place + 1]) AS attributes OFFSET 0) AS made
+         WHERE p.place < cardinality($1::uuid[]) AND p.bytes_before + p.bytes < ${PORTION_BYTES})
+     SELECT attributes, bytes, archivist.tracked_at(($1::uuid[])[place], ($2::uuid[])[place], ($3::timestamptz[])[place]) AS tracked
+       FROM portion WHERE place > 0 ORDER BY place`,
+    [moments.map((each) => each.tenantId), moments.map((each) => each.assetId), moments.map((each) => each.until)],
   );
 }
 

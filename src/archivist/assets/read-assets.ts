@@ -143,7 +143,8 @@ function statusOf(asset: Asset, known: ReadonlyMap<string, EntryCommit>): Confir
 export async function assetAt(tx: Tx, asset: Asset, until: Date): Promise<Asset> {
   if (asset.createdAt > until) throw notYetCreated();
   const [past] = await pastStates(tx, [{ ...asset, until }]);
-  return { ...asset, ...past! };
+  const { attributes, tracked } = past!;
+  return { ...asset, attributes, tracked };
 }
 
 function notYetCreated(): ApiError {

@@ -2,10 +2,13 @@ import { type AssetView, assetView } from '../../iam/access/asset-view.js';
 import { type Access, visibleTenancies } from '../../iam/access/open-access.js';
 import { pastShowings } from '../../iam/access/past-grant-store.js';
 import { ApiError } from '../../platform/errors.js';
-import type { Portion } from '../../platform/listing/portion-store.js';
+import { PORTION_BYTES, type Portion } from '../../platform/listing/portion-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { Asset } from './asset.js';
 import { findAssets, type PastState, pastStates } from './asset-store.js';
+
+/** So that a statement's parameters stay short, however many shares have ended. */
+const MOMENTS_ASKED = 1_000;
 
 /** An asset in full, and the caller's view of it. Responses must always pass through the view. */
 interface SeenAsset {
@@ -52,63 +55,72 @@ export interface ShownAsset extends Asset {
  * Each asset as the caller sees it, now or at a past time. Today's policies over today's attributes also decide about
  * the past. What only an ended share shows is as of its end.
  */
-export async function shownAssets(tx: Tx, seen: readonly SeenAsset[], time?: Date): Promise<ShownAsset[]> {
-  const moments = seen.map(({ view }) => momentsOf(view, time));
-  const states = await statesOf(tx, seen, moments, seen.length);
-  return seen.map((each, place) => shownAsset(each, moments[place]!, states[place]!, time));
+export function shownAssets(tx: Tx, seen: readonly SeenAsset[], time?: Date): Promise<ShownAsset[]> {
+  return firstShown(tx, seen, seen.length, time);
 }
 
 /** The first of these assets as the caller sees them now: all of them, or fewer if their past states are large. */
 export async function shownPortion(tx: Tx, seen: readonly SeenAsset[]): Promise<Portion<ShownAsset>> {
-  const moments = seen.map(({ view }) => momentsOf(view, undefined));
-  const states = await statesOf(tx, seen, moments, 1);
-  const rows = states.map((own, place) => shownAsset(seen[place]!, moments[place]!, own, undefined));
+  const rows = await firstShown(tx, seen, 1);
   return { rows, cut: rows.length < seen.length };
 }
 
-/** The past states of each of the first assets: of at least so many, and of those that are read with them. */
-async function statesOf(
-  tx: Tx,
-  seen: readonly SeenAsset[],
-  moments: readonly (readonly Date[])[],
-  least: number,
-): Promise<PastState[][]> {
-  const wanted = seen.flatMap(({ asset: { tenantId, assetId } }, place) =>
-    moments[place]!.map((until) => ({ tenantId, assetId, until })),
+/**
+ * At least so many of the first assets, and those whose past states are read with them. Of the past states, one
+ * portion is in memory at a time.
+ */
+async function firstShown(tx: Tx, seen: readonly SeenAsset[], least: number, time?: Date): Promise<ShownAsset[]> {
+  const assembled = seen.map((each) => assembleAsset(each, time));
+  const wanted = assembled.flatMap(({ asset: { tenantId, assetId }, moments, add }) =>
+    moments.map((until) => ({ tenantId, assetId, until, add })),
   );
   const ends: number[] = [];
-  for (const own of moments) ends.push((ends.at(-1) ?? 0) + own.length);
-  const read: PastState[] = [];
-  do read.push(...(await pastStates(tx, wanted.slice(read.length))));
-  while (read.length < (ends[least - 1] ?? 0));
-  const complete = ends.filter((end) => end <= read.length);
-  return complete.map((end, place) => read.slice(end - moments[place]!.length, end));
+  for (const { moments } of assembled) ends.push((ends.at(-1) ?? 0) + moments.length);
+  let read = 0;
+  let bytes = 0;
+  while (read < (ends[least - 1] ?? 0) || (read < wanted.length && bytes < PORTION_BYTES))
+    for (const state of await pastStates(tx, wanted.slice(read, read + MOMENTS_ASKED))) {
+      wanted[read]!.add(wanted[read]!.until, state);
+      read += 1;
+      bytes += state.bytes;
+    }
+  return assembled.slice(0, ends.filter((end) => end <= read).length).map(({ shown }) => shown());
 }
 
-function shownAsset(
-  { asset, view }: SeenAsset,
-  moments: readonly Date[],
-  states: readonly PastState[],
-  time: Date | undefined,
-): ShownAsset {
-  const versions = [
-    ...(time ? [] : [{ moment: undefined, attributes: asset.attributes }]),
-    ...moments.map((moment, place) => ({ moment, ...states[place]! })),
-  ];
-  const attributes = versions.flatMap((version) =>
-    Object.entries(version.attributes).filter(([name]) => isFrom(view.attributeTime(name), time, version.moment)),
-  );
+/** An asset that is put together from its present state and from past ones, each of which is then no longer needed. */
+interface Assembly {
+  readonly asset: Asset;
+  /** The past moments of which the caller may read something, each once. */
+  readonly moments: readonly Date[];
+  add(moment: Date, state: PastState): void;
+  /** The asset, once the state of each moment was added. */
+  shown(): ShownAsset;
+}
+
+function assembleAsset({ asset, view }: SeenAsset, time: Date | undefined): Assembly {
   const end = earlier(view.asOf, time);
+  const attributes = new Map<string, unknown>();
+  let { tracked } = asset;
+  const add = (moment: Date | undefined, state: PastState): void => {
+    for (const [name, value] of Object.entries(state.attributes))
+      if (isFrom(view.attributeTime(name), time, moment)) attributes.set(name, value);
+    if (end && moment?.getTime() === end.getTime()) tracked = state.tracked;
+  };
+  if (!time) add(undefined, asset);
   return {
-    ...asset,
-    attributes: Object.fromEntries(attributes),
-    behaviours: asset.behaviours.filter((behaviour) => view.readsBehaviour(behaviour)),
-    ...(end && { tracked: states[moments.findIndex((moment) => moment.getTime() === end.getTime())]!.tracked }),
-    ...(view.asOf && end === view.asOf && { asOf: end }),
+    asset,
+    moments: momentsOf(view, time),
+    add,
+    shown: () => ({
+      ...asset,
+      attributes: Object.fromEntries(attributes),
+      behaviours: asset.behaviours.filter((behaviour) => view.readsBehaviour(behaviour)),
+      tracked,
+      ...(view.asOf && end === view.asOf && { asOf: end }),
+    }),
   };
 }
 
-/** The past moments of which the caller may read something, each once. */
 function momentsOf({ pastTimes }: AssetView, time: Date | undefined): Date[] {
   const moments = pastTimes.flatMap((until) => earlier(until, time) ?? []);
   return [...new Map([...moments, ...(time ? [time] : [])].map((each) => [each.getTime(), each])).values()];

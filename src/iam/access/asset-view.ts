@@ -38,7 +38,10 @@ export interface AssetView {
   readonly records: boolean;
   /** Set if only ended shares show the asset: nothing after this instant is shown. */
   readonly asOf?: Date;
-  /** The ends of the shares that still show something of the asset, each once. */
+  /**
+   * The ends of shares of which something is shown as it was, each once. Of what several shares showed, only the last
+   * end counts.
+   */
   readonly pastTimes: readonly Date[];
   /** Of which instant the principal reads the attribute; undefined if it does not read it. */
   attributeTime(name: string): 'now' | Date | undefined;
@@ -77,6 +80,8 @@ export function assetView(
     readsNow(name) || past.some((each) => event.acceptedAt <= each.until && has(each.attributesRead, name));
   const visibleNow = whole || given.some(shows);
   const asOf = visibleNow ? undefined : latest(past.filter(shows));
+  const last = lastEnds(past);
+  const readsAll = whole || given.some(({ attributesRead }) => attributesRead === 'all');
   const recordedIt = ({ principalAccepted: { issuer, subject } }: EventResource) =>
     inOwnTenancy && createdBy(principal, { creatorIssuer: issuer, creatorSubject: subject });
   return {
@@ -84,8 +89,12 @@ export function assetView(
     whole,
     records: whole || recording.length > 0,
     ...(asOf && { asOf }),
-    pastTimes: [...new Set(past.map(({ until }) => until.getTime()))].map((time) => new Date(time)),
-    attributeTime: (name) => (readsNow(name) ? 'now' : latest(past.filter((each) => has(each.attributesRead, name)))),
+    pastTimes: once([
+      ...[...last.ofName].flatMap(([name, end]) => (readsNow(name) ? [] : end)),
+      ...(last.ofOthers && !readsAll ? [last.ofOthers] : []),
+      ...(asOf ? [asOf] : []),
+    ]),
+    attributeTime: (name) => (readsNow(name) ? 'now' : (last.ofName.get(name) ?? last.ofOthers)),
     readsBehaviour: (behaviour) => whole || [...given, ...past].some((each) => has(each.behaviours, behaviour)),
     readsEvent(event) {
       if (whole || recordedIt(event)) return true;
@@ -102,6 +111,21 @@ export function assetView(
 
 function latest(past: readonly PastShowing[]): Date | undefined {
   return past.reduce<Date | undefined>((last, { until }) => (last && last >= until ? last : until), undefined);
+}
+
+/** The end of the last share that showed an attribute; `ofOthers` for the names that are not listed. */
+function lastEnds(past: readonly PastShowing[]): { ofName: ReadonlyMap<string, Date>; ofOthers: Date | undefined } {
+  const ofName = new Map<string, Date>();
+  for (const { attributesRead, until } of past.toSorted((one, other) => other.until.getTime() - one.until.getTime())) {
+    // Of anything that an earlier share showed, this one is the last.
+    if (attributesRead === 'all') return { ofName, ofOthers: until };
+    for (const name of attributesRead) if (!ofName.has(name)) ofName.set(name, until);
+  }
+  return { ofName, ofOthers: undefined };
+}
+
+function once(times: readonly Date[]): Date[] {
+  return [...new Map(times.map((time) => [time.getTime(), time])).values()];
 }
 
 /** True if the policy of the grant matches the asset. */

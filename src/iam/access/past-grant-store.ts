@@ -76,9 +76,10 @@ export async function pastShowings(
        JOIN archivist.past_grant_asset k USING (tenant_id, asset_id) WHERE k.grant_id = ANY ($3::uuid[])`,
     [assets.map((asset) => asset.tenantId), assets.map((asset) => asset.assetId), [...known.keys()]],
   );
-  for (const row of rows) {
-    const shown = { ...known.get(row.grantId)!, until: row.until };
-    found.set(row.assetId, [...(found.get(row.assetId) ?? []), shown]);
+  for (const { assetId, grantId, until } of rows) {
+    const own = found.get(assetId) ?? [];
+    own.push({ ...known.get(grantId)!, until });
+    found.set(assetId, own);
   }
   return found;
 }
