@@ -36,7 +36,7 @@ export interface ArchivistClient {
 }
 
 interface NewEvent {
-  readonly timestampDeclared: string;
+  readonly timestampDeclared?: string | undefined;
   readonly attributes: EventAttributes;
 }
 

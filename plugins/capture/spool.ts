@@ -31,7 +31,7 @@ const endedSchema = z.looseObject({
   operation: z.looseObject({ name: z.string() }),
   vcon: z.looseObject({ payload: z.string().regex(/^[0-9a-f]{64}$/) }),
   method: z.string(),
-  observed: z.object({ atMs: z.number(), sequence: z.string() }),
+  observed: z.looseObject({ atMs: z.number(), sequence: z.string() }),
 });
 
 function readEnded(text: string): Ended | undefined {

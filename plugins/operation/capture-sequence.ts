@@ -4,6 +4,8 @@ import type { Clock } from '../../src/platform/clock.js';
 export interface Observation {
   /** Unix time in milliseconds. */
   readonly atMs: number;
+  /** The clock was wrong: the time is for comparisons within the plugin only, and no event declares it. */
+  readonly clockWrong?: true;
   /** Sorts as text in the order of capture: a Redis stream id with leading zeros. */
   readonly sequence: string;
 }
@@ -21,14 +23,17 @@ export function streamSequence(atMs: number, count: number): string {
 
 /**
  * Creates observations of this process, each later than the one before, even if the clock stands still or steps back.
+ * The sequence does not follow a clock that is known to be wrong.
  */
-export function createCaptureSequence(clock: Clock): () => Observation {
+export function createCaptureSequence(clock: Clock, isWrong: () => boolean = () => false): () => Observation {
   let lastMs = 0;
   let count = 0;
   return () => {
     const atMs = clock.now();
-    count = atMs > lastMs ? 0 : count + 1;
-    lastMs = Math.max(lastMs, atMs);
-    return { atMs, sequence: streamSequence(lastMs, count) };
+    // After the clock: the time of a clock that was set in between is right.
+    const clockWrong = isWrong();
+    count = !clockWrong && atMs > lastMs ? 0 : count + 1;
+    if (!clockWrong) lastMs = Math.max(lastMs, atMs);
+    return { atMs, sequence: streamSequence(lastMs, count), ...(clockWrong && { clockWrong }) };
   };
 }

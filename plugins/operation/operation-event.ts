@@ -12,8 +12,8 @@ export interface OperationEvent {
   readonly subject: string;
   /** Hex SHA-256 of the vCon's bytes. */
   readonly payload: string;
-  /** RFC 3339. */
-  readonly timestampDeclared: string;
+  /** RFC 3339; undefined if no right time is known. The service then takes the time at which it accepts the event. */
+  readonly timestampDeclared?: string | undefined;
   readonly attributes: EventAttributes;
   /** The tenancy that it is delivered for; undefined is the plugin's own client. */
   readonly tenancy?: string;
@@ -63,7 +63,7 @@ interface DeclaredTime {
 }
 
 /** The vCon's own time, if it has a valid one; Python writes some without a zone and means UTC. */
-function declaredTime(vcon: VconFacts, observed: string): DeclaredTime {
+function declaredTime(vcon: VconFacts, observed: string | undefined): DeclaredTime | undefined {
   const candidates = [
     ['updated_at', vcon.updatedAt],
     ['created_at', vcon.createdAt],
@@ -78,7 +78,7 @@ function declaredTime(vcon: VconFacts, observed: string): DeclaredTime {
       ...(zone === undefined ? { timestamp_declared_zone: 'assumed_utc' } : {}),
     };
   }
-  return { timestamp_declared: observed, timestamp_declared_source: 'observed' };
+  return observed === undefined ? undefined : { timestamp_declared: observed, timestamp_declared_source: 'observed' };
 }
 
 /** Further digests, to recognise a copy with another serialisation or other signatures. */
@@ -103,7 +103,8 @@ function lineage({ amended, redacted }: VconFacts, history: string | undefined):
  */
 export function operationEvent(operation: Operation, vcon: VconFacts, capture: Capture): OperationEvent {
   const { payload } = vcon;
-  const observed = new Date(capture.observed.atMs).toISOString();
+  const { atMs, clockWrong, sequence } = capture.observed;
+  const observed = clockWrong ? undefined : new Date(atMs).toISOString();
   const time = declaredTime(vcon, observed);
   const subject = subjectOf(vcon);
   const attributes: Record<string, string> = {
@@ -117,7 +118,7 @@ export function operationEvent(operation: Operation, vcon: VconFacts, capture: C
     payload_preimage_content_type: CONTENT_TYPE,
     subject,
     ...time,
-    timestamp_observed: observed,
+    ...(observed ? { timestamp_observed: observed } : {}),
     vcon_operation: operation.name,
     ...(operation.reported ? { vcon_operation_reported: operation.reported } : {}),
     ...(isListed(operation.name) ? {} : { vcon_operation_vocabulary: 'unlisted' }),
@@ -130,8 +131,8 @@ export function operationEvent(operation: Operation, vcon: VconFacts, capture: C
     ...otherDigests(vcon),
     ...lineage(vcon, capture.history ?? vcon.uuid),
     capture_method: capture.method,
-    capture_sequence: capture.observed.sequence,
+    capture_sequence: sequence,
   };
   const { tenancy } = operation;
-  return { subject, payload, timestampDeclared: time.timestamp_declared, attributes, ...(tenancy ? { tenancy } : {}) };
+  return { subject, payload, timestampDeclared: time?.timestamp_declared, attributes, ...(tenancy ? { tenancy } : {}) };
 }

@@ -41,6 +41,8 @@ interface ConserverLinkParts {
   readonly disk: DiskWatch;
   readonly logger: Logger;
   readonly clock: Clock;
+  /** Whether something contradicts the clock; by default nothing does. */
+  readonly clockIsWrong?: () => boolean;
   /** The registry of the plugin's metrics; by default one of its own. */
   readonly registry?: Registry;
   /** True if another port serves the registry, or a token guards it: then the receiver has no `/metrics`. */
@@ -127,7 +129,7 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
     started.push(spool);
     registerSpoolMetrics(registry, () => spoolState(folder, clock.now()));
     registerRoomMetrics(registry, room);
-    const observe = createCaptureSequence(clock);
+    const observe = createCaptureSequence(clock, parts.clockIsWrong);
     if (settings.reports)
       started.push(
         await startCaptureReport({ backend, memory, clients, tenancies: [...tenancies.keys()], clock, logger }),

@@ -35,10 +35,11 @@ async function documentsOf(parts: GapReportParts, day: string, nowMs: number): P
 /**
  * Once a day, sends the gaps that were found so far to the log: signed records of what left without an event of ours,
  * and of what was captured but never left. A day without gaps makes no record.
- * @throws when the memory, the queue or the service does not answer
+ * @throws when the memory, the queue or the service does not answer, or the clock is wrong
  */
 export async function reportGaps(parts: GapReportParts, observed: Observation): Promise<ReportedGaps> {
   const { backend, memory, list } = parts;
+  if (observed.clockWrong) throw new Error('the clock is wrong: it does not tell the day');
   const day = new Date(observed.atMs).toISOString().slice(0, 10);
   if ((await memory.read('gaps', day))['recorded']) return { day, vcons: 0 };
   const documents = await documentsOf(parts, day, observed.atMs);

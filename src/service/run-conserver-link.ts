@@ -1,5 +1,6 @@
 import { type ConserverLink, startConserverLink } from '../../plugins/start/start-conserver-link.js';
 import type { Clock } from '../platform/clock.js';
+import type { ClockWatch } from '../platform/clock-watch.js';
 import type { DiskWatch } from '../platform/disk/disk-watch.js';
 import { explained } from '../platform/explain-failure.js';
 import type { Logger } from '../platform/logger.js';
@@ -24,9 +25,10 @@ export async function runConserverLink(parts: {
   disk: DiskWatch;
   logger: Logger;
   clock: Clock;
+  clockWatch: ClockWatch;
   metrics: Metrics;
 }): Promise<ConserverLink | undefined> {
-  const { config, queues: backend, disk, logger, clock, metrics } = parts;
+  const { config, queues: backend, disk, logger, clock, clockWatch, metrics } = parts;
   if (config.plugin.port === 0) return undefined;
   const credentials = await pluginCredentials(config);
   if (credentials) {
@@ -37,7 +39,8 @@ export async function runConserverLink(parts: {
     const settings = { ...config.plugin, archivistUrl, ...credentials };
     const { http } = config;
     const metricsElsewhere = http.metrics !== undefined || http.metricsToken !== undefined;
-    const common = { backend, disk, logger, clock, registry: metrics.registry, metricsElsewhere };
+    const clockIsWrong = () => clockWatch.fault() !== undefined;
+    const common = { backend, disk, logger, clock, clockIsWrong, registry: metrics.registry, metricsElsewhere };
     const started = startConserverLink({ settings, keeps: config, ...common });
     return explained(`the conserver plugin (PLUGIN_PORT ${settings.port}) cannot be started`, started);
   }

@@ -37,6 +37,17 @@ describe('the capture sequence', () => {
     const sequences = Array.from({ length: 6 }, () => next().sequence);
     expect(sequences).toEqual([...new Set(sequences)].sort());
   });
+
+  it('does not follow a clock that is wrong, and rises all the same', () => {
+    const times = [1_000, 99_000, 5, 1_001];
+    const wrong = [false, true, true, false];
+    const next = createCaptureSequence({ now: () => times.shift()! }, () => wrong.shift()!);
+    const observed = Array.from({ length: 4 }, next);
+    expect(observed.map(({ clockWrong = false }) => clockWrong)).toEqual([false, true, true, false]);
+    const sequences = observed.map(({ sequence }) => sequence);
+    expect(sequences).toEqual([...new Set(sequences)].sort());
+    expect(sequences.map((each) => Number(each.split('-')[0]))).toEqual([1_000, 1_000, 1_000, 1_001]);
+  });
 });
 
 describe.each(ENGINES)('capture, on %s', (engine) => {
@@ -230,7 +241,7 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     expect(await names()).not.toContain(name);
   });
 
-  it('keeps on this disk what the queue does not take, and hands it over in order when it does', async () => {
+  it('keeps on this disk what the queue does not take, and hands it over in order when it does, times that are wrong as such', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'spool-'));
     let away = true;
     const order: string[] = [];
@@ -239,14 +250,17 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
       order.push(ended.observed.sequence);
       return capture(ended);
     };
-    const ended = async (vcon: string) => ({
+    const ended = async (vcon: string, more: { clockWrong?: true } = {}) => ({
       operation: namedOperation('vcon_sent'),
       vcon: await vconFacts(Buffer.from(vcon)),
       method: 'receiver' as const,
-      observed: observe(),
+      observed: { ...observe(), ...more },
     });
     const first = openSpool(folder, flaky, unwatchedDisk(), silent);
-    const kept = [await first.keep(await ended(freshVcon())), await first.keep(await ended(freshVcon()))];
+    const kept = [
+      await first.keep(await ended(freshVcon())),
+      await first.keep(await ended(freshVcon(), { clockWrong: true })),
+    ];
     await first.close();
     // Another process, after a crash.
     const spool = openSpool(folder, flaky, unwatchedDisk(), silent);
@@ -260,7 +274,11 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     expect([unreadable, more]).toEqual([expect.stringMatching(/-x\.refused$/), []]);
     await rm(join(folder, unreadable!));
     expect(order).toEqual([...order].sort());
-    for (const { job } of kept) expect(await open.backend.queue(OPERATION_QUEUE).getJob(job)).toBeDefined();
+    const times = kept.map(async ({ job }) => {
+      const { data } = (await open.backend.queue(OPERATION_QUEUE).getJob(job)) as Job<OperationJob>;
+      return data.attributes['timestamp_observed'];
+    });
+    expect(await Promise.all(times)).toEqual([expect.any(String), undefined]);
     expect(await readdir(folder)).toEqual([]);
     await rm(folder, { recursive: true });
   });

@@ -23,6 +23,22 @@ const vcon = (members: object) =>
   attributesOf(JSON.stringify({ uuid: '019a9f20-4d10-8c3a-a1f4-5b6c7d8e9f01', ...members }));
 
 describe('the event of an operation', () => {
+  it('declares no time that a wrong clock showed: that of the vCon, or none', async () => {
+    const observed = { ...OBSERVED, clockWrong: true } as const;
+    for (const [members, declared] of [
+      [{ created_at: '2026-11-18T09:20:02Z' }, '2026-11-18T09:20:02Z'],
+      [{}, undefined],
+    ] as const) {
+      const facts = await vconFacts(
+        Buffer.from(JSON.stringify({ uuid: '019a9f20-4d10-8c3a-a1f4-5b6c7d8e9f01', ...members })),
+      );
+      const { timestampDeclared, attributes } = operationEvent(CREATED, facts, { method: 'receiver', observed });
+      expect([timestampDeclared, attributes['timestamp_declared']]).toEqual([declared, declared]);
+      const names = Object.keys(attributes).filter((name) => name.startsWith('timestamp_'));
+      expect(names).toEqual(declared ? ['timestamp_declared', 'timestamp_declared_source'] : []);
+    }
+  });
+
   it('has every attribute of the template, and those that tell more', async () => {
     const call = file('call');
     const { hash: payload } = vconHashes(call).raw;

@@ -124,6 +124,14 @@ describe.skipIf(!redisUrl)('the completeness tap', () => {
     expect((await report()).vcons).toBe(1);
   });
 
+  it('reports nothing by a clock that is wrong, and forgets nothing', async () => {
+    const uuid = randomUUID();
+    await memory.write('tap', uuid, { captured: String(Date.now()) });
+    const years = { atMs: Date.now() + 10_000 * HOUR_MS, sequence: '1', clockWrong: true } as const;
+    await expect(reportGaps({ backend: open.backend, memory, list, eventsAbout }, years)).rejects.toThrow('clock');
+    expect((await report()).vcons).toBe(1);
+  });
+
   it('calls a vCon no gap whose redaction left in its place, captured or not', async () => {
     const [redacted, successor] = [randomUUID(), randomUUID()];
     await memory.write('tap', redacted, { captured: String(Date.now()) });

@@ -3,6 +3,7 @@ import { parseConfig } from '../../src/service/config/config.js';
 import { readCredentials } from '../../src/service/first-credentials.js';
 import { type RunningService, startService } from '../../src/start-service.js';
 import { type Client, clientOf, clientWith, freePort, until } from '../api/test-service.js';
+import { freshVcon, report } from '../plugins/plugin-rig.js';
 import { engines } from '../support/engines.js';
 
 const HOUR_MS = 3_600_000;
@@ -16,11 +17,12 @@ afterEach(async () => {
 });
 
 /** A service whose clock the test sets. */
-async function startPlace(engine: ReturnType<typeof engines>[number]) {
+async function startPlace(engine: ReturnType<typeof engines>[number], pluginPort = 0) {
   const place = await engine.place();
   closers.push(() => place.remove());
   const port = await freePort();
-  const config = parseConfig({ PORT: String(port), PLUGIN_PORT: '0', LOG_LEVEL: 'silent', ...place.environment });
+  const ports = { PORT: String(port), PLUGIN_PORT: String(pluginPort) };
+  const config = parseConfig({ ...ports, PLUGIN_REPORTS: 'off', LOG_LEVEL: 'silent', ...place.environment });
   const clock = { offMs: 0, now: () => Date.now() + clock.offMs };
   let running: RunningService | undefined;
   const stop = async (): Promise<void> => {
@@ -118,5 +120,39 @@ describe.each(engines())('a clock that is wrong, on %s', (engine) => {
     await place.start();
     expect((await readiness(anonymous)).ready).toBe(true);
     await confirmed(String((await record()).json['identity']));
+  }, 180_000);
+
+  it('loses no capture: the plugin takes it without the time, which the service then takes when it is right', async () => {
+    const pluginPort = await freePort();
+    const place = await startPlace(engine, pluginPort);
+    await place.start();
+    const first = (await readCredentials(place.dataDir))!;
+    const owner = await clientOf(place.url, first.client_id, first.client_secret);
+    const capture = () =>
+      report(`http://127.0.0.1:${pluginPort}/operations/vcon_created`, freshVcon({ created_at: undefined }));
+    const recorded = async (subject: string) => {
+      const path = `/archivist/v2/assets/-/events?event_attributes.subject=${encodeURIComponent(subject)}`;
+      const found = await until(
+        () => owner.get(path),
+        ({ json }) => (json['events'] as unknown[] | undefined)?.length === 1,
+        NOTICED_WITHIN_MS,
+      );
+      const [event] = found.json['events'] as {
+        timestamp_declared: string;
+        event_attributes: Record<string, string>;
+      }[];
+      return event!;
+    };
+    const begunMs = Date.now();
+    place.clock.offMs = YEARS_MS;
+    const { subject } = await capture();
+    place.clock.offMs = 0;
+    const { timestamp_declared, event_attributes: without } = await recorded(subject);
+    expect(Date.parse(timestamp_declared)).toBeGreaterThanOrEqual(begunMs);
+    expect(Date.parse(timestamp_declared)).toBeLessThanOrEqual(Date.now());
+    expect(Object.keys(without).filter((name) => name.startsWith('timestamp_'))).toEqual([]);
+    expect(Number(without['capture_sequence']!.split('-')[0])).toBeLessThanOrEqual(Date.now());
+    const { event_attributes: after } = await recorded((await capture()).subject);
+    expect(Math.abs(Date.parse(after['timestamp_observed']!) - Date.now())).toBeLessThan(HOUR_MS);
   }, 180_000);
 });
