@@ -1,5 +1,5 @@
 import { useId, useMemo, useState } from 'preact/hooks';
-import { assetsOf, type ComplianceData, failingAt, type Policy } from './compliance.js';
+import { assetsOf, type CheckedAsset, failingAt, type Policy } from './compliance.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import { type Column, DataTable } from './data-table.js';
 
@@ -21,22 +21,44 @@ function endsOf(step: Step, nowMs: number): number[] {
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
 interface OverTimeProps {
-  readonly data: ComplianceData;
+  /** Others are added at the end. */
+  readonly assets: readonly CheckedAsset[];
   readonly policies: readonly Policy[];
   readonly nowMs: number;
+  /** Of the CSV file. */
+  readonly file: string;
+}
+
+/** What was counted so far, so that a step of reading is not paid for again. */
+interface Counted {
+  readonly assets: number;
+  readonly failing: readonly number[];
+}
+
+function countAlso(
+  before: Counted | undefined,
+  { assets, policies }: Pick<OverTimeProps, 'assets' | 'policies'>,
+  ends: readonly number[],
+): Counted {
+  const added = assets.slice(before?.assets ?? 0);
+  const counts = policies.map((policy) => failingAt(policy, assetsOf(policy, added), ends));
+  const failing = ends.map((_, at) => counts.reduce((sum, each) => sum + each[at]!, before?.failing[at] ?? 0));
+  return { assets: assets.length, failing };
 }
 
 /** How many assets were outstanding at the end of each step, as a table with bars. */
-export function ComplianceOverTime({ data, policies, nowMs }: OverTimeProps) {
+export function ComplianceOverTime({ assets, policies, nowMs, file }: OverTimeProps) {
   const id = useId();
   const [step, setStep] = useState<Step>('day');
   // The attributes of an asset are known as they are now, so that policies about them have no past here.
   const followed = policies.filter(({ compliance_type: type }) => type !== 'COMPLIANCE_RICHNESS');
+  const counted = useMemo(() => new Map<Step, Counted>(), []);
   const rows = useMemo(() => {
     const ends = endsOf(step, nowMs);
-    const counts = followed.map((policy) => failingAt(policy, assetsOf(policy, data), ends));
-    return ends.map((endMs, at) => ({ endMs, count: counts.reduce((sum, each) => sum + each[at]!, 0) }));
-  }, [data, step]);
+    const all = countAlso(counted.get(step), { assets, policies: followed }, ends);
+    counted.set(step, all);
+    return ends.map((endMs, at) => ({ endMs, count: all.failing[at]! }));
+  }, [assets, step]);
   const most = Math.max(1, ...rows.map(({ count }) => count));
   const columns: Column<(typeof rows)[number]>[] = [
     {
@@ -80,8 +102,8 @@ export function ComplianceOverTime({ data, policies, nowMs }: OverTimeProps) {
             columns={columns}
             rows={rows}
             keyOf={({ endMs }) => String(endMs)}
-            file="compliance-over-time"
-            empty={TEXTS.nothing}
+            file={file}
+            empty=""
           />
         </>
       )}

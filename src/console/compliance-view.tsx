@@ -1,14 +1,14 @@
-import { useId, useMemo, useState } from 'preact/hooks';
-import { type AssetVerdict, assetsOf, type ComplianceData, judge, type Policy, readCompliance } from './compliance.js';
+import { useId, useState } from 'preact/hooks';
+import { type AssetVerdict, inOrder, type Judged, type Policy } from './compliance.js';
 import { ComplianceOverTime } from './compliance-over-time.js';
+import { ComplianceProgress } from './compliance-progress.js';
 import { CONSOLE_TEXTS, durationText, FILTER_WORDS, RULES } from './console-texts.js';
 import { type Column, DataTable } from './data-table.js';
 import { EvidenceText } from './evidence-text.js';
 import { Moment } from './moment.js';
 import { PlaceAnchor, type PlaceLink, QueryAnchor } from './place-link.js';
-import { readJson } from './session-reader.js';
 import { SignIn } from './sign-in-view.js';
-import { useLoaded } from './use-loaded.js';
+import { type ComplianceSoFar, useCompliance } from './use-compliance.js';
 
 const TEXTS = CONSOLE_TEXTS.compliance;
 
@@ -25,65 +25,67 @@ function ruleOf(policy: Policy): string {
   });
 }
 
-interface Judged {
-  readonly policy: Policy;
-  /** Oldest failure first, then what is compliant. */
-  readonly verdicts: readonly AssetVerdict[];
-}
-
-function judgeAll(data: ComplianceData, nowMs: number): Judged[] {
-  return data.policies.map((policy) => ({
-    policy,
-    verdicts: assetsOf(policy, data)
-      .map((asset) => judge(policy, asset, nowMs))
-      .sort((left, right) => orderOf(left) - orderOf(right)),
-  }));
-}
-
-const orderOf = ({ compliant, sinceMs, asset }: AssetVerdict): number =>
-  compliant ? Number.MAX_SAFE_INTEGER : (sinceMs ?? asset.createdMs);
-
 const failures = (verdicts: readonly AssetVerdict[]) => verdicts.filter(({ compliant }) => !compliant);
 
 interface ComplianceProps extends PlaceLink {
   /** Identity of the one policy that is shown; empty for all. */
   readonly policy: string;
+  /** How many assets a step reads. */
+  readonly atOnce: number;
 }
 
-/** Policies, what is outstanding, and since when. */
-export function ComplianceView({ policy: wanted, onGo }: ComplianceProps) {
-  const { value: data, fault } = useLoaded(() => readCompliance(readJson), []);
-  const nowMs = useMemo(() => Date.now(), [data]);
-  const judged = useMemo(() => (data ? judgeAll(data, nowMs) : []), [data]);
-  if (fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} />;
-  if (!data) return <p role="status">{CONSOLE_TEXTS.loading}</p>;
-  const shown = judged.filter(({ policy }) => wanted === '' || policy.identity === wanted);
+/** Policies, what is outstanding, and since when, as far as the reader wants to look back. */
+export function ComplianceView({ policy: wanted, atOnce, onGo }: ComplianceProps) {
+  const reading = useCompliance(atOnce);
+  const { soFar, fault } = reading;
+  if (!soFar && fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} />;
+  if (!soFar) return <p role="status">{CONSOLE_TEXTS.loading}</p>;
   return (
     <>
-      {!data.isWhole && <p class="banner unreadable">{TEXTS.tooMuch}</p>}
-      <Policies judged={judged} onGo={onGo} />
-      {data.policies.length > 0 && (
-        <>
-          <section class="part">
-            <h2>{shown.length === 1 ? <EvidenceText text={shown[0]!.policy.display_name} /> : TEXTS.all}</h2>
-            {wanted !== '' && (
-              <p>
-                <QueryAnchor query="view=compliance" onGo={onGo}>
-                  {TEXTS.all}
-                </QueryAnchor>
-              </p>
-            )}
-            <Verdicts judged={shown} onGo={onGo} />
-          </section>
-          <ComplianceOverTime data={data} policies={shown.map(({ policy }) => policy)} nowMs={nowMs} key={wanted} />
-        </>
-      )}
+      <ComplianceProgress reading={reading} soFar={soFar} />
+      <Policies soFar={soFar} onGo={onGo} />
+      {soFar.policies.length > 0 && <Outstanding soFar={soFar} wanted={wanted} onGo={onGo} />}
       <p class="part hint">{TEXTS.made}</p>
     </>
   );
 }
 
-function Policies({ judged, onGo }: PlaceLink & { readonly judged: readonly Judged[] }) {
+/** Names a CSV file by what it covers. */
+const fileOf = (table: string, { isWhole, assetCount }: ComplianceSoFar): string =>
+  isWhole ? table : `${table}-newest-${assetCount}-assets`;
+
+interface OutstandingProps extends PlaceLink {
+  readonly soFar: ComplianceSoFar;
+  readonly wanted: string;
+}
+
+function Outstanding({ soFar, wanted, onGo }: OutstandingProps) {
+  const shown = soFar.judged.filter(({ policy }) => wanted === '' || policy.identity === wanted);
+  return (
+    <>
+      <section class="part">
+        <h2>{shown.length === 1 ? <EvidenceText text={shown[0]!.policy.display_name} /> : TEXTS.all}</h2>
+        {wanted !== '' && (
+          <p>
+            <QueryAnchor query="view=compliance" onGo={onGo}>
+              {TEXTS.all}
+            </QueryAnchor>
+          </p>
+        )}
+        <Verdicts judged={shown} soFar={soFar} onGo={onGo} />
+      </section>
+      <ComplianceOverTime
+        assets={soFar.assets}
+        policies={shown.map(({ policy }) => policy)}
+        nowMs={soFar.nowMs}
+        file={fileOf('compliance-over-time', soFar)}
+        key={wanted}
+      />
+    </>
+  );
+}
+
+function Policies({ soFar, onGo }: PlaceLink & { readonly soFar: ComplianceSoFar }) {
   const failing = ({ verdicts }: Judged) => failures(verdicts);
   const oldest = (row: Judged) => failing(row)[0]?.sinceMs;
   const columns: Column<Judged>[] = [
@@ -124,9 +126,9 @@ function Policies({ judged, onGo }: PlaceLink & { readonly judged: readonly Judg
       <DataTable
         caption={TEXTS.policies}
         columns={columns}
-        rows={judged}
+        rows={soFar.judged}
         keyOf={({ policy }) => policy.identity}
-        file="compliance-policies"
+        file={fileOf('compliance-policies', soFar)}
         empty={TEXTS.noPolicies}
       />
     </section>
@@ -142,10 +144,15 @@ function Since({ sinceMs, compliant }: { readonly sinceMs: number | undefined; r
   return <Moment time={timeText(sinceMs, compliant)} />;
 }
 
-function Verdicts({ judged, onGo }: PlaceLink & { readonly judged: readonly Judged[] }) {
+interface VerdictsProps extends PlaceLink {
+  readonly judged: readonly Judged[];
+  readonly soFar: ComplianceSoFar;
+}
+
+function Verdicts({ judged, soFar, onGo }: VerdictsProps) {
   const id = useId();
   const [isAll, setAll] = useState(false);
-  const all = judged.flatMap(({ verdicts }) => verdicts).sort((left, right) => orderOf(left) - orderOf(right));
+  const all = inOrder(judged.flatMap(({ verdicts }) => verdicts));
   const rows = isAll ? all : failures(all);
   const columns: Column<AssetVerdict>[] = [
     {
@@ -188,8 +195,8 @@ function Verdicts({ judged, onGo }: PlaceLink & { readonly judged: readonly Judg
         columns={columns}
         rows={rows}
         keyOf={({ policy, asset }) => `${policy.identity} ${asset.id}`}
-        file="compliance"
-        empty={all.length === 0 ? TEXTS.noAssets : TEXTS.nothing}
+        file={fileOf('compliance', soFar)}
+        empty={all.length === 0 ? TEXTS.noAssets(soFar.isWhole) : TEXTS.nothing(soFar.isWhole)}
       />
     </>
   );

@@ -1,17 +1,15 @@
 import { checkPolicy } from '../archivist/compliance/check-policy.js';
-import { type ComplianceEvent, complianceEvent } from '../archivist/compliance/compliance-check.js';
+import type { ComplianceEvent } from '../archivist/compliance/compliance-check.js';
 import type { CompliancePolicy } from '../archivist/compliance/compliance-policy.js';
 import { parsePolicyFilter } from '../filter/attribute-filter.js';
 import { matchesAttributeFilter } from '../filter/matches.js';
-import type { ReadJson } from './event-stream.js';
-import { type Json, memberOf, textOf } from './json-members.js';
-import { readList } from './read-list.js';
+import type { Json } from './json-members.js';
 
 /** A policy as the service answers it. */
 export type Policy = CompliancePolicy & { readonly identity: string };
 
 /** An asset that policies may apply to. */
-interface CheckedAsset {
+export interface CheckedAsset {
   /** Its UUID. */
   readonly id: string;
   readonly name: string;
@@ -20,14 +18,6 @@ interface CheckedAsset {
   readonly events: readonly ComplianceEvent[];
   /** Unix milliseconds, from its id. */
   readonly createdMs: number;
-}
-
-/** All that verdicts are made from. */
-export interface ComplianceData {
-  readonly policies: readonly Policy[];
-  readonly assets: readonly CheckedAsset[];
-  /** Nothing was left out because there is too much of it. */
-  readonly isWhole: boolean;
 }
 
 /** The verdict of a policy over an asset. */
@@ -40,66 +30,17 @@ export interface AssetVerdict {
   readonly sinceMs: number | undefined;
 }
 
-const MOST_POLICIES = 1000;
-const MOST_ASSETS = 5000;
-const MOST_EVENTS = 20_000;
+/** A policy with its verdicts: the oldest failure first, then what is compliant. */
+export interface Judged {
+  readonly policy: Policy;
+  readonly verdicts: readonly AssetVerdict[];
+}
+
 /** Looking further back for when something began costs more than it tells. */
 const MOST_STEPS = 500;
 
-/**
- * Reads policies, assets and events that the reader may see. The verdicts over them are made in the page, by the code that
- * the service runs: so any moment can be asked for without a request for each asset.
- * @throws {Unanswered}
- */
-export async function readCompliance(read: ReadJson): Promise<ComplianceData> {
-  const [policies, assets] = await Promise.all([
-    readList(read, '/archivist/v1/compliance_policies', 'compliance_policies', MOST_POLICIES),
-    readList(read, '/archivist/v2/assets', 'assets', MOST_ASSETS),
-  ]);
-  const named = (policies.items as unknown as Policy[]).flatMap((policy) => [
-    policy.event_display_type,
-    policy.closing_event_display_type,
-  ]);
-  const types = [...new Set(named)].filter((name) => name !== '');
-  const lists = await Promise.all(
-    types.map((name) => {
-      const query = new URLSearchParams([['event_attributes.arc_display_type', name]]);
-      return readList(read, `/archivist/v2/assets/-/events?${query}`, 'events', MOST_EVENTS);
-    }),
-  );
-  const events = eventsByAsset(lists.flatMap(({ items }) => items));
-  return {
-    policies: policies.items as unknown as Policy[],
-    assets: assets.items.map((asset) => checkedAsset(asset, events)),
-    isWhole: [policies, assets, ...lists].every(({ isWhole }) => isWhole),
-  };
-}
-
-function eventsByAsset(events: readonly Json[]): ReadonlyMap<string, ComplianceEvent[]> {
-  const found = new Map<string, ComplianceEvent[]>();
-  for (const event of events) {
-    const asset = /^assets\/([^/]+)\//.exec(textOf(event['identity']))?.[1] ?? '';
-    const attributes = (event['event_attributes'] ?? {}) as Json;
-    const one = complianceEvent(attributes, Date.parse(textOf(event['timestamp_accepted'])));
-    const others = found.get(asset);
-    if (others) others.push(one);
-    else found.set(asset, [one]);
-  }
-  for (const list of found.values()) list.sort((left, right) => left.acceptedAtMs - right.acceptedAtMs);
-  return found;
-}
-
-function checkedAsset(asset: Json, events: ReadonlyMap<string, ComplianceEvent[]>): CheckedAsset {
-  const id = textOf(asset['identity']).replace(/^assets\//, '');
-  const attributes = (asset['attributes'] ?? {}) as Json;
-  const name = memberOf(attributes, 'arc_display_name') ?? memberOf(attributes, 'subject');
-  // UUIDs of version 7 begin with their time.
-  const createdMs = Number.parseInt(id.replace('-', '').slice(0, 12), 16);
-  return { id, name: typeof name === 'string' ? name : id, attributes, events: events.get(id) ?? [], createdMs };
-}
-
 /** The assets that a policy applies to. */
-export function assetsOf(policy: Policy, { assets }: ComplianceData): CheckedAsset[] {
+export function assetsOf(policy: Policy, assets: readonly CheckedAsset[]): CheckedAsset[] {
   const filter = parsePolicyFilter(policy.asset_filter, { field: 'asset_filter', prefix: 'attributes.' });
   return assets.filter(({ attributes }) => matchesAttributeFilter(filter, attributes));
 }
@@ -110,8 +51,28 @@ function verdictAt(policy: Policy, asset: CheckedAsset, atMs: number) {
   return checkPolicy(policy, { events, assetAttributes: attributes, compliantAtMs: atMs, readable: true });
 }
 
+/** Adds the verdicts of policies over more assets to those over others. */
+export function judgeAlso(
+  before: readonly Judged[],
+  policies: readonly Policy[],
+  assets: readonly CheckedAsset[],
+  nowMs: number,
+): Judged[] {
+  return policies.map((policy, at) => {
+    const added = assetsOf(policy, assets).map((asset) => judge(policy, asset, nowMs));
+    return { policy, verdicts: inOrder([...(before[at]?.verdicts ?? []), ...added]) };
+  });
+}
+
+/** The oldest failure first, then what is compliant. */
+export function inOrder(verdicts: readonly AssetVerdict[]): AssetVerdict[] {
+  const place = ({ compliant, sinceMs, asset }: AssetVerdict): number =>
+    compliant ? Number.MAX_SAFE_INTEGER : (sinceMs ?? asset.createdMs);
+  return [...verdicts].sort((left, right) => place(left) - place(right));
+}
+
 /** The verdict of a policy over an asset that it applies to, with the time since which it fails. */
-export function judge(policy: Policy, asset: CheckedAsset, nowMs: number): AssetVerdict {
+function judge(policy: Policy, asset: CheckedAsset, nowMs: number): AssetVerdict {
   const { compliant, reason } = verdictAt(policy, asset, nowMs);
   return { policy, asset, compliant, reason, sinceMs: compliant ? undefined : failingSince(policy, asset, nowMs) };
 }

@@ -114,8 +114,12 @@ export const CONSOLE_TEXTS = {
     show: 'Show',
     onlyOutstanding: 'What is outstanding',
     everything: 'All assets',
-    nothing: 'Nothing is outstanding.',
-    noAssets: 'This policy applies to no asset that you may see.',
+    nothing: (isWhole: boolean) =>
+      isWhole ? 'Nothing is outstanding.' : 'Nothing is outstanding among the assets looked at so far.',
+    noAssets: (isWhole: boolean) =>
+      isWhole
+        ? 'This policy applies to no asset that you may see.'
+        : 'This policy applies to no asset looked at so far.',
     overTime: 'Over time',
     overTimeHelp: 'How many assets were outstanding at the end of each step, from the events accepted until then.',
     noHistory: 'A policy about attributes has no history here: its verdict is about the attributes of now.',
@@ -124,14 +128,26 @@ export const CONSOLE_TEXTS = {
     until: 'Until',
     count: 'Outstanding assets',
     made: 'These verdicts are made in your browser, from the events that you may see, by the rules that the service uses. The page of an asset shows the verdict of the service.',
-    tooMuch:
-      'There is more than this page reads: it shows the newest 5,000 assets, and the newest 20,000 events of each type.',
+    allLookedAt: (assets: number) => `All assets that you may see were looked at: ${assets}.`,
+    lookedAt: (assets: number, events: number) =>
+      `Looked at so far: ${newestAssets(assets)}. Events read: ${events}, of the types that policies name. There is more.`,
+    waiting: (assets: number) =>
+      assets === 1
+        ? '1 more asset is looked at as soon as all of its events are read.'
+        : `${assets} more assets are looked at as soon as all of their events are read.`,
+    covers: 'Every number, table and CSV file below covers only what was looked at so far.',
+    further: 'Look further back',
     ofAsset: 'Compliance',
     isCompliant: 'Compliant with every policy that applies',
     isOutstanding: 'Not compliant',
     noneApplies: 'No compliance policy applies to this asset.',
   },
 } as const;
+
+function newestAssets(count: number): string {
+  if (count === 0) return 'no asset yet';
+  return count === 1 ? 'the newest asset' : `the newest ${count} assets`;
+}
 
 /** What a compliance policy demands, in a sentence. */
 export const RULES = {

@@ -1,6 +1,7 @@
 import { AccessView } from './access-view.js';
 import { ApplicationsView } from './applications-view.js';
 import { AuditView } from './audit-view.js';
+import { atOnceOf } from './compliance-reader.js';
 import { ComplianceView } from './compliance-view.js';
 import { type View, viewsFor } from './console-navigation.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
@@ -27,7 +28,13 @@ export function ConsoleView({ view, parameters, isOwner, onGo }: ViewProps) {
   if (!viewsFor(isOwner).includes(view)) return <p class="banner unreadable">{CONSOLE_TEXTS.forOwners}</p>;
   switch (view) {
     case 'compliance':
-      return <ComplianceView policy={parameters.get('policy') ?? ''} onGo={onGo} />;
+      return (
+        <ComplianceView
+          policy={parameters.get('policy') ?? ''}
+          atOnce={atOnceOf(parameters.get('page_size'))}
+          onGo={onGo}
+        />
+      );
     case 'applications':
       return <ApplicationsView />;
     case 'access':

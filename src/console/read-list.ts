@@ -1,7 +1,6 @@
 import type { ReadJson } from './event-stream.js';
-import { type Json, memberOf } from './json-members.js';
-
-const PAGE = 1000;
+import type { Json } from './json-members.js';
+import { listReader } from './list-reader.js';
 
 /** Entries of a list of the interface. */
 interface ReadList {
@@ -19,15 +18,7 @@ interface ReadList {
  */
 export async function readList(read: ReadJson, path: string, key: string, most: number): Promise<ReadList> {
   const items: Json[] = [];
-  let token = '';
-  do {
-    const url = new URL(path, location.origin);
-    url.searchParams.set('page_size', String(Math.min(PAGE, most - items.length)));
-    if (token !== '') url.searchParams.set('page_token', token);
-    const page = await read(url.pathname + url.search);
-    items.push(...((memberOf(page, key) ?? []) as readonly Json[]));
-    const next = memberOf(page, 'next_page_token');
-    token = typeof next === 'string' ? next : '';
-  } while (token !== '' && items.length < most);
-  return { items, isWhole: token === '' };
+  const list = listReader(read, path, key);
+  while (list.hasMore() && items.length < most) items.push(...(await list.next(most - items.length)));
+  return { items, isWhole: !list.hasMore() };
 }

@@ -9,6 +9,7 @@ import type { OpenPage } from './page-rig.js';
 
 const FORMULA = '=HYPERLINK("https://evil.example","the call")';
 const ARABIC = 'مكالمة بلا اسم (2)';
+const BUSY = 'The call with five complaints';
 const QUERY = '?view=compliance';
 
 let rig: PeopleRig;
@@ -29,6 +30,16 @@ const record = (asset: string, type: string, correlation: string) =>
     behaviour: 'RecordEvidence',
     event_attributes: template('vcon://a-call', { arc_display_type: type, arc_correlation_value: correlation }),
   });
+
+/** Its first complaint is not answered; enough others are, after it, that one step does not read all of them. */
+async function busyCall(): Promise<void> {
+  const busy = await call(BUSY, { agent: 'Ada' });
+  await record(busy, 'complaint', 'first');
+  for (const each of ['a', 'b', 'c', 'd']) {
+    await record(busy, 'complaint', each);
+    await record(busy, 'answer', each);
+  }
+}
 
 const CALLS = [{ or: ['attributes.arc_display_type=call'] }];
 const COMPLAINTS = {
@@ -140,5 +151,117 @@ describe.skipIf(!chromiumPath)('compliance in a browser', { timeout: 180_000 }, 
       },
       { colorScheme, width },
     ),
+  );
+});
+
+describe.skipIf(!chromiumPath)('compliance that is read in steps', { timeout: 180_000 }, () => {
+  let browser: ConsoleBrowser;
+  beforeAll(async () => {
+    await busyCall();
+    browser = await consoleBrowser(rig.url);
+  });
+  afterAll(() => browser?.close());
+
+  const STEP = `${QUERY}&page_size=1`;
+  const visit = (check: (open: OpenPage, page: Page) => Promise<void>, more: object = {}) =>
+    browser.visit(check, { session, query: STEP, ...more });
+  const looked = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
+  const further = (page: Page) => page.getByRole('button', { name: 'Look further back' }).click();
+  const complaints = async (page: Page) => {
+    const row = page.getByRole('table', { name: 'Policies' }).getByRole('row', { name: 'Complaints are answered' });
+    return (await row.getByRole('cell').allTextContents()).slice(2, 4);
+  };
+  const everyVerdict = async (page: Page) => {
+    await page.getByLabel('Show').selectOption('all');
+    return page.getByRole('table', { name: 'All assets' }).getByRole('row').allTextContents();
+  };
+
+  it('says nothing of an asset before all of its events are read', () =>
+    visit(async (_, page) => {
+      await looked(page, 'Looked at so far: no asset yet. Events read: 8,');
+      await looked(page, '1 more asset is looked at as soon as all of its events are read.');
+      expect(await complaints(page)).toEqual(['0', '0']);
+      await page.getByText('This policy applies to no asset looked at so far.').waitFor();
+      await further(page);
+      await looked(page, 'Looked at so far: the newest asset. Events read: 12,');
+      expect(await complaints(page)).toEqual(['1', '1']);
+    }));
+
+  it('looks further back as the reader asks, until it shows what one step over everything shows', async () => {
+    let whole: string[] = [];
+    await visit(
+      async (_, page) => {
+        await looked(page, 'All assets that you may see were looked at: 4.');
+        expect(await page.getByRole('button', { name: 'Look further back' }).count()).toBe(0);
+        whole = await everyVerdict(page);
+      },
+      { query: QUERY },
+    );
+    expect(whole.length).toBe(9);
+    await visit(async (_, page) => {
+      for (const text of ['no asset yet', 'the newest asset', 'the newest 2 assets', 'the newest 3 assets']) {
+        await looked(page, `Looked at so far: ${text}.`);
+        await further(page);
+      }
+      await looked(page, 'All assets that you may see were looked at: 4.');
+      expect(await complaints(page)).toEqual(['4', '2']);
+      expect(await everyVerdict(page)).toEqual(whole);
+      const over = page.getByRole('table', { name: 'Over time' }).getByRole('row').nth(1).getByRole('cell');
+      expect(await over.last().textContent()).toBe('2');
+    });
+  });
+
+  it('names a CSV file by the assets that it covers', () =>
+    visit(async (_, page) => {
+      await looked(page, 'no asset yet');
+      await further(page);
+      await looked(page, 'the newest asset');
+      await page.getByText('Every number, table and CSV file below covers only what was looked at so far.').waitFor();
+      const names = [];
+      for (const button of await page.getByRole('button', { name: /^Save as CSV/ }).all()) {
+        const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
+        names.push(download.suggestedFilename());
+      }
+      expect(names).toEqual([
+        'compliance-policies-newest-1-assets.csv',
+        'compliance-newest-1-assets.csv',
+        'compliance-over-time-newest-1-assets.csv',
+      ]);
+    }));
+
+  it('keeps what it shows when a step fails, and goes on from there', () =>
+    visit(
+      async (_, page) => {
+        await looked(page, 'no asset yet');
+        await further(page);
+        await looked(page, 'the newest asset');
+        await page.route('**/archivist/v2/assets?*', (route) => route.abort(), { times: 1 });
+        await further(page);
+        await page.getByRole('alert').waitFor();
+        expect(await complaints(page)).toEqual(['1', '1']);
+        await further(page);
+        await looked(page, 'the newest 2 assets');
+        expect(await page.getByRole('alert').count()).toBe(0);
+      },
+      { refused: /ERR_FAILED/ },
+    ));
+
+  it.each([
+    ['light', 1000],
+    ['dark', 320],
+  ] as const)(
+    'has no barrier that axe finds before everything is read, in %s colours and %i pixels wide',
+    (colorScheme, width) =>
+      visit(
+        async (open, page) => {
+          await looked(page, 'no asset yet');
+          await further(page);
+          await looked(page, 'the newest asset');
+          expect(await open.barriers()).toEqual([]);
+          expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+          await open.picture('compliance-in-steps');
+        },
+        { colorScheme, width },
+      ),
   );
 });
