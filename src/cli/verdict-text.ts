@@ -6,6 +6,7 @@ import {
   factText,
   NOT_COVERED,
   proofText,
+  saysSomething,
   speakers,
 } from '../core/evidence/verdict-words.js';
 import { visibleLine } from '../core/evidence/visible-text.js';
@@ -17,7 +18,7 @@ const line = (title: string, text: string): string => visibleLine(`    ${title.p
 function claimText({ kind, piece, facts, by }: Claim): string[] {
   const shown = FACT_TITLES.flatMap(([name, title]) => {
     const value = facts[name];
-    return value === undefined ? [] : [line(title, factText(name, value))];
+    return saysSomething(value) ? [line(title, factText(name, value))] : [];
   });
   return [
     visibleLine(`  ${piece}: ${CLAIM_KINDS[kind]}`),

@@ -1,4 +1,4 @@
-import { CLAIM_KINDS, FACT_TITLES, factText } from '../core/evidence/verdict-words.js';
+import { CLAIM_KINDS, FACT_TITLES, factText, saysSomething } from '../core/evidence/verdict-words.js';
 import { visibleText } from '../core/evidence/visible-text.js';
 import type { Claim, Facts } from '../core/verify/claim.js';
 import { asSentence } from './as-sentence.js';
@@ -26,7 +26,7 @@ function FactValue({ name, value }: { readonly name: keyof Facts; readonly value
 }
 
 function FactList({ facts, names }: { readonly facts: Facts; readonly names: readonly (keyof Facts)[] }) {
-  const shown = names.filter((name) => facts[name] !== undefined);
+  const shown = names.filter((name) => saysSomething(facts[name]));
   return (
     <dl class="facts">
       {shown.map((name) => (

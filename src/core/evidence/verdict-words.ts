@@ -39,6 +39,9 @@ export const FACT_TITLES: readonly (readonly [name: keyof Facts, title: string])
   ['attributes', 'attributes'],
 ];
 
+/** Whether a fact says something to a person: an event's type, for one, may be the empty text. */
+export const saysSomething = (value: unknown): boolean => value !== undefined && value !== '';
+
 /** Returns a fact as text. */
 export function factText(name: keyof Facts, value: unknown): string {
   if (name === 'form') return describeForm(value as DocumentForm);
