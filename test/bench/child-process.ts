@@ -9,6 +9,8 @@ const STOPS_WITHIN_MS = 10_000;
 export interface ServerProcess {
   readonly url: string;
   readonly pid: number;
+  /** What it had printed when it told its address. */
+  readonly printed: string;
   /** Asks it to end, and ends it by force when it does not. */
   stop(): Promise<void>;
 }
@@ -29,14 +31,14 @@ export async function startProgram(program: URL, environment: Record<string, str
   process.once('exit', leaveNothing);
   child.once('exit', () => process.off('exit', leaveNothing));
   try {
-    return { url: await announcedUrl(child), pid: child.pid!, stop: () => stop(child) };
+    return { ...(await announcement(child)), pid: child.pid!, stop: () => stop(child) };
   } catch (error) {
     await stop(child);
     throw error;
   }
 }
 
-function announcedUrl(child: ChildProcess): Promise<string> {
+function announcement(child: ChildProcess): Promise<Pick<ServerProcess, 'url' | 'printed'>> {
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => reject(new Error('a server did not start in time')), STARTS_WITHIN_MS);
     let printed = '';
@@ -45,7 +47,7 @@ function announcedUrl(child: ChildProcess): Promise<string> {
       const url = /listens on (http:\S+)\s/.exec(printed)?.[1];
       if (!url) return;
       clearTimeout(late);
-      resolve(url);
+      resolve({ url, printed });
     });
     child.once('error', reject);
     child.once('exit', (code, signal) => {

@@ -2,6 +2,7 @@ import { auditSpeed } from './audit-speed.js';
 import type { BenchRun } from './bench-run.js';
 import { confirmedTime } from './confirmed-time.js';
 import { consoleTime } from './console-time.js';
+import { firstVisit } from './first-visit.js';
 import type { GoalMeasure } from './goal-measure.js';
 import type { Found } from './goal-row.js';
 import type { GoalId } from './goals.js';
@@ -20,6 +21,7 @@ const GOAL_MEASURES: readonly GoalMeasure[] = [
   sustainedPosts,
   confirmedTime,
   consoleTime,
+  firstVisit,
   sequencerCost,
   sizeCost,
   startToReady,

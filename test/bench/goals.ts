@@ -17,6 +17,7 @@ const POSTS = 'event posts accepted ÷ bare Express with the same body, 64 in fl
 const SUSTAINED = 'event posts/s with a sequencer lag of at most 1 s, for two minutes';
 const CONFIRMED = 'ms p50 from an event post to CONFIRMED on an idle service';
 const PAGES = 'ms p50 until all requests of the slowest page of the console are answered, 10^5 events';
+const VISIT = 'ms from the navigation of a new browser, its cache empty, until the page can be used';
 const HOLD = 'ms at most between two turns of the event loop, by a timer of 10 ms, for the rudest body of legal size';
 const HEALTH = 'ms of the slowest /healthz beside more than forty rude behaviours, 24 at once';
 const START = 's from the start of the built program to ready';
@@ -40,6 +41,9 @@ export const GOALS = {
   'confirmed-time-embedded': lower('Confirmation, embedded', CONFIRMED, 20),
   'console-time-postgresql': lower('Console, PostgreSQL', PAGES, 300),
   'console-time-embedded': lower('Console, embedded', PAGES, 300),
+  'console-first-visit': lower('First visit of the console, signed in', VISIT, 1000),
+  'sign-in-first-visit': lower('First visit of the console, to sign in', VISIT, 1000),
+  'verifier-first-visit': lower('First visit of the verifier', VISIT, 1000),
   'receipts-over-http': higher('Receipts', 'receipts/s over HTTP, one connection pool, warm', 3000),
   'offline-verification': higher('Offline verification', 'signatures checked ÷ raw ES256 verifies', 0.6),
   'start-embedded-with-data': lower('Start, embedded with data', START, 2),

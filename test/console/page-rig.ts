@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { runCli } from '../../src/cli/run-cli.js';
-import { chromiumPath } from '../support/prerequisites.js';
+import { CHROMIUM_ARGUMENTS, chromiumPath } from '../support/chromium.js';
 
 /** The page as the build wrote it. */
 export const BUILT_PAGE = fileURLToPath(new URL('../../dist/src/console/verify.html', import.meta.url));
@@ -49,13 +49,7 @@ export async function pageRig() {
   const folder = mkdtempSync(join(tmpdir(), 'verify-page-'));
   const browser: Browser = await chromium.launch({
     executablePath: chromiumPath!,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-dev-shm-usage',
-      '--disable-background-networking',
-      `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`,
-    ],
+    args: [...CHROMIUM_ARGUMENTS, `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`],
   });
   return {
     file(name: string, content: string | Uint8Array): string {

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { chromiumPath } from './chromium.js';
 import { mayMount } from './small-disk.js';
 import { commitOfVersionBefore } from './version-before.js';
 
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+export { chromiumPath };
 
 /** A PostgreSQL in which a test may make databases, by a URL whose role may create them. */
 export const serverUrl = process.env['TEST_DATABASE_URL'];
@@ -19,7 +20,6 @@ export const clamdPath = ['/usr/sbin/clamd', '/usr/local/sbin/clamd', '/usr/bin/
 export const softhsm = softhsmParts();
 /** p11-kit (p11-kit, p11-kit-modules): offers another module's tokens at a socket, and a module that finds them there. */
 export const p11kit = p11kitParts();
-export const chromiumPath = process.env['TEST_CHROMIUM'] ?? CHROMIUM.find(existsSync);
 const python = process.env['TEST_PYTHON'] ?? 'python3';
 const runsPython = (script: string): boolean => spawnSync(python, ['-c', script]).status === 0;
 /** Python 3, with which a conserver runs links. */
