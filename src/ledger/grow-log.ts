@@ -1,5 +1,6 @@
 import { idtimestampMs, nextIdtimestamp } from '../core/massif/idtimestamp.js';
 import { peaks as peakIndices } from '../core/mmr/peaks.js';
+import { inPieces } from '../platform/in-pieces.js';
 import type { Tx } from '../platform/postgres/database.js';
 import type { Frontier } from './frontier.js';
 import { type GrownTree, growTree } from './grown-tree.js';
@@ -61,16 +62,19 @@ function placeLeaf(log: LogState, entry: WaitingEntry, leaf: LeafEntry, leafInde
   return { row: { ...entry, leafIndex, idtimestamp: id, timestampCommitted, trieKey, extraBytes }, hash, leaf };
 }
 
-/** Assigns indexes and rising times to entries; an entry without a leaf keeps waiting and does not block the others. */
-function placeLeaves(
+/**
+ * Assigns indexes and rising times to entries; an entry without a leaf keeps waiting and does not block the others. Hashing
+ * a thousand long events takes a tenth of a second, so other requests are served in between.
+ */
+async function placeLeaves(
   context: LedgerContext,
   log: LogState,
   entries: readonly WaitingEntry[],
   leaves: ReadonlyMap<string, LeafEntry>,
-): PlacedLeaf[] {
+): Promise<PlacedLeaf[]> {
   const placed: PlacedLeaf[] = [];
   let last = log.lastIdtimestamp;
-  for (const entry of entries) {
+  await inPieces(entries, (entry) => {
     try {
       const leaf = leaves.get(entry.entryId);
       if (!leaf) throw new TypeError('the entry is not known');
@@ -80,7 +84,7 @@ function placeLeaves(
     } catch (error) {
       context.logger.error({ err: error, logId: log.logId, entryId: entry.entryId }, 'an entry cannot be committed');
     }
-  }
+  });
   return placed;
 }
 
@@ -214,7 +218,7 @@ export async function growLog(
   const leaves = new Map(batch.leaves);
   for (const statement of signedStatements) leaves.set(statement.eventId, statementLeafEntry(statement));
   const fresh = batch.entries.filter(({ entryId }) => !batch.done.has(entryId));
-  const placed = placeLeaves(context, log, fresh, leaves);
+  const placed = await placeLeaves(context, log, fresh, leaves);
   requireFork(log, placed);
   const committed = new Set(placed.map(({ row }) => row.entryId));
   const taken = [...batch.done, ...committed];

@@ -3,6 +3,7 @@ import { readForkStatement } from '../core/fork/read-fork-statement.js';
 import { rfc9162LeafWith } from '../core/rfc9162/rfc9162-leaf.js';
 import { nodeSha256 } from '../platform/node-sha256.js';
 import type { Tx } from '../platform/postgres/database.js';
+import { readInGroups } from '../platform/postgres/read-in-groups.js';
 import type { LeafEntry, WaitingEntry } from './leaf-source.js';
 import type { LedgerContext } from './ledger-context.js';
 import type { LogState } from './log.js';
@@ -40,11 +41,13 @@ export async function leafEntries(
   const statements = entries.filter((entry) => entry.entryKind === 'statement');
   const events = entries.filter((entry) => entry.entryKind !== 'statement');
   const [stored, eventLeaves] = await Promise.all([
-    statementEntries(
-      tx,
-      statements.map((entry) => ({ tenantId: entry.entryTenantId, eventId: entry.entryId })),
+    readInGroups(statements, (some) =>
+      statementEntries(
+        tx,
+        some.map((entry) => ({ tenantId: entry.entryTenantId, eventId: entry.entryId })),
+      ),
     ),
-    events.length > 0 ? context.leafSource.leaves(tx, log, events) : [],
+    readInGroups(events, (some) => context.leafSource.leaves(tx, log, some)),
   ]);
   return new Map([...stored.map(storedLeafEntry(log)), ...eventLeaves].map((leaf) => [leaf.entryId, leaf]));
 }

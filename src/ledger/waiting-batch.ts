@@ -1,4 +1,5 @@
 import type { Tx } from '../platform/postgres/database.js';
+import { readInGroups } from '../platform/postgres/read-in-groups.js';
 import { waitingEntries } from './intake-store.js';
 import { leafEntries } from './leaf-entries.js';
 import type { LeafEntry, WaitingEntry } from './leaf-source.js';
@@ -58,7 +59,8 @@ async function statementContents(
   entries: readonly WaitingEntry[],
 ): Promise<UnsignedStatement[]> {
   if (entries.length === 0) return [];
-  const contents = new Map((await context.statementSource.contents(tx, entries)).map((each) => [each.entryId, each]));
+  const read = await readInGroups(entries, (some) => context.statementSource.contents(tx, some));
+  const contents = new Map(read.map((each) => [each.entryId, each]));
   return entries.flatMap(({ entryId, entryTenantId }) => {
     const found = contents.get(entryId);
     return found ? [{ ...found, entryTenantId }] : [];

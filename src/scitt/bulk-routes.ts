@@ -1,4 +1,4 @@
-import { type CborMap, encodeCbor } from '../core/cose/cbor.js';
+import type { CborMap } from '../core/cose/cbor.js';
 import type { LogRef } from '../ledger/log.js';
 import type { RegisteredEntry } from '../ledger/registration-store.js';
 import { ApiError } from '../platform/errors.js';
@@ -6,6 +6,7 @@ import { errorBody } from '../platform/http/error-reply.js';
 import type { Principal } from '../platform/http/principal.js';
 import { type Reply, type Route, route } from '../platform/http/route.js';
 import { inPieces } from '../platform/in-pieces.js';
+import { bulkAnswer } from './bulk-answer.js';
 import { preferredWaitMs } from './prefer-header.js';
 import { problemDetails } from './problem-details.js';
 import { registerTogether, type ScittDeps } from './register-statement.js';
@@ -132,8 +133,6 @@ function refused(refusal: ApiError): CborMap {
   ]);
 }
 
-function reply(results: CborMap[], sequence: boolean): Reply {
-  return sequence
-    ? { bytes: Buffer.concat(results.map((result) => encodeCbor(result))), contentType: SEQUENCE }
-    : { bytes: encodeCbor(results), contentType: ARRAY };
+async function reply(results: readonly CborMap[], sequence: boolean): Promise<Reply> {
+  return { bytes: await bulkAnswer(results, sequence), contentType: sequence ? SEQUENCE : ARRAY };
 }

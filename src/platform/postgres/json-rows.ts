@@ -1,8 +1,8 @@
 /** Writing so much text to the database takes a few milliseconds. */
-const PIECE = 512 * 1024;
+const PIECE = 256 * 1024;
 
 /**
- * Yields rows as JSON arrays of about half a megabyte, for `jsonb_to_recordset`; a larger row is one array. A statement
+ * Yields rows as JSON arrays of about a quarter of a megabyte, for `jsonb_to_recordset`; a larger row is one array. A statement
  * for each array lets other requests be served in between.
  * @param beside how much of a row goes to the database beside its JSON, in characters
  */
