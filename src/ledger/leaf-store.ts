@@ -1,7 +1,7 @@
 import { uint64FromBytes, uint64ToBytes } from '../core/bytes.js';
 import { selected, table } from '../platform/postgres/columns.js';
 import type { Tx } from '../platform/postgres/database.js';
-import { insertRows } from '../platform/postgres/insert-rows.js';
+import { insertAtOnce } from '../platform/postgres/insert-rows.js';
 import type { WaitingEntry } from './leaf-source.js';
 import type { LogRef } from './log.js';
 
@@ -35,7 +35,7 @@ const LEAF = table('leaf').columns<StoredLeaf>({
 /** Adds leaves; an index or an entry that the log already has is a database error (23505). */
 export async function insertLeaves(tx: Tx, { tenantId, logId }: LogRef, leaves: readonly LeafRow[]): Promise<void> {
   const rows = leaves.map((leaf) => ({ ...leaf, tenantId, logId, idtimestamp: uint64ToBytes(leaf.idtimestamp) }));
-  await insertRows(tx, LEAF, rows);
+  await insertAtOnce(tx, LEAF, rows);
 }
 
 /** A full massif has 8,192 leaves; on the embedded engine nothing else is served while a statement runs. */

@@ -2,7 +2,7 @@ import { concatBytes } from '../core/bytes.js';
 import type { NodeAt } from '../core/mmr/node-at.js';
 import { selected, table } from '../platform/postgres/columns.js';
 import type { Tx } from '../platform/postgres/database.js';
-import { insertRows } from '../platform/postgres/insert-rows.js';
+import { insertAtOnce } from '../platform/postgres/insert-rows.js';
 import { affectExactly } from './exact-rows-store.js';
 import type { LogRef } from './log.js';
 import { LogInconsistent } from './log-inconsistent.js';
@@ -113,7 +113,7 @@ export async function appendNodes(
 }
 
 async function insertPages(tx: Tx, { tenantId, logId }: LogRef, pages: readonly PageRow[]): Promise<void> {
-  await insertRows(
+  await insertAtOnce(
     tx,
     PAGE,
     pages.map((page) => ({ ...page, tenantId, logId })),

@@ -1,6 +1,6 @@
 import { selected, table } from '../platform/postgres/columns.js';
 import type { Tx } from '../platform/postgres/database.js';
-import { insertRows } from '../platform/postgres/insert-rows.js';
+import { insertAtOnce } from '../platform/postgres/insert-rows.js';
 import type { LogRef, LogState } from './log.js';
 
 /** A signed state of a log. History is kept: each receipt comes from the first published seal that covers its entry. */
@@ -46,7 +46,7 @@ const PEAK_RECEIPT = table('peak_receipt').columns<PeakReceipt>({
 });
 
 export async function insertSeal(tx: Tx, { tenantId, logId }: LogRef, seal: SealRow): Promise<void> {
-  await insertRows(tx, SEAL, [{ ...seal, tenantId, logId }]);
+  await insertAtOnce(tx, SEAL, [{ ...seal, tenantId, logId }]);
 }
 
 export async function findSeal(tx: Tx, log: LogRef, sealNumber: bigint): Promise<SealRow | undefined> {
@@ -126,5 +126,5 @@ export async function insertPeakReceipts(
   receipts: ReadonlyMap<bigint, Uint8Array>,
 ): Promise<void> {
   const rows = [...receipts].map(([nodeIndex, receipt]) => ({ tenantId, logId, keyId, nodeIndex, receipt }));
-  await insertRows(tx, PEAK_RECEIPT, rows);
+  await insertAtOnce(tx, PEAK_RECEIPT, rows);
 }

@@ -1,6 +1,6 @@
 import { selected, table } from '../platform/postgres/columns.js';
 import type { Tx } from '../platform/postgres/database.js';
-import { insertRows } from '../platform/postgres/insert-rows.js';
+import { insertAtOnce, insertRows } from '../platform/postgres/insert-rows.js';
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -29,7 +29,7 @@ export async function insertNewStatements(
   refusal: () => Error,
 ): Promise<void> {
   try {
-    await insertRows(tx, STATEMENT, statements);
+    await insertAtOnce(tx, STATEMENT, statements);
   } catch (error) {
     throw (error as { code?: unknown }).code === UNIQUE_VIOLATION ? refusal() : error;
   }

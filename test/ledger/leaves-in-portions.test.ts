@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertLeaves, leafRange } from '../../src/ledger/leaf-store.js';
+import { statementEntries } from '../../src/ledger/statement-store.js';
 import type { Tx } from '../../src/platform/postgres/database.js';
 import { engines } from '../support/engines.js';
 import { type Opened, openEngine } from './test-engines.js';
@@ -38,6 +39,32 @@ describe.each(engines())('many leaves of a log on %s', (engine) => {
     });
     expect(read.map(({ entryId }) => entryId)).toEqual(leaves.slice(1, 2_400).map(({ entryId }) => entryId));
     expect(returned).toEqual([1_000, 1_000, 399]);
+  });
+
+  it('are committed with all of their statements, however many inserts these need', async () => {
+    const rig = opened.rig();
+    const log = await rig.newLog('RFC9162_SHA256');
+    const made = await rig.accept(log, 'statement', 1_000);
+    const { statementSource } = rig.state.context;
+    const long = {
+      async contents(...asked: Parameters<typeof statementSource.contents>) {
+        const found = await statementSource.contents(...asked);
+        return found.map(({ content, ...each }) => ({
+          ...each,
+          content: { template: { ...content.template!, subject: 's'.repeat(1_000) } },
+        }));
+      },
+    };
+    Object.assign(rig.state.context, { statementSource: long });
+    await rig.drain(log);
+    const stored = await rig.database.inTransaction('system', async (tx) => ({
+      leaves: (await leafRange(tx, log, 0n, 2_000n)).length,
+      statements: await statementEntries(
+        tx,
+        made.map((eventId) => ({ tenantId: log.tenantId, eventId })),
+      ),
+    }));
+    expect([stored.leaves, stored.statements.length]).toEqual([1_000, 1_000]);
   });
 
   it('are hashed with other work in between, however long each one takes', async () => {

@@ -19,7 +19,20 @@ export async function insertRows<T extends Table, Row extends object>(
   return inserted;
 }
 
-/** Inserts rows as above, and returns this member of those that were inserted. */
+/**
+ * Inserts rows as above, with every statement sent before this function returns, so that the end of the transaction can be
+ * sent with them.
+ */
+export async function insertAtOnce<T extends Table, Row extends object>(
+  tx: Tx,
+  into: Columns<T, Row>,
+  rows: readonly Row[],
+): Promise<void> {
+  const { text, valuesOf } = statementOf(into, '');
+  await Promise.all(Array.from(valuesOf(rows), (values) => tx.execute(text, values)));
+}
+
+/** Inserts rows as `insertRows`, and returns this member of those that were inserted. */
 export async function insertReturning<T extends Table, Row extends object, Member extends keyof Row & string>(
   tx: Tx,
   into: Columns<T, Row>,
