@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { unzipSync, zipSync } from 'fflate';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { utf8 } from '../../src/core/bytes.js';
 import { rootFingerprint } from '../../src/core/keys/root-fingerprint.js';
 import { startTestService, type TestService, template, until } from '../api/test-service.js';
@@ -144,7 +144,14 @@ describe.skipIf(!chromiumPath)('the verifier in a browser', { timeout: 120_000 }
       expect(await open.outcome()).toBe('Keys are missing');
       await open.give(manifest);
       await open.page.locator('.banner.verified').waitFor();
-      await open.page.waitForFunction("JSON.parse(localStorage.getItem('vcon-archivist.verifier')).manifest");
+      // Not waitForFunction: it evaluates text in the page from its second look on, which the page's policy forbids.
+      await vi.waitFor(
+        async () =>
+          expect(
+            await open.page.evaluate("JSON.parse(localStorage.getItem('vcon-archivist.verifier')).manifest"),
+          ).toBeTruthy(),
+        10_000,
+      );
       await open.page.reload();
       // From here on the browser has fingerprint and key list.
       for (const files of [
