@@ -14,7 +14,8 @@ const START = [...PGlite.defaultStartParams.filter((option) => option !== '-F'),
 /**
  * V8 compiles the engine's functions again, optimised, when they have run for about so many bytes of their code. With its
  * own 1.8 million, most of what a start runs was compiled while it ran: with data, a start took 1.5 s (median of five),
- * with this number 1.1 s. Under load, rates, times and memory were the same in fourteen rounds (Node 20, two cores).
+ * with this number 1.1 s. Under load, fourteen rounds showed no loss, but single rounds differed by half (Node 20, two
+ * cores).
  */
 const OPTIMISED_AFTER = 100_000_000;
 

@@ -3,8 +3,9 @@ import type { Tx } from './database.js';
 import { jsonRows } from './json-rows.js';
 
 /**
- * Inserts rows and returns how many were inserted. Rows of more than a quarter of a megabyte go in several statements, so that
- * other requests are served in between.
+ * Inserts rows and returns how many were inserted. Rows of more than a quarter of a megabyte go in several statements,
+ * each sent after the one before, so that other requests are served in between. Not for a transaction whose `finish` is
+ * called before this resolves: what was sent would be committed without the rest. `insertAtOnce` is for that.
  * @param rest what follows the rows in the statement: ORDER BY, ON CONFLICT
  */
 export async function insertRows<T extends Table, Row extends object>(
