@@ -51,16 +51,21 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
     browser.visit(check, { session, query: `?view=${view}`, ...more });
   const row = (page: Page, table: string, name: string) =>
     page.getByRole('table', { name: table }).getByRole('row').filter({ hasText: name });
-  /** Moves the focus to a control as a person without a mouse does. */
+  /** Moves the focus to a control as a person without a mouse does; the page may move it elsewhere on the way. */
   const onto = async (page: Page, control: Locator) => {
     await control.waitFor();
-    const isThere = () => control.evaluate((element) => element.matches(':focus'));
-    const isBehind = await control.evaluate(
-      '(element) => Boolean(element.compareDocumentPosition(document.activeElement) & Node.DOCUMENT_POSITION_FOLLOWING)',
-    );
-    const key = isBehind ? 'Shift+Tab' : 'Tab';
-    for (let steps = 0; steps < 200 && !(await isThere()); steps += 1) await page.keyboard.press(key);
-    expect(await isThere()).toBe(true);
+    const way = () =>
+      control.evaluate((element) => {
+        if (element.matches(':focus')) return 'there';
+        const position = element.compareDocumentPosition(element.ownerDocument.activeElement ?? element);
+        return position & 4 /* DOCUMENT_POSITION_FOLLOWING */ ? 'Shift+Tab' : 'Tab';
+      });
+    let next = await way();
+    for (let steps = 0; steps < 200 && next !== 'there'; steps += 1) {
+      await page.keyboard.press(next);
+      next = await way();
+    }
+    expect(next).toBe('there');
   };
   const press = async (page: Page, control: Locator, key = 'Enter') => {
     await onto(page, control);
@@ -319,6 +324,7 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
       await chooseByKeys(page, page.getByLabel('Show'), 'Everything', 'ArrowUp');
       await press(page, row(page, 'Entries', 'invite create').first().getByRole('link', { name: 'See the entry' }));
       await press(page, page.getByRole('button', { name: 'Check the evidence' }));
+      await page.locator('.banner').waitFor();
       await type(page, page.getByLabel('Root fingerprint'), rig.running.service.rootFingerprint);
       await page.locator('.banner.verified').waitFor();
     }));
