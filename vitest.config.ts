@@ -5,9 +5,12 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
-    reporters: ['default', './test/support/not-run-reporter.ts'],
+    reporters: ['default', './test/support/last-words-reporter.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // Some tests race real browsers, servers and clocks. A second attempt keeps one lost race from failing a long run;
+    // the reporter names each test that needed it, so that none does so unseen.
+    retry: process.env['CI'] ? 1 : 0,
     maxWorkers: 2,
     sequence: { sequencer: SlowFirstSequencer },
     // Modules do nothing when they are imported, so that the files of a worker can share them.

@@ -1,12 +1,22 @@
-import type { Reporter } from 'vitest/node';
+import type { Reporter, TestCase } from 'vitest/node';
 import { notRun } from './prerequisites.js';
 
-/** Says last what was not run and why; nothing when everything was. */
-export default class NotRunReporter implements Reporter {
+const list = (title: string, lines: readonly string[]) =>
+  lines.length === 0 ? '' : `${title}\n${lines.map((line) => `  ${line}\n`).join('')}`;
+
+/** Says last what a green run hides: which tests passed only at a second attempt, and what was not run and why. */
+export default class LastWordsReporter implements Reporter {
+  readonly #unsteady: string[] = [];
+
+  onTestCaseResult(test: TestCase): void {
+    if (!test.diagnostic()?.flaky) return;
+    const faults = test.result().errors?.map(({ message }) => message.split('\n')[0]) ?? [];
+    this.#unsteady.push(`${test.module.relativeModuleId}: ${test.fullName} (${faults.join('; ')})`);
+  }
+
   onTestRunEnd(): void {
-    const lines = notRun();
-    if (lines.length === 0) return;
+    const words = list('Passed only at a second attempt:', this.#unsteady) + list('Not run:', notRun());
     // After the summary, which is written within the same turn.
-    setImmediate(() => process.stdout.write(`Not run:\n${lines.map((line) => `  ${line}\n`).join('')}`));
+    if (words !== '') setImmediate(() => process.stdout.write(words));
   }
 }
