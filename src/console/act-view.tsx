@@ -36,7 +36,7 @@ export function ConfirmButton({ label, title, help, isBusy, onConfirm }: Confirm
   const close = () => dialog.current?.close();
   return (
     <>
-      <button type="button" class="quiet" disabled={isBusy} onClick={() => dialog.current?.showModal()}>
+      <button type="button" class="quiet" aria-disabled={isBusy} onClick={() => isBusy || dialog.current?.showModal()}>
         {label}
       </button>
       <dialog ref={dialog} aria-labelledby={`${id}-title`} aria-describedby={`${id}-help`}>

@@ -172,7 +172,7 @@ function NewApplication({ act, onMade }: { readonly act: Act; onMade(answer: unk
         {TEXTS.asOwner}
       </label>
       <p class="choose">
-        <button type="submit" class="primary" disabled={act.isBusy}>
+        <button type="submit" class="primary" aria-disabled={act.isBusy}>
           {TEXTS.create}
         </button>
       </p>

@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { publishedEvents, readObject } from '../core/evidence/published-asset.js';
 import { AssetView, type ShownAsset, titleOf } from './asset-view.js';
 import { checkAsset } from './check-asset.js';
@@ -7,6 +7,7 @@ import { Frame } from './frame.js';
 import { faultText, readService } from './read-service.js';
 import { StatedCheck } from './stated-check.js';
 import { TEXTS } from './texts.js';
+import { useAnswerFocus } from './use-answer-focus.js';
 import { useCheck } from './use-check.js';
 import { useStatedTrust } from './use-stated-trust.js';
 
@@ -27,18 +28,13 @@ function AssetPage() {
   const { asset, fault } = useAsset();
   const trust = useStatedTrust();
   const [isStarted, setStarted] = useState(false);
-  const heading = useRef<HTMLHeadingElement>(null);
   const isReady = isStarted && trust.faults.fingerprint === undefined && trust.faults.witnesses === undefined;
   const check = (tell: (done: string) => void) => checkAsset(ADDRESS, trust.reader, tell);
   const checked = useCheck(isReady ? check : undefined, [trust.reader, isReady]);
   const { result } = checked;
-  const isNew = useRef(false);
-  useEffect(() => {
-    if (result && isNew.current) heading.current?.focus();
-    if (result) isNew.current = false;
-  }, [result]);
+  const { heading, ask } = useAnswerFocus(result);
   const start = () => {
-    isNew.current = true;
+    ask();
     setStarted(true);
   };
   return (

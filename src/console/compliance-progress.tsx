@@ -21,7 +21,7 @@ export function ComplianceProgress({ reading, soFar }: ProgressProps) {
         <>
           <p class="hint">{TEXTS.covers}</p>
           <p class="choose">
-            <button type="button" disabled={isBusy} onClick={more}>
+            <button type="button" aria-disabled={isBusy} onClick={() => isBusy || more()}>
               {TEXTS.further}
             </button>
           </p>

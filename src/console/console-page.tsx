@@ -39,7 +39,8 @@ function useReader(): { readonly reader?: Reader; readonly fault?: Unanswered } 
         })
         .catch((error: unknown) => {
           if (!(error instanceof Unanswered)) throw error;
-          setState({ fault: error });
+          // A service that is away for a moment takes nothing from the page that is open.
+          setState((old) => (old.reader && error.reason !== 'signed_out' ? old : { fault: error }));
         });
     ask();
     // A session can end in another tab, or while the page lies open.

@@ -16,6 +16,7 @@ import { readJson, Unanswered } from './session-reader.js';
 import { SignIn } from './sign-in-view.js';
 import { StatedCheck } from './stated-check.js';
 import { TEXTS } from './texts.js';
+import { useAnswerFocus } from './use-answer-focus.js';
 import { useCheck } from './use-check.js';
 import { useLive, withFinished } from './use-live.js';
 import { useStatedTrust } from './use-stated-trust.js';
@@ -172,21 +173,18 @@ interface CheckProps {
 /** One button, the reader's trust, and the verdict. */
 function CheckView({ events, file, isStarted, onStart, onFile }: CheckProps) {
   const trust = useStatedTrust();
-  const heading = useRef<HTMLHeadingElement>(null);
   const chooser = useRef<HTMLInputElement>(null);
-  const isNew = useRef(false);
   const isReady = isStarted && trust.faults.fingerprint === undefined && trust.faults.witnesses === undefined;
   const check = (tell: (done: string) => void) => checkConversation(events, file, trust.reader, tell);
   const checked = useCheck(isReady ? check : undefined, [events, file, trust.reader, isReady]);
   const { result } = checked;
+  const { heading, ask } = useAnswerFocus(result);
   useEffect(() => {
-    if (result && isNew.current) heading.current?.focus();
-    if (result) isNew.current = false;
     if (result && 'root' in result && result.root && result.origin === 'pinned_root')
       trust.setManifest(encodeManifest(result.root.source));
   }, [result]);
   const start = () => {
-    isNew.current = true;
+    ask();
     onStart();
   };
   return (

@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import { csvOf } from './csv.js';
 import { EvidenceText } from './evidence-text.js';
 import { saveFile } from './save-file.js';
+import { useGrownList } from './use-grown-list.js';
 
 const SHOWN = 50;
 
@@ -37,7 +38,13 @@ interface TableProps<Row> {
  */
 export function DataTable<Row>({ caption, columns, rows, keyOf, file, empty, actions }: TableProps<Row>) {
   const [shown, setShown] = useState(SHOWN);
+  const list = useRef<HTMLTableSectionElement>(null);
+  const expectMore = useGrownList(list, Math.min(shown, rows.length), shown < rows.length);
   if (rows.length === 0) return <p class="hint">{empty}</p>;
+  const showMore = () => {
+    expectMore();
+    setShown(shown + SHOWN);
+  };
   const save = () => {
     const cells = rows.map((row) => columns.map((column) => column.text(row)));
     const titles = columns.map(({ title }) => title);
@@ -62,7 +69,7 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, file, empty, act
             )}
           </tr>
         </thead>
-        <tbody role="rowgroup">
+        <tbody ref={list} role="rowgroup">
           {rows.slice(0, shown).map((row) => (
             <tr role="row" key={keyOf(row)}>
               {columns.map(({ title, text, view, isNumber }) => (
@@ -82,7 +89,7 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, file, empty, act
       {/* biome-ignore-end lint/a11y/noRedundantRoles lint/a11y/useSemanticElements: see above */}
       <p class="choose">
         {shown < rows.length && (
-          <button type="button" onClick={() => setShown(shown + SHOWN)}>
+          <button type="button" onClick={showMore}>
             {CONSOLE_TEXTS.moreRows(rows.length - shown)}
           </button>
         )}{' '}

@@ -9,6 +9,7 @@ import { PlaceAnchor, type PlaceLink } from './place-link.js';
 import type { RecordedEvent } from './recorded-event.js';
 import { isFiltered, type SearchQuery } from './search-query.js';
 import { SignIn } from './sign-in-view.js';
+import { useGrownList } from './use-grown-list.js';
 import { type SearchState, useSearch } from './use-search.js';
 
 interface FindProps extends PlaceLink {
@@ -23,6 +24,13 @@ interface FindProps extends PlaceLink {
 /** The search: one field, filters, a file, and what was found. */
 export function FindView({ query, search, file, onQuery, onFile, onGo }: FindProps) {
   const { state, more } = useSearch(query, search);
+  const list = useRef<HTMLOListElement>(null);
+  const expectMore = useGrownList(list, state.events.length, !state.isLast);
+  const showMore = () => {
+    if (state.isBusy) return;
+    expectMore();
+    more();
+  };
   const dropped = query.hashes.length > 0 && file?.hashes.join() === query.hashes.join() ? file : undefined;
   return (
     <>
@@ -46,14 +54,14 @@ export function FindView({ query, search, file, onQuery, onFile, onGo }: FindPro
             <EvidenceText text={`${CONSOLE_TEXTS.hiddenTitle}: ${why}`} />
           </p>
         ))}
-        <ol class="timeline">
+        <ol ref={list} class="timeline">
           {state.events.map((event) => (
             <FoundEvent key={event.identity} event={event} onGo={onGo} />
           ))}
         </ol>
         {!state.isLast && (
           <p class="choose">
-            <button type="button" disabled={state.isBusy} onClick={more}>
+            <button type="button" aria-disabled={state.isBusy} onClick={showMore}>
               {CONSOLE_TEXTS.more}
             </button>
           </p>

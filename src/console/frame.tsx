@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { EvidenceText } from './evidence-text.js';
 import { TEXTS } from './texts.js';
+import { useKeptFocus } from './use-kept-focus.js';
 
 /** Set by the build: the program's version, and the licences of what is bundled. */
 declare const VERSION: string;
@@ -16,6 +17,7 @@ interface FrameProps {
 
 /** What stands around every page: its name, and what it is made of. */
 export function Frame({ title, introduction, isSaved, children }: FrameProps) {
+  useKeptFocus();
   return (
     <>
       <header>

@@ -76,7 +76,7 @@ export function NewWebhook({ act, applications, onMade }: NewWebhookProps) {
         ))}
       </fieldset>
       <p class="choose">
-        <button type="submit" class="primary" disabled={act.isBusy || types.length === 0}>
+        <button type="submit" class="primary" disabled={types.length === 0} aria-disabled={act.isBusy}>
           {TEXTS.create}
         </button>
       </p>

@@ -156,7 +156,7 @@ function NewInvite({ act, onChange }: { readonly act: Act; readonly onChange: Ch
       <TextField label={TEXTS.email} isEmail value={email} isRequired onText={setEmail} />
       <TextField label={TEXTS.message} value={message} isLong onText={setMessage} />
       <p class="choose">
-        <button type="submit" class="primary" disabled={act.isBusy}>
+        <button type="submit" class="primary" aria-disabled={act.isBusy}>
           {TEXTS.send}
         </button>
       </p>

@@ -68,7 +68,7 @@ export function PolicyForm({ edited, organisations, isBusy, onSave, onCancel }: 
       </section>
       {fault === undefined && <PolicyTrial body={body} organisations={organisations} />}
       <p class="choose">
-        <button type="submit" class="primary" disabled={isBusy || fault !== undefined}>
+        <button type="submit" class="primary" disabled={fault !== undefined} aria-disabled={isBusy}>
           {TEXTS.save}
         </button>{' '}
         <button type="button" onClick={onCancel}>

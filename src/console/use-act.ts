@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { Unanswered } from './session-reader.js';
 
 /** A change that the reader makes, and what came of it. */
@@ -12,16 +12,26 @@ export interface Act {
   run(change: () => Promise<string>): void;
 }
 
-/** Makes one change after the other, and keeps the answer of the last one for the reader. */
+/**
+ * Makes one change after the other, and keeps the answer of the last one for the reader. While one is under way another
+ * is ignored; its buttons say so by `aria-disabled`, because browsers take the focus away from a disabled button.
+ */
 export function useAct(): Act {
   const [state, setState] = useState({ isBusy: false, fault: '', done: '' });
+  const isRunning = useRef(false);
   const run = (change: () => Promise<string>) => {
+    if (isRunning.current) return;
+    isRunning.current = true;
     setState({ isBusy: true, fault: '', done: '' });
+    const end = (fault: string, done: string) => {
+      isRunning.current = false;
+      setState({ isBusy: false, fault, done });
+    };
     change().then(
-      (done) => setState({ isBusy: false, fault: '', done }),
+      (done) => end('', done),
       (error: unknown) => {
         if (!(error instanceof Unanswered)) throw error;
-        setState({ isBusy: false, fault: error.message, done: '' });
+        end(error.message, '');
       },
     );
   };

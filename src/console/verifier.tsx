@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { INDEX_PATH } from '../core/bundle/bundle-index.js';
 import { equalBytes } from '../core/bytes.js';
 import type { EvidenceFile } from '../core/evidence/evidence-file.js';
@@ -8,6 +8,7 @@ import { FileArea } from './file-list.js';
 import { chosenFiles, type GivenFile, readGiven, withFiles } from './given-files.js';
 import { encodeManifest } from './kept-trust.js';
 import { StatedCheck } from './stated-check.js';
+import { useAnswerFocus } from './use-answer-focus.js';
 import { useCheck } from './use-check.js';
 import { useDrop } from './use-drop.js';
 import { useStatedTrust } from './use-stated-trust.js';
@@ -31,12 +32,11 @@ export function Verifier({ brought }: VerifierProps) {
   const check = (tell: (done: string) => void) => checkEvidence(files, trust.reader, tell);
   const checked = useCheck(isReady ? check : undefined, [files, trust.reader, isReady]);
   const { result } = checked;
-  const heading = useRef<HTMLHeadingElement>(null);
-  const isNew = useRef(false);
+  const { heading, ask } = useAnswerFocus(result);
   const add = async (given: readonly GivenFile[] | Promise<readonly GivenFile[]>) => {
+    ask();
     try {
       const read = await readGiven(await given);
-      isNew.current = true;
       setFault('');
       if (brought) for (const each of read) if (await isSameBundle(each, brought)) setWhole(each);
       setAdded((there) => withFiles(there, read));
@@ -47,9 +47,6 @@ export function Verifier({ brought }: VerifierProps) {
   };
   const isOver = useDrop(add);
   useEffect(() => {
-    // Only new files move the reader to their answer; while a fingerprint is typed the focus stays there.
-    if (result && isNew.current) heading.current?.focus();
-    if (result) isNew.current = false;
     // What was found under a root that the reader trusts serves the next check, of files without a key list.
     if (result && 'root' in result && result.root && result.origin === 'pinned_root')
       trust.setManifest(encodeManifest(result.root.source));

@@ -86,7 +86,7 @@ export function WebhookDeliveries({ webhook }: { readonly webhook: Json }) {
           file="deliveries"
           empty={TEXTS.noDeliveries}
           actions={(delivery) => (
-            <button type="button" class="quiet" disabled={act.isBusy} onClick={() => replay(delivery)}>
+            <button type="button" class="quiet" aria-disabled={act.isBusy} onClick={() => replay(delivery)}>
               {TEXTS.replay}
             </button>
           )}

@@ -95,6 +95,15 @@ describe.skipIf(!chromiumPath)('the page of a public asset', { timeout: 120_000 
       });
     }));
 
+  it('leaves the focus where the reader types when the answer comes', () =>
+    inPage(async (open) => {
+      await press(open);
+      await open.page.getByLabel('Root fingerprint').focus();
+      await open.page.keyboard.insertText(running.service.rootFingerprint);
+      await open.page.locator('.banner.verified').waitFor();
+      expect(await open.focused()).toBe('Root fingerprint of the operator');
+    }));
+
   it.each([
     ['an attribute', `**${'/publicassets/*'}`, '"redacted"', '"original"'],
     ['an event', '**/publicassets/*/events', 'vcon_redacted', 'vcon_created_'],

@@ -180,6 +180,72 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
       expect((await titles(page)).at(-1)).toBe('Asset created');
     }));
 
+  it('leads a reader by keyboard on to the first new event when the last page was read', () =>
+    visit(
+      async (open, page) => {
+        await found(page, 'The newest 25 events');
+        const links = page.locator('.timeline h3 a');
+        let shown = await links.count();
+        const more = page.getByRole('button', { name: 'Show more' });
+        await more.focus();
+        for (;;) {
+          await page.keyboard.press('Enter');
+          await expect.poll(() => links.count()).toBeGreaterThan(shown);
+          if ((await more.count()) === 0) break;
+          expect(await open.focused()).toBe('Show more');
+          shown = await links.count();
+        }
+        expect(await links.nth(shown).evaluate((link) => link.matches(':focus'))).toBe(true);
+      },
+      { query: `?q=${asset}` },
+    ));
+
+  it('leaves the focus where the reader types when the answer of a check comes', () =>
+    visit(
+      async (open, page) => {
+        let answer = () => {};
+        const typed = new Promise<void>((resolve) => {
+          answer = resolve;
+        });
+        await page.route('**/evidence', (route) => typed.then(() => route.continue()));
+        await page.getByRole('button', { name: 'Check the evidence' }).click();
+        await page.getByLabel('Root fingerprint').focus();
+        answer();
+        expect(await open.outcome()).toBe('Not verified yet');
+        expect(await open.focused()).toBe('Root fingerprint of the operator');
+        await page.getByRole('button', { name: 'Check the evidence' }).click();
+        await page.getByLabel('Root fingerprint').focus();
+        await page.keyboard.insertText(rig.running.service.rootFingerprint);
+        await page.locator('.banner.verified').waitFor();
+        expect(await open.focused()).toBe('Root fingerprint of the operator');
+      },
+      { query: `?conversation=${SUBJECT}` },
+    ));
+
+  it('moves a reader who waits to the answer of a check', () =>
+    visit(
+      async (open, page) => {
+        await page.getByRole('button', { name: 'Check the evidence' }).click();
+        await expect.poll(() => open.focused()).toBe('Not verified yet');
+      },
+      { query: `?conversation=${SUBJECT}` },
+    ));
+
+  it('keeps what is shown while the service is away for a moment', () =>
+    visit(
+      async (_, page) => {
+        await found(page, '3 events');
+        await page.route('**/principal', (route) => route.abort());
+        const asked = page.waitForEvent('requestfailed');
+        await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+        await asked;
+        await page.waitForTimeout(200);
+        await page.getByText('Signed in as Name of chief').waitFor();
+        await found(page, '3 events');
+      },
+      { query: `?conversation=${SUBJECT}`, refused: /ERR_FAILED/ },
+    ));
+
   it.each([
     ['its id', () => assetFree],
     ['its trail', () => `case o'${UUID}`],

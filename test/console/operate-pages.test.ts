@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PeopleRig, startPeopleRig } from '../api/people-rig.js';
+import { sendRequest } from '../api/send-request.js';
 import { requestToken } from '../api/test-service.js';
 import { chromiumPath } from '../support/prerequisites.js';
 import { type ConsoleBrowser, consoleBrowser, sessionOf } from './console-rig.js';
@@ -118,7 +119,7 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
     }));
 
   it('make an application and delete it by keyboard only', () =>
-    visit('applications', async (_, page) => {
+    visit('applications', async (open, page) => {
       await page.getByRole('table').waitFor();
       await onto(page, page.getByRole('link', { name: 'Applications' }));
       await type(page, page.getByLabel('Name'), 'Typed');
@@ -128,6 +129,7 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
       await pressAndConfirm(page, row(page, 'Applications', 'Typed'), 'Delete');
       await page.getByText('Typed was deleted').waitFor();
       await row(page, 'Applications', 'Typed').waitFor({ state: 'detached' });
+      await expect.poll(() => open.focused()).toBe('Applications');
     }));
 
   it('change nothing when the reader cancels, and give the focus back', () =>
@@ -327,6 +329,24 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
       await page.locator('.banner').waitFor();
       await type(page, page.getByLabel('Root fingerprint'), rig.running.service.rootFingerprint);
       await page.locator('.banner.verified').waitFor();
+    }));
+
+  it('lead a reader by keyboard on to the first new row when the last rows of a table are shown', () =>
+    visit('audit', async (_, page) => {
+      const changed = `/archivist/iam/v1/applications/${rig.owner.clientId}`;
+      for (let count = 0; count < 60; count += 1)
+        await sendRequest(rig.url, rig.owner, 'PATCH', changed, { display_name: `The ${count}th` });
+      await page.reload();
+      const links = page.getByRole('table', { name: 'Entries' }).getByRole('link');
+      const more = page.getByRole('button', { name: /^Show (?:1 )?more/ });
+      await onto(page, more);
+      let shown: number;
+      do {
+        shown = await links.count();
+        await page.keyboard.press('Enter');
+        await expect.poll(() => links.count()).toBeGreaterThan(shown);
+      } while ((await more.count()) > 0);
+      expect(await links.nth(shown).evaluate((link) => link.matches(':focus'))).toBe(true);
     }));
 
   it('make a webhook with only the keyboard, and show its secret once', () =>

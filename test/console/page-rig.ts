@@ -39,6 +39,8 @@ export interface OpenPage {
   verdict(): Promise<ShownVerdict>;
   /** Keeps a picture of the whole page in the folder TEST_SCREENSHOTS, if there is one (`npm run screenshots`). */
   picture(name: string): Promise<void>;
+  /** What has the focus: its label or its text; the name of the element if it has neither. */
+  focused(): Promise<string>;
   /** What axe finds. */
   barriers(): Promise<string[]>;
   close(): Promise<void>;
@@ -111,6 +113,15 @@ async function openPage(browser: Browser, url: string, options: BrowserContextOp
       const folder = process.env['TEST_SCREENSHOTS'];
       const path = join(folder ?? '', `${name}-${options.colorScheme}-${page.viewportSize()?.width}.png`);
       if (folder) await page.screenshot({ path, fullPage: true });
+    },
+    async focused() {
+      // What a page does after a change it does after the next frame.
+      await page.evaluate(
+        'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))',
+      );
+      return page.evaluate(
+        '((at) => at === document.body ? "nothing" : at.labels?.[0]?.textContent || at.textContent || at.localName)(document.activeElement)',
+      );
     },
     async barriers() {
       // Trusted Types forbid a script from text; the browser's own protocol may still run one.

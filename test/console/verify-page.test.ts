@@ -211,6 +211,29 @@ describe.skipIf(!chromiumPath)('the verifier in a browser', { timeout: 120_000 }
       expect(await open.page.locator('.proof').first().isVisible()).toBe(true);
     }));
 
+  it('leaves the focus where the reader types when the answer comes, and shows the answer', () =>
+    inPage(async (open) => {
+      const { keyboard } = open.page;
+      await open.page.getByLabel('Root fingerprint').focus();
+      await keyboard.insertText(fingerprint.slice(0, 20));
+      await open.give(bundlePath);
+      await open.page.getByText('evidence.zip').waitFor();
+      await keyboard.insertText(fingerprint.slice(20));
+      await open.page.locator('.banner.verified').waitFor();
+      expect(await open.focused()).toBe('Root fingerprint of the operator');
+    }));
+
+  it('gives the focus to the list’s heading when the button that has it goes', () =>
+    inPage(async (open) => {
+      await open.give(bundlePath, callPath);
+      await open.outcome();
+      for (const name of ['Remove call.json', 'Remove all']) {
+        await open.page.getByRole('button', { name }).focus();
+        await open.page.keyboard.press('Enter');
+        await expect.poll(() => open.focused()).toBe('Your files');
+      }
+    }));
+
   it.each(['light', 'dark'] as const)('has no barrier that axe finds, wide and narrow, in %s colours', (colorScheme) =>
     inPage(
       async (open) => {
