@@ -1,7 +1,7 @@
 import { idtimestampMs, nextIdtimestamp } from '../core/massif/idtimestamp.js';
 import { peaks as peakIndices } from '../core/mmr/peaks.js';
 import { inPieces } from '../platform/in-pieces.js';
-import type { Tx } from '../platform/postgres/database.js';
+import type { SqlStatement } from '../platform/postgres/database.js';
 import type { Frontier } from './frontier.js';
 import { type GrownTree, growTree } from './grown-tree.js';
 import { deleteIntake } from './intake-store.js';
@@ -12,7 +12,7 @@ import type { LedgerContext } from './ledger-context.js';
 import type { LogState } from './log.js';
 import { LeaseLost, LogInconsistent } from './log-inconsistent.js';
 import { keyIdOf, logSigner } from './log-keys.js';
-import { enterSequencer, swapGrown } from './log-store.js';
+import { ENTER_SEQUENCER, swapGrown } from './log-store.js';
 import { appendNodes, openPageOf } from './node-page-store.js';
 import type { SealMemory } from './seal-memory.js';
 import { insertPeakReceipts, insertSeal } from './seal-store.js';
@@ -126,36 +126,32 @@ async function sealGrowth(
   return { holder, tree, next, signed };
 }
 
-/**
- * Sends every statement at once, and the commit with them; the first makes the loser of two sequencers wait, and then
- * store nothing.
- */
-async function storeGrowth(tx: Tx, context: LedgerContext, growth: Growth): Promise<void> {
-  const { holder, frontier, placed, statements, tree, next, signed, taken } = growth;
+/** What stores a batch. The first makes the loser of two sequencers wait, and then store nothing. */
+function statementsOf({ holder, frontier, placed, statements, tree, next, signed, taken }: Growth): SqlStatement[] {
   const { log } = frontier;
-  const swapped = Promise.all([enterSequencer(tx), swapGrown(tx, log, next, holder)]);
-  const stored = Promise.all([
+  return [
+    ENTER_SEQUENCER,
+    // The loser's rows would collide with the winner's: the lease comes before them, so that it is the reason.
+    swapGrown(log, next, holder),
     // Only a process of an earlier version stores one without the lease. The bytes that it has stored are the statement.
-    insertNewStatements(tx, statements, () => new LeaseLost('a statement of the batch was signed by another process')),
-    appendNodes(tx, log, log.size, frontier.openPage, tree.nodes),
-    insertLeaves(
-      tx,
+    ...insertNewStatements(statements, () => new LeaseLost('a statement of the batch was signed by another process')),
+    ...appendNodes(log, log.size, frontier.openPage, tree.nodes),
+    ...insertLeaves(
       log,
       placed.map(({ row }) => row),
     ),
-    deleteIntake(tx, log, taken),
-    insertPeakReceipts(tx, log, signed.seal.keyId, signed.newPeakReceipts),
-    insertSeal(tx, log, signed.seal),
-  ]);
-  const all = Promise.allSettled([swapped, stored]);
-  if (statements.length > 0) await context.failpoints.reach('sign.inside');
-  await context.failpoints.reach('commit.inside');
-  await context.failpoints.reach('seal.inside');
-  tx.finish();
-  await all;
-  // The loser's rows collide with the winner's: the reason is the lease, not the collision.
-  await swapped;
-  await stored;
+    deleteIntake(log, taken),
+    ...insertPeakReceipts(log, signed.seal.keyId, signed.newPeakReceipts),
+    ...insertSeal(log, signed.seal),
+  ];
+}
+
+async function storeGrowth({ database, failpoints }: LedgerContext, growth: Growth): Promise<void> {
+  await database.commitTogether('system', statementsOf(growth), async () => {
+    if (growth.statements.length > 0) await failpoints.reach('sign.inside');
+    await failpoints.reach('commit.inside');
+    await failpoints.reach('seal.inside');
+  });
 }
 
 function coveredEntries({ frontier, placed, tree, next, signed }: Growth): SealedBatch | undefined {
@@ -223,14 +219,14 @@ export async function growLog(
   const committed = new Set(placed.map(({ row }) => row.entryId));
   const taken = [...batch.done, ...committed];
   if (placed.length === 0) {
-    if (taken.length > 0) await context.database.inTransaction('system', (tx) => deleteIntake(tx, log, taken));
+    if (taken.length > 0) await context.database.commitTogether('system', [deleteIntake(log, taken)]);
     return { frontier };
   }
   const statements = signedStatements.filter(({ eventId }) => committed.has(eventId));
   const growth = { frontier, placed, statements, taken, ...(await sealGrowth(context, frontier, placed, grower)) };
   const staged = stageSeal(context, growth.next, growth.signed.seal);
   try {
-    await context.database.inTransaction('system', (tx) => storeGrowth(tx, context, growth));
+    await storeGrowth(context, growth);
     memory.remember(log, growth.signed.seal.signed, growth.tree.peaks);
     if (statements.length > 0) await context.failpoints.reach('sign.after');
     await context.failpoints.reach('commit.after');

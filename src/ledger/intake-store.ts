@@ -1,5 +1,5 @@
 import { selected, table } from '../platform/postgres/columns.js';
-import type { Tx } from '../platform/postgres/database.js';
+import type { SqlStatement, Tx } from '../platform/postgres/database.js';
 import { insertInto } from '../platform/postgres/insert-rows.js';
 import type { EntryKind, WaitingEntry } from './leaf-source.js';
 import type { LogRef } from './log.js';
@@ -82,9 +82,9 @@ export async function isWaiting(tx: Tx, log: LogRef, entryId: string): Promise<b
 }
 
 /** Removes entries from the intake; the caller commits them in the same transaction. */
-export async function deleteIntake(tx: Tx, log: LogRef, entryIds: readonly string[]): Promise<void> {
-  await tx.execute(
-    `DELETE FROM archivist.intake WHERE tenant_id = $1 AND log_id = $2 AND entry_id = ANY ($3::uuid[])`,
-    [log.tenantId, log.logId, entryIds],
-  );
+export function deleteIntake(log: LogRef, entryIds: readonly string[]): SqlStatement {
+  return {
+    text: `DELETE FROM archivist.intake WHERE tenant_id = $1 AND log_id = $2 AND entry_id = ANY ($3::uuid[])`,
+    values: [log.tenantId, log.logId, entryIds],
+  };
 }

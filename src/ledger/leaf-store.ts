@@ -1,7 +1,7 @@
 import { uint64FromBytes, uint64ToBytes } from '../core/bytes.js';
 import { selected, table } from '../platform/postgres/columns.js';
-import type { Tx } from '../platform/postgres/database.js';
-import { insertAtOnce } from '../platform/postgres/insert-rows.js';
+import type { SqlStatement, Tx } from '../platform/postgres/database.js';
+import { insertsOf } from '../platform/postgres/insert-rows.js';
 import type { WaitingEntry } from './leaf-source.js';
 import type { LogRef } from './log.js';
 
@@ -33,9 +33,9 @@ const LEAF = table('leaf').columns<StoredLeaf>({
 });
 
 /** Adds leaves; an index or an entry that the log already has is a database error (23505). */
-export async function insertLeaves(tx: Tx, { tenantId, logId }: LogRef, leaves: readonly LeafRow[]): Promise<void> {
+export function insertLeaves({ tenantId, logId }: LogRef, leaves: readonly LeafRow[]): SqlStatement[] {
   const rows = leaves.map((leaf) => ({ ...leaf, tenantId, logId, idtimestamp: uint64ToBytes(leaf.idtimestamp) }));
-  await insertAtOnce(tx, LEAF, rows);
+  return insertsOf(LEAF, rows);
 }
 
 /** A full massif has 8,192 leaves; on the embedded engine nothing else is served while a statement runs. */

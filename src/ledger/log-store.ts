@@ -1,9 +1,10 @@
 import { uint64FromBytes, uint64ToBytes } from '../core/bytes.js';
 import { generationName } from '../core/fork/log-generation.js';
 import { names, selected, table } from '../platform/postgres/columns.js';
-import type { Tx } from '../platform/postgres/database.js';
+import type { SqlStatement, Tx } from '../platform/postgres/database.js';
+import { executeAll } from '../platform/postgres/execute-all.js';
 import { insertRows } from '../platform/postgres/insert-rows.js';
-import { affectExactly } from './exact-rows-store.js';
+import { affectsExactly } from './exact-rows-store.js';
 import type { ForkedAt, LogRef, LogState, LogStructure } from './log.js';
 import { LeaseLost } from './log-inconsistent.js';
 
@@ -136,13 +137,16 @@ export async function isAsLeft(tx: Tx, left: LogState, holder: string): Promise<
  * order of an index: a batch knows every row that it wants, and the statistics of tables that fill and empty within
  * seconds mislead the planner. For the same reason plans may be used again.
  */
-export async function enterSequencer(tx: Tx): Promise<void> {
-  await tx.query(
-    `SELECT set_config('idle_in_transaction_session_timeout', $1, true), set_config('enable_seqscan', 'off', true),
+export const ENTER_SEQUENCER: SqlStatement = {
+  text: `SELECT set_config('idle_in_transaction_session_timeout', $1, true), set_config('enable_seqscan', 'off', true),
             set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true),
             set_config('plan_cache_mode', 'auto', true)`,
-    [`${LEASE_SECONDS}s`],
-  );
+  values: [`${LEASE_SECONDS}s`],
+};
+
+/** Begins a transaction of the sequencer. */
+export async function enterSequencer(tx: Tx): Promise<void> {
+  await executeAll(tx, [ENTER_SEQUENCER]);
 }
 
 /** Lets the next sequencer take over at once, if the lease is still this one. */
@@ -175,9 +179,8 @@ type Grown = Pick<LogState, 'size' | 'leaves' | 'lastIdtimestamp' | 'leaseEpoch'
  * holder's lease is valid.
  * @throws {LeaseLost}; the caller's transaction then stores nothing
  */
-export async function swapGrown(tx: Tx, old: LogState, next: Grown, holder: string): Promise<void> {
-  await affectExactly(
-    tx,
+export function swapGrown(old: LogState, next: Grown, holder: string): SqlStatement {
+  return affectsExactly(
     1,
     movedOn,
     `UPDATE archivist.log
@@ -207,9 +210,8 @@ export async function swapGrown(tx: Tx, old: LogState, next: Grown, holder: stri
  * Makes the next number the log's last seal, only if the seal before it is published and the lease is the same.
  * @throws {LeaseLost}; the caller's transaction then stores nothing
  */
-export async function swapSeal(tx: Tx, old: LogState): Promise<void> {
-  await affectExactly(
-    tx,
+export function swapSeal(old: LogState): SqlStatement {
+  return affectsExactly(
     1,
     movedOn,
     `UPDATE archivist.log
@@ -225,9 +227,8 @@ export async function swapSeal(tx: Tx, old: LogState): Promise<void> {
  * Marks the last seal as published: from then on it can back receipts. Renews the lease, or ends it with the round.
  * @throws {LeaseLost}
  */
-export async function swapPublished(tx: Tx, old: LogState, lease: 'renewed' | 'ended' = 'renewed'): Promise<void> {
-  await affectExactly(
-    tx,
+export function swapPublished(old: LogState, lease: 'renewed' | 'ended' = 'renewed'): SqlStatement {
+  return affectsExactly(
     1,
     movedOn,
     `UPDATE archivist.log

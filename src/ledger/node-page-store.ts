@@ -1,9 +1,9 @@
 import { concatBytes } from '../core/bytes.js';
 import type { NodeAt } from '../core/mmr/node-at.js';
 import { selected, table } from '../platform/postgres/columns.js';
-import type { Tx } from '../platform/postgres/database.js';
-import { insertAtOnce } from '../platform/postgres/insert-rows.js';
-import { affectExactly } from './exact-rows-store.js';
+import type { SqlStatement, Tx } from '../platform/postgres/database.js';
+import { insertsOf } from '../platform/postgres/insert-rows.js';
+import { affectsExactly } from './exact-rows-store.js';
 import type { LogRef } from './log.js';
 import { LogInconsistent } from './log-inconsistent.js';
 
@@ -92,37 +92,31 @@ export function openPageOf(size: bigint, nodes: readonly Uint8Array[]): readonly
   return begun === 0 ? [] : nodes.slice(-begun);
 }
 
-/**
- * Stores new nodes, the first of which has index `size`: a partly filled page, whose nodes are given, is rewritten, and
- * the others are inserted. Both statements are sent at once.
- */
-export async function appendNodes(
-  tx: Tx,
+/** Stores new nodes, the first of which has index `size`: a partly filled page, whose nodes are given, is rewritten. */
+export function appendNodes(
   log: LogRef,
   size: bigint,
   openPage: readonly Uint8Array[],
   nodes: readonly Uint8Array[],
-): Promise<void> {
+): SqlStatement[] {
   const all = [...openPage, ...nodes];
   const pages = Array.from({ length: Math.ceil(all.length / Number(NODES_A_PAGE)) }, (_, offset) => ({
     page: pageOf(size) + BigInt(offset),
     nodes: concatBytes(...all.slice(offset * Number(NODES_A_PAGE), (offset + 1) * Number(NODES_A_PAGE))),
   }));
-  const rewritten = openPage.length > 0 ? rewritePage(tx, log, pages.shift()!) : undefined;
-  await Promise.all([rewritten, insertPages(tx, log, pages)]);
+  const rewritten = openPage.length > 0 ? [rewritePage(log, pages.shift()!)] : [];
+  const { tenantId, logId } = log;
+  return [
+    ...rewritten,
+    ...insertsOf(
+      PAGE,
+      pages.map((page) => ({ ...page, tenantId, logId })),
+    ),
+  ];
 }
 
-async function insertPages(tx: Tx, { tenantId, logId }: LogRef, pages: readonly PageRow[]): Promise<void> {
-  await insertAtOnce(
-    tx,
-    PAGE,
-    pages.map((page) => ({ ...page, tenantId, logId })),
-  );
-}
-
-async function rewritePage(tx: Tx, log: LogRef, { page, nodes }: PageRow): Promise<void> {
-  await affectExactly(
-    tx,
+function rewritePage(log: LogRef, { page, nodes }: PageRow): SqlStatement {
+  return affectsExactly(
     1,
     () => new LogInconsistent(`page ${page} is not stored`),
     `UPDATE archivist.node_page SET ${PAGE.of.nodes} = $4

@@ -1,7 +1,7 @@
 import type { LedgerContext } from './ledger-context.js';
 import type { LogState } from './log.js';
 import { LeaseLost, LogInconsistent } from './log-inconsistent.js';
-import { enterSequencer, leasedLog, swapPublished } from './log-store.js';
+import { ENTER_SEQUENCER, leasedLog, swapPublished } from './log-store.js';
 import type { MassifFiles } from './massif-files.js';
 import { checkNoLaterSeal, sealObjectBytes, sealObjectKey } from './seal-object.js';
 import { findSeal, type SealRow } from './seal-store.js';
@@ -41,13 +41,9 @@ export async function publishSeal(
   if (log.structure === 'MMR_SHA256') await files.put(context, log, seal, await staged?.file);
   await context.failpoints.reach('publish.files');
   try {
-    await context.database.inTransaction('system', async (tx) => {
-      const swapped = Promise.all([enterSequencer(tx), swapPublished(tx, log, lease)]);
-      swapped.catch(() => undefined);
-      await context.failpoints.reach('publish.inside');
-      tx.finish();
-      await swapped;
-    });
+    await context.database.commitTogether('system', [ENTER_SEQUENCER, swapPublished(log, lease)], () =>
+      context.failpoints.reach('publish.inside'),
+    );
   } catch (error) {
     if (error instanceof LeaseLost && log.structure === 'MMR_SHA256') await files.putNewer(context, log, seal);
     throw error;

@@ -1,6 +1,6 @@
 import { selected, table } from '../platform/postgres/columns.js';
-import type { Tx } from '../platform/postgres/database.js';
-import { insertAtOnce } from '../platform/postgres/insert-rows.js';
+import type { SqlStatement, Tx } from '../platform/postgres/database.js';
+import { insertsOf } from '../platform/postgres/insert-rows.js';
 import type { LogRef, LogState } from './log.js';
 
 /** A signed state of a log. History is kept: each receipt comes from the first published seal that covers its entry. */
@@ -45,8 +45,8 @@ const PEAK_RECEIPT = table('peak_receipt').columns<PeakReceipt>({
   receipt: 'receipt',
 });
 
-export async function insertSeal(tx: Tx, { tenantId, logId }: LogRef, seal: SealRow): Promise<void> {
-  await insertAtOnce(tx, SEAL, [{ ...seal, tenantId, logId }]);
+export function insertSeal({ tenantId, logId }: LogRef, seal: SealRow): SqlStatement[] {
+  return insertsOf(SEAL, [{ ...seal, tenantId, logId }]);
 }
 
 export async function findSeal(tx: Tx, log: LogRef, sealNumber: bigint): Promise<SealRow | undefined> {
@@ -119,12 +119,11 @@ export async function peakReceipts(
 }
 
 /** Stores signatures over peaks that had no signature by this key. */
-export async function insertPeakReceipts(
-  tx: Tx,
+export function insertPeakReceipts(
   { tenantId, logId }: LogRef,
   keyId: string,
   receipts: ReadonlyMap<bigint, Uint8Array>,
-): Promise<void> {
+): SqlStatement[] {
   const rows = [...receipts].map(([nodeIndex, receipt]) => ({ tenantId, logId, keyId, nodeIndex, receipt }));
-  await insertAtOnce(tx, PEAK_RECEIPT, rows);
+  return insertsOf(PEAK_RECEIPT, rows);
 }

@@ -5,7 +5,7 @@ import type { LedgerContext } from './ledger-context.js';
 import type { LogState } from './log.js';
 import { LogInconsistent } from './log-inconsistent.js';
 import { keyIdOf, logSigner } from './log-keys.js';
-import { enterSequencer, leasedLog, swapSeal } from './log-store.js';
+import { ENTER_SEQUENCER, leasedLog, swapSeal } from './log-store.js';
 import type { SealMemory } from './seal-memory.js';
 import { checkLastSealObject } from './seal-object.js';
 import { insertPeakReceipts, insertSeal, peakReceipts } from './seal-store.js';
@@ -26,11 +26,13 @@ async function readUnsealed(tx: Tx, context: LedgerContext, memory: SealMemory, 
   return { log, state, known, leaf: entry.leaf(lastLeaf.idtimestamp, lastLeaf.timestampCommitted) };
 }
 
-async function storeSeal(tx: Tx, log: LogState, signed: SignedState): Promise<void> {
-  await enterSequencer(tx);
-  await swapSeal(tx, log);
-  await insertPeakReceipts(tx, log, signed.seal.keyId, signed.newPeakReceipts);
-  await insertSeal(tx, log, signed.seal);
+async function storeSeal({ database }: LedgerContext, log: LogState, signed: SignedState): Promise<void> {
+  await database.commitTogether('system', [
+    ENTER_SEQUENCER,
+    swapSeal(log),
+    ...insertPeakReceipts(log, signed.seal.keyId, signed.newPeakReceipts),
+    ...insertSeal(log, signed.seal),
+  ]);
 }
 
 /**
@@ -49,6 +51,6 @@ export async function sealUnsealed(context: LedgerContext, memory: SealMemory, l
   await checkLastSealObject(context.objectStore, log, state.lastSeal);
   const signed = await signState(context, log, state.tree.peaks, known, signer);
   await selfCheck(context, log, state.tree, leaf, signed);
-  await context.database.inTransaction('system', (tx) => storeSeal(tx, log, signed));
+  await storeSeal(context, log, signed);
   return { ...log, sealNumber: signed.seal.sealNumber, sealedSize: signed.seal.size };
 }

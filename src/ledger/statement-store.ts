@@ -1,6 +1,6 @@
 import { selected, table } from '../platform/postgres/columns.js';
-import type { Tx } from '../platform/postgres/database.js';
-import { insertAtOnce, insertRows } from '../platform/postgres/insert-rows.js';
+import type { SqlStatement, Tx } from '../platform/postgres/database.js';
+import { insertRows, insertsOf } from '../platform/postgres/insert-rows.js';
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -22,17 +22,12 @@ export async function insertStatements(tx: Tx, statements: readonly StoredStatem
   await insertRows(tx, STATEMENT, statements, 'ON CONFLICT DO NOTHING');
 }
 
-/** Stores statements, none of which may exist yet. @throws the refusal if one does */
-export async function insertNewStatements(
-  tx: Tx,
-  statements: readonly StoredStatement[],
-  refusal: () => Error,
-): Promise<void> {
-  try {
-    await insertAtOnce(tx, STATEMENT, statements);
-  } catch (error) {
-    throw (error as { code?: unknown }).code === UNIQUE_VIOLATION ? refusal() : error;
-  }
+/** Stores statements, none of which may exist yet. @param refusal what is thrown if one does */
+export function insertNewStatements(statements: readonly StoredStatement[], refusal: () => Error): SqlStatement[] {
+  return insertsOf(STATEMENT, statements).map((insert) => ({
+    ...insert,
+    refusal: (error) => ((error as { code?: unknown }).code === UNIQUE_VIOLATION ? refusal() : error),
+  }));
 }
 
 /** The stored statements of these events. */

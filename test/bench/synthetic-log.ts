@@ -8,6 +8,7 @@ import { createLog } from '../../src/ledger/log-store.js';
 import { appendNodes, readOpenPage } from '../../src/ledger/node-page-store.js';
 import { insertPeakReceipts, insertSeal } from '../../src/ledger/seal-store.js';
 import type { Database } from '../../src/platform/postgres/database.js';
+import { executeAll } from '../../src/platform/postgres/execute-all.js';
 
 const CHUNK = 16_384;
 const KEY = 'bench';
@@ -40,7 +41,7 @@ export async function createSyntheticLog(database: Database, leaves: number, sig
     const appended = appendLeaves(parentHash('MMR_SHA256'), state.size, state.peaks, hashes);
     const { size } = state;
     await database.inTransaction('system', async (tx) =>
-      appendNodes(tx, log, size, await readOpenPage(tx, log, size), appended.nodes),
+      executeAll(tx, appendNodes(log, size, await readOpenPage(tx, log, size), appended.nodes)),
     );
     state = { size: appended.size, peaks: appended.peaks };
   }
@@ -50,9 +51,11 @@ export async function createSyntheticLog(database: Database, leaves: number, sig
   for (const [place, index] of indices.entries())
     receipts.set(index, await peakReceipt(state.peaks[place]!, signer, claims));
   await database.inTransaction('system', async (tx) => {
-    await insertPeakReceipts(tx, log, KEY, receipts);
     const seal = { sealNumber: 1n, size: state.size, leaves: BigInt(leaves), keyId: KEY, sealedAtMs: 0n };
-    await insertSeal(tx, log, { ...seal, root: new Uint8Array(32), signed: new Uint8Array(1) });
+    await executeAll(tx, [
+      ...insertPeakReceipts(log, KEY, receipts),
+      ...insertSeal(log, { ...seal, root: new Uint8Array(32), signed: new Uint8Array(1) }),
+    ]);
     const values = [log.tenantId, log.logId, leaves];
     await tx.execute(
       `INSERT INTO archivist.leaf (tenant_id, log_id, leaf_index, entry_id, entry_kind, entry_tenant_id, idtimestamp, timestamp_committed)

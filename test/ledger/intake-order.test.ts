@@ -34,7 +34,6 @@ class Reads {
   /** Runs every query twice: once for its plan. */
   watching(tx: Tx): Tx {
     return {
-      finish: () => tx.finish(),
       execute: (...statement) => tx.execute(...statement),
       query: async (text, values) => {
         const [row] = await tx.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertLeaves, leafRange } from '../../src/ledger/leaf-store.js';
 import { statementEntries } from '../../src/ledger/statement-store.js';
 import type { Tx } from '../../src/platform/postgres/database.js';
+import { executeAll } from '../../src/platform/postgres/execute-all.js';
 import { engines } from '../support/engines.js';
 import { type Opened, openEngine } from './test-engines.js';
 
@@ -29,7 +30,7 @@ describe.each(engines())('many leaves of a log on %s', (engine) => {
     }));
     const returned: number[] = [];
     const read = await rig.database.inTransaction('system', async (tx) => {
-      await insertLeaves(tx, log, leaves);
+      await executeAll(tx, insertLeaves(log, leaves));
       const query: Tx['query'] = async (...statement) => {
         const rows = await tx.query<never>(...statement);
         returned.push(rows.length);

@@ -8,6 +8,7 @@ import { massifObjectKey, massifView, sealFileObjectKey, sealView } from '../../
 import { mmrReceipt, statementBytes, statementReceipt } from '../../src/ledger/receipts.js';
 import { runRound } from '../../src/ledger/run-round.js';
 import { insertStatements } from '../../src/ledger/statement-store.js';
+import type { Database } from '../../src/platform/postgres/database.js';
 import { engines } from '../support/engines.js';
 import { auditLog, type Remembered } from './ledger-audit.js';
 import { type Opened, openEngine } from './test-engines.js';
@@ -119,12 +120,16 @@ describe.each(engines())('a ledger round on %s', (engine) => {
     accepted.push(...(await rig.accept(log, 'statement', 2)));
     const scopes: unknown[] = [];
     const { database } = rig.state.context;
-    const counted = {
+    const counted: Database = {
       ...database,
-      inTransaction: ((scope, work) => {
+      inTransaction(scope, work) {
         scopes.push(scope);
         return database.inTransaction(scope, work);
-      }) as typeof database.inTransaction,
+      },
+      commitTogether(scope, ...rest) {
+        scopes.push(scope);
+        return database.commitTogether(scope, ...rest);
+      },
     };
     await runRound({ ...rig.state, context: { ...rig.state.context, database: counted } }, log);
     expect(scopes).toEqual(['system reading', 'system', 'system']);

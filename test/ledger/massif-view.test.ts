@@ -8,6 +8,7 @@ import { LogInconsistent } from '../../src/ledger/log-inconsistent.js';
 import { createLog, findLog } from '../../src/ledger/log-store.js';
 import { massifBytes } from '../../src/ledger/massif-view.js';
 import { appendNodes, readNodeRange, readNodes, readOpenPage } from '../../src/ledger/node-page-store.js';
+import { executeAll } from '../../src/platform/postgres/execute-all.js';
 import { knownLog } from '../core/massif/sample-log.js';
 import { fixture } from '../core/mmr/shared-vectors.js';
 import { engines } from '../support/engines.js';
@@ -29,9 +30,7 @@ describe.each(engines())('massif files out of pages and rows on %s', (engine) =>
     const built = await opened.database.inTransaction('system', async (tx) => {
       const createdAt = new Date();
       await createLog(tx, { ...log, structure: 'MMR_SHA256', name: `tenant/${logId}`, massifHeight, createdAt });
-      await appendNodes(tx, log, 0n, await readOpenPage(tx, log, 0n), known.nodes);
-      await insertLeaves(
-        tx,
+      const rows = insertLeaves(
         log,
         known.entries.map(({ key, extraBytes, idtimestamp }, leaf) => ({
           leafIndex: BigInt(leaf),
@@ -45,6 +44,7 @@ describe.each(engines())('massif files out of pages and rows on %s', (engine) =>
           extraBytes: extraBytes.some((byte) => byte !== 0) ? extraBytes : null,
         })),
       );
+      await executeAll(tx, [...appendNodes(log, 0n, [], known.nodes), ...rows]);
       const state = (await findLog(tx, log))!;
       const views = [];
       for (const [height, massif, length, digest] of digests) {
@@ -67,13 +67,8 @@ describe.each(engines())('massif files out of pages and rows on %s', (engine) =>
     await opened.database.inTransaction('system', async (tx) => {
       let size = 0;
       for (const batch of [1, 30, 1, 1, 31, 32, 64, 33, 7]) {
-        await appendNodes(
-          tx,
-          log,
-          BigInt(size),
-          await readOpenPage(tx, log, BigInt(size)),
-          nodes.slice(size, size + batch),
-        );
+        const openPage = await readOpenPage(tx, log, BigInt(size));
+        await executeAll(tx, appendNodes(log, BigInt(size), openPage, nodes.slice(size, size + batch)));
         size += batch;
         expect((await readNodeRange(tx, log, 0n, BigInt(size))).map(toHex)).toEqual(nodes.slice(0, size).map(toHex));
       }

@@ -30,7 +30,6 @@ export function watchedRows(tx: Tx): WatchedRows {
   };
   return {
     tx: {
-      finish: () => tx.finish(),
       execute: (...statement) => tx.execute(...statement),
       query: async (text, values) => {
         const [row] = await tx.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(

@@ -29,6 +29,7 @@ import { nodeVerify } from '../../platform/keys/node-verify.js';
 import { putSigningKey } from '../../platform/keys/signing-key-store.js';
 import type { Logger } from '../../platform/logger.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { executeAll } from '../../platform/postgres/execute-all.js';
 import { knownSeal } from './known-seal.js';
 import { type AllManifests, type LostManifestDeps, lostManifests } from './lost-manifests.js';
 
@@ -176,11 +177,13 @@ async function storeRecovered(tx: Tx, log: LogState, manifests: AllManifests, se
   }
   let openPage: readonly Uint8Array[] = await readOpenPage(tx, log, log.sealedSize);
   for (const { seal, sizeBefore, leaves, nodes } of seals) {
-    await appendNodes(tx, log, sizeBefore, openPage, nodes);
-    await insertLeaves(tx, log, leaves);
     const ids = leaves.map(({ entryId }) => entryId);
-    await deleteIntake(tx, log, ids);
-    await insertSeal(tx, log, seal);
+    await executeAll(tx, [
+      ...appendNodes(log, sizeBefore, openPage, nodes),
+      ...insertLeaves(log, leaves),
+      deleteIntake(log, ids),
+      ...insertSeal(log, seal),
+    ]);
     openPage = openPageOf(seal.size, [...openPage, ...nodes]);
   }
   const last = seals.at(-1);

@@ -1,14 +1,18 @@
-/** A running transaction. Values are always bound. */
+/** A running transaction. Values are always bound. After its end it takes no more statements. */
 export interface Tx {
   /** Rows of a statement: int8 as bigint, bytea as Uint8Array, timestamptz as Date, jsonb parsed. */
   query<Row extends object = Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   /** Runs a statement and returns the number of affected rows. */
   execute(text: string, values?: readonly unknown[]): Promise<number>;
-  /**
-   * Says that no statement follows those that were sent: the commit goes out with them, in the same round trip. If one of
-   * them fails, nothing is committed. Afterwards the work may fail only because one of them has failed.
-   */
-  finish(): void;
+}
+
+/** A statement that is made before it is sent. */
+export interface SqlStatement {
+  readonly text: string;
+  /** Always bound. */
+  readonly values: readonly unknown[];
+  /** What the sender throws for an error of this statement; the error itself unless told. */
+  readonly refusal?: (error: unknown) => unknown;
 }
 
 /**
@@ -33,6 +37,13 @@ export interface Database {
    * @throws {TypeError} for a scope that is not made of UUIDs; else every error of `work`, after a rollback
    */
   inTransaction<T>(scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * Runs these statements in one transaction, in their order, and sends its commit with them, in the same round trip: all
+   * of them are committed, or nothing. Retried like `inTransaction`.
+   * @param beforeCommit runs when the statements are sent; the commit follows when it resolves, and never if it fails
+   * @throws the refusal of the first statement that fails
+   */
+  commitTogether(scope: Scope, statements: readonly SqlStatement[], beforeCommit?: () => Promise<void>): Promise<void>;
   /** Resolves when the database answers. */
   ping(): Promise<void>;
   /**

@@ -1,11 +1,10 @@
 import { type Columns, type Table, type TypedColumn, typedColumns } from './columns.js';
-import type { Tx } from './database.js';
+import type { SqlStatement, Tx } from './database.js';
 import { jsonRows } from './json-rows.js';
 
 /**
  * Inserts rows and returns how many were inserted. Rows of more than a quarter of a megabyte go in several statements,
- * each sent after the one before, so that other requests are served in between. Not for a transaction whose `finish` is
- * called before this resolves: what was sent would be committed without the rest. `insertAtOnce` is for that.
+ * each sent after the one before, so that other requests are served in between.
  * @param rest what follows the rows in the statement: ORDER BY, ON CONFLICT
  */
 export async function insertRows<T extends Table, Row extends object>(
@@ -20,17 +19,13 @@ export async function insertRows<T extends Table, Row extends object>(
   return inserted;
 }
 
-/**
- * Inserts rows as above, with every statement sent before this function returns, so that the end of the transaction can be
- * sent with them.
- */
-export async function insertAtOnce<T extends Table, Row extends object>(
-  tx: Tx,
+/** The statements that insert rows as above. */
+export function insertsOf<T extends Table, Row extends object>(
   into: Columns<T, Row>,
   rows: readonly Row[],
-): Promise<void> {
+): SqlStatement[] {
   const { text, valuesOf } = statementOf(into, '');
-  await Promise.all(Array.from(valuesOf(rows), (values) => tx.execute(text, values)));
+  return Array.from(valuesOf(rows), (values) => ({ text, values }));
 }
 
 /** Inserts rows as `insertRows`, and returns this member of those that were inserted. */

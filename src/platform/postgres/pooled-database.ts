@@ -2,7 +2,8 @@ import { Socket } from 'node:net';
 import type { Pool, PoolClient } from 'pg';
 import { DiskFull, diskFullOf, isNoSpace } from '../disk/disk-full.js';
 import type { DiskWatch } from '../disk/disk-watch.js';
-import type { Database, Scope, Tx } from './database.js';
+import type { Database, Scope, SqlStatement, Tx } from './database.js';
+import { executeAll } from './execute-all.js';
 import { createStatementNames, isNameRefused, type StatementNames } from './statement-names.js';
 import { isRetried } from './transient-errors.js';
 import { withWideIntegers } from './wide-integers.js';
@@ -43,16 +44,16 @@ function gathered({ connection: { stream } }: PoolClient): void {
 
 const IN_FAILED_TRANSACTION = '25P02';
 
-function transactionOn(client: PoolClient, names: StatementNames, finish: () => void): Tx {
+function transactionOn(client: PoolClient, names: StatementNames, hasEnded: () => boolean): Tx {
   let failure: unknown;
   // Statements that were sent together all fail after the first that does, and each says only that another one failed.
   const failed = (error: unknown): never => {
     failure ??= error;
     throw (error as { code?: unknown } | null)?.code === IN_FAILED_TRANSACTION ? failure : error;
   };
-  let finished = false;
   const send = async (text: string, values: readonly unknown[] = []) => {
-    if (finished) throw new Error('the transaction was finished: no statement may follow');
+    // The connection may belong to another transaction by now.
+    if (hasEnded()) throw new Error('the transaction has ended: no statement may follow');
     gathered(client);
     const name = names.nameOf(text);
     return client.query({ text, values: values as unknown[], ...(name === undefined ? {} : { name }) }).catch(failed);
@@ -61,10 +62,6 @@ function transactionOn(client: PoolClient, names: StatementNames, finish: () => 
     query: async <Row extends object>(text: string, values?: readonly unknown[]) =>
       withWideIntegers(await send(text, values)) as Row[],
     execute: async (text, values) => (await send(text, values)).rowCount ?? 0,
-    finish() {
-      finished = true;
-      finish();
-    },
   };
 }
 
@@ -108,7 +105,8 @@ function refusedWrite(error: unknown, disk: DatabaseDisk | undefined, readOnly: 
 interface Asked<T> {
   readonly settings: readonly string[];
   readonly onlyReads: boolean;
-  readonly work: (tx: Tx) => Promise<T>;
+  /** @param commit sends the commit; without it, the commit follows when the work has resolved */
+  readonly work: (tx: Tx, commit: () => void) => Promise<T>;
 }
 
 async function attempt<T>({ pool, disk, names }: Place, { settings, onlyReads, work }: Asked<T>): Promise<T> {
@@ -131,18 +129,20 @@ async function attempt<T>({ pool, disk, names }: Place, { settings, onlyReads, w
       release();
     });
   let ending: Promise<void> | undefined;
+  let ended = false;
   const end = (): Promise<void> => {
+    ended = true;
     ending ??= commit(client);
     return ending;
   };
   try {
     // The first statements of the work follow in the same round trip. The settings end with the transaction and never
     // stay on the connection; without them, no row is visible.
-    const tx = transactionOn(client, names, () => void end().catch(() => undefined));
+    const tx = transactionOn(client, names, () => ended);
     gathered(client);
     const begin = client.query(full || onlyReads ? 'BEGIN READ ONLY' : 'BEGIN');
     const begun = Promise.all([begin, tx.query(SET_SCOPE, settings)]);
-    const [, worked] = await Promise.allSettled([begun, work(tx)]);
+    const [, worked] = await Promise.allSettled([begun, work(tx, () => void end().catch(() => undefined))]);
     await begun;
     if (worked.status === 'rejected') throw worked.reason;
     // Of what was only read, nothing depends on the end of the transaction.
@@ -150,6 +150,7 @@ async function attempt<T>({ pool, disk, names }: Place, { settings, onlyReads, w
     else await end().then(release);
     return worked.value;
   } catch (error) {
+    ended = true;
     const known = await outcomeKnown(ending);
     await rollBack();
     throw refusedWrite(
@@ -173,7 +174,19 @@ function pause(attempts: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, FIRST_PAUSE_MS * 2 ** attempts * (0.5 + Math.random())));
 }
 
-async function inTransaction<T>(place: Place, scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T> {
+/** The work of a transaction whose statements are known: nothing can be sent after its commit. */
+function together(statements: readonly SqlStatement[], beforeCommit?: () => Promise<void>): Asked<void>['work'] {
+  return async (tx, commit) => {
+    const sent = executeAll(tx, statements);
+    // Read below; the commit must go out before it is known.
+    sent.catch(() => undefined);
+    await beforeCommit?.();
+    commit();
+    await sent;
+  };
+}
+
+async function inTransaction<T>(place: Place, scope: Scope, work: Asked<T>['work']): Promise<T> {
   const asked = { settings: scopeSettings(scope), onlyReads: scope === 'system reading', work };
   for (let attempts = 1; ; attempts += 1) {
     try {
@@ -209,7 +222,9 @@ export function pooledDatabase(parts: {
     connections,
     queuePool,
     ...(copyFiles ? { copyFiles } : {}),
-    inTransaction: (scope, work) => inTransaction(place, scope, work),
+    inTransaction: (scope, work) => inTransaction(place, scope, (tx) => work(tx)),
+    commitTogether: (scope, statements, beforeCommit) =>
+      inTransaction(place, scope, together(statements, beforeCommit)),
     async ping() {
       await pool.query('SELECT 1');
     },

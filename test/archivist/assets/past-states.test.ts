@@ -62,7 +62,6 @@ function watchedStates(tx: Tx) {
   const read: WeakRef<object>[] = [];
   let mostHeld = 0;
   const watched: Tx = {
-    finish: () => tx.finish(),
     execute: (...statement) => tx.execute(...statement),
     query: async (text, values) => {
       collect();

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Tx } from '../../../src/platform/postgres/database.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
 
 const TENANT = '0190a8c0-0000-7000-8000-000000000001';
@@ -83,41 +84,68 @@ describe.each(engines())('a transaction on %s', (engine) => {
     expect(runs).toBe(1);
   });
 
-  it('commits with its last statements when these are named, or nothing if one of them fails, which may be run again', async () => {
+  it('commits a list of statements, or nothing if one of them fails, and runs it again after a conflict', async () => {
     const { database, asOwner } = opened;
     let runs = 0;
-    const insert = (tenant: string, failing: number) =>
-      database.inTransaction('system', async (tx) => {
-        runs += 1;
-        const sent = [
-          tx.execute(NEW_TENANCY, [tenant]),
-          ...(runs <= failing ? [tx.query(`DO $$ BEGIN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END $$`)] : []),
-        ];
-        tx.finish();
-        await Promise.all(sent);
-        return 'stored';
-      });
-    expect(await insert(OTHER, 2)).toBe('stored');
-    expect(runs).toBe(3);
-    runs = 0;
-    await expect(insert(TENANT, 100)).rejects.toMatchObject({ code: '40001' });
-    const rows = await asOwner('SELECT tenant_id FROM archivist.tenancy');
-    expect(rows).toEqual([{ tenant_id: OTHER }]);
-    await asOwner('DELETE FROM archivist.tenancy');
-  });
-
-  it('takes no statement after its last ones, and then has committed those', async () => {
-    const { database, asOwner } = opened;
-    const late = database.inTransaction('system', async (tx) => {
-      const stored = tx.execute(NEW_TENANCY, [OTHER]);
-      tx.finish();
-      await stored;
-      await tx.query('SELECT 1');
+    const conflict = { text: `DO $$ BEGIN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END $$`, values: [] };
+    const stored = (tenant: string) => ({ text: NEW_TENANCY, values: [tenant] });
+    const count = async () => {
+      runs += 1;
+    };
+    await expect(database.commitTogether('system', [stored(TENANT), conflict], count)).rejects.toMatchObject({
+      code: '40001',
     });
-    await expect(late).rejects.toThrow('no statement may follow');
+    expect(runs).toBe(5);
+    await database.commitTogether('system', [stored(OTHER)], async () => {
+      runs += 1;
+      if (runs < 8) throw Object.assign(new Error('again'), { code: '40001' });
+    });
+    expect(runs).toBe(8);
     expect(await asOwner('SELECT tenant_id FROM archivist.tenancy')).toEqual([{ tenant_id: OTHER }]);
     await asOwner('DELETE FROM archivist.tenancy');
   });
+
+  it('tells of a list the refusal of the first statement that fails, and commits nothing', async () => {
+    const { database, asOwner } = opened;
+    const refused = (reason: string) => ({
+      text: 'SELECT 1 / $1::int',
+      values: [0],
+      refusal: (error: unknown) => new RangeError(`${reason}: ${(error as { code: string }).code}`),
+    });
+    const work = database.commitTogether('system', [
+      { text: NEW_TENANCY, values: [OTHER] },
+      refused('first'),
+      refused('second'),
+    ]);
+    await expect(work).rejects.toThrow(new RangeError('first: 22012'));
+    expect(await asOwner('SELECT FROM archivist.tenancy')).toEqual([]);
+  });
+
+  it('commits nothing of a list when what comes before the commit fails', async () => {
+    const { database, asOwner } = opened;
+    const work = database.commitTogether('system', [{ text: NEW_TENANCY, values: [OTHER] }], async () => {
+      throw new RangeError('stopped before the commit');
+    });
+    await expect(work).rejects.toThrow(RangeError);
+    expect(await asOwner('SELECT FROM archivist.tenancy')).toEqual([]);
+  });
+
+  it.each(['committed', 'rolled back'])(
+    'takes no statement when it is %s: the connection has other work',
+    async (end) => {
+      let late: Tx | undefined;
+      await opened.database
+        .inTransaction('system', async (tx) => {
+          late = tx;
+          await tx.query('SELECT 1');
+          if (end === 'rolled back') throw new RangeError('thought better of it');
+        })
+        .catch(() => undefined);
+      await expect(late!.execute(NEW_TENANCY, [OTHER])).rejects.toThrow('no statement may follow');
+      await expect(late!.query('SELECT 1')).rejects.toThrow('no statement may follow');
+      expect(await opened.asOwner('SELECT FROM archivist.tenancy')).toEqual([]);
+    },
+  );
 
   it('writes nothing in a scope that only reads', async () => {
     const { database } = opened;
@@ -205,11 +233,9 @@ describe.each(engines().filter((engine) => engine.name === 'PostgreSQL'))('a tra
   it('is not run again when its connection breaks after the commit was sent: it may have been committed', async () => {
     const { database, close } = await engine.open();
     let runs = 0;
-    const work = database.inTransaction('system', async (tx) => {
+    const kill = { text: 'SELECT pg_terminate_backend(pg_backend_pid())', values: [] };
+    const work = database.commitTogether('system', [kill], async () => {
       runs += 1;
-      const ended = tx.query('SELECT pg_terminate_backend(pg_backend_pid())');
-      tx.finish();
-      await ended;
     });
     await expect(work).rejects.toThrow();
     expect(runs).toBe(1);
