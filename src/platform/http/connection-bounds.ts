@@ -12,9 +12,6 @@ export interface ConnectionLimits {
 /** What a listener has unless it is told otherwise. */
 export const USUAL_LIMITS: ConnectionLimits = { total: 4096, perAddress: 1024 };
 
-/** Requests of one connection that wait for their responses; only a flood of pipelined requests has more. */
-const MOST_PIPELINED = 64;
-
 interface Connection {
   readonly socket: Socket;
   readonly name: string;
@@ -91,7 +88,6 @@ export function boundConnections(server: Server, limits: ConnectionLimits): () =
     const connection = open.get(nameOf(request.socket));
     if (!connection) return;
     connection.requests += 1;
-    if (connection.requests > MOST_PIPELINED) request.socket.destroy();
     setIdle(connection, false);
     response.once('close', () => {
       connection.requests -= 1;

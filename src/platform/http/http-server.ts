@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { ApiError } from '../errors.js';
 import { boundConnections, type ConnectionLimits, USUAL_LIMITS } from './connection-bounds.js';
 import { errorBody } from './error-reply.js';
+import { inTurn } from './pipelined-requests.js';
 import { paceResponses, type ResponsePace } from './response-pace.js';
 import { closeIfUnread } from './unread-body.js';
 
@@ -56,14 +57,23 @@ export async function listen(
   certificate?: ServerCertificate,
 ): Promise<HttpServer> {
   const server: Server = certificate
-    ? createTlsServer(
-        { ...BOUNDS, ...TLS, cert: Buffer.from(certificate.cert), key: Buffer.from(certificate.key) },
-        handler,
-      )
-    : createServer(BOUNDS, handler);
+    ? createTlsServer({
+        ...BOUNDS,
+        ...TLS,
+        cert: Buffer.from(certificate.cert),
+        key: Buffer.from(certificate.key),
+      })
+    : createServer(BOUNDS);
   const closeIdle = boundConnections(server, address.connections ?? USUAL_LIMITS);
-  server.on('request', closeIfUnread);
-  paceResponses(server, address.pace);
+  const pace = paceResponses(server, address.pace);
+  server.on(
+    'request',
+    inTurn((request, response) => {
+      closeIfUnread(request, response);
+      pace(response);
+      handler(request, response);
+    }),
+  );
   server.on('clientError', refuseUnreadable);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

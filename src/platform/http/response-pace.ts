@@ -13,8 +13,9 @@ const LEAST_PACE: ResponsePace = { periodMs: 15_000, bytes: 120 * 1024 };
  * Closes connections whose clients read their responses more slowly than the pace. Without it, a client that reads one
  * byte a second holds a response in memory for days. A response that waits for nothing but its own content, such as a
  * stream of events, is not counted.
+ * @returns begins to watch a response
  */
-export function paceResponses(server: Server, pace: ResponsePace = LEAST_PACE): void {
+export function paceResponses(server: Server, pace: ResponsePace = LEAST_PACE): (response: ServerResponse) => void {
   /** What each open response had passed on at the last look; undefined if nothing was waiting to be read. */
   const open = new Map<ServerResponse, number | undefined>();
   const look = (): void => {
@@ -28,9 +29,9 @@ export function paceResponses(server: Server, pace: ResponsePace = LEAST_PACE): 
     }
   };
   const timer = setInterval(look, pace.periodMs).unref();
-  server.on('request', (_request, response: ServerResponse) => {
+  server.once('close', () => clearInterval(timer));
+  return (response) => {
     open.set(response, undefined);
     response.once('close', () => open.delete(response));
-  });
-  server.once('close', () => clearInterval(timer));
+  };
 }
