@@ -4,7 +4,7 @@ import { createApplication } from '../../src/iam/applications/create-application
 import { parseConfig } from '../../src/service/config/config.js';
 import { readCredentials } from '../../src/service/first-credentials.js';
 import { type RunningService, startService } from '../../src/start-service.js';
-import { engines, onServer } from '../support/engines.js';
+import { type Engine, engines, onServer } from '../support/engines.js';
 import { ownRedisUrl } from '../support/own-redis.js';
 import { redisUrl } from '../support/prerequisites.js';
 
@@ -41,9 +41,12 @@ export interface TestService {
   close(): Promise<void>;
 }
 
-/** The whole service in a folder of its own, on the engines that the environment of the tests names. */
-export async function startTestService(environment: Record<string, string> = {}): Promise<TestService> {
-  const place = await engines().at(-1)!.place();
+/** The whole service in a folder of its own, on a server where the environment of the tests names one. */
+export async function startTestService(
+  environment: Record<string, string> = {},
+  engine: Engine = engines().at(-1)!,
+): Promise<TestService> {
+  const place = await engine.place();
   const started = {
     PORT: String(await freePort()),
     PLUGIN_PORT: String(await freePort()),
