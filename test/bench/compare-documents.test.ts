@@ -41,6 +41,20 @@ describe('the document of the benchmark', () => {
     }
   });
 
+  it('says in a row what a reader has to know of the figure, and reads earlier documents, whose rows say nothing', async () => {
+    const document = documentOf({ 'audit-leaves': { rounds: [30_000], note: '20064 leaves' } });
+    expect(goalTable(document.goals)).toMatch(/^Audit +30000 .* 20064 leaves$/m);
+    const folder = await mkdtemp(join(tmpdir(), 'bench-document-'));
+    try {
+      const path = join(folder, 'document.json');
+      const goals = document.goals.map(({ note: _, ...row }) => row);
+      await writeFile(path, JSON.stringify({ ...document, goals }));
+      expect((await readBenchDocument(path)).goals.every(({ note }) => note === null)).toBe(true);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
   it('says of each goal of two documents whether it became better, and warns when the machines differ', () => {
     const before = documentOf({
       'posts-embedded': { rounds: [0.1] },

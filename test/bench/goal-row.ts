@@ -8,6 +8,8 @@ export interface Finding {
   readonly rounds: readonly number[];
   /** What this machine forbids: the best figure that is possible here, and what sets it. */
   readonly floor?: { readonly figure: number; readonly why: string } | undefined;
+  /** What a reader has to know to judge the figure, such as how much was measured. */
+  readonly note?: string;
 }
 
 /** A goal's finding, or why there is none. */
@@ -24,6 +26,8 @@ export const goalRowSchema = z.strictObject({
   met: z.boolean().nullable(),
   rounds: z.array(z.number()),
   floor: z.strictObject({ figure: z.number(), why: z.string() }).nullable(),
+  /** Documents of earlier versions have none. */
+  note: z.string().nullable().default(null),
   notMeasured: z.string().nullable(),
 });
 export type GoalRow = z.infer<typeof goalRowSchema>;
@@ -35,7 +39,8 @@ export function goalRows(found: ReadonlyMap<GoalId, Found>, missing: (id: GoalId
 
 function row(id: GoalId, { name, unit, better, goal }: Goal, found: Found): GoalRow {
   const same = { id, name, unit, better, goal };
-  if ('notMeasured' in found) return { ...same, figure: null, met: null, rounds: [], floor: null, ...found };
+  if ('notMeasured' in found)
+    return { ...same, figure: null, met: null, rounds: [], floor: null, note: null, ...found };
   const figure = median(found.rounds);
   return {
     ...same,
@@ -43,19 +48,20 @@ function row(id: GoalId, { name, unit, better, goal }: Goal, found: Found): Goal
     met: better === 'lower' ? figure <= goal : figure >= goal,
     rounds: found.rounds.map(rounded),
     floor: found.floor ? { ...found.floor, figure: rounded(found.floor.figure) } : null,
+    note: found.note ?? null,
     notMeasured: null,
   };
 }
 
 /** The rows as lines of text: each figure beside its goal and its floor. */
 export function goalTable(rows: readonly GoalRow[]): string {
-  const cells = rows.map(({ name, figure, goal, better, met, floor, notMeasured, unit }) => [
+  const cells = rows.map(({ name, figure, goal, better, met, floor, note, notMeasured, unit }) => [
     name,
     figure === null ? '–' : String(figure),
     `${better === 'lower' ? '≤' : '≥'} ${goal}`,
     met === null ? '' : met ? 'met' : 'missed',
     notMeasured ?? unit,
-    floor ? `floor ${floor.figure}: ${floor.why}` : '',
+    [...(floor ? [`floor ${floor.figure}: ${floor.why}`] : []), ...(note === null ? [] : [note])].join('; '),
   ]);
   return textTable([['goal', 'figure', 'goal', '', 'unit', ''], ...cells]);
 }
