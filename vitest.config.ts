@@ -12,6 +12,8 @@ export default defineConfig({
     // the reporter names each test that needed it, so that none does so unseen.
     retry: process.env['CI'] ? 1 : 0,
     maxWorkers: 2,
+    // Tests of a file that run side by side wait most of their time.
+    maxConcurrency: 10,
     sequence: { sequencer: SlowFirstSequencer },
     // Modules do nothing when they are imported, so that the files of a worker can share them.
     isolate: false,

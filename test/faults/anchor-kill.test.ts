@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { blockHash } from '../../src/archivist/chain/block.js';
 import { hexData } from '../../src/archivist/quantity.js';
 import { recomputedAnchor } from '../api/simple-hash-verifier.js';
@@ -17,7 +17,7 @@ interface Details {
 }
 type Block = Parameters<typeof blockHash>[0] & { hash: string };
 
-describe.each(ENGINES)('on %s', (engine) => {
+describe.concurrent.each(ENGINES)('on %s', (engine) => {
   let deployment: Deployment;
   let environment: Record<string, string>;
   let clean: RunningProcess;
@@ -88,9 +88,10 @@ describe.each(ENGINES)('on %s', (engine) => {
     }
   }
 
-  it.each(FAILPOINTS)(
+  it.sequential.for(FAILPOINTS)(
     'killed at %s at work and again after the start: every event is anchored once, and the chain is one',
-    async (failpoint) => {
+    { timeout: 240_000 },
+    async (failpoint, { onTestFailed }) => {
       onTestFailed(() => console.error(clean.output()));
       await record(clean.url);
       await deployment.arm(failpoint);
@@ -102,6 +103,5 @@ describe.each(ENGINES)('on %s', (engine) => {
       await auditAnchors(clean.url);
       await auditChain(clean.url);
     },
-    240_000,
   );
 });

@@ -11,6 +11,7 @@ import { notifiesOfEndings, startKeyspaceEndings } from '../../plugins/endings/k
 import { askToLook, isLooking, readLooker } from '../../plugins/endings/look-list.js';
 import { examineCaptureRedis } from '../../plugins/operator/examine-capture.js';
 import { conserverPredecessors } from '../../plugins/tap/conserver-predecessors.js';
+import { privateRedis, redisCommand } from '../faults/private-servers.js';
 import { ownRedisUrl } from '../support/own-redis.js';
 import { hasRedisPy, pythonPath, redisJsonPath, redisServerPath, redisUrl } from '../support/prerequisites.js';
 import { eventually, silent } from './plugin-rig.js';
@@ -83,15 +84,24 @@ describe.skipIf(!redisUrl)('reasons to look for the end of a vCon', () => {
     expect([await waiting(), asked]).toEqual([[`expired:${uuid}`], [uuid.toLowerCase()]]);
   });
 
-  it('are asked for at the start, where Redis does not notify of all of them', async () => {
-    const warnings: string[] = [];
-    const logger = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) });
-    const parts = { url: ownRedisUrl('plugin'), stream, logger, isKnown: async () => true };
-    const nothing = { unknown: () => undefined, unlooked: () => undefined };
-    await redis.config('SET', 'notify-keyspace-events', 'Exg');
-    listener = startKeyspaceEndings({ ...parts, ...nothing });
-    await eventually(() => warnings.length > 0);
-    expect(warnings.join()).toContain('needs notify-keyspace-events Exgd, and has');
+  // The setting is one for all databases of a server: that of the other tests stays as they need it.
+  it.skipIf(!redisServerPath)('are asked for at the start, where Redis does not notify of all of them', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'endings-'));
+    const { url, close } = await privateRedis(join(folder, 'redis'));
+    try {
+      await redisCommand(url, (client) => client.config('SET', 'notify-keyspace-events', 'Exg'));
+      const warnings: string[] = [];
+      const logger = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) });
+      const parts = { url, stream, logger, isKnown: async () => true };
+      listener = startKeyspaceEndings({ ...parts, unknown: () => undefined, unlooked: () => undefined });
+      await eventually(() => warnings.length > 0);
+      expect(warnings.join()).toContain('needs notify-keyspace-events Exgd, and has');
+    } finally {
+      await listener?.close();
+      listener = undefined;
+      await close();
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('are counted and not kept of a vCon that was never captured', async () => {

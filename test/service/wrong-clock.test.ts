@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, it, type TestContext } from 'vitest';
 import { parseConfig } from '../../src/service/config/config.js';
 import { readCredentials } from '../../src/service/first-credentials.js';
 import { type RunningService, startService } from '../../src/start-service.js';
@@ -11,15 +11,13 @@ const YEARS_MS = 15 * 365.25 * 24 * HOUR_MS;
 const NOTICED_WITHIN_MS = 60_000;
 const EVENT = { operation: 'Record', behaviour: 'RecordEvidence', event_attributes: {} };
 
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (let close = closers.pop(); close; close = closers.pop()) await close();
-});
-
-/** A service whose clock the test sets. */
-async function startPlace(engine: ReturnType<typeof engines>[number], pluginPort = 0) {
+/** A service whose clock the test sets; it ends with the test. */
+async function startPlace(
+  engine: ReturnType<typeof engines>[number],
+  { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
+  pluginPort = 0,
+) {
   const place = await engine.place();
-  closers.push(() => place.remove());
   const port = await freePort();
   const ports = { PORT: String(port), PLUGIN_PORT: String(pluginPort) };
   const config = parseConfig({ ...ports, PLUGIN_REPORTS: 'off', LOG_LEVEL: 'silent', ...place.environment });
@@ -29,7 +27,10 @@ async function startPlace(engine: ReturnType<typeof engines>[number], pluginPort
     await running?.close();
     running = undefined;
   };
-  closers.push(stop);
+  onTestFinished(async () => {
+    await stop();
+    await place.remove();
+  });
   return {
     clock,
     url: `http://127.0.0.1:${port}`,
@@ -58,9 +59,12 @@ async function timesOf(owner: Client): Promise<string[]> {
   ]);
 }
 
-describe.each(engines())('a clock that is wrong, on %s', (engine) => {
-  it('stops what takes a time from it: nothing is accepted, signed or judged by it, all say so, and all goes on when it is right', async () => {
-    const place = await startPlace(engine);
+describe.concurrent.each(engines())('a clock that is wrong, on %s', (engine) => {
+  it('stops what takes a time from it: nothing is accepted, signed or judged by it, all say so, and all goes on when it is right', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const place = await startPlace(engine, { onTestFinished });
     await place.start();
     const first = (await readCredentials(place.dataDir))!;
     const owner = await clientOf(place.url, first.client_id, first.client_secret);
@@ -122,9 +126,12 @@ describe.each(engines())('a clock that is wrong, on %s', (engine) => {
     await confirmed(String((await record()).json['identity']));
   }, 180_000);
 
-  it('loses no capture: the plugin takes it without the time, which the service then takes when it is right', async () => {
+  it('loses no capture: the plugin takes it without the time, which the service then takes when it is right', async ({
+    expect,
+    onTestFinished,
+  }) => {
     const pluginPort = await freePort();
-    const place = await startPlace(engine, pluginPort);
+    const place = await startPlace(engine, { onTestFinished }, pluginPort);
     await place.start();
     const first = (await readCredentials(place.dataDir))!;
     const owner = await clientOf(place.url, first.client_id, first.client_secret);

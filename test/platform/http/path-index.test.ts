@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import express, { type Request, type Response } from 'express';
+import express, { type NextFunction, type Request, type Response } from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { indexPaths } from '../../../src/platform/http/path-index.js';
 
@@ -39,10 +39,9 @@ describe('paths that are looked up by their first segments', () => {
   const indexed = express().use(indexPaths(PATHS.map((path) => ({ path, handle: answer(path) }))));
   const plain = express();
   for (const path of PATHS) plain.all(path, answer(path));
-  const servers = [indexed, plain].map((app) => {
-    app.set('env', 'production');
-    return app.listen(0, '127.0.0.1');
-  });
+  const refuse = (error: Error & { status: number }, _: Request, response: Response, _next: NextFunction) =>
+    void response.status(error.status).json({ refused: error.message });
+  const servers = [indexed, plain].map((app) => app.use(refuse).listen(0, '127.0.0.1'));
   beforeAll(() => Promise.all(servers.map((server) => server.listening || once(server, 'listening'))));
   afterAll(() => servers.forEach((server) => void server.close()));
 

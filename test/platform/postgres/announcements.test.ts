@@ -51,7 +51,8 @@ async function two(): Promise<{ first: Announcements; second: Announcements; cut
   const cut = async () => {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    const killed = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'";
+    const killed = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND query LIKE 'LISTEN%'`;
     await client.query(killed).finally(() => client.end());
   };
   return { first: await connect(), second: await connect(), cut };
