@@ -18,7 +18,7 @@ let columns: Column[];
 beforeAll(async () => {
   filled = await startFilledDeployment();
   await filled.running.service.close();
-  database = await openDatabase(parseConfig(filled.environment), pino({ level: 'silent' }));
+  database = await openDatabase(parseConfig(filled.running.environment), pino({ level: 'silent' }));
   columns = await allColumns(database);
 }, 240_000);
 afterAll(async () => {
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 async function audit(): Promise<string[]> {
-  const { running, environment, witnesses } = filled;
+  const { running, witnesses } = filled;
   const { keyring, deployment } = running.service.parts;
   const faults: string[] = [];
   await auditDeployment({
@@ -35,7 +35,7 @@ async function audit(): Promise<string[]> {
     database,
     keyring,
     deployment,
-    objectStore: fileObjectStore(parseConfig(environment).objectStoreDir),
+    objectStore: fileObjectStore(parseConfig(running.environment).objectStoreDir),
     verifySignature: nodeVerify,
     witnesses: witnesses.map(({ key }) => key),
     quorum: witnesses.length,
@@ -111,9 +111,9 @@ describe('the audit of a database', () => {
       expect(terminal.exitCode).toBe(0);
       return out.join('\n');
     };
-    vi.stubEnv('DATA_DIR', filled.environment['DATA_DIR']!);
-    for (const name of ['DATABASE_URL', 'REDIS_URL']) vi.stubEnv(name, undefined);
-    for (const name of ['WITNESSES', 'MASSIF_HEIGHT']) vi.stubEnv(name, filled.environment[name]!);
+    vi.stubEnv('REDIS_URL', undefined);
+    for (const name of ['DATA_DIR', 'DATABASE_URL', 'WITNESSES', 'MASSIF_HEIGHT'])
+      vi.stubEnv(name, filled.running.environment[name]);
     const [plain, verbose] = [await said(), await said('--verbose')];
     vi.unstubAllEnvs();
     for (const text of [plain, verbose]) expect(text.split('\n').at(-1)).toBe('SOUND.');

@@ -29,13 +29,12 @@ export interface FilledDeployment {
   readonly running: TestService;
   readonly folder: string;
   readonly witnesses: readonly TestWitness[];
-  readonly environment: Record<string, string>;
   /** Identities of events of every kind. */
   readonly events: Readonly<Record<'asset' | 'plain' | 'public' | 'free' | 'freeTemplate', string>>;
   close(): Promise<void>;
 }
 
-/** Starts a service on the embedded engine, fills it and waits until all is logged, sealed, witnessed and anchored. */
+/** Starts a service on a server where there is one, fills it and waits until all is logged, sealed, witnessed and anchored. */
 export async function startFilledDeployment(): Promise<FilledDeployment> {
   const folder = await mkdtemp(join(tmpdir(), 'superuser-'));
   const witnesses = await Promise.all(['w1', 'w2'].map((name) => startTestWitness(`${name}.example`)));
@@ -43,17 +42,14 @@ export async function startFilledDeployment(): Promise<FilledDeployment> {
   const issuers = join(folder, 'issuers.json');
   const pem = conserver.publicKey.export({ type: 'spki', format: 'pem' });
   await writeFile(issuers, JSON.stringify({ issuers: [{ issuer: 'conserver', kid: 'testkey', public_key: pem }] }));
-  const environment = {
-    DATA_DIR: join(folder, 'data'),
-    DATABASE_URL: '',
+  const running = await startTestService({
     REDIS_URL: '',
     MASSIF_HEIGHT: '3',
     ANCHOR_SCHEDULE: '* * * * * *',
     PAYLOAD_HASH_ISSUERS: issuers,
     WITNESSES: witnesses.map(({ address }) => address).join(', '),
     WITNESS_SECONDS: '1',
-  };
-  const running = await startTestService(environment);
+  });
   const close = async () => {
     await running.close();
     await Promise.all(witnesses.map((each) => each.close()));
@@ -64,7 +60,7 @@ export async function startFilledDeployment(): Promise<FilledDeployment> {
     each.knownLogs.push(...['public', 'keys'].map((wanted) => tlog.logs.find(({ kind }) => kind === wanted)!.vkey));
   const events = await fill(running, conserver);
   await settled(running);
-  return { running, folder, witnesses, environment, events, close };
+  return { running, folder, witnesses, events, close };
 }
 
 async function fill(running: TestService, conserver: ReturnType<typeof sampleIssuer>) {
