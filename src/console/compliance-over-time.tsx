@@ -1,6 +1,6 @@
 import { useId, useMemo, useState } from 'preact/hooks';
 import { assetsOf, type CheckedAsset, failingAt, type Policy } from './compliance.js';
-import { CONSOLE_TEXTS } from './console-texts.js';
+import { CONSOLE_TEXTS, countText } from './console-texts.js';
 import { type Column, DataTable } from './data-table.js';
 
 const TEXTS = CONSOLE_TEXTS.compliance;
@@ -71,7 +71,7 @@ export function ComplianceOverTime({ assets, policies, nowMs, file }: OverTimePr
       text: ({ count }) => String(count),
       view: ({ count }) => (
         <span class="bar">
-          <span>{count}</span>
+          <span>{countText(count)}</span>
           <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
             <rect width={(count / most) * 100} height="1" />
           </svg>

@@ -1,20 +1,22 @@
 import { useId, useState } from 'preact/hooks';
+import { parseRichnessAssertions } from '../archivist/compliance/richness-assertion.js';
 import { type AssetVerdict, inOrder, type Judged, type Policy } from './compliance.js';
 import { ComplianceOverTime } from './compliance-over-time.js';
 import { ComplianceProgress } from './compliance-progress.js';
-import { CONSOLE_TEXTS, durationText, FILTER_WORDS, RULES } from './console-texts.js';
+import { assertionText, CONSOLE_TEXTS, countText, durationText, FILTER_WORDS, RULES } from './console-texts.js';
 import { type Column, DataTable } from './data-table.js';
 import { EvidenceText } from './evidence-text.js';
 import { Moment } from './moment.js';
 import { PlaceAnchor, type PlaceLink, QueryAnchor } from './place-link.js';
 import { SignIn } from './sign-in-view.js';
-import { type ComplianceSoFar, useCompliance } from './use-compliance.js';
+import { type ComplianceSoFar, type KeptReading, useCompliance } from './use-compliance.js';
 
 const TEXTS = CONSOLE_TEXTS.compliance;
 
 /** What a policy demands, in a sentence. */
 function ruleOf(policy: Policy): string {
-  const assertions = policy.richness_assertions.map(({ or }) => or.join(FILTER_WORDS.or)).join(FILTER_WORDS.and);
+  const lists = parseRichnessAssertions(policy.richness_assertions, 'richness_assertions');
+  const assertions = lists.map((any) => any.map(assertionText).join(FILTER_WORDS.or)).join(FILTER_WORDS.and);
   return RULES[policy.compliance_type]({
     opening: policy.event_display_type,
     closing: policy.closing_event_display_type,
@@ -32,11 +34,12 @@ interface ComplianceProps extends PlaceLink {
   readonly policy: string;
   /** How many assets a step reads. */
   readonly atOnce: number;
+  readonly kept: KeptReading;
 }
 
 /** Policies, what is outstanding, and since when, as far as the reader wants to look back. */
-export function ComplianceView({ policy: wanted, atOnce, onGo }: ComplianceProps) {
-  const reading = useCompliance(atOnce);
+export function ComplianceView({ policy: wanted, atOnce, kept, onGo }: ComplianceProps) {
+  const reading = useCompliance(atOnce, kept);
   const { soFar, fault } = reading;
   if (!soFar && fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} />;
   if (!soFar) return <p role="status">{CONSOLE_TEXTS.loading}</p>;
@@ -107,11 +110,16 @@ function Policies({ soFar, onGo }: PlaceLink & { readonly soFar: ComplianceSoFar
       ),
     },
     { title: TEXTS.rule, text: ({ policy }) => ruleOf(policy) },
-    { title: TEXTS.assets, text: ({ verdicts }) => String(verdicts.length), isNumber: true },
+    {
+      title: TEXTS.assets,
+      text: ({ verdicts }) => String(verdicts.length),
+      view: ({ verdicts }) => countText(verdicts.length),
+      isNumber: true,
+    },
     {
       title: TEXTS.outstanding,
       text: (row) => String(failing(row).length),
-      view: (row) => <strong class={failing(row).length > 0 ? 'bad' : 'good'}>{failing(row).length}</strong>,
+      view: (row) => <strong class={failing(row).length > 0 ? 'bad' : 'good'}>{countText(failing(row).length)}</strong>,
       isNumber: true,
     },
     {

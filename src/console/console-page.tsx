@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Navigation, viewOf, viewsFor } from './console-navigation.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import { ConsoleView, titlesOf } from './console-view.js';
@@ -14,6 +14,7 @@ import { readQuery, type SearchQuery, writeQuery } from './search-query.js';
 import { readJson, signOut, Unanswered } from './session-reader.js';
 import { SignIn } from './sign-in-view.js';
 import { TEXTS } from './texts.js';
+import type { ComplianceReading } from './use-compliance.js';
 import { useDrop } from './use-drop.js';
 import { usePlace } from './use-place.js';
 
@@ -105,10 +106,16 @@ function ConsolePage() {
     document.title = `${place ? `${CONSOLE_TEXTS[place.kind]} ${place.id}` : title} – vcon-archivist`;
   }, [search]);
   const onGo = (next: string) => go(next, true);
+  const kept = useRef<ComplianceReading | undefined>(undefined);
+  const onView = (next: string) => {
+    // Who comes back to the page of compliance goes on there; who opens it reads anew.
+    kept.current = undefined;
+    onGo(next);
+  };
   return (
     <Frame title={title} introduction={introduction} isSaved={false}>
       {reader && <Account reader={reader} />}
-      {reader && <Navigation views={viewsFor(reader.isOwner)} current={view} onGo={onGo} />}
+      {reader && <Navigation views={viewsFor(reader.isOwner)} current={view} onGo={onView} />}
       {fault && <SignIn fault={fault} isFirst />}
       {!reader && !fault && <p role="status">{CONSOLE_TEXTS.loading}</p>}
       {isOver && <p class="card drop over">{CONSOLE_TEXTS.dropHere}</p>}
@@ -118,7 +125,7 @@ function ConsolePage() {
         </p>
       )}
       {reader && view !== 'find' && (
-        <ConsoleView view={view} parameters={parameters} isOwner={reader.isOwner} onGo={onGo} />
+        <ConsoleView view={view} parameters={parameters} isOwner={reader.isOwner} kept={kept} onGo={onGo} />
       )}
       {reader && view === 'find' && !place && (
         <FindView query={query} search={search} file={file} onQuery={change} onFile={take} onGo={onGo} />

@@ -1,3 +1,5 @@
+import type { RichnessAssertion, RichnessOperator } from '../archivist/compliance/richness-assertion.js';
+
 /** The words of the console, beside those that it shares with the other pages (texts.ts). */
 export const CONSOLE_TEXTS = {
   title: 'Find a conversation',
@@ -90,8 +92,8 @@ export const CONSOLE_TEXTS = {
   },
   forOwners: 'This page is for Owners.',
   actions: 'Actions',
-  moreRows: (count: number) => (count === 1 ? 'Show 1 more' : `Show more (${count} left)`),
-  saveTable: (count: number) => (count === 1 ? 'Save as CSV (1 row)' : `Save as CSV (${count} rows)`),
+  moreRows: (count: number) => (count === 1 ? 'Show 1 more' : `Show more (${countText(count)} left)`),
+  saveTable: (count: number) => (count === 1 ? 'Save as CSV (1 row)' : `Save as CSV (${countText(count)} rows)`),
   compliance: {
     title: 'Compliance',
     introduction: 'What your policies ask for, what is outstanding, and since when.',
@@ -128,13 +130,13 @@ export const CONSOLE_TEXTS = {
     until: 'Until',
     count: 'Outstanding assets',
     made: 'These verdicts are made in your browser, from the events that you may see, by the rules that the service uses. The page of an asset shows the verdict of the service.',
-    allLookedAt: (assets: number) => `All assets that you may see were looked at: ${assets}.`,
+    allLookedAt: (assets: number) => `All assets that you may see were looked at: ${countText(assets)}.`,
     lookedAt: (assets: number, events: number) =>
-      `Looked at so far: ${newestAssets(assets)}. Events read: ${events}, of the types that policies name. There is more.`,
+      `Looked at so far: ${newestAssets(assets)}. Events read: ${countText(events)}, of the types that policies name. There is more.`,
     waiting: (assets: number) =>
       assets === 1
         ? '1 more asset is looked at as soon as all of its events are read.'
-        : `${assets} more assets are looked at as soon as all of their events are read.`,
+        : `${countText(assets)} more assets are looked at as soon as all of their events are read.`,
     covers: 'Every number, table and CSV file below covers only what was looked at so far.',
     further: 'Look further back',
     ofAsset: 'Compliance',
@@ -144,9 +146,12 @@ export const CONSOLE_TEXTS = {
   },
 } as const;
 
+/** A number as a person reads it. */
+export const countText = (count: number): string => count.toLocaleString('en');
+
 function newestAssets(count: number): string {
   if (count === 0) return 'no asset yet';
-  return count === 1 ? 'the newest asset' : `the newest ${count} assets`;
+  return count === 1 ? 'the newest asset' : `the newest ${countText(count)} assets`;
 }
 
 /** What a compliance policy demands, in a sentence. */
@@ -157,7 +162,7 @@ export const RULES = {
     `Each “${opening}” has its “${closing}” within ${period}`,
   COMPLIANCE_DYNAMIC_TOLERANCE: ({ opening, closing, deviations, window }: RuleWords) =>
     `From “${opening}” to “${closing}”, no longer than usual in the last ${window} (${deviations} standard deviations)`,
-  COMPLIANCE_RICHNESS: ({ assertions }: RuleWords) => `Attributes of the asset: ${assertions}`,
+  COMPLIANCE_RICHNESS: ({ assertions }: RuleWords) => `On the asset, ${assertions}`,
 } as const;
 
 interface RuleWords {
@@ -171,6 +176,21 @@ interface RuleWords {
 
 /** Words between the parts of an attribute filter. */
 export const FILTER_WORDS = { and: ' and ', or: ' or ' } as const;
+
+/** What a policy demands of an attribute, by its operator. */
+const DEMANDS: Readonly<Record<RichnessOperator, string>> = {
+  '=': 'is',
+  '!=': 'is not',
+  '>': 'is more than',
+  '<': 'is less than',
+  '>=': 'is at least',
+  '<=': 'is at most',
+};
+
+/** An assertion of a compliance policy in words. */
+export function assertionText({ name, operator, value }: RichnessAssertion): string {
+  return `“${name}” ${DEMANDS[operator]} ${value === '' ? 'empty' : `“${value}”`}`;
+}
 
 /** A duration as a person says it, if it is whole days, hours or minutes. */
 export function durationText(seconds: number): string {

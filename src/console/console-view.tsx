@@ -9,12 +9,15 @@ import { OPERATOR_TEXTS } from './operator-texts.js';
 import { PeopleView } from './people-view.js';
 import type { PlaceLink } from './place-link.js';
 import { ServiceView } from './service-view.js';
+import type { KeptReading } from './use-compliance.js';
 import { WebhooksView } from './webhooks-view.js';
 
 interface ViewProps extends PlaceLink {
   readonly view: Exclude<View, 'find'>;
   readonly parameters: URLSearchParams;
   readonly isOwner: boolean;
+  /** What compliance has read. */
+  readonly kept: KeptReading;
 }
 
 /** The title of a view, and what it is for. */
@@ -24,7 +27,7 @@ export function titlesOf(view: View): { readonly title: string; readonly introdu
 }
 
 /** Any view but the search. What a view may show the service decides again, with every request. */
-export function ConsoleView({ view, parameters, isOwner, onGo }: ViewProps) {
+export function ConsoleView({ view, parameters, isOwner, kept, onGo }: ViewProps) {
   if (!viewsFor(isOwner).includes(view)) return <p class="banner unreadable">{CONSOLE_TEXTS.forOwners}</p>;
   switch (view) {
     case 'compliance':
@@ -32,6 +35,7 @@ export function ConsoleView({ view, parameters, isOwner, onGo }: ViewProps) {
         <ComplianceView
           policy={parameters.get('policy') ?? ''}
           atOnce={atOnceOf(parameters.get('page_size'))}
+          kept={kept}
           onGo={onGo}
         />
       );

@@ -1,4 +1,5 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { RefObject } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { type CheckedAsset, type Judged, judgeAlso } from './compliance.js';
 import { type ComplianceStep, complianceReader } from './compliance-reader.js';
 import { readJson, Unanswered } from './session-reader.js';
@@ -10,27 +11,63 @@ export interface ComplianceSoFar extends ComplianceStep {
   readonly nowMs: number;
 }
 
+/** A reading of policies, assets and events, step by step. */
+export interface ComplianceReading {
+  /** Assets that a step reads. */
+  readonly atOnce: number;
+  soFar(): ComplianceSoFar | undefined;
+  /** Takes a step, or waits for the one that is under way. A step that failed can be repeated. @throws {Unanswered} */
+  step(): Promise<ComplianceSoFar>;
+}
+
+/** Where a reading outlives the view, for a reader who comes back to it. */
+export type KeptReading = RefObject<ComplianceReading | undefined>;
+
 interface ComplianceState {
-  readonly soFar?: ComplianceSoFar;
+  readonly soFar?: ComplianceSoFar | undefined;
   readonly fault?: Unanswered | undefined;
   readonly isBusy: boolean;
 }
 
-/** Reads a first step when the view appears, and another one whenever the reader asks for more. */
-export function useCompliance(atOnce: number) {
-  const [state, setState] = useState<ComplianceState>({ isBusy: true });
-  const next = useMemo(() => complianceReader(readJson, atOnce), []);
+/** Goes on with the reading that was kept, or reads a first step; and another one whenever the reader asks for more. */
+export function useCompliance(atOnce: number, kept: KeptReading) {
+  const [reading] = useState(() => (kept.current?.atOnce === atOnce ? kept.current : newReading(atOnce)));
+  const [state, setState] = useState<ComplianceState>({ soFar: reading.soFar(), isBusy: false });
   const more = () => {
-    setState(({ soFar }) => ({ ...(soFar && { soFar }), isBusy: true }));
-    next()
-      .then((step) => setState(({ soFar }) => ({ soFar: withStep(soFar, step), isBusy: false })))
+    setState(({ soFar }) => ({ soFar, isBusy: true }));
+    reading
+      .step()
+      .then((soFar) => setState({ soFar, isBusy: false }))
       .catch((fault: unknown) => {
         if (!(fault instanceof Unanswered)) throw fault;
-        setState(({ soFar }) => ({ ...(soFar && { soFar }), fault, isBusy: false }));
+        setState(({ soFar }) => ({ soFar, fault, isBusy: false }));
       });
   };
-  useEffect(more, []);
+  useEffect(() => {
+    kept.current = reading;
+    if (!state.soFar) more();
+  }, []);
   return { ...state, more };
+}
+
+function newReading(atOnce: number): ComplianceReading {
+  const next = complianceReader(readJson, atOnce);
+  let soFar: ComplianceSoFar | undefined;
+  let running: Promise<ComplianceSoFar> | undefined;
+  async function take(): Promise<ComplianceSoFar> {
+    soFar = withStep(soFar, await next());
+    return soFar;
+  }
+  return {
+    atOnce,
+    soFar: () => soFar,
+    step() {
+      running ??= take().finally(() => {
+        running = undefined;
+      });
+      return running;
+    },
+  };
 }
 
 /** What is younger than the first step is in none: so all verdicts are of one moment. */

@@ -93,7 +93,11 @@ describe.skipIf(!chromiumPath)('compliance in a browser', { timeout: 180_000 }, 
       await row('Complaints are answered').waitFor();
       const cells = (name: string) => row(name).getByRole('cell').allTextContents();
       expect((await cells('Complaints are answered')).slice(2, 4)).toEqual(['3', '1']);
-      expect((await cells('Calls name their agent')).slice(2, 4)).toEqual(['3', '1']);
+      expect((await cells('Calls name their agent')).slice(1, 4)).toEqual([
+        'On the asset, “agent” is not empty',
+        '3',
+        '1',
+      ]);
       const verdicts = table(page, 'What is outstanding').getByRole('row');
       await page.getByLabel('Show').selectOption('all');
       for (const each of (await table(page, 'All assets').getByRole('row').all()).slice(1)) {
@@ -210,6 +214,22 @@ describe.skipIf(!chromiumPath)('compliance that is read in steps', { timeout: 18
       expect(await over.last().textContent()).toBe('2');
     });
   });
+
+  it('keeps how far it has looked while the reader sees an asset, and looks anew from the navigation', () =>
+    visit(async (_, page) => {
+      await looked(page, 'no asset yet');
+      await further(page);
+      await looked(page, 'the newest asset');
+      await page.getByRole('link', { name: BUSY }).click();
+      await page.getByText('Not compliant').waitFor();
+      await page.goBack();
+      await looked(page, 'Looked at so far: the newest asset. Events read: 12,');
+      await further(page);
+      await looked(page, 'the newest 2 assets');
+      await page.getByRole('link', { name: 'Find' }).click();
+      await page.getByRole('link', { name: 'Compliance' }).click();
+      await looked(page, 'All assets that you may see were looked at: 4.');
+    }));
 
   it('names a CSV file by the assets that it covers', () =>
     visit(async (_, page) => {

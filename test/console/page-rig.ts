@@ -111,7 +111,8 @@ async function openPage(browser: Browser, url: string, options: BrowserContextOp
     },
     async picture(name) {
       const folder = process.env['TEST_SCREENSHOTS'];
-      const path = join(folder ?? '', `${name}-${options.colorScheme}-${page.viewportSize()?.width}.png`);
+      const isDark = await page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches");
+      const path = join(folder ?? '', `${name}-${isDark ? 'dark' : 'light'}-${page.viewportSize()?.width}.png`);
       if (folder) await page.screenshot({ path, fullPage: true });
     },
     async focused() {

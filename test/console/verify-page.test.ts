@@ -169,16 +169,22 @@ describe.skipIf(!chromiumPath)('the verifier in a browser', { timeout: 120_000 }
     }, addressOf(host)),
   );
 
-  it('refuses evidence of another operator, and says where a mistyped fingerprint is wrong', () =>
+  it('refuses evidence of another operator, and says where a mistyped fingerprint is wrong, in the colour of what is refused', () =>
     inPage(async (open) => {
       await open.give(bundlePath);
       await open.trust(fingerprint.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')));
       const field = open.page.getByLabel('Root fingerprint');
       await open.page.locator('.fault', { hasText: 'checksum' }).waitFor();
       expect(await field.getAttribute('aria-invalid')).toBe('true');
+      const colourOf = (part: string) =>
+        open.page
+          .locator(part)
+          .evaluate((element) => element.ownerDocument.defaultView!.getComputedStyle(element).color);
+      const colourOfFault = await colourOf('.fault');
       expect(await open.page.locator('.banner').count()).toBe(0);
       await open.trust(rootFingerprint(new Uint8Array(32).fill(7)));
       expect(await open.outcome()).toBe('Refused');
+      expect(colourOfFault).toBe(await colourOf('.banner.refused'));
       expect(await open.page.locator('.refusals').textContent()).toContain('root_not_trusted');
     }));
 
