@@ -119,8 +119,8 @@ function documentOf(group: RouteGroup, deps: AppDeps): Document {
 type Document = Record<string, unknown>;
 
 /** The documents take a fifth of a start to make, so each is made when it is first asked for. */
-function lazily(make: () => Document): () => Document {
-  let made: Document | undefined;
+function lazily<Made>(make: () => Made): () => Made {
+  let made: Made | undefined;
   return () => {
     made ??= make();
     return made;
@@ -176,7 +176,7 @@ function wholeDescriptionRoute(groups: readonly RouteGroup[], deps: AppDeps): Ro
     success: 200,
     codes: [],
     response: z.record(z.string(), z.unknown()),
-    handle: async () => ({ body: document(), headers: PUBLIC_DOCUMENT }),
+    handle: async () => ({ body: await document(), headers: PUBLIC_DOCUMENT }),
   });
   const itself = { name: 'openapi.json', title: 'OpenAPI document of the whole API', routes: [described] };
   const { version, publicUrl, schemas } = deps;

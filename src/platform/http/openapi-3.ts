@@ -1,5 +1,6 @@
 import { type ZodType, z } from 'zod';
 import { ERROR_CODES } from '../errors.js';
+import { inPieces } from '../in-pieces.js';
 import { documentPath, ERROR_SCHEMA, STATUS_MEANINGS } from './described-answers.js';
 import { MASK } from './field-mask.js';
 import { type AnswerHeader, type RequestHeader, type Route, type RouteGroup, statusesOf } from './route.js';
@@ -52,16 +53,17 @@ const TOKEN_ERRORS = ['invalid_request', 'invalid_client', 'unsupported_grant_ty
 
 /**
  * One OpenAPI 3.1 document of every route, from the schemas that validate requests. Routes that extend the original
- * interface are marked `x-extension`.
+ * interface are marked `x-extension`. Other requests are served while it is made.
  */
-export function openApi3Document(groups: readonly RouteGroup[], about: DescribedApi): Json {
+export async function openApi3Document(groups: readonly RouteGroup[], about: DescribedApi): Promise<Json> {
   const describe = schemaWriter(about.schemas);
   const paths: Record<string, Json> = {};
-  for (const { title, routes } of groups)
-    for (const route of routes) {
-      const path = documentPath(route.path);
-      paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, title, describe) };
-    }
+  const all = groups.flatMap(({ title, routes }) => routes.map((route) => ({ title, route })));
+  await inPieces(all, ({ title, route }) => {
+    const path = documentPath(route.path);
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, title, describe) };
+  });
+  const named = Object.fromEntries(await inPieces(describe.names, (name) => [name, describe.named(name)]));
   return {
     openapi: '3.1.0',
     info: {
@@ -74,7 +76,7 @@ export function openApi3Document(groups: readonly RouteGroup[], about: Described
     tags: groups.map(({ name, title }) => ({ name: title, description: `/archivist/${name}` })),
     paths,
     components: {
-      schemas: { ...describe.named(), Error: errorSchema(), ...refusalSchemas(groups) },
+      schemas: { ...named, Error: errorSchema(), ...refusalSchemas(groups) },
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
         clientCredentials: {
@@ -230,7 +232,8 @@ function refusal(route: Route, description: string): Json {
 interface SchemaWriter {
   /** JSON Schema 2020-12; named schemas become references. */
   of(schema: ZodType, io: 'input' | 'output'): Json;
-  named(): Json;
+  readonly names: readonly string[];
+  named(name: string): Json;
 }
 
 function schemaWriter(schemas: Readonly<Record<string, ZodType>>): SchemaWriter {
@@ -258,7 +261,8 @@ function schemaWriter(schemas: Readonly<Record<string, ZodType>>): SchemaWriter 
       const name = io === 'output' ? names.get(schema) : undefined;
       return name ? { $ref: `#/components/schemas/${name}` } : written(schema, io);
     },
-    named: () => Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, written(schema, 'output')])),
+    names: Object.keys(schemas),
+    named: (name) => written(schemas[name]!, 'output'),
   };
 }
 

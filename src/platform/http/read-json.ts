@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ApiError } from '../errors.js';
 import { inPieces } from '../in-pieces.js';
+import { loopTurn } from '../loop-turn.js';
 
 /** Deeper than any event, and far below the depth at which a recursive reader fails. */
 const MAX_DEPTH = 64;
@@ -100,6 +101,7 @@ function namesPrototype(value: unknown): boolean {
 export async function readJson(body: Uint8Array, mostValues = MOST_VALUES): Promise<unknown> {
   if (body.length === 0) throw new ApiError('bad_request', 'body: is missing');
   const { values, list } = await checkShape(body, mostValues);
+  if (body.length > IN_ONE_GO) await loopTurn();
   if (values <= MOST_VALUES && body.length <= IN_ONE_GO) return parsed(body);
   if (list && list.entries.length > 0) return readList(body, list);
   if (values <= MOST_VALUES) return parsed(body);

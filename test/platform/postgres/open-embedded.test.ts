@@ -66,6 +66,27 @@ describe('the embedded database', () => {
     await rm(dataDir, { recursive: true });
   });
 
+  it('takes values of every kind as they are, in the order of the statements that were sent together', async () => {
+    const dataDir = await embeddedDataDir();
+    const database = await openEmbedded(join(dataDir, 'embedded'));
+    const texts = ['', 'é"\\\n', '\u{1f600}', 'x'.repeat(3_000_000), '€'.repeat(700_000)];
+    const bytes = Uint8Array.from({ length: 100_000 }, (_, place) => place % 256);
+    const read = await database.inTransaction('system', (tx) =>
+      Promise.all([
+        ...texts.map((text) => tx.query<{ value: unknown }>('SELECT $1::text AS value', [text])),
+        tx.query<{ value: unknown }>('SELECT $2::bytea AS value, $1::text', [null, Buffer.from(bytes)]),
+        tx.query<{ value: unknown }>('SELECT $1::jsonb -> 1 AS value', ['[1,{"a":null}]']),
+        tx.query<{ value: unknown }>('SELECT $1::text IS NULL AS value', [undefined]),
+      ]),
+    );
+    expect(read.map(([row]) => row!.value)).toEqual([...texts, Buffer.from(bytes), { a: null }, true]);
+    const wrong = database.inTransaction('system', (tx) => tx.query('SELECT $1::int', ['no number']));
+    await expect(wrong).rejects.toThrow('invalid input syntax');
+    await expect(database.ping()).resolves.toBeUndefined();
+    await database.close();
+    await rm(dataDir, { recursive: true });
+  });
+
   it('lets other work go on between the queries of one transaction', async () => {
     const dataDir = await embeddedDataDir();
     const database = await openEmbedded(join(dataDir, 'embedded'));
