@@ -3,7 +3,7 @@
 // handed to it is prepared here so that none of this happens. Its reader is not used: it accepts what a verifier must
 // refuse (docs/design/dependencies.md). Tests hold the bytes against cborg's.
 import { Encoder, Tag } from 'cbor-x/index-no-eval';
-import { utf8 } from '../bytes.js';
+import { concatBytes, utf8 } from '../bytes.js';
 import type { CborMap, CborValue } from './cbor-reader.js';
 
 type Key = number | bigint | string;
@@ -84,6 +84,30 @@ function prepared(value: CborValue): CborValue {
   if (value instanceof Map) return preparedMap(value);
   throw new TypeError('not a CBOR value');
 }
+
+/** Bytes of a byte string of this length that come before its content. */
+function byteStringHead(length: number): Uint8Array {
+  if (length < 24) return Uint8Array.of(0x40 | length);
+  if (length < 0x100) return Uint8Array.of(0x58, length);
+  if (length < 0x10000) return Uint8Array.of(0x59, length >> 8, length);
+  return Uint8Array.of(0x5a, length >>> 24, length >> 16, length >> 8, length);
+}
+
+/**
+ * Returns an array of byte strings and of values that are encoded already: the same bytes as `encodeCbor`, without a look
+ * at each value. @param start what comes before the first of them, the head of the array included
+ */
+export function joinCbor(start: Uint8Array, ...members: readonly CborPart[]): Uint8Array {
+  const parts = [start];
+  for (const member of members) {
+    if ('bytes' in member) parts.push(byteStringHead(member.bytes.length), member.bytes);
+    else parts.push(member.encoded);
+  }
+  return concatBytes(...parts);
+}
+
+/** A member of an array: the content of a byte string, or a value that is encoded already. */
+type CborPart = { readonly bytes: Uint8Array } | { readonly encoded: Uint8Array };
 
 /**
  * Returns deterministic CBOR (RFC 8949 section 4.2.1): shortest integers and lengths, map keys in byte order, definite

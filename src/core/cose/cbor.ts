@@ -1,2 +1,2 @@
 export { type CborLimits, type CborMap, type CborValue, decodeCbor, decodeCborSequence } from './cbor-reader.js';
-export { encodeCbor } from './cbor-writer.js';
+export { encodeCbor, joinCbor } from './cbor-writer.js';

@@ -41,9 +41,10 @@ const thumbprints = new WeakMap<PublicJwk, Uint8Array>();
 
 /** The COSE key thumbprint with SHA-256 (RFC 9679): 32 bytes over the required members alone. */
 export function keyThumbprint(jwk: PublicJwk): Uint8Array {
-  const known = thumbprints.get(jwk) ?? sha256(encodeCbor(new Map(keyMembers(jwk))));
-  thumbprints.set(jwk, known);
-  return known.slice();
+  const known = thumbprints.get(jwk);
+  const thumbprint = known ?? sha256(encodeCbor(new Map(keyMembers(jwk))));
+  if (!known) thumbprints.set(jwk, thumbprint);
+  return thumbprint.slice();
 }
 
 function curveName(value: CborValue | undefined): CurveName | undefined {

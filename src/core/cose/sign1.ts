@@ -1,6 +1,6 @@
-import { equalBytes } from '../bytes.js';
+import { concatBytes, equalBytes, utf8 } from '../bytes.js';
 import { VerificationError } from '../errors.js';
-import { type CborLimits, type CborMap, type CborValue, decodeCbor, encodeCbor } from './cbor.js';
+import { type CborLimits, type CborMap, type CborValue, decodeCbor, encodeCbor, joinCbor } from './cbor.js';
 import { Header, SIGN1_TAG } from './labels.js';
 import type { Signer } from './signature.js';
 
@@ -20,7 +20,12 @@ export type Sign1Parts = Omit<Sign1, 'protectedHeader'>;
 /** A message as bytes or already decoded, so that it is decoded only once. */
 export type Sign1Message = Uint8Array | Sign1;
 
-const NO_BYTES = new Uint8Array(0);
+/** What every message and every input of a signature begins with: the tag, the array's head, the context. */
+const SIGN1_START = Uint8Array.of(0xc0 | SIGN1_TAG, 0x84);
+const SIGNATURE_START = concatBytes(Uint8Array.of(0x84, 0x60 | 'Signature1'.length), utf8('Signature1'));
+const NO_BYTES = { encoded: Uint8Array.of(0x40) };
+const NO_MAP = { encoded: Uint8Array.of(0xa0) };
+const NULL = { encoded: Uint8Array.of(0xf6) };
 
 function malformed(reason: string): VerificationError {
   return new VerificationError('malformed', `not a COSE_Sign1: ${reason}`);
@@ -59,12 +64,18 @@ export function decodedSign1(message: Sign1Message): Sign1 {
 /** A tagged COSE_Sign1 of these parts; protected header, payload and signature byte for byte as given. */
 export function encodeSign1(parts: Sign1Parts): Uint8Array {
   const { protectedBytes, unprotectedHeader, payload, signature } = parts;
-  return encodeCbor([protectedBytes, unprotectedHeader, payload, signature], SIGN1_TAG);
+  return joinCbor(
+    SIGN1_START,
+    { bytes: protectedBytes },
+    unprotectedHeader.size === 0 ? NO_MAP : { encoded: encodeCbor(unprotectedHeader) },
+    payload ? { bytes: payload } : NULL,
+    { bytes: signature },
+  );
 }
 
 /** The bytes that are signed (RFC 9052 section 4.4), external data empty. */
 export function signatureInput(protectedBytes: Uint8Array, payload: Uint8Array): Uint8Array {
-  return encodeCbor(['Signature1', protectedBytes, NO_BYTES, payload]);
+  return joinCbor(SIGNATURE_START, { bytes: protectedBytes }, NO_BYTES, { bytes: payload });
 }
 
 /**

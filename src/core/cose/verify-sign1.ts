@@ -30,8 +30,9 @@ const GROUP_ORDERS = {
 
 /** Whether a number is below another one of the same width, both most significant byte first. */
 function isBelow(number: Uint8Array, bound: Uint8Array): boolean {
-  const place = number.findIndex((byte, at) => byte !== bound[at]);
-  return place >= 0 && number[place]! < bound[place]!;
+  for (let place = 0; place < number.length; place += 1)
+    if (number[place] !== bound[place]) return number[place]! < bound[place]!;
+  return false;
 }
 
 /** Bytes of a raw signature by this key: r||s at full width, or as long as the modulus. */
@@ -69,8 +70,9 @@ function shapeError(key: PublicJwk, signature: Uint8Array): VerificationError | 
 
 /** Whether a key goes by this kid: its thumbprint, or the kid it was given, as text or as base64url of bytes. */
 export function keyHasKid(key: PublicJwk, kid: Uint8Array): boolean {
-  const names = knownNames.get(key) ?? kidsOf(key);
-  knownNames.set(key, names);
+  const known = knownNames.get(key);
+  const names = known ?? kidsOf(key);
+  if (!known) knownNames.set(key, names);
   return names.some((name) => equalBytes(name, kid));
 }
 

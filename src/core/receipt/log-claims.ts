@@ -4,6 +4,7 @@ import { coseKeyFromJwk, jwkFromCoseKey } from '../cose/cose-key.js';
 import { Claim, CONFIRMATION_KEY, Header, KeyParameter } from '../cose/labels.js';
 import type { PublicJwk } from '../cose/public-key.js';
 import type { Signer } from '../cose/signature.js';
+import type { Mutable } from '../mutable.js';
 
 /** A log's name in everything it signs. It never holds an entry, a size or a file: signatures are made once and reused. */
 export interface LogName {
@@ -56,11 +57,11 @@ export function readLogClaims(header: CborMap): ReadLogClaims {
     claims.get(Claim.confirmation),
   ];
   const claimedKey = confirmation instanceof Map ? confirmation.get(CONFIRMATION_KEY) : undefined;
-  return {
-    ...(typeof issuer === 'string' ? { issuer } : {}),
-    ...(typeof subject === 'string' ? { subject } : {}),
-    ...(claimedKey === undefined ? {} : { claimedKey }),
-  };
+  const read: Mutable<ReadLogClaims> = {};
+  if (typeof issuer === 'string') read.issuer = issuer;
+  if (typeof subject === 'string') read.subject = subject;
+  if (claimedKey !== undefined) read.claimedKey = claimedKey;
+  return read;
 }
 
 /** The claimed key as a JWK. @throws {VerificationError} `unsupported` or `key_invalid` */

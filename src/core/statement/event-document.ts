@@ -39,7 +39,6 @@ const V3_TEXTS = [
   'timestamp_accepted',
   'timestamp_committed',
 ] as const;
-const V3_MAPS = ['asset_attributes', 'event_attributes', 'principal_accepted', 'principal_declared'] as const;
 const ASSET_FREE_TEXTS = ['identity', 'origin_tenant', 'created_by', 'created_at'] as const;
 
 type Json = Readonly<Record<string, unknown>>;
@@ -60,11 +59,13 @@ function checkDepth(value: unknown, left: number): void {
 }
 
 function texts<Name extends string>(event: Json, names: readonly Name[]): Record<Name, string> {
-  const read = names.map((name) => {
-    if (typeof event[name] !== 'string') throw malformed(`${name} is not text`);
-    return [name, event[name]];
-  });
-  return Object.fromEntries(read) as Record<Name, string>;
+  const read: Partial<Record<Name, string>> = {};
+  for (const name of names) {
+    const text = event[name];
+    if (typeof text !== 'string') throw malformed(`${name} is not text`);
+    read[name] = text;
+  }
+  return read as Record<Name, string>;
 }
 
 function readCommit(value: unknown): LogCommit {
@@ -76,9 +77,19 @@ function readCommit(value: unknown): LogCommit {
 
 function assetEvent(event: Json): AssetEventDocument {
   const entry = object(event['merklelog_entry'], 'merklelog_entry');
-  const maps = Object.fromEntries(V3_MAPS.map((name) => [name, object(event[name], name)]));
-  const fields = { ...texts(event, V3_TEXTS), ...maps } as unknown as V3Event;
-  return { ...fields, merklelog_entry: { commit: readCommit(entry['commit']) } };
+  const { identity, operation, behaviour, tenant_identity, ...timestamps } = texts(event, V3_TEXTS);
+  return {
+    identity,
+    operation,
+    behaviour,
+    tenant_identity,
+    ...timestamps,
+    asset_attributes: object(event['asset_attributes'], 'asset_attributes'),
+    event_attributes: object(event['event_attributes'], 'event_attributes'),
+    principal_accepted: object(event['principal_accepted'], 'principal_accepted'),
+    principal_declared: object(event['principal_declared'], 'principal_declared'),
+    merklelog_entry: { commit: readCommit(entry['commit']) },
+  };
 }
 
 /** Served as a number, frozen as text: the log covers its decimal digits. */

@@ -61,7 +61,7 @@ const KNOWN_HEADERS: readonly CborValue[] = [Header.receipts, EVENT_HEADER];
  * @throws {VerificationError} `malformed`, `unsupported`
  */
 export function readTransparentStatement(bytes: Uint8Array): ReadTransparentStatement {
-  const { unprotectedHeader: header, ...signed } = decodeSign1(bytes);
+  const { protectedBytes, protectedHeader, unprotectedHeader: header, payload, signature } = decodeSign1(bytes);
   const receipts = new Map<number, { readonly receipt: Uint8Array; readonly decoded: Sign1 }>();
   for (const receipt of attachedReceipts(header)) {
     const decoded = decodeSign1(receipt);
@@ -77,7 +77,7 @@ export function readTransparentStatement(bytes: Uint8Array): ReadTransparentStat
   const event = header.get(EVENT_HEADER);
   if (event !== undefined && typeof event !== 'string')
     throw new VerificationError('malformed', 'the event of a transparent statement is not text');
-  const statement = { ...signed, unprotectedHeader: new Map() };
+  const statement = { protectedBytes, protectedHeader, unprotectedHeader: new Map(), payload, signature };
   const eventJson = event === undefined ? undefined : parseUnambiguousJson(event);
   return {
     entry: encodeSign1(statement),

@@ -1,6 +1,5 @@
-import { utf8 } from '../bytes.js';
 import { VerificationError } from '../errors.js';
-import { JsonError, readJson } from '../vcon/json-document.js';
+import { JsonError, readJsonText } from '../vcon/json-document.js';
 
 /**
  * Parses JSON that is evidence. Duplicate names in one object are refused, because readers differ in which value
@@ -9,7 +8,7 @@ import { JsonError, readJson } from '../vcon/json-document.js';
  */
 export function parseUnambiguousJson(text: string): unknown {
   try {
-    if (!readJson(utf8(text)).duplicateNames) return JSON.parse(text);
+    if (!readJsonText(text).duplicateNames) return JSON.parse(text);
   } catch (error) {
     if (!(error instanceof JsonError || error instanceof SyntaxError)) throw error;
     throw new VerificationError('malformed', 'it is not unambiguous JSON');

@@ -174,6 +174,11 @@ export function readJson(bytes: Uint8Array): JsonDocument {
   } catch {
     throw new JsonError('not UTF-8');
   }
+  return readJsonText(text);
+}
+
+/** The same of a text that is decoded already. @throws {JsonError} */
+export function readJsonText(text: string): JsonDocument {
   return new JsonReader(text).document();
 }
 

@@ -12,9 +12,9 @@ export interface CoveredBytes {
 
 interface Covered {
   /** What the leaf hash is the SHA-256 of. */
-  readonly leaf?: () => CoveredBytes;
+  readonly leaf?: (() => CoveredBytes) | undefined;
   /** What the signature is over; of a witness the checkpoint, before which each witness signs its own time. */
-  readonly signed?: () => CoveredBytes;
+  readonly signed?: (() => CoveredBytes) | undefined;
 }
 
 /** What a COSE signature covers: its Sig_structure (RFC 9052 section 4.4). */
@@ -22,16 +22,22 @@ export const signedBy =
   ({ protectedBytes }: Pick<Sign1, 'protectedBytes'>, payload: Uint8Array) =>
   (): CoveredBytes => ({ bytes: signatureInput(protectedBytes, payload), prefix: 0, form: 'cbor' });
 
-/** Beside the proofs, because a verdict is a document that states facts and does not repeat the evidence. */
-const coveredBy = new WeakMap<Proof, Covered>();
+const COVERED = Symbol('covered bytes');
 
-/** Notes what a proof covers, read only when somebody asks. Returns the proof. */
+type Noted = { readonly [COVERED]?: Covered };
+
+/**
+ * Notes what a proof covers, read only when somebody asks. Returns the proof. No copy and no listing of the proof has the
+ * note, because a verdict is a document that states facts and does not repeat the evidence. A WeakMap beside the proofs
+ * would do the same, and cost as much as a tenth of a whole verification.
+ */
 export function covering<Kind extends Proof>(proof: Kind, covered: Covered): Kind {
-  coveredBy.set(proof, { ...coveredBy.get(proof), ...covered });
-  return proof;
+  const noted = coveredBytes(proof);
+  const value: Covered = { leaf: covered.leaf ?? noted.leaf, signed: covered.signed ?? noted.signed };
+  return Object.defineProperty(proof, COVERED, { value, configurable: true });
 }
 
 /** Returns what a proof of a verdict covers, as far as the check that made it knew. */
-export function coveredBytes(proof: Proof): Covered {
-  return coveredBy.get(proof) ?? {};
+export function coveredBytes(proof: Proof & Noted): Covered {
+  return proof[COVERED] ?? {};
 }

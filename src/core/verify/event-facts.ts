@@ -1,5 +1,6 @@
 import { concatBytes } from '../bytes.js';
 import { idtimestampMs, parseIdtimestampHex } from '../massif/idtimestamp.js';
+import type { Mutable } from '../mutable.js';
 import { type AssetFreeEventDocument, type EventDocument, isAssetEvent } from '../statement/event-document.js';
 import { JCS_DIGEST_ATTRIBUTE } from '../statement/vcon-template.js';
 import type { Claim, Facts, Proof } from './claim.js';
@@ -16,14 +17,14 @@ const TEMPLATE = {
   payload_content_type: 'payload_preimage_content_type',
   payload_location: 'payload_location',
 } as const satisfies Partial<Record<keyof Facts, string>>;
+const TEMPLATE_FACTS = Object.entries(TEMPLATE) as [keyof typeof TEMPLATE, string][];
 
 /** Members of an event that its leaf does not cover although a frozen event has them. */
 export const OPEN_ASSET_FREE_MEMBERS = ['identity', 'event_type', 'created_by', 'created_at'] as const;
 
-/** Uuid of the vCon that a subject names. */
-export function vconOf(subject: unknown): { readonly vcon?: string } {
-  const [, vcon] = (typeof subject === 'string' && /^vcon:\/\/(.+)$/.exec(subject)) || [];
-  return vcon === undefined ? {} : { vcon };
+/** Uuid of the vCon that a subject names; undefined if it names none. */
+export function vconOf(subject: unknown): string | undefined {
+  return typeof subject === 'string' ? /^vcon:\/\/(.+)$/.exec(subject)?.[1] : undefined;
 }
 
 /** Uuid of the tenancy whose event it is. */
@@ -32,11 +33,14 @@ export function tenancyOfEvent(event: EventDocument): string {
 }
 
 function templateFacts(attributes: Readonly<Record<string, unknown>>): Facts {
-  const texts = Object.entries(TEMPLATE).flatMap(([fact, name]) => {
+  const facts: Mutable<Pick<Facts, keyof typeof TEMPLATE | 'vcon'>> = {};
+  for (const [fact, name] of TEMPLATE_FACTS) {
     const value = attributes[name];
-    return typeof value === 'string' ? [[fact, value]] : [];
-  });
-  return { ...(Object.fromEntries(texts) as Facts), ...vconOf(attributes['subject']) };
+    if (typeof value === 'string') facts[fact] = value;
+  }
+  const vcon = vconOf(attributes['subject']);
+  if (vcon !== undefined) facts.vcon = vcon;
+  return facts;
 }
 
 /** What a record covers of an asset-free event that its leaf does not. */

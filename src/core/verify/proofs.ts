@@ -3,6 +3,7 @@ import { keyThumbprint } from '../cose/cose-key.js';
 import { Header } from '../cose/labels.js';
 import type { PublicJwk } from '../cose/public-key.js';
 import { leafIndex } from '../mmr/leaf-count.js';
+import type { Mutable } from '../mutable.js';
 import type { ReadLogClaims } from '../receipt/log-claims.js';
 import type { MmrReceipt } from '../receipt/mmr-receipt.js';
 import type { Rfc9162Receipt } from '../receipt/rfc9162-receipt.js';
@@ -25,7 +26,10 @@ export function keyId(key: PublicJwk): KeyId {
 
 /** The log that claims name. */
 function namedLog({ issuer, subject }: ReadLogClaims): NamedLog {
-  return { ...(issuer === undefined ? {} : { issuer }), ...(subject === undefined ? {} : { subject }) };
+  const log: Mutable<NamedLog> = {};
+  if (issuer !== undefined) log.issuer = issuer;
+  if (subject !== undefined) log.subject = subject;
+  return log;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { toHex } from '../bytes.js';
+import type { Mutable } from '../mutable.js';
 import { isRecordStatement, statedRecord } from '../statement/event-statement.js';
 import { tenancyOfIssuer } from '../statement/issuer-did.js';
 import type { ReadStatement } from '../statement/signed-statement.js';
@@ -26,23 +27,23 @@ export function statementFacts(statement: ReadStatement): Facts {
     [JCS_DIGEST_ATTRIBUTE]: jcs,
     ...members
   } = metaTexts(statement);
-  const tenancy = tenancyOfIssuer(issuer);
-  const [isRecord, record] = [isRecordStatement(statement), statedRecord(statement)];
-  return {
-    ...(issuer === undefined ? {} : { issuer }),
-    ...(tenancy === undefined ? {} : { tenancy }),
-    ...(operation === undefined ? {} : { operation }),
-    ...(subject === undefined ? {} : { subject }),
-    ...vconOf(subject),
-    ...(payloadHash === undefined || isRecord ? {} : { payload_hash: toHex(payloadHash) }),
-    ...(payloadHashAlg === undefined || isRecord ? {} : { payload_hash_alg: hashName(payloadHashAlg) }),
-    ...(record === undefined ? {} : { record_hash: toHex(record) }),
-    ...(jcs === undefined ? {} : { payload_jcs_sha256: jcs }),
-    ...(preimageContentType === undefined ? {} : { payload_content_type: String(preimageContentType) }),
-    ...(payloadLocation === undefined ? {} : { payload_location: payloadLocation }),
-    ...(declared === undefined ? {} : { declared }),
-    ...(Object.keys(members).length === 0 ? {} : { members }),
-  };
+  const [tenancy, vcon, record] = [tenancyOfIssuer(issuer), vconOf(subject), statedRecord(statement)];
+  const isRecord = isRecordStatement(statement);
+  const facts: Mutable<Facts> = {};
+  if (issuer !== undefined) facts.issuer = issuer;
+  if (tenancy !== undefined) facts.tenancy = tenancy;
+  if (operation !== undefined) facts.operation = operation;
+  if (subject !== undefined) facts.subject = subject;
+  if (vcon !== undefined) facts.vcon = vcon;
+  if (payloadHash !== undefined && !isRecord) facts.payload_hash = toHex(payloadHash);
+  if (payloadHashAlg !== undefined && !isRecord) facts.payload_hash_alg = hashName(payloadHashAlg);
+  if (record !== undefined) facts.record_hash = toHex(record);
+  if (jcs !== undefined) facts.payload_jcs_sha256 = jcs;
+  if (preimageContentType !== undefined) facts.payload_content_type = String(preimageContentType);
+  if (payloadLocation !== undefined) facts.payload_location = payloadLocation;
+  if (declared !== undefined) facts.declared = declared;
+  if (Object.keys(members).length > 0) facts.members = members;
+  return facts;
 }
 
 /** The proof that a checked signature is. */

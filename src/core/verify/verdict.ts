@@ -93,8 +93,8 @@ function textOf(part: object): string {
 }
 
 /** @param shortOf a text that equal parts share: only parts that share it are written out and compared */
-function distinct<Part extends object>(parts: readonly Part[], shortOf: (part: Part) => string): Part[] {
-  if (parts.length < 2 || new Set(parts.map(shortOf)).size === parts.length) return [...parts];
+function distinct<Part extends object>(parts: Part[], shortOf: (part: Part) => string): Part[] {
+  if (parts.length < 2 || new Set(parts.map(shortOf)).size === parts.length) return parts;
   return [...new Map(parts.map((part) => [textOf(part), part])).values()];
 }
 
@@ -103,23 +103,21 @@ function distinct<Part extends object>(parts: readonly Part[], shortOf: (part: P
  * one once, and the outcome that follows from them. One refused piece refuses the whole.
  */
 export function createVerdict(...findings: readonly Partial<Findings>[]): Verdict {
+  const claims: Claim[] = [];
+  const contradictions: Contradiction[] = [];
+  const uncovered: NotCovered[] = [];
+  const absent: Missing[] = [];
+  for (const each of findings) {
+    if (each.claims) claims.push(...each.claims);
+    if (each.contradictions) contradictions.push(...each.contradictions);
+    if (each.notCovered) uncovered.push(...each.notCovered);
+    if (each.missing) absent.push(...each.missing);
+  }
   const parts: Findings = {
-    claims: distinct(
-      findings.flatMap(({ claims = [] }) => claims),
-      ({ kind, piece }) => `${kind} ${piece}`,
-    ),
-    contradictions: distinct(
-      findings.flatMap(({ contradictions = [] }) => contradictions),
-      ({ code, piece, detail }) => `${code} ${piece} ${detail}`,
-    ),
-    notCovered: distinct(
-      findings.flatMap(({ notCovered = [] }) => notCovered),
-      ({ piece, why, detail }) => `${why} ${piece} ${detail}`,
-    ),
-    missing: distinct(
-      findings.flatMap(({ missing = [] }) => missing),
-      ({ what, detail }) => `${what} ${detail}`,
-    ),
+    claims: distinct(claims, ({ kind, piece }) => `${kind} ${piece}`),
+    contradictions: distinct(contradictions, ({ code, piece, detail }) => `${code} ${piece} ${detail}`),
+    notCovered: distinct(uncovered, ({ piece, why, detail }) => `${why} ${piece} ${detail}`),
+    missing: distinct(absent, ({ what, detail }) => `${what} ${detail}`),
   };
   return { outcome: outcomeOf(parts), ...parts };
 }

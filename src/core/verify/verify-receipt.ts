@@ -112,7 +112,7 @@ export async function verifyRfc9162Receipt(
     leaf: () => ({ bytes: rfc9162LeafWith(concatBytes)(entry), prefix: 1, form: 'cbor' }),
     signed: signedBy(read.sign1, root),
   });
-  return { ...read, proof };
+  return { proof, ...read };
 }
 
 /**
@@ -128,7 +128,7 @@ export async function verifyMmrReceipt(
   const read = readMmrReceipt(receipt);
   const peak = mmrReceiptPeak(read, leaf, trust.mmrIndex, trust.sha256);
   const key = await verifyReceiptSignature(read, peak, trust, 'the tenancy-log receipt');
-  return { ...read, proof: covering(tenancyLogProof(read, leaf, key), { signed: signedBy(read.sign1, peak) }) };
+  return { proof: covering(tenancyLogProof(read, leaf, key), { signed: signedBy(read.sign1, peak) }), ...read };
 }
 
 /** What a receipt is for: a statement in a statement log, or a frozen event in a tenancy log. */

@@ -103,5 +103,5 @@ export async function verifyStatement(
   const key = await verifySign1(sign1, sign1.payload, check, keys);
   if (trust.issuer !== undefined && read.issuer !== trust.issuer)
     throw new VerificationError(UNTRUSTED, `the statement is issued by "${read.issuer}", not by "${trust.issuer}"`);
-  return { ...read, ...found, key, issuerPinned: trust.issuer !== undefined };
+  return { key, issuerPinned: trust.issuer !== undefined, ...read, ...found };
 }

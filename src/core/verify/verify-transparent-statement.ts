@@ -52,9 +52,10 @@ async function registration(
   trust: TransparentStatementTrust,
 ): Promise<Checked<InclusionProof> | undefined> {
   const { rfc9162Receipt } = decoded;
+  const { logKeys, verifySignature, sha256, statementLog: log } = trust;
   if (!rfc9162Receipt) return undefined;
   return checked(PIECE.statementReceipt, async () => {
-    const { proof } = await verifyRfc9162Receipt(rfc9162Receipt, entry, { ...trust, log: trust.statementLog });
+    const { proof } = await verifyRfc9162Receipt(rfc9162Receipt, entry, { logKeys, verifySignature, sha256, log });
     return proof;
   });
 }
@@ -65,10 +66,11 @@ async function commitment(
   trust: TransparentStatementTrust,
 ): Promise<Checked<InclusionProof> | undefined> {
   const { mmrReceipt } = decoded;
+  const { logKeys, verifySignature, sha256, tenancyLog: log } = trust;
   if (!mmrReceipt || !event) return undefined;
   return checked(PIECE.eventReceipt, async () => {
-    const { leaf, mmrIndex } = eventLeaf(event, trust.sha256);
-    const proven = await verifyMmrReceipt(mmrReceipt, leaf, { ...trust, log: trust.tenancyLog, mmrIndex });
+    const { leaf, mmrIndex } = eventLeaf(event, sha256);
+    const proven = await verifyMmrReceipt(mmrReceipt, leaf, { logKeys, verifySignature, sha256, log, mmrIndex });
     checkEventLog(proven, event);
     return proven.proof;
   });

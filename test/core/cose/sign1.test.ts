@@ -7,7 +7,7 @@ import { concatBytes, toHex, utf8 } from '../../../src/core/bytes.js';
 import { Algorithm } from '../../../src/core/cose/algorithms.js';
 import { type CborMap, type CborValue, encodeCbor } from '../../../src/core/cose/cbor.js';
 import { keyThumbprint } from '../../../src/core/cose/cose-key.js';
-import { Header } from '../../../src/core/cose/labels.js';
+import { Header, SIGN1_TAG } from '../../../src/core/cose/labels.js';
 import { createSign1, decodeSign1, encodeSign1, type Sign1, signatureInput } from '../../../src/core/cose/sign1.js';
 import { type Sign1Check, verifySign1 } from '../../../src/core/cose/verify-sign1.js';
 import { readFixture, type TestKeys } from './read-fixture.js';
@@ -47,6 +47,19 @@ async function signedUnder(
 }
 
 describe('COSE_Sign1', () => {
+  it('has the bytes of an array of its parts, and so has what is signed, whatever their lengths', () => {
+    for (const length of [0, 23, 24, 255, 256, 65_535, 65_536]) {
+      const bytes = new Uint8Array(length).fill(7);
+      const none = new Uint8Array(0);
+      expect(toHex(signatureInput(bytes, bytes))).toBe(toHex(encodeCbor(['Signature1', bytes, none, bytes])));
+      for (const unprotectedHeader of [new Map(), new Map([[1, length]])])
+        for (const each of [bytes, null]) {
+          const parts = { protectedBytes: bytes, unprotectedHeader, payload: each, signature: bytes };
+          expect(toHex(encodeSign1(parts))).toBe(toHex(encodeCbor([bytes, unprotectedHeader, each, bytes], SIGN1_TAG)));
+        }
+    }
+  });
+
   it.each(Object.keys(signers) as (keyof typeof signers)[])('of %s verifies in an independent library', async (alg) => {
     const by = signers[alg];
     const made = await createSign1(

@@ -62,6 +62,8 @@ describe('the bytes that a proof covers', () => {
     const signed = proofs.filter(({ type }) => type !== 'digest');
     expect(signed.map(({ type }) => type)).toContain('signature');
     for (const proof of signed) expect(isAmong(coveredBytes(proof).signed!().bytes, messages)).toBe(true);
+    // A verdict may be sent elsewhere or stored: it states facts, and has no evidence in it.
+    expect(proofs.map((proof) => Reflect.ownKeys({ ...proof }))).toEqual(proofs.map(Object.keys));
   });
 
   it('are the sealed state where the seal is the proof', async () => {
