@@ -48,7 +48,7 @@ export function ComplianceView({ policy: wanted, atOnce, kept, onGo }: Complianc
       <ComplianceProgress reading={reading} soFar={soFar} />
       <Policies soFar={soFar} onGo={onGo} />
       {soFar.policies.length > 0 && <Outstanding soFar={soFar} wanted={wanted} onGo={onGo} />}
-      <p class="part hint">{TEXTS.made}</p>
+      {soFar.policies.length > 0 && <p class="part hint">{TEXTS.made}</p>}
     </>
   );
 }

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { AssetCompliance } from './asset-compliance.js';
 import { checkConversation } from './check-conversation.js';
+import { conserverLines } from './conserver-lines.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import { readConversation, type Wanted } from './conversation.js';
 import type { EventPage } from './event-stream.js';
@@ -115,6 +116,7 @@ function TimelineEvent({ event, place, onGo }: PlaceLink & { readonly event: Rec
       event={event}
       lines={[
         ...basicLines(event),
+        ...conserverLines(event),
         ...codeLine(CONSOLE_TEXTS.subject, isOther ? event.subject : undefined),
         ...codeLine(CONSOLE_TEXTS.hash, event.payload),
         ...(typeof declared === 'string' && declared !== ''

@@ -7,7 +7,7 @@ import type { RecordedEvent } from './recorded-event.js';
 import { TEXTS } from './texts.js';
 
 /** One line of an event. */
-interface Line {
+export interface Line {
   readonly title: string;
   readonly value: ComponentChildren;
 }

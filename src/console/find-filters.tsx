@@ -1,4 +1,5 @@
 import { useId, useState } from 'preact/hooks';
+import { namesIn } from './conserver-names.js';
 import { CONSOLE_TEXTS, STATUS_NAMES } from './console-texts.js';
 import type { RecordedEvent } from './recorded-event.js';
 import { isFiltered, type SearchQuery } from './search-query.js';
@@ -37,40 +38,25 @@ export function FindFilters({ query, found, onQuery }: FiltersProps) {
         <Name
           label={CONSOLE_TEXTS.chain}
           value={query.chain}
-          offered={namesIn(found, ['conserver_chain'])}
+          offered={namesIn(found, 'chain')}
           onValue={(chain) => change({ chain })}
         />
         <Name
           label={CONSOLE_TEXTS.link}
           value={query.link}
-          offered={namesIn(found, ['conserver_link_name', 'conserver_link'])}
+          offered={namesIn(found, 'link')}
           onValue={(link) => change({ link })}
         />
         <Name
           label={CONSOLE_TEXTS.partner}
           value={query.partner}
-          offered={namesIn(found, ['partner'])}
+          offered={namesIn(found, 'partner')}
           onValue={(partner) => change({ partner })}
         />
       </div>
       <p class="hint">{CONSOLE_TEXTS.namesHelp}</p>
     </details>
   );
-}
-
-/** The names that these events have, as the conserver calls them. */
-function namesIn(events: readonly RecordedEvent[], attributes: readonly string[]): string[] {
-  const values = events.flatMap(({ attributes: of }) => attributes.map((name) => of[name]));
-  const names = values.filter((value) => typeof value === 'string').map(decoded);
-  return [...new Set(names)].sort();
-}
-
-function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
 }
 
 interface ControlProps {

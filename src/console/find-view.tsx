@@ -1,4 +1,5 @@
 import { useId, useRef } from 'preact/hooks';
+import { conserverLines } from './conserver-lines.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import { placeOf } from './conversation.js';
 import { basicLines, codeLine, Lines } from './event-view.js';
@@ -141,6 +142,7 @@ function FoundEvent({ event, onGo }: PlaceLink & { readonly event: RecordedEvent
       <Lines
         lines={[
           ...basicLines(event),
+          ...conserverLines(event),
           ...codeLine(CONSOLE_TEXTS.subject, event.subject),
           ...codeLine(CONSOLE_TEXTS.hash, event.payload),
         ]}

@@ -354,6 +354,9 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
       await page.keyboard.type('e');
       await found(page, '1 event,');
       expect(await page.evaluate('document.activeElement.list.options[0].value')).toBe('acme');
+      const facts = await page.locator('.timeline .facts > div').allTextContents();
+      for (const fact of ['Chainnight shift & more!', 'Linkhand over, sftp_out', 'Partneracme'])
+        expect(facts).toContain(fact);
       expect(await open.barriers()).toEqual([]);
       for (const label of ['Partner', 'Link', 'Chain']) await page.getByLabel(label, { exact: true }).fill('');
       await found(page, 'The newest 25');
