@@ -99,18 +99,21 @@ export function OperationView({ operation }: { readonly operation: Operation }) 
   );
 }
 
-/** A claim about a log, its witnesses, or a document. */
-export function ClaimView({ claim }: { readonly claim: Claim }) {
+/** What claims about a log, its witnesses or an asset say, all of them the same. */
+export function ClaimView({ claims }: { readonly claims: readonly Claim[] }) {
+  const claim = claims[0]!;
   const names = FACT_TITLES.map(([name]) => name);
   return (
     <li class="operation">
       <h4>{asSentence(CLAIM_KINDS[claim.kind])}</h4>
       <WitnessNames claim={claim} />
       <FactList facts={claim.facts} names={names} />
-      <p class="detail">
-        {TEXTS.piece} <Code text={claim.piece} />
-      </p>
-      <Proofs claims={[claim]} />
+      {claims.map(({ piece }) => (
+        <p key={piece} class="detail">
+          {TEXTS.piece} <Code text={piece} />
+        </p>
+      ))}
+      <Proofs claims={claims} />
     </li>
   );
 }

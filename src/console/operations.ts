@@ -30,6 +30,20 @@ export function otherClaims(claims: readonly Claim[], kinds: readonly Claim['kin
   return claims.filter(({ kind }) => kinds.includes(kind));
 }
 
+/**
+ * Claims that say the same of the same file, which several bundles have: each group is one thing to read. Their order
+ * is that of the first of each.
+ */
+export function sameClaims(claims: readonly Claim[]): Claim[][] {
+  const groups = new Map<string, Claim[]>();
+  for (const claim of claims) {
+    const file = claim.piece.slice(claim.piece.indexOf('/') + 1);
+    const key = JSON.stringify([claim.kind, file, claim.facts]);
+    groups.set(key, [...(groups.get(key) ?? []), claim]);
+  }
+  return [...groups.values()];
+}
+
 function mergedFacts(claims: readonly Claim[]): Facts {
   const ordered = claims.toSorted((left, right) => (left.kind === right.kind ? 0 : left.kind === 'statement' ? -1 : 1));
   return Object.assign({}, ...ordered.map(({ facts }) => facts)) as Facts;

@@ -7,7 +7,7 @@ import type { Contradiction, NotCovered, NotCoveredReason, Verdict } from '../co
 import { asSentence } from './as-sentence.js';
 import { ClaimView, OperationView } from './claim-view.js';
 import { EvidenceText } from './evidence-text.js';
-import { operationsOf, otherClaims } from './operations.js';
+import { operationsOf, otherClaims, sameClaims } from './operations.js';
 import { TEXTS } from './texts.js';
 
 function Section({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
@@ -95,8 +95,8 @@ function Claims({ title, claims }: { readonly title: string; readonly claims: re
   return (
     <Section title={title}>
       <ul class="timeline">
-        {claims.map((claim) => (
-          <ClaimView key={claim.kind + claim.piece} claim={claim} />
+        {sameClaims(claims).map((same) => (
+          <ClaimView key={same[0]!.kind + same[0]!.piece} claims={same} />
         ))}
       </ul>
     </Section>

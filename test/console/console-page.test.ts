@@ -389,6 +389,11 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
         await page.locator('.banner.verified').waitFor();
         const { outcome, claims } = await open.verdict();
         expect([outcome, claims.filter(({ kind }) => kind === 'statement').length]).toEqual(['verified', 3]);
+        // Each of the three bundles has the same file of the log.
+        expect(claims.filter(({ kind }) => kind === 'log')).toHaveLength(3);
+        const logFiles = page.locator('.screen .operation').filter({ hasText: 'The files of a log' });
+        expect(await logFiles.count()).toBe(1);
+        expect(await logFiles.locator('> .detail').count()).toBe(3);
         const operation = page.locator('.screen .operation').first();
         await operation.getByText('Proof', { exact: true }).click();
         const path = operation.locator('ol.path').filter({ hasText: 'entry 0 of the log' }).first();
