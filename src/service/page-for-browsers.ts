@@ -6,7 +6,7 @@ import type { PageReply } from './built-page.js';
 
 /**
  * The same route, which answers with a page where a browser asks (RFC 9110 section 12.5.1): where `Accept` prefers HTML to
- * JSON. Every other client gets what it got. A resource that does not exist is refused to both.
+ * JSON. Every other client gets what it got. What does not exist is refused to both, to a browser with a page.
  */
 function pageForBrowsers(route: Route, page: PageReply): Route {
   return {

@@ -44,6 +44,39 @@ describe('a path that no resource has', () => {
   });
 });
 
+describe('an address that has a page, of something that does not exist', () => {
+  const UNKNOWN = '/archivist/v2/publicassets/0190a8c0-0000-7000-8000-000000000bad';
+
+  it.each([
+    ['unknown', UNKNOWN, 404],
+    ['mistyped', '/archivist/v2/publicassets/0190a8c0', 400],
+  ])('is a page for browsers and JSON for everybody else, with the same status and words: %s', async (...row) => {
+    const [, path, status] = row;
+    const program = await rig.running.anonymous.get(path);
+    expect([program.status, program.headers.get('vary'), Object.keys(program.json)]).toEqual([
+      status,
+      'accept',
+      ['error', 'description'],
+    ]);
+    const browser = await rig.running.anonymous.get(path, { accept: BROWSER });
+    expect([browser.status, browser.headers.get('content-type'), browser.headers.get('vary')]).toEqual([
+      status,
+      'text/html; charset=utf-8',
+      'accept',
+    ]);
+    const page = new TextDecoder().decode(browser.bytes);
+    expect(page).toContain(String(program.json['description']));
+    expect(page).toContain('Check the address that you opened.');
+  });
+
+  it('is JSON where the address has no page, whatever the client accepts', async () => {
+    const { status, headers } = await rig.running.anonymous.get(`${UNKNOWN}/events/${UNKNOWN.split('/').at(-1)}`, {
+      accept: BROWSER,
+    });
+    expect([status, headers.get('content-type')]).toEqual([404, 'application/json']);
+  });
+});
+
 describe.skipIf(!chromiumPath)('small pages in a browser', { timeout: 180_000 }, () => {
   let pages: Awaited<ReturnType<typeof pageRig>>;
   beforeAll(async () => {

@@ -6,7 +6,7 @@ import type { Logger } from '../logger.js';
 import type { Authenticate } from './authenticate.js';
 import { clientGone } from './client-gone.js';
 import { crossOriginHeaders, preflightHeaders } from './cross-origin.js';
-import { errorBody, refusalOf } from './error-reply.js';
+import { refusalOf } from './error-reply.js';
 import { MASK, maskedBody } from './field-mask.js';
 import { networkOf } from './network-address.js';
 import { createPageRoom, type PageHold, type PageRoom } from './page-room.js';
@@ -15,13 +15,14 @@ import type { Principal } from './principal.js';
 import { readBody } from './read-body.js';
 import { readJson } from './read-json.js';
 import { type Reply, type RequestContext, type Route, stores } from './route.js';
-import { sendAtOnce, sendReply } from './send-reply.js';
+import { type NoSuchPage, refuseAddress, sendError } from './send-refusal.js';
+import { sendReply } from './send-reply.js';
 import { unknownMembers } from './unknown-members.js';
-import { wantsPage } from './wants-page.js';
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
 const NO_BODY = new Uint8Array();
-const PAGE = { contentType: 'text/html; charset=utf-8', headers: { 'cache-control': 'no-store' } };
+/** A part of the address is wrong in form, or nothing has it. */
+const WRONG_ADDRESS: readonly number[] = [400, 404];
 /** Maximum number of ignored members that a response lists. */
 const MAX_NAMED = 16;
 const MAX_NAME = 128;
@@ -43,8 +44,8 @@ export interface PipelineDeps {
   readonly logger: Logger;
   /** Called after every response of a route. */
   readonly answered: (operationId: string, status: number, seconds: number) => void;
-  /** HTML for a person who opens a path that no resource has; everybody gets JSON without it. */
-  readonly noSuchPage?: (description: string) => string;
+  /** HTML for a person whose address leads to nothing; everybody gets JSON without it. */
+  readonly noSuchPage?: NoSuchPage;
   /** A monotonic clock in seconds. */
   readonly seconds: () => number;
 }
@@ -82,10 +83,7 @@ export function mountRoutes(app: Express, routes: readonly Route[], deps: Pipeli
   app.use(indexPaths(handlers));
   app.use((request: Request, response: Response) => {
     const refusal = new ApiError('not_found', 'No resource has this path.');
-    response.vary('accept');
-    if (deps.noSuchPage && wantsPage(request))
-      sendAtOnce(response, PAGE, refusal.status, deps.noSuchPage(refusal.description));
-    else sendError(response, refusal, nearestRoute(routes, request));
+    refuseAddress(deps.noSuchPage, request, response, refusal, nearestRoute(routes, request));
   });
   // Express counts the parameters: a function with four handles errors, such as a path that cannot be decoded.
   app.use((error: unknown, request: Request, response: Response, _next: unknown) => {
@@ -150,7 +148,10 @@ async function serve(route: Route, deps: ServingDeps, request: Request, response
     if (reply.stream && reply.stream.length === undefined) answered(reply.status ?? route.success);
     await sendReply(response, reply, route.success, (bytes) => held[0]?.resize(bytes));
   } catch (error) {
-    fail(response, deps.logger, error, route.operationId, route);
+    const refusal = route.pageForBrowsers && !response.headersSent ? refusalOf(error) : undefined;
+    if (refusal && WRONG_ADDRESS.includes(refusal.status))
+      refuseAddress(deps.noSuchPage, request, response, refusal, route);
+    else fail(response, deps.logger, error, route.operationId, route);
   } finally {
     held[0]?.release();
   }
@@ -284,10 +285,4 @@ function fail(response: Response, logger: Logger, error: unknown, operation: str
   const incident = randomUUID();
   logger.error({ err: error, operation, incident }, 'a request failed');
   sendError(response, new ApiError('internal', `The service failed. Its log has the reason under ${incident}.`), route);
-}
-
-function sendError(response: Response, error: ApiError, route?: Route): void {
-  const told = route?.refusal?.tell(error) ?? { body: errorBody(error) };
-  const reply = { ...told, status: error.status, headers: { ...told.headers, ...error.headers } };
-  sendAtOnce(response, reply, error.status, reply.bytes ?? JSON.stringify(reply.body ?? {}));
 }
