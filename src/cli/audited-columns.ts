@@ -136,6 +136,7 @@ export const AUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
       entry_id: BOOKKEEPING,
       entry_kind: BOOKKEEPING,
       entry_tenant_id: BOOKKEEPING,
+      entry_length: BOOKKEEPING,
     },
   },
   simple_hash_event: { covered: ['tenant_id', 'event_id', 'accepted_at', 'anchor_number'], open: {} },

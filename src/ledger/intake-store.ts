@@ -8,11 +8,13 @@ export interface IntakeRow extends LogRef {
   readonly entryId: string;
   readonly entryKind: EntryKind;
   readonly entryTenantId: string;
+  /** About how long the entry is, in bytes: its statement's bytes, or its event's JSON text. */
+  readonly entryLength: number;
 }
 
-/** The intake row of an entry of `entryTenantId` that waits for `log`. */
-export function intakeRow(log: LogRef, entryId: string, entryKind: EntryKind, entryTenantId: string): IntakeRow {
-  return { tenantId: log.tenantId, logId: log.logId, entryId, entryKind, entryTenantId };
+/** The intake row of an entry that waits for `log`. */
+export function intakeRow({ tenantId, logId }: LogRef, entry: Omit<IntakeRow, keyof LogRef>): IntakeRow {
+  return { tenantId, logId, ...entry };
 }
 
 const INTAKE = table('intake').columns<IntakeRow>({
@@ -21,7 +23,14 @@ const INTAKE = table('intake').columns<IntakeRow>({
   entryId: 'entry_id',
   entryKind: 'entry_kind',
   entryTenantId: 'entry_tenant_id',
+  entryLength: 'entry_length',
 });
+
+/** Rows that differ only in their entries. */
+interface GroupedRows extends Omit<IntakeRow, 'entryId' | 'entryLength'> {
+  readonly entryIds: string[];
+  readonly entryLengths: number[];
+}
 
 /**
  * Queues entries for their logs, in the transaction that accepts them: once it commits, each entry is in its log
@@ -29,23 +38,28 @@ const INTAKE = table('intake').columns<IntakeRow>({
  */
 export async function insertIntake(tx: Tx, rows: readonly IntakeRow[]): Promise<void> {
   if (rows.length === 0) return;
-  const groups = new Map<string, Omit<IntakeRow, 'entryId'> & { entryIds: string[] }>();
-  for (const { tenantId, logId, entryId, entryKind, entryTenantId } of rows) {
+  const groups = new Map<string, GroupedRows>();
+  for (const { tenantId, logId, entryId, entryKind, entryTenantId, entryLength } of rows) {
     const key = `${tenantId} ${logId} ${entryKind} ${entryTenantId}`;
-    const group = groups.get(key) ?? { tenantId, logId, entryKind, entryTenantId, entryIds: [] };
+    const group = groups.get(key) ?? { tenantId, logId, entryKind, entryTenantId, entryIds: [], entryLengths: [] };
     groups.set(key, group);
     group.entryIds.push(entryId);
+    group.entryLengths.push(entryLength);
   }
   await tx.execute(
     `${insertInto(INTAKE)}
-     SELECT "tenantId", "logId", entry_id, "entryKind", "entryTenantId"
+     SELECT "tenantId", "logId", entry_id, "entryKind", "entryTenantId", entry_length
        FROM jsonb_to_recordset($1::jsonb)
-              AS n("tenantId" uuid, "logId" uuid, "entryKind" text, "entryTenantId" uuid, "entryIds" uuid[]),
-            unnest("entryIds") AS entry_id
+              AS n("tenantId" uuid, "logId" uuid, "entryKind" text, "entryTenantId" uuid, "entryIds" uuid[],
+                   "entryLengths" integer[]),
+            unnest("entryIds", "entryLengths") AS entry(entry_id, entry_length)
      ON CONFLICT DO NOTHING`,
     [JSON.stringify([...groups.values()])],
   );
 }
+
+/** A waiting entry, and about how long it is. */
+export type QueuedEntry = WaitingEntry & Pick<IntakeRow, 'entryLength'>;
 
 /** Before every entry. */
 export const FIRST_ENTRY = '00000000-0000-0000-0000-000000000000';
@@ -54,9 +68,9 @@ export const FIRST_ENTRY = '00000000-0000-0000-0000-000000000000';
  * The oldest waiting entries after `after`, in id order. Reads only the rows that it returns, regardless of how many
  * wait; `after` skips those that this process has removed and the database still keeps for older transactions.
  */
-export async function waitingEntries(tx: Tx, log: LogRef, after: string, limit: number): Promise<WaitingEntry[]> {
-  return tx.query<WaitingEntry>(
-    `SELECT ${selected(INTAKE, 'i', ['entryId', 'entryKind', 'entryTenantId'])} FROM archivist.intake i
+export async function waitingEntries(tx: Tx, log: LogRef, after: string, limit: number): Promise<QueuedEntry[]> {
+  return tx.query<QueuedEntry>(
+    `SELECT ${selected(INTAKE, 'i', ['entryId', 'entryKind', 'entryTenantId', 'entryLength'])} FROM archivist.intake i
       WHERE i.tenant_id = $1 AND i.log_id = $2 AND i.entry_id > $3 ORDER BY i.entry_id LIMIT $4`,
     [log.tenantId, log.logId, after, limit],
   );

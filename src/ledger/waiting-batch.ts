@@ -1,6 +1,6 @@
 import type { Tx } from '../platform/postgres/database.js';
 import { readInGroups } from '../platform/postgres/read-in-groups.js';
-import { waitingEntries } from './intake-store.js';
+import { type QueuedEntry, waitingEntries } from './intake-store.js';
 import { leafEntries } from './leaf-entries.js';
 import type { LeafEntry, WaitingEntry } from './leaf-source.js';
 import { committedEntryIds } from './leaf-store.js';
@@ -10,6 +10,8 @@ import { massifLeaves } from './massif-view.js';
 import type { UnsignedStatement } from './sign-statements.js';
 
 const BATCH = 1_000;
+/** A batch ends before the entry with which its entries would be longer than this, in bytes: a round has all of them in memory. */
+const BATCH_BYTES = 16 * 1024 * 1024;
 
 /** Waiting entries with everything that is needed to commit them. */
 export interface WaitingBatch {
@@ -34,10 +36,21 @@ function room(log: LogState): number {
   return Math.min(BATCH, Number(leaves - (log.leaves % leaves)));
 }
 
+/** The first entries that fit into a batch; always one. */
+function fitting(entries: readonly QueuedEntry[]): readonly QueuedEntry[] {
+  let bytes = 0;
+  const end = entries.findIndex(({ entryLength }, place) => {
+    bytes += entryLength;
+    return place > 0 && bytes > BATCH_BYTES;
+  });
+  return end === -1 ? entries : entries.slice(0, end);
+}
+
 /** Reads the oldest entries that wait for a log after the entry `after`, in three round trips regardless of their number. */
 export async function readBatch(tx: Tx, context: LedgerContext, log: LogState, after: string): Promise<WaitingBatch> {
   const limit = room(log);
-  const entries = await waitingEntries(tx, log, after, limit);
+  const waiting = await waitingEntries(tx, log, after, limit);
+  const entries = fitting(waiting);
   const [done, leaves] = await Promise.all([
     committedEntryIds(
       tx,
@@ -49,7 +62,7 @@ export async function readBatch(tx: Tx, context: LedgerContext, log: LogState, a
   const unsigned = entries.filter(
     ({ entryId, entryKind }) => entryKind === 'statement' && !leaves.has(entryId) && !done.has(entryId),
   );
-  const more = entries.length === limit;
+  const more = waiting.length === limit || entries.length < waiting.length;
   return { entries, more, done, leaves, unsigned: await statementContents(tx, context, unsigned) };
 }
 

@@ -155,7 +155,7 @@ export function createRig(parts: RigParts): LedgerRig {
     async accept(log, entryKind, count) {
       const made = Array.from({ length: count }, () => ids.uuid());
       for (const id of made) entries.secrets.set(id, ids.randomBytes(32));
-      const rows = made.map((entryId) => ({ ...log, entryId, entryKind, entryTenantId: tenantId }));
+      const rows = made.map((entryId) => ({ ...log, entryId, entryKind, entryTenantId: tenantId, entryLength: 32 }));
       await database.inTransaction('system', (tx) => insertIntake(tx, rows));
       return made;
     },

@@ -155,7 +155,7 @@ describe.each(engines())('the ledger service on %s', (engine) => {
     expect(await ledger.lag()).toEqual({ oldestWaitingMs: 0, haltedLogs: 0 });
     const entryId = createIds({ now: () => Date.now() - 60_000 }).uuid();
     const older = createIds({ now: () => Date.now() - 3_600_000 }).uuid();
-    const entry = { entryKind: 'asset_event', entryTenantId: waiting.tenantId } as const;
+    const entry = { entryKind: 'asset_event', entryTenantId: waiting.tenantId, entryLength: 32 } as const;
     await rig.database.inTransaction('system', (tx) =>
       insertIntake(tx, [
         { ...waiting, ...entry, entryId },

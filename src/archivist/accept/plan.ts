@@ -3,6 +3,7 @@ import { assetView } from '../../iam/access/asset-view.js';
 import type { Grant } from '../../iam/access/grant.js';
 import { OWNER_ROLE, permits } from '../../iam/access/permits.js';
 import { type IntakeRow, intakeRow } from '../../ledger/intake-store.js';
+import type { EntryKind } from '../../ledger/leaf-source.js';
 import type { PolicyRow, Registration } from '../../ledger/registration-store.js';
 import type { StoredStatement } from '../../ledger/statement-store.js';
 import { ApiError } from '../../platform/errors.js';
@@ -10,6 +11,7 @@ import type { Principal } from '../../platform/http/principal.js';
 import { timestampOf } from '../../platform/timestamps.js';
 import type { Asset } from '../assets/asset.js';
 import type { AssetChange } from '../assets/asset-store.js';
+import type { Attributes } from '../attributes.js';
 import type { SimpleHashEvent } from '../chain/anchor-store.js';
 import { type Deployment, statementLog, tenancyLog } from '../deployment.js';
 import type { AssetEvent } from '../events/asset-event.js';
@@ -204,13 +206,19 @@ function planRegistration(submission: Of<'registration'>, context: PlanContext):
 /** @param registered set when the event is made from a registered statement, which is not signed again */
 function planOfEvent(asset: Asset, event: AssetEvent, context: BatchContext, registered = false): Plan {
   const { deployment } = context;
-  const intake = [intakeRow(tenancyLog(event.tenantId), event.eventId, 'asset_event', event.tenantId)];
   const publicForm = { tenantId: deployment.publicTenancy };
-  if (asset.public)
-    intake.push(intakeRow(tenancyLog(publicForm.tenantId), event.eventId, 'asset_event', publicForm.tenantId));
+  const entryLength = lengthOf(event.eventAttributes) + lengthOf(event.assetAttributes);
+  const entry = (entryKind: EntryKind, entryTenantId: string) => ({
+    entryId: event.eventId,
+    entryKind,
+    entryTenantId,
+    entryLength,
+  });
+  const intake = [intakeRow(tenancyLog(event.tenantId), entry('asset_event', event.tenantId))];
+  if (asset.public) intake.push(intakeRow(tenancyLog(publicForm.tenantId), entry('asset_event', publicForm.tenantId)));
   if (registered || isTemplate(event.eventAttributes)) {
     const entryTenantId = asset.public ? publicForm.tenantId : event.tenantId;
-    intake.push(intakeRow(statementLog(deployment, asset.public), event.eventId, 'statement', entryTenantId));
+    intake.push(intakeRow(statementLog(deployment, asset.public), entry('statement', entryTenantId)));
   }
   const blank = { principalDeclared: BLANK_PRINCIPAL, principalAccepted: BLANK_PRINCIPAL };
   const change = changeOf(event);
@@ -225,6 +233,11 @@ function planOfEvent(asset: Asset, event: AssetEvent, context: BatchContext, reg
     intake,
     simpleHashEvents: asset.proofMechanism === 'SIMPLE_HASH' ? assetEvents : [],
   };
+}
+
+/** In characters of its JSON text. */
+function lengthOf(attributes: Attributes): number {
+  return JSON.stringify(attributes).length;
 }
 
 function changeOf(event: AssetEvent): AssetChange | undefined {
@@ -275,10 +288,11 @@ function planAssetFreeEvent(submission: Of<'asset_free_event'>, context: PlanCon
     createdBy: principal.subject,
     createdAtMs: BigInt(context.nowMs),
   };
+  const entry = { entryId: event.eventId, entryTenantId: tenantId, entryLength: lengthOf(event.attributes) };
   const intake = [
-    intakeRow(tenancyLog(tenantId), event.eventId, 'asset_free_event', tenantId),
+    intakeRow(tenancyLog(tenantId), { ...entry, entryKind: 'asset_free_event' }),
     // The leaf does not cover the whole record, so each event also gets a statement that does.
-    intakeRow(statementLog(context.deployment, false), event.eventId, 'statement', tenantId),
+    intakeRow(statementLog(context.deployment, false), { ...entry, entryKind: 'statement' }),
   ];
   return {
     accepted: { kind: 'asset_free_event', event },

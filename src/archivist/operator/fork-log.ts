@@ -118,7 +118,9 @@ async function storeFork(
     });
     if (!begun) throw new ApiError('conflict', 'The log has changed meanwhile. Look at it with "vcon-archivist logs".');
     await insertStatements(tx, [{ tenantId, eventId: entryId, entry: statement }]);
-    await insertIntake(tx, [intakeRow(log, entryId, 'statement', tenantId)]);
+    await insertIntake(tx, [
+      intakeRow(log, { entryId, entryKind: 'statement', entryTenantId: tenantId, entryLength: statement.length }),
+    ]);
     if (logKind(deps.deployment, log) !== 'tenancy') return;
     await recordSecurityEvent(tx, deps, {
       tenantId,

@@ -13,6 +13,9 @@ export async function enterKeyManifest(tx: Tx, keysLog: LogRef, row: KeyManifest
   const { tenantId } = keysLog;
   if (!(await insertKeyManifest(tx, tenantId, row))) return false;
   await insertStatements(tx, [{ tenantId, eventId: row.entryId, entry: row.manifest }]);
-  await insertIntake(tx, [intakeRow(keysLog, row.entryId, 'statement', tenantId)]);
+  const { entryId, manifest } = row;
+  await insertIntake(tx, [
+    intakeRow(keysLog, { entryId, entryKind: 'statement', entryTenantId: tenantId, entryLength: manifest.length }),
+  ]);
   return true;
 }

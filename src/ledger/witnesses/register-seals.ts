@@ -1,6 +1,6 @@
 import type { Ids } from '../../platform/ids.js';
 import type { Database } from '../../platform/postgres/database.js';
-import { insertIntake } from '../intake-store.js';
+import { insertIntake, intakeRow } from '../intake-store.js';
 import type { LogRef } from '../log.js';
 import { insertStatements } from '../statement-store.js';
 import { insertRegisteredSeals, unregisteredSeals } from './witness-store.js';
@@ -31,12 +31,14 @@ export async function registerSeals(
     );
     await insertIntake(
       tx,
-      registered.map(({ entryId }) => ({
-        ...publicLog,
-        entryId,
-        entryKind: 'statement' as const,
-        entryTenantId: publicLog.tenantId,
-      })),
+      registered.map(({ seal, entryId }) =>
+        intakeRow(publicLog, {
+          entryId,
+          entryKind: 'statement',
+          entryTenantId: publicLog.tenantId,
+          entryLength: seal.signed.length,
+        }),
+      ),
     );
     return registered.length;
   });

@@ -95,6 +95,7 @@ export const SCHEMA = {
   },
   intake: {
     tenant_id: 'uuid', log_id: 'uuid', entry_id: 'uuid', entry_kind: 'text', entry_tenant_id: 'uuid',
+    entry_length: 'integer',
   },
   invite: {
     tenant_id: 'uuid', invite_id: 'uuid', email: 'text', message: 'text', token_hash: 'bytea',

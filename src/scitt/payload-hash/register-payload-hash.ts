@@ -1,7 +1,7 @@
 import { sha256 } from '../../core/sha256.js';
 import type { Failpoints } from '../../ledger/failpoints.js';
 import { logHalted } from '../../ledger/halted/log-halted.js';
-import { insertIntake } from '../../ledger/intake-store.js';
+import { insertIntake, intakeRow } from '../../ledger/intake-store.js';
 import type { LogRef } from '../../ledger/log.js';
 import type { ReceiptWatch } from '../../ledger/receipt-watch.js';
 import { insertStatements } from '../../ledger/statement-store.js';
@@ -55,8 +55,11 @@ export async function registerPayloadHash(deps: PayloadHashDeps, submitted: Uint
     const registeredAt = new Date(deps.clock.now());
     if (!(await takePayloadHashRegistration(tx, { ...registration, registeredAt })))
       return (await findPayloadHashEntry(tx, tenantId, examined.hash))!;
-    await insertStatements(tx, [{ tenantId, eventId: entryId, entry: sha256(examined.payload) }]);
-    await insertIntake(tx, [{ ...log, entryId, entryKind: 'statement', entryTenantId: tenantId }]);
+    const entry = sha256(examined.payload);
+    await insertStatements(tx, [{ tenantId, eventId: entryId, entry }]);
+    await insertIntake(tx, [
+      intakeRow(log, { entryId, entryKind: 'statement', entryTenantId: tenantId, entryLength: entry.length }),
+    ]);
     return entryId;
   });
   await deps.failpoints.reach('register.after');
