@@ -2,8 +2,7 @@ import { isTemplate } from '../../core/statement/vcon-template.js';
 import { assetView } from '../../iam/access/asset-view.js';
 import type { Grant } from '../../iam/access/grant.js';
 import { OWNER_ROLE, permits } from '../../iam/access/permits.js';
-import { type IntakeRow, intakeRow } from '../../ledger/intake-store.js';
-import type { EntryKind } from '../../ledger/leaf-source.js';
+import type { IntakeRow } from '../../ledger/intake-store.js';
 import type { PolicyRow, Registration } from '../../ledger/registration-store.js';
 import type { StoredStatement } from '../../ledger/statement-store.js';
 import { ApiError } from '../../platform/errors.js';
@@ -11,14 +10,14 @@ import type { Principal } from '../../platform/http/principal.js';
 import { timestampOf } from '../../platform/timestamps.js';
 import type { Asset } from '../assets/asset.js';
 import type { AssetChange } from '../assets/asset-store.js';
-import type { Attributes } from '../attributes.js';
 import type { SimpleHashEvent } from '../chain/anchor-store.js';
-import { type Deployment, statementLog, tenancyLog } from '../deployment.js';
+import type { Deployment } from '../deployment.js';
 import type { AssetEvent } from '../events/asset-event.js';
 import type { AssetFreeEvent } from '../events/asset-free-event.js';
 import { BLANK_PRINCIPAL, principalRecord } from '../principal-record.js';
 import type { StatementAsset, StatementAssetRef } from '../registrations/statement-asset-store.js';
 import { checkAttachments, type FindBlob } from './check-attachments.js';
+import { assetEventIntake, assetFreeEventIntake } from './event-intake.js';
 import type { Accepted, Submission } from './submission.js';
 
 /** Every row that one submission writes: all of them or none. */
@@ -207,19 +206,6 @@ function planRegistration(submission: Of<'registration'>, context: PlanContext):
 function planOfEvent(asset: Asset, event: AssetEvent, context: BatchContext, registered = false): Plan {
   const { deployment } = context;
   const publicForm = { tenantId: deployment.publicTenancy };
-  const entryLength = lengthOf(event.eventAttributes) + lengthOf(event.assetAttributes);
-  const entry = (entryKind: EntryKind, entryTenantId: string) => ({
-    entryId: event.eventId,
-    entryKind,
-    entryTenantId,
-    entryLength,
-  });
-  const intake = [intakeRow(tenancyLog(event.tenantId), entry('asset_event', event.tenantId))];
-  if (asset.public) intake.push(intakeRow(tenancyLog(publicForm.tenantId), entry('asset_event', publicForm.tenantId)));
-  if (registered || isTemplate(event.eventAttributes)) {
-    const entryTenantId = asset.public ? publicForm.tenantId : event.tenantId;
-    intake.push(intakeRow(statementLog(deployment, asset.public), entry('statement', entryTenantId)));
-  }
   const blank = { principalDeclared: BLANK_PRINCIPAL, principalAccepted: BLANK_PRINCIPAL };
   const change = changeOf(event);
   const assetEvents = asset.public ? [event, { ...event, ...publicForm, ...blank }] : [event];
@@ -230,14 +216,9 @@ function planOfEvent(asset: Asset, event: AssetEvent, context: BatchContext, reg
     assetEvents,
     assetFreeEvents: [],
     changes: change && asset.public ? [change, { ...change, ...publicForm }] : change ? [change] : [],
-    intake,
+    intake: assetEventIntake(asset, event, deployment, registered || isTemplate(event.eventAttributes)),
     simpleHashEvents: asset.proofMechanism === 'SIMPLE_HASH' ? assetEvents : [],
   };
-}
-
-/** In characters of its JSON text. */
-function lengthOf(attributes: Attributes): number {
-  return JSON.stringify(attributes).length;
 }
 
 function changeOf(event: AssetEvent): AssetChange | undefined {
@@ -288,12 +269,6 @@ function planAssetFreeEvent(submission: Of<'asset_free_event'>, context: PlanCon
     createdBy: principal.subject,
     createdAtMs: BigInt(context.nowMs),
   };
-  const entry = { entryId: event.eventId, entryTenantId: tenantId, entryLength: lengthOf(event.attributes) };
-  const intake = [
-    intakeRow(tenancyLog(tenantId), { ...entry, entryKind: 'asset_free_event' }),
-    // The leaf does not cover the whole record, so each event also gets a statement that does.
-    intakeRow(statementLog(context.deployment, false), { ...entry, entryKind: 'statement' }),
-  ];
   return {
     accepted: { kind: 'asset_free_event', event },
     id: event.eventId,
@@ -301,7 +276,7 @@ function planAssetFreeEvent(submission: Of<'asset_free_event'>, context: PlanCon
     assetEvents: [],
     assetFreeEvents: [event],
     changes: [],
-    intake,
+    intake: assetFreeEventIntake(event, context.deployment),
     simpleHashEvents: [],
   };
 }
