@@ -122,4 +122,20 @@ describe.each(engines())('a batch of a log with 100,000 waiting entries on %s', 
     // What is stored of an entry may be long, and the embedded engine runs one statement at a time.
     expect(reads.most).toEqual({ entries: BATCH, statements: 125 });
   });
+
+  it('reads none of the leaves that the log has, with statistics and without', async () => {
+    const log = await rig.newLog('MMR_SHA256');
+    await opened.asOwner('ALTER TABLE archivist.leaf SET (autovacuum_enabled = off)');
+    await opened.asOwner(
+      `INSERT INTO archivist.leaf
+         (tenant_id, log_id, leaf_index, entry_id, entry_kind, entry_tenant_id, idtimestamp, timestamp_committed)
+       SELECT $1, $2, n, gen_random_uuid(), 'asset_event', $1, '\\x0000000000000000', '' FROM generate_series(0, 19999) AS n`,
+      [log.tenantId, log.logId],
+    );
+    await fill(log, 'asset_event', 1, BATCH);
+    const leavesRead = async () => (await batchOf(log)).reads.rows.get('leaf');
+    expect(await leavesRead()).toBeLessThanOrEqual(BATCH + SMALL);
+    await opened.asOwner('ANALYZE archivist.leaf');
+    expect(await leavesRead()).toBeLessThanOrEqual(BATCH + SMALL);
+  });
 });
