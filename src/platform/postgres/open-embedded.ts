@@ -7,6 +7,7 @@ import pg from 'pg';
 import { DiskFull } from '../disk/disk-full.js';
 import { DurableFiles } from './durable-files.js';
 import { makeCluster, openCluster } from './embedded-cluster.js';
+import { keepStatistics } from './embedded-statistics.js';
 import { engineConfig } from './engine-calls.js';
 import { lockFolder } from './folder-lock.js';
 import { migrate } from './migrate.js';
@@ -26,6 +27,8 @@ interface EmbeddedOptions {
   readonly restoring?: boolean;
   readonly disk?: DatabaseDisk | undefined;
   readonly files?: (cluster: string) => DurableFiles;
+  /** How often tables that have grown are analysed. */
+  readonly analyseEveryMs?: number;
 }
 
 /**
@@ -36,7 +39,12 @@ interface EmbeddedOptions {
  */
 export async function openEmbedded(
   folder: string,
-  { restoring = false, disk, files = (cluster) => new DurableFiles(cluster) }: EmbeddedOptions = {},
+  {
+    restoring = false,
+    disk,
+    files = (cluster) => new DurableFiles(cluster),
+    analyseEveryMs = 60_000,
+  }: EmbeddedOptions = {},
 ): Promise<PooledDatabase> {
   const lock = await lockFolder(folder);
   let engine: PGlite | undefined;
@@ -44,7 +52,7 @@ export async function openEmbedded(
     const cluster = join(folder, CLUSTER);
     await makeCluster(cluster);
     engine = await openCluster(files(cluster));
-    return await onEngine(engine, { cluster, restoring, disk, release: () => lock.release() });
+    return await onEngine(engine, { cluster, restoring, disk, analyseEveryMs, release: () => lock.release() });
   } catch (error) {
     await engine?.close();
     await lock.release();
@@ -58,6 +66,7 @@ async function onEngine(
     readonly cluster: string;
     readonly restoring: boolean;
     readonly disk: DatabaseDisk | undefined;
+    readonly analyseEveryMs: number;
     release(): Promise<void>;
   },
 ): Promise<PooledDatabase> {
@@ -74,6 +83,7 @@ async function onEngine(
     onConnect: (client) => enterSession(client),
   });
   await requireRestrictedRole(pool);
+  const endStatistics = keepStatistics(pool, parts.analyseEveryMs, () => !parts.disk?.isFull('database'));
   return pooledDatabase({
     engine: 'embedded PostgreSQL',
     pool,
@@ -95,6 +105,7 @@ async function onEngine(
       }
     },
     async end() {
+      await endStatistics();
       await pool.end();
       await engine.close();
       await parts.release();

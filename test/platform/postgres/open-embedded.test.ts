@@ -45,6 +45,24 @@ describe('the embedded database', () => {
     await rm(dataDir, { recursive: true });
   });
 
+  it('analyses tables that have grown, and leaves the session to the service as it was', async () => {
+    const dataDir = await embeddedDataDir();
+    const database = await openEmbedded(join(dataDir, 'embedded'), { analyseEveryMs: 20 });
+    const ask = async (text: string) => (await database.inTransaction('system', (tx) => tx.query(text)))[0];
+    const tuples = () =>
+      ask(`SELECT reltuples > 4000 AS known FROM pg_class WHERE oid = 'archivist.tenancy'::regclass`);
+    const session = () => ask(`SELECT current_user, current_setting('default_statistics_target') AS detail`);
+    const before = await session();
+    expect(await tuples()).toEqual({ known: false });
+    await database.inTransaction('system', (tx) =>
+      tx.execute(NEW_TENANCY.replace(/VALUES \((.*)\)$/, 'SELECT $1 FROM generate_series(1, 5000)')),
+    );
+    await expect.poll(tuples, { timeout: 10_000 }).toEqual({ known: true });
+    expect(await session()).toEqual(before);
+    await database.close();
+    await rm(dataDir, { recursive: true });
+  });
+
   it('refuses a second start on its folder, and lets it start after a close', async () => {
     const dataDir = await embeddedDataDir();
     const folder = join(dataDir, 'embedded');
