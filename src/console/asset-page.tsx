@@ -30,7 +30,7 @@ function AssetPage() {
   const [isStarted, setStarted] = useState(false);
   const isReady = isStarted && trust.faults.fingerprint === undefined && trust.faults.witnesses === undefined;
   const check = (tell: (done: string) => void) => checkAsset(ADDRESS, trust.reader, tell);
-  const checked = useCheck(isReady ? check : undefined, [trust.reader, isReady]);
+  const checked = useCheck(isReady ? check : undefined, [trust.own, isReady]);
   const { result } = checked;
   const { heading, ask } = useAnswerFocus(result);
   const start = () => {

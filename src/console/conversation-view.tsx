@@ -178,7 +178,7 @@ function CheckView({ events, file, isStarted, onStart, onFile }: CheckProps) {
   const chooser = useRef<HTMLInputElement>(null);
   const isReady = isStarted && trust.faults.fingerprint === undefined && trust.faults.witnesses === undefined;
   const check = (tell: (done: string) => void) => checkConversation(events, file, trust.reader, tell);
-  const checked = useCheck(isReady ? check : undefined, [events, file, trust.reader, isReady]);
+  const checked = useCheck(isReady ? check : undefined, [events, file, trust.own, isReady]);
   const { result } = checked;
   const { heading, ask } = useAnswerFocus(result);
   useEffect(() => {

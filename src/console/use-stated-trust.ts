@@ -5,7 +5,10 @@ import { keep, keptManifest, NOTHING_KEPT, readKept } from './kept-trust.js';
 import { readFingerprint, readWitnesses, type StatedTrust } from './stated-trust.js';
 import { TEXTS } from './texts.js';
 
-/** What the reader trusts: typed, and kept in the browser if the reader wants that. */
+/**
+ * What the reader trusts: typed, and kept in the browser if the reader wants that. A check takes `reader`, and is an answer
+ * to `own`: a manifest that a check found serves the next check, and starts none.
+ */
 export function useStatedTrust() {
   const [kept] = useState(readKept);
   const [stated, setStated] = useState<StatedTrust>({
@@ -18,15 +21,18 @@ export function useStatedTrust() {
   const [manifest, setManifest] = useState(kept.manifest);
   const root = useMemo(() => readFingerprint(stated.fingerprint), [stated.fingerprint]);
   const witnesses = useMemo(() => readWitnesses(stated.witnesses), [stated.witnesses]);
-  const reader = useMemo(
+  const own = useMemo(
     (): ReaderTrust => ({
       root: root.root,
       keys: given.keys,
       issuer: stated.issuer.trim() || undefined,
       witnesses: witnesses.witnesses,
-      keptManifest: keptManifest({ ...NOTHING_KEPT, manifest }, TEXTS.keptManifest),
     }),
-    [root, given, stated.issuer, witnesses, manifest],
+    [root, given, stated.issuer, witnesses],
+  );
+  const reader = useMemo(
+    (): ReaderTrust => ({ ...own, keptManifest: keptManifest({ ...NOTHING_KEPT, manifest }, TEXTS.keptManifest) }),
+    [own, manifest],
   );
   useEffect(() => {
     const { fingerprint, issuer, witnesses: keys } = stated;
@@ -37,5 +43,5 @@ export function useStatedTrust() {
     setStated((before) => ({ ...before, ...part }));
   };
   const faults = { fingerprint: root.fault, witnesses: witnesses.fault, keys: given.fault };
-  return { stated, faults, reader, change, setManifest, setKeys: setGiven };
+  return { stated, faults, own, reader, change, setManifest, setKeys: setGiven };
 }

@@ -30,7 +30,7 @@ export function Verifier({ brought }: VerifierProps) {
   const { fingerprint, witnesses } = trust.faults;
   const isReady = files.length > 0 && fingerprint === undefined && witnesses === undefined;
   const check = (tell: (done: string) => void) => checkEvidence(files, trust.reader, tell);
-  const checked = useCheck(isReady ? check : undefined, [files, trust.reader, isReady]);
+  const checked = useCheck(isReady ? check : undefined, [files, trust.own, isReady]);
   const { result } = checked;
   const { heading, ask } = useAnswerFocus(result);
   const add = async (given: readonly GivenFile[] | Promise<readonly GivenFile[]>) => {

@@ -222,6 +222,24 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
       { query: `?conversation=${SUBJECT}` },
     ));
 
+  it('fetches the evidence once for an answer, and keeps the key manifest that it found', () =>
+    visit(
+      async (open, page) => {
+        await page.getByRole('button', { name: 'Check the evidence' }).click();
+        expect(await open.outcome()).toBe('Not verified yet');
+        const fetched: string[] = [];
+        page.on('request', (request) => request.url().endsWith('/evidence') && fetched.push(request.url()));
+        await open.trust(rig.running.service.rootFingerprint);
+        await page.locator('.banner.verified').waitFor();
+        const kept = "JSON.parse(localStorage.getItem('vcon-archivist.verifier')).manifest";
+        await expect.poll(() => page.evaluate(kept)).toBeTruthy();
+        await page.waitForTimeout(500);
+        expect(await open.outcome()).toBe('Verified');
+        expect(fetched).toHaveLength(3);
+      },
+      { query: `?conversation=${SUBJECT}` },
+    ));
+
   it('moves a reader who waits to the answer of a check', () =>
     visit(
       async (open, page) => {
