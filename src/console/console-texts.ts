@@ -44,6 +44,8 @@ export const CONSOLE_TEXTS = {
   nothing: 'Nothing was found. Ids, hashes, names and labels must be complete.',
   nothingYet: 'There are no events that you may see.',
   more: 'Show more',
+  moreFailed: (why: string) => `No more events could be read. ${why}`,
+  again: 'Try again',
   forFile: (name: string) => `Events about ${name}`,
   removeFile: 'Search for something else',
   fileHash: 'Hash of the file (SHA-256)',

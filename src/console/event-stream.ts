@@ -27,12 +27,15 @@ const ageOf = ({ identity }: RecordedEvent): string => identity.slice(identity.l
 
 /**
  * Reads several lists as one, each event once, the newest first. Pages are read when they are needed.
- * @returns a function that reads the next events. @throws {Unanswered}
+ * @returns a function that reads the next events. A reading that fails can be repeated, and leaves none out.
+ * @throws {Unanswered}
  */
 export function eventStream(sources: readonly Source[], read: ReadJson): (count: number) => Promise<EventPage> {
   const heads: Head[] = sources.map((source) => ({ source, events: [], token: '' }));
   const seen = new Set<string>();
   const hidden = new Set<string>();
+  /** Taken from the lists, and not returned yet. */
+  let events: RecordedEvent[] = [];
 
   async function fill(head: Head): Promise<void> {
     while (head.token !== undefined) {
@@ -46,18 +49,26 @@ export function eventStream(sources: readonly Source[], read: ReadJson): (count:
   }
 
   return async (count) => {
-    const events: RecordedEvent[] = [];
     for (;;) {
-      await Promise.all(heads.map(fill));
+      await allOf(heads.map(fill));
       const full = heads.filter((head) => head.events.length > 0);
-      if (full.length === 0 || events.length === count)
-        return { events, isLast: full.length === 0, hidden: [...hidden] };
+      if (full.length === 0 || events.length >= count) {
+        const page = { events, isLast: full.length === 0, hidden: [...hidden] };
+        events = [];
+        return page;
+      }
       const first = full.reduce((newest, head) => (ageOf(head.events[0]!) > ageOf(newest.events[0]!) ? head : newest));
       const event = first.events.shift()!;
       seen.add(event.identity);
       events.push(event);
     }
   };
+}
+
+/** Fails only after all have ended, so that a repeated reading meets none that is still under way. */
+async function allOf(under: readonly Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(under)).find(({ status }) => status === 'rejected');
+  if (failed) throw (failed as PromiseRejectedResult).reason;
 }
 
 async function pageOf(source: Source, token: string, read: ReadJson, hidden: Set<string>) {

@@ -9,6 +9,7 @@ import type { HashedFile } from './hashed-file.js';
 import { PlaceAnchor, type PlaceLink } from './place-link.js';
 import type { RecordedEvent } from './recorded-event.js';
 import { isFiltered, type SearchQuery } from './search-query.js';
+import type { Unanswered } from './session-reader.js';
 import { SignIn } from './sign-in-view.js';
 import { useGrownList } from './use-grown-list.js';
 import { type SearchState, useSearch } from './use-search.js';
@@ -46,7 +47,7 @@ export function FindView({ query, search, file, onQuery, onFile, onGo }: FindPro
         <p role="status" class="hint">
           {statusText(state, query)}
         </p>
-        {state.fault && <SignIn fault={state.fault} />}
+        {state.isLast && state.fault && <SignIn fault={state.fault} />}
         {dropped && !state.fault && !state.isBusy && state.events.length === 0 && (
           <UnknownFile file={dropped} onGo={onGo} />
         )}
@@ -61,11 +62,14 @@ export function FindView({ query, search, file, onQuery, onFile, onGo }: FindPro
           ))}
         </ol>
         {!state.isLast && (
-          <p class="choose">
-            <button type="button" aria-disabled={state.isBusy} onClick={showMore}>
-              {CONSOLE_TEXTS.more}
-            </button>
-          </p>
+          <>
+            {state.fault && <MoreFault fault={state.fault} />}
+            <p class="choose">
+              <button type="button" aria-disabled={state.isBusy} onClick={showMore}>
+                {state.fault ? CONSOLE_TEXTS.again : CONSOLE_TEXTS.more}
+              </button>
+            </p>
+          </>
         )}
       </section>
     </>
@@ -74,10 +78,20 @@ export function FindView({ query, search, file, onQuery, onFile, onGo }: FindPro
 
 function statusText({ events, isBusy, isLast, fault }: SearchState, query: SearchQuery): string {
   if (isBusy) return CONSOLE_TEXTS.busy;
-  if (fault) return fault.message;
   if (events.length > 0) return CONSOLE_TEXTS.found(events.length, isLast);
+  if (fault) return fault.message;
   const isOpen = query.text.trim() === '' && query.hashes.length === 0;
   return isOpen && !isFiltered(query) ? CONSOLE_TEXTS.nothingYet : CONSOLE_TEXTS.nothing;
+}
+
+/** Where the reader has asked for more; what was found stays above it. */
+function MoreFault({ fault }: { readonly fault: Unanswered }) {
+  if (fault.reason === 'signed_out') return <SignIn fault={fault} />;
+  return (
+    <p class="fault" role="alert">
+      {CONSOLE_TEXTS.moreFailed(fault.message)}
+    </p>
+  );
 }
 
 function SearchField({ query, file, onQuery, onFile }: Pick<FindProps, 'query' | 'file' | 'onQuery' | 'onFile'>) {

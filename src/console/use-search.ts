@@ -19,20 +19,26 @@ export interface SearchState {
 
 const EMPTY: SearchState = { events: [], hidden: [], isLast: true, isBusy: true };
 
-type Next = (count: number) => Promise<EventPage>;
+interface Search {
+  /** Reads on. @throws {Unanswered} */
+  readonly next: (count: number) => Promise<EventPage>;
+  /** Aborted as soon as the query has changed. */
+  readonly signal: AbortSignal;
+}
 
-/** Searches whenever the query changes; an answer to an older query is dropped. */
+/** Searches whenever the query changes; an answer to an older query is dropped. What was found stays if reading on fails. */
 export function useSearch(query: SearchQuery, key: string) {
   const [state, setState] = useState<SearchState>(EMPTY);
-  const current = useRef<Next | undefined>(undefined);
-  const load = async (next: Next, before: readonly RecordedEvent[]) => {
+  const current = useRef<Search | undefined>(undefined);
+  const load = async ({ next, signal }: Search, before: SearchState) => {
     setState((old) => ({ ...old, isBusy: true, fault: undefined }));
     try {
       const page = await next(PAGE);
-      if (current.current === next) setState({ ...page, events: [...before, ...page.events], isBusy: false });
+      if (!signal.aborted) setState({ ...page, events: [...before.events, ...page.events], isBusy: false });
     } catch (error) {
+      if (signal.aborted) return;
       if (!(error instanceof Unanswered)) throw error;
-      if (current.current === next) setState({ ...EMPTY, isBusy: false, fault: error });
+      setState({ ...before, isBusy: false, fault: error });
     }
   };
   useEffect(() => {
@@ -40,10 +46,8 @@ export function useSearch(query: SearchQuery, key: string) {
     const begin = () => {
       const sources: readonly Source[] = sourcesOf(query, PAGE);
       const next = eventStream(sources, (path) => readJson(path, stopped.signal));
-      current.current = next;
-      load(next, []).catch((error: unknown) => {
-        if (!stopped.signal.aborted) throw error;
-      });
+      current.current = { next, signal: stopped.signal };
+      load(current.current, EMPTY);
     };
     setState((old) => ({ ...old, isBusy: true }));
     const timer = setTimeout(begin, PAUSE_MS);
@@ -52,5 +56,5 @@ export function useSearch(query: SearchQuery, key: string) {
       stopped.abort();
     };
   }, [key]);
-  return { state, more: () => current.current && load(current.current, state.events) };
+  return { state, more: () => current.current && load(current.current, state) };
 }

@@ -180,6 +180,37 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
       expect((await titles(page)).at(-1)).toBe('Asset created');
     }));
 
+  it('keeps what was found when reading on fails, says why, and leaves out nothing when it is tried again', () =>
+    visit(
+      async (open, page) => {
+        // Lists of ten: the next 25 events are five that the page has already, and a list that it has to read.
+        let isAway = false;
+        await page.route('**/events?**', (route) =>
+          isAway
+            ? route.abort()
+            : route.continue({ url: route.request().url().replace('page_size=25', 'page_size=10') }),
+        );
+        await page.reload();
+        await found(page, 'The newest 25 events');
+        const shown = await titles(page);
+        isAway = true;
+        const more = page.getByRole('button', { name: 'Show more' });
+        await more.focus();
+        await page.keyboard.press('Enter');
+        await page.getByRole('alert').filter({ hasText: 'The service cannot be reached' }).waitFor();
+        await found(page, 'The newest 25 events');
+        expect([await titles(page), await open.focused()]).toEqual([shown, 'Try again']);
+        expect(await open.barriers()).toEqual([]);
+        isAway = false;
+        await page.keyboard.press('Enter');
+        await found(page, /3[0-9] events, the newest first/);
+        const asked = await rig.owner.get(`/archivist/v2/${asset}/events?page_size=100`);
+        expect(await titles(page)).toHaveLength((asked.json['events'] as unknown[]).length);
+        expect(await page.getByRole('alert').count()).toBe(0);
+      },
+      { query: `?q=${asset}`, refused: /ERR_FAILED|status of 404/ },
+    ));
+
   it('leads a reader by keyboard on to the first new event when the last page was read', () =>
     visit(
       async (open, page) => {
