@@ -186,9 +186,17 @@ export function ReportView({ result, isVouched }: ReportProps) {
         <Open items={shared} />
         <h3>{TEXTS.limitsTitle}</h3>
         <ul class="plain">
-          {[...TEXTS.limits, ...verdict.missing.map(({ detail }) => asSentence(detail))].map((limit) => (
-            <li key={limit}>
-              <EvidenceText text={limit} />
+          {TEXTS.limits.map((limit) => (
+            <li key={limit}>{limit}</li>
+          ))}
+          {verdict.missing.map(({ what, detail, pieces }) => (
+            <li key={what + detail}>
+              <EvidenceText text={asSentence(detail)} />
+              {pieces && (
+                <p class="detail">
+                  <EvidenceText text={pieces.join(', ')} />
+                </p>
+              )}
             </li>
           ))}
         </ul>

@@ -190,6 +190,7 @@ export const TEXTS = {
   openHelp: 'These parts of the files are not proven by anything. Do not rely on them.',
   explanationsTitle: 'Files that are not evidence',
   missingTitle: 'What was not compared',
+  allPieces: (count: number) => `All ${count} pieces`,
   limitsTitle: 'What this result does not mean',
   limits: [
     'It does not say that the content of the conversation is true. It says which file was recorded, and that the record was not changed since.',

@@ -129,6 +129,21 @@ function Proven({ verdict, isVouched }: VerdictProps) {
   );
 }
 
+function Pieces({ pieces }: { readonly pieces: readonly string[] }) {
+  return (
+    <details>
+      <summary>{TEXTS.allPieces(pieces.length)}</summary>
+      <ul class="plain">
+        {pieces.map((piece) => (
+          <li key={piece}>
+            <EvidenceText text={piece} />
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
 /** What lies behind a click: nothing of it changes the outcome. */
 function Folded({
   title,
@@ -169,9 +184,10 @@ export function VerdictView({ verdict, isVouched }: VerdictProps) {
       {verdict.missing.length > 0 && (
         <Section title={TEXTS.missingTitle}>
           <ul class="plain">
-            {verdict.missing.map(({ what, detail }) => (
+            {verdict.missing.map(({ what, detail, pieces }) => (
               <li key={what + detail}>
                 <EvidenceText text={asSentence(detail)} />
+                {pieces && <Pieces pieces={pieces} />}
               </li>
             ))}
           </ul>

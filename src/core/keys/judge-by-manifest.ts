@@ -96,14 +96,28 @@ function orderOf({ logs, firstIssuedAtMs }: KeyManifest, claims: readonly Claim[
   return inTenancyLog.length > 0 && orders.length === 0 ? 'open' : 'newer';
 }
 
-const UNORDERED = 'no given seal of that log, registered in a statement log, proves it';
+const UNORDERED = 'no given seal that is registered in a statement log proves it';
+
+/** More pieces than this are counted; all of them are in the finding. */
+const MOST_NAMED = 3;
+
+function unordered(pieces: readonly string[]): Partial<Findings> {
+  const others = pieces.length - MOST_NAMED;
+  const some = [...pieces.slice(0, MOST_NAMED), ...(others > 0 ? [`and ${others} more`] : [])].join(', ');
+  const said =
+    pieces.length === 1
+      ? `only its own log says when ${some} was made`
+      : `only their own logs say when ${pieces.length} pieces were made (${some})`;
+  const detail = `${said}, and so whether that was before or after a key manifest: ${UNORDERED}`;
+  return missing('order', detail, others > 0 ? pieces : undefined);
+}
 
 /** What a verdict says about claims and the first manifest: only what is proven, and what is not. */
 function historyOf(manifest: KeyManifest, claims: readonly Claim[]): Partial<Findings>[] {
   const ordered = claims.map((claim) => ({ piece: claim.piece, order: orderOf(manifest, claims, claim) }));
   const first = `manifest 1 was issued at ${iso(manifest.firstIssuedAtMs)}`;
   const before = 'only the deployment itself vouches for its keys before that time';
-  const open = ordered.filter(({ order }) => order === 'open').map(({ piece }) => piece);
+  const open = new Set(ordered.filter(({ order }) => order === 'open').map(({ piece }) => piece));
   return [
     ...ordered.flatMap(({ piece, order }) => {
       if (order === 'older')
@@ -112,14 +126,7 @@ function historyOf(manifest: KeyManifest, claims: readonly Claim[]): Partial<Fin
       const detail = `its own log says that ${piece} is older than the manifest (${UNORDERED}): ${first}, and ${before}`;
       return [missing('key_history', detail)];
     }),
-    ...(open.length === 0
-      ? []
-      : [
-          missing(
-            'order',
-            `only its own log says when ${[...new Set(open)].join(', ')} was made, and so whether that was before or after a key manifest: ${UNORDERED}`,
-          ),
-        ]),
+    ...(open.size === 0 ? [] : [unordered([...open])]),
   ];
 }
 

@@ -55,6 +55,8 @@ export type MissingKind =
 export interface Missing {
   readonly what: MissingKind;
   readonly detail: string;
+  /** All pieces that it is about, where `detail` names only some. */
+  readonly pieces?: readonly string[];
 }
 
 /** The parts of a verdict. */
@@ -163,8 +165,8 @@ export function notCovered(
 }
 
 /** The finding that something was not given. */
-export function missing(what: MissingKind, detail: string): Partial<Findings> {
-  return { missing: [{ what, detail }] };
+export function missing(what: MissingKind, detail: string, pieces?: readonly string[]): Partial<Findings> {
+  return { missing: [{ what, detail, ...(pieces && { pieces }) }] };
 }
 
 /** What one check proved, or the findings that its failure amounts to. */

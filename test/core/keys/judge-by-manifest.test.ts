@@ -169,6 +169,25 @@ describe('a verdict under a key manifest', () => {
     expect(told(later)).toEqual([expect.stringMatching(/^order: /)]);
   });
 
+  it('counts pieces whose order nothing proves, names the first three, and lists all of them', () => {
+    const of = (count: number) => {
+      const claims = Array.from(
+        { length: count },
+        (_, number): Claim => ({ kind: 'event', piece: `e${number}`, facts: {}, by: [sealed()] }),
+      );
+      return judgeByManifest(createVerdict({ claims }), manifest).missing.filter(({ what }) => what === 'order');
+    };
+    const [few, ...others] = of(3);
+    expect([few!.detail, few!.pieces, others]).toEqual([
+      expect.stringMatching(/^only their own logs say when 3 pieces were made \(e0, e1, e2\), and so whether/),
+      undefined,
+      [],
+    ]);
+    const [many] = of(200);
+    expect(many!.detail).toMatch(/^only their own logs say when 200 pieces were made \(e0, e1, e2, and 197 more\), /);
+    expect(many!.pieces).toHaveLength(200);
+  });
+
   it('says of what is older than the first manifest that it is, by its place in the log or by its time', () => {
     const own = keyOf('issuer', 'active');
     expect(kinds(judge([signature(own), inclusion()]))).toContain('key_history');
