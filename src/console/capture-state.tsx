@@ -1,5 +1,6 @@
+import { h } from 'preact';
 import { type Column, DataTable } from './data-table.js';
-import { Code } from './evidence-text.js';
+import { Code, EvidenceText } from './evidence-text.js';
 import { type Json, textOf } from './json-members.js';
 import { Moment } from './moment.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
@@ -124,13 +125,23 @@ const code = (member: string, title: string): Column<Json> => ({
   view: (letter) => <Code text={textOf(letter[member] ?? '')} />,
 });
 
+/** A narrow column breaks `vcon_created` after the underscore, not in a word. */
+function OperationName({ name }: { readonly name: string }) {
+  const words = name.split(/(?<=_)/);
+  return h('span', null, ...words.flatMap((text) => [h(EvidenceText, { text }), h('wbr', null)]));
+}
+
 const LETTER_COLUMNS: readonly Column<Json>[] = [
   {
     title: TEXTS.failed,
     text: ({ failed_at: at }) => textOf(at),
     view: ({ failed_at: at }) => <Moment time={textOf(at)} />,
   },
-  { title: TEXTS.operation, text: ({ operation }) => textOf(operation) },
+  {
+    title: TEXTS.operation,
+    text: ({ operation }) => textOf(operation),
+    view: ({ operation }) => <OperationName name={textOf(operation)} />,
+  },
   code('subject', TEXTS.conversation),
   code('payload', TEXTS.payload),
   code('job', TEXTS.job),
