@@ -1,8 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEMO_OPERATIONS } from './demo-conversations.js';
+import { DEMO_ASSETS, DEMO_POLICIES, PUBLIC_ASSET_QUERY } from './demo-records.js';
 import { readCredentials } from './first-credentials.js';
 
+const ASSETS = '/archivist/v2/assets';
 const SEALED_WITHIN_MS = 60_000;
 const ASK_EVERY_MS = 250;
 const MOST_TRIES = 5;
@@ -21,14 +23,23 @@ export function demoFolder(dataDir: string): string {
 }
 
 /**
- * Fills a service with the evidence of two conversations, as a conserver would report them, and leaves their files for
- * the reader. A service that has events already stays as it is.
- * @throws {Error} if the service refuses an operation, or does not seal them in time
+ * Fills a service with evidence: of two conversations, as a conserver would report them, with their files for the reader,
+ * and of what their Owner does beside them. A service that has events already stays as it is.
+ * @returns the address of the demo's public asset; undefined in a demo that was filled without one
+ * @throws {Error} if the service refuses a request, or does not seal the events in time
  */
-export async function fillDemo({ url, pluginUrl, dataDir }: DemoPlace): Promise<void> {
-  const folder = demoFolder(dataDir);
-  const list = await eventList(url, dataDir);
-  if ((await list()).length > 0) return;
+export async function fillDemo({ url, pluginUrl, dataDir }: DemoPlace): Promise<string | undefined> {
+  const owner = await firstOwner(url, dataDir);
+  if ((await eventsOf(owner)).length === 0) {
+    await capture(pluginUrl, demoFolder(dataDir));
+    await record(owner);
+    await sealed(owner);
+  }
+  const { assets } = (await owner('GET', `${ASSETS}?${PUBLIC_ASSET_QUERY}`)) as { assets: readonly Identified[] };
+  return assets[0] && `${url}/archivist/v2/public${assets[0].identity}`;
+}
+
+async function capture(pluginUrl: string, folder: string): Promise<void> {
   for (const { operation, link, file, vcon } of DEMO_OPERATIONS) {
     const document = JSON.stringify(vcon);
     await writeFile(join(folder, `${file}.vcon.json`), document);
@@ -37,7 +48,19 @@ export async function fillDemo({ url, pluginUrl, dataDir }: DemoPlace): Promise<
     if (!reply.ok) throw new Error(`the plugin answered ${reply.status} to ${operation}: ${await reply.text()}`);
     await reply.arrayBuffer();
   }
-  await sealed(list);
+}
+
+async function record(owner: Owner): Promise<void> {
+  for (const [path, body] of DEMO_POLICIES) await owner('POST', path, body);
+  for (const { events, ...asset } of DEMO_ASSETS) {
+    const { identity } = (await owner('POST', ASSETS, asset)) as Identified;
+    for (const event_attributes of events)
+      await owner('POST', `/archivist/v2/${identity}/events`, {
+        operation: 'Record',
+        behaviour: 'RecordEvidence',
+        event_attributes,
+      });
+  }
 }
 
 /**
@@ -57,10 +80,14 @@ async function send(url: string, init: RequestInit): Promise<Response> {
     }
 }
 
-type List = () => Promise<readonly { readonly confirmation_status: string; readonly operation: string }[]>;
+interface Identified {
+  readonly identity: string;
+}
 
-/** Reads the events of the first tenancy with the credentials of its Owner. */
-async function eventList(url: string, dataDir: string): Promise<List> {
+/** Sends a request of the public interface as the first Owner. @throws {Error} if the service refuses it */
+type Owner = (method: 'GET' | 'POST', path: string, body?: object) => Promise<unknown>;
+
+async function firstOwner(url: string, dataDir: string): Promise<Owner> {
   const credentials = await readCredentials(dataDir);
   if (!credentials) throw new Error(`${dataDir} has no credentials of the first Owner`);
   const { client_id, client_secret } = credentials;
@@ -68,18 +95,30 @@ async function eventList(url: string, dataDir: string): Promise<List> {
   const issued = await send(`${url}/archivist/iam/v1/appidp/token`, { method: 'POST', body: form });
   if (!issued.ok) throw new Error(`no token for the first Owner: ${issued.status}`);
   const { access_token } = (await issued.json()) as { access_token: string };
-  return async () => {
-    const headers = { authorization: `Bearer ${access_token}` };
-    const reply = await send(`${url}/archivist/v2/assets/-/events`, { headers });
-    return ((await reply.json()) as { events: Awaited<ReturnType<List>> }).events;
+  const headers = { authorization: `Bearer ${access_token}`, 'content-type': 'application/json' };
+  return async (method, path, body) => {
+    const reply = await send(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    if (!reply.ok) throw new Error(`the service answered ${reply.status} to ${path}: ${await reply.text()}`);
+    return reply.json();
   };
 }
 
-async function sealed(list: List): Promise<void> {
+interface ListedEvent {
+  readonly confirmation_status: string;
+  readonly operation: string;
+}
+
+async function eventsOf(owner: Owner): Promise<readonly ListedEvent[]> {
+  const { events } = (await owner('GET', `${ASSETS}/-/events?page_size=100`)) as { events: readonly ListedEvent[] };
+  return events;
+}
+
+async function sealed(owner: Owner): Promise<void> {
+  const expected = DEMO_OPERATIONS.length + DEMO_ASSETS.flatMap(({ events }) => events).length;
   for (const until = Date.now() + SEALED_WITHIN_MS; Date.now() < until; ) {
-    const recorded = (await list()).filter(({ operation }) => operation === 'Record');
+    const recorded = (await eventsOf(owner)).filter(({ operation }) => operation === 'Record');
     const isSealed = recorded.every(({ confirmation_status: status }) => /^(CONFIRMED|UNEQUIVOCAL)$/.test(status));
-    if (recorded.length >= DEMO_OPERATIONS.length && isSealed) return;
+    if (recorded.length >= expected && isSealed) return;
     await new Promise((wake) => setTimeout(wake, ASK_EVERY_MS));
   }
   throw new Error(`the demo’s events were not sealed within ${SEALED_WITHIN_MS / 1000} seconds`);

@@ -56,8 +56,11 @@ async function demoLines(
   { url, conserverLinkUrl }: RunningService,
 ): Promise<string[]> {
   if (conserverLinkUrl === undefined) throw new ConfigError('PLUGIN_PORT: --demo needs the conserver plugin');
-  await fillDemo({ url, pluginUrl: conserverLinkUrl, dataDir });
-  return [`Demo: two conversations are recorded; their files are in ${demoFolder(dataDir)}`];
+  const publicAsset = await fillDemo({ url, pluginUrl: conserverLinkUrl, dataDir });
+  return [
+    `Demo: two conversations are recorded; their files are in ${demoFolder(dataDir)}`,
+    ...(publicAsset === undefined ? [] : [`Demo: a public asset, which needs no sign-in: ${publicAsset}`]),
+  ];
 }
 
 /** The one place in the service that handles signals. */

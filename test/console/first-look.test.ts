@@ -175,6 +175,17 @@ describe('the built program', { timeout: 240_000 }, () => {
       await open.trust(/^Root key: (\S+)/m.exec(program.written.out)![1]!);
       await page.locator('.banner.verified').waitFor();
       await page.getByText('call-transcribed.vcon.json is the file').waitFor();
+      await page.getByRole('link', { name: 'Compliance', exact: true }).click();
+      const rowOf = (text: string) => page.getByRole('row').filter({ hasText: text });
+      await rowOf('Request 18').getByRole('link').waitFor();
+      expect(await rowOf('Request 17').count()).toBe(0);
+      await page.getByRole('link', { name: 'Security audit' }).click();
+      await rowOf('access policy create').filter({ hasText: 'Auditors read all conversations' }).waitFor();
+      await page.goto(/^Demo: a public asset.*: (\S+)/m.exec(program.written.out)![1]!);
+      await page.getByRole('heading', { name: 'How we record calls' }).waitFor();
+      await page.getByRole('button', { name: 'Check this asset' }).click();
+      await page.locator('.banner.verified').waitFor();
+      await page.goto(new URL('/console', link).href);
       await page.getByRole('button', { name: 'Sign out', exact: true }).click();
       await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
       await open.close();
