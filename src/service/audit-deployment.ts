@@ -56,12 +56,14 @@ export async function auditDeployment(audited: Audited): Promise<AuditedLog[]> {
   for (const log of [publicLog, { tenantId: deploymentTenancy, logId: privateStatementLog }, keysLog(deployment)])
     if (!logs.some(({ tenantId, logId }) => tenantId === log.tenantId && logId === log.logId))
       fault('logs', `statement log ${log.logId} is missing`);
-  const strays = await database.inTransaction('system', (tx) => unloggedEvents(tx, MOST_STRAYS));
-  for (const { tenantId, eventId } of strays) fault(`tenant/${tenantId}`, `event ${eventId} was never accepted`);
+  const unlogged = await database.inTransaction('system', (tx) => unloggedEvents(tx, MOST_STRAYS));
+  for (const { tenantId, eventId } of unlogged) fault(`tenant/${tenantId}`, `event ${eventId} was never accepted`);
   const readable = (name: string, part: () => Promise<void>) => auditPart(audited, name, part);
   await readable('keys', async () => void (await auditKeys(audited)));
-  for (const { name, what } of await database.inTransaction('system', (tx) => strayRows(tx, MOST_STRAYS)))
-    fault(name, what);
+  await readable('rows', async () => {
+    const strays = await database.inTransaction('system', (tx) => strayRows(tx, publicLog, MOST_STRAYS));
+    for (const { name, what } of strays) fault(name, what);
+  });
   await readable('registrations', () => auditRegistrations(audited));
   await readable('payload-hash registrations', () => auditPayloadHash(audited));
   await readable('witnesses', () => auditWitnesses({ ...audited, publicLog, keysLog: keysLog(deployment) }));

@@ -7,9 +7,7 @@ import { runCli } from '../../src/cli/run-cli.js';
 import { toHex } from '../../src/core/bytes.js';
 import { sha256 } from '../../src/core/sha256.js';
 import { UNFINISHED } from '../../src/platform/durable-file.js';
-import { fileObjectStore } from '../../src/platform/file-object-store.js';
-import { nodeVerify } from '../../src/platform/keys/node-verify.js';
-import { auditDeployment } from '../../src/service/audit-deployment.js';
+import { faultsOfAudit } from './faults-of-audit.js';
 import { startTestService, type TestService } from './test-service.js';
 
 const objects = mkdtempSync(join(tmpdir(), 'audit-'));
@@ -17,23 +15,7 @@ const EVENTS = 11;
 const PATIENCE = { timeout: 60_000, interval: 250 };
 let running: TestService;
 
-async function audit(): Promise<string[]> {
-  const { database, keyring, deployment } = running.service.parts;
-  const faults: string[] = [];
-  await auditDeployment({
-    atOnce: 2,
-    database,
-    keyring,
-    deployment,
-    objectStore: fileObjectStore(objects),
-    verifySignature: nodeVerify,
-    witnesses: [],
-    quorum: 0,
-    fault: (log: string, what: string) => void faults.push(`${log}: ${what}`),
-    progress: () => undefined,
-  });
-  return faults;
-}
+const audit = () => faultsOfAudit(running);
 
 beforeAll(async () => {
   running = await startTestService({ OBJECT_STORE_URL: pathToFileURL(objects).href, MASSIF_HEIGHT: '3' });

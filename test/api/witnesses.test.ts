@@ -1,8 +1,13 @@
+import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readSeal } from '../../src/core/receipt/seal.js';
 import { decodeCheckpoint } from '../../src/core/tlog/checkpoint.js';
 import { verifyCosignature } from '../../src/core/tlog/cosignature.js';
 import { decodeNote, encodeVkey } from '../../src/core/tlog/signed-note.js';
+import { openDatabase } from '../../src/platform/postgres/open-database.js';
+import { parseConfig } from '../../src/service/config/config.js';
+import { faultsOfAudit } from './faults-of-audit.js';
+import { asSuperuser } from './superuser-rig.js';
 import { startTestService, type TestService } from './test-service.js';
 import { startTestWitness, type TestWitness } from './test-witness.js';
 
@@ -18,6 +23,9 @@ afterEach(async () => {
   running = undefined;
   await Promise.all(witnesses.map((witness) => witness.close()));
 });
+
+/** As many as have one between the oldest and the newest. */
+const SEALS = 3;
 
 interface PublicLog {
   readonly vkey: string;
@@ -158,6 +166,37 @@ describe('witnesses', () => {
     await vi.waitFor(() => expect(witnesses[0]!.submissions.length).toBeGreaterThan(2), PATIENCE);
     expect(await statusOf(identity)).toBe('CONFIRMED');
   }, 60_000);
+});
+
+describe('the seals that are registered for witnesses', () => {
+  it('each have a row, and the audit finds any that is gone: the oldest, one between, the newest', async () => {
+    await start(witnesses.length);
+    for (let events = 0; events < SEALS; events += 1) await reaches(await event(), 'UNEQUIVOCAL');
+    // A running service would register the newest one again.
+    await running!.service.close();
+    const database = await openDatabase(parseConfig(running!.environment), pino({ level: 'silent' }));
+    const audit = () => faultsOfAudit(running!, witnesses, database);
+    try {
+      const [log] = await asSuperuser<{ entries: string[] }>(
+        database,
+        `SELECT array_agg(entry_id::text ORDER BY leaves) AS entries FROM archivist.registered_seal
+          GROUP BY tenant_id, log_id HAVING count(*) >= ${SEALS} LIMIT 1`,
+      );
+      const entries = log!.entries;
+      await asSuperuser(database, 'CREATE TABLE public.kept AS SELECT * FROM archivist.registered_seal');
+      for (const entry of [entries[0]!, entries[1]!, entries.at(-1)!]) {
+        await asSuperuser(database, `DELETE FROM archivist.registered_seal WHERE entry_id = '${entry}'`);
+        expect(await audit()).toContainEqual(expect.stringContaining(entry));
+        await asSuperuser(
+          database,
+          `INSERT INTO archivist.registered_seal SELECT * FROM public.kept WHERE entry_id = '${entry}'`,
+        );
+      }
+      expect(await audit()).toEqual([]);
+    } finally {
+      await database.close();
+    }
+  }, 90_000);
 });
 
 describe('without witnesses', () => {

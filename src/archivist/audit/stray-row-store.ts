@@ -1,3 +1,4 @@
+import type { LogRef } from '../../ledger/log.js';
 import type { Tx } from '../../platform/postgres/database.js';
 
 /** A row that something must stand beside, and nothing does. */
@@ -7,8 +8,11 @@ interface StrayRow {
   readonly what: string;
 }
 
-/** Some of the rows that no log and no registration stands behind, and of what is left of a log whose row is gone. */
-export async function strayRows(tx: Tx, limit: number): Promise<StrayRow[]> {
+/**
+ * Some of the rows that no log and no registration stands behind, of what is left of a log whose row is gone, and of the
+ * public statement log's entries whose row is gone: each is of an event, a registered seal or an open fork.
+ */
+export async function strayRows(tx: Tx, publicLog: LogRef, limit: number): Promise<StrayRow[]> {
   return tx.query<StrayRow>(
     `SELECT 'logs' AS name, format('the row of log %s is gone, and its leaves are there', l.log_id) AS what
        FROM archivist.leaf l
@@ -34,7 +38,18 @@ export async function strayRows(tx: Tx, limit: number): Promise<StrayRow[]> {
      SELECT 'payload-hash registrations', format('the profile has a log %s that is not there', p.log_id)
        FROM archivist.payload_hash_log p
       WHERE NOT EXISTS (SELECT FROM archivist.log g WHERE g.tenant_id = p.tenant_id AND g.log_id = p.log_id)
-      LIMIT $1`,
-    [limit],
+     UNION ALL
+     SELECT 'witnesses', format('entry %s of the public statement log is of no event, registered seal or fork', lost.entry_id)
+       FROM (SELECT l.entry_id
+               FROM (SELECT tenant_id, log_id, entry_id FROM archivist.leaf
+                     UNION ALL SELECT tenant_id, log_id, entry_id FROM archivist.intake) l
+              WHERE l.tenant_id = $1 AND l.log_id = $2
+                AND NOT EXISTS (SELECT FROM archivist.asset_event e
+                                 WHERE e.tenant_id = l.tenant_id AND e.event_id = l.entry_id)
+             -- No index has these by entry: NOT EXISTS could read them all for each entry.
+             EXCEPT SELECT entry_id FROM archivist.registered_seal
+             EXCEPT SELECT (fork->>'entry_id')::uuid FROM archivist.log, jsonb_array_elements(forks) fork) lost
+      LIMIT $3`,
+    [publicLog.tenantId, publicLog.logId, limit],
   );
 }
