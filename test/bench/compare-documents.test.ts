@@ -7,6 +7,7 @@ import { SMOKE } from './bench-plan.js';
 import { compareDocuments, comparisonText } from './compare-documents.js';
 import { type Finding, goalRows, goalTable } from './goal-row.js';
 import { GOALS, type GoalId } from './goals.js';
+import { besideSlowest } from './health-beside-rude-callers.js';
 
 const documentOf = (found: Partial<Record<GoalId, Finding>>): BenchDocument => {
   const goals = goalRows(new Map(Object.entries(found) as [GoalId, Finding][]), () => ({ notMeasured: 'no server' }));
@@ -53,6 +54,17 @@ describe('the document of the benchmark', () => {
     } finally {
       await rm(folder, { recursive: true });
     }
+  });
+
+  it('names in the row of rude callers the behaviour that the slowest answer was beside', () => {
+    const rows = [
+      { name: 'a body that never ends', slowestMs: 20 },
+      { name: 'a flood', slowestMs: 70 },
+      { name: 'a slow reader', slowestMs: 30 },
+    ];
+    const { goals } = documentOf({ 'healthz-beside-rude-callers': besideSlowest(rows) });
+    const { figure, note } = goals.find(({ id }) => id === 'healthz-beside-rude-callers')!;
+    expect([figure, note]).toEqual([70, 'slowest of 3: beside a flood']);
   });
 
   it('says of each goal of two documents whether it became better, and warns when the machines differ', () => {
