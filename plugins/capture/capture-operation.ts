@@ -10,6 +10,7 @@ import { operationEvent, subjectOf } from '../operation/operation-event.js';
 import type { VconFacts } from '../operation/vcon-facts.js';
 import { type AnswerWindow, NO_HURRY } from './answer-window.js';
 import { HELD_MS, type HeldOperation, heldOperation } from './held-operation.js';
+import { notePassage } from './note-passage.js';
 import { noteSuccession } from './note-succession.js';
 
 /** What was stored, as reported to the caller. */
@@ -179,8 +180,8 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
     // A document without a uuid never leaves a chain under one.
     if (!parts.tapped || !vcon.uuid) return;
     const predecessors = [vcon.redacted, vcon.amended].filter((each) => each !== undefined && each !== uuid);
-    await noteSuccession(memory, predecessors, observed.atMs);
-    await memory.write('tap', uuid, { captured: String(observed.atMs) });
+    await noteSuccession(memory, predecessors, observed);
+    await notePassage(memory, uuid, 'captured', observed);
   }
 
   /** Work after a capture is final: it may be slow, and its failure no longer refuses the capture. */

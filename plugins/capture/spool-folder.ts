@@ -1,15 +1,18 @@
 import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Observation } from '../operation/capture-sequence.js';
 
 /** Extension of a file that waits for the queue; its name is the time of its capture and the id of its job. */
 const EXTENSION = '.operation';
+/** The same if the clock was wrong: the time in its name is that of a capture before, or 0. */
+const UNTIMED = `.untimed${EXTENSION}`;
 /** Extension of a file that is not a valid operation. */
 const SET_ASIDE = '.refused';
 
 /** The state of a folder of operations that wait on the local disk. */
 export interface SpoolState {
   readonly depth: number;
-  /** Seconds since the oldest of them was captured; 0 if there are none. */
+  /** Seconds since the oldest of them was captured whose time is known; 0 if there are none. */
   readonly oldestSeconds: number;
   /** Names of files that cannot be read as operations. */
   readonly setAside: readonly string[];
@@ -21,8 +24,8 @@ export function spoolFolder(pluginFolder: string): string {
 }
 
 /** The path of an operation's file; files sort in the order of capture. */
-export function spoolPath(folder: string, sequence: string, job: string): string {
-  return join(folder, `${sequence}-${job}${EXTENSION}`);
+export function spoolPath(folder: string, { sequence, clockWrong }: Observation, job: string): string {
+  return join(folder, `${sequence}-${job}${clockWrong ? UNTIMED : EXTENSION}`);
 }
 
 async function namesIn(folder: string, extension: string): Promise<string[]> {
@@ -38,12 +41,16 @@ export function waitingFiles(folder: string): Promise<string[]> {
   return namesIn(folder, EXTENSION);
 }
 
-/** Counts the files that wait in a folder and those that are set aside there. */
+/**
+ * Counts the files that wait in a folder and those that are set aside there.
+ * @param nowMs NaN if the clock is wrong: then the age of a file is NaN too
+ */
 export async function spoolState(folder: string, nowMs: number): Promise<SpoolState> {
   const waiting = await waitingFiles(folder);
-  const capturedMs = Number(/^\d+/.exec(waiting[0] ?? '')?.[0] ?? nowMs);
+  const capturedMs = /^\d+/.exec(waiting.find((name) => !name.endsWith(UNTIMED)) ?? '')?.[0];
+  const oldestSeconds = capturedMs === undefined ? 0 : Math.max(0, (nowMs - Number(capturedMs)) / 1000);
   const setAside = await namesIn(folder, SET_ASIDE);
-  return { depth: waiting.length, oldestSeconds: Math.max(0, (nowMs - capturedMs) / 1000), setAside };
+  return { depth: waiting.length, oldestSeconds, setAside };
 }
 
 /** Sets a file aside for an operator, so that the files behind it are not blocked. */

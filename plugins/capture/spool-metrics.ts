@@ -1,7 +1,10 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { SpoolState } from './spool-folder.js';
 
-/** Reports what waits on the local disk in a registry; a folder that cannot be read shows as NaN. */
+/**
+ * Reports what waits on the local disk in a registry. NaN is a folder that cannot be read, and the age while the clock is
+ * wrong.
+ */
 export function registerSpoolMetrics(registry: Registry, state: () => Promise<SpoolState>): void {
   const gauge = (name: string, help: string, of: (state: SpoolState) => number): void => {
     new Gauge({

@@ -77,7 +77,7 @@ export function openSpool(folder: string, capture: CaptureOperation, disk: DiskW
       const { operation, vcon, observed } = ended;
       const event = { subject: subjectOf(vcon), payload: vcon.payload };
       const job = operationJobId(operation, event);
-      const path = spoolPath(folder, observed.sequence, job);
+      const path = spoolPath(folder, observed, job);
       disk.requireRoom('spool');
       await createFile(path, Buffer.from(JSON.stringify(ended)), OWNER_ONLY).catch((error: unknown) => {
         if (!isNoSpace(error)) throw error;

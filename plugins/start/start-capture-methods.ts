@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../src/platform/clock.js';
 import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import type { OperationMetrics } from '../capture/capture-metrics.js';
@@ -37,13 +36,12 @@ export async function startCaptureMethods(
     readonly eventsAbout: EventsAbout;
     readonly labelSecret: LabelSecret;
     readonly metrics: OperationMetrics;
-    readonly clock: Clock;
     readonly logger: Logger;
     observe(): Observation;
   },
   started: Closable[],
 ): Promise<void> {
-  const { settings, backend, memory, capture, eventsAbout, labelSecret, metrics, clock, logger, observe } = parts;
+  const { settings, backend, memory, capture, eventsAbout, labelSecret, metrics, logger, observe } = parts;
   const { conserverRedisUrl: url, stream = DEFAULT_STREAM, tapList: list } = settings;
   if (url === undefined) return;
   const consumer = randomUUID();
@@ -68,7 +66,7 @@ export async function startCaptureMethods(
   };
   started.push(await startStreamConsumer({ url, stream, consumer, capture, ended, refused, logger }));
   if (list !== undefined) {
-    started.push(startEgressTap({ url, list, memory, clock, logger }));
+    started.push(startEgressTap({ url, list, memory, logger, observe }));
     started.push(await startGapReport({ backend, memory, list, eventsAbout, logger, observe, counted: metrics.gaps }));
   }
   if (!settings.endings) return;

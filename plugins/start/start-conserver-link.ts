@@ -87,6 +87,7 @@ async function readTls(tls: PluginSettings['tls']): Promise<ReceiverTls | undefi
  */
 export async function startConserverLink(parts: ConserverLinkParts): Promise<ConserverLink> {
   const { backend, disk, logger, clock, registry = new Registry() } = parts;
+  const { clockIsWrong = () => false } = parts;
   const { random = () => randomInt(RANDOM_STEPS) / RANDOM_STEPS, pace, bodyLimits } = parts;
   const settings = checkPluginSettings(parts.settings);
   const tenancies = await readTenancies(settings.tenanciesFile);
@@ -127,9 +128,9 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
     const folder = spoolFolder(pluginFolder(parts.keeps.dataDir));
     const spool = openSpool(folder, capture, disk, logger);
     started.push(spool);
-    registerSpoolMetrics(registry, () => spoolState(folder, clock.now()));
+    registerSpoolMetrics(registry, () => spoolState(folder, clockIsWrong() ? Number.NaN : clock.now()));
     registerRoomMetrics(registry, room);
-    const observe = createCaptureSequence(clock, parts.clockIsWrong);
+    const observe = createCaptureSequence(clock, clockIsWrong);
     if (settings.reports)
       started.push(
         await startCaptureReport({ backend, memory, clients, tenancies: [...tenancies.keys()], clock, logger }),
@@ -140,7 +141,7 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
     await startCaptureMethods(
       {
         ...{ settings, backend, memory, capture: admit(capture), eventsAbout, labelSecret },
-        ...{ metrics, clock, logger, observe },
+        ...{ metrics, logger, observe },
       },
       started,
     );

@@ -1,4 +1,5 @@
-import type { Memory } from '../memory/memory.js';
+import { CLOCK_WRONG } from '../capture/note-passage.js';
+import type { Fields, Memory } from '../memory/memory.js';
 import type { EventAttributes } from '../operation/operation-event.js';
 
 /** vCons whose capture and egress disagree, by uuid, sorted. */
@@ -23,6 +24,8 @@ const SKEW_MS = 5_000;
 /** How the conserver's stock `links.datatrails` names itself in its events. */
 const STOCK_LINK = 'datatrails';
 
+const TIMES = ['left', 'captured', 'continued'] as const;
+
 type Kind = keyof CaptureGaps;
 
 async function uncapturedKind(uuid: string, eventsAbout: EventsAbout): Promise<Kind | undefined> {
@@ -34,9 +37,17 @@ async function uncapturedKind(uuid: string, eventsAbout: EventsAbout): Promise<K
   return stock ? 'leftWithStockEvent' : 'leftWithOtherEvent';
 }
 
+/** Takes all times of a vCon as now: what it did first is not known, and whether it still does something is to be seen. */
+function timedAnew(fields: Fields, nowMs: number): Record<string, string | null> {
+  const known = TIMES.filter((name) => fields[name] !== undefined);
+  return { ...Object.fromEntries(known.map((name) => [name, String(nowMs)])), [CLOCK_WRONG]: null };
+}
+
 /**
  * Compares what left with what was captured, and forgets the vCons for which both agree. A captured vCon that continued
- * under another uuid counts as left when that one leaves.
+ * under another uuid counts as left when that one leaves. A vCon that a wrong clock gave a time is compared by the next
+ * report.
+ * @param nowMs of a clock that is right
  * @throws what `eventsAbout` throws
  */
 export async function findCaptureGaps(memory: Memory, nowMs: number, eventsAbout: EventsAbout): Promise<CaptureGaps> {
@@ -48,7 +59,11 @@ export async function findCaptureGaps(memory: Memory, nowMs: number, eventsAbout
   };
   for await (const uuid of memory.names('tap')) {
     const fields = await memory.read('tap', uuid);
-    const [left, captured, continued] = ['left', 'captured', 'continued'].map((name) => Number(fields[name] ?? 0));
+    if (fields[CLOCK_WRONG] !== undefined) {
+      await memory.write('tap', uuid, timedAnew(fields, nowMs));
+      continue;
+    }
+    const [left, captured, continued] = TIMES.map((name) => Number(fields[name] ?? 0));
     if (Math.max(left!, captured!, continued!) > nowMs - SETTLED_AFTER_MS) continue;
     let kind: Kind | undefined;
     if (captured! > Math.max(left!, continued!) + SKEW_MS) kind = 'eventWithoutLeaving';

@@ -1,10 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import type { Clock } from '../../src/platform/clock.js';
 import type { Logger } from '../../src/platform/logger.js';
 import { REDIS_OPTIONS } from '../../src/platform/queue/redis-options.js';
+import { notePassage } from '../capture/note-passage.js';
 import { noteSuccession } from '../capture/note-succession.js';
 import type { Memory } from '../memory/memory.js';
+import type { Observation } from '../operation/capture-sequence.js';
 import { conserverPredecessors } from './conserver-predecessors.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -25,12 +26,12 @@ export function startEgressTap(parts: {
   readonly url: string;
   readonly list: string;
   readonly memory: Memory;
-  readonly clock: Clock;
   readonly logger: Logger;
+  observe(): Observation;
   /** The vCons that one redacts or amends; by default read from the conserver's Redis. */
   predecessorsOf?(uuid: string): Promise<readonly string[]>;
 }): { close(): Promise<void> } {
-  const { list, memory, clock, logger } = parts;
+  const { list, memory, logger } = parts;
   const processing = processingList(list);
   const redis = new Redis(parts.url, { ...REDIS_OPTIONS, maxRetriesPerRequest: null });
   redis.on('error', (error) => logger.warn({ err: error }, 'the conserver’s Redis does not answer'));
@@ -40,19 +41,20 @@ export function startEgressTap(parts: {
   const { predecessorsOf = (uuid) => conserverPredecessors(redis, uuid) } = parts;
 
   /** What left may be the successor of what was captured, without having been captured itself. */
-  async function noteLineage(uuid: string): Promise<void> {
+  async function noteLineage(uuid: string, observed: Observation): Promise<void> {
     const predecessors = await predecessorsOf(uuid).catch((error: unknown) => {
       logger.warn({ err: error, uuid }, 'the lineage of a vCon that left cannot be read');
       return [];
     });
-    await noteSuccession(memory, predecessors, clock.now());
+    await noteSuccession(memory, predecessors, observed);
   }
 
   async function note(entry: string): Promise<void> {
     const uuid = entry.toLowerCase();
     if (UUID.test(uuid)) {
-      await noteLineage(uuid);
-      await memory.write('tap', uuid, { left: String(clock.now()) });
+      const observed = parts.observe();
+      await noteLineage(uuid, observed);
+      await notePassage(memory, uuid, 'left', observed);
     } else logger.warn({ list }, 'an entry of the tap list is not a UUID');
     await redis.lrem(processing, 1, entry);
   }

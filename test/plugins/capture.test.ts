@@ -22,7 +22,16 @@ import { vconFacts } from '../../plugins/operation/vcon-facts.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { ownRedisUrl } from '../support/own-redis.js';
 import { unwatchedDisk } from '../support/unwatched-disk.js';
-import { ENGINES, eventually, freshVcon, type OpenBackend, openBackend, silent } from './plugin-rig.js';
+import {
+  ENGINES,
+  eventually,
+  freshVcon,
+  type OpenBackend,
+  openBackend,
+  report,
+  silent,
+  startRig,
+} from './plugin-rig.js';
 
 const grant = (granted: boolean, purpose = 'recording') => ({
   type: 'lawful_basis',
@@ -281,6 +290,28 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     expect(await Promise.all(times)).toEqual([expect.any(String), undefined]);
     expect(await readdir(folder)).toEqual([]);
     await rm(folder, { recursive: true });
+  });
+
+  it('shows how old what waits on this disk is by right times only: not what a wrong clock took, and nothing by one', async () => {
+    const never = { ...open.backend, confirmDurable: () => Promise.reject(new Error('no disk')) };
+    let wrong = true;
+    const rig = await startRig(never, { settings: { failOpen: true }, clockIsWrong: () => wrong });
+    const oldest = async () => {
+      const text = await (await fetch(`${rig.url}/metrics`)).text();
+      return Number(/^conserver_link_spool_oldest_seconds (\S+)$/m.exec(text)![1]);
+    };
+    try {
+      await report(`${rig.url}/operations/vcon_sent`, freshVcon());
+      wrong = false;
+      expect(await oldest()).toBe(0);
+      await report(`${rig.url}/operations/vcon_sent`, freshVcon());
+      await eventually(async () => (await oldest()) > 0);
+      expect(await oldest()).toBeLessThan(3_600);
+      wrong = true;
+      expect(await oldest()).toBeNaN();
+    } finally {
+      await rig.close();
+    }
   });
 
   /** Longer than any machine takes. */

@@ -67,6 +67,7 @@ export async function startRig(
     keeps?: { dataDir: string; redisUrl: string | undefined };
     bodyLimits?: BodyLimits;
     pace?: RetryPace;
+    clockIsWrong?: () => boolean;
   } = {},
 ): Promise<Rig> {
   const dataDir = await mkdtemp(join(tmpdir(), 'plugin-keeps-'));
@@ -89,6 +90,7 @@ export async function startRig(
     registry,
     pace: changed.pace ?? { firstMs: 20, mostMs: 100 },
     ...(changed.bodyLimits ? { bodyLimits: changed.bodyLimits } : {}),
+    ...(changed.clockIsWrong ? { clockIsWrong: changed.clockIsWrong } : {}),
   });
   return {
     url: link.url,

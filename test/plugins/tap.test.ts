@@ -1,8 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { notePassage } from '../../plugins/capture/note-passage.js';
 import type { Memory } from '../../plugins/memory/memory.js';
 import { openMemory } from '../../plugins/memory/open-memory.js';
+import { createCaptureSequence } from '../../plugins/operation/capture-sequence.js';
 import type { EventAttributes } from '../../plugins/operation/operation-event.js';
 import { OPERATION_QUEUE, type OperationJob } from '../../plugins/operation/operation-job.js';
 import { conserverPredecessors } from '../../plugins/tap/conserver-predecessors.js';
@@ -13,7 +15,8 @@ import { redisUrl } from '../support/prerequisites.js';
 import { eventually, type OpenBackend, openBackend, silent } from './plugin-rig.js';
 
 const HOUR_MS = 3_600_000;
-const clock = { now: () => Date.now() };
+const DAY_MS = 24 * HOUR_MS;
+const YEAR_MS = 365 * DAY_MS;
 
 describe.skipIf(!redisUrl)('the completeness tap', () => {
   let open: OpenBackend;
@@ -24,6 +27,10 @@ describe.skipIf(!redisUrl)('the completeness tap', () => {
   /** What the service has about vCons, by uuid. */
   let known: Record<string, EventAttributes[]>;
   const eventsAbout = async (uuid: string) => known[uuid] ?? [];
+  /** How far the plugin's clock is off; undefined while nothing contradicts it. */
+  let offMs: number | undefined;
+  const clock = { now: () => Date.now() + (offMs ?? 0) };
+  const observe = createCaptureSequence(clock, () => offMs !== undefined);
 
   beforeAll(async () => {
     open = await openBackend('Redis');
@@ -34,6 +41,7 @@ describe.skipIf(!redisUrl)('the completeness tap', () => {
     list = `tap-${randomUUID()}`;
     closing = [];
     known = {};
+    offMs = undefined;
     for await (const uuid of memory.names('tap')) await memory.forget('tap', uuid);
     for await (const day of memory.names('gaps')) await memory.forget('gaps', day);
   });
@@ -50,7 +58,7 @@ describe.skipIf(!redisUrl)('the completeness tap', () => {
 
   const tap = (own: Memory = memory, predecessorsOf: (uuid: string) => Promise<string[]> = async () => []) =>
     closing.push(
-      startEgressTap({ url: ownRedisUrl('plugin'), list, memory: own, clock, logger: silent, predecessorsOf }),
+      startEgressTap({ url: ownRedisUrl('plugin'), list, memory: own, observe, logger: silent, predecessorsOf }),
     );
   const left = async (uuid: string) => (await memory.read('tap', uuid))['left'];
   const report = (atMs = Date.now() + 2 * HOUR_MS) =>
@@ -131,6 +139,32 @@ describe.skipIf(!redisUrl)('the completeness tap', () => {
     await expect(reportGaps({ backend: open.backend, memory, list, eventsAbout }, years)).rejects.toThrow('clock');
     expect((await report()).vcons).toBe(1);
   });
+
+  it.each([
+    ['ahead', YEAR_MS],
+    ['behind', -YEAR_MS],
+  ])(
+    'takes no order from a clock that was wrong, %s: what left and was captured is no gap, what did only one is one a day later',
+    async (_, wrongBy) => {
+      const [leaving, captured, halted, silently] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+      await notePassage(memory, leaving, 'captured', observe());
+      await notePassage(memory, captured, 'left', observe());
+      tap();
+      offMs = wrongBy;
+      await redis.rpush(list, leaving, silently);
+      await notePassage(memory, captured, 'captured', observe());
+      await notePassage(memory, halted, 'captured', observe());
+      for (const uuid of [leaving, silently]) await eventually(async () => (await left(uuid)) !== undefined);
+      offMs = undefined;
+      expect((await report(Date.now() + DAY_MS)).vcons).toBe(0);
+      expect((await report(Date.now() + 2 * DAY_MS)).vcons).toBe(2);
+      expect(JSON.parse((await records())[0]!.attributes['gap_document']!)).toMatchObject({
+        left_without_event: [silently],
+        event_without_leaving: [halted],
+      });
+      for (const uuid of [leaving, captured]) expect(await memory.read('tap', uuid)).toEqual({});
+    },
+  );
 
   it('calls a vCon no gap whose redaction left in its place, captured or not', async () => {
     const [redacted, successor] = [randomUUID(), randomUUID()];
