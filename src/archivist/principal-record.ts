@@ -2,13 +2,13 @@ import { z } from 'zod';
 import type { Principal } from '../platform/http/principal.js';
 import { plainText } from '../platform/plain-text.js';
 
-/** A principal as events carry it: four texts, hashed with the event. */
-export interface PrincipalRecord {
+/** A principal as events carry it: four texts, hashed with the event. A type, because events carry it as a map as well. */
+export type PrincipalRecord = {
   readonly issuer: string;
   readonly subject: string;
   readonly display_name: string;
   readonly email: string;
-}
+};
 
 const text = plainText(1024).default('');
 

@@ -53,13 +53,24 @@ interface Growth {
   readonly taken: readonly string[];
 }
 
-function placeLeaf(log: LogState, entry: WaitingEntry, leaf: LeafEntry, leafIndex: bigint, id: bigint): PlacedLeaf {
-  const timestampCommitted = new Date(idtimestampMs(id)).toISOString();
-  const hash = leaf.leaf(id, timestampCommitted);
+function placeLeaf(
+  log: LogState,
+  entry: WaitingEntry,
+  leaf: LeafEntry,
+  leafIndex: bigint,
+  idtimestamp: bigint,
+): PlacedLeaf {
+  const timestampCommitted = new Date(idtimestampMs(idtimestamp)).toISOString();
+  const hash = leaf.leaf(idtimestamp, timestampCommitted);
   if (hash.length !== 32) throw new TypeError('a leaf is 32 bytes');
   if (log.structure === 'MMR_SHA256' && leaf.trieKey?.length !== 32) throw new TypeError('a trie key is 32 bytes');
+  const { entryId, entryKind, entryTenantId } = entry;
   const { trieKey = null, extraBytes = null } = leaf;
-  return { row: { ...entry, leafIndex, idtimestamp: id, timestampCommitted, trieKey, extraBytes }, hash, leaf };
+  return {
+    row: { entryId, entryKind, entryTenantId, leafIndex, idtimestamp, timestampCommitted, trieKey, extraBytes },
+    hash,
+    leaf,
+  };
 }
 
 /**

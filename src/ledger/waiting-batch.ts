@@ -76,6 +76,6 @@ async function statementContents(
   const contents = new Map(read.map((each) => [each.entryId, each]));
   return entries.flatMap(({ entryId, entryTenantId }) => {
     const found = contents.get(entryId);
-    return found ? [{ ...found, entryTenantId }] : [];
+    return found ? [{ entryId, entryTenantId, tenantId: found.tenantId, content: found.content }] : [];
   });
 }

@@ -61,7 +61,7 @@ function registerRoute(deps: ScittDeps): Route {
       const receipt = repeated
         ? await deps.receipts.receipt(log, eventId, waitMs)
         : await followed.receipt(eventId, waitMs);
-      return receipt ? { ...cose(receipt, at(deps, eventId)), status: 201 } : running(deps, eventId, 303);
+      return receipt ? { status: 201, ...cose(receipt, at(deps, eventId)) } : running(deps, eventId, 303);
     },
   });
 }

@@ -107,18 +107,17 @@ async function judged(
     throw new ApiError('payload_too_large', `A statement may have at most ${STATEMENT_LIMITS.maxBytes} bytes.`);
   const examined = examineStatement(request.submitted);
   const { tenantId } = principal;
-  const { policy, ...rules } = await deps.rules.rulesFor(tenantId, examined.issuer, hasChain(examined));
-  const keyResolution = await resolveKey(examined, {
-    ...rules,
-    reserved: deps.reservedIssuers,
-    nowMs: deps.clock.now(),
-  });
+  const rules = await deps.rules.rulesFor(tenantId, examined.issuer, hasChain(examined));
+  const { issuerKeys, authorities, selfAsserted } = rules;
+  const sources = { issuerKeys, authorities, selfAsserted, reserved: deps.reservedIssuers, nowMs: deps.clock.now() };
+  const keyResolution = await resolveKey(examined, sources);
   const { submitted, entry, hash } = examined;
-  const { text, digest } = policy;
-  const record = registrationRecordHash({ policyDigest: digest, keyResolution });
+  const { text, digest } = rules.policy;
+  const eventAttributes = statementAttributes(examined);
+  eventAttributes[REGISTRATION_RECORD_ATTRIBUTE] = registrationRecordHash({ policyDigest: digest, keyResolution });
   return {
     public: request.public,
-    eventAttributes: { ...statementAttributes(examined), [REGISTRATION_RECORD_ATTRIBUTE]: record },
+    eventAttributes,
     statement: { submitted, entry, hash, policy: { text, digest }, keyResolution },
   };
 }

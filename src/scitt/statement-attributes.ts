@@ -9,26 +9,25 @@ import type { ExaminedStatement } from './examine-statement.js';
  * Returns the attributes of the event that a registered statement becomes: the statement, its subject (which searches
  * use), and the parts of the vCon template that it states. Everything else is only in the statement.
  */
-export function statementAttributes(statement: ExaminedStatement): Readonly<Record<string, string>> {
+export function statementAttributes(statement: ExaminedStatement): Record<string, string> {
   const { read, payload, submitted, issuer, subject } = statement;
   const { preimageContentType, payloadLocation, payloadHashAlg } = read;
   const hash = Object.values(HASHES).find(({ alg }) => alg === payloadHashAlg);
   const contentType = read.sign1.protectedHeader.get(Header.contentType);
-  const said: Record<string, unknown> = {
-    ...Object.fromEntries(META_ATTRIBUTES.map((name) => [name, read.meta.get(name)])),
-    ...(hash?.length === payload.length ? { payload: toHex(payload), payload_hash_alg: hash.name } : {}),
-    payload_preimage_content_type: preimageContentType,
-    payload_location: payloadLocation,
-    content_type: contentType,
+  const attributes: Record<string, string> = { arc_display_type: 'signed_statement' };
+  const say = (name: string, value: unknown) => {
+    if (typeof value === 'string' && value !== '' && isPlainText(value)) attributes[name] = value;
   };
-  const texts = Object.entries(said).filter(
-    (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== '' && isPlainText(entry[1]),
-  );
-  return {
-    arc_display_type: 'signed_statement',
-    ...Object.fromEntries(texts),
-    issuer,
-    subject,
-    signed_statement: Buffer.from(submitted).toString('base64'),
-  };
+  for (const name of META_ATTRIBUTES) say(name, read.meta.get(name));
+  if (hash?.length === payload.length) {
+    say('payload', toHex(payload));
+    say('payload_hash_alg', hash.name);
+  }
+  say('payload_preimage_content_type', preimageContentType);
+  say('payload_location', payloadLocation);
+  say('content_type', contentType);
+  attributes['issuer'] = issuer;
+  attributes['subject'] = subject;
+  attributes['signed_statement'] = Buffer.from(submitted).toString('base64');
+  return attributes;
 }

@@ -181,7 +181,7 @@ function tenanciesWithAnchors(
  */
 async function settleClaims(tx: Tx, drafts: readonly Draft[], outcomes: Outcome[], now: Date): Promise<Draft[]> {
   const claiming = drafts.filter((draft) => draft.submission.idempotency);
-  const claims = claiming.map((draft) => ({ ...draft.submission.idempotency!, resource: draft.plan.id }));
+  const claims = claiming.map((draft) => ({ resource: draft.plan.id, ...draft.submission.idempotency! }));
   const earlier = await takeClaims(tx, claims, now);
   const held = new Map(claiming.map((draft, position) => [draft, earlier[position]]));
   const registered = await settleRegistrations(tx, drafts);

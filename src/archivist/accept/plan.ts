@@ -12,9 +12,9 @@ import type { Asset } from '../assets/asset.js';
 import type { AssetChange } from '../assets/asset-store.js';
 import type { SimpleHashEvent } from '../chain/anchor-store.js';
 import type { Deployment } from '../deployment.js';
-import type { AssetEvent } from '../events/asset-event.js';
+import { type AssetEvent, publicFormOf } from '../events/asset-event.js';
 import type { AssetFreeEvent } from '../events/asset-free-event.js';
-import { BLANK_PRINCIPAL, principalRecord } from '../principal-record.js';
+import { principalRecord } from '../principal-record.js';
 import type { StatementAsset, StatementAssetRef } from '../registrations/statement-asset-store.js';
 import { checkAttachments, type FindBlob } from './check-attachments.js';
 import { assetEventIntake, assetFreeEventIntake } from './event-intake.js';
@@ -32,11 +32,9 @@ export interface Plan {
   readonly intake: readonly IntakeRow[];
   readonly simpleHashEvents: readonly SimpleHashEvent[];
   /** Present when the event is made from a registered statement. */
-  readonly registration?: {
-    readonly row: Registration;
-    readonly statement: StoredStatement;
-    readonly policy: PolicyRow;
-  };
+  readonly registration?:
+    | { readonly row: Registration; readonly statement: StoredStatement; readonly policy: PolicyRow }
+    | undefined;
 }
 
 /** What planning may read. */
@@ -191,33 +189,37 @@ function planRegistration(submission: Of<'registration'>, context: PlanContext):
     keyResolution: statement.keyResolution,
     registeredAt: new Date(context.nowMs),
   };
-  return {
-    ...planOfEvent(asset, event, context, true),
+  return planOfEvent(asset, event, context, {
     accepted: { kind: 'registration', entry: { assetId: asset.assetId, eventId: event.eventId } },
     registration: {
       row,
       statement: { tenantId, eventId: event.eventId, entry: statement.entry },
       policy: { tenantId, ...statement.policy },
     },
-  };
+  });
 }
 
-/** @param registered set when the event is made from a registered statement, which is not signed again */
-function planOfEvent(asset: Asset, event: AssetEvent, context: BatchContext, registered = false): Plan {
+/** @param registered given when the event is made from a registered statement, which is not signed again */
+function planOfEvent(
+  asset: Asset,
+  event: AssetEvent,
+  context: BatchContext,
+  registered?: Pick<Plan, 'accepted' | 'registration'>,
+): Plan {
   const { deployment } = context;
-  const publicForm = { tenantId: deployment.publicTenancy };
-  const blank = { principalDeclared: BLANK_PRINCIPAL, principalAccepted: BLANK_PRINCIPAL };
+  const { publicTenancy: tenantId } = deployment;
   const change = changeOf(event);
-  const assetEvents = asset.public ? [event, { ...event, ...publicForm, ...blank }] : [event];
+  const assetEvents = asset.public ? [event, publicFormOf(event, tenantId)] : [event];
   return {
-    accepted: { kind: 'asset_event', event },
+    accepted: registered?.accepted ?? { kind: 'asset_event', event },
     id: event.eventId,
     assets: [],
     assetEvents,
     assetFreeEvents: [],
-    changes: change && asset.public ? [change, { ...change, ...publicForm }] : change ? [change] : [],
-    intake: assetEventIntake(asset, event, deployment, registered || isTemplate(event.eventAttributes)),
+    changes: change && asset.public ? [change, { ...change, tenantId }] : change ? [change] : [],
+    intake: assetEventIntake(asset, event, deployment, registered !== undefined || isTemplate(event.eventAttributes)),
     simpleHashEvents: asset.proofMechanism === 'SIMPLE_HASH' ? assetEvents : [],
+    registration: registered?.registration,
   };
 }
 

@@ -14,7 +14,12 @@ import {
   merklelogEntrySchema,
   timestampCommitted,
 } from '../confirmation.js';
-import { type PrincipalRecord, principalRecordSchema, shownPrincipalSchema } from '../principal-record.js';
+import {
+  BLANK_PRINCIPAL,
+  type PrincipalRecord,
+  principalRecordSchema,
+  shownPrincipalSchema,
+} from '../principal-record.js';
 import { hexData } from '../quantity.js';
 import type { EventTransaction } from './event-transaction-store.js';
 
@@ -36,6 +41,26 @@ export interface AssetEvent {
   readonly fromAddress: string;
   /** Set only if the caller may not see all changes to the asset: then no signed evidence can be shown. */
   readonly redacted?: true;
+}
+
+/** The form of a public asset's event that anybody may read, which the public tenancy keeps. */
+export function publicFormOf(event: AssetEvent, publicTenancy: string): AssetEvent {
+  return {
+    tenantId: publicTenancy,
+    eventId: event.eventId,
+    assetId: event.assetId,
+    originTenantId: event.originTenantId,
+    operation: event.operation,
+    behaviour: event.behaviour,
+    eventAttributes: event.eventAttributes,
+    assetAttributes: event.assetAttributes,
+    principalDeclared: BLANK_PRINCIPAL,
+    principalAccepted: BLANK_PRINCIPAL,
+    timestampDeclared: event.timestampDeclared,
+    timestampAccepted: event.timestampAccepted,
+    acceptedAt: event.acceptedAt,
+    fromAddress: event.fromAddress,
+  };
 }
 
 /** Body of `POST /archivist/v2/assets/{uuid}/events`. Attributes are checked by `readAttributes`. */
@@ -93,10 +118,10 @@ export function v3EventOf(event: AssetEvent, committed: string, form: AssetForm 
     timestamp_declared: event.timestampDeclared,
     timestamp_accepted: event.timestampAccepted,
     timestamp_committed: committed,
-    principal_declared: { ...event.principalDeclared },
-    principal_accepted: { ...event.principalAccepted },
+    principal_declared: event.principalDeclared,
+    principal_accepted: event.principalAccepted,
     tenant_identity: `tenant/${event.originTenantId}`,
-  } as V3Event;
+  };
 }
 
 /**

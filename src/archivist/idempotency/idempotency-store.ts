@@ -35,7 +35,7 @@ export async function takeClaims(
   const taken = await insertRows(
     tx,
     CLAIM,
-    claims.map((claim) => ({ ...claim, createdAt: now })),
+    claims.map((claim) => ({ createdAt: now, ...claim })),
     'ORDER BY tenant_id, scope ON CONFLICT DO NOTHING',
   );
   if (taken === claims.length) return claims.map(() => undefined);

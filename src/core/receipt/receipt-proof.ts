@@ -10,12 +10,10 @@ export function malformedReceipt(reason: string): VerificationError {
 
 /** A receipt around a proof: the stored signature, payload detached, the proof in the unprotected header (RFC 9942). */
 export function attachProof(signed: Sign1Message, proofType: number, proof: CborValue): Uint8Array {
+  const { protectedBytes, signature } = decodedSign1(signed);
   const proofs: CborMap = new Map([[proofType, [proof]]]);
-  return encodeSign1({
-    ...decodedSign1(signed),
-    unprotectedHeader: new Map([[Header.verifiableDataProofs, proofs]]),
-    payload: null,
-  });
+  const unprotectedHeader: CborMap = new Map([[Header.verifiableDataProofs, proofs]]);
+  return encodeSign1({ protectedBytes, unprotectedHeader, payload: null, signature });
 }
 
 /** The verifiable data structure that a receipt's protected header names. @throws {VerificationError} `malformed` */

@@ -6,5 +6,6 @@ import { decodedSign1, encodeSign1, type Sign1Message } from '../cose/sign1.js';
  * @throws {VerificationError} `malformed`
  */
 export function statementEntry(statement: Sign1Message): Uint8Array {
-  return encodeSign1({ ...decodedSign1(statement), unprotectedHeader: new Map() });
+  const { protectedBytes, payload, signature } = decodedSign1(statement);
+  return encodeSign1({ protectedBytes, unprotectedHeader: new Map(), payload, signature });
 }

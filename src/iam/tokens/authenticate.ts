@@ -118,7 +118,7 @@ export function createAuthenticate(deps: {
       throw error;
     });
     const now = await deps.standingOf({ tenantId: principal.tenantId, clientId: principal.subject });
-    if (epoch === now.epoch) return { ...principal, roles: now.roles };
+    if (epoch === now.epoch) return { roles: now.roles, ...principal };
     deps.tellRefused(request, principal);
     throw refused();
   };

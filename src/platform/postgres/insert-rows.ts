@@ -77,8 +77,11 @@ function makeStatement<T extends Table, Row extends object>(into: Columns<T, Row
   if (hasStructures) sources.push(`jsonb_to_recordset($${others.length + 1}::jsonb) AS (${list})`);
   const names = [...others, ...structures].map(({ column }) => column).join(', ');
   const source = `ROWS FROM (${sources.join(', ')}) AS n(${names})`;
-  const jsonOf = (row: Row) =>
-    hasStructures ? JSON.stringify(Object.fromEntries(structures.map((each) => [each.column, row[each.member]]))) : '';
+  const jsonOf = (row: Row) => {
+    const document: Record<string, unknown> = {};
+    for (const { column, member } of structures) document[column] = row[member];
+    return hasStructures ? JSON.stringify(document) : '';
+  };
   const texts = others.filter(({ type }) => type === 'text').map(({ member }) => member);
   const bytes = others.filter(({ type }) => type === 'bytea').map(({ member }) => member);
   const beside = (row: Row) => lengthOf(row, texts) + 2 * lengthOf(row, bytes);
