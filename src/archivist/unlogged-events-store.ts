@@ -6,18 +6,18 @@ interface UnloggedEvent {
   readonly eventId: string;
 }
 
-/** Some of the events that are neither in their tenancy's log nor in its intake. */
+/**
+ * Some of the events that are neither in their tenancy's log nor in its intake. Each row is read once: with NOT EXISTS, on
+ * tables without statistics, the planner would read the whole log again for each event.
+ */
 export async function unloggedEvents(tx: Tx, limit: number): Promise<UnloggedEvent[]> {
-  const rows = await tx.query<{ tenant_id: string; event_id: string }>(
-    `SELECT e.tenant_id, e.event_id
-       FROM (SELECT tenant_id, event_id FROM archivist.asset_event
-             UNION ALL SELECT tenant_id, event_id FROM archivist.asset_free_event) e
-      WHERE NOT EXISTS (SELECT FROM archivist.leaf l
-                         WHERE l.tenant_id = e.tenant_id AND l.log_id = e.tenant_id AND l.entry_id = e.event_id)
-        AND NOT EXISTS (SELECT FROM archivist.intake i
-                         WHERE i.tenant_id = e.tenant_id AND i.log_id = e.tenant_id AND i.entry_id = e.event_id)
+  return tx.query<UnloggedEvent>(
+    `SELECT unlogged.tenant_id AS "tenantId", unlogged.event_id AS "eventId"
+       FROM ((SELECT tenant_id, event_id FROM archivist.asset_event
+              UNION ALL SELECT tenant_id, event_id FROM archivist.asset_free_event)
+             EXCEPT SELECT tenant_id, entry_id FROM archivist.leaf WHERE log_id = tenant_id
+             EXCEPT SELECT tenant_id, entry_id FROM archivist.intake WHERE log_id = tenant_id) unlogged
       LIMIT $1`,
     [limit],
   );
-  return rows.map((row) => ({ tenantId: row.tenant_id, eventId: row.event_id }));
 }

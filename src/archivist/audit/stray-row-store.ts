@@ -24,11 +24,9 @@ export async function strayRows(tx: Tx, publicLog: LogRef, limit: number): Promi
       WHERE NOT EXISTS (SELECT FROM archivist.log g WHERE g.tenant_id = t.tenant_id)
      UNION ALL
      SELECT 'statements', format('the statement of %s is in no log and waits for none', s.event_id)
-       FROM archivist.statement s
-      WHERE NOT EXISTS (SELECT FROM archivist.leaf l
-                         WHERE l.entry_id = s.event_id AND l.entry_tenant_id = s.tenant_id AND l.entry_kind = 'statement')
-        AND NOT EXISTS (SELECT FROM archivist.intake i
-                         WHERE i.entry_id = s.event_id AND i.entry_tenant_id = s.tenant_id AND i.entry_kind = 'statement')
+       FROM (SELECT tenant_id, event_id FROM archivist.statement
+             EXCEPT SELECT entry_tenant_id, entry_id FROM archivist.leaf WHERE entry_kind = 'statement'
+             EXCEPT SELECT entry_tenant_id, entry_id FROM archivist.intake WHERE entry_kind = 'statement') s
      UNION ALL
      SELECT 'registrations', format('no registration names the policy %s', encode(p.digest, 'hex'))
        FROM archivist.registration_policy p
