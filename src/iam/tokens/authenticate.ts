@@ -118,7 +118,8 @@ export function createAuthenticate(deps: {
       throw error;
     });
     const now = await deps.standingOf({ tenantId: principal.tenantId, clientId: principal.subject });
-    if (epoch === now.epoch) return { roles: now.roles, ...principal };
+    // Last, so that nothing in a token could ever stand for the roles of now.
+    if (epoch === now.epoch) return { ...principal, roles: now.roles };
     deps.tellRefused(request, principal);
     throw refused();
   };
