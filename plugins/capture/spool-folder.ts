@@ -12,7 +12,7 @@ const SET_ASIDE = '.refused';
 /** The state of a folder of operations that wait on the local disk. */
 export interface SpoolState {
   readonly depth: number;
-  /** Seconds since the oldest of them was captured whose time is known; 0 if there are none. */
+  /** Age in seconds of the oldest one whose time of capture is known; 0 if there is none. */
   readonly oldestSeconds: number;
   /** Names of files that cannot be read as operations. */
   readonly setAside: readonly string[];
