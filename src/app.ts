@@ -8,6 +8,7 @@ import { mountRoutes, type PipelineDeps } from './platform/http/mount-routes.js'
 import { openApiDocument } from './platform/http/openapi-2.js';
 import { openApi3Document } from './platform/http/openapi-3.js';
 import { type Route, type RouteGroup, route } from './platform/http/route.js';
+import { SMALL_PAGE_STYLE } from './platform/http/small-page.js';
 
 export interface AppDeps extends PipelineDeps {
   readonly publicUrl: string;
@@ -97,7 +98,7 @@ function securityHeaders(): RequestHandler {
       useDefaults: false,
       directives: {
         defaultSrc: ["'none'"],
-        styleSrc: ["'unsafe-inline'"],
+        styleSrc: [SMALL_PAGE_STYLE],
         frameAncestors: ["'none'"],
         baseUri: ["'none'"],
       },

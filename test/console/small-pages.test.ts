@@ -33,6 +33,7 @@ describe('a path that no resource has', () => {
       'accept',
     ]);
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'.*frame-ancestors 'none'/);
+    expect(headers.get('content-security-policy')).not.toContain('unsafe');
     const page = new TextDecoder().decode(bytes);
     expect(page).toContain(WORDS);
     expect([...page.matchAll(/href="([^"]+)"/g)].map(([, to]) => to)).toEqual(['/console', '/verify', '/docs']);
@@ -135,6 +136,8 @@ describe.skipIf(!chromiumPath)('small pages in a browser', { timeout: 180_000 },
     await open.page.getByRole('heading', { name: title }).waitFor();
     expect(await open.page.locator('main').textContent()).toContain(words);
     expect(await open.page.locator('main').locator('a, button').count()).toBeGreaterThan(0);
+    // The policy allows the style: the page has its width.
+    expect(await open.page.evaluate('getComputedStyle(document.body).maxWidth')).toBe('640px');
     for (const colorScheme of ['dark', 'light'] as const) {
       await open.page.emulateMedia({ colorScheme });
       expect([name, colorScheme, await open.barriers()]).toEqual([name, colorScheme, []]);
