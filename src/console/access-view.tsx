@@ -40,7 +40,7 @@ export function AccessView() {
     if (wasEdited.current && !edited) add.current?.focus();
     wasEdited.current = edited !== undefined;
   }, [edited]);
-  if (fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} />;
+  if (fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} onAgain={reload} />;
   if (!value) return <p role="status">{CONSOLE_TEXTS.loading}</p>;
   const named = organisationNames(value.organisations);
   const save = (body: PolicyBody) =>

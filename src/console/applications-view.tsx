@@ -50,7 +50,7 @@ export function ApplicationsView() {
     reload();
     return '';
   };
-  if (fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} />;
+  if (fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} onAgain={reload} />;
   if (!value) return <p role="status">{CONSOLE_TEXTS.loading}</p>;
   return (
     <>

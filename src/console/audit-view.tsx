@@ -26,8 +26,8 @@ export function AuditView({ outcome, onGo }: AuditProps) {
   const id = useId();
   const query = outcome === '' ? '' : `?${new URLSearchParams([['outcome', outcome]])}`;
   const path = `/archivist/v1/security_events${query}`;
-  const { value, fault } = useLoaded(() => readList(readJson, path, 'security_events', MOST), [path]);
-  if (fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} />;
+  const { value, fault, reload } = useLoaded(() => readList(readJson, path, 'security_events', MOST), [path]);
+  if (fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} onAgain={reload} />;
   const choose = (chosen: string) =>
     onGo(String(new URLSearchParams([['view', 'audit'], ...(chosen === '' ? [] : [['outcome', chosen]])])));
   return (

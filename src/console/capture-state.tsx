@@ -6,6 +6,7 @@ import { Moment } from './moment.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
 import { readList } from './read-list.js';
 import { readJson } from './session-reader.js';
+import { FaultView } from './sign-in-view.js';
 import { useLoaded } from './use-loaded.js';
 
 const TEXTS = OPERATOR_TEXTS.service.capture;
@@ -35,8 +36,8 @@ const isSilent = (report: Json): boolean => Date.parse(textOf(report['reported_a
 
 /** The queues that plugins deliver from, their dead letters, and the gaps that they found. */
 export function CaptureState() {
-  const { value, fault } = useLoaded(load, []);
-  if (fault) return <p class="fault">{fault.message}</p>;
+  const { value, fault, reload } = useLoaded(load, []);
+  if (fault) return <FaultView fault={fault} onAgain={reload} />;
   if (!value) return null;
   const letters = value.flatMap(({ report }) => listOf(report, 'letters'));
   const gaps = value.flatMap(({ report }) => listOf(report, 'gaps'));

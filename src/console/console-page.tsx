@@ -26,30 +26,30 @@ interface Reader {
 
 const KINDS: readonly Wanted['kind'][] = ['conversation', 'asset', 'event'];
 
-function useReader(): { readonly reader?: Reader; readonly fault?: Unanswered } {
-  const [state, setState] = useState<{ reader?: Reader; fault?: Unanswered }>({});
+function useReader() {
+  const [state, setState] = useState<{ readonly reader?: Reader; readonly fault?: Unanswered }>({});
+  const ask = () =>
+    readJson('/archivist/iam/v1/principal')
+      .then((answer) => {
+        const roles = memberOf(answer, 'roles');
+        const name = textOf(
+          memberOf(answer, 'display_name') || memberOf(answer, 'email') || memberOf(answer, 'subject'),
+        );
+        setState({ reader: { name, isOwner: Array.isArray(roles) && roles.includes('OWNER') } });
+      })
+      .catch((error: unknown) => {
+        if (!(error instanceof Unanswered)) throw error;
+        // A service that is away for a moment takes nothing from the page that is open.
+        setState((old) => (old.reader && error.reason !== 'signed_out' ? old : { fault: error }));
+      });
   useEffect(() => {
-    const ask = () =>
-      readJson('/archivist/iam/v1/principal')
-        .then((answer) => {
-          const roles = memberOf(answer, 'roles');
-          const name = textOf(
-            memberOf(answer, 'display_name') || memberOf(answer, 'email') || memberOf(answer, 'subject'),
-          );
-          setState({ reader: { name, isOwner: Array.isArray(roles) && roles.includes('OWNER') } });
-        })
-        .catch((error: unknown) => {
-          if (!(error instanceof Unanswered)) throw error;
-          // A service that is away for a moment takes nothing from the page that is open.
-          setState((old) => (old.reader && error.reason !== 'signed_out' ? old : { fault: error }));
-        });
     ask();
     // A session can end in another tab, or while the page lies open.
     const again = () => document.visibilityState === 'visible' && ask();
     document.addEventListener('visibilitychange', again);
     return () => document.removeEventListener('visibilitychange', again);
   }, []);
-  return state;
+  return { ...state, ask };
 }
 
 function Account({ reader }: { readonly reader: Reader }) {
@@ -82,7 +82,7 @@ function wanted(parameters: URLSearchParams): Wanted | undefined {
 }
 
 function ConsolePage() {
-  const { reader, fault } = useReader();
+  const { reader, fault, ask } = useReader();
   const { parameters, search, go } = usePlace();
   const [file, setFile] = useState<HashedFile>();
   const [fileFault, setFileFault] = useState('');
@@ -116,7 +116,7 @@ function ConsolePage() {
     <Frame title={title} introduction={introduction} isSaved={false}>
       {reader && <Account reader={reader} />}
       {reader && <Navigation views={viewsFor(reader.isOwner)} current={view} onGo={onView} />}
-      {fault && <SignIn fault={fault} isFirst />}
+      {fault && <SignIn fault={fault} isFirst onAgain={ask} />}
       {!reader && !fault && <p role="status">{CONSOLE_TEXTS.loading}</p>}
       {isOver && <p class="card drop over">{CONSOLE_TEXTS.dropHere}</p>}
       {fileFault !== '' && (

@@ -14,7 +14,10 @@ export const CONSOLE_TEXTS = {
   signOutEverywhere: 'Sign out everywhere',
   noScript: 'The console needs JavaScript.',
   away: 'The service cannot be reached. Check your network, then try again.',
-  answered: (status: number) => `The service answered with status ${status}.`,
+  answered: (status: number) =>
+    status < 500
+      ? `The service refused the request with status ${status}.`
+      : `The service could not answer (status ${status}). Try again in a moment.`,
   partly:
     'You are not an Owner: your access policies decide what you see here. There may be events that are hidden from you.',
   search: 'Search',
@@ -46,6 +49,7 @@ export const CONSOLE_TEXTS = {
   more: 'Show more',
   moreFailed: (why: string) => `No more events could be read. ${why}`,
   again: 'Try again',
+  failed: 'No answer',
   forFile: (name: string) => `Events about ${name}`,
   removeFile: 'Search for something else',
   fileHash: 'Hash of the file (SHA-256)',

@@ -47,7 +47,8 @@ export function ConversationView({ place, file, onFile, onBack, onGo }: Conversa
       })
       .catch((error: unknown) => {
         if (!(error instanceof Unanswered)) throw error;
-        if (shown.current === id) setLoaded({ fault: error });
+        // What is there stays: only a first reading that fails leaves nothing to show.
+        if (shown.current === id) setLoaded((old) => (old.page ? old : { fault: error }));
       });
   const here = `${place.kind} ${place.id}`;
   useEffect(() => {
@@ -83,9 +84,9 @@ export function ConversationView({ place, file, onFile, onBack, onGo }: Conversa
       <section class="part">
         <h2>{CONSOLE_TEXTS.timeline}</h2>
         <p class="hint" role="status">
-          {page ? timelineText(page, isStarted) : (fault?.message ?? CONSOLE_TEXTS.loading)}
+          {page ? timelineText(page, isStarted) : fault ? '' : CONSOLE_TEXTS.loading}
         </p>
-        {fault && <SignIn fault={fault} />}
+        {fault && <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} onAgain={() => load(here)} />}
         {page?.hidden.map((why) => (
           <p key={why}>
             <EvidenceText text={`${CONSOLE_TEXTS.hiddenTitle}: ${why}`} />

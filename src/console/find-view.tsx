@@ -47,7 +47,6 @@ export function FindView({ query, search, file, onQuery, onFile, onGo }: FindPro
         <p role="status" class="hint">
           {statusText(state, query)}
         </p>
-        {state.isLast && state.fault && <SignIn fault={state.fault} />}
         {dropped && !state.fault && !state.isBusy && state.events.length === 0 && (
           <UnknownFile file={dropped} onGo={onGo} />
         )}
@@ -63,10 +62,10 @@ export function FindView({ query, search, file, onQuery, onFile, onGo }: FindPro
         </ol>
         {!state.isLast && (
           <>
-            {state.fault && <MoreFault fault={state.fault} />}
+            {state.fault && <SearchFault fault={state.fault} isFirst={state.events.length === 0} />}
             <p class="choose">
               <button type="button" aria-disabled={state.isBusy} onClick={showMore}>
-                {state.fault ? CONSOLE_TEXTS.again : CONSOLE_TEXTS.more}
+                {state.fault || state.events.length === 0 ? CONSOLE_TEXTS.again : CONSOLE_TEXTS.more}
               </button>
             </p>
           </>
@@ -79,17 +78,17 @@ export function FindView({ query, search, file, onQuery, onFile, onGo }: FindPro
 function statusText({ events, isBusy, isLast, fault }: SearchState, query: SearchQuery): string {
   if (isBusy) return CONSOLE_TEXTS.busy;
   if (events.length > 0) return CONSOLE_TEXTS.found(events.length, isLast);
-  if (fault) return fault.message;
+  if (fault) return '';
   const isOpen = query.text.trim() === '' && query.hashes.length === 0;
   return isOpen && !isFiltered(query) ? CONSOLE_TEXTS.nothingYet : CONSOLE_TEXTS.nothing;
 }
 
-/** Where the reader has asked for more; what was found stays above it. */
-function MoreFault({ fault }: { readonly fault: Unanswered }) {
+/** Above the button that tries again; what was found stays above it. */
+function SearchFault({ fault, isFirst }: { readonly fault: Unanswered; readonly isFirst: boolean }) {
   if (fault.reason === 'signed_out') return <SignIn fault={fault} />;
   return (
     <p class="fault" role="alert">
-      {CONSOLE_TEXTS.moreFailed(fault.message)}
+      {isFirst ? fault.message : CONSOLE_TEXTS.moreFailed(fault.message)}
     </p>
   );
 }

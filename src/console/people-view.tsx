@@ -31,7 +31,7 @@ async function readPeople() {
 export function PeopleView() {
   const { value, fault, reload } = useLoaded(readPeople, []);
   const act = useAct();
-  if (fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} />;
+  if (fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} onAgain={reload} />;
   if (!value) return <p role="status">{CONSOLE_TEXTS.loading}</p>;
   const change = (send: () => Promise<unknown>, done = '') =>
     act.run(async () => {

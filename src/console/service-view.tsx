@@ -5,6 +5,7 @@ import { Code, EvidenceText } from './evidence-text.js';
 import { type Json, known, memberOf, textOf } from './json-members.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
 import { Unanswered } from './session-reader.js';
+import { FaultView } from './sign-in-view.js';
 import { useLoaded } from './use-loaded.js';
 
 const TEXTS = OPERATOR_TEXTS.service;
@@ -29,8 +30,8 @@ async function readHealth(): Promise<Health> {
 
 /** Health of the service, its queue and its logs, and what to do about a halted log. */
 export function ServiceView() {
-  const { value, fault } = useLoaded(readHealth, []);
-  if (fault) return <p class="banner refused">{fault.message}</p>;
+  const { value, fault, reload } = useLoaded(readHealth, []);
+  if (fault) return <FaultView fault={fault} onAgain={reload} />;
   if (!value) return <p role="status">{CONSOLE_TEXTS.loading}</p>;
   return (
     <>

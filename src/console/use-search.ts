@@ -12,6 +12,7 @@ const PAUSE_MS = 250;
 export interface SearchState {
   readonly events: readonly RecordedEvent[];
   readonly hidden: readonly string[];
+  /** There are no others; false as long as a reading has failed. */
   readonly isLast: boolean;
   readonly isBusy: boolean;
   readonly fault?: Unanswered | undefined;
@@ -38,7 +39,7 @@ export function useSearch(query: SearchQuery, key: string) {
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof Unanswered)) throw error;
-      setState({ ...before, isBusy: false, fault: error });
+      setState({ ...before, isLast: false, isBusy: false, fault: error });
     }
   };
   useEffect(() => {

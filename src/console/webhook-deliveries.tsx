@@ -8,6 +8,7 @@ import { Moment } from './moment.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
 import { readList } from './read-list.js';
 import { readJson, sendJson } from './session-reader.js';
+import { FaultView } from './sign-in-view.js';
 import { useAct } from './use-act.js';
 import { useLoaded } from './use-loaded.js';
 
@@ -74,7 +75,7 @@ export function WebhookDeliveries({ webhook }: { readonly webhook: Json }) {
         </button>
       </div>
       <ActResult act={act} />
-      {fault && <p class="fault">{fault.message}</p>}
+      {fault && <FaultView fault={fault} onAgain={reload} />}
       {!value && !fault && <p role="status">{CONSOLE_TEXTS.loading}</p>}
       {value && !value.isWhole && <p class="hint">{OPERATOR_TEXTS.more(value.items.length)}</p>}
       {value && (

@@ -34,7 +34,7 @@ export function WebhooksView() {
   const [made, setMade] = useState<{ readonly name: string; readonly secret: string }>();
   const [shown, setShown] = useState<Json>();
   const act = useAct();
-  if (fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} />;
+  if (fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} onAgain={reload} />;
   if (!value) return <p role="status">{CONSOLE_TEXTS.loading}</p>;
   const { webhooks, applications } = value;
   const show = (answer: unknown) => {

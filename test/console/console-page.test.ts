@@ -211,6 +211,41 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
       { query: `?q=${asset}`, refused: /ERR_FAILED|status of 404/ },
     ));
 
+  it.each([
+    ['the network is away', 'abort', 'The service cannot be reached'],
+    ['the service fails', 502, 'The service could not answer (status 502)'],
+    ['there are too many requests', 429, 'Wait 3 seconds.'],
+  ] as const)('says why the first search, a page and who reads it have no answer when %s, and tries again', (...row) =>
+    visit(
+      async (open, page) => {
+        const [, how, why] = row;
+        const body = { 429: '{"error":"rate_limited","description":"Wait 3 seconds."}', 502: '<h1>Bad gateway</h1>' };
+        const again = page.getByRole('button', { name: 'Try again' });
+        for (const [list, query, shown] of [
+          ['**/events?**', '', /^The newest 25 events$/],
+          ['**/events?**', `?conversation=${SUBJECT}`, '3 events'],
+          ['**/iam/v1/principal', '', /^The newest 25 events$/],
+          ['**/iam/v1/applications?**', '?view=applications', ''],
+        ] as const) {
+          await page.route(list, (route) =>
+            how === 'abort' ? route.abort() : route.fulfill({ status: how, body: body[how] }),
+          );
+          await page.goto(`${rig.url}/console${query}`);
+          await page.getByRole('alert').filter({ hasText: why }).waitFor();
+          expect(await open.barriers()).toEqual([]);
+          await page.unroute(list);
+          await again.focus();
+          await page.keyboard.press('Enter');
+          await again.waitFor({ state: 'detached' });
+          if (shown !== '') await found(page, shown);
+          expect([query, await page.getByRole('alert').count()]).toEqual([query, 0]);
+          if (!query.includes('view')) expect([list, await open.focused()]).not.toEqual([list, 'nothing']);
+        }
+      },
+      { refused: /ERR_FAILED|status of (?:502|429)/ },
+    ),
+  );
+
   it('leads a reader by keyboard on to the first new event when the last page was read', () =>
     visit(
       async (open, page) => {
