@@ -14,7 +14,8 @@ import type { Logger } from '../logger.js';
 import { requireDurableCommits } from '../postgres/durable-commits.js';
 import type { PooledDatabase } from '../postgres/pooled-database.js';
 import { keepSchedule } from './keep-schedule.js';
-import type { QueueBackend } from './queue-backend.js';
+import { keepWorker } from './keep-worker.js';
+import type { QueueBackend, QueueWorker } from './queue-backend.js';
 import { redisDurability } from './redis-durability.js';
 import { REDIS_OPTIONS } from './redis-options.js';
 import { redisIsFull } from './redis-room.js';
@@ -34,7 +35,6 @@ interface Engine {
 
 /** Timeout of commands; a receiver that depends on them must itself respond within two seconds. */
 const COMMAND_TIMEOUT_MS = 1_500;
-const REST_MS = 1_000;
 
 /** How long a command may wait for a Redis that does not answer. */
 interface Patience {
@@ -112,21 +112,9 @@ export function postgresQueues(database: PooledDatabase, logger: Logger): QueueB
   );
 }
 
-/** After an error of the store, a worker asks again at once, for ever: without a rest it would use up a core. */
-function restAfterError(worker: Worker): void {
-  if (worker.isPaused() || worker.closing) return;
-  const resume = (): void => {
-    if (!worker.closing) worker.resume().catch(() => undefined);
-  };
-  worker.pause(true).then(
-    () => setTimeout(resume, REST_MS).unref(),
-    () => undefined,
-  );
-}
-
 function queueBackend(engine: Engine, logger: Logger): QueueBackend {
   const queues = new Map<string, Queue>();
-  const workers = new Set<Worker>();
+  const workers = new Set<QueueWorker>();
   const backend: QueueBackend = {
     engine: engine.engine,
     keepSchedule: (schedule) => keepSchedule({ backend, logger }, schedule),
@@ -147,13 +135,8 @@ function queueBackend(engine: Engine, logger: Logger): QueueBackend {
       return queue;
     },
     worker(name, processor, options = {}) {
-      const worker = engine.newWorker(name, processor, options);
-      worker.on('error', (error) => {
-        logger.warn({ err: error, queue: name }, 'a worker of the queue');
-        restAfterError(worker);
-      });
+      const worker = keepWorker(name, () => engine.newWorker(name, processor, options), logger);
       workers.add(worker);
-      worker.once('closed', () => workers.delete(worker));
       return worker;
     },
     confirmDurable: () => engine.confirmDurable(),

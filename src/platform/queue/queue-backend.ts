@@ -1,7 +1,17 @@
-import type { Job, JobSchedulerTemplateOptions, Queue, Worker, WorkerOptions } from 'bullmq';
+import type { Job, JobSchedulerTemplateOptions, Queue, WorkerOptions } from 'bullmq';
 
 /** What a worker does with a job; the resolved value is the job's result. */
 type Processor = (job: Job) => Promise<unknown>;
+
+/** Does the jobs of a queue until it is closed, also after an outage of the store. */
+export interface QueueWorker {
+  /** A job failed. */
+  on(event: 'failed', listener: (job: Job | undefined, error: Error) => void): void;
+  /** The store refused something or did not answer. */
+  on(event: 'error', listener: (error: Error) => void): void;
+  /** Resolves when jobs in progress have ended. */
+  close(): Promise<void>;
+}
 
 /** When a queue's job is due, again and again. */
 export interface QueueSchedule {
@@ -21,7 +31,7 @@ export interface QueueBackend {
    */
   queue(name: string): Queue;
   /** Starts a worker. Closed with the backend unless it was closed before. */
-  worker(name: string, processor: Processor, options?: Partial<Omit<WorkerOptions, 'connection'>>): Worker;
+  worker(name: string, processor: Processor, options?: Partial<Omit<WorkerOptions, 'connection'>>): QueueWorker;
   /**
    * Makes a schedule, and keeps it until it is closed: one that is due too late, or that the store has lost, is made again.
    * @throws for an invalid pattern

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRedisQueues, postgresQueues } from '../../../src/platform/queue/open-queue-backend.js';
@@ -6,9 +7,10 @@ import { eventually } from '../../plugins/plugin-rig.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
 import { emptyRedis } from '../../support/own-redis.js';
 import { redisUrl } from '../../support/prerequisites.js';
-import { startTcpProxy } from '../../support/tcp-proxy.js';
+import { SPOILED, startTcpProxy } from '../../support/tcp-proxy.js';
 
 const silent = pino({ level: 'silent' });
+const SPOILED_MS = 500;
 
 interface Backend {
   readonly name: string;
@@ -153,27 +155,39 @@ describe('Redis queues', () => {
   it('do not open on a Redis that is not there, and leave nothing open', async () => {
     await expect(openRedisQueues('redis://127.0.0.1:1', silent)).rejects.toThrow('REDIS_URL cannot be reached');
   });
+});
 
-  it.skipIf(!redisUrl)(
-    'are opened while the way to Redis is cut, and work as soon as it is well',
-    async () => {
-      const url = new URL(await emptyRedis());
-      const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+describe.skipIf(!redisUrl)('Redis queues that are opened while the way to Redis is spoiled', () => {
+  let redis: URL;
+  beforeAll(async () => {
+    redis = new URL(await emptyRedis());
+  });
+
+  it.concurrent.each(SPOILED)(
+    '(%s) work when it is well, without being opened again',
+    async (way) => {
+      const proxy = await startTcpProxy({ host: redis.hostname, port: Number(redis.port) });
+      const url = new URL(redis);
       url.host = `127.0.0.1:${proxy.port}`;
       const backend = await openRedisQueues(url.href, silent);
-      proxy.become('cut');
+      const name = `early-${way}`;
+      const added = () =>
+        backend
+          .queue(name)
+          .add('job', {}, { jobId: 'once' })
+          .then(
+            () => true,
+            () => false,
+          );
+      proxy.become(way);
       const { done, one } = times(1);
-      backend.worker('early', async () => one());
-      const add = () => backend.queue('early').add('job', {}, { jobId: 'once' });
-      await expect(add()).rejects.toThrow();
+      const worker = backend.worker(name, async () => one());
+      expect(await added()).toBe(way === 'delay');
+      await wait(SPOILED_MS);
       proxy.become('well');
-      await eventually(() =>
-        add().then(
-          () => true,
-          () => false,
-        ),
-      );
+      await eventually(added);
       await done;
+      await worker.close();
       await backend.close();
       await proxy.close();
     },
