@@ -28,6 +28,8 @@ export const pythonPath = runsPython('import json') ? python : undefined;
 export const hasRedisPy = pythonPath !== undefined && runsPython('import redis; assert redis.VERSION >= (4, 3)');
 /** With which the second verifier, in Python, checks signatures (python3-cryptography). */
 export const hasPythonCryptography = pythonPath !== undefined && runsPython('import cryptography');
+/** An SMTP server (python3-aiosmtpd). */
+export const hasMailServer = pythonPath !== undefined && runsPython('import aiosmtpd');
 /** Prometheus's own check of rules (prometheus). */
 export const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 /** Gives one process another clock (faketime). */
@@ -76,6 +78,7 @@ export function lacking(): string[] {
     ...(pythonPath ? [] : ['tests of the Python link: there is no python3 (TEST_PYTHON)']),
     ...(pythonPath && !hasRedisPy ? ['tests of the Python link on Redis: its Python has no redis-py'] : []),
     ...(pythonPath && !hasPythonCryptography ? ['the second verifier: its Python has no cryptography library'] : []),
+    ...(pythonPath && !hasMailServer ? ['faults before a real SMTP server: its Python has no aiosmtpd'] : []),
     ...(faketimeLibrary ? [] : ['two nodes of which one has a wrong clock: there is no libfaketime (faketime)']),
     ...(hasOpenssl ? [] : ['checks of raw signatures: there is no openssl']),
     ...(chromiumPath ? [] : ['tests in a browser: there is no Chromium']),
