@@ -1,6 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { failureReason } from '../platform/explain-failure.js';
 import { isLoopbackName } from '../platform/http/loopback.js';
+import { createLogger, type Logger } from '../platform/logger.js';
 import { type RunningService, startService } from '../start-service.js';
 import { type Config, ConfigError, parseConfig } from './config/config.js';
 import { demoFolder, fillDemo } from './fill-demo.js';
@@ -22,9 +23,10 @@ const EXIT_CONFIGURATION = 2;
 export async function runService(environment: Environment, withDemo = false): Promise<void> {
   try {
     const config = parseConfig(withDemo ? await demoEnvironment(environment) : environment);
-    const service = await startService(config, { openLedgerThread });
+    const logger = createLogger(config.logLevel, { format: config.logFormat });
+    const service = await startService(config, { openLedgerThread, logger });
     stopOnSignal(service);
-    const demo = withDemo ? await demoLines(config, service) : [];
+    const demo = withDemo ? await demoLines(config, service, logger) : [];
     process.stdout.write(`${[...startLines(config, service), ...demo, 'Stop with Ctrl-C or SIGTERM'].join('\n')}\n`);
   } catch (error) {
     const wrongConfig = error instanceof ConfigError;
@@ -54,9 +56,14 @@ type StartSettings = Pick<Config, 'role' | 'host' | 'publicUrl' | 'dataDir' | 'c
 async function demoLines(
   { dataDir }: Pick<Config, 'dataDir'>,
   { url, conserverLinkUrl }: RunningService,
+  logger: Logger,
 ): Promise<string[]> {
   if (conserverLinkUrl === undefined) throw new ConfigError('PLUGIN_PORT: --demo needs the conserver plugin');
+  const level = logger.level;
+  // What the demo does as the first Owner is no news to who starts it. A failure is thrown.
+  logger.level = 'silent';
   const publicAsset = await fillDemo({ url, pluginUrl: conserverLinkUrl, dataDir });
+  logger.level = level;
   return [
     `Demo: two conversations are recorded; their files are in ${demoFolder(dataDir)}`,
     ...(publicAsset === undefined ? [] : [`Demo: a public asset, which needs no sign-in: ${publicAsset}`]),

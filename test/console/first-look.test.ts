@@ -151,6 +151,23 @@ describe('the built program', { timeout: 240_000 }, () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
+  it('prints only lines for its operator: where it listens, its data, how to sign in, what the demo has', () => {
+    const lines = program.written.out.trimEnd().split('\n');
+    const begins = lines.map((line) => /^[\w-]+( [a-z]+)?/.exec(line)?.[0]);
+    expect(begins).toEqual([
+      'vcon-archivist listens',
+      'Data',
+      'First',
+      'Engines',
+      'Root key',
+      'Sign in',
+      'Demo',
+      'Demo',
+      'Stop with',
+    ]);
+    expect(program.written.err).toBe('');
+  });
+
   it('refuses the link through a proxy, under another name, without its token, and to a preview', async () => {
     for (const headers of [{ 'x-forwarded-for': '127.0.0.1' }, { forwarded: 'for=_x' }, { host: 'archivist.example' }])
       expect([headers, (await ask(link, headers)).status]).toEqual([headers, 403]);
