@@ -9,15 +9,22 @@ const TEXTS = CONSOLE_TEXTS.compliance;
 /** The interface checks an asset against this many policies at most on one page. */
 const PAGE = 500;
 
+interface ComplianceProps extends PlaceLink {
+  readonly asset: string;
+  /** The past time that is asked for; now if undefined. */
+  readonly at: string | undefined;
+}
+
 /** The verdict of the service over an asset: each policy that applies, with its reason. */
-export function AssetCompliance({ asset, onGo }: PlaceLink & { readonly asset: string }) {
-  const { value } = useLoaded(() => readJson(`/archivist/v1/compliance/assets/${asset}?page_size=${PAGE}`), [asset]);
+export function AssetCompliance({ asset, at, onGo }: ComplianceProps) {
+  const query = new URLSearchParams({ page_size: String(PAGE), ...(at !== undefined && { compliant_at: at }) });
+  const { value } = useLoaded(() => readJson(`/archivist/v1/compliance/assets/${asset}?${query}`), [asset, at]);
   const statements = (memberOf(value, 'compliance') ?? []) as readonly Json[];
   if (value === undefined || statements.length === 0) return null;
   const isCompliant = memberOf(value, 'compliant') === true;
   return (
     <section class="part">
-      <h2>{TEXTS.ofAsset}</h2>
+      <h2>{at === undefined ? TEXTS.ofAsset : TEXTS.ofAssetThen}</h2>
       <p>
         <strong class={isCompliant ? 'good' : 'bad'}>{isCompliant ? TEXTS.isCompliant : TEXTS.isOutstanding}</strong>
       </p>

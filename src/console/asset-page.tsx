@@ -4,6 +4,7 @@ import { publishedEvents, readObject } from '../core/evidence/published-asset.js
 import { AssetView, type ShownAsset, titleOf } from './asset-view.js';
 import { checkAsset } from './check-asset.js';
 import { Frame } from './frame.js';
+import { NoAnswer } from './no-answer.js';
 import { faultText, readService } from './read-service.js';
 import { StatedCheck } from './stated-check.js';
 import { TEXTS } from './texts.js';
@@ -14,18 +15,23 @@ import { useStatedTrust } from './use-stated-trust.js';
 /** Older clients know the asset under a path without a version; its events and receipts are the same. */
 const ADDRESS = `${location.origin}${location.pathname.replace(/\/+$/, '').replace(/\/archivist\/publicassets\//, '/archivist/v2/publicassets/')}`;
 
-function useAsset(): { readonly asset?: ShownAsset; readonly fault?: string } {
-  const [found, setFound] = useState<{ asset?: ShownAsset; fault?: string }>({});
-  useEffect(() => {
-    Promise.all([readObject(ADDRESS, readService), publishedEvents(ADDRESS, readService, () => undefined)])
+/** As the interface calls it: the asset is shown as it was then. */
+const AT = new URLSearchParams(location.search).get('at_time') ?? undefined;
+const STATE = AT === undefined ? ADDRESS : `${ADDRESS}?${new URLSearchParams({ at_time: AT })}`;
+
+function useAsset() {
+  const [found, setFound] = useState<{ readonly asset?: ShownAsset; readonly fault?: string }>({});
+  const ask = () => {
+    Promise.all([readObject(STATE, readService), publishedEvents(ADDRESS, readService, () => undefined)])
       .then(([asset, events]) => setFound({ asset: { asset, events: events as ShownAsset['events'] } }))
       .catch((error: unknown) => setFound({ fault: faultText(error) }));
-  }, []);
-  return found;
+  };
+  useEffect(ask, []);
+  return { ...found, ask };
 }
 
 function AssetPage() {
-  const { asset, fault } = useAsset();
+  const { asset, fault, ask: askAgain } = useAsset();
   const trust = useStatedTrust();
   const [isStarted, setStarted] = useState(false);
   const isReady = isStarted && trust.faults.fingerprint === undefined && trust.faults.witnesses === undefined;
@@ -51,9 +57,13 @@ function AssetPage() {
       </p>
       <StatedCheck isStarted={isStarted} trust={trust} check={checked} heading={heading} />
       {asset ? (
-        <AssetView shown={asset} address={ADDRESS} isChecked={result !== undefined} />
+        <AssetView shown={asset} address={ADDRESS} at={AT} isChecked={result !== undefined} />
+      ) : fault === undefined ? (
+        <p class="part" role="status">
+          {TEXTS.asset.loading}
+        </p>
       ) : (
-        <p class="part">{fault ?? TEXTS.asset.loading}</p>
+        <NoAnswer why={fault} onAgain={askAgain} />
       )}
     </Frame>
   );

@@ -1,7 +1,8 @@
+import { AssetAttributes } from './asset-attributes.js';
 import { basicLines, EventView } from './event-view.js';
-import { EvidenceText } from './evidence-text.js';
-import { type Json, memberOf, textOf } from './json-members.js';
-import { recordedEvent } from './recorded-event.js';
+import { type Json, memberOf } from './json-members.js';
+import { Moment } from './moment.js';
+import { acceptedUntil, recordedEvent } from './recorded-event.js';
 import { TEXTS } from './texts.js';
 
 /** A public asset and its events, as the service shows them. Nothing of it is proven. */
@@ -20,43 +21,54 @@ export function titleOf({ asset }: ShownAsset): string {
 interface AssetViewProps {
   readonly shown: ShownAsset;
   readonly address: string;
+  /** The past time that is asked for; now if undefined. */
+  readonly at: string | undefined;
   /** Whether the answer to a check stands on the page. */
   readonly isChecked: boolean;
 }
 
 /** What the service shows of an asset: its attributes, and its history. */
-export function AssetView({ shown, address, isChecked }: AssetViewProps) {
-  const attributes = Object.entries((shown.asset['attributes'] ?? {}) as Json);
+export function AssetView({ shown, address, at, isChecked }: AssetViewProps) {
+  const all = shown.events.map(recordedEvent);
+  const events = at === undefined ? all : acceptedUntil(all, at);
   return (
     <>
       <section class="part">
-        <h2>{TEXTS.asset.attributes}</h2>
-        {!isChecked && <p class="hint">{TEXTS.asset.shown}</p>}
-        <dl class="facts card">
-          {attributes.map(([name, value]) => (
-            <div key={name}>
-              <dt>
-                <EvidenceText text={name} />
-              </dt>
-              <dd>
-                <EvidenceText text={textOf(value)} />
-              </dd>
-            </div>
-          ))}
-        </dl>
+        <h2>{at === undefined ? TEXTS.asset.attributes : TEXTS.asset.attributesThen}</h2>
+        {at !== undefined && <PastTime at={at} />}
+        {at === undefined && !isChecked && <p class="hint">{TEXTS.asset.shown}</p>}
+        <AssetAttributes asset={shown.asset} />
       </section>
       <section class="part">
         <h2>{TEXTS.asset.history}</h2>
-        <p class="hint">{TEXTS.asset.events(shown.events.length)}</p>
+        <p class="hint">{TEXTS.asset.events(events.length)}</p>
         <ol class="timeline">
-          {shown.events.map(recordedEvent).map((event) => (
-            <EventView key={event.identity} event={event} lines={basicLines(event)} />
+          {events.map((event) => (
+            <EventView key={event.identity} event={event} lines={basicLines(event)}>
+              <p>
+                <a href={`?${new URLSearchParams({ at_time: event.accepted })}`}>{TEXTS.asset.afterEvent}</a>
+              </p>
+            </EventView>
           ))}
         </ol>
       </section>
       <p class="part">
         <a href={`${address}/events`}>{TEXTS.asset.source}</a>
       </p>
+    </>
+  );
+}
+
+function PastTime({ at }: { readonly at: string }) {
+  return (
+    <>
+      <p>
+        {TEXTS.asset.asItWas} <Moment time={at} />. {TEXTS.asset.asItWasHelp}
+      </p>
+      <p>
+        <a href={location.pathname}>{TEXTS.asset.seeNow}</a>
+      </p>
+      <p class="hint">{TEXTS.asset.shownThen}</p>
     </>
   );
 }

@@ -76,7 +76,8 @@ function Account({ reader }: { readonly reader: Reader }) {
 function wanted(parameters: URLSearchParams): Wanted | undefined {
   for (const kind of KINDS) {
     const id = parameters.get(kind);
-    if (id) return { kind, id };
+    const at = kind === 'asset' ? parameters.get('at') : null;
+    if (id) return { kind, id, ...(at && { at }) };
   }
   return undefined;
 }

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { AssetCompliance } from './asset-compliance.js';
+import { AssetState } from './asset-state.js';
 import { checkConversation } from './check-conversation.js';
 import { conserverLines } from './conserver-lines.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
@@ -12,6 +13,7 @@ import { type Json, memberOf } from './json-members.js';
 import { encodeManifest } from './kept-trust.js';
 import { Moment } from './moment.js';
 import { PlaceAnchor, type PlaceLink } from './place-link.js';
+import { PublicPages } from './public-page.js';
 import type { RecordedEvent } from './recorded-event.js';
 import { readJson, Unanswered } from './session-reader.js';
 import { SignIn } from './sign-in-view.js';
@@ -50,7 +52,7 @@ export function ConversationView({ place, file, onFile, onBack, onGo }: Conversa
         // What is there stays: only a first reading that fails leaves nothing to show.
         if (shown.current === id) setLoaded((old) => (old.page ? old : { fault: error }));
       });
-  const here = `${place.kind} ${place.id}`;
+  const here = `${place.kind} ${place.id} ${place.at ?? ''}`;
   useEffect(() => {
     shown.current = here;
     setStarted(false);
@@ -80,7 +82,9 @@ export function ConversationView({ place, file, onFile, onBack, onGo }: Conversa
       {events.length > 0 && (
         <CheckView events={events} file={file} isStarted={isStarted} onStart={() => setStarted(true)} onFile={onFile} />
       )}
-      {place.kind === 'asset' && events.length > 0 && <AssetCompliance asset={place.id} onGo={onGo} />}
+      {place.kind === 'asset' && page && <AssetState asset={place.id} at={place.at} onGo={onGo} />}
+      {place.kind === 'asset' && events.length > 0 && <AssetCompliance asset={place.id} at={place.at} onGo={onGo} />}
+      {place.kind !== 'asset' && page && <PublicPages assets={assetsOf(events)} />}
       <section class="part">
         <h2>{CONSOLE_TEXTS.timeline}</h2>
         <p class="hint" role="status">
@@ -109,7 +113,7 @@ function timelineText({ events, isLast }: EventPage, isChecked: boolean): string
 }
 
 function TimelineEvent({ event, place, onGo }: PlaceLink & { readonly event: RecordedEvent; readonly place: Wanted }) {
-  const asset = /^assets\/([^/]+)\//.exec(event.identity)?.[1];
+  const [asset] = assetsOf([event]);
   const isOther = place.kind === 'conversation' && event.subject !== place.id;
   const declared = event.json['timestamp_declared'];
   return (
@@ -127,15 +131,25 @@ function TimelineEvent({ event, place, onGo }: PlaceLink & { readonly event: Rec
     >
       {isOther && event.subject !== undefined && <p class="hint">{CONSOLE_TEXTS.successor}</p>}
       <Attachments event={event} />
-      {asset !== undefined && place.kind !== 'asset' && (
-        <p>
-          <PlaceAnchor place={{ kind: 'asset', id: asset }} onGo={onGo}>
-            {CONSOLE_TEXTS.wholeAsset}
+      {asset !== undefined && (
+        <p class="choose">
+          {place.kind !== 'asset' && (
+            <PlaceAnchor place={{ kind: 'asset', id: asset }} onGo={onGo}>
+              {CONSOLE_TEXTS.wholeAsset}
+            </PlaceAnchor>
+          )}
+          <PlaceAnchor place={{ kind: 'asset', id: asset, at: event.accepted }} onGo={onGo}>
+            {TEXTS.asset.afterEvent}
           </PlaceAnchor>
         </p>
       )}
     </EventView>
   );
+}
+
+/** The assets of events, each once. */
+function assetsOf(events: readonly RecordedEvent[]): string[] {
+  return [...new Set(events.flatMap(({ identity }) => /^assets\/([^/]+)\//.exec(identity)?.[1] ?? []))];
 }
 
 /** Files that the event carries; the service decides again whether the reader may have one. */

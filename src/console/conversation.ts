@@ -1,5 +1,5 @@
 import { type EventPage, eventStream, type ReadJson } from './event-stream.js';
-import type { RecordedEvent } from './recorded-event.js';
+import { acceptedUntil, type RecordedEvent } from './recorded-event.js';
 import { readQuery, type Source, sourcesOf, sourcesOfSubject } from './search-query.js';
 
 /** What is shown on one page: a conversation, an asset, or a single event. */
@@ -7,6 +7,8 @@ export interface Wanted {
   readonly kind: 'conversation' | 'asset' | 'event';
   /** A subject such as `vcon://<uuid>`, an asset's UUID, or an event's identity. */
   readonly id: string;
+  /** Of an asset: only what was accepted until this time, as the service writes times. */
+  readonly at?: string;
 }
 
 /** More events of one conversation than this are not shown at once. */
@@ -23,10 +25,11 @@ export function placeOf({ history, subject, identity }: RecordedEvent): Wanted {
 }
 
 /** Reads all events of it, the oldest first. A conversation has those of its successors too. @throws {Unanswered} */
-export async function readConversation({ kind, id }: Wanted, read: ReadJson): Promise<EventPage> {
+export async function readConversation({ kind, id, at }: Wanted, read: ReadJson): Promise<EventPage> {
   if (kind !== 'conversation') {
     const sources = [assetFreeEvent(id) ?? sourcesOf({ ...NOTHING, text: id }, PAGE)].flat();
-    return oldestFirst(await eventStream(sources, read)(MOST));
+    const page = oldestFirst(await eventStream(sources, read)(MOST));
+    return at === undefined ? page : { ...page, events: acceptedUntil(page.events, at) };
   }
   const own = await eventStream(sourcesOfSubject(id, true, PAGE), read)(MOST);
   // An event that ends a conversation names its subject, but not always the history that it belongs to.

@@ -11,6 +11,7 @@ import type { RecordedEvent } from './recorded-event.js';
 import { isFiltered, type SearchQuery } from './search-query.js';
 import type { Unanswered } from './session-reader.js';
 import { SignIn } from './sign-in-view.js';
+import { TEXTS } from './texts.js';
 import { useGrownList } from './use-grown-list.js';
 import { type SearchState, useSearch } from './use-search.js';
 
@@ -65,7 +66,7 @@ export function FindView({ query, search, file, onQuery, onFile, onGo }: FindPro
             {state.fault && <SearchFault fault={state.fault} isFirst={state.events.length === 0} />}
             <p class="choose">
               <button type="button" aria-disabled={state.isBusy} onClick={showMore}>
-                {state.fault || state.events.length === 0 ? CONSOLE_TEXTS.again : CONSOLE_TEXTS.more}
+                {state.fault || state.events.length === 0 ? TEXTS.again : CONSOLE_TEXTS.more}
               </button>
             </p>
           </>

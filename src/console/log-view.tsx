@@ -6,6 +6,7 @@ import type { NoteKey } from '../core/tlog/signed-note.js';
 import { EntryView } from './entry-view.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import { Moment } from './moment.js';
+import { NoAnswer } from './no-answer.js';
 import { continues, type ListedLog, type LogState, readState } from './read-log.js';
 import { faultText } from './read-service.js';
 import { keepSeen, type SeenLog, seenLog } from './seen-logs.js';
@@ -99,15 +100,17 @@ export function LogView({ log, pinned }: LogProps) {
   const title = useId();
   const [found, setFound] = useState<Found>();
   const [fault, setFault] = useState('');
-  useEffect(() => {
+  const ask = () => {
+    setFault('');
     findLog(log).then(setFound, (error: unknown) => setFault(faultText(error)));
-  }, []);
+  };
+  useEffect(ask, []);
   return (
     <section class="card" aria-labelledby={title}>
       <h2 id={title}>
         <EvidenceText text={TEXTS.logsPage.kinds[log.kind] ?? log.kind} />
       </h2>
-      {fault !== '' && <p class="fault">{fault}</p>}
+      {fault !== '' && <NoAnswer why={fault} onAgain={ask} />}
       {found ? (
         <Facts log={log} found={found} pinned={pinned} />
       ) : (

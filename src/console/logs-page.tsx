@@ -2,6 +2,7 @@ import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Frame } from './frame.js';
 import { LogView } from './log-view.js';
+import { NoAnswer } from './no-answer.js';
 import { type ListedLog, readLogs } from './read-log.js';
 import { faultText } from './read-service.js';
 import { TextField } from './text-field.js';
@@ -16,15 +17,18 @@ function LogsPage() {
   const [logs, setLogs] = useState<readonly ListedLog[]>();
   const [fault, setFault] = useState('');
   const { text, witnesses, fault: keyFault, change } = usePinnedWitnesses();
-  useEffect(() => {
+  const ask = () => {
+    setFault('');
     readLogs()
       .then((found) => setLogs(found.toSorted((left, right) => orderOf(left) - orderOf(right))))
       .catch((error: unknown) => setFault(faultText(error)));
-  }, []);
+  };
+  useEffect(ask, []);
   return (
     <Frame title={TEXTS.logsPage.title} introduction={TEXTS.logsPage.introduction} isSaved={false}>
+      {fault !== '' && <NoAnswer why={fault} onAgain={ask} />}
       <p role="status" class="hint">
-        {fault || (logs ? '' : TEXTS.asset.loading)}
+        {fault === '' && !logs ? TEXTS.asset.loading : ''}
       </p>
       <section class="card">
         <h2>{TEXTS.logsPage.pinTitle}</h2>

@@ -34,8 +34,6 @@ export const OPERATOR_TEXTS = {
     secretTitle: (name: string) => `Secret of ${name}`,
     secret: 'Secret',
     secretHelp: 'It is shown this once. Store it where the program reads it; nobody can read it here again.',
-    copy: 'Copy',
-    copied: 'Copied',
     secretDone: 'I have stored it',
     ended: (name: string) => `The tokens of ${name} have ended.`,
     removed: (name: string) => `${name} was deleted.`,

@@ -38,8 +38,11 @@ export function PlaceAnchor({
   children,
 }: PlaceLink & { readonly place: Wanted; readonly children: ComponentChildren }) {
   return (
-    <QueryAnchor query={String(new URLSearchParams([[place.kind, place.id]]))} onGo={onGo}>
+    <QueryAnchor query={queryOf(place)} onGo={onGo}>
       {children}
     </QueryAnchor>
   );
 }
+
+const queryOf = ({ kind, id, at }: Wanted): string =>
+  String(new URLSearchParams([[kind, id], ...(at === undefined ? [] : [['at', at]])]));

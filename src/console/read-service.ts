@@ -1,5 +1,6 @@
 import { VerificationError } from '../core/errors.js';
 import { UsageError } from '../core/evidence/usage-error.js';
+import { memberOf } from './json-members.js';
 import { TEXTS } from './texts.js';
 
 /** What a person is told of a failure. An error that is not about the evidence or the service is a bug of the page. */
@@ -15,6 +16,8 @@ export async function readService(url: string): Promise<Uint8Array> {
     // What is public is the same for everybody: the reader's session is not sent.
     const response = await fetch(url, { headers: { accept: 'application/json, */*;q=0.5' }, credentials: 'omit' });
     if (response.ok) return new Uint8Array(await response.arrayBuffer());
+    const why = memberOf(await response.json().catch(() => undefined), 'description');
+    if (typeof why === 'string') throw new UsageError(why);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
   }

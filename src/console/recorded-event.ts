@@ -55,6 +55,11 @@ export function recordedEvent(json: Json): RecordedEvent {
   };
 }
 
+/** The events that a past state contains. */
+export function acceptedUntil(events: readonly RecordedEvent[], at: string): readonly RecordedEvent[] {
+  return events.filter(({ accepted }) => Date.parse(accepted) <= Date.parse(at));
+}
+
 /** What happened, as a person calls it. */
 function eventTitle(json: Json): string {
   const attributes = json['event_attributes'] ?? json['attributes'];

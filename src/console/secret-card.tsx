@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { CopyButton } from './copy-button.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
 
@@ -14,8 +14,6 @@ interface SecretProps {
 
 /** A secret that was just made. Nothing keeps it but this view. */
 export function SecretCard({ name, secret, beside = [], onDone }: SecretProps) {
-  const [isCopied, setCopied] = useState(false);
-  const copy = () => navigator.clipboard.writeText(secret).then(() => setCopied(true));
   return (
     <section class="card warning" role="alert">
       <h2>
@@ -33,12 +31,7 @@ export function SecretCard({ name, secret, beside = [], onDone }: SecretProps) {
         ))}
       </dl>
       <p class="choose">
-        {/* Only pages over HTTPS, or of this machine, may write to the clipboard. */}
-        {navigator.clipboard !== undefined && (
-          <button type="button" onClick={copy}>
-            {isCopied ? TEXTS.copied : TEXTS.copy}
-          </button>
-        )}{' '}
+        <CopyButton text={secret} />{' '}
         <button type="button" onClick={onDone}>
           {TEXTS.secretDone}
         </button>

@@ -3,9 +3,9 @@ import { CONSOLE_TEXTS } from './console-texts.js';
 import { DataTable } from './data-table.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import { type Json, known, memberOf, textOf } from './json-members.js';
+import { NoAnswer } from './no-answer.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
 import { Unanswered } from './session-reader.js';
-import { FaultView } from './sign-in-view.js';
 import { useLoaded } from './use-loaded.js';
 
 const TEXTS = OPERATOR_TEXTS.service;
@@ -31,7 +31,7 @@ async function readHealth(): Promise<Health> {
 /** Health of the service, its queue and its logs, and what to do about a halted log. */
 export function ServiceView() {
   const { value, fault, reload } = useLoaded(readHealth, []);
-  if (fault) return <FaultView fault={fault} onAgain={reload} />;
+  if (fault) return <NoAnswer why={fault.message} onAgain={reload} />;
   if (!value) return <p role="status">{CONSOLE_TEXTS.loading}</p>;
   return (
     <>

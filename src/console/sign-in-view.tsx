@@ -1,4 +1,5 @@
 import { CONSOLE_TEXTS } from './console-texts.js';
+import { NoAnswer } from './no-answer.js';
 import type { Unanswered } from './session-reader.js';
 
 interface SignInProps {
@@ -12,7 +13,7 @@ interface SignInProps {
 
 /** The way back in, for a reader whom the service does not know; for another fault what it said. */
 export function SignIn({ fault, isFirst = false, onAgain }: SignInProps) {
-  if (fault.reason !== 'signed_out') return isFirst ? <FaultView fault={fault} onAgain={onAgain} /> : null;
+  if (fault.reason !== 'signed_out') return isFirst ? <NoAnswer why={fault.message} onAgain={onAgain} /> : null;
   const here = location.pathname + location.search;
   return (
     <section class="card">
@@ -23,25 +24,6 @@ export function SignIn({ fault, isFirst = false, onAgain }: SignInProps) {
           {CONSOLE_TEXTS.signIn}
         </a>
       </p>
-    </section>
-  );
-}
-
-/** What the service said, in place of what a page would show, with a button that asks once more. */
-export function FaultView({
-  fault,
-  onAgain,
-}: Pick<SignInProps, 'fault'> & { readonly onAgain?: (() => void) | undefined }) {
-  return (
-    <section class="banner unreadable" aria-label={CONSOLE_TEXTS.failed}>
-      <div>
-        <p role="alert">{fault.message}</p>
-        {onAgain && (
-          <button type="button" onClick={onAgain}>
-            {CONSOLE_TEXTS.again}
-          </button>
-        )}
-      </div>
     </section>
   );
 }

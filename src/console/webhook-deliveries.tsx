@@ -5,10 +5,10 @@ import { type Column, DataTable } from './data-table.js';
 import { EvidenceText } from './evidence-text.js';
 import { type Json, known, textOf } from './json-members.js';
 import { Moment } from './moment.js';
+import { NoAnswer } from './no-answer.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
 import { readList } from './read-list.js';
 import { readJson, sendJson } from './session-reader.js';
-import { FaultView } from './sign-in-view.js';
 import { useAct } from './use-act.js';
 import { useLoaded } from './use-loaded.js';
 
@@ -75,7 +75,7 @@ export function WebhookDeliveries({ webhook }: { readonly webhook: Json }) {
         </button>
       </div>
       <ActResult act={act} />
-      {fault && <FaultView fault={fault} onAgain={reload} />}
+      {fault && <NoAnswer why={fault.message} onAgain={reload} />}
       {!value && !fault && <p role="status">{CONSOLE_TEXTS.loading}</p>}
       {value && !value.isWhole && <p class="hint">{OPERATOR_TEXTS.more(value.items.length)}</p>}
       {value && (

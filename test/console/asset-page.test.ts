@@ -64,12 +64,18 @@ describe.skipIf(!chromiumPath)('the page of a public asset', { timeout: 120_000 
   });
   afterAll(() => rig?.close());
 
-  const inPage = async (check: (open: OpenPage) => Promise<void>, colorScheme: 'light' | 'dark' = 'light') => {
+  const inPage = async (
+    check: (open: OpenPage) => Promise<void>,
+    colorScheme: 'light' | 'dark' = 'light',
+    /** Requests with these statuses are what the test is about. */
+    refused?: RegExp,
+  ) => {
     const open = await rig.open(running.url + address, { colorScheme });
     try {
       await open.page.getByRole('heading', { name: 'History' }).waitFor();
       await check(open);
-      expect(open.complaints.filter((each) => !each.startsWith(running.url))).toEqual([]);
+      const complaints = open.complaints.filter((each) => !each.startsWith(running.url) && !refused?.test(each));
+      expect(complaints).toEqual([]);
     } finally {
       await open.close();
     }
@@ -82,6 +88,43 @@ describe.skipIf(!chromiumPath)('the page of a public asset', { timeout: 120_000 
       expect(await page.locator('#page b').count()).toBe(0);
       expect(await page.locator('.operation h3').allTextContents()).toEqual(['Redacted', 'Asset created']);
     }));
+
+  it('shows what the asset was after an event, and leads back to what it is now', () =>
+    inPage(async ({ page, barriers }) => {
+      const attributes = page.locator('dl.card');
+      expect(await attributes.textContent()).toContain('redacted');
+      await page.getByRole('link', { name: 'The asset after this event' }).last().click();
+      await page.getByRole('heading', { name: 'Attributes then' }).waitFor();
+      await page.getByText('The asset as it was at').waitFor();
+      expect(await attributes.textContent()).not.toContain('redacted');
+      expect(await page.locator('.operation h3').allTextContents()).toEqual(['Asset created']);
+      expect(await barriers()).toEqual([]);
+      await page.getByRole('button', { name: 'Check this asset' }).click();
+      await page.locator('.banner h2').waitFor();
+      await page.getByText('not this past state').waitFor();
+      await page.getByRole('link', { name: 'See the asset as it is now' }).click();
+      await page.getByText('2 events, the newest first').waitFor();
+      expect(await attributes.textContent()).toContain('redacted');
+    }));
+
+  it('says why it shows nothing, and asks again', () =>
+    inPage(
+      async ({ page, barriers }) => {
+        await page.goto(`${running.url}${address}?at_time=yesterday`);
+        await page.getByText('at_time: must be an RFC 3339 time').waitFor();
+        await page.route('**/publicassets/**', (route) =>
+          route.request().resourceType() === 'fetch' ? route.fulfill({ status: 503, body: '' }) : route.continue(),
+        );
+        await page.goto(running.url + address);
+        await page.getByRole('alert').filter({ hasText: 'does not answer' }).waitFor();
+        expect(await barriers()).toEqual([]);
+        await page.unroute('**/publicassets/**');
+        await page.getByRole('button', { name: 'Try again' }).click();
+        await page.getByRole('heading', { name: 'History' }).waitFor();
+      },
+      'light',
+      /status of (?:400|503)/,
+    ));
 
   it('checks it in the browser, and verifies it only under the reader’s fingerprint', () =>
     inPage(async (open) => {

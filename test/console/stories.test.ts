@@ -31,11 +31,12 @@ async function record(rig: PeopleRig): Promise<Recorded> {
     return String(json['identity']);
   };
   const make = (attributes: object, more: object = {}) => post('/archivist/v2/assets', { attributes, ...more });
-  const happen = (asset: string, subject: string, type: string, more: object = {}) =>
+  const happen = (asset: string, subject: string, type: string, more: object = {}, changes: object = {}) =>
     post(`/archivist/v2/${asset}/events`, {
       operation: 'Record',
       behaviour: 'RecordEvidence',
       event_attributes: template(subject, { arc_display_type: type, vcon_operation: type, ...more }),
+      asset_attributes: changes,
     });
   await post('/archivist/v1/compliance_policies', {
     compliance_type: 'COMPLIANCE_CURRENT_OUTSTANDING',
@@ -53,7 +54,7 @@ async function record(rig: PeopleRig): Promise<Recorded> {
   const other = await make({ subject: TAMPERED, arc_display_name: 'The other call' });
   await happen(other, TAMPERED, 'vcon_consent_accepted');
   const publicAsset = await make({ arc_display_name: 'The published call' }, { public: true });
-  const last = await happen(publicAsset, 'vcon://published', 'vcon_redacted');
+  const last = await happen(publicAsset, 'vcon://published', 'vcon_redacted', {}, { state: 'redacted' });
   for (const address of [`/archivist/v2/public${last}/receipt`, `/archivist/v2/${last}/evidence`])
     await until(
       () => rig.owner.get(address),
@@ -177,6 +178,57 @@ describe.skipIf(!chromiumPath).each(engines())('a person’s stories on %s', { t
         await page.locator('.timeline li').filter({ hasText: '"complaint"' }).waitFor();
       },
       { query: '?view=compliance' },
+    ));
+
+  it('see an asset as it was after an event, by keyboard only', () =>
+    visit(
+      async (open, page) => {
+        const attributes = page.locator('dl.card').filter({ hasText: 'arc_display_name' });
+        await attributes.filter({ hasText: 'redacted' }).waitFor();
+        const [then] = await page.getByRole('link', { name: 'The asset after this event' }).all();
+        await then!.focus();
+        await page.keyboard.press('Enter');
+        await page.getByText('The asset as it was at').waitFor();
+        expect(await open.focused()).toContain('Asset ');
+        await found(page, '1 event');
+        expect(await attributes.textContent()).not.toContain('redacted');
+        expect(await open.barriers()).toEqual([]);
+        await check(page);
+        await open.trust(rig.running.service.rootFingerprint);
+        await page.locator('.banner.verified').waitFor();
+        await page.getByRole('link', { name: 'See the asset as it is now' }).click();
+        await found(page, '2 events');
+        await attributes.filter({ hasText: 'redacted' }).waitFor();
+      },
+      { query: `?asset=${recorded.publicAsset.slice('assets/'.length)}` },
+    ));
+
+  it('come from a conversation or an asset to its public page, and copy its address', () =>
+    visit(
+      async (open, page) => {
+        const address = `${rig.url}/archivist/v2/public${recorded.publicAsset}`;
+        await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+        for (const place of [
+          'conversation=vcon://published',
+          `asset=${recorded.publicAsset.slice('assets/'.length)}`,
+        ]) {
+          await page.goto(`${rig.url}/console?${place}`);
+          const link = page.getByRole('link', { name: 'Open the public page of “The published call”' });
+          await link.waitFor();
+          await page.evaluate("navigator.clipboard.writeText('')");
+          await page.getByRole('button', { name: 'Copy the address' }).click();
+          await page.getByRole('status').filter({ hasText: 'Copied' }).waitFor();
+          expect(await page.evaluate('navigator.clipboard.readText()')).toBe(address);
+          expect(await open.barriers()).toEqual([]);
+        }
+        await page.getByRole('link', { name: /^Open the public page/ }).click();
+        await page.getByRole('heading', { name: 'The published call', level: 1 }).waitFor();
+        await page.goto(`${rig.url}/console?conversation=${SUBJECT}`);
+        await found(page, '2 events');
+        await page.waitForLoadState('networkidle');
+        expect(await page.getByText('Public page').count()).toBe(0);
+      },
+      { query: '?conversation=vcon://published' },
     ));
 
   it('check a public asset without an account', async () => {

@@ -1,0 +1,52 @@
+import { AssetAttributes } from './asset-attributes.js';
+import { CONSOLE_TEXTS } from './console-texts.js';
+import type { Json } from './json-members.js';
+import { Moment } from './moment.js';
+import { PlaceAnchor, type PlaceLink } from './place-link.js';
+import { PublicPage, publicAsset } from './public-page.js';
+import { readJson } from './session-reader.js';
+import { SignIn } from './sign-in-view.js';
+import { TEXTS } from './texts.js';
+import { useLoaded } from './use-loaded.js';
+
+interface StateProps extends PlaceLink {
+  readonly asset: string;
+  /** The past time that is asked for; now if undefined. */
+  readonly at: string | undefined;
+}
+
+/** What an asset is, or was at a past time, and where the public reads it. */
+export function AssetState({ asset, at, onGo }: StateProps) {
+  const query = at === undefined ? '' : `?${new URLSearchParams({ at_time: at })}`;
+  const { value, fault, reload } = useLoaded(
+    () => readJson(`/archivist/v2/assets/${asset}${query}`) as Promise<Json>,
+    [asset, query],
+  );
+  const shared = value && publicAsset(asset, value);
+  // Who sees an event may see nothing of its asset, which is no fault.
+  const isFault = fault && (at !== undefined || fault.reason !== 'absent');
+  if (!value && !isFault) return null;
+  return (
+    <>
+      {shared && <PublicPage {...shared} />}
+      <section class="part">
+        <h2>{at === undefined ? TEXTS.asset.attributes : TEXTS.asset.attributesThen}</h2>
+        {at !== undefined && (
+          <>
+            <p>
+              {TEXTS.asset.asItWas} <Moment time={at} />. {TEXTS.asset.asItWasHelp}
+            </p>
+            <p>
+              <PlaceAnchor place={{ kind: 'asset', id: asset }} onGo={onGo}>
+                {TEXTS.asset.seeNow}
+              </PlaceAnchor>
+            </p>
+          </>
+        )}
+        {fault && <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} onAgain={reload} />}
+        {value && <p class="hint">{CONSOLE_TEXTS.stateHelp}</p>}
+        {value && <AssetAttributes asset={value} />}
+      </section>
+    </>
+  );
+}
