@@ -101,32 +101,53 @@ const UNORDERED = 'no given seal that is registered in a statement log proves it
 /** More pieces than this are counted; all of them are in the finding. */
 const MOST_NAMED = 3;
 
-function unordered(pieces: readonly string[]): Partial<Findings> {
+/** The pieces that a sentence names, and all of them where it does not. */
+function named(pieces: readonly string[]): { readonly some: string; readonly all?: readonly string[] } {
   const others = pieces.length - MOST_NAMED;
-  const some = [...pieces.slice(0, MOST_NAMED), ...(others > 0 ? [`and ${others} more`] : [])].join(', ');
+  if (others <= 0) return { some: pieces.join(', ') };
+  return { some: [...pieces.slice(0, MOST_NAMED), `and ${others} more`].join(', '), all: pieces };
+}
+
+function unordered(pieces: readonly string[]): Partial<Findings> {
+  const { some, all } = named(pieces);
   const said =
     pieces.length === 1
       ? `only its own log says when ${some} was made`
       : `only their own logs say when ${pieces.length} pieces were made (${some})`;
   const detail = `${said}, and so whether that was before or after a key manifest: ${UNORDERED}`;
-  return missing('order', detail, others > 0 ? pieces : undefined);
+  return missing('order', detail, all);
+}
+
+/** What is older than the first manifest, or dated older by nothing but its own log. */
+function unvouched(
+  { firstIssuedAtMs }: KeyManifest,
+  pieces: readonly string[],
+  order: 'older' | 'dated older',
+): Partial<Findings> {
+  const { some, all } = named(pieces);
+  const isOne = pieces.length === 1;
+  const older = isOne
+    ? `${some} is older than the manifest`
+    : `${pieces.length} pieces are older than the manifest (${some})`;
+  const said =
+    order === 'older' ? older : `${isOne ? 'its own log says' : 'their own logs say'} that ${older}, and ${UNORDERED}`;
+  const why = `manifest 1 was issued at ${iso(firstIssuedAtMs)}, and only the deployment itself vouches for its keys before that time`;
+  return missing('key_history', `${said}: ${why}`, all);
 }
 
 /** What a verdict says about claims and the first manifest: only what is proven, and what is not. */
 function historyOf(manifest: KeyManifest, claims: readonly Claim[]): Partial<Findings>[] {
   const ordered = claims.map((claim) => ({ piece: claim.piece, order: orderOf(manifest, claims, claim) }));
-  const first = `manifest 1 was issued at ${iso(manifest.firstIssuedAtMs)}`;
-  const before = 'only the deployment itself vouches for its keys before that time';
-  const open = new Set(ordered.filter(({ order }) => order === 'open').map(({ piece }) => piece));
+  const inOrder = (wanted: string) => [
+    ...new Set(ordered.filter(({ order }) => order === wanted).map(({ piece }) => piece)),
+  ];
+  const open = inOrder('open');
   return [
-    ...ordered.flatMap(({ piece, order }) => {
-      if (order === 'older')
-        return [missing('key_history', `${piece} is older than the manifest: ${first}, and ${before}`)];
-      if (order !== 'dated older') return [];
-      const detail = `its own log says that ${piece} is older than the manifest (${UNORDERED}): ${first}, and ${before}`;
-      return [missing('key_history', detail)];
+    ...(['older', 'dated older'] as const).flatMap((order) => {
+      const pieces = inOrder(order);
+      return pieces.length === 0 ? [] : [unvouched(manifest, pieces, order)];
     }),
-    ...(open.size === 0 ? [] : [unordered([...open])]),
+    ...(open.length === 0 ? [] : [unordered(open)]),
   ];
 }
 

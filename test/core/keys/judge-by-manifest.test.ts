@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fromBase64, toHex } from '../../../src/core/bytes.js';
 import { judgeByManifest } from '../../../src/core/keys/judge-by-manifest.js';
 import type { KeyManifest } from '../../../src/core/keys/key-manifest.js';
-import type { Claim, Proof } from '../../../src/core/verify/claim.js';
+import type { Claim, Facts, Proof } from '../../../src/core/verify/claim.js';
 import { createVerdict } from '../../../src/core/verify/verdict.js';
 import { firstManifest, nextManifest, sampleRoot } from './sample-manifests.js';
 
@@ -160,22 +160,24 @@ describe('a verdict under a key manifest', () => {
       expect.stringMatching(/^order: only its own log says when .* was made/),
     ]);
     expect(told(judge([sealed()], manifest, before))).toEqual([
-      expect.stringMatching(/^key_history: its own log says that .* is older than the manifest \(no given seal/),
+      expect.stringMatching(/^key_history: its own log says that .* is older than the manifest, and no given seal/),
     ]);
     const first = manifest.logs.find(({ name }) => name === LOG)!.firstSize;
     const older = withWitness(sealed(), [sealed(), witnessed({ tree_size: String(first) })], manifest);
-    expect(told(older)).toEqual(Array(2).fill(expect.stringMatching(/^key_history: \w+ is older than the manifest:/)));
+    expect(told(older)).toEqual([
+      expect.stringMatching(/^key_history: 2 pieces are older than the manifest \(\w+, \w+\): manifest 1 was issued/),
+    ]);
     const later = withWitness(sealed(), [sealed(), witnessed({ tree_size: String(first + 1n) })], manifest);
     expect(told(later)).toEqual([expect.stringMatching(/^order: /)]);
   });
 
-  it('counts pieces whose order nothing proves, names the first three, and lists all of them', () => {
-    const of = (count: number) => {
+  it('counts pieces whose order nothing proves, and those that are older than the first manifest, once: names the first three, and lists all of them', () => {
+    const of = (count: number, what = 'order', facts: Facts = {}) => {
       const claims = Array.from(
         { length: count },
-        (_, number): Claim => ({ kind: 'event', piece: `e${number}`, facts: {}, by: [sealed()] }),
+        (_, number): Claim => ({ kind: 'event', piece: `e${number}`, facts, by: [sealed()] }),
       );
-      return judgeByManifest(createVerdict({ claims }), manifest).missing.filter(({ what }) => what === 'order');
+      return judgeByManifest(createVerdict({ claims }), manifest).missing.filter((each) => each.what === what);
     };
     const [few, ...others] = of(3);
     expect([few!.detail, few!.pieces, others]).toEqual([
@@ -186,6 +188,16 @@ describe('a verdict under a key manifest', () => {
     const [many] = of(200);
     expect(many!.detail).toMatch(/^only their own logs say when 200 pieces were made \(e0, e1, e2, and 197 more\), /);
     expect(many!.pieces).toHaveLength(200);
+    const committed = new Date(manifest.firstIssuedAtMs - 1).toISOString();
+    const history = of(200, 'key_history', { committed });
+    expect(history.map(({ detail, pieces }) => [detail, pieces?.length])).toEqual([
+      [
+        expect.stringMatching(
+          /^their own logs say that 200 pieces are older than the manifest \(e0, e1, e2, and 197 more\), and no given seal/,
+        ),
+        200,
+      ],
+    ]);
   });
 
   it('says of what is older than the first manifest that it is, by its place in the log or by its time', () => {
