@@ -26,6 +26,24 @@ describe('the built program', () => {
     expect(beside).toEqual([]);
   });
 
+  it('names classes as their sources do, and makes a function without a cost for its name', () => {
+    const definition = files.flatMap((name) => /^var __name = (.*);$/m.exec(textOf(name))?.[1] ?? []);
+    expect(definition).toHaveLength(1);
+    let defined = 0;
+    const define = (target: object, name: string, value: PropertyDescriptor): object => {
+      defined += 1;
+      return Object.defineProperty(target, name, value);
+    };
+    const named = new Function('__defProp', `return ${definition[0]}`)(define) as (
+      target: object,
+      name: string,
+    ) => object;
+    expect(named(class Renamed2 {}, 'Renamed')).toHaveProperty('name', 'Renamed');
+    expect(defined).toBe(1);
+    for (const target of [() => 0, async () => 0, async function later() {}]) expect(named(target, 'any')).toBe(target);
+    expect(defined).toBe(1);
+  });
+
   it('comes with the licence of every package in it', () => {
     const licences = readFileSync(join(PROGRAM, 'LICENCES.txt'), 'utf8');
     const packages = new Set(
