@@ -220,8 +220,15 @@ export function createArchivistClient(options: ArchivistClientOptions): Archivis
       const query = new URLSearchParams({ page_size: '1' });
       for (const [name, value] of Object.entries(attributes)) query.set(`event_attributes.${name}`, value);
       const path = `/archivist/v2/${assetIdentity}/events?${query}`;
-      const { events } = await answer<{ events?: { identity: string }[] }>({ what: 'event look-up', path });
-      return events?.[0]?.identity;
+      // A page can be empty before the end of the list.
+      for (let page = path; ; ) {
+        const { events, next_page_token: next } = await answer<{
+          events?: { identity: string }[];
+          next_page_token?: string;
+        }>({ what: 'event look-up', path: page });
+        if (events?.[0] || !next) return events?.[0]?.identity;
+        page = `${path}&page_token=${encodeURIComponent(next)}`;
+      }
     },
   };
 }

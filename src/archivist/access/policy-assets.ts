@@ -5,7 +5,7 @@ import { type AccessPolicy, accessPolicyResponse, POLICY_FILTER } from '../../ia
 import { accessPolicyRows, findAccessPolicy } from '../../iam/access/access-policy-store.js';
 import { noSuchAccessPolicy, requirePolicyManager } from '../../iam/access-policies/read-access-policies.js';
 import type { Principal } from '../../platform/http/principal.js';
-import { type Condition, condition } from '../../platform/listing/condition.js';
+import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
 import { listOrder } from '../../platform/listing/list-order.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
@@ -14,7 +14,7 @@ import { readTimestamp, timestampOf } from '../../platform/timestamps.js';
 import type { Asset } from '../assets/asset.js';
 import { assetConditions, NEW_ASSET_ENTRY } from '../assets/asset-filter-store.js';
 import { countAssets, findAssets, listAssets } from '../assets/asset-store.js';
-import { policyReachSql } from '../assets/asset-visibility-store.js';
+import { assetsFound, policyReachSql } from '../assets/asset-visibility-store.js';
 import type { ReadAssetDeps } from '../assets/read-assets.js';
 import { allShown, assetAt } from '../assets/read-assets.js';
 import { noSuchAsset } from '../assets/see-asset.js';
@@ -43,8 +43,9 @@ export function listAssetsOfPolicy(
     const policy = await findAccessPolicy(tx, { tenantId, policyId });
     if (!policy) throw noSuchAccessPolicy();
     const conditions = [
-      condition('a.tenant_id = ?', tenantId),
+      meaning({ kind: 'tenancy', tenantId }, condition('a.tenant_id = ?', tenantId)),
       assetsOfPolicy(policy),
+      ...[(await assetsFound(tx, tenantId, parsePolicyFilter(policy.filters, POLICY_FILTER))) ?? []].flat(),
       ...assetConditions(query.filters, { column: 'a.attributes' }),
       ...(await progressConditions(tx, tenantId, NEW_ASSET_ENTRY, query.filters)),
     ];

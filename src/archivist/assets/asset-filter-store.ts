@@ -1,5 +1,5 @@
 import { ApiError } from '../../platform/errors.js';
-import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
+import { type Condition, condition, meaning, NO_ROW } from '../../platform/listing/condition.js';
 import type { ListDescription } from '../../platform/listing/list-query.js';
 import { requirePlain } from '../../platform/plain-text.js';
 import { attributeCondition, type ReadableAttributes } from '../listing/attribute-condition.js';
@@ -27,9 +27,11 @@ export const NEW_ASSET_ENTRY: EntryColumns = {
 /** Made by `progressConditions`. */
 const PROGRESS_FILTER = 'confirmation_status';
 
-/** An index covers tracking together with the attributes; no index covers tracking by itself. */
 const tracked = (text: string, sql: string) =>
-  meaning({ kind: 'term', place: 'asset', name: 'tracked', text, hot: true, whole: true }, condition(sql));
+  meaning(
+    { kind: 'term', place: 'asset', name: 'tracked', text, hot: false, common: true, whole: true },
+    condition(sql),
+  );
 const TRACKING = { tracked: tracked('true', 'a.tracked'), not: tracked('false', 'NOT a.tracked') };
 type Tracking = typeof TRACKING;
 
@@ -46,7 +48,7 @@ const FILTERS: Readonly<Record<string, Reader>> = {
   proof_mechanism: (value, parameter) => proofMechanismCondition('a.proof_mechanism', value, parameter),
   chain_id: (value, parameter) => {
     requirePlain(value, parameter);
-    return value === CHAIN_ID ? undefined : condition('false');
+    return value === CHAIN_ID ? undefined : NO_ROW;
   },
   privacy: (value, parameter) =>
     oneOf(parameter, value, {
@@ -104,7 +106,7 @@ export function assetConditions(
 export function proofMechanismCondition(column: string, value: string, parameter: string): Condition | undefined {
   return oneOf(parameter, value, {
     PROOF_MECHANISM_UNSPECIFIED: undefined,
-    RESERVED1: condition('false'),
+    RESERVED1: NO_ROW,
     SIMPLE_HASH: condition(`${column} = 'SIMPLE_HASH'`),
     MERKLE_LOG: condition(`${column} = 'MERKLE_LOG'`),
   });

@@ -135,7 +135,7 @@ export async function narrowedAssets(tx: Tx, access: Access, tenantId: string): 
   if (seesAll(access, tenantId)) return [];
   const parts = principal.tenantId === tenantId ? [condition('a.creator_subject = ?', principal.subject)] : [];
   for (const grant of grants.filter((each) => each.tenantId === tenantId && shows(each))) {
-    const part = hotPart(grant.filter) ?? (await foundByTerms(tx, tenantId, grant.filter));
+    const part = await assetsFound(tx, tenantId, grant.filter);
     if (part === undefined) return [];
     parts.push(part);
   }
@@ -147,7 +147,13 @@ export async function narrowedAssets(tx: Tx, access: Access, tenantId: string): 
   }
   if (parts.length === 0) return [];
   const sql = parts.map((part) => part.sql).join(' OR ');
-  return [condition(sql, ...parts.flatMap((part) => part.values))];
+  return [meaning({ kind: 'indexed' }, condition(sql, ...parts.flatMap((part) => part.values)))];
+}
+
+/** A wider condition than the filters of a policy that an index can answer; undefined if too many assets meet it. */
+export async function assetsFound(tx: Tx, tenantId: string, filter: AttributeFilter): Promise<Condition | undefined> {
+  const found = hotPart(filter) ?? (await foundByTerms(tx, tenantId, filter));
+  return found && meaning({ kind: 'indexed' }, found);
 }
 
 /**

@@ -97,7 +97,7 @@ export function listOwnAssets(
       async list(all: readonly Condition[], limit: number) {
         const found = await listAssets(tx, all, limit, order);
         const { rows, cut } = await shownPortion(tx, await lookAtAssets(tx, access, found.rows));
-        return { rows, cut: cut || found.cut };
+        return cut ? { rows, cut } : { ...found, rows };
       },
       count: (all: readonly Condition[], limit?: number) => countAssets(tx, all, limit),
       order,

@@ -1,6 +1,6 @@
 import { fromHex } from '../../core/bytes.js';
 import { ApiError } from '../../platform/errors.js';
-import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
+import { type Condition, condition, meaning, NO_ROW } from '../../platform/listing/condition.js';
 import type { ListDescription } from '../../platform/listing/list-query.js';
 import { requirePlain } from '../../platform/plain-text.js';
 import { readTimestamp } from '../../platform/timestamps.js';
@@ -66,7 +66,7 @@ const FILTERS: Readonly<Record<string, Reader>> = {
   transaction_id: (value, parameter) => transactionCondition(value, parameter),
   proof_mechanism: (value, parameter) => {
     // Verifiers of anchors send this: start from the few events that have anchors, not from all events of the tenancy.
-    if (value === 'SIMPLE_HASH') return condition(`EXISTS (SELECT ${ITS_ANCHORING})`);
+    if (value === 'SIMPLE_HASH') return meaning({ kind: 'indexed' }, condition(`EXISTS (SELECT ${ITS_ANCHORING})`));
     const wanted = proofMechanismCondition('a.proof_mechanism', value, parameter);
     return wanted && condition(`${ITS_ASSET} ${wanted.sql})`);
   },
@@ -132,7 +132,7 @@ function filterCondition(
 function transactionCondition(value: string, parameter: string): Condition | undefined {
   requirePlain(value, parameter);
   if (value === '') return undefined;
-  if (!/^0x[0-9a-f]{64}$/i.test(value)) return condition('false');
+  if (!/^0x[0-9a-f]{64}$/i.test(value)) return NO_ROW;
   return condition(
     // The first part holds for no row or for all, and is evaluated once.
     `(SELECT count(*) FROM archivist.chain_transaction t WHERE t.transaction_hash = ?) > 0 AND

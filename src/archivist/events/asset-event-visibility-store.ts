@@ -47,7 +47,8 @@ export async function narrowedAssetEvents(tx: Tx, access: Access, tenantId: stri
   if (recorded === undefined) return [];
   const ids = await listAssetIds(tx, [...visibleAssets(access, tenantId), ...narrowed], FEW_ASSETS + 1, 'newest');
   if (ids.length > FEW_ASSETS) return [];
-  return [condition('e.asset_id = ANY (?::uuid[]) OR e.event_id = ANY (?::uuid[])', ids, recorded)];
+  const theirs = condition('e.asset_id = ANY (?::uuid[]) OR e.event_id = ANY (?::uuid[])', ids, recorded);
+  return [meaning({ kind: 'indexed' }, theirs)];
 }
 
 /** Ids of the events that the principal recorded, if the index of terms finds few of them. */

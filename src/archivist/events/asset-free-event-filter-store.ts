@@ -34,7 +34,10 @@ const equal =
 const time =
   (comparison: '>=' | '<'): Reader =>
   (value, parameter) =>
-    condition(`e.created_at_ms ${comparison} ?`, String(readTimestamp(value, parameter).unixMs));
+    meaning(
+      { kind: 'indexed' },
+      condition(`e.created_at_ms ${comparison} ?`, String(readTimestamp(value, parameter).unixMs)),
+    );
 
 const FILTERS: Readonly<Record<string, Reader>> = {
   trails: equal('jsonb_exists(e.trails, ?::text)', 'trail'),

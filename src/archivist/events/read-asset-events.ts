@@ -3,7 +3,7 @@ import { type Access, openAccess, visibleTenancies } from '../../iam/access/open
 import { commits, type EntryCommit } from '../../ledger/entry-proof.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
-import { type Condition, condition } from '../../platform/listing/condition.js';
+import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
 import { listOrder } from '../../platform/listing/list-order.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
@@ -233,7 +233,8 @@ async function eventPage(
 ): Promise<Page<Record<string, unknown>>> {
   const query = readListQuery(request.query, from.list, deps.pageTokens);
   const order = listOrder(query.filters);
-  const ofAsset = request.assetId === undefined ? [] : [condition('e.asset_id = ?', request.assetId)];
+  const ofAsset =
+    request.assetId === undefined ? [] : [meaning({ kind: 'range' }, condition('e.asset_id = ?', request.assetId))];
   // The simple-hash orders are those of anchors, which cover a tenancy's own events: the first branch.
   const asked = order === 'oldest' ? from.branches.slice(0, 1) : from.branches;
   const branches: Condition[][] = [];

@@ -11,14 +11,12 @@ export function branchedReader<Entry>(
   reader: ListReader<Entry>,
   branches: readonly (readonly Condition[])[],
 ): ListReader<Entry> {
-  const sign = reader.order === 'oldest' ? 1 : -1;
-  const byId = (left: Entry, right: Entry) => (reader.idOf(left) < reader.idOf(right) ? -sign : sign);
   return {
     ...reader,
     async list(shared, limit) {
       let found: Portion<Entry> = { rows: [], cut: false };
-      for (const branch of branches) found = merged(found, await reader.list([...branch, ...shared], limit), byId);
-      return { rows: found.rows.slice(0, limit), cut: found.cut };
+      for (const branch of branches) found = merged(found, await reader.list([...branch, ...shared], limit), reader);
+      return { ...found, rows: found.rows.slice(0, limit) };
     },
     async count(shared, limit) {
       let total = 0;
@@ -35,10 +33,13 @@ export function branchedReader<Entry>(
 function merged<Entry>(
   left: Portion<Entry>,
   right: Portion<Entry>,
-  compare: (left: Entry, right: Entry) => number,
+  { idOf, order }: ListReader<Entry>,
 ): Portion<Entry> {
-  const ends = [left, right].flatMap(({ rows, cut }) => (cut ? rows.slice(-1) : []));
-  const [end] = ends.sort(compare);
-  const rows = [...left.rows, ...right.rows].sort(compare);
-  return { rows: end ? rows.slice(0, rows.indexOf(end) + 1) : rows, cut: end !== undefined };
+  const sign = order === 'oldest' ? 1 : -1;
+  const byId = (one: string, other: string) => (one === other ? 0 : one < other ? -sign : sign);
+  const ends = [left, right].flatMap(({ rows, cut, readTo }) => (cut ? (readTo ?? rows.slice(-1).map(idOf)) : []));
+  const rows = [...left.rows, ...right.rows].sort((one, other) => byId(idOf(one), idOf(other)));
+  const [readTo] = ends.sort(byId);
+  if (readTo === undefined) return { rows, cut: false };
+  return { rows: rows.filter((row) => byId(idOf(row), readTo) <= 0), cut: true, readTo };
 }

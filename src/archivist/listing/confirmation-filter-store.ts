@@ -1,5 +1,5 @@
 import { ApiError } from '../../platform/errors.js';
-import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
+import { type Condition, condition, meaning, NO_ROW } from '../../platform/listing/condition.js';
 import { FEW_ENTRIES, type LogProgress } from './log-progress-store.js';
 
 const STATUSES = ['PENDING', 'FAILED', 'STORED', 'COMMITTED', 'CONFIRMED', 'UNEQUIVOCAL'];
@@ -39,7 +39,7 @@ export function statusCondition(
   if (status === 'COMMITTED') return leafCondition(entry, log, { from: log.published });
   if (status === 'CONFIRMED') return publishedOnly(entry, log);
   if (status === 'UNEQUIVOCAL') return witnessed(entry, log);
-  return condition('false');
+  return NO_ROW;
 }
 
 /** The condition `minimum_trust=<status>`: this status or a higher one. */
@@ -54,7 +54,7 @@ export function minimumTrustCondition(
   if (status === 'COMMITTED') return leafCondition(entry, log, {});
   if (status === 'CONFIRMED') return leafCondition(entry, log, { to: log.published });
   if (status === 'UNEQUIVOCAL') return witnessed(entry, log);
-  return condition('false');
+  return NO_ROW;
 }
 
 /**
@@ -64,7 +64,7 @@ export function minimumTrustCondition(
 export function leafCondition(entry: EntryColumns, log: LogProgress, range: LeafRange): Condition {
   const { from = 0n, to } = range;
   const length = (to ?? log.leaves) - from;
-  if (to !== undefined && length <= 0n) return condition('false');
+  if (to !== undefined && length <= 0n) return NO_ROW;
   const inRange = leafInRange(entry, range);
   if (length > FEW_ENTRIES) return inRange;
   return few(entry.among(idsOfLeaves(log, range), log.tenantId), inRange);
@@ -104,7 +104,7 @@ function waiting({ tenantId, eventId, among }: EntryColumns, log: LogProgress): 
 }
 
 function witnessed(entry: EntryColumns, log: LogProgress): Condition {
-  if (entry.simpleHash === undefined) return condition('false');
+  if (entry.simpleHash === undefined) return NO_ROW;
   const found = leafCondition(entry, log, { to: log.witnessed });
   return { ...found, sql: `NOT ${entry.simpleHash} AND ${found.sql}` };
 }

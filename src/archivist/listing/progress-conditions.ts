@@ -1,6 +1,6 @@
 import { leafIndex, mmrIndex } from '../../core/mmr/leaf-count.js';
 import { ApiError } from '../../platform/errors.js';
-import { type Condition, condition } from '../../platform/listing/condition.js';
+import { type Condition, NO_ROW } from '../../platform/listing/condition.js';
 import type { Filters } from '../../platform/listing/list-query.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { readTimestamp } from '../../platform/timestamps.js';
@@ -21,7 +21,7 @@ const READERS: Readonly<Record<string, Reader>> = {
     if (!/^\d{1,18}$/.test(value)) throw new ApiError('bad_request', `${parameter}: must be a number`);
     const index = BigInt(value);
     const leaf = leafIndex(index);
-    return mmrIndex(leaf) === index ? leafCondition(entry, log, { from: leaf, to: leaf + 1n }) : condition('false');
+    return mmrIndex(leaf) === index ? leafCondition(entry, log, { from: leaf, to: leaf + 1n }) : NO_ROW;
   },
   timestamp_committed_since: (entry, value, parameter, log) =>
     leafCondition(entry, log, { from: log.committedBefore.get(timeOf(value, parameter))! }),

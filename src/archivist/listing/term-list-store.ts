@@ -4,14 +4,19 @@ import type { Tx } from '../../platform/postgres/database.js';
 import { narrowByAlternatives } from './alternative-search-store.js';
 import {
   countByTerms,
+  countOfRowsInOrder,
   narrowByTerms,
   pageOfFirstRows,
+  pageOfRowsInOrder,
   rowOrder,
   type TermPage,
   type TermTable,
 } from './term-search-store.js';
 
-/** The first rows that meet all conditions, in the list's order: `limit` of them, or fewer large ones. */
+/**
+ * The first rows that meet all conditions, in the list's order: `limit` of them, or fewer large ones. Where no index finds
+ * them, the portion ends after a number of rows, whether they meet the conditions or not, and says how far it has read.
+ */
 export async function listByTerms<Row extends object>(
   tx: Tx,
   table: TermTable,
@@ -21,7 +26,10 @@ export async function listByTerms<Row extends object>(
   const conditions = await narrowByAlternatives(tx, table, asked);
   const first = await pageOfFirstRows<Row>(tx, table, conditions, page);
   if (first) return first;
-  const where = renderWhere(await narrowByTerms(tx, table, conditions, page));
+  const narrowed = await narrowByTerms(tx, table, conditions, page);
+  const inOrder = await pageOfRowsInOrder<Row>(tx, table, narrowed, page);
+  if (inOrder) return inOrder;
+  const where = renderWhere(narrowed);
   return readPortion<Row>(tx, {
     sql: `SELECT ${page.columns} FROM ${table.table} ${table.alias} WHERE ${where.sql}
       ORDER BY ${table.idColumn} ${page.order === 'newest' ? 'DESC' : 'ASC'} LIMIT ${page.limit}`,
@@ -31,7 +39,10 @@ export async function listByTerms<Row extends object>(
   });
 }
 
-/** Counts the rows that meet all conditions, up to `limit` if one is given. */
+/**
+ * Counts the rows that meet all conditions, up to `limit` if one is given. With a limit, and where no index finds the
+ * rows, counting also stops after a number of rows, whether they meet the conditions or not.
+ */
 export async function countRows(
   tx: Tx,
   table: TermTable,
@@ -41,7 +52,10 @@ export async function countRows(
   const conditions = await narrowByAlternatives(tx, table, asked);
   const counted = await countByTerms(tx, table, conditions, limit);
   if (counted !== undefined) return counted;
-  const where = renderWhere(await narrowByTerms(tx, table, conditions));
+  const narrowed = await narrowByTerms(tx, table, conditions);
+  const inOrder = await countOfRowsInOrder(tx, table, narrowed, limit);
+  if (inOrder !== undefined) return inOrder;
+  const where = renderWhere(narrowed);
   const [row] = await tx.query<{ total: bigint }>(
     `SELECT count(*) AS total FROM (SELECT 1 FROM ${table.table} ${table.alias} WHERE ${where.sql}
        ${limit === undefined ? '' : `LIMIT ${limit}`}) AS counted`,

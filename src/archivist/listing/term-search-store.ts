@@ -1,4 +1,4 @@
-import { type Condition, condition, renderWhere, type Term } from '../../platform/listing/condition.js';
+import { type Condition, condition, meaning, renderWhere, type Term } from '../../platform/listing/condition.js';
 import type { ListOrder } from '../../platform/listing/list-order.js';
 import { type Portion, readPortion } from '../../platform/listing/portion-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
@@ -27,8 +27,10 @@ interface TermSearch {
 
 /** So many rows are read in their order before the index of terms is asked. */
 const READ_FIRST = 5_000;
-/** A number that the planner sees makes it read and sort everything where it has no statistics of the table yet. */
-const FIRST = `LIMIT (SELECT ${READ_FIRST})`;
+/** Where no index finds the rows of a filtered list, so many are read in their order for a page. */
+const READ_FOR_PAGE = 10_000;
+/** And so many for a total. */
+const READ_FOR_TOTAL = 20_000;
 
 /**
  * The page of a filtered list, if the first rows in the list's order fill it: then it costs what is on it. Other ways
@@ -40,17 +42,57 @@ export async function pageOfFirstRows<Row extends object>(
   tx: Tx,
   table: TermTable,
   conditions: readonly Condition[],
-  { columns, large, limit, order }: TermPage,
+  page: TermPage,
 ): Promise<Portion<Row> | undefined> {
   if (!startsFromFirstRows(conditions)) return undefined;
-  const first = firstRows(table, conditions, order);
-  const found = await readPortion<Row>(tx, {
+  const found = await rowsAmong<Row>(tx, table, conditions, page, READ_FIRST);
+  return isFull(found, page) ? found : undefined;
+}
+
+/**
+ * The page of a filtered list whose rows no index finds, so that it costs the same in a tenancy of any size: a number of
+ * rows is read in their order, and the page ends there, however many of them meet the conditions.
+ * @returns undefined if an index finds the rows, or if the list ends sooner
+ */
+export async function pageOfRowsInOrder<Row extends object>(
+  tx: Tx,
+  table: TermTable,
+  conditions: readonly Condition[],
+  page: TermPage,
+): Promise<Portion<Row> | undefined> {
+  if (!readsInOrder(conditions)) return undefined;
+  const list = renderWhere(conditions.filter(inOrder));
+  const [end] = await tx.query<{ id: string }>(
+    `SELECT ${table.idColumn} AS id FROM ${table.table} ${table.alias} WHERE ${list.sql}
+      ${inListOrder(table, page.order)} OFFSET (SELECT ${READ_FOR_PAGE - 1}) LIMIT (SELECT 1)`,
+    list.values,
+  );
+  if (!end) return undefined;
+  // By its last id, because rows that have come since then would shift the end of a number of rows.
+  const upToEnd = condition(`${table.idColumn} ${page.order === 'newest' ? '>=' : '<='} ?`, end.id);
+  const found = await rowsAmong<Row>(tx, table, [...conditions, meaning({ kind: 'range' }, upToEnd)], page);
+  return isFull(found, page) ? found : { rows: found.rows, cut: true, readTo: end.id };
+}
+
+function isFull({ rows, cut }: Portion<object>, { limit }: TermPage): boolean {
+  return cut || rows.length === limit;
+}
+
+/** Those rows of the page that are among the first rows of the list. */
+function rowsAmong<Row extends object>(
+  tx: Tx,
+  table: TermTable,
+  conditions: readonly Condition[],
+  { columns, large, limit, order }: TermPage,
+  most?: number,
+): Promise<Portion<Row>> {
+  const first = firstRows(table, conditions, order, most);
+  return readPortion<Row>(tx, {
     sql: `SELECT ${columns} FROM ${first.sql} LIMIT ${limit}`,
     values: first.values,
     large,
     orderBy: rowOrder(table, order),
   });
-  return found.cut || found.rows.length === limit ? found : undefined;
 }
 
 /** A page of rows of a table. */
@@ -73,23 +115,51 @@ function ofList({ means }: Condition): boolean {
   return means !== undefined && ['tenancy', 'listed', 'beyond', 'range'].includes(means.kind);
 }
 
+/** Its rows have an index in the order of the list. */
+function isHot({ means }: Condition): boolean {
+  return means?.kind === 'term' && means.hot;
+}
+
+function isCommon({ means }: Condition): boolean {
+  return means?.kind === 'term' && means.common === true;
+}
+
 function startsFromFirstRows(conditions: readonly Condition[]): boolean {
   if (!conditions.some(({ means }) => means?.kind === 'tenancy')) return false;
   if (conditions.some(({ means }) => means?.kind === 'few')) return false;
-  return conditions.some((each) => !ofList(each) && !(each.means?.kind === 'term' && each.means.hot));
+  const passed = conditions.some(isHot) ? isCommon : () => false;
+  return conditions.some((each) => !ofList(each) && !isHot(each) && !passed(each));
 }
 
-/** Those of the first rows that meet the conditions, in the list's order. */
+/** No index finds the rows that meet these conditions. */
+function readsInOrder(conditions: readonly Condition[]): boolean {
+  return startsFromFirstRows(conditions) && !conditions.some(({ means }) => means?.kind === 'indexed');
+}
+
+/** A condition that an index of the list's order covers. */
+function inOrder(each: Condition): boolean {
+  return ofList(each) || isHot(each);
+}
+
+function inListOrder({ idColumn }: TermTable, order: ListOrder): string {
+  return `ORDER BY ${idColumn} ${order === 'newest' ? 'DESC' : 'ASC'}`;
+}
+
+/** Those of the first rows that meet the conditions, in the list's order; of all rows if no number is given. */
 function firstRows(
-  { table, alias, idColumn }: TermTable,
+  table: TermTable,
   conditions: readonly Condition[],
   order: ListOrder,
+  most?: number,
 ): { readonly sql: string; readonly values: readonly unknown[] } {
   const where = renderWhere(conditions);
-  const list = renderWhere(conditions.filter(ofList), where.values.length);
-  const ordered = `ORDER BY ${idColumn} ${order === 'newest' ? 'DESC' : 'ASC'}`;
+  const list = renderWhere(conditions.filter(inOrder), where.values.length);
+  const { alias } = table;
+  const ordered = inListOrder(table, order);
+  // A number that the planner sees makes it read and sort everything where it has no statistics of the table yet.
+  const first = `LIMIT (SELECT ${most ?? 'NULL'}::bigint)`;
   return {
-    sql: `(SELECT * FROM ${table} ${alias} WHERE ${list.sql} ${ordered} ${FIRST}) ${alias} WHERE ${where.sql} ${ordered}`,
+    sql: `(SELECT * FROM ${table.table} ${alias} WHERE ${list.sql} ${ordered} ${first}) ${alias} WHERE ${where.sql} ${ordered}`,
     values: [...where.values, ...list.values],
   };
 }
@@ -112,7 +182,8 @@ export async function narrowByTerms(
     `SELECT ${table.find}($1, $2::text[], $3::text[], $4::text[], $5, $6, $7) AS ids`,
     [...searchValues(search), search.beyond ?? null, page?.order !== 'oldest', most ?? null],
   );
-  return row?.ids ? [...conditions, condition(`${table.idColumn} = ANY (?::uuid[])`, row.ids)] : conditions;
+  if (!row?.ids) return conditions;
+  return [...conditions, meaning({ kind: 'few' }, condition(`${table.idColumn} = ANY (?::uuid[])`, row.ids))];
 }
 
 /**
@@ -125,9 +196,8 @@ export async function countByTerms(
   conditions: readonly Condition[],
   limit: number | undefined,
 ): Promise<number | undefined> {
-  if (limit !== undefined && !conditions.some(({ means }) => means?.kind === 'few')) {
-    if ((await countOfFirstRows(tx, table, conditions, limit)) === limit) return limit;
-  }
+  if (limit !== undefined && startsFromFirstRows(conditions))
+    if ((await countAmong(tx, table, conditions, limit, READ_FIRST)) === limit) return limit;
   const search = termSearch(conditions);
   if (!search?.complete || search.beyond !== undefined) return undefined;
   const [row] = await tx.query<{ total: bigint }>(
@@ -137,14 +207,26 @@ export async function countByTerms(
   return Number(row?.total ?? 0);
 }
 
-/** The number of first rows that meet the conditions; counting stops at `limit`. */
-async function countOfFirstRows(
+/** The total of a list whose rows no index finds, as far as it was counted; undefined if an index finds them. */
+export async function countOfRowsInOrder(
+  tx: Tx,
+  table: TermTable,
+  conditions: readonly Condition[],
+  limit: number | undefined,
+): Promise<number | undefined> {
+  if (limit === undefined || !readsInOrder(conditions)) return undefined;
+  return countAmong(tx, table, conditions, limit, READ_FOR_TOTAL);
+}
+
+/** The number of those of the first rows that meet the conditions; counting stops at `limit`. */
+async function countAmong(
   tx: Tx,
   table: TermTable,
   conditions: readonly Condition[],
   limit: number,
+  most: number,
 ): Promise<number> {
-  const first = firstRows(table, conditions, 'newest');
+  const first = firstRows(table, conditions, 'newest', most);
   const [row] = await tx.query<{ total: bigint }>(
     `SELECT count(*) AS total FROM (SELECT 1 FROM ${first.sql} LIMIT ${limit}) AS counted`,
     first.values,
@@ -152,12 +234,12 @@ async function countOfFirstRows(
   return Number(row?.total ?? 0);
 }
 
-/** Undefined if the conditions have no term, or only terms with indexes of their own. */
+/** Undefined if the conditions have no term, or only terms with indexes of their own and common ones. */
 function termSearch(conditions: readonly Condition[]): TermSearch | undefined {
   const meanings = conditions.flatMap(({ means }) => means ?? []);
   const terms = meanings.filter((means) => means.kind === 'term');
   const tenancy = meanings.find((means) => means.kind === 'tenancy');
-  if (!tenancy || terms.every(({ hot }) => hot)) return undefined;
+  if (!tenancy || terms.every(({ hot, common }) => hot || common)) return undefined;
   return {
     tenantId: tenancy.tenantId,
     terms,

@@ -9,8 +9,8 @@ import type { Database } from '../../platform/postgres/database.js';
 import type { PageTokens } from '../../platform/postgres/page-token.js';
 import { tenancyLog } from '../deployment.js';
 import { type AssetFreeEvent, assetFreeEventResponse } from '../events/asset-free-event.js';
-import { listAssetFreeEvents } from '../events/asset-free-event-store.js';
-import { countSecurityEvents, securityEventConditions } from './security-event-filter-store.js';
+import { countAssetFreeEvents, listAssetFreeEvents } from '../events/asset-free-event-store.js';
+import { securityEventConditions } from './security-event-filter-store.js';
 
 export interface ListSecurityEventsDeps {
   readonly database: Database;
@@ -38,7 +38,7 @@ export function listSecurityEvents(
       idColumn: 'e.event_id',
       idOf: ({ eventId }: AssetFreeEvent) => eventId,
       list: (all: readonly Condition[], limit: number) => listAssetFreeEvents(tx, all, limit),
-      count: (all: readonly Condition[], limit?: number) => countSecurityEvents(tx, all, limit),
+      count: (all: readonly Condition[], limit?: number) => countAssetFreeEvents(tx, all, limit),
       order: 'newest' as const,
     };
     const { exactTotal } = request;

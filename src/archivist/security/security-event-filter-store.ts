@@ -1,9 +1,8 @@
 import { SECURITY_EVENT_TYPE } from '../../iam/security/security-event.js';
 import { ApiError } from '../../platform/errors.js';
-import { type Condition, condition, renderWhere } from '../../platform/listing/condition.js';
+import { type Condition, condition, meaning } from '../../platform/listing/condition.js';
 import type { Filters } from '../../platform/listing/list-query.js';
 import { requirePlain } from '../../platform/plain-text.js';
-import type { Tx } from '../../platform/postgres/database.js';
 import { readTimestamp } from '../../platform/timestamps.js';
 
 const TEXTS: Readonly<Record<string, string>> = {
@@ -22,21 +21,18 @@ export const SECURITY_EVENT_FILTERS = [...Object.keys(TEXTS), ...Object.keys(TIM
 export function securityEventConditions(tenantId: string, filters: Filters): Condition[] {
   const asked = filters.map(([parameter, value]) => {
     if (Object.hasOwn(TIMES, parameter))
-      return condition(`e.created_at_ms ${TIMES[parameter]} ?`, readTimestamp(value, parameter).unixMs);
+      return meaning(
+        { kind: 'indexed' },
+        condition(`e.created_at_ms ${TIMES[parameter]} ?`, readTimestamp(value, parameter).unixMs),
+      );
     if (!Object.hasOwn(TEXTS, parameter)) throw new ApiError('bad_request', `${parameter}: no such filter`);
     requirePlain(value, parameter);
     return condition(`${TEXTS[parameter]} = ?`, value);
   });
   // A literal, not a parameter: the planner uses the partial index only for a value that it knows.
-  return [condition('e.tenant_id = ?', tenantId), condition(`e.event_type = '${SECURITY_EVENT_TYPE}'`), ...asked];
-}
-
-/** Counts the security events that meet the conditions, up to `limit`. */
-export async function countSecurityEvents(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
-  const where = renderWhere(conditions, 1);
-  const [row] = await tx.query<{ total: bigint }>(
-    `SELECT count(*) AS total FROM (SELECT 1 FROM archivist.asset_free_event e WHERE ${where.sql} LIMIT $1) AS counted`,
-    [limit ?? null, ...where.values],
-  );
-  return Number(row!.total);
+  return [
+    meaning({ kind: 'tenancy', tenantId }, condition('e.tenant_id = ?', tenantId)),
+    meaning({ kind: 'range' }, condition(`e.event_type = '${SECURITY_EVENT_TYPE}'`)),
+    ...asked,
+  ];
 }

@@ -14,16 +14,19 @@ export type ConditionMeaning =
   | { readonly kind: 'tenancy'; readonly tenantId: string }
   /** After this id in the order of the list. */
   | { readonly kind: 'beyond'; readonly id: string }
-  /** A range of ids, so that it can limit a scan in the order of the list. */
+  /** It limits a scan in the order of the list: a range of ids, or what an index has in that order. */
   | { readonly kind: 'range' }
   /** All rows of the list meet it, and so do all that have a term. */
   | { readonly kind: 'listed' }
   /** An index finds the few rows that can meet it. */
-  | { readonly kind: 'few' };
+  | { readonly kind: 'few' }
+  /** An index finds the rows that can meet it, though they may be many. */
+  | { readonly kind: 'indexed' };
 
 /**
- * A text in one place equals this one. `hot`: it has an index of its own, in the order of the list. `whole`: this is the
- * full condition; otherwise the condition is stricter.
+ * A text in one place equals this one. `hot`: it has an index of its own, in the order of the list. `common`: so many rows
+ * have it that the index of terms is asked for it only together with others. `whole`: this is the full condition;
+ * otherwise the condition is stricter.
  */
 export interface Term {
   readonly kind: 'term';
@@ -31,6 +34,7 @@ export interface Term {
   readonly name: string;
   readonly text: string;
   readonly hot: boolean;
+  readonly common?: true;
   readonly whole: boolean;
 }
 
@@ -49,6 +53,9 @@ export function condition(sql: string, ...values: unknown[]): Condition {
 export function meaning(means: ConditionMeaning, { sql, values }: Condition): Condition {
   return { sql, values, means };
 }
+
+/** Holds for no row. */
+export const NO_ROW: Condition = meaning({ kind: 'few' }, condition('false'));
 
 /** All conditions joined by AND with numbered parameters, starting after `offset` earlier ones. */
 export function renderWhere(conditions: readonly Condition[], offset = 0): { sql: string; values: unknown[] } {

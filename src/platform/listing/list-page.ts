@@ -17,14 +17,14 @@ export interface ListReader<Entry> {
   readonly idColumn: string;
   idOf(entry: Entry): string;
   readonly order: ListOrder;
-  /** The first entries that meet the conditions: at most `limit`, fewer if they are large. */
+  /** The first entries that meet the conditions: at most `limit`, fewer if they are large or lie far apart. */
   list(conditions: readonly Condition[], limit: number): Promise<Portion<Entry>>;
   count(conditions: readonly Condition[], limit?: number): Promise<number>;
 }
 
 /**
- * Reads one page by keyset. A page of large entries is shorter than its size. The total is exact on request, otherwise
- * counting stops one past the result limit (docs/design/interface.md#lists).
+ * Reads one page by keyset. A page of large entries is shorter than its size, and so is one whose entries lie far apart.
+ * The total is exact on request, otherwise counting stops one past the result limit (docs/design/interface.md#lists).
  */
 export async function listPage<Entry>(
   reader: ListReader<Entry>,
@@ -44,13 +44,24 @@ export async function listPage<Entry>(
       : [meaning({ kind: 'beyond', id: query.after }, condition(`${reader.idColumn} ${comparison} ?`, query.after))];
   const found = await reader.list([...conditions, ...beyond], query.pageSize + 1);
   const entries = found.rows.slice(0, query.pageSize);
-  const last = entries.at(-1);
-  const more = (found.cut || found.rows.length > entries.length) && last !== undefined;
+  const end = endOf(found, entries, reader);
   // A first page that holds the whole list is also its count.
-  const counted = query.after === undefined && !more ? entries.length : undefined;
+  const counted = query.after === undefined && end === undefined ? entries.length : undefined;
   return {
     entries,
-    nextPageToken: more ? nextPageToken(page.list, query, reader.idOf(last), page.tokens) : '',
+    nextPageToken: end === undefined ? '' : nextPageToken(page.list, query, end, page.tokens),
     total: counted ?? (await reader.count(conditions, page.exactTotal ? undefined : RESULT_LIMIT + 1)),
   };
+}
+
+/** The id after which the next page begins; undefined if this page ends the list. */
+function endOf<Entry>(
+  found: Portion<Entry>,
+  entries: readonly Entry[],
+  { idOf }: Pick<ListReader<Entry>, 'idOf'>,
+): string | undefined {
+  const last = entries.at(-1);
+  const shown = last === undefined ? undefined : idOf(last);
+  if (found.rows.length > entries.length) return shown;
+  return found.cut ? (found.readTo ?? shown) : undefined;
 }

@@ -3,8 +3,10 @@ import type { Tx } from '../postgres/database.js';
 /** Rows of a list in its order. */
 export interface Portion<Row> {
   readonly rows: Row[];
-  /** True if the rows ended before the limit because of their size: others follow the last one. */
+  /** True if the rows ended before the limit because of their size or of the rows that were read: others can follow. */
   readonly cut: boolean;
+  /** The id up to which a filtered list was read, if that is beyond the last row. */
+  readonly readTo?: string;
 }
 
 /** A portion ends after the row with which its large columns exceed this size. 1,000 rows of 2 kB fit. */

@@ -53,7 +53,8 @@ export async function growTenancy(opened: TestDatabase, tenancy: GrownTenancy): 
     SELECT $1::uuid, ${eventId}, ${assetId(`n % ${assets}`)}, $1::uuid, CASE WHEN n < ${assets} THEN 'NewAsset' ELSE 'Record' END,
       CASE WHEN n < ${assets} THEN 'AssetCreator' ELSE 'RecordEvidence' END,
       jsonb_build_object('subject', 'vcon://' || n % ${assets}, 'serial', 'serial ' || n, 'colour', 'colour ' || n % 10,
-        'arc_display_type', CASE WHEN n % 1000 = 7 THEN 'refused' WHEN n % 100 = 7 THEN 'examined' ELSE 'operation' END),
+        'arc_display_type', CASE WHEN n % 1000 = 7 THEN 'refused' WHEN n % 100 = 7 THEN 'examined' ELSE 'operation' END)
+        || CASE WHEN n = 0 THEN '{"first": "yes"}'::jsonb ELSE '{}' END,
       CASE WHEN n % 100 = 7 THEN jsonb_build_object('grade', 'grade ' || n % 1000) ELSE '{}'::jsonb END,
       ${principal}, ${principal}, ${text}, ${text}, ${at}, '0x00'
       FROM generate_series(0, ${events - 1}) AS n`);

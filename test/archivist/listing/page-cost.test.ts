@@ -16,6 +16,7 @@ import {
 import { countAssetFreeEvents, listAssetFreeEvents } from '../../../src/archivist/events/asset-free-event-store.js';
 import { acceptedRange } from '../../../src/archivist/listing/accepted-range-store.js';
 import { progressConditions } from '../../../src/archivist/listing/progress-conditions.js';
+import { securityEventConditions } from '../../../src/archivist/security/security-event-filter-store.js';
 import { readQuery, sourcesOf } from '../../../src/console/search-query.js';
 import { mmrIndex } from '../../../src/core/mmr/leaf-count.js';
 import { condition, meaning } from '../../../src/platform/listing/condition.js';
@@ -126,6 +127,32 @@ const EVENT_LISTS: readonly (readonly [readonly Filter[], (each: number) => bool
   [[COLOUR, ['timestamp_accepted_before', at(EVENTS / 2)]], (n) => n < EVENTS / 2 && n % 10 === 7],
 ];
 
+/** Filters that no index answers, and the numbers of the events that meet them. */
+const READ_IN_ORDER: readonly (readonly [readonly Filter[], (each: number) => boolean])[] = [
+  [[['timestamp_declared_since', at(EVENTS - 60)]], (n) => n >= EVENTS - 60],
+  [[['timestamp_declared_since', at(EVENTS + 100)]], () => false],
+  [[['timestamp_declared_before', at(60)]], (n) => n < 60],
+  [[['timestamp_declared_before', at(EVENTS / 2)]], (n) => n < EVENTS / 2],
+  [[['timestamp_declared_before', at(EVENTS / 2)], USUAL], (n) => n < EVENTS / 2 && n % 100 !== 7],
+  [[['event_attributes.colour', '*']], () => true],
+  [[['event_attributes.other', '*']], () => false],
+  [[['asset_attributes.grade', '*']], (n) => n % 100 === 7],
+  [[['event_attributes.first', '*']], (n) => n === 0],
+  [[['event_attributes.colour!', '*']], () => false],
+  [[['event_attributes.arc_display_type!', 'operation']], (n) => n % 100 === 7],
+  [[['event_attributes.colour.shade', 'dark']], () => false],
+  [[any(ABSENT), any(['event_attributes.first', '*'])], (n) => n === 0],
+  [[['asset.attributes.other', '*']], () => false],
+  [[['asset.attributes.arc_display_type!', 'vcon']], (n) => (n % ASSETS) % 100 === 7],
+  [
+    [
+      ['principal_declared.display_name', 'nobody'],
+      ['asset_attributes.grade', '*'],
+    ],
+    () => false,
+  ],
+];
+
 /** Filters, and the numbers of the tracked assets that meet them. */
 const ASSET_LISTS: readonly (readonly [readonly Filter[], (each: number) => boolean])[] = [
   [[status('STORED')], () => false],
@@ -166,6 +193,33 @@ describe.each(engines())('a filtered list of a tenancy of 30,000 events, on %s',
       expect(await countAssetEvents(tx, conditions)).toBe(expected.length);
     });
   });
+
+  it.each(READ_IN_ORDER)(
+    '%j reads no more of the tenancy for a page or a total, and all of it in the end',
+    (...row) => {
+      const [filters, meets] = row;
+      const expected = Array.from({ length: EVENTS }, (_, each) => EVENTS - 1 - each).filter(meets);
+      return reading(async (tx) => {
+        const conditions = await eventConditions(tx, filters);
+        const found: number[] = [];
+        for (let after: string | undefined; ; ) {
+          const beyond =
+            after === undefined ? [] : [meaning({ kind: 'beyond', id: after }, condition('e.event_id < ?', after))];
+          const watched = watchedRows(tx);
+          const page = await listAssetEvents(watched.tx, [...conditions, ...beyond], 1000, 'newest');
+          expect(watched.read()).toBeLessThan(EVENTS);
+          found.push(...page.rows.map(({ eventId }) => number(eventId)));
+          after = page.rows.length === 1000 ? page.rows.at(-1)!.eventId : page.readTo;
+          if (after === undefined) break;
+        }
+        expect(found).toEqual(expected);
+        const watched = watchedRows(tx);
+        expect(await countAssetEvents(watched.tx, conditions, CAP)).toBeLessThanOrEqual(Math.min(CAP, expected.length));
+        expect(watched.read()).toBeLessThan(EVENTS);
+        expect(await countAssetEvents(tx, conditions)).toBe(expected.length);
+      });
+    },
+  );
 
   it.each(ASSET_LISTS)('assets: %j are those whose first event is so far', async (filters, meets) => {
     const expected = Array.from({ length: ASSETS }, (_, each) => ASSETS - 1 - each)
@@ -263,6 +317,35 @@ describe.each(engines())('a filtered list of a tenancy of 30,000 events, on %s',
         expect(watched.read()).toBeLessThan(ROWS_READ);
         expect(await countAssetFreeEvents(tx, conditions)).toBe(expected.length);
       });
+    });
+  });
+
+  it('reads no more of a security audit for a page or a total, and all of it in the end', async () => {
+    const audited = '0190a8c0-0000-7000-8000-00000000000d';
+    const conditions = securityEventConditions(audited, [['action', 'rare']]);
+    await opened.asOwner(
+      `INSERT INTO archivist.asset_free_event (tenant_id, event_id, attributes, trails, event_type, creator_issuer, created_by, created_at_ms)
+       SELECT $1::uuid, ('0190a8c0-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid,
+         jsonb_build_object('action', CASE WHEN n = 11 THEN 'rare' ELSE 'usual' END), '[]', 'arc_security_event', '', '', n
+         FROM generate_series(0, ${EVENTS - 1}) AS n`,
+      [audited],
+    );
+    await opened.asOwner('ANALYZE archivist.asset_free_event');
+    await opened.database.inTransaction({ read: [audited], write: [] }, async (tx) => {
+      const watched = watchedRows(tx);
+      const first = await listAssetFreeEvents(watched.tx, conditions, PAGE);
+      expect([first.rows, first.cut]).toEqual([[], true]);
+      expect(watched.read()).toBeLessThan(EVENTS);
+      const last = meaning({ kind: 'beyond', id: first.readTo! }, condition('e.event_id < ?', first.readTo));
+      const second = await listAssetFreeEvents(tx, [...conditions, last], PAGE);
+      expect([second.rows, second.cut]).toEqual([[], true]);
+      const beyond = meaning({ kind: 'beyond', id: second.readTo! }, condition('e.event_id < ?', second.readTo));
+      const { rows } = await listAssetFreeEvents(tx, [...conditions, beyond], PAGE);
+      expect(rows.map(({ eventId }) => number(eventId))).toEqual([11]);
+      const counted = watchedRows(tx);
+      expect(await countAssetFreeEvents(counted.tx, conditions, CAP)).toBe(0);
+      expect(counted.read()).toBeLessThan(EVENTS);
+      expect(await countAssetFreeEvents(tx, conditions)).toBe(1);
     });
   });
 
