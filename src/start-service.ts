@@ -10,6 +10,7 @@ import { type Feature, servesInterface, WORKER_ROLES } from './platform/feature.
 import type { Ids } from './platform/ids.js';
 import type { Keyring } from './platform/keys/keyring.js';
 import type { Database } from './platform/postgres/database.js';
+import { runWhileRight } from './platform/queue/run-while-right.js';
 import type { Config } from './service/config/config.js';
 import { announceSeals } from './service/ledger-report.js';
 import { type Closers, createServiceLedger, openBase, type ServiceOverrides } from './service/open-base.js';
@@ -17,7 +18,6 @@ import type { OpenDeployment } from './service/open-deployment.js';
 import { openFeatures } from './service/open-features.js';
 import { type Identity, openIdentity } from './service/open-identity.js';
 import { runConserverLink } from './service/run-conserver-link.js';
-import { runWhileRight } from './service/run-while-right.js';
 import { createListeners } from './service/serve-http.js';
 import { type ServiceBase, serviceBase } from './service/service-base.js';
 import { watchParts } from './service/watch-parts.js';
@@ -101,7 +101,7 @@ async function startParts(
   const all = features.flatMap((feature) => feature.jobs ?? []);
   const jobs = await runWhileRight(
     all.filter(({ roles }) => roles.includes(config.role)),
-    opened,
+    { clockIsWrong: () => opened.clockWatch.fault() !== undefined, logger: opened.logger },
   );
   closers.push(() => jobs.close());
   const listeners = createListeners(base, { identity, features }, config, closers);

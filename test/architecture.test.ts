@@ -38,6 +38,7 @@ const PLUGIN_ROOMS = [
   'src/platform/explain-failure.ts',
   'src/platform/logger.ts',
   'src/platform/queue/redis-options.ts',
+  'src/platform/queue/run-while-right.ts',
   'src/platform/time-limit.ts',
 ];
 /** Where the plugin is put together with its queue, and the doors by which that is done. */

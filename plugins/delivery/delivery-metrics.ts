@@ -1,8 +1,7 @@
-import type { JobType } from 'bullmq';
+import type { Job, JobType } from 'bullmq';
 import { Gauge, type Registry } from 'prom-client';
-import type { Clock } from '../../src/platform/clock.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
-import { OPERATION_QUEUE } from '../operation/operation-job.js';
+import { OPERATION_QUEUE, type OperationJob } from '../operation/operation-job.js';
 
 /** The waiting jobs of one operation. */
 interface OperationState {
@@ -14,7 +13,7 @@ interface OperationState {
 export interface DeliveryState {
   /** Operations that are stored but not delivered, without dead letters. */
   readonly depth: number;
-  /** Seconds since the oldest of them was captured; 0 if there are none. */
+  /** Age in seconds of the oldest one whose time of capture is known; 0 if there is none. */
   readonly oldestSeconds: number;
   readonly deadLetters: number;
   /** The same by operation, among the oldest 1,000. */
@@ -25,20 +24,28 @@ const UNDELIVERED: JobType[] = ['waiting', 'active', 'delayed', 'prioritized'];
 /** Waiting jobs are in the order of their capture, delayed ones in that of their next attempt; this many are read. */
 const LOOKED_AT = 1_000;
 
-/** Counts the jobs in the queue. @throws when the queue does not answer */
-export async function deliveryState(backend: QueueBackend, clock: Clock): Promise<DeliveryState> {
+/** The seconds since an operation was captured; 0 if a wrong clock captured it. */
+export function ageOf({ data }: Pick<Job, 'data'>, nowMs: number): number {
+  const observed = (data as OperationJob).attributes['timestamp_observed'];
+  return observed === undefined ? 0 : Math.max(0, (nowMs - Date.parse(observed)) / 1000);
+}
+
+/**
+ * Counts the jobs in the queue.
+ * @param nowMs NaN if the clock is wrong: then ages are NaN too
+ * @throws when the queue does not answer
+ */
+export async function deliveryState(backend: QueueBackend, nowMs: number): Promise<DeliveryState> {
   const queue = backend.queue(OPERATION_QUEUE);
   const counts = await queue.getJobCounts(...UNDELIVERED, 'failed');
   const deadLetters = counts['failed'] ?? 0;
   const depth = UNDELIVERED.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
   if (depth === 0) return { depth, oldestSeconds: 0, deadLetters, operations: {} };
   const jobs = (await queue.getJobs(UNDELIVERED, 0, LOOKED_AT - 1, true)).filter(Boolean).slice(0, LOOKED_AT);
-  const nowMs = clock.now();
   const operations: Record<string, OperationState> = {};
-  for (const { name, timestamp } of jobs) {
+  for (const { name, data } of jobs) {
     const { depth: counted = 0, oldestSeconds = 0 } = operations[name] ?? {};
-    const age = Math.max(0, (nowMs - timestamp) / 1000);
-    operations[name] = { depth: counted + 1, oldestSeconds: Math.max(oldestSeconds, age) };
+    operations[name] = { depth: counted + 1, oldestSeconds: Math.max(oldestSeconds, ageOf({ data }, nowMs)) };
   }
   const oldestSeconds = Math.max(0, ...Object.values(operations).map((each) => each.oldestSeconds));
   return { depth, oldestSeconds, deadLetters, operations };

@@ -17,31 +17,39 @@ interface OperatorQueue {
   close(): Promise<void>;
 }
 
-/** Reads one metric without labels. @throws {Error} if it is absent or not a number */
+/** Reads one metric without labels: NaN if the plugin does not know it now. @throws {Error} if it is absent */
 function metric(text: string, name: string): number {
-  const value = Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
-  if (Number.isNaN(value)) throw new Error(`it does not show ${name}`);
-  return value;
+  const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1];
+  if (value === undefined) throw new Error(`it does not show ${name}`);
+  return Number(value);
 }
 
-/** What the metrics of a running plugin say about its queue. @throws when it does not answer */
+/** What the metrics of a running plugin say about its queue. @throws when it does not answer, or its queue does not */
 async function shownState(metricsUrl: string): Promise<ShownState> {
   const answer = await fetch(metricsUrl, { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) });
   const text = await answer.text();
+  const depth = metric(text, 'conserver_link_queue_depth');
+  if (Number.isNaN(depth)) throw new Error('it shows no conserver_link_queue_depth, because its queue does not answer');
   return {
-    depth: metric(text, 'conserver_link_queue_depth'),
+    depth,
     oldestSeconds: metric(text, 'conserver_link_oldest_seconds'),
     deadLetters: metric(text, 'conserver_link_dead_letters'),
   };
 }
 
+/** @param oldestSeconds NaN while the clock of the plugin is wrong */
+function waitingFinding(waiting: string, oldestSeconds: number): Finding {
+  if (Number.isNaN(oldestSeconds))
+    return broken('clock', `the plugin delivers nothing, because its clock is wrong; ${waiting}`, 'correct the clock');
+  if (oldestSeconds <= LATE_SECONDS) return ok('queue', waiting);
+  const minutes = Math.round(oldestSeconds / 60);
+  return shouldChange('queue', `${waiting}, the oldest for ${minutes} min`, 'check that the plugin and service run');
+}
+
 function stateFindings({ depth, oldestSeconds, deadLetters }: ShownState, place: string): Finding[] {
   const waiting = `${depth} operations wait for delivery, ${place}`;
-  const minutes = Math.round(oldestSeconds / 60);
   return [
-    oldestSeconds > LATE_SECONDS
-      ? shouldChange('queue', `${waiting}, the oldest for ${minutes} min`, 'check that the plugin and service run')
-      : ok('queue', waiting),
+    waitingFinding(waiting, oldestSeconds),
     deadLetters > 0
       ? shouldChange(
           'dead letters',
@@ -78,7 +86,7 @@ export async function examineQueue(
   try {
     const { backend, close } = await open();
     try {
-      const state = await deliveryState(backend, clock);
+      const state = await deliveryState(backend, clock.now());
       const unkept = await backend.confirmDurable().then(() => undefined, failureReason);
       return [
         ...(unkept ? [broken('durability', unkept, 'check the disk and the durability settings of the queue')] : []),

@@ -18,7 +18,7 @@ export interface QueueInventory extends DeliveryState, SetAsideList {
 /** @param most dead letters to list; @throws when the queue does not answer */
 export async function queueInventory(places: SetAsidePlaces, clock: Clock, most: number): Promise<QueueInventory> {
   const { backend, spool: folder } = places;
-  const state = await deliveryState(backend, clock);
+  const state = await deliveryState(backend, clock.now());
   const jobs = most === 0 ? [] : await backend.queue(OPERATION_QUEUE).getJobs(['failed'], 0, most - 1, false);
   // A job that was taken between the two queries is omitted.
   const letters = jobs.filter(Boolean).map((job) => keptOperation(job, 'failed'));

@@ -1,7 +1,7 @@
 import type { Job, JobType } from 'bullmq';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import type { CaptureReport, ReportedDay, ReportedLetter } from '../archivist-client/capture-report.js';
-import { deliveryState } from '../delivery/delivery-metrics.js';
+import { ageOf, deliveryState } from '../delivery/delivery-metrics.js';
 import type { Memory } from '../memory/memory.js';
 import { OPERATION_QUEUE, type OperationJob } from '../operation/operation-job.js';
 import { type GapRecord, gapPayload, vconsOf } from '../tap/gap-event.js';
@@ -18,6 +18,7 @@ interface ReportParts {
   readonly backend: QueueBackend;
   readonly memory: Memory;
   readonly source: string;
+  /** Of a clock that is right. */
   readonly nowMs: number;
   /** Labels of the tenancies beside the plugin's own. */
   readonly tenancies: readonly string[];
@@ -34,7 +35,7 @@ export async function captureReports(parts: ReportParts): Promise<Map<string | u
   const common = { source, observed_at: new Date(nowMs).toISOString() };
   const letters = (tenancy: string | undefined) => failed.filter((job) => tenancyOf(job) === tenancy);
   if (tenancies.length === 0) {
-    const { depth, oldestSeconds, deadLetters } = await deliveryState(backend, { now: () => nowMs });
+    const { depth, oldestSeconds, deadLetters } = await deliveryState(backend, nowMs);
     const own = { ...common, depth, oldest_seconds: oldestSeconds, dead_letters: deadLetters, exact: true };
     return new Map([[undefined, { ...own, letters: reported(failed), gaps: await gapDays(parts.memory) }]]);
   }
@@ -43,11 +44,11 @@ export async function captureReports(parts: ReportParts): Promise<Map<string | u
   const reports = new Map<string | undefined, CaptureReport>();
   for (const tenancy of [undefined, ...tenancies]) {
     const own = waiting.filter((job) => tenancyOf(job) === tenancy);
-    const oldest = own.reduce((most, { timestamp }) => Math.max(most, nowMs - timestamp), 0);
+    const oldest = own.reduce((most, job) => Math.max(most, ageOf(job, nowMs)), 0);
     reports.set(tenancy, {
       ...common,
       depth: own.length,
-      oldest_seconds: oldest / 1000,
+      oldest_seconds: oldest,
       dead_letters: letters(tenancy).length,
       exact,
       letters: reported(letters(tenancy)),

@@ -19,6 +19,7 @@ interface ReportingParts {
   readonly clients: ArchivistClients;
   readonly tenancies: readonly string[];
   readonly clock: Clock;
+  readonly clockIsWrong: () => boolean;
   readonly logger: Logger;
 }
 
@@ -31,10 +32,11 @@ async function sourceOf(memory: Memory): Promise<string> {
 
 /**
  * Reports depth, dead letters and gaps of the queue to the service, for each tenancy to itself. A tenancy that cannot be
- * told does not keep the others from it.
+ * told does not keep the others from it. Nothing is reported by a wrong clock.
  */
 export async function reportCapture(parts: ReportingParts): Promise<void> {
-  const { memory, clients, clock, logger } = parts;
+  const { memory, clients, clock, clockIsWrong, logger } = parts;
+  if (clockIsWrong()) return;
   const reports = await captureReports({ ...parts, source: await sourceOf(memory), nowMs: clock.now() });
   for (const [tenancy, report] of reports) {
     try {

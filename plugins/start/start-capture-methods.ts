@@ -38,6 +38,8 @@ export async function startCaptureMethods(
     readonly metrics: OperationMetrics;
     readonly logger: Logger;
     observe(): Observation;
+    /** Runs work of the queue while the clock is right. */
+    whileRight(start: () => Promise<Closable>): Promise<Closable>;
   },
   started: Closable[],
 ): Promise<void> {
@@ -67,7 +69,8 @@ export async function startCaptureMethods(
   started.push(await startStreamConsumer({ url, stream, consumer, capture, ended, refused, logger }));
   if (list !== undefined) {
     started.push(startEgressTap({ url, list, memory, logger, observe }));
-    started.push(await startGapReport({ backend, memory, list, eventsAbout, logger, observe, counted: metrics.gaps }));
+    const gaps = { backend, memory, list, eventsAbout, logger, observe, counted: metrics.gaps };
+    started.push(await parts.whileRight(() => startGapReport(gaps)));
   }
   if (!settings.endings) return;
   started.push(

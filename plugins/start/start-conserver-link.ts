@@ -7,6 +7,7 @@ import type { DiskWatch } from '../../src/platform/disk/disk-watch.js';
 import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { REDIS_OPTIONS } from '../../src/platform/queue/redis-options.js';
+import { runWhileRight } from '../../src/platform/queue/run-while-right.js';
 import { archivistClients } from '../archivist-client/archivist-clients.js';
 import type { RetryPace } from '../archivist-client/retry-delay.js';
 import { watchSecretExpiry } from '../archivist-client/secret-expiry.js';
@@ -93,7 +94,8 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
   const tenancies = await readTenancies(settings.tenanciesFile);
   const tls = await readTls(settings.tls);
   const metrics = createOperationMetrics(registry);
-  registerDeliveryMetrics(registry, () => deliveryState(backend, clock));
+  const rightMs = () => (clockIsWrong() ? Number.NaN : clock.now());
+  registerDeliveryMetrics(registry, () => deliveryState(backend, rightMs()));
 
   const started: Closable[] = [];
   const closeAll = async (): Promise<void> => {
@@ -120,28 +122,28 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
     const labelSecret = labelSecretOf(settings, tenancies);
     const admit = (each: CaptureOperation) => admitOperations(each, labelSecret);
     const clients = archivistClients(settings, tenancies, clock, watchSecretExpiry({ registry, clock, logger }));
-    const common = { backend, clients, logger, random, metrics, clock, ...(pace ? { pace } : {}) };
+    const whileRight = (start: () => Promise<Closable>) => runWhileRight([{ start }], { clockIsWrong, logger });
+    const common = { backend, clients, logger, random, metrics, clock, clockIsWrong, ...(pace ? { pace } : {}) };
     const places = receiptPlaces(settings, logger);
-    if (places) started.push(places, startReceiptWorker({ ...common, memory, places }));
-    started.push(startDelivery({ ...common, receipts: places !== undefined, bulk: settings.bulk === true, withdrawn }));
+    if (places) started.push(places, await whileRight(async () => startReceiptWorker({ ...common, memory, places })));
+    const delivery = { ...common, receipts: places !== undefined, bulk: settings.bulk === true, withdrawn };
+    started.push(await whileRight(async () => startDelivery(delivery)));
     // Regardless of the current setting: an earlier start may have left operations on the local disk.
     const folder = spoolFolder(pluginFolder(parts.keeps.dataDir));
     const spool = openSpool(folder, capture, disk, logger);
     started.push(spool);
-    registerSpoolMetrics(registry, () => spoolState(folder, clockIsWrong() ? Number.NaN : clock.now()));
+    registerSpoolMetrics(registry, () => spoolState(folder, rightMs()));
     registerRoomMetrics(registry, room);
     const observe = createCaptureSequence(clock, clockIsWrong);
     if (settings.reports)
-      started.push(
-        await startCaptureReport({ backend, memory, clients, tenancies: [...tenancies.keys()], clock, logger }),
-      );
+      started.push(await whileRight(() => startCaptureReport({ ...common, memory, tenancies: [...tenancies.keys()] })));
     const everyClient = [undefined, ...tenancies.keys()].map(clients);
     const eventsAbout = async (uuid: string) =>
       (await Promise.all(everyClient.map((client) => client.eventsAbout(`vcon://${uuid}`)))).flat();
     await startCaptureMethods(
       {
         ...{ settings, backend, memory, capture: admit(capture), eventsAbout, labelSecret },
-        ...{ metrics, logger, observe },
+        ...{ metrics, logger, observe, whileRight },
       },
       started,
     );

@@ -45,7 +45,15 @@ export async function measureDelivery(
   const metrics = createOperationMetrics(new Registry());
   const logger = pino({ level: 'silent' });
   const begun = performance.now();
-  const delivery = startDelivery({ backend, clients, metrics, logger, random: Math.random, bulk });
+  const delivery = startDelivery({
+    backend,
+    clients,
+    metrics,
+    logger,
+    random: Math.random,
+    clockIsWrong: () => false,
+    bulk,
+  });
   const completed = async () =>
     (await queue.getJobCounts('completed').catch(() => ({ completed: 0 })))['completed'] ?? 0;
   while ((await completed()) < jobs) await wait(50);

@@ -98,7 +98,8 @@ describe.each(places)('vcon-archivist queue on $name', ({ open }) => {
       const settings = { archivistUrl: archivist.url, clientId: 'id', clientSecret: 'secret' };
       const clients = archivistClients(settings, new Map(), clock);
       const metrics = createOperationMetrics(new Registry());
-      const delivery = startDelivery({ backend, clients, metrics, logger: silent, random: () => 0.5 });
+      const common = { backend, clients, metrics, logger: silent };
+      const delivery = startDelivery({ ...common, random: () => 0.5, clockIsWrong: () => false });
       await eventually(async () => {
         const states = await Promise.all(jobs.map((job) => backend.queue(OPERATION_QUEUE).getJobState(job)));
         return states.every((each) => each === state);

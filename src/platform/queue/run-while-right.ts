@@ -1,16 +1,18 @@
-import type { ClockWatch } from '../platform/clock-watch.js';
-import type { BackgroundJob } from '../platform/feature.js';
-import type { Logger } from '../platform/logger.js';
+import type { Logger } from '../logger.js';
 
 const LOOK_EVERY_MS = 1_000;
+
+interface QueueWork {
+  start(): Promise<{ close(): Promise<void> }>;
+}
 
 /**
  * Runs jobs while the clock is right: the queue takes the time of delays and schedules from the process that runs a job.
  * @throws when a job does not start, at the first start
  */
 export async function runWhileRight(
-  jobs: readonly BackgroundJob[],
-  { clockWatch, logger }: { readonly clockWatch: ClockWatch; readonly logger: Logger },
+  jobs: readonly QueueWork[],
+  { clockIsWrong, logger }: { readonly clockIsWrong: () => boolean; readonly logger: Logger },
 ): Promise<{ close(): Promise<void> }> {
   const running: { close(): Promise<void> }[] = [];
 
@@ -21,7 +23,7 @@ export async function runWhileRight(
     for (let job = running.pop(); job; job = running.pop()) await job.close();
   }
   async function follow(): Promise<void> {
-    if (clockWatch.fault() !== undefined) await end();
+    if (clockIsWrong()) await end();
     else if (running.length < jobs.length) await start();
   }
 
