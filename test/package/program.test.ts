@@ -26,6 +26,11 @@ describe('the built program', () => {
     expect(beside).toEqual([]);
   });
 
+  it('has only characters that the engine keeps in one byte each', () => {
+    const wide = files.filter((name) => name.endsWith('.js') && /[^\0-\x7f]/.test(textOf(name)));
+    expect(wide).toEqual([]);
+  });
+
   it('names classes as their sources do, and makes a function without a cost for its name', () => {
     const definition = files.flatMap((name) => /^var __name = (.*);$/m.exec(textOf(name))?.[1] ?? []);
     expect(definition).toHaveLength(1);
