@@ -3,12 +3,15 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { UnzipFileInfo } from 'fflate';
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 /** The build's folder, from a built file and from a source. */
 const FOLDERS = ['../../prepared', '../../../dist/src/prepared'].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 );
+
+const TOGETHER = 1024 * 1024;
 
 /**
  * Copies the empty, migrated cluster that the build has made into a new folder. False, and no folder, if there is none
@@ -19,13 +22,34 @@ export async function copyPreparedCluster(target: string, folders: readonly stri
   const archive = (await Promise.all(folders.map((folder) => read(join(folder, name))))).find(Boolean);
   if (!archive) return false;
   const { unzipSync } = await import('fflate');
-  const members = Object.entries(unzipSync(archive));
+  const members: UnzipFileInfo[] = [];
+  unzipSync(archive, { filter: (member) => members.push(member) < 0 });
+  const isFolder = ({ name: path }: UnzipFileInfo) => path.endsWith('/');
   await mkdir(target, { mode: 0o700 });
   // A folder comes before what is in it.
-  for (const [path] of members) if (path.endsWith('/')) await mkdir(join(target, path), { mode: 0o700 });
-  const files = members.filter(([path]) => !path.endsWith('/'));
-  await Promise.all(files.map(([path, bytes]) => writeFile(join(target, path), bytes, { mode: 0o600 })));
+  for (const { name: path } of members.filter(isFolder)) await mkdir(join(target, path), { mode: 0o700 });
+  for (const paths of groupsOf(members.filter((member) => !isFolder(member)))) {
+    const files = Object.entries(unzipSync(archive, { filter: ({ name: path }) => paths.has(path) }));
+    await Promise.all(files.map(([path, bytes]) => writeFile(join(target, path), bytes, { mode: 0o600 })));
+  }
   return true;
+}
+
+/**
+ * The paths of files that are unpacked together, about a megabyte of them. All at once, they left 50 MB of the process's
+ * memory behind and took twice as long.
+ */
+function* groupsOf(files: readonly UnzipFileInfo[]): Generator<ReadonlySet<string>> {
+  let paths = new Set<string>();
+  let bytes = 0;
+  for (const [place, { name: path, originalSize }] of files.entries()) {
+    paths.add(path);
+    bytes += originalSize;
+    if (bytes < TOGETHER && place < files.length - 1) continue;
+    yield paths;
+    paths = new Set();
+    bytes = 0;
+  }
 }
 
 /**
