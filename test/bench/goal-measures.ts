@@ -8,6 +8,7 @@ import type { Found } from './goal-row.js';
 import type { GoalId } from './goals.js';
 import { healthBesideRudeCallers } from './health-beside-rude-callers.js';
 import { loopHolds } from './loop-holds.js';
+import { memoryAfterStart } from './memory-after-start.js';
 import { offlineVerification } from './offline-verification.js';
 import { postsToExpress } from './posts-to-express.js';
 import { sequencerCost } from './sequencer-cost.js';
@@ -25,6 +26,7 @@ const GOAL_MEASURES: readonly GoalMeasure[] = [
   sequencerCost,
   sizeCost,
   startToReady,
+  memoryAfterStart,
   waysToReceipts,
   offlineVerification,
   auditSpeed,

@@ -20,6 +20,8 @@ const PAGES = 'ms p50 until all requests of the slowest page of the console are 
 const VISIT = 'ms from the navigation of a new browser, its cache empty, until the page can be used';
 const HOLD = 'ms at most between two turns of the event loop, by a timer of 10 ms, for the rudest body of legal size';
 const HEALTH = 'ms of the slowest /healthz beside more than forty rude behaviours, 24 at once';
+const EMBEDDED_MEMORY = 'MB resident (10^6 bytes, VmRSS) a minute after a start, idle: a first start or the next';
+const PART_MEMORY = 'MB resident a minute after a start, idle: the largest of api, ledger and worker, each a process';
 const START = 's from the start of the built program to ready';
 
 /** The goals of this program's speed. A document of the benchmark has one row for each, in this order. */
@@ -49,6 +51,8 @@ export const GOALS = {
   'start-embedded-with-data': lower('Start, embedded with data', START, 2),
   'start-embedded-first': lower('First start, embedded', START, 4),
   'start-postgresql': lower('Start, PostgreSQL', START, 1.5),
+  'memory-embedded': lower('Memory after a start, embedded', EMBEDDED_MEMORY, 400),
+  'memory-postgresql': lower('Memory after a start, PostgreSQL', PART_MEMORY, 180),
   'loop-hold-postgresql': lower('Event loop, PostgreSQL', HOLD, 50),
   'loop-hold-embedded': lower('Event loop, embedded', HOLD, 50),
   'healthz-beside-rude-callers': lower('Rude callers, embedded', HEALTH, 100),

@@ -31,8 +31,11 @@ export interface ServiceUnderTest {
   stop(): Promise<void>;
 }
 
-/** Starts one part of the service on an engine that a service has used. */
-export async function startRole(engine: Engine, role: 'ledger'): Promise<ServerProcess> {
+/** What one process does: everything, or one part on a database server that a whole service has used. */
+export type Role = 'all' | 'api' | 'ledger' | 'worker';
+
+/** Starts the program in a role, on an engine of any age. */
+export async function startRole(engine: Engine, role: Role): Promise<ServerProcess> {
   return startProgram(PROGRAM, { ...(await environmentOf(engine)), ROLE: role });
 }
 
