@@ -36,8 +36,8 @@ interface GroupedRows extends Omit<IntakeRow, 'entryId' | 'entryLength'> {
  * Queues entries for their logs, in the transaction that accepts them: once it commits, each entry is in its log
  * exactly once or still waiting (docs/design/README.md#promises). An entry that already waits stays unchanged.
  */
-export async function insertIntake(tx: Tx, rows: readonly IntakeRow[]): Promise<void> {
-  if (rows.length === 0) return;
+export function insertIntake(rows: readonly IntakeRow[]): SqlStatement[] {
+  if (rows.length === 0) return [];
   const groups = new Map<string, GroupedRows>();
   for (const { tenantId, logId, entryId, entryKind, entryTenantId, entryLength } of rows) {
     const key = `${tenantId} ${logId} ${entryKind} ${entryTenantId}`;
@@ -46,16 +46,14 @@ export async function insertIntake(tx: Tx, rows: readonly IntakeRow[]): Promise<
     group.entryIds.push(entryId);
     group.entryLengths.push(entryLength);
   }
-  await tx.execute(
-    `${insertInto(INTAKE)}
+  const text = `${insertInto(INTAKE)}
      SELECT "tenantId", "logId", entry_id, "entryKind", "entryTenantId", entry_length
        FROM jsonb_to_recordset($1::jsonb)
               AS n("tenantId" uuid, "logId" uuid, "entryKind" text, "entryTenantId" uuid, "entryIds" uuid[],
                    "entryLengths" integer[]),
             unnest("entryIds", "entryLengths") AS entry(entry_id, entry_length)
-     ON CONFLICT DO NOTHING`,
-    [JSON.stringify([...groups.values()])],
-  );
+     ON CONFLICT DO NOTHING`;
+  return [{ text, values: [JSON.stringify([...groups.values()])] }];
 }
 
 /** A waiting entry, and about how long it is. */

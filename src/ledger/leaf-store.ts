@@ -47,7 +47,7 @@ export function insertLeaves({ tenantId, logId }: LogRef, leaves: readonly LeafR
     trieKey: leaf.trieKey,
     extraBytes: leaf.extraBytes,
   }));
-  return insertsOf(LEAF, rows);
+  return [...insertsOf(LEAF, rows)];
 }
 
 /** A full massif has 8,192 leaves; on the embedded engine nothing else is served while a statement runs. */

@@ -1,7 +1,7 @@
 import { toHex } from '../core/bytes.js';
 import { selected, table } from '../platform/postgres/columns.js';
-import type { Tx } from '../platform/postgres/database.js';
-import { insertReturning, insertRows } from '../platform/postgres/insert-rows.js';
+import type { SqlStatement, Tx } from '../platform/postgres/database.js';
+import { insertReturning, insertsOf } from '../platform/postgres/insert-rows.js';
 
 /** A statement that another party signed and that the logs accepted. */
 export interface Registration {
@@ -109,9 +109,8 @@ const POLICY = table('registration_policy').columns<PolicyRow>({
 });
 
 /** Stores policies; an existing one stays unchanged. */
-export async function keepPolicies(tx: Tx, policies: readonly PolicyRow[]): Promise<void> {
-  const order = 'ORDER BY tenant_id, digest ON CONFLICT DO NOTHING';
-  await insertRows(tx, POLICY, policies, order);
+export function keepPolicies(policies: readonly PolicyRow[]): Iterable<SqlStatement> {
+  return insertsOf(POLICY, policies, 'ORDER BY tenant_id, digest ON CONFLICT DO NOTHING');
 }
 
 export async function findPolicy(tx: Tx, tenantId: string, digest: Uint8Array): Promise<string | undefined> {

@@ -46,7 +46,7 @@ const PEAK_RECEIPT = table('peak_receipt').columns<PeakReceipt>({
 });
 
 export function insertSeal({ tenantId, logId }: LogRef, seal: SealRow): SqlStatement[] {
-  return insertsOf(SEAL, [{ ...seal, tenantId, logId }]);
+  return [...insertsOf(SEAL, [{ ...seal, tenantId, logId }])];
 }
 
 export async function findSeal(tx: Tx, log: LogRef, sealNumber: bigint): Promise<SealRow | undefined> {
@@ -125,5 +125,5 @@ export function insertPeakReceipts(
   receipts: ReadonlyMap<bigint, Uint8Array>,
 ): SqlStatement[] {
   const rows = [...receipts].map(([nodeIndex, receipt]) => ({ tenantId, logId, keyId, nodeIndex, receipt }));
-  return insertsOf(PEAK_RECEIPT, rows);
+  return [...insertsOf(PEAK_RECEIPT, rows)];
 }

@@ -1,6 +1,6 @@
 import { selected, table } from '../platform/postgres/columns.js';
 import type { SqlStatement, Tx } from '../platform/postgres/database.js';
-import { insertRows, insertsOf } from '../platform/postgres/insert-rows.js';
+import { insertsOf } from '../platform/postgres/insert-rows.js';
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -18,15 +18,15 @@ const STATEMENT = table('statement').columns<StoredStatement>({
 });
 
 /** Stores statements that do not exist yet; existing bytes win, because the log may have committed to them. */
-export async function insertStatements(tx: Tx, statements: readonly StoredStatement[]): Promise<void> {
-  await insertRows(tx, STATEMENT, statements, 'ON CONFLICT DO NOTHING');
+export function insertStatements(statements: readonly StoredStatement[]): Iterable<SqlStatement> {
+  return insertsOf(STATEMENT, statements, 'ON CONFLICT DO NOTHING');
 }
 
 /** Stores statements, none of which may exist yet. @param refusal what is thrown if one does */
 export function insertNewStatements(statements: readonly StoredStatement[], refusal: () => Error): SqlStatement[] {
-  return insertsOf(STATEMENT, statements).map((insert) => ({
+  return Array.from(insertsOf(STATEMENT, statements), (insert) => ({
     ...insert,
-    refusal: (error) => ((error as { code?: unknown }).code === UNIQUE_VIOLATION ? refusal() : error),
+    refusal: (error: unknown) => ((error as { code?: unknown }).code === UNIQUE_VIOLATION ? refusal() : error),
   }));
 }
 

@@ -9,6 +9,7 @@ import { insertStatements } from '../../src/ledger/statement-store.js';
 import { firstUuidOf } from '../../src/ledger/uuid-time.js';
 import { readBatch, type WaitingBatch } from '../../src/ledger/waiting-batch.js';
 import type { Tx } from '../../src/platform/postgres/database.js';
+import { executeAll } from '../../src/platform/postgres/execute-all.js';
 import { engines } from '../support/engines.js';
 import type { LedgerRig } from './ledger-rig.js';
 import { type Opened, openEngine } from './test-engines.js';
@@ -41,8 +42,8 @@ describe.each(engines())('batches of long entries on %s', (engine) => {
       }),
     );
     for (const statement of statements)
-      await rig.database.inTransaction('system', (tx) => insertStatements(tx, [statement]));
-    await rig.database.inTransaction('system', (tx) => insertIntake(tx, waiting));
+      await rig.database.inTransaction('system', (tx) => executeAll(tx, insertStatements([statement])));
+    await rig.database.inTransaction('system', (tx) => executeAll(tx, insertIntake(waiting)));
     return statements.map(({ eventId }) => eventId);
   }
 

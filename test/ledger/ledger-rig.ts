@@ -17,6 +17,7 @@ import { systemClock } from '../../src/platform/clock.js';
 import { createIds } from '../../src/platform/ids.js';
 import type { ObjectStore } from '../../src/platform/object-store.js';
 import type { Database } from '../../src/platform/postgres/database.js';
+import { executeAll } from '../../src/platform/postgres/execute-all.js';
 import { createTestKeyring, type TestKeyring } from './test-keyring.js';
 
 /** Leaves of entries that exist in this test alone: random 32 bytes each, hashed with what the log gave out. */
@@ -156,7 +157,7 @@ export function createRig(parts: RigParts): LedgerRig {
       const made = Array.from({ length: count }, () => ids.uuid());
       for (const id of made) entries.secrets.set(id, ids.randomBytes(32));
       const rows = made.map((entryId) => ({ ...log, entryId, entryKind, entryTenantId: tenantId, entryLength: 32 }));
-      await database.inTransaction('system', (tx) => insertIntake(tx, rows));
+      await database.inTransaction('system', (tx) => executeAll(tx, insertIntake(rows)));
       return made;
     },
     async drain(log) {

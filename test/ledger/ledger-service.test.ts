@@ -5,6 +5,7 @@ import { insertIntake } from '../../src/ledger/intake-store.js';
 import type { LogRef } from '../../src/ledger/log.js';
 import { createLedger, type Ledger } from '../../src/ledger/round.js';
 import { createIds } from '../../src/platform/ids.js';
+import { executeAll } from '../../src/platform/postgres/execute-all.js';
 import { postgresQueues } from '../../src/platform/queue/open-queue-backend.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { engines } from '../support/engines.js';
@@ -157,10 +158,13 @@ describe.each(engines())('the ledger service on %s', (engine) => {
     const older = createIds({ now: () => Date.now() - 3_600_000 }).uuid();
     const entry = { entryKind: 'asset_event', entryTenantId: waiting.tenantId, entryLength: 32 } as const;
     await rig.database.inTransaction('system', (tx) =>
-      insertIntake(tx, [
-        { ...waiting, ...entry, entryId },
-        { ...halted, ...entry, entryId: older },
-      ]),
+      executeAll(
+        tx,
+        insertIntake([
+          { ...waiting, ...entry, entryId },
+          { ...halted, ...entry, entryId: older },
+        ]),
+      ),
     );
     await opened.asOwner(`UPDATE archivist.log SET halted = 'as a test says' WHERE log_id = $1`, [halted.logId]);
     const lag = await ledger.lag();

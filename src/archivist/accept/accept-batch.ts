@@ -3,24 +3,16 @@ import { type Amounts, openMeter } from '../../iam/tenancies/quota.js';
 import type { Quotas } from '../../iam/tenancies/quotas.js';
 import { walletAddresses } from '../../iam/tenancies/tenancy-store.js';
 import { logHalted } from '../../ledger/halted/log-halted.js';
-import { insertIntake } from '../../ledger/intake-store.js';
-import {
-  keepPolicies,
-  type RegisteredEntry,
-  releaseRegistrations,
-  takeRegistrations,
-} from '../../ledger/registration-store.js';
-import { insertStatements } from '../../ledger/statement-store.js';
+import { type RegisteredEntry, releaseRegistrations, takeRegistrations } from '../../ledger/registration-store.js';
 import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Ids } from '../../platform/ids.js';
-import type { Tx } from '../../platform/postgres/database.js';
+import type { Decided, SqlStatement, Tx } from '../../platform/postgres/database.js';
+import { executeAll } from '../../platform/postgres/execute-all.js';
 import type { Asset } from '../assets/asset.js';
-import { findAssets, insertAssets } from '../assets/asset-store.js';
-import { holdWindowsOpen, insertSimpleHashEvents } from '../chain/anchor-store.js';
+import { findAssets } from '../assets/asset-store.js';
+import { holdWindowsOpen } from '../chain/anchor-store.js';
 import type { Deployment } from '../deployment.js';
-import { insertAssetEvents } from '../events/asset-event-store.js';
-import { insertAssetFreeEvents } from '../events/asset-free-event-store.js';
 import { keyReused } from '../idempotency/idempotency.js';
 import { releaseClaims, takeClaims } from '../idempotency/idempotency-store.js';
 import type { StatementAssetRef } from '../registrations/statement-asset-store.js';
@@ -28,9 +20,15 @@ import { applyChanges } from './apply-changes.js';
 import { attachedBlobs } from './check-attachments.js';
 import { grantsForBatch } from './grants-for-batch.js';
 import { registersInHaltedLog } from './halted-target.js';
+import { insertsOfPlans } from './inserts-of-plans.js';
 import { logsOf } from './logs-of-plans.js';
 import { type BatchContext, type Plan, type PlanContext, plan, planStatementAsset } from './plan.js';
-import { statementAssetKey, statementAssetsForBatch } from './statement-assets-for-batch.js';
+import {
+  type EventPlace,
+  placeOfEvents,
+  statementAssetKey,
+  statementAssetsForBatch,
+} from './statement-assets-for-batch.js';
 import type { Accepted, Submission } from './submission.js';
 
 export interface AcceptDeps {
@@ -42,8 +40,8 @@ export interface AcceptDeps {
   readonly halted: (logId: string) => boolean;
   /** Wallet addresses never change, so they are cached by tenancy. */
   readonly wallets: Map<string, string>;
-  /** Assets for registered statements, which never change either: their ids by tenancy and variant. */
-  readonly statementAssets: Map<string, string>;
+  /** Stored assets for registered statements by tenancy and variant, with what never changes of them either. */
+  readonly statementAssets: Map<string, EventPlace>;
 }
 
 /** The outcome of one submission: accepted, or refused with the reason. */
@@ -56,11 +54,16 @@ interface BatchResult {
 }
 
 /**
- * Writes a batch of submissions in one transaction, with a fixed small number of SQL statements.
+ * Decides on a batch of submissions and writes it in one transaction, with a fixed small number of SQL statements; the
+ * last of them are left to be sent with the commit.
  * A refused submission writes nothing and does not affect the others. Two submissions with the same idempotency key
  * create one resource.
  */
-export async function acceptBatch(tx: Tx, deps: AcceptDeps, submissions: readonly Submission[]): Promise<BatchResult> {
+export async function acceptBatch(
+  tx: Tx,
+  deps: AcceptDeps,
+  submissions: readonly Submission[],
+): Promise<Decided<BatchResult>> {
   const { context, made } = await planContext(
     tx,
     deps,
@@ -89,8 +92,8 @@ export async function acceptBatch(tx: Tx, deps: AcceptDeps, submissions: readonl
   });
   const fresh = await settleClaims(tx, drafts, outcomes, new Date(context.nowMs));
   const plans = [...made, ...(await withinQuotas(tx, deps.quotas, fresh, outcomes))];
-  await writePlans(tx, plans, context);
-  return { outcomes, logs: logsOf(plans) };
+  const statements = await writePlans(tx, plans, context);
+  return { result: { outcomes, logs: logsOf(plans) }, statements };
 }
 
 /** The key that two submissions share when they must create one resource. */
@@ -128,12 +131,12 @@ async function planContext(
     for (const [tenantId, address] of await walletAddresses(tx, [...unknownWallets]))
       deps.wallets.set(tenantId, address);
   }
-  const statementAssets = await statementAssetsForBatch(
+  const taken = await statementAssetsForBatch(
     tx,
     deps,
     submissions.filter(({ principal }) => deps.wallets.has(principal.tenantId)),
   );
-  const found = await findAssets(tx, [...wanted.values(), ...statementAssets.filter((each) => !each.fresh)]);
+  const found = await findAssets(tx, [...wanted.values(), ...taken.filter((each) => !each.fresh)]);
   const assets = new Map(found.map((asset) => [`${asset.tenantId}/${asset.assetId}`, asset]));
   const anchored = tenanciesWithAnchors(submissions, found, deps.deployment);
   // No event enters a closed window: if this node's clock is behind, the event is dated a little later.
@@ -151,11 +154,16 @@ async function planContext(
     blob: await attachedBlobs(tx, submissions),
     grants: await grantsForBatch(tx, submissions, assets),
   };
-  const made = statementAssets.filter((each) => each.fresh).map((each) => planStatementAsset(each, batch));
-  for (const { asset } of made) assets.set(`${asset.tenantId}/${asset.assetId}`, asset);
-  const assetIds = new Map(statementAssets.map((each) => [statementAssetKey(each), each.assetId]));
-  const statementAsset = (ref: StatementAssetRef) =>
-    assets.get(`${ref.tenantId}/${assetIds.get(statementAssetKey(ref))}`)!;
+  const made = taken.filter((each) => each.fresh).map((each) => planStatementAsset(each, batch));
+  const fresh = new Map(made.map(({ asset }) => [statementAssetKey(asset), asset]));
+  for (const each of taken) {
+    const asset = assets.get(`${each.tenantId}/${each.assetId}`);
+    if (asset) deps.statementAssets.set(statementAssetKey(each), placeOfEvents(asset));
+  }
+  const statementAsset = (ref: StatementAssetRef) => {
+    const key = statementAssetKey(ref);
+    return (deps.statementAssets.get(key) ?? fresh.get(key))!;
+  };
   return { context: { ...batch, statementAsset }, made };
 }
 
@@ -257,42 +265,11 @@ function amountsOf(plan: Plan, tenantId: string): Amounts {
   return { assets: own(plan.assets), events: own(plan.assetEvents), asset_free_events: own(plan.assetFreeEvents) };
 }
 
-/** Sends every insert in one round trip; the database runs them in this order. */
-async function writePlans(tx: Tx, plans: readonly Plan[], batch: BatchContext): Promise<void> {
-  const registrations = plans.flatMap((each) => each.registration ?? []);
-  await Promise.all([
-    insertAssets(
-      tx,
-      plans.flatMap((each) => each.assets),
-    ),
-    insertAssetEvents(
-      tx,
-      plans.flatMap((each) => each.assetEvents),
-    ),
-    insertAssetFreeEvents(
-      tx,
-      plans.flatMap((each) => each.assetFreeEvents),
-    ),
-    insertSimpleHashEvents(
-      tx,
-      plans.flatMap((each) => each.simpleHashEvents),
-    ),
-    keepPolicies(
-      tx,
-      registrations.map(({ policy }) => policy),
-    ),
-    insertStatements(
-      tx,
-      registrations.map(({ statement }) => statement),
-    ),
-    insertIntake(
-      tx,
-      plans.flatMap((each) => each.intake),
-    ),
-  ]);
-  await applyChanges(
-    tx,
-    batch,
-    plans.flatMap((each) => each.changes),
-  );
+/** Returns the inserts that are still to be sent: all of them, unless one of the plans changes an asset. */
+async function writePlans(tx: Tx, plans: readonly Plan[], batch: BatchContext): Promise<Iterable<SqlStatement>> {
+  const changes = plans.flatMap((each) => each.changes);
+  if (changes.length === 0) return insertsOfPlans(plans);
+  await executeAll(tx, insertsOfPlans(plans));
+  await applyChanges(tx, batch, changes);
+  return [];
 }

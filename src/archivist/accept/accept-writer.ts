@@ -146,7 +146,7 @@ async function writeBatch(deps: AcceptWriterDeps, batch: readonly Submission[]):
   const tenants = new Set(batch.map(({ principal }) => principal.tenantId));
   const scope = [...tenants, deployment.publicTenancy, deployment.deploymentTenancy];
   await deps.failpoints.reach('accept.before');
-  const result = await deps.database.inTransaction({ read: scope, write: scope }, (tx) => acceptBatch(tx, deps, batch));
+  const result = await deps.database.commitDecided({ read: scope, write: scope }, (tx) => acceptBatch(tx, deps, batch));
   await deps.failpoints.reach('accept.after');
   for (const outcome of result.outcomes) if ('accepted' in outcome) deps.metrics.accepted(outcome.accepted.kind);
   deps.metrics.batchAccepted(batch.length);

@@ -16,7 +16,7 @@ function lengthOf(attributes: Attributes): number {
  * has a statement, a statement log.
  */
 export function assetEventIntake(
-  asset: Asset,
+  asset: Pick<Asset, 'public'>,
   { eventId, tenantId, eventAttributes, assetAttributes }: AssetEvent,
   deployment: Deployment,
   hasStatement: boolean,

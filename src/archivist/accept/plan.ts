@@ -18,6 +18,7 @@ import { principalRecord } from '../principal-record.js';
 import type { StatementAsset, StatementAssetRef } from '../registrations/statement-asset-store.js';
 import { checkAttachments, type FindBlob } from './check-attachments.js';
 import { assetEventIntake, assetFreeEventIntake } from './event-intake.js';
+import type { EventPlace } from './statement-assets-for-batch.js';
 import type { Accepted, Submission } from './submission.js';
 
 /** Every row that one submission writes: all of them or none. */
@@ -40,7 +41,7 @@ export interface Plan {
 /** What planning may read. */
 export interface PlanContext extends BatchContext {
   /** The asset under which a tenancy's registered statements are events. */
-  statementAsset(ref: StatementAssetRef): Asset;
+  statementAsset(ref: StatementAssetRef): EventPlace;
 }
 
 /** What is the same for every submission of a batch. */
@@ -201,7 +202,7 @@ function planRegistration(submission: Of<'registration'>, context: PlanContext):
 
 /** @param registered given when the event is made from a registered statement, which is not signed again */
 function planOfEvent(
-  asset: Asset,
+  asset: EventPlace,
   event: AssetEvent,
   context: BatchContext,
   registered?: Pick<Plan, 'accepted' | 'registration'>,
@@ -231,7 +232,7 @@ function changeOf(event: AssetEvent): AssetChange | undefined {
 }
 
 function acceptedEvent(
-  asset: Asset,
+  asset: EventPlace,
   submission: Submission,
   context: BatchContext,
   content: Pick<AssetEvent, 'eventId' | 'operation' | 'behaviour' | 'eventAttributes' | 'assetAttributes'>,

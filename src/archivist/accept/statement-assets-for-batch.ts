@@ -1,5 +1,6 @@
 import type { Ids } from '../../platform/ids.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import type { Asset } from '../assets/asset.js';
 import {
   type StatementAsset,
   type StatementAssetRef,
@@ -7,27 +8,35 @@ import {
 } from '../registrations/statement-asset-store.js';
 import type { Submission } from './submission.js';
 
+/** What never changes of an asset, and all that the event of a registered statement takes from it. */
+export type EventPlace = Pick<Asset, 'tenantId' | 'assetId' | 'originTenantId' | 'public' | 'proofMechanism'>;
+
+/** The place alone: what else an asset has may be old by the time it is read. */
+export function placeOfEvents({
+  tenantId,
+  assetId,
+  originTenantId,
+  public: isPublic,
+  proofMechanism,
+}: Asset): EventPlace {
+  return { tenantId, assetId, originTenantId, public: isPublic, proofMechanism };
+}
+
 export const statementAssetKey = (ref: StatementAssetRef) => `${ref.tenantId}/${ref.public}`;
 
 /**
- * Returns the assets under which the registrations of a batch become events. Those that earlier transactions have
- * created are known without a query.
- * @param deps with the ids of known assets, by key
+ * Returns the assets under which the registrations of a batch become events, without those that are known: for these
+ * there is no query.
+ * @param deps with the known assets by key
  */
-export async function statementAssetsForBatch(
+export function statementAssetsForBatch(
   tx: Tx,
-  { ids, statementAssets }: { readonly ids: Ids; readonly statementAssets: Map<string, string> },
+  { ids, statementAssets }: { readonly ids: Ids; readonly statementAssets: ReadonlyMap<string, unknown> },
   submissions: readonly Submission[],
 ): Promise<StatementAsset[]> {
   const refs = statementAssetRefs(submissions);
   const unknown = refs.filter((ref) => !statementAssets.has(statementAssetKey(ref)));
-  const taken = await takeStatementAssets(tx, unknown, () => ids.uuid());
-  for (const each of taken) if (!each.fresh) statementAssets.set(statementAssetKey(each), each.assetId);
-  const known = refs.flatMap((ref) => {
-    const assetId = statementAssets.get(statementAssetKey(ref));
-    return assetId === undefined ? [] : [{ ...ref, assetId, fresh: false }];
-  });
-  return [...known, ...taken.filter(({ fresh }) => fresh)];
+  return takeStatementAssets(tx, unknown, () => ids.uuid());
 }
 
 /** Sorted, so that two concurrent batches cannot deadlock. */

@@ -10,6 +10,8 @@ import type { Principal } from '../../platform/http/principal.js';
 import { condition } from '../../platform/listing/condition.js';
 import type { Portion } from '../../platform/listing/portion-store.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
+
+import { executeAll } from '../../platform/postgres/execute-all.js';
 import { type AcceptDeps, acceptBatch } from '../accept/accept-batch.js';
 import type { Submission } from '../accept/submission.js';
 import type { Asset } from '../assets/asset.js';
@@ -56,11 +58,13 @@ async function recordSome(
   if (!audit) return undefined;
   const { rows: assets, cut } = await nextAssets(tx, audit);
   // What the service itself records counts against no quota, and waits for a halted log.
-  const { outcomes, logs } = await acceptBatch(
+  const { result, statements } = await acceptBatch(
     tx,
     { ...deps, quotas: {}, halted: () => false, statementAssets: new Map() },
     assets.map((asset) => auditEvent(audit, asset)),
   );
+  await executeAll(tx, statements);
+  const { outcomes, logs } = result;
   const refused = outcomes.find((outcome) => 'refused' in outcome);
   if (refused) throw refused.refused;
   const last = assets.at(-1);

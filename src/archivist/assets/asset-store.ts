@@ -2,8 +2,8 @@ import type { Condition } from '../../platform/listing/condition.js';
 import type { ListOrder } from '../../platform/listing/list-order.js';
 import { PORTION_BYTES, type Portion, readPortion } from '../../platform/listing/portion-store.js';
 import { selected, table } from '../../platform/postgres/columns.js';
-import type { Tx } from '../../platform/postgres/database.js';
-import { insertRows } from '../../platform/postgres/insert-rows.js';
+import type { SqlStatement, Tx } from '../../platform/postgres/database.js';
+import { insertsOf } from '../../platform/postgres/insert-rows.js';
 import { jsonRows } from '../../platform/postgres/json-rows.js';
 import { countRows, listByTerms } from '../listing/term-list-store.js';
 import type { Asset } from './asset.js';
@@ -38,8 +38,8 @@ const TERMS = {
 } as const;
 
 /** Inserts new assets. */
-export async function insertAssets(tx: Tx, assets: readonly Asset[]): Promise<void> {
-  await insertRows(tx, ASSET, assets);
+export function insertAssets(assets: readonly Asset[]): Iterable<SqlStatement> {
+  return insertsOf(ASSET, assets);
 }
 
 /** The listed assets that exist and that the transaction may read, in no particular order. */

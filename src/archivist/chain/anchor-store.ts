@@ -1,6 +1,6 @@
 import { names, selected, table } from '../../platform/postgres/columns.js';
-import type { Tx } from '../../platform/postgres/database.js';
-import { insertRows } from '../../platform/postgres/insert-rows.js';
+import type { SqlStatement, Tx } from '../../platform/postgres/database.js';
+import { insertRows, insertsOf } from '../../platform/postgres/insert-rows.js';
 import type { Anchor } from './anchor.js';
 
 /** An accepted event of a SIMPLE_HASH asset, as far as its anchor needs it. */
@@ -67,8 +67,8 @@ function latest(times: readonly Date[]): Date {
 }
 
 /** Inserts the events that wait for an anchor, in the transaction that accepts them. */
-export async function insertSimpleHashEvents(tx: Tx, events: readonly SimpleHashEvent[]): Promise<void> {
-  await insertRows(tx, EVENT, events);
+export function insertSimpleHashEvents(events: readonly SimpleHashEvent[]): Iterable<SqlStatement> {
+  return insertsOf(EVENT, events);
 }
 
 /** The tenancies with events that wait for their anchor. */

@@ -2,8 +2,8 @@ import type { Condition } from '../../platform/listing/condition.js';
 import type { ListOrder } from '../../platform/listing/list-order.js';
 import { type Portion, readPortion } from '../../platform/listing/portion-store.js';
 import { selected, table } from '../../platform/postgres/columns.js';
-import type { Tx } from '../../platform/postgres/database.js';
-import { insertRows } from '../../platform/postgres/insert-rows.js';
+import type { SqlStatement, Tx } from '../../platform/postgres/database.js';
+import { insertsOf } from '../../platform/postgres/insert-rows.js';
 import { countRows, listByTerms } from '../listing/term-list-store.js';
 import type { AssetEvent } from './asset-event.js';
 
@@ -38,8 +38,8 @@ const TERMS = {
 } as const;
 
 /** Inserts accepted events. */
-export async function insertAssetEvents(tx: Tx, events: readonly AssetEvent[]): Promise<void> {
-  await insertRows(tx, EVENT, events);
+export function insertAssetEvents(events: readonly AssetEvent[]): Iterable<SqlStatement> {
+  return insertsOf(EVENT, events);
 }
 
 /** The listed events that exist and that the transaction may read, in no particular order. */

@@ -1,8 +1,8 @@
 import type { Condition } from '../../platform/listing/condition.js';
 import { type Portion, readPortion } from '../../platform/listing/portion-store.js';
 import { selected, table } from '../../platform/postgres/columns.js';
-import type { Tx } from '../../platform/postgres/database.js';
-import { insertRows } from '../../platform/postgres/insert-rows.js';
+import type { SqlStatement, Tx } from '../../platform/postgres/database.js';
+import { insertsOf } from '../../platform/postgres/insert-rows.js';
 import { countRows, listByTerms } from '../listing/term-list-store.js';
 import type { AssetFreeEvent } from './asset-free-event.js';
 
@@ -47,9 +47,9 @@ const TRAIL = table('asset_free_event_trail').columns<EventTrail>({
 const TRAIL_START = 256;
 
 /** Inserts accepted events and the trails that searches find them by. */
-export async function insertAssetFreeEvents(tx: Tx, events: readonly AssetFreeEvent[]): Promise<void> {
-  await insertRows(tx, EVENT, events);
-  await insertRows(tx, TRAIL, events.flatMap(trailsOf));
+export function* insertAssetFreeEvents(events: readonly AssetFreeEvent[]): Generator<SqlStatement> {
+  yield* insertsOf(EVENT, events);
+  yield* insertsOf(TRAIL, events.flatMap(trailsOf));
 }
 
 function trailsOf({ tenantId, eventId, trails }: AssetFreeEvent): EventTrail[] {

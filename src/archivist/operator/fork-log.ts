@@ -12,6 +12,7 @@ import { forkObjectKey } from '../../ledger/seal-object.js';
 import type { SealRow } from '../../ledger/seal-store.js';
 import { insertStatements } from '../../ledger/statement-store.js';
 import { ApiError } from '../../platform/errors.js';
+import { executeAll } from '../../platform/postgres/execute-all.js';
 import { keysLog } from '../deployment.js';
 import { logKind } from '../log-kind.js';
 import { knownSeal } from './known-seal.js';
@@ -117,10 +118,13 @@ async function storeFork(
       entryId,
     });
     if (!begun) throw new ApiError('conflict', 'The log has changed meanwhile. Look at it with "vcon-archivist logs".');
-    await insertStatements(tx, [{ tenantId, eventId: entryId, entry: statement }]);
-    await insertIntake(tx, [
-      intakeRow(log, { entryId, entryKind: 'statement', entryTenantId: tenantId, entryLength: statement.length }),
-    ]);
+    await executeAll(tx, insertStatements([{ tenantId, eventId: entryId, entry: statement }]));
+    await executeAll(
+      tx,
+      insertIntake([
+        intakeRow(log, { entryId, entryKind: 'statement', entryTenantId: tenantId, entryLength: statement.length }),
+      ]),
+    );
     if (logKind(deps.deployment, log) !== 'tenancy') return;
     await recordSecurityEvent(tx, deps, {
       tenantId,

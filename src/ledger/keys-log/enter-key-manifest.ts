@@ -1,5 +1,6 @@
 import { insertKeyManifest, type KeyManifestRow } from '../../platform/keys/manifest/key-manifest-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { executeAll } from '../../platform/postgres/execute-all.js';
 import { insertIntake, intakeRow } from '../intake-store.js';
 import type { LogRef } from '../log.js';
 import { insertStatements } from '../statement-store.js';
@@ -12,10 +13,13 @@ import { insertStatements } from '../statement-store.js';
 export async function enterKeyManifest(tx: Tx, keysLog: LogRef, row: KeyManifestRow): Promise<boolean> {
   const { tenantId } = keysLog;
   if (!(await insertKeyManifest(tx, tenantId, row))) return false;
-  await insertStatements(tx, [{ tenantId, eventId: row.entryId, entry: row.manifest }]);
+  await executeAll(tx, insertStatements([{ tenantId, eventId: row.entryId, entry: row.manifest }]));
   const { entryId, manifest } = row;
-  await insertIntake(tx, [
-    intakeRow(keysLog, { entryId, entryKind: 'statement', entryTenantId: tenantId, entryLength: manifest.length }),
-  ]);
+  await executeAll(
+    tx,
+    insertIntake([
+      intakeRow(keysLog, { entryId, entryKind: 'statement', entryTenantId: tenantId, entryLength: manifest.length }),
+    ]),
+  );
   return true;
 }

@@ -1,5 +1,6 @@
 import type { Ids } from '../../platform/ids.js';
 import type { Database } from '../../platform/postgres/database.js';
+import { executeAll } from '../../platform/postgres/execute-all.js';
 import { insertIntake, intakeRow } from '../intake-store.js';
 import type { LogRef } from '../log.js';
 import { insertStatements } from '../statement-store.js';
@@ -21,23 +22,27 @@ export async function registerSeals(
     if (seals.length === 0) return 0;
     const ours = await insertRegisteredSeals(tx, seals);
     const registered = seals.filter(({ entryId }) => ours.has(entryId));
-    await insertStatements(
+    await executeAll(
       tx,
-      registered.map(({ seal, entryId }) => ({
-        tenantId: publicLog.tenantId,
-        eventId: entryId,
-        entry: seal.signed,
-      })),
+      insertStatements(
+        registered.map(({ seal, entryId }) => ({
+          tenantId: publicLog.tenantId,
+          eventId: entryId,
+          entry: seal.signed,
+        })),
+      ),
     );
-    await insertIntake(
+    await executeAll(
       tx,
-      registered.map(({ seal, entryId }) =>
-        intakeRow(publicLog, {
-          entryId,
-          entryKind: 'statement',
-          entryTenantId: publicLog.tenantId,
-          entryLength: seal.signed.length,
-        }),
+      insertIntake(
+        registered.map(({ seal, entryId }) =>
+          intakeRow(publicLog, {
+            entryId,
+            entryKind: 'statement',
+            entryTenantId: publicLog.tenantId,
+            entryLength: seal.signed.length,
+          }),
+        ),
       ),
     );
     return registered.length;

@@ -13,6 +13,14 @@ export interface SqlStatement {
   readonly values: readonly unknown[];
   /** What the sender throws for an error of this statement; the error itself unless told. */
   readonly refusal?: (error: unknown) => unknown;
+  /** The next one is made when this one has run, so that other requests are served in between. */
+  readonly isLong?: boolean;
+}
+
+/** What work came to, with the statements that it leaves to be sent with the commit. */
+export interface Decided<T> {
+  readonly result: T;
+  readonly statements: Iterable<SqlStatement>;
 }
 
 /**
@@ -44,6 +52,12 @@ export interface Database {
    * @throws the refusal of the first statement that fails
    */
   commitTogether(scope: Scope, statements: readonly SqlStatement[], beforeCommit?: () => Promise<void>): Promise<void>;
+  /**
+   * Runs work as `inTransaction` does, then the statements that it resolves with, and sends the commit with them, in the
+   * same round trip. Retried like `inTransaction`, as long as the commit was not sent.
+   * @throws every error of `work`; the refusal of the first statement that fails. Nothing is committed then.
+   */
+  commitDecided<T>(scope: Scope, work: (tx: Tx) => Promise<Decided<T>>): Promise<T>;
   /** Resolves when the database answers. */
   ping(): Promise<void>;
   /**

@@ -14,18 +14,18 @@ export async function insertRows<T extends Table, Row extends object>(
   rest = '',
 ): Promise<number> {
   let inserted = 0;
-  const { text, valuesOf } = statementOf(into, rest);
-  for (const values of valuesOf(rows)) inserted += await tx.execute(text, values);
+  for (const { text, values } of insertsOf(into, rows, rest)) inserted += await tx.execute(text, values);
   return inserted;
 }
 
-/** The statements that insert rows as above. */
-export function insertsOf<T extends Table, Row extends object>(
+/** The statements that insert rows as above, each made when it is asked for. */
+export function* insertsOf<T extends Table, Row extends object>(
   into: Columns<T, Row>,
   rows: readonly Row[],
-): SqlStatement[] {
-  const { text, valuesOf } = statementOf(into, '');
-  return Array.from(valuesOf(rows), (values) => ({ text, values }));
+  rest = '',
+): Generator<SqlStatement> {
+  const { text, valuesOf } = statementOf(into, rest);
+  for (const { values, more } of valuesOf(rows)) yield { text, values, isLong: more };
 }
 
 /** Inserts rows as `insertRows`, and returns this member of those that were inserted. */
@@ -38,7 +38,8 @@ export async function insertReturning<T extends Table, Row extends object, Membe
 ): Promise<Row[Member][]> {
   const returned: Row[Member][] = [];
   const { text, valuesOf } = statementOf(into, `${rest} RETURNING ${into.of[member]} AS "${member}"`);
-  for (const values of valuesOf(rows)) for (const row of await tx.query<Row>(text, values)) returned.push(row[member]);
+  for (const { values } of valuesOf(rows))
+    for (const row of await tx.query<Row>(text, values)) returned.push(row[member]);
   return returned;
 }
 
@@ -49,7 +50,7 @@ export function insertInto<T extends Table, Row>({ table, of }: Columns<T, Row>)
 
 interface Statement<Row> {
   readonly text: string;
-  valuesOf(rows: readonly Row[]): Iterable<readonly unknown[]>;
+  valuesOf(rows: readonly Row[]): Iterable<{ readonly values: readonly unknown[]; readonly more: boolean }>;
 }
 
 /** Making a text takes as long as sending it. */
@@ -89,8 +90,8 @@ function makeStatement<T extends Table, Row extends object>(into: Columns<T, Row
   return {
     text: `INSERT INTO archivist.${into.table} (${names}) SELECT * FROM ${source} ${rest}`,
     *valuesOf(rows) {
-      for (const { json, rows: some } of jsonRows(rows, jsonOf, beside))
-        yield hasStructures ? [...arraysOf(some), json] : arraysOf(some);
+      for (const { json, rows: some, more } of jsonRows(rows, jsonOf, beside))
+        yield { values: hasStructures ? [...arraysOf(some), json] : arraysOf(some), more };
     },
   };
 }

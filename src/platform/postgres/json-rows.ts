@@ -3,22 +3,23 @@ const PIECE = 256 * 1024;
 
 /**
  * Yields rows as JSON arrays of about a quarter of a megabyte, for `jsonb_to_recordset`; a larger row is one array. A statement
- * for each array lets other requests be served in between.
+ * for each array lets other requests be served in between. `more` is true for all but the last.
  * @param beside how much of a row goes to the database beside its JSON, in characters
  */
 export function* jsonRows<Row>(
   rows: readonly Row[],
   jsonOf: (row: Row) => string = JSON.stringify,
   beside: (row: Row) => number = () => 0,
-): Generator<{ readonly json: string; readonly rows: readonly Row[] }> {
+): Generator<{ readonly json: string; readonly rows: readonly Row[]; readonly more: boolean }> {
   let texts: string[] = [];
   let length = 0;
   for (const [place, row] of rows.entries()) {
     const text = jsonOf(row);
     texts.push(text);
     length += text.length + beside(row);
-    if (length < PIECE && place < rows.length - 1) continue;
-    yield { json: `[${texts.join(',')}]`, rows: rows.slice(place + 1 - texts.length, place + 1) };
+    const more = place < rows.length - 1;
+    if (length < PIECE && more) continue;
+    yield { json: `[${texts.join(',')}]`, rows: rows.slice(place + 1 - texts.length, place + 1), more };
     texts = [];
     length = 0;
   }

@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import type { Pool, PoolClient } from 'pg';
 import { DiskFull, diskFullOf, isNoSpace } from '../disk/disk-full.js';
 import type { DiskWatch } from '../disk/disk-watch.js';
-import type { Database, Scope, SqlStatement, Tx } from './database.js';
+import type { Database, Decided, Scope, SqlStatement, Tx } from './database.js';
 import { executeAll } from './execute-all.js';
 import { createStatementNames, isNameRefused, type StatementNames } from './statement-names.js';
 import { isRetried } from './transient-errors.js';
@@ -175,14 +175,21 @@ function pause(attempts: number): Promise<void> {
 }
 
 /** The work of a transaction whose statements are known: nothing can be sent after its commit. */
-function together(statements: readonly SqlStatement[], beforeCommit?: () => Promise<void>): Asked<void>['work'] {
+function together(statements: Iterable<SqlStatement>, beforeCommit?: () => Promise<void>): Asked<void>['work'] {
   return async (tx, commit) => {
-    const sent = executeAll(tx, statements);
-    // Read below; the commit must go out before it is known.
-    sent.catch(() => undefined);
-    await beforeCommit?.();
-    commit();
-    await sent;
+    await executeAll(tx, statements, async () => {
+      await beforeCommit?.();
+      commit();
+    });
+  };
+}
+
+/** Work whose last statements go out with the commit. */
+function decided<T>(work: (tx: Tx) => Promise<Decided<T>>): Asked<T>['work'] {
+  return async (tx, commit) => {
+    const { result, statements } = await work(tx);
+    await together(statements)(tx, commit);
+    return result;
   };
 }
 
@@ -225,6 +232,7 @@ export function pooledDatabase(parts: {
     inTransaction: (scope, work) => inTransaction(place, scope, (tx) => work(tx)),
     commitTogether: (scope, statements, beforeCommit) =>
       inTransaction(place, scope, together(statements, beforeCommit)),
+    commitDecided: (scope, work) => inTransaction(place, scope, decided(work)),
     async ping() {
       await pool.query('SELECT 1');
     },

@@ -8,6 +8,7 @@ import { insertStatements } from '../../ledger/statement-store.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Ids } from '../../platform/ids.js';
 import type { Database } from '../../platform/postgres/database.js';
+import { executeAll } from '../../platform/postgres/execute-all.js';
 import { examineStatement } from '../examine-statement.js';
 import { resolveKey } from '../resolve-key.js';
 import type { TrustAnchor } from '../trust-anchor.js';
@@ -56,10 +57,13 @@ export async function registerPayloadHash(deps: PayloadHashDeps, submitted: Uint
     if (!(await takePayloadHashRegistration(tx, { ...registration, registeredAt })))
       return (await findPayloadHashEntry(tx, tenantId, examined.hash))!;
     const entry = sha256(examined.payload);
-    await insertStatements(tx, [{ tenantId, eventId: entryId, entry }]);
-    await insertIntake(tx, [
-      intakeRow(log, { entryId, entryKind: 'statement', entryTenantId: tenantId, entryLength: entry.length }),
-    ]);
+    await executeAll(tx, insertStatements([{ tenantId, eventId: entryId, entry }]));
+    await executeAll(
+      tx,
+      insertIntake([
+        intakeRow(log, { entryId, entryKind: 'statement', entryTenantId: tenantId, entryLength: entry.length }),
+      ]),
+    );
     return entryId;
   });
   await deps.failpoints.reach('register.after');

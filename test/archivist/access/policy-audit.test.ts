@@ -6,6 +6,7 @@ import { insertPolicyAudit } from '../../../src/iam/access-policies/policy-audit
 import type { Failpoints } from '../../../src/ledger/failpoints.js';
 import { systemClock } from '../../../src/platform/clock.js';
 import { createIds } from '../../../src/platform/ids.js';
+import { executeAll } from '../../../src/platform/postgres/execute-all.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
 
 const MATCHING = 230;
@@ -38,7 +39,7 @@ describe.each(engines())('the audit events of a policy on %s', (engine) => {
         creatorSubject: 's',
       })),
     );
-    await opened.database.inTransaction('system', (tx) => insertAssets(tx, assets));
+    await opened.database.inTransaction('system', (tx) => executeAll(tx, insertAssets(assets)));
   });
   afterAll(() => opened?.close());
 

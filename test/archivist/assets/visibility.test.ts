@@ -31,6 +31,7 @@ import { insertSubject } from '../../../src/iam/subjects/subject-store.js';
 import { insertTenancy } from '../../../src/iam/tenancies/tenancy-store.js';
 import type { Principal } from '../../../src/platform/http/principal.js';
 import type { Tx } from '../../../src/platform/postgres/database.js';
+import { executeAll } from '../../../src/platform/postgres/execute-all.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
 
 const ISSUER = 'https://here/appidpv1';
@@ -159,8 +160,8 @@ async function build(tx: Tx, world: World): Promise<Built> {
   const news = world.events.map((each) => newEvent(created[each.asset]!, each));
   const events = inOrder([...created.map(firstEvent), ...news]);
   const assets = created.map((asset) => ({ ...asset, ...stateOf(asset, events, NOW.getTime() + 9e6) }));
-  await insertAssets(tx, assets);
-  await insertAssetEvents(tx, events);
+  await executeAll(tx, insertAssets(assets));
+  await executeAll(tx, insertAssetEvents(events));
   for (const each of world.policies) {
     const content = policyContent(each, guest);
     const policy = { ...content, tenantId: here, policyId: randomUUID(), version: 1n, createdAt: NOW };

@@ -8,6 +8,7 @@ import {
 import { countByTerms, narrowByTerms } from '../../../src/archivist/listing/term-search-store.js';
 import { condition, meaning } from '../../../src/platform/listing/condition.js';
 import type { Scope, Tx } from '../../../src/platform/postgres/database.js';
+import { executeAll } from '../../../src/platform/postgres/execute-all.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
 import { watchedRows } from '../../support/watched-rows.js';
 
@@ -68,15 +69,17 @@ describe.each(engines())('a search by term on %s', (engine) => {
     opened = await engine.open();
     for (const tenantId of [MINE, FOREIGN])
       await opened.database.inTransaction({ read: [tenantId], write: [tenantId] }, (tx) =>
-        insertAssetEvents(
+        executeAll(
           tx,
-          Array.from({ length: MANY }, (_, number) =>
-            event(tenantId, number, {
-              colour: number % 100 === 7 ? 'rare' : 'usual',
-              ...(number === 3 ? { shape: ['round'] } : {}),
-              ...(number === 5 ? { shape: '["round"]' } : {}),
-              owner: tenantId,
-            }),
+          insertAssetEvents(
+            Array.from({ length: MANY }, (_, number) =>
+              event(tenantId, number, {
+                colour: number % 100 === 7 ? 'rare' : 'usual',
+                ...(number === 3 ? { shape: ['round'] } : {}),
+                ...(number === 5 ? { shape: '["round"]' } : {}),
+                owner: tenantId,
+              }),
+            ),
           ),
         ),
       );
@@ -93,7 +96,9 @@ describe.each(engines())('a search by term on %s', (engine) => {
   ) => listAssetEvents(tx, conditions, limit, order).then(({ rows }) => rows.map((each) => each.eventId));
 
   it('of a term that most rows have reads no more rows than a page and a capped total need', async () => {
-    await as({ read: [BUSY], write: [BUSY] }, (tx) => insertAssetEvents(tx, [event(BUSY, 0, { colour: 'usual' })]));
+    await as({ read: [BUSY], write: [BUSY] }, (tx) =>
+      executeAll(tx, insertAssetEvents([event(BUSY, 0, { colour: 'usual' })])),
+    );
     await opened.asOwner(
       `INSERT INTO archivist.asset_event (tenant_id, event_id, asset_id, origin_tenant_id, operation, behaviour,
          event_attributes, asset_attributes, principal_declared, principal_accepted, timestamp_declared,
@@ -175,7 +180,7 @@ describe.each(engines())('a search by term on %s', (engine) => {
 
   it('finds an event in the transaction that stores it', async () => {
     await as({ read: [MINE], write: [MINE] }, async (tx) => {
-      await insertAssetEvents(tx, [event(MINE, 9000, { colour: 'new' })]);
+      await executeAll(tx, insertAssetEvents([event(MINE, 9000, { colour: 'new' })]));
       expect(await list(tx, [of(MINE), term('new')])).toEqual([eventId(9000, MINE)]);
     });
   });

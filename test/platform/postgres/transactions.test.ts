@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Tx } from '../../../src/platform/postgres/database.js';
+import type { SqlStatement, Tx } from '../../../src/platform/postgres/database.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
 
 const TENANT = '0190a8c0-0000-7000-8000-000000000001';
@@ -127,6 +127,42 @@ describe.each(engines())('a transaction on %s', (engine) => {
       throw new RangeError('stopped before the commit');
     });
     await expect(work).rejects.toThrow(RangeError);
+    expect(await asOwner('SELECT FROM archivist.tenancy')).toEqual([]);
+  });
+
+  it('commits what work did and the statements that it left, or neither', async () => {
+    const { database, asOwner } = opened;
+    const tenancy = (tenant: string) => ({ text: NEW_TENANCY, values: [tenant] });
+    const decide = (...statements: SqlStatement[]) =>
+      database.commitDecided('system', async (tx) => {
+        await tx.execute(NEW_TENANCY, [TENANT]);
+        return { result: 'decided', statements };
+      });
+    await expect(decide(tenancy(OTHER), { text: 'SELECT 1 / $1::int', values: [0] })).rejects.toMatchObject({
+      code: '22012',
+    });
+    expect(await asOwner('SELECT FROM archivist.tenancy')).toEqual([]);
+    expect(await decide({ ...tenancy(OTHER), isLong: true }, { text: 'SELECT 1', values: [] })).toBe('decided');
+    expect(await asOwner('SELECT FROM archivist.tenancy')).toHaveLength(2);
+    await asOwner('DELETE FROM archivist.tenancy');
+  });
+
+  it('makes the statement after a long one when that has run, and tells the refusal of the first that fails', async () => {
+    const { database, asOwner } = opened;
+    const made: string[] = [];
+    function* statements(): Generator<SqlStatement> {
+      for (const [name, by, isLong] of [
+        ['short', 0, false],
+        ['long', 1, true],
+        ['last', 1, false],
+      ] as const) {
+        made.push(name);
+        yield { text: 'SELECT 1 / $1::int', values: [by], isLong, refusal: () => new RangeError(name) };
+      }
+    }
+    const work = database.commitDecided('system', async () => ({ result: undefined, statements: statements() }));
+    await expect(work).rejects.toThrow(new RangeError('short'));
+    expect(made).toEqual(['short', 'long']);
     expect(await asOwner('SELECT FROM archivist.tenancy')).toEqual([]);
   });
 
