@@ -1,5 +1,6 @@
 import { EvidenceText } from './evidence-text.js';
-import { type Json, textOf } from './json-members.js';
+import { type Json, known, textOf } from './json-members.js';
+import { TEXTS } from './texts.js';
 
 /** The attributes of an asset, as the service shows them. */
 export function AssetAttributes({ asset }: { readonly asset: Json }) {
@@ -8,7 +9,7 @@ export function AssetAttributes({ asset }: { readonly asset: Json }) {
       {Object.entries((asset['attributes'] ?? {}) as Json).map(([name, value]) => (
         <div key={name}>
           <dt>
-            <EvidenceText text={name} />
+            <AttributeName name={name} />
           </dt>
           <dd>
             <EvidenceText text={textOf(value)} />
@@ -16,5 +17,15 @@ export function AssetAttributes({ asset }: { readonly asset: Json }) {
         </div>
       ))}
     </dl>
+  );
+}
+
+function AttributeName({ name }: { readonly name: string }) {
+  const title = known(TEXTS.asset.attributeNames, name);
+  if (title === undefined) return <EvidenceText text={name} />;
+  return (
+    <>
+      {title} <small>({name})</small>
+    </>
   );
 }

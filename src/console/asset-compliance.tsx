@@ -2,6 +2,7 @@ import { CONSOLE_TEXTS } from './console-texts.js';
 import { EvidenceText } from './evidence-text.js';
 import { type Json, memberOf, textOf } from './json-members.js';
 import { type PlaceLink, QueryAnchor } from './place-link.js';
+import { readList } from './read-list.js';
 import { readJson } from './session-reader.js';
 import { useLoaded } from './use-loaded.js';
 
@@ -19,6 +20,12 @@ interface ComplianceProps extends PlaceLink {
 export function AssetCompliance({ asset, at, onGo }: ComplianceProps) {
   const query = new URLSearchParams({ page_size: String(PAGE), ...(at !== undefined && { compliant_at: at }) });
   const { value } = useLoaded(() => readJson(`/archivist/v1/compliance/assets/${asset}?${query}`), [asset, at]);
+  const { value: policies } = useLoaded(
+    () => readList(readJson, '/archivist/v1/compliance_policies', 'compliance_policies', PAGE),
+    [],
+  );
+  const nameOf = (identity: string) =>
+    textOf(policies?.items.find((policy) => policy['identity'] === identity)?.['display_name'] ?? TEXTS.policy);
   const statements = (memberOf(value, 'compliance') ?? []) as readonly Json[];
   if (value === undefined || statements.length === 0) return null;
   const isCompliant = memberOf(value, 'compliant') === true;
@@ -40,9 +47,10 @@ export function AssetCompliance({ asset, at, onGo }: ComplianceProps) {
           return (
             <li key={policy}>
               <QueryAnchor query={query} onGo={onGo}>
-                {statement['compliant'] === true ? TEXTS.yes : TEXTS.no}
+                <EvidenceText text={nameOf(policy)} />
               </QueryAnchor>
-              : <EvidenceText text={textOf(statement['reason'])} />
+              : {statement['compliant'] === true ? TEXTS.yes : TEXTS.no}.{' '}
+              <EvidenceText text={textOf(statement['reason'])} />
             </li>
           );
         })}

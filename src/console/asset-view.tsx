@@ -1,5 +1,5 @@
 import { AssetAttributes } from './asset-attributes.js';
-import { basicLines, EventView } from './event-view.js';
+import { basicLines, EventView, nameLine } from './event-view.js';
 import { type Json, memberOf } from './json-members.js';
 import { Moment } from './moment.js';
 import { acceptedUntil, recordedEvent } from './recorded-event.js';
@@ -44,7 +44,7 @@ export function AssetView({ shown, address, at, isChecked }: AssetViewProps) {
         <p class="hint">{TEXTS.asset.events(events.length)}</p>
         <ol class="timeline">
           {events.map((event) => (
-            <EventView key={event.identity} event={event} lines={basicLines(event)}>
+            <EventView key={event.identity} event={event} lines={[...nameLine(event), ...basicLines(event)]}>
               <p>
                 <a href={`?${new URLSearchParams({ at_time: event.accepted })}`}>{TEXTS.asset.afterEvent}</a>
               </p>

@@ -102,7 +102,10 @@ function ConsolePage() {
   };
   const isOver = useDrop((given) => given.then(([first]) => first && take(first.file)));
   const change = (next: SearchQuery) => go(writeQuery(next), next.hashes.length !== query.hashes.length);
-  const { title, introduction } = titlesOf(view);
+  const { title, introduction } =
+    place && view === 'find'
+      ? { title: CONSOLE_TEXTS.places[place.kind], introduction: CONSOLE_TEXTS.placeHelp }
+      : titlesOf(view);
   useEffect(() => {
     document.title = `${place ? `${CONSOLE_TEXTS[place.kind]} ${place.id}` : title} – vcon-archivist`;
   }, [search]);

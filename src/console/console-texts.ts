@@ -58,6 +58,12 @@ export const CONSOLE_TEXTS = {
   hash: 'Hash of the file',
   subject: 'Conversation',
   back: 'Back to the search',
+  places: {
+    conversation: 'A conversation and its evidence',
+    asset: 'An asset and its evidence',
+    event: 'An event and its evidence',
+  },
+  placeHelp: 'What happened, as the service shows it, and the check of its proof, here in your browser.',
   conversation: 'Conversation',
   asset: 'Asset',
   event: 'Event',

@@ -6,7 +6,7 @@ import { conserverLines } from './conserver-lines.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import { readConversation, type Wanted } from './conversation.js';
 import type { EventPage } from './event-stream.js';
-import { basicLines, codeLine, EventView } from './event-view.js';
+import { basicLines, codeLine, EventView, nameLine } from './event-view.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import type { HashedFile } from './hashed-file.js';
 import { type Json, memberOf } from './json-members.js';
@@ -120,6 +120,7 @@ function TimelineEvent({ event, place, onGo }: PlaceLink & { readonly event: Rec
     <EventView
       event={event}
       lines={[
+        ...nameLine(event),
         ...basicLines(event),
         ...conserverLines(event),
         ...codeLine(CONSOLE_TEXTS.subject, isOther ? event.subject : undefined),

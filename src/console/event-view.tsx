@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { visibleText } from '../core/evidence/visible-text.js';
 import { Code, EvidenceText } from './evidence-text.js';
-import { known } from './json-members.js';
+import { known, memberOf } from './json-members.js';
 import { Moment } from './moment.js';
 import type { RecordedEvent } from './recorded-event.js';
 import { TEXTS } from './texts.js';
@@ -35,6 +35,12 @@ export function basicLines({ accepted, by, status, trails }: RecordedEvent): Lin
     { title: TEXTS.asset.state, value: state },
     ...(trails.length === 0 ? [] : [{ title: TEXTS.asset.trails, value: <EvidenceText text={trails.join(', ')} /> }]),
   ];
+}
+
+/** The name that the event gave its asset. */
+export function nameLine({ json }: RecordedEvent): Line[] {
+  const name = memberOf(json['asset_attributes'], 'arc_display_name');
+  return typeof name === 'string' ? [{ title: TEXTS.asset.name, value: <EvidenceText text={name} /> }] : [];
 }
 
 /** The line with a digest or an id. */

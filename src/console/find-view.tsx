@@ -2,7 +2,7 @@ import { useId, useRef } from 'preact/hooks';
 import { conserverLines } from './conserver-lines.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import { placeOf } from './conversation.js';
-import { basicLines, codeLine, Lines } from './event-view.js';
+import { basicLines, codeLine, Lines, nameLine } from './event-view.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import { FindFilters } from './find-filters.js';
 import type { HashedFile } from './hashed-file.js';
@@ -155,6 +155,7 @@ function FoundEvent({ event, onGo }: PlaceLink & { readonly event: RecordedEvent
       </h3>
       <Lines
         lines={[
+          ...nameLine(event),
           ...basicLines(event),
           ...conserverLines(event),
           ...codeLine(CONSOLE_TEXTS.subject, event.subject),

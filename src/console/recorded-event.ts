@@ -25,6 +25,9 @@ export interface RecordedEvent {
   readonly json: Json;
 }
 
+/** The service itself records these, and no caller has an empty issuer. */
+const POLICY_TYPE = 'arc_access_policy';
+
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
 /** Reads an event of an asset, or an asset-free one. */
@@ -66,6 +69,7 @@ function eventTitle(json: Json): string {
   const operation = memberOf(attributes, 'vcon_operation');
   const type = memberOf(attributes, 'arc_display_type');
   if (typeof operation === 'string') return operationName(operation);
+  if (type === POLICY_TYPE && memberOf(json['principal_accepted'], 'issuer') === '') return TEXTS.asset.policyChanged;
   const name = text(type) ?? known(TEXTS.asset.kinds, json['operation']) ?? text(json['event_type']);
   return name ?? TEXTS.noOperation;
 }

@@ -58,14 +58,24 @@ interface ResultProps {
   readonly heading: RefObject<HTMLHeadingElement | null>;
 }
 
+type Answered = Extract<CheckResult, { verdict: unknown }>;
+
+/** Nothing is refused, and nobody but the evidence vouches for its keys. */
+const isOnItsOwnWord = ({ origin, verdict }: Answered): boolean =>
+  origin === 'claimed_root' && verdict.outcome !== 'refused';
+
+/** The answer in a word or two. */
+export function titleOf(result: CheckResult): string {
+  if ('problem' in result) return result.problem === 'no_keys' ? TEXTS.noKeysTitle : TEXTS.notEvidenceTitle;
+  return isOnItsOwnWord(result) ? TEXTS.unvouched : TEXTS.outcome[result.verdict.outcome];
+}
+
 /** The answer to the reader: the outcome first. */
 export function ResultView({ result, heading }: ResultProps) {
-  if ('problem' in result) {
-    const title = result.problem === 'no_keys' ? TEXTS.noKeysTitle : TEXTS.notEvidenceTitle;
-    return <Banner look="unreadable" title={title} lines={[result.detail]} heading={heading} />;
-  }
+  const title = titleOf(result);
+  if ('problem' in result) return <Banner look="unreadable" title={title} lines={[result.detail]} heading={heading} />;
   const { verdict, origin, root, fingerprint } = result;
-  const isUnvouched = origin === 'claimed_root' && verdict.outcome !== 'refused';
+  const isUnvouched = isOnItsOwnWord(result);
   const manifest = root ? TEXTS.manifest(root.manifest.number, dateInUtc(root.manifest.issuedAtMs)) : undefined;
   const keysFrom = manifest === undefined ? [] : [TEXTS.keysFrom[origin](manifest)];
   const lines = [
@@ -77,7 +87,7 @@ export function ResultView({ result, heading }: ResultProps) {
     <>
       <Banner
         look={verdict.outcome}
-        title={isUnvouched ? TEXTS.unvouched : TEXTS.outcome[verdict.outcome]}
+        title={title}
         lines={lines}
         fingerprint={isUnvouched ? fingerprint : undefined}
         heading={heading}
@@ -91,7 +101,7 @@ export function ResultView({ result, heading }: ResultProps) {
   );
 }
 
-function Actions({ result }: { readonly result: Extract<CheckResult, { verdict: unknown }> }) {
+function Actions({ result }: { readonly result: Answered }) {
   const save = () => {
     const text = JSON.stringify(verdictDocument(result.verdict, result.files), null, 2);
     saveFile('verdict.json', new Blob([`${text}\n`], { type: 'application/json' }));

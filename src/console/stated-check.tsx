@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact';
 import { EvidenceText } from './evidence-text.js';
-import { ResultView } from './result-view.js';
+import { ResultView, titleOf } from './result-view.js';
 import { readKeyFiles } from './stated-trust.js';
 import { TEXTS } from './texts.js';
 import { TrustForm } from './trust-form.js';
@@ -30,9 +30,11 @@ export function StatedCheck({ isStarted, trust, check: { result, progress }, hea
           onKeyFiles={(chosen) => readKeyFiles(chosen).then(trust.setKeys)}
         />
       )}
-      <section class="result" aria-label={TEXTS.resultTitle} aria-busy={progress !== undefined}>
+      <section class={isStarted ? 'result' : ''} aria-label={TEXTS.resultTitle} aria-busy={progress !== undefined}>
         <p role="status" class="hint">
           <EvidenceText text={fault || (progress === undefined ? '' : `${TEXTS.checking} ${progress}`)} />
+          {/* For who does not see the answer below, and goes on typing. */}
+          {progress === undefined && result && <span class="unseen">{TEXTS.answer(titleOf(result))}</span>}
         </p>
         {result && <ResultView result={result} heading={heading} />}
       </section>

@@ -36,6 +36,7 @@ export const TEXTS = {
   keysBad: (name: string, why: string) => `${name}: no keys that can be used (${why})`,
   keptManifest: 'the key list kept in this browser',
   resultTitle: 'Result',
+  answer: (title: string) => `Result: ${title}`,
   checking: 'Checking …',
   operationsRefused: 'Proven apart from that',
   checkedFiles: 'Files that were checked',
@@ -82,6 +83,16 @@ export const TEXTS = {
     loading: 'Loading …',
     history: 'History',
     attributes: 'Attributes now',
+    /** Beside the attribute's own name, so that nobody can make an attribute that looks like one of these. */
+    attributeNames: {
+      arc_display_name: 'Name',
+      arc_display_type: 'Type',
+      arc_description: 'Description',
+      subject: 'Conversation',
+      call_id: 'Call',
+      case_id: 'Case',
+      partner: 'Partner',
+    } as Readonly<Record<string, string>>,
     attributesThen: 'Attributes then',
     asItWas: 'The asset as it was at',
     asItWasHelp: 'It contains every event that was accepted until then; what came later is left out.',
@@ -92,6 +103,8 @@ export const TEXTS = {
     checkHelp:
       'Fetches every event with its receipt and the service’s key list, and checks them here, in your browser.',
     source: 'The events as JSON',
+    policyChanged: 'Access policy changed',
+    name: 'Name of the asset',
     state: 'State',
     trails: 'Trails',
     members: 'All members',

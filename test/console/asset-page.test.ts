@@ -92,6 +92,8 @@ describe.skipIf(!chromiumPath)('the page of a public asset', { timeout: 120_000 
   it('shows what the asset was after an event, and leads back to what it is now', () =>
     inPage(async ({ page, barriers }) => {
       const attributes = page.locator('dl.card');
+      // An attribute of somebody else cannot look like this one.
+      expect(await attributes.textContent()).toContain('Name (arc_display_name)');
       expect(await attributes.textContent()).toContain('redacted');
       await page.getByRole('link', { name: 'The asset after this event' }).last().click();
       await page.getByRole('heading', { name: 'Attributes then' }).waitFor();

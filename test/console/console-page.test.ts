@@ -90,6 +90,17 @@ beforeAll(async () => {
       },
     ],
   });
+  await until(
+    () => rig.owner.get(`/archivist/v2/${asset}/events?event_attributes.arc_display_type=arc_access_policy`),
+    ({ json }) => (json['events'] as unknown[]).length > 0,
+    60_000,
+  );
+  const claims = await post('/archivist/v2/assets', { attributes: {} });
+  await post(`/archivist/v2/${claims}/events`, {
+    operation: 'Record',
+    behaviour: 'RecordEvidence',
+    event_attributes: { arc_display_type: 'arc_access_policy' },
+  });
   sessionOfOwner = await sessionOf(rig, 'chief', ['OWNER']);
   sessionOfReader = await sessionOf(rig, 'reader');
   await until(
@@ -170,6 +181,17 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
       await found(page, count);
     }),
   );
+
+  it('calls by its name what the service itself records of access policies, and nothing else', () =>
+    visit(
+      async (_, page) => {
+        await found(page, /events, the newest first$/);
+        const shown = await titles(page);
+        expect(shown.slice(0, 2)).toEqual(['arc_access_policy', 'Access policy changed']);
+        expect(new Set(shown.slice(1))).toEqual(new Set(['Access policy changed']));
+      },
+      { query: '?q=arc_display_type%3Darc_access_policy' },
+    ));
 
   it('finds a statement by its identity, and reads pages until the last one', () =>
     visit(async (_, page) => {
@@ -284,6 +306,8 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
         await page.keyboard.insertText(rig.running.service.rootFingerprint);
         await page.locator('.banner.verified').waitFor();
         expect(await open.focused()).toBe('Root fingerprint of the operator');
+        // Who does not see the page is told the answer there.
+        await found(page, /^Result: Verified$/);
       },
       { query: `?conversation=${SUBJECT}` },
     ));

@@ -37,7 +37,7 @@ export interface OpenPage {
   outcome(): Promise<string>;
   /** The verdict that the page saves as JSON. */
   verdict(): Promise<ShownVerdict>;
-  /** Keeps a picture of the whole page in the folder TEST_SCREENSHOTS, if there is one (`npm run screenshots`). */
+  /** Keeps pictures of the whole page, in both themes and widths, in the folder TEST_SCREENSHOTS, if there is one (`npm run screenshots`). */
   picture(name: string): Promise<void>;
   /** What has the focus: its label or its text; the name of the element if it has neither. */
   focused(): Promise<string>;
@@ -111,9 +111,16 @@ async function openPage(browser: Browser, url: string, options: BrowserContextOp
     },
     async picture(name) {
       const folder = process.env['TEST_SCREENSHOTS'];
-      const isDark = await page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches");
-      const path = join(folder ?? '', `${name}-${isDark ? 'dark' : 'light'}-${page.viewportSize()?.width}.png`);
-      if (folder) await page.screenshot({ path, fullPage: true });
+      if (!folder) return;
+      const { width, height } = page.viewportSize()!;
+      for (const colorScheme of ['light', 'dark'] as const)
+        for (const wide of [1000, 320]) {
+          await page.emulateMedia({ colorScheme });
+          await page.setViewportSize({ width: wide, height });
+          await page.screenshot({ path: join(folder, `${name}-${colorScheme}-${wide}.png`), fullPage: true });
+        }
+      await page.emulateMedia({ colorScheme: options.colorScheme ?? null });
+      await page.setViewportSize({ width, height });
     },
     async focused() {
       // What a page does after a change it does after the next frame.

@@ -175,6 +175,7 @@ describe.skipIf(!chromiumPath).each(engines())('a person’s stories on %s', { t
       async (_, page) => {
         await row(page, 'What is outstanding', 'The call of Monday').getByRole('link').click();
         await page.getByText('Not compliant').waitFor();
+        await page.getByRole('link', { name: 'Complaints are answered' }).waitFor();
         await page.locator('.timeline li').filter({ hasText: '"complaint"' }).waitFor();
       },
       { query: '?view=compliance' },

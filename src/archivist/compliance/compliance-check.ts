@@ -45,10 +45,26 @@ export function quoted(value: string): string {
   return `"${characters.length > 100 ? `${characters.slice(0, 99).join('')}…` : value}"`;
 }
 
-/** A duration in seconds, to the millisecond. */
-export function secondsText(ms: number): string {
-  return ms === 1000 ? '1 second' : `${ms / 1000} seconds`;
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const;
+
+/** A duration as a person says it, to the millisecond: `2 days 3 hours`, `1 minute 0.5 seconds`. */
+export function durationText(ms: number): string {
+  const parts: string[] = [];
+  let rest = ms;
+  for (const [unit, length] of UNITS) {
+    const count = Math.floor(rest / length);
+    if (count > 0) parts.push(counted(count, unit));
+    rest -= count * length;
+  }
+  if (rest > 0 || parts.length === 0) parts.push(counted(rest / 1000, 'second'));
+  return parts.join(' ');
 }
+
+const counted = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? '' : 's'}`;
 
 function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;

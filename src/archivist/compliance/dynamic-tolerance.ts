@@ -1,4 +1,4 @@
-import { type ComplianceInput, quoted, secondsText, type Verdict } from './compliance-check.js';
+import { type ComplianceInput, durationText, quoted, type Verdict } from './compliance-check.js';
 import type { CompliancePolicy } from './compliance-policy.js';
 import { pairEvents } from './pairing.js';
 
@@ -15,13 +15,13 @@ export function checkDynamicTolerance(policy: CompliancePolicy, input: Complianc
   const pair = `from ${quoted(policy.event_display_type)} to ${quoted(policy.closing_event_display_type)}`;
   const deviations = policy.dynamic_variability === 1 ? 'deviation' : 'deviations';
   const bound = `${policy.dynamic_variability} standard ${deviations} above the mean`;
-  const window = `in the last ${secondsText(windowMs)}`;
+  const window = `in the last ${durationText(windowMs)}`;
   const longest = durations.reduce((most, one) => Math.max(most, one), 0);
   const compliant = !exceeds(longest, durations, policy.dynamic_variability);
   const verdict = `${compliant ? 'No' : 'A'} pair ${pair} closed ${window} took longer than ${bound}`;
   if (!input.readable) return { compliant, reason: `${verdict}.` };
   const pairs = durations.length === 1 ? '1 pair' : `${durations.length} pairs`;
-  const detail = durations.length === 0 ? pairs : `${pairs}, the longest ${secondsText(longest)}`;
+  const detail = durations.length === 0 ? pairs : `${pairs}, the longest ${durationText(longest)}`;
   return { compliant, reason: `${verdict} (${detail}).` };
 }
 

@@ -1,4 +1,4 @@
-import { type ComplianceInput, quoted, secondsText, type Verdict } from './compliance-check.js';
+import { type ComplianceInput, durationText, quoted, type Verdict } from './compliance-check.js';
 import type { CompliancePolicy } from './compliance-policy.js';
 import { outstandingText } from './outstanding-text.js';
 import { pairEvents } from './pairing.js';
@@ -15,13 +15,13 @@ export function checkPeriodOutstanding(policy: CompliancePolicy, input: Complian
   const overdue = outstanding.filter((event) => input.compliantAtMs - event.acceptedAtMs > limit);
   const opening = quoted(policy.event_display_type);
   const closing = quoted(policy.closing_event_display_type);
-  const period = secondsText(limit);
+  const period = durationText(limit);
   if (longest <= limit && overdue.length === 0) {
     return { compliant: true, reason: `No event ${opening} waited longer than ${period} for its event ${closing}.` };
   }
   const failed = `An event ${opening} waited longer than ${period} for its event ${closing}`;
   if (!input.readable) return { compliant: false, reason: `${failed}.` };
   const detail =
-    overdue.length > 0 ? `still waiting: ${outstandingText(overdue)}` : `the longest ${secondsText(longest)}`;
+    overdue.length > 0 ? `still waiting: ${outstandingText(overdue)}` : `the longest ${durationText(longest)}`;
   return { compliant: false, reason: `${failed}; ${detail}.` };
 }

@@ -1,4 +1,4 @@
-import { type ComplianceInput, quoted, secondsText, type Verdict } from './compliance-check.js';
+import { type ComplianceInput, durationText, quoted, type Verdict } from './compliance-check.js';
 import type { CompliancePolicy } from './compliance-policy.js';
 import { timePeriodMs } from './time-period.js';
 
@@ -8,7 +8,7 @@ import { timePeriodMs } from './time-period.js';
  */
 export function checkSince(policy: CompliancePolicy, input: ComplianceInput): Verdict {
   const type = quoted(policy.event_display_type);
-  const period = secondsText(timePeriodMs(policy));
+  const period = durationText(timePeriodMs(policy));
   let last = -Infinity;
   for (const { displayType, acceptedAtMs } of input.events) {
     if (displayType === policy.event_display_type && acceptedAtMs <= input.compliantAtMs) {
@@ -22,5 +22,5 @@ export function checkSince(policy: CompliancePolicy, input: ComplianceInput): Ve
   }
   if (age === Infinity) return { compliant, reason: `No event ${type} has been accepted.` };
   const relation = compliant ? 'within' : 'longer than';
-  return { compliant, reason: `The last event ${type} was accepted ${secondsText(age)} ago, ${relation} ${period}.` };
+  return { compliant, reason: `The last event ${type} was accepted ${durationText(age)} ago, ${relation} ${period}.` };
 }

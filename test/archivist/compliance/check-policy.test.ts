@@ -28,7 +28,7 @@ describe('SINCE', () => {
 
   it('says when the last event was', () => {
     expect(checkPolicy(policy('COMPLIANCE_SINCE'), input('open@-60.5')).reason).toBe(
-      'The last event "open" was accepted 60.5 seconds ago, longer than 60 seconds.',
+      'The last event "open" was accepted 1 minute 0.5 seconds ago, longer than 1 minute.',
     );
     expect(checkPolicy(policy('COMPLIANCE_SINCE'), input()).reason).toBe('No event "open" has been accepted.');
   });
@@ -73,7 +73,7 @@ describe('PERIOD_OUTSTANDING', () => {
   it('says what took too long', () => {
     const { reason } = checkPolicy(policy('COMPLIANCE_PERIOD_OUTSTANDING'), input('open:a@-900', 'close:a@-800'));
     expect(reason).toBe(
-      'An event "open" waited longer than 60 seconds for its event "close"; the longest 100 seconds.',
+      'An event "open" waited longer than 1 minute for its event "close"; the longest 1 minute 40 seconds.',
     );
   });
 });
@@ -126,7 +126,7 @@ describe('DYNAMIC_TOLERANCE', () => {
   it('says how many pairs it saw', () => {
     const { reason } = checkPolicy(policy('COMPLIANCE_DYNAMIC_TOLERANCE'), input(...outlier));
     expect(reason).toBe(
-      'A pair from "open" to "close" closed in the last 1000 seconds took longer than 1 standard deviation above the mean (5 pairs, the longest 60 seconds).',
+      'A pair from "open" to "close" closed in the last 16 minutes 40 seconds took longer than 1 standard deviation above the mean (5 pairs, the longest 1 minute).',
     );
   });
 });
