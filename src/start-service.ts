@@ -113,7 +113,8 @@ async function startParts(
   closers.push(async () => {
     for (const feature of features) feature.endResponses?.();
   });
-  const link = await startLink(base, config, server.port);
+  const runsLink = WORKER_ROLES.includes(config.role);
+  const link = runsLink ? await runConserverLink({ ...base, config, ownPort: server.port }) : undefined;
   if (link) closers.push(() => link.close());
   return {
     url: server.url,
@@ -124,11 +125,7 @@ async function startParts(
   };
 }
 
-async function startLink(base: ServiceBase, config: Config, ownPort: number) {
-  return WORKER_ROLES.includes(config.role) ? runConserverLink({ ...base, config, ownPort }) : undefined;
-}
-
-function running(base: ServiceBase, identity: Identity, config: Config) {
+function running(base: ServiceBase, identity: Identity, config: Pick<Config, 'role'>) {
   const { database, queues, clock, ids, open, deployment, keyring, ledger } = base;
   const { firstLook } = identity.people;
   return {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Ledger, LedgerMetrics } from '../ledger/round.js';
 import type { DiskUse } from '../platform/disk/disk-full.js';
-import type { Config } from './config/config.js';
+import type { BaseSettings, LedgerSettings } from './base-settings.js';
 import type { LedgerReport } from './ledger-report.js';
 
 /** Messages to the thread: nudges come between `start` and `stop`. */
@@ -32,7 +32,7 @@ interface LedgerThread {
  * Opens a thread for the sequencers with its own connections, so that signing and hashing delay no request. An error
  * that ends the thread ends the process, as it would without a thread; unfinished work stays in the database.
  */
-export function openLedgerThread(config: Config): LedgerThread {
+export function openLedgerThread(config: BaseSettings & LedgerSettings): LedgerThread {
   const worker = new Worker(new URL('./ledger-worker.js', import.meta.url), { workerData: config });
   const tell = (message: ToLedger): void => worker.postMessage(message);
   // Before it has started, its error fails the start.

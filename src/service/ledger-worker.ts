@@ -1,7 +1,7 @@
 // The entry point of the ledger's thread (`ledger-thread.ts`).
 import { parentPort, workerData } from 'node:worker_threads';
 import type { LedgerMetrics } from '../ledger/round.js';
-import type { Config } from './config/config.js';
+import type { BaseSettings, LedgerSettings } from './base-settings.js';
 import type { LedgerReport } from './ledger-report.js';
 import type { FromLedger, ToLedger } from './ledger-thread.js';
 import { startLedger } from './open-base.js';
@@ -18,7 +18,7 @@ function main(): void {
   let ledger: ReturnType<typeof startLedger> | undefined;
 
   async function start(): Promise<void> {
-    ledger = startLedger(workerData as Config, { metrics, published }, (full) => tell({ full }));
+    ledger = startLedger(workerData as BaseSettings & LedgerSettings, { metrics, published }, (full) => tell({ full }));
     await ledger;
     tell('started');
   }

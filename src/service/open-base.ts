@@ -26,7 +26,7 @@ import { openDatabase } from '../platform/postgres/open-database.js';
 import { openRedisQueues, postgresQueues } from '../platform/queue/open-queue-backend.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import { timedObjectStore } from '../platform/timed-object-store.js';
-import type { Config } from './config/config.js';
+import type { BaseSettings, LedgerSettings } from './base-settings.js';
 import type { LedgerReport } from './ledger-report.js';
 import type { openLedgerThread } from './ledger-thread.js';
 import { createMetrics, type Metrics } from './metrics.js';
@@ -71,7 +71,7 @@ export interface Base {
 }
 
 /** @throws {Error} with a readable message; `closers` then close what was opened */
-export async function openBase(config: Config, overrides: ServiceOverrides, closers: Closers): Promise<Base> {
+export async function openBase(config: BaseSettings, overrides: ServiceOverrides, closers: Closers): Promise<Base> {
   const clock = overrides.clock ?? systemClock;
   const logger = overrides.logger ?? createLogger(config.logLevel, { format: config.logFormat });
   const ids = createIds(clock);
@@ -140,7 +140,7 @@ async function prepareFolder(folder: string): Promise<void> {
 }
 
 /** The ledger, not started yet. */
-export function createServiceLedger(config: Config, base: Base, { metrics, published }: LedgerReport): Ledger {
+export function createServiceLedger(config: LedgerSettings, base: Base, { metrics, published }: LedgerReport): Ledger {
   return createLedger({
     database: base.database,
     objectStore: base.objectStore,
@@ -166,7 +166,7 @@ export function createServiceLedger(config: Config, base: Base, { metrics, publi
 
 /** Starts only the ledger, on its own connections. */
 export async function startLedger(
-  config: Config,
+  config: BaseSettings & LedgerSettings,
   report: LedgerReport,
   diskReported: (use: DiskUse) => void,
 ): Promise<{ nudge: Ledger['nudge']; close(): Promise<void> }> {
