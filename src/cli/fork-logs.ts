@@ -47,14 +47,18 @@ function chainEvidence({ database_block, object_store_block }: ChainRecord): str
   ].join('\n');
 }
 
+/** The log of this name or identity. @throws {UsageError} if there is none */
+export function namedLog(logs: readonly LogRecord[], log: string): LogRecord {
+  const id = log.slice(log.lastIndexOf('/') + 1);
+  const named = logs.find(({ identity, name }) => name === log || identity === `logs/${id}`);
+  if (!named) throw new UsageError(`there is no log ${log}: see "vcon-archivist logs"`);
+  return named;
+}
+
 /** The logs to fork. The keys log is never among them: its entries are in the object store, in full. */
 async function chosenLogs(logs: readonly LogRecord[], client: OperatorClient, log: string | undefined) {
   const halted = logs.filter((each) => each.halted !== '');
-  const id = log?.slice(log.lastIndexOf('/') + 1);
-  const wanted =
-    log === undefined ? halted : logs.filter(({ identity, name }) => name === log || identity === `logs/${id}`);
-  if (log !== undefined && wanted.length === 0)
-    throw new UsageError(`there is no log ${log}: see "vcon-archivist logs"`);
+  const wanted = log === undefined ? halted : [namedLog(logs, log)];
   const keysLog = logs.find(({ kind, halted: reason }) => kind === KEYS_LOG && reason !== '');
   if (keysLog)
     throw new UsageError(

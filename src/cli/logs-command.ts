@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ChainRecord } from '../archivist/operator/chain-operator-routes.js';
 import type { ExplainedLog, LogRecord } from '../archivist/operator/manage-logs.js';
-import { type ForkOptions, forkLogs, KEYS_LOG } from './fork-logs.js';
+import { type ForkOptions, forkLogs, KEYS_LOG, namedLog } from './fork-logs.js';
 import { examples } from './help-examples.js';
 import { answerAsOperator, type OperatorOptions } from './operator-answer.js';
 import type { OperatorClient } from './operator-client.js';
@@ -95,8 +95,8 @@ async function explain(client: OperatorClient, identity: string): Promise<Explai
 }
 
 async function resume(client: OperatorClient, log: string) {
-  const id = encodeURIComponent(log.slice(log.lastIndexOf('/') + 1));
-  const resumed = (await client.post(`/logs/${id}:resume`)) as unknown as ExplainedLog;
+  const { identity } = namedLog(await everyLog(client), log);
+  const resumed = (await client.post(`/${identity}:resume`)) as unknown as ExplainedLog;
   return { document: resumed, text: logLine(resumed) };
 }
 

@@ -132,6 +132,8 @@ describe('a deployment whose database was restored from a copy older than its ne
     expect((await command(running, 'logs')).out).toContain('the database has lost key manifests');
     const reason = ['--reason', 'restored from an older copy', '--confirm', 'no'];
     expect((await command(running, 'logs', 'fork', '--all', ...reason)).err).toContain('the keys log is halted');
+    const unknown = await command(running, 'logs', 'resume', 'logs/nope');
+    expect([unknown.exitCode, unknown.err]).toEqual([2, 'error: there is no log logs/nope: see "vcon-archivist logs"']);
     const resumed = await command(running, 'logs', 'resume', keysLog.identity);
     expect([resumed.exitCode, resumed.out]).toEqual([0, expect.stringContaining('3 leaves')]);
     expect((await command(running, 'logs', 'resume', keysLog.identity)).err).toContain('not halted');

@@ -70,7 +70,8 @@ export async function recoverKeysLog(
   const stolen = manifests.lost.some(({ content }) => content.keys.some(isStolenIssuer));
   if (stolen) await deps.database.inTransaction('system', deps.recertify);
   const { length } = manifests.lost;
-  deps.logger.warn({ logId: log.logId, manifests: length, seals: seals.length }, 'the keys log was brought back');
+  if (length > 0 || seals.length > 0)
+    deps.logger.warn({ logId: log.logId, manifests: length, seals: seals.length }, 'the keys log was brought back');
   return length;
 }
 
