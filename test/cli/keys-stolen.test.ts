@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -63,11 +63,16 @@ interface Answer {
 
 /** The verdict by the newest manifest. */
 async function verify(file: string): Promise<Answer> {
+  const published = (await running.anonymous.get('/verifiabledata/keys/manifest')).bytes;
+  return verifyWith(running.service.rootFingerprint, published, file);
+}
+
+async function verifyWith(root: string, published: Uint8Array, file: string): Promise<Answer> {
   const manifest = join(folder, 'manifest.cbor');
-  await writeFile(manifest, (await running.anonymous.get('/verifiabledata/keys/manifest')).bytes);
+  await writeFile(manifest, published);
   const out: string[] = [];
   const terminal = { print: (text: string) => out.push(text), complain: () => undefined, exitCode: 0 };
-  const trust = ['--root', running.service.rootFingerprint, '--manifest', manifest];
+  const trust = ['--root', root, '--manifest', manifest];
   await runCli(['verify', ...trust, '--statement-only', '--json', file], terminal);
   const { claims, not_covered: open } = JSON.parse(out.join('\n')) as {
     claims: Claim[];
@@ -152,6 +157,43 @@ describe('after the theft of a key', { timeout: LONG }, () => {
     }
     const published = Buffer.from((await running.anonymous.get('/.well-known/scitt-keys')).bytes).toString('hex');
     for (const { keyId } of revoked) expect(published).not.toContain(Buffer.from(keyId, 'base64url').toString('hex'));
+  });
+});
+
+describe('after the loss of the private halves of all active keys', { timeout: LONG }, () => {
+  const ROLES = ['chain', 'issuer', 'note', 'seal', 'statement_receipt', 'token'] as const;
+  const halfOf = (role: Role) => join(running.environment.DATA_DIR, 'keys', `${activeKey(role).keyId}.pem`);
+  const startAgain = async () => {
+    const service = await startService(parseConfig(running.environment));
+    const { close } = running;
+    running = { ...running, service, close: () => service.close().then(close) };
+  };
+
+  it('the service that still runs rotates them, and starts again; what they signed verifies', async () => {
+    const evidence = await statement('halves-before.cose');
+    for (const role of ROLES) await rm(halfOf(role));
+    for (const role of ROLES) await rotateDeploymentKey(deps(), role);
+    await running.service.close();
+    await startAgain();
+    for (const file of [evidence, await statement('halves-after.cose')])
+      expect(await verify(file)).toMatchObject({ exitCode: 0, unproven: '' });
+  });
+
+  it('a stopped service does not start and names each; with a copy of the file it does. Evidence verifies meanwhile', async () => {
+    const evidence = await statement('stopped.cose');
+    const manifest = (await running.anonymous.get('/verifiabledata/keys/manifest')).bytes;
+    const root = running.service.rootFingerprint;
+    await running.service.close();
+    for (const role of ROLES) {
+      const half = halfOf(role);
+      await rename(half, `${half}.aside`);
+      await expect(startService(parseConfig(running.environment))).rejects.toThrow(
+        `The private half of the active key ${activeKey(role).keyId} is missing: restore ${half}`,
+      );
+      expect(await verifyWith(root, manifest, evidence)).toMatchObject({ exitCode: 0, unproven: '' });
+      await rename(`${half}.aside`, half);
+    }
+    await startAgain();
   });
 });
 
