@@ -1,4 +1,4 @@
-import express from 'express';
+import paths from 'path-to-regexp';
 import { vi } from 'vitest';
 import { startTestService, type TestService } from './test-service.js';
 
@@ -17,14 +17,16 @@ interface Operation {
   readonly 'x-extension'?: boolean;
 }
 
-/** A service, and the paths that its routers really answer to: read off the routers, not off their description. */
+/** A service, and the paths that requests are really compared with: read off the comparison, not off their description. */
 export async function startObservedService(
   environment: Record<string, string> = {},
 ): Promise<TestService & { readonly mountedPaths: readonly string[] }> {
-  const mounting = vi.spyOn(express.Router.prototype as unknown as { all(path: string): void }, 'all');
+  const mounting = vi.spyOn(paths, 'match');
   try {
     const running = await startTestService(environment);
-    const mountedPaths = [...new Set(mounting.mock.calls.map(([path]) => documentPath(path)))];
+    // Express compares the beginnings of paths for its middleware.
+    const whole = mounting.mock.calls.filter(([, options]) => options?.end !== false);
+    const mountedPaths = [...new Set(whole.map(([path]) => documentPath(String(path))))];
     return { ...running, mountedPaths };
   } finally {
     mounting.mockRestore();

@@ -4,7 +4,9 @@ import express, { type NextFunction, type Request, type Response } from 'express
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { indexPaths } from '../../../src/platform/http/path-index.js';
 
+const REFUSED = '/refused/:id';
 const PATHS = [
+  REFUSED,
   '/things/:id\\:open',
   '/archivist/v2/things\\:openapi',
   '/entries',
@@ -30,12 +32,22 @@ const REQUESTS = [
     '/',
     '//',
   ],
-  ...['/archivist//things', '/archivist/v2', '/below', '/x/below', '/archivist/v2/things/1?x=/entries', '/entries/%ff'],
+  ...[
+    '/archivist//things',
+    '/archivist/v2',
+    '/below',
+    '/x/below',
+    '/archivist/v2/things/1?x=/entries',
+    '/entries/%ff',
+    '/refused/1',
+  ],
 ];
 
 describe('paths that are looked up by their first segments', () => {
-  const answer = (path: string) => (request: Request, response: Response) =>
-    void response.json({ path, params: request.params });
+  const answer = (path: string) => async (request: Request, response: Response) => {
+    if (path === REFUSED) throw Object.assign(new Error('refused'), { status: 418 });
+    response.json({ path, params: request.params });
+  };
   const indexed = express().use(indexPaths(PATHS.map((path) => ({ path, handle: answer(path) }))));
   const plain = express();
   for (const path of PATHS) plain.all(path, answer(path));
