@@ -7,6 +7,7 @@ import { type RegisteredEntry, releaseRegistrations, takeRegistrations } from '.
 import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Ids } from '../../platform/ids.js';
+import { loopTurn } from '../../platform/loop-turn.js';
 import type { Decided, SqlStatement, Tx } from '../../platform/postgres/database.js';
 import { executeAll } from '../../platform/postgres/execute-all.js';
 import type { Asset } from '../assets/asset.js';
@@ -72,13 +73,12 @@ export async function acceptBatch(
   const outcomes: Outcome[] = new Array(submissions.length);
   const drafts: Draft[] = [];
   const leaders = new Map<string, Draft>();
-  submissions.forEach((submission, index) => {
+  for (const [index, submission] of submissions.entries()) {
+    await loopTurn();
     const key = sameAs(submission);
     const leader = key === undefined ? undefined : leaders.get(key);
-    if (leader) {
-      leader.followers.push({ index, submission });
-      return;
-    }
+    leader?.followers.push({ index, submission });
+    if (leader) continue;
     try {
       if (registersInHaltedLog(submission, deps)) throw logHalted();
       const draft: Draft = { index, submission, plan: plan(submission, context), followers: [] };
@@ -89,7 +89,7 @@ export async function acceptBatch(
       if (!(error instanceof ApiError)) throw error;
       outcomes[index] = { refused: error };
     }
-  });
+  }
   const fresh = await settleClaims(tx, drafts, outcomes, new Date(context.nowMs));
   const plans = [...made, ...(await withinQuotas(tx, deps.quotas, fresh, outcomes))];
   const statements = await writePlans(tx, plans, context);

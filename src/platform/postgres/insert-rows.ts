@@ -3,7 +3,7 @@ import type { SqlStatement, Tx } from './database.js';
 import { jsonRows } from './json-rows.js';
 
 /**
- * Inserts rows and returns how many were inserted. Rows of more than a quarter of a megabyte go in several statements,
+ * Inserts rows and returns how many were inserted. Rows of more than 96 KiB go in several statements,
  * each sent after the one before, so that other requests are served in between.
  * @param rest what follows the rows in the statement: ORDER BY, ON CONFLICT
  */

@@ -15,9 +15,9 @@ describe('rows as JSON', () => {
     expect([...jsonRows([])]).toEqual([]);
   });
 
-  it('are so many arrays that none is longer than a quarter of a megabyte and one row', () => {
+  it('are so many arrays that none is longer than 96 KiB and one row', () => {
     const lengths = [...jsonRows(Array.from({ length: 1_000 }, () => row(8_000)))].map(({ json }) => json.length);
-    expect(lengths.length).toBeGreaterThanOrEqual(30);
-    expect(Math.max(...lengths)).toBeLessThan(256 * 1024 + 10_000);
+    expect(lengths.length).toBeGreaterThanOrEqual(75);
+    expect(Math.max(...lengths)).toBeLessThan(96 * 1024 + 10_000);
   });
 });
