@@ -16,7 +16,9 @@ import { ITS_ASSET } from './asset-event-visibility-store.js';
 export const EVENT_ENTRY: EntryColumns = {
   tenantId: 'e.tenant_id',
   eventId: 'e.event_id',
-  simpleHash: `${ITS_ASSET} a.proof_mechanism = 'SIMPLE_HASH')`,
+  // For each row that is read: an EXISTS is planned as a hash of all assets.
+  simpleHash: `((SELECT a.proof_mechanism FROM archivist.asset a
+    WHERE a.tenant_id = e.tenant_id AND a.asset_id = e.asset_id) = 'SIMPLE_HASH')`,
   among: ({ sql, values }) => condition(`e.event_id = ANY (ARRAY(${sql}))`, ...values),
 };
 const ITS_ANCHORING = 'FROM archivist.simple_hash_event h WHERE h.tenant_id = e.tenant_id AND h.event_id = e.event_id';
