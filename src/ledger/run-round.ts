@@ -12,7 +12,7 @@ import { enterSequencer, haltLog, isAsLeft, leasedLog, releaseLease, takeLease }
 import type { MassifFiles } from './massif-files.js';
 import { publishSeal, publishStoredSeal } from './publish-seal.js';
 import type { SealMemory } from './seal-memory.js';
-import { checkLastSealObject, checkNoLaterGeneration } from './seal-object.js';
+import { checkLastSealObject, checkNoLaterGeneration, lastSealObject } from './seal-object.js';
 import { sealUnsealed } from './seal-unsealed.js';
 import { readBatch, type WaitingBatch } from './waiting-batch.js';
 
@@ -46,6 +46,8 @@ interface BegunRound {
   readonly log: LogState;
   /** Undefined if the last seal must first be completed; an error if the stored facts contradict themselves. */
   readonly facts: Facts | LogInconsistent | undefined;
+  /** The object of the log's last seal, if it is being read already. */
+  readonly sealObject?: Promise<Uint8Array | undefined>;
   /** The log under this round's lease; undefined until the round has it. */
   held: LogState | undefined;
 }
@@ -124,6 +126,9 @@ async function beginAhead(state: RoundState, ref: LogRef): Promise<BegunRound | 
   const left = state.left.get(ref.logId);
   if (!left) return undefined;
   const before = context.clock.now();
+  // Beside the database: the two are compared before anything is committed.
+  const sealObject = lastSealObject(context.objectStore, left);
+  sealObject.catch(() => undefined);
   const found = await context.database.inTransaction('system reading', async (tx) => {
     const standing = Promise.all([enterSequencer(tx), isAsLeft(tx, left, holder)]).then(([, as]) => {
       return as && Math.max(before - as.databaseMs, as.databaseMs - context.clock.now());
@@ -136,7 +141,7 @@ async function beginAhead(state: RoundState, ref: LogRef): Promise<BegunRound | 
   });
   if (!found) return undefined;
   if (found.skew > MAX_SKEW_MS) throw clockSkewed(found.skew);
-  return { log: left, facts: found.facts, held: undefined };
+  return { log: left, facts: found.facts, sealObject, held: undefined };
 }
 
 /** Completes the last seal, then reads the first batch's facts. */
@@ -160,7 +165,8 @@ async function runBatches(state: RoundState, round: BegunRound): Promise<boolean
   let { frontier, batch } = facts ?? (await recoverFacts(state, log));
   state.left.set(log.logId, frontier.log);
   // Before anything is committed: if the database is older than what was published, its intake stays unchanged.
-  await checkLastSealObject(context.objectStore, frontier.log, frontier.seal);
+  const sealObject = round.sealObject ?? lastSealObject(context.objectStore, frontier.log);
+  await checkLastSealObject(sealObject, frontier.log, frontier.seal);
   for (let count = 1; batch.entries.length > 0; count += 1) {
     const before = frontier.log;
     const grown = await growLog(context, state.memory, frontier, batch, { holder, takesLease: !round.held });

@@ -57,20 +57,27 @@ export async function checkNoLaterGeneration(objectStore: ObjectStore, log: LogS
     throw new LogInconsistent(`the log was forked openly into generation ${next}: the database is older than that`);
 }
 
+/** The object of a log's last seal; undefined without one. @throws {LogInconsistent} if there is a later one */
+export async function lastSealObject(objectStore: ObjectStore, log: LogState): Promise<Uint8Array | undefined> {
+  const [kept] = await Promise.all([
+    log.sealNumber > 0n ? objectStore.get(sealObjectKey(log, log.sealNumber)) : undefined,
+    checkNoLaterSeal(objectStore, log),
+  ]);
+  return kept;
+}
+
 /**
  * Checks that the object store ends with the same seal as the database: it has that seal, byte for byte, and no later
  * one.
+ * @param object the log's `lastSealObject`
  * @throws {LogInconsistent} if it does not: one of the two was restored from an older or a different copy
  */
 export async function checkLastSealObject(
-  objectStore: ObjectStore,
+  object: Promise<Uint8Array | undefined>,
   log: LogState,
   seal: SealRow | undefined,
 ): Promise<void> {
-  const [kept] = await Promise.all([
-    seal && objectStore.get(sealObjectKey(log, seal.sealNumber)),
-    checkNoLaterSeal(objectStore, log),
-  ]);
+  const kept = await object;
   if (!seal) return;
   if (!kept) throw new LogInconsistent(`published seal ${seal.sealNumber} is not in the object store`);
   if (!equalBytes(kept, sealObjectBytes(log.structure, seal)))

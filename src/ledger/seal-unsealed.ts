@@ -7,7 +7,7 @@ import { LogInconsistent } from './log-inconsistent.js';
 import { keyIdOf, logSigner } from './log-keys.js';
 import { ENTER_SEQUENCER, leasedLog, swapSeal } from './log-store.js';
 import type { SealMemory } from './seal-memory.js';
-import { checkLastSealObject } from './seal-object.js';
+import { checkLastSealObject, lastSealObject } from './seal-object.js';
 import { insertPeakReceipts, insertSeal, peakReceipts } from './seal-store.js';
 import { selfCheck } from './self-check.js';
 import { type SignedState, signState } from './sign-state.js';
@@ -48,7 +48,7 @@ export async function sealUnsealed(context: LedgerContext, memory: SealMemory, l
   const { log, state, known, leaf } = await context.database.inTransaction('system', (tx) =>
     readUnsealed(tx, context, memory, lease, keyIdOf(signer, lease)),
   );
-  await checkLastSealObject(context.objectStore, log, state.lastSeal);
+  await checkLastSealObject(lastSealObject(context.objectStore, log), log, state.lastSeal);
   const signed = await signState(context, log, state.tree.peaks, known, signer);
   await selfCheck(context, log, state.tree, leaf, signed);
   await storeSeal(context, log, signed);

@@ -6,10 +6,10 @@ import type { BaseSettings, LedgerSettings } from './base-settings.js';
 import type { LedgerReport } from './ledger-report.js';
 
 /** Messages to the thread: nudges come between `start` and `stop`. */
-export type ToLedger = { readonly nudge: Parameters<Ledger['nudge']> } | 'start' | 'stop';
+export type ToLedger = { readonly nudges: readonly Parameters<Ledger['nudge']>[] } | 'start' | 'stop';
 
-/** Messages from the thread: that it is running, published seals, which disk had no room for a write, and its metrics. */
-export type FromLedger =
+/** What the thread tells: that it is running, published seals, which disk had no room for a write, and its metrics. */
+export type Told =
   | 'started'
   | { readonly published: Parameters<LedgerReport['published']> }
   | { readonly full: DiskUse }
@@ -28,6 +28,18 @@ interface LedgerThread {
   close(): Promise<void>;
 }
 
+/** An accept nudges each log, and then the one that its caller waits for: nudges of one turn of the event loop go together. */
+function nudgeTogether(tell: (nudges: Parameters<Ledger['nudge']>[]) => void): Ledger['nudge'] {
+  let nudges: Parameters<Ledger['nudge']>[] = [];
+  const tellAll = (): void => {
+    tell(nudges);
+    nudges = [];
+  };
+  return (...nudge) => {
+    if (nudges.push(nudge) === 1) process.nextTick(tellAll);
+  };
+}
+
 /**
  * Opens a thread for the sequencers with its own connections, so that signing and hashing delay no request. An error
  * that ends the thread ends the process, as it would without a thread; unfinished work stays in the database.
@@ -42,18 +54,22 @@ export function openLedgerThread(config: BaseSettings & LedgerSettings): LedgerT
   failed.catch(() => undefined);
   return {
     ledger(here, { metrics, published }, diskReported) {
-      function hear(message: Exclude<FromLedger, 'started'>): void {
+      function hear(message: Exclude<Told, 'started'>): void {
         if ('full' in message) diskReported(message.full);
         else if ('published' in message) published(...message.published);
         else (metrics[message.metric] as (...values: unknown[]) => void)(...message.values);
       }
       return {
         ...here,
-        nudge: (...nudge) => tell({ nudge }),
+        nudge: nudgeTogether((nudges) => tell({ nudges })),
         async start() {
           const started = new Promise<void>((resolve) => {
             // Its first messages can be metrics of rounds that run before it has started.
-            worker.on('message', (message: FromLedger) => (message === 'started' ? resolve() : hear(message)));
+            worker.on('message', (told: readonly Told[]) => {
+              for (const each of told)
+                if (each === 'started') resolve();
+                else hear(each);
+            });
           });
           tell('start');
           await Promise.race([started, failed]);

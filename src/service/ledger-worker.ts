@@ -3,16 +3,38 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { LedgerMetrics } from '../ledger/round.js';
 import type { BaseSettings, LedgerSettings } from './base-settings.js';
 import type { LedgerReport } from './ledger-report.js';
-import type { FromLedger, ToLedger } from './ledger-thread.js';
+import type { ToLedger, Told } from './ledger-thread.js';
 import { startLedger } from './open-base.js';
+
+/** Nobody waits for a metric: it goes with the next message, at the latest after this time. */
+const METRICS_AFTER_MS = 20;
 
 function main(): void {
   const port = parentPort!;
-  const tell = (message: FromLedger): void => port.postMessage(message);
+  let told: Told[] = [];
+  let timer: NodeJS.Timeout | undefined;
+
+  function send(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    port.postMessage(told);
+    told = [];
+  }
+
+  function tell(each: Told): void {
+    told.push(each);
+    send();
+  }
+
+  function tellSoon(each: Told): void {
+    told.push(each);
+    timer ??= setTimeout(send, METRICS_AFTER_MS);
+  }
+
   const metrics: LedgerMetrics = {
-    roundEnded: (...values) => tell({ metric: 'roundEnded', values }),
-    batchCommitted: (...values) => tell({ metric: 'batchCommitted', values }),
-    lagged: (...values) => tell({ metric: 'lagged', values }),
+    roundEnded: (...values) => tellSoon({ metric: 'roundEnded', values }),
+    batchCommitted: (...values) => tellSoon({ metric: 'batchCommitted', values }),
+    lagged: (...values) => tellSoon({ metric: 'lagged', values }),
   };
   const published = (...values: Parameters<LedgerReport['published']>): void => tell({ published: values });
   let ledger: ReturnType<typeof startLedger> | undefined;
@@ -25,13 +47,17 @@ function main(): void {
 
   async function stop(): Promise<void> {
     await (await ledger)?.close();
+    if (timer) send();
     port.close();
   }
 
   port.on('message', (message: ToLedger) => {
     if (message === 'start') void start();
     else if (message === 'stop') void stop();
-    else void ledger?.then(({ nudge }) => nudge(...message.nudge));
+    else
+      void ledger?.then(({ nudge }) => {
+        for (const each of message.nudges) nudge(...each);
+      });
   });
 }
 

@@ -2,7 +2,7 @@ import type { LedgerContext } from '../ledger-context.js';
 import type { LogRef, LogState } from '../log.js';
 import { LogInconsistent } from '../log-inconsistent.js';
 import { findLog } from '../log-store.js';
-import { checkLastSealObject, checkNoLaterGeneration } from '../seal-object.js';
+import { checkLastSealObject, checkNoLaterGeneration, lastSealObject } from '../seal-object.js';
 import { type LogSeal, publishedSeals } from '../seal-store.js';
 import { FIRST_ID, logsAfter } from './halted-log-store.js';
 
@@ -55,7 +55,7 @@ async function* stateNow({ database }: Context, among: readonly LogRef[]): Async
 async function isSuspect({ objectStore }: Context, { log, seal }: LogSeal): Promise<boolean> {
   try {
     await checkNoLaterGeneration(objectStore, log);
-    await checkLastSealObject(objectStore, log, seal);
+    await checkLastSealObject(lastSealObject(objectStore, log), log, seal);
     return false;
   } catch (error) {
     if (error instanceof LogInconsistent) return true;

@@ -5,6 +5,7 @@ import { enterServiceRole, SEARCH_PATH } from './service-role.js';
 
 /** All channels share one of the database's, so that a connection listens before anybody asks for a channel. */
 const CHANNEL = 'archivist';
+const ANNOUNCE = 'SELECT pg_notify($1, t) FROM unnest($2::text[]) AS n(t)';
 const RECONNECT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A connection that only listens notices no silence: it asks for an answer this often, and must get it within this. */
@@ -61,12 +62,14 @@ export function notifiedAnnouncements(url: string, logger: Logger): Announcement
   /** What a lost connection leaves is not sent again: who listens looks anyway after a while. */
   async function send(): Promise<void> {
     sending = true;
+    // Those who heard it here answer first, and what is announced meanwhile goes along.
+    await new Promise((resolve) => setImmediate(resolve));
     while (waiting.size > 0) {
       const current = client;
       const texts = [...waiting];
       waiting.clear();
       await current
-        ?.query('SELECT pg_notify($1, t) FROM unnest($2::text[]) AS n(t)', [CHANNEL, texts])
+        ?.query({ name: 'announce', text: ANNOUNCE, values: [CHANNEL, texts] })
         .catch((error: unknown) => lost(current, error));
     }
     sending = false;
