@@ -12,7 +12,7 @@ import type { LedgerContext } from './ledger-context.js';
 import type { LogState } from './log.js';
 import { LeaseLost, LogInconsistent } from './log-inconsistent.js';
 import { keyIdOf, logSigner } from './log-keys.js';
-import { ENTER_SEQUENCER, swapGrown } from './log-store.js';
+import { SEQUENCER, swapGrown } from './log-store.js';
 import { appendNodes, openPageOf } from './node-page-store.js';
 import type { SealMemory } from './seal-memory.js';
 import { insertPeakReceipts, insertSeal } from './seal-store.js';
@@ -141,7 +141,6 @@ async function sealGrowth(
 function statementsOf({ holder, frontier, placed, statements, tree, next, signed, taken }: Growth): SqlStatement[] {
   const { log } = frontier;
   return [
-    ENTER_SEQUENCER,
     // The loser's rows would collide with the winner's: the lease comes before them, so that it is the reason.
     swapGrown(log, next, holder),
     // Only a process of an earlier version stores one without the lease. The bytes that it has stored are the statement.
@@ -158,7 +157,7 @@ function statementsOf({ holder, frontier, placed, statements, tree, next, signed
 }
 
 async function storeGrowth({ database, failpoints }: LedgerContext, growth: Growth): Promise<void> {
-  await database.commitTogether('system', statementsOf(growth), async () => {
+  await database.commitTogether(SEQUENCER, statementsOf(growth), async () => {
     if (growth.statements.length > 0) await failpoints.reach('sign.inside');
     await failpoints.reach('commit.inside');
     await failpoints.reach('seal.inside');

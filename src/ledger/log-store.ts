@@ -1,8 +1,7 @@
 import { uint64FromBytes, uint64ToBytes } from '../core/bytes.js';
 import { generationName } from '../core/fork/log-generation.js';
 import { names, selected, table } from '../platform/postgres/columns.js';
-import type { SqlStatement, Tx } from '../platform/postgres/database.js';
-import { executeAll } from '../platform/postgres/execute-all.js';
+import type { SqlStatement, SystemScope, Tx } from '../platform/postgres/database.js';
 import { insertRows } from '../platform/postgres/insert-rows.js';
 import { affectsExactly } from './exact-rows-store.js';
 import type { ForkedAt, LogRef, LogState, LogStructure } from './log.js';
@@ -137,17 +136,17 @@ export async function isAsLeft(tx: Tx, left: LogState, holder: string): Promise<
  * order of an index: a batch knows every row that it wants, and the statistics of tables that fill and empty within
  * seconds mislead the planner. For the same reason plans may be used again.
  */
-export const ENTER_SEQUENCER: SqlStatement = {
-  text: `SELECT set_config('idle_in_transaction_session_timeout', $1, true), set_config('enable_seqscan', 'off', true),
-            set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true),
-            set_config('plan_cache_mode', 'auto', true)`,
-  values: [`${LEASE_SECONDS}s`],
+const settings = {
+  idle_in_transaction_session_timeout: `${LEASE_SECONDS}s`,
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_sort: 'off',
+  plan_cache_mode: 'auto',
 };
 
-/** Begins a transaction of the sequencer. */
-export async function enterSequencer(tx: Tx): Promise<void> {
-  await executeAll(tx, [ENTER_SEQUENCER]);
-}
+/** The transactions of the sequencer. */
+export const SEQUENCER: SystemScope = { system: 'writing', settings };
+export const SEQUENCER_READING: SystemScope = { system: 'reading', settings };
 
 /** Lets the next sequencer take over at once, if the lease is still this one. */
 export async function releaseLease(tx: Tx, lease: LogState): Promise<void> {

@@ -1,7 +1,7 @@
 import type { LedgerContext } from './ledger-context.js';
 import type { LogState } from './log.js';
 import { LeaseLost, LogInconsistent } from './log-inconsistent.js';
-import { ENTER_SEQUENCER, leasedLog, swapPublished } from './log-store.js';
+import { leasedLog, SEQUENCER, swapPublished } from './log-store.js';
 import type { MassifFiles } from './massif-files.js';
 import { checkNoLaterSeal, sealObjectBytes, sealObjectKey } from './seal-object.js';
 import { findSeal, type SealRow } from './seal-store.js';
@@ -41,7 +41,7 @@ export async function publishSeal(
   if (log.structure === 'MMR_SHA256') await files.put(context, log, seal, await staged?.file);
   await context.failpoints.reach('publish.files');
   try {
-    await context.database.commitTogether('system', [ENTER_SEQUENCER, swapPublished(log, lease)], () =>
+    await context.database.commitTogether(SEQUENCER, [swapPublished(log, lease)], () =>
       context.failpoints.reach('publish.inside'),
     );
   } catch (error) {

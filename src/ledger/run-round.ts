@@ -8,7 +8,7 @@ import type { LedgerContext } from './ledger-context.js';
 import type { LogRef, LogState } from './log.js';
 import { ClockSkewed, LeaseLost, LogInconsistent } from './log-inconsistent.js';
 import { keyIdOf, logSigner } from './log-keys.js';
-import { enterSequencer, haltLog, isAsLeft, leasedLog, releaseLease, takeLease } from './log-store.js';
+import { haltLog, isAsLeft, leasedLog, releaseLease, SEQUENCER, SEQUENCER_READING, takeLease } from './log-store.js';
 import type { MassifFiles } from './massif-files.js';
 import { publishSeal, publishStoredSeal } from './publish-seal.js';
 import type { SealMemory } from './seal-memory.js';
@@ -92,8 +92,8 @@ async function leaseRound(state: RoundState, ref: LogRef): Promise<BegunRound | 
   const { context, holder } = state;
   const before = context.clock.now();
   let skew = 0;
-  const round = await context.database.inTransaction('system', async (tx) => {
-    const lease = Promise.all([enterSequencer(tx), takeLease(tx, ref, holder)]).then(([, taken]) => {
+  const round = await context.database.inTransaction(SEQUENCER, async (tx) => {
+    const lease = takeLease(tx, ref, holder).then((taken) => {
       if (taken) skew = Math.max(before - taken.databaseMs, taken.databaseMs - context.clock.now());
       return taken?.log;
     });
@@ -129,8 +129,8 @@ async function beginAhead(state: RoundState, ref: LogRef): Promise<BegunRound | 
   // Beside the database: the two are compared before anything is committed.
   const sealObject = lastSealObject(context.objectStore, left);
   sealObject.catch(() => undefined);
-  const found = await context.database.inTransaction('system reading', async (tx) => {
-    const standing = Promise.all([enterSequencer(tx), isAsLeft(tx, left, holder)]).then(([, as]) => {
+  const found = await context.database.inTransaction(SEQUENCER_READING, async (tx) => {
+    const standing = isAsLeft(tx, left, holder).then((as) => {
       return as && Math.max(before - as.databaseMs, as.databaseMs - context.clock.now());
     });
     const facts = readFacts(tx, state, left);
@@ -149,10 +149,7 @@ async function recoverFacts(state: RoundState, leased: LogState): Promise<Facts>
   const { context, files, memory } = state;
   const published = await publishStoredSeal(context, files, leased);
   const log = await publishStoredSeal(context, files, await sealUnsealed(context, memory, published));
-  return context.database.inTransaction('system', async (tx) => {
-    const [, current] = await Promise.all([enterSequencer(tx), leasedLog(tx, log)]);
-    return readFacts(tx, state, current);
-  });
+  return context.database.inTransaction(SEQUENCER, async (tx) => readFacts(tx, state, await leasedLog(tx, log)));
 }
 
 /** Works off a few batches, and resolves with whether work is left. A round without a lease takes it with its first batch. */
@@ -205,10 +202,7 @@ async function publishGrown(
 }
 
 function nextBatch({ context }: RoundState, log: LogState, after: string): Promise<WaitingBatch> {
-  return context.database.inTransaction('system reading', async (tx) => {
-    const [, batch] = await Promise.all([enterSequencer(tx), readBatch(tx, context, log, after)]);
-    return batch;
-  });
+  return context.database.inTransaction(SEQUENCER_READING, (tx) => readBatch(tx, context, log, after));
 }
 
 async function halt({ context }: RoundState, log: LogState, reason: string): Promise<void> {

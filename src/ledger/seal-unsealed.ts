@@ -5,7 +5,7 @@ import type { LedgerContext } from './ledger-context.js';
 import type { LogState } from './log.js';
 import { LogInconsistent } from './log-inconsistent.js';
 import { keyIdOf, logSigner } from './log-keys.js';
-import { ENTER_SEQUENCER, leasedLog, swapSeal } from './log-store.js';
+import { leasedLog, SEQUENCER, swapSeal } from './log-store.js';
 import type { SealMemory } from './seal-memory.js';
 import { checkLastSealObject, lastSealObject } from './seal-object.js';
 import { insertPeakReceipts, insertSeal, peakReceipts } from './seal-store.js';
@@ -27,8 +27,7 @@ async function readUnsealed(tx: Tx, context: LedgerContext, memory: SealMemory, 
 }
 
 async function storeSeal({ database }: LedgerContext, log: LogState, signed: SignedState): Promise<void> {
-  await database.commitTogether('system', [
-    ENTER_SEQUENCER,
+  await database.commitTogether(SEQUENCER, [
     swapSeal(log),
     ...insertPeakReceipts(log, signed.seal.keyId, signed.newPeakReceipts),
     ...insertSeal(log, signed.seal),

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FIRST_ENTRY, insertIntake, intakeRow } from '../../src/ledger/intake-store.js';
 import { leafRange } from '../../src/ledger/leaf-store.js';
 import type { LogRef } from '../../src/ledger/log.js';
-import { enterSequencer, findLog } from '../../src/ledger/log-store.js';
+import { findLog, SEQUENCER } from '../../src/ledger/log-store.js';
 import { findSeal } from '../../src/ledger/seal-store.js';
 import { insertStatements } from '../../src/ledger/statement-store.js';
 import { firstUuidOf } from '../../src/ledger/uuid-time.js';
@@ -58,10 +58,9 @@ describe.each(engines())('batches of long entries on %s', (engine) => {
         return rows;
       },
     });
-    const batch = await rig.database.inTransaction('system', async (tx) => {
-      await enterSequencer(tx);
-      return readBatch(watching(tx), rig.state.context, (await findLog(tx, log))!, FIRST_ENTRY);
-    });
+    const batch = await rig.database.inTransaction(SEQUENCER, async (tx) =>
+      readBatch(watching(tx), rig.state.context, (await findLog(tx, log))!, FIRST_ENTRY),
+    );
     return { batch, bytes };
   }
 

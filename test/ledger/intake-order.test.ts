@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FIRST_ENTRY } from '../../src/ledger/intake-store.js';
 import type { LogRef } from '../../src/ledger/log.js';
-import { enterSequencer, findLog } from '../../src/ledger/log-store.js';
+import { findLog, SEQUENCER } from '../../src/ledger/log-store.js';
 import { firstUuidOf } from '../../src/ledger/uuid-time.js';
 import { readBatch, type WaitingBatch } from '../../src/ledger/waiting-batch.js';
 import type { Tx } from '../../src/platform/postgres/database.js';
@@ -81,10 +81,9 @@ describe.each(engines())('a batch of a log with 100,000 waiting entries on %s', 
   async function batchOf(log: LogRef, after = FIRST_ENTRY): Promise<{ batch: WaitingBatch; reads: Reads }> {
     const reads = new Reads();
     const context = { ...rig.state.context, statementSource: { contents: async () => [] } };
-    const batch = await rig.database.inTransaction('system', async (tx) => {
-      await enterSequencer(tx);
-      return readBatch(reads.watching(tx), context, (await findLog(tx, log))!, after);
-    });
+    const batch = await rig.database.inTransaction(SEQUENCER, async (tx) =>
+      readBatch(reads.watching(tx), context, (await findLog(tx, log))!, after),
+    );
     return { batch, reads };
   }
 

@@ -3,7 +3,7 @@ import { equalBytes } from '../../src/core/bytes.js';
 import { readMmrReceipt } from '../../src/core/receipt/mmr-receipt.js';
 import { verifyStatement } from '../../src/core/verify/verify-statement.js';
 import { commits } from '../../src/ledger/entry-proof.js';
-import { findLog } from '../../src/ledger/log-store.js';
+import { findLog, SEQUENCER, SEQUENCER_READING } from '../../src/ledger/log-store.js';
 import { massifObjectKey, massifView, sealFileObjectKey, sealView } from '../../src/ledger/massif-view.js';
 import { mmrReceipt, statementBytes, statementReceipt } from '../../src/ledger/receipts.js';
 import { runRound } from '../../src/ledger/run-round.js';
@@ -133,7 +133,7 @@ describe.each(engines())('a ledger round on %s', (engine) => {
       },
     };
     await runRound({ ...rig.state, context: { ...rig.state.context, database: counted } }, log);
-    expect(scopes).toEqual(['system reading', 'system', 'system']);
+    expect(scopes).toEqual([SEQUENCER_READING, SEQUENCER, SEQUENCER]);
     const after = (await rig.database.inTransaction('system', (tx) => findLog(tx, log)))!;
     expect([after.leaseEpoch, after.leaves]).toEqual([before.leaseEpoch + 1n, 3n]);
     await auditLog(rig, log, accepted);

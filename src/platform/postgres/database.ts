@@ -31,7 +31,14 @@ export interface Decided<T> {
 export type Scope =
   | 'system'
   | 'system reading'
+  | SystemScope
   | { readonly read: readonly string[]; readonly write: readonly string[] };
+
+/** Every tenancy, with settings of the database by name, which hold until the transaction ends. */
+export interface SystemScope {
+  readonly system: 'writing' | 'reading';
+  readonly settings: Readonly<Record<string, string>>;
+}
 
 export interface Database {
   /** Name of the engine, for messages. */

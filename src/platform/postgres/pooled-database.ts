@@ -14,6 +14,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const SET_SCOPE = `SELECT set_config('archivist.readable', $1, true), set_config('archivist.writable', $2, true),
   set_config('archivist.scope', $3, true)`;
+const EVERY_TENANCY = ['', '', 'system'];
 
 /** A database over a pool; the queue may use connections of its own to the same one. */
 export interface PooledDatabase extends Database {
@@ -26,10 +27,17 @@ function uuidArray(ids: readonly string[]): string {
   return ids.length === 0 ? '' : `{${ids.join(',')}}`;
 }
 
-function scopeSettings(scope: Scope): readonly string[] {
-  if (typeof scope === 'string') return ['', '', 'system'];
-  return [uuidArray(scope.read), uuidArray(scope.write), ''];
+/** What begins a transaction. */
+function setScope(scope: Scope): SqlStatement {
+  if (typeof scope === 'string') return { text: SET_SCOPE, values: EVERY_TENANCY };
+  if (!('system' in scope)) return { text: SET_SCOPE, values: [uuidArray(scope.read), uuidArray(scope.write), ''] };
+  const settings = Object.entries(scope.settings);
+  const others = settings.map((_, place) => `, set_config($${2 * place + 4}, $${2 * place + 5}, true)`);
+  return { text: SET_SCOPE + others.join(''), values: [...EVERY_TENANCY, ...settings.flat()] };
 }
+
+const isReading = (scope: Scope): boolean =>
+  scope === 'system reading' || (typeof scope === 'object' && 'system' in scope && scope.system === 'reading');
 
 /**
  * Sends what is queried in one turn of the event loop in one piece. In measurements, a write to the socket for each
@@ -103,13 +111,13 @@ function refusedWrite(error: unknown, disk: DatabaseDisk | undefined, readOnly: 
 
 /** A transaction to run. */
 interface Asked<T> {
-  readonly settings: readonly string[];
+  readonly begin: SqlStatement;
   readonly onlyReads: boolean;
   /** @param commit sends the commit; without it, the commit follows when the work has resolved */
   readonly work: (tx: Tx, commit: () => void) => Promise<T>;
 }
 
-async function attempt<T>({ pool, disk, names }: Place, { settings, onlyReads, work }: Asked<T>): Promise<T> {
+async function attempt<T>({ pool, disk, names }: Place, { begin, onlyReads, work }: Asked<T>): Promise<T> {
   const client = await pool.connect();
   const full = disk?.isFull('database') === true;
   let broken = false;
@@ -140,8 +148,8 @@ async function attempt<T>({ pool, disk, names }: Place, { settings, onlyReads, w
     // stay on the connection; without them, no row is visible.
     const tx = transactionOn(client, names, () => ended);
     gathered(client);
-    const begin = client.query(full || onlyReads ? 'BEGIN READ ONLY' : 'BEGIN');
-    const begun = Promise.all([begin, tx.query(SET_SCOPE, settings)]);
+    const opened = client.query(full || onlyReads ? 'BEGIN READ ONLY' : 'BEGIN');
+    const begun = Promise.all([opened, tx.query(begin.text, begin.values)]);
     const [, worked] = await Promise.allSettled([begun, work(tx, () => void end().catch(() => undefined))]);
     await begun;
     if (worked.status === 'rejected') throw worked.reason;
@@ -194,7 +202,7 @@ function decided<T>(work: (tx: Tx) => Promise<Decided<T>>): Asked<T>['work'] {
 }
 
 async function inTransaction<T>(place: Place, scope: Scope, work: Asked<T>['work']): Promise<T> {
-  const asked = { settings: scopeSettings(scope), onlyReads: scope === 'system reading', work };
+  const asked = { begin: setScope(scope), onlyReads: isReading(scope), work };
   for (let attempts = 1; ; attempts += 1) {
     try {
       return await attempt(place, asked);

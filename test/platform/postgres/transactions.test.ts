@@ -59,6 +59,23 @@ describe.each(engines())('a transaction on %s', (engine) => {
     expect(rows).toEqual([]);
   });
 
+  it('has the settings of its scope until it ends, and reads only where its scope does', async () => {
+    const { database } = opened;
+    const settings = { lock_timeout: '1234ms', enable_sort: 'off' };
+    const show = async (tx: Tx) => {
+      const [row] = await tx.query(
+        `SELECT current_setting('lock_timeout') AS lock, current_setting('enable_sort') AS sort,
+                current_setting('archivist.scope') AS scope`,
+      );
+      return Object.values(row!);
+    };
+    for (const system of ['writing', 'reading'] as const)
+      expect(await database.inTransaction({ system, settings }, show)).toEqual(['1234ms', 'off', 'system']);
+    expect(await database.inTransaction('system', show)).not.toEqual(['1234ms', 'off', 'system']);
+    const write = database.inTransaction({ system: 'reading', settings }, (tx) => tx.execute(NEW_TENANCY, [TENANT]));
+    await expect(write).rejects.toMatchObject({ code: '25006' });
+  });
+
   it('never says that it committed when work has swallowed the error of a statement', async () => {
     const work = opened.database.inTransaction('system', async (tx) => {
       await tx.execute(NEW_TENANCY, [TENANT]);
