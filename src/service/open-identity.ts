@@ -76,7 +76,7 @@ export interface Identity {
   readonly operator: OperatorDeps;
   readonly keys: KeyOperatorDeps;
   readonly people: PeopleDeps;
-  readonly tokens: IssueTokenDeps;
+  readonly tokens: Omit<IssueTokenDeps, 'lines'>;
   close(): Promise<void>;
 }
 

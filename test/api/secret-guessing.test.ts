@@ -1,7 +1,10 @@
 import crypto, { randomUUID } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openLinesPerAddress } from '../../src/iam/security/lines-per-address.js';
 import { GUESSES } from '../../src/iam/tokens/guess-guard.js';
+import { issueToken } from '../../src/iam/tokens/issue-token.js';
+import { createLogger } from '../../src/platform/logger.js';
 import { requestToken, startTestService, type TestService, until } from './test-service.js';
 
 let running: TestService;
@@ -81,6 +84,20 @@ describe('guessing the secret of a client', () => {
     const known = [...(await guess(clientId, '192.0.2.4')), (await ask(clientId, 'x', '192.0.2.4')).status];
     const unknown = [...(await guess(UNKNOWN, '192.0.2.4')), (await ask(UNKNOWN, 'x', '192.0.2.4')).status];
     expect(unknown).toEqual(known);
+  });
+
+  it('of ever other clients writes ten lines a minute at most about one address', async () => {
+    const lines: string[] = [];
+    const logger = createLogger('warn', { destination: { write: (line) => lines.push(line) } });
+    const { database, keyring, clock, ids } = running.service.parts;
+    const guard = { admit: async () => undefined, failed: async () => false, close: () => undefined };
+    const deps = { database, keyring, clock, ids, publicUrl: running.url, logger, guard };
+    const told = { ...deps, lines: openLinesPerAddress('test', logger) };
+    for (let count = 0; count < 30; count += 1)
+      for (const address of ['192.0.2.10', '192.0.2.11'])
+        await issueToken(told, { clientId: randomUUID(), clientSecret: 'x', address });
+    for (const address of ['192.0.2.10', '192.0.2.11'])
+      expect(lines.filter((line) => JSON.parse(line).security.details.address === address)).toHaveLength(10);
   });
 
   it('is the same work for a wrong secret, an unknown client and what is no client’s name', async () => {

@@ -6,6 +6,7 @@ import type { Database } from '../../platform/postgres/database.js';
 import { type Application, applicationIdentity, type Credential } from '../applications/application.js';
 import { findApplicationForToken } from '../applications/application-store.js';
 import { hashClientSecret, sameSecretHash } from '../applications/client-secret.js';
+import type { LinesPerAddress } from '../security/lines-per-address.js';
 import { recordSecurityEvent, tellSecurityEvent } from '../security/record-security-event.js';
 import { accessTokenClaims, TOKEN_LIFETIME_SECONDS } from './access-token.js';
 import type { GuessGuard } from './guess-guard.js';
@@ -19,6 +20,7 @@ export interface IssueTokenDeps {
   readonly publicUrl: string;
   readonly logger: Logger;
   readonly guard: GuessGuard;
+  readonly lines: LinesPerAddress;
 }
 
 /** The response of the token endpoint (docs/design/interface.md#existing-clients). */
@@ -65,7 +67,7 @@ export async function issueToken(
   };
 }
 
-/** Logs each wrong secret; a lock-out is recorded in the audit of the client's tenancy. */
+/** Logs wrong secrets, alike for clients that do not exist; a lock-out is recorded in the audit of the client's tenancy. */
 async function countGuess(
   deps: IssueTokenDeps,
   { clientId, address }: { clientId: string; address: string },
@@ -77,7 +79,9 @@ async function countGuess(
     outcome: 'failure' as const,
     details: { address },
   };
-  tellSecurityEvent(deps.logger, { ...refused, action: 'token.refuse', ...(tenantId ? { tenantId } : {}) });
+  deps.lines(address, () =>
+    tellSecurityEvent(deps.logger, { ...refused, action: 'token.refuse', ...(tenantId ? { tenantId } : {}) }),
+  );
   const lockedOut = await deps.guard.failed(clientId, address);
   if (!lockedOut || tenantId === undefined) return;
   const lockout = { ...refused, tenantId, action: 'token.lockout' } as const;
