@@ -25,7 +25,7 @@ export type ConditionMeaning =
 
 /**
  * A text in one place equals this one. `hot`: it has an index of its own, in the order of the list. `common`: so many rows
- * have it that the index of terms is asked for it only together with others. `whole`: this is the full condition;
+ * have it that the index of terms is read for it only together with others. `whole`: this is the full condition;
  * otherwise the condition is stricter.
  */
 export interface Term {

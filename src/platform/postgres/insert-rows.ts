@@ -18,7 +18,7 @@ export async function insertRows<T extends Table, Row extends object>(
   return inserted;
 }
 
-/** The statements that insert rows as above, each made when it is asked for. */
+/** The statements that insert rows as above, each made when it is needed. */
 export function* insertsOf<T extends Table, Row extends object>(
   into: Columns<T, Row>,
   rows: readonly Row[],
