@@ -84,7 +84,11 @@ const COLUMNS: readonly Column<RecordedEvent>[] = [
   {
     title: TEXTS.action,
     text: attribute('action'),
-    view: (event) => <EvidenceText text={attribute('action')(event).replaceAll(/[._]/g, ' ')} />,
+    view: (event) => (
+      <span class="words">
+        <EvidenceText text={attribute('action')(event).replaceAll(/[._]/g, ' ')} />
+      </span>
+    ),
   },
   {
     title: TEXTS.outcome,

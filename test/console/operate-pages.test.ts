@@ -331,6 +331,26 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
       await page.locator('.banner.verified').waitFor();
     }));
 
+  it('show the actions of the security audit in whole words', async () => {
+    await rig.owner.post('/archivist/iam/v1/applications', { display_name: 'Whole words '.repeat(8) });
+    await visit('audit', async (_, page) => {
+      await page.getByRole('table').first().waitFor();
+      const broken = `[...document.querySelectorAll('td .words .evidence')].flatMap(({ firstChild: text }) =>
+        [...text.data.matchAll(/\\S+/g)].filter(({ 0: word, index }) => {
+          const range = document.createRange();
+          range.setStart(text, index);
+          range.setEnd(text, index + word.length);
+          return range.getClientRects().length !== 1;
+        }).map(({ 0: word }) => word))`;
+      expect(await page.locator('td .words').count()).toBeGreaterThan(0);
+      for (const width of [1000, 320]) {
+        await page.setViewportSize({ width, height: 900 });
+        expect([width, await page.evaluate(broken)]).toEqual([width, []]);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+      }
+    });
+  });
+
   it('lead a reader by keyboard on to the first new row when the last rows of a table are shown', () =>
     visit('audit', async (_, page) => {
       const changed = `/archivist/iam/v1/applications/${rig.owner.clientId}`;
