@@ -1,5 +1,6 @@
 import type { Condition } from '../../platform/listing/condition.js';
 import type { ListOrder } from '../../platform/listing/list-order.js';
+import type { ListTotal } from '../../platform/listing/list-page.js';
 import { PORTION_BYTES, type Portion, readPortion } from '../../platform/listing/portion-store.js';
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { SqlStatement, Tx } from '../../platform/postgres/database.js';
@@ -97,7 +98,7 @@ export async function listAssetIds(
 }
 
 /** Counts the assets that meet the conditions, up to `limit` if one is given. */
-export function countAssets(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
+export function countAssets(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<ListTotal> {
   return countRows(tx, TERMS, conditions, limit);
 }
 

@@ -1,4 +1,5 @@
 import type { Condition } from '../../platform/listing/condition.js';
+import type { ListTotal } from '../../platform/listing/list-page.js';
 import { type Portion, readPortion } from '../../platform/listing/portion-store.js';
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { SqlStatement, Tx } from '../../platform/postgres/database.js';
@@ -99,6 +100,6 @@ export async function listAssetFreeEvents(
 }
 
 /** Counts the events that meet the conditions, up to `limit` if one is given. */
-export function countAssetFreeEvents(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> {
+export function countAssetFreeEvents(tx: Tx, conditions: readonly Condition[], limit?: number): Promise<ListTotal> {
   return countRows(tx, TERMS, conditions, limit);
 }

@@ -19,12 +19,14 @@ export function branchedReader<Entry>(
       return { ...found, rows: found.rows.slice(0, limit) };
     },
     async count(shared, limit) {
-      let total = 0;
+      let [total, cut] = [0, false];
       for (const branch of branches) {
-        if (limit !== undefined && total >= limit) return limit;
-        total += await reader.count([...branch, ...shared], limit === undefined ? undefined : limit - total);
+        if (limit !== undefined && total >= limit) break;
+        const counted = await reader.count([...branch, ...shared], limit === undefined ? undefined : limit - total);
+        total += counted.total;
+        cut ||= counted.cut === true;
       }
-      return total;
+      return { total, cut };
     },
   };
 }

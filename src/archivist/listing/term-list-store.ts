@@ -1,4 +1,5 @@
 import { type Condition, renderWhere } from '../../platform/listing/condition.js';
+import type { ListTotal } from '../../platform/listing/list-page.js';
 import { type Portion, readPortion } from '../../platform/listing/portion-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { narrowByAlternatives } from './alternative-search-store.js';
@@ -48,10 +49,10 @@ export async function countRows(
   table: TermTable,
   asked: readonly Condition[],
   limit?: number,
-): Promise<number> {
+): Promise<ListTotal> {
   const conditions = await narrowByAlternatives(tx, table, asked);
   const counted = await countByTerms(tx, table, conditions, limit);
-  if (counted !== undefined) return counted;
+  if (counted !== undefined) return { total: counted };
   const narrowed = await narrowByTerms(tx, table, conditions);
   const inOrder = await countOfRowsInOrder(tx, table, narrowed, limit);
   if (inOrder !== undefined) return inOrder;
@@ -61,5 +62,5 @@ export async function countRows(
        ${limit === undefined ? '' : `LIMIT ${limit}`}) AS counted`,
     where.values,
   );
-  return Number(row?.total ?? 0);
+  return { total: Number(row?.total ?? 0) };
 }

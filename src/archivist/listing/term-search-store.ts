@@ -1,5 +1,6 @@
 import { type Condition, condition, meaning, renderWhere, type Term } from '../../platform/listing/condition.js';
 import type { ListOrder } from '../../platform/listing/list-order.js';
+import type { ListTotal } from '../../platform/listing/list-page.js';
 import { type Portion, readPortion } from '../../platform/listing/portion-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
 
@@ -30,7 +31,7 @@ const READ_FIRST = 5_000;
 /** Where no index finds the rows of a filtered list, so many are read in their order for a page. */
 const READ_FOR_PAGE = 10_000;
 /** And so many for a total. */
-const READ_FOR_TOTAL = 20_000;
+const READ_FOR_TOTAL = 12_000;
 
 /**
  * The page of a filtered list, if the first rows in the list's order fill it: then it costs what is on it. Other ways
@@ -61,17 +62,29 @@ export async function pageOfRowsInOrder<Row extends object>(
   page: TermPage,
 ): Promise<Portion<Row> | undefined> {
   if (!readsInOrder(conditions)) return undefined;
+  const end = await idAt(tx, table, conditions, page.order, READ_FOR_PAGE);
+  if (end === undefined) return undefined;
+  // By its last id, because rows that have come since then would shift the end of a number of rows.
+  const upToEnd = condition(`${table.idColumn} ${page.order === 'newest' ? '>=' : '<='} ?`, end);
+  const found = await rowsAmong<Row>(tx, table, [...conditions, meaning({ kind: 'range' }, upToEnd)], page);
+  return isFull(found, page) ? found : { rows: found.rows, cut: true, readTo: end };
+}
+
+/** The id of the row at this place, from 1, in the list's order, whether it meets the conditions or not. */
+async function idAt(
+  tx: Tx,
+  table: TermTable,
+  conditions: readonly Condition[],
+  order: ListOrder,
+  place: number,
+): Promise<string | undefined> {
   const list = renderWhere(conditions.filter(inOrder));
-  const [end] = await tx.query<{ id: string }>(
+  const [row] = await tx.query<{ id: string }>(
     `SELECT ${table.idColumn} AS id FROM ${table.table} ${table.alias} WHERE ${list.sql}
-      ${inListOrder(table, page.order)} OFFSET (SELECT ${READ_FOR_PAGE - 1}) LIMIT (SELECT 1)`,
+      ${inListOrder(table, order)} OFFSET (SELECT ${place - 1}) LIMIT (SELECT 1)`,
     list.values,
   );
-  if (!end) return undefined;
-  // By its last id, because rows that have come since then would shift the end of a number of rows.
-  const upToEnd = condition(`${table.idColumn} ${page.order === 'newest' ? '>=' : '<='} ?`, end.id);
-  const found = await rowsAmong<Row>(tx, table, [...conditions, meaning({ kind: 'range' }, upToEnd)], page);
-  return isFull(found, page) ? found : { rows: found.rows, cut: true, readTo: end.id };
+  return row?.id;
 }
 
 function isFull({ rows, cut }: Portion<object>, { limit }: TermPage): boolean {
@@ -213,9 +226,11 @@ export async function countOfRowsInOrder(
   table: TermTable,
   conditions: readonly Condition[],
   limit: number | undefined,
-): Promise<number | undefined> {
+): Promise<ListTotal | undefined> {
   if (limit === undefined || !readsInOrder(conditions)) return undefined;
-  return countAmong(tx, table, conditions, limit, READ_FOR_TOTAL);
+  const total = await countAmong(tx, table, conditions, limit, READ_FOR_TOTAL);
+  if (total === limit) return { total };
+  return { total, cut: (await idAt(tx, table, conditions, 'newest', READ_FOR_TOTAL + 1)) !== undefined };
 }
 
 /** The number of those of the first rows that meet the conditions; counting stops at `limit`. */

@@ -4,11 +4,17 @@ import type { ListOrder } from './list-order.js';
 import { type ListQuery, nextPageToken, RESULT_LIMIT } from './list-query.js';
 import type { Portion } from './portion-store.js';
 
-/** One page of a list, and the number of entries in the whole list as far as it was counted. */
-export interface Page<Entry> {
+/** The number of entries in a whole list, as far as it was counted. */
+export interface ListTotal {
+  readonly total: number;
+  /** Counting ended where no more than `total` entries were found, and the list goes on. */
+  readonly cut?: boolean;
+}
+
+/** One page of a list. */
+export interface Page<Entry> extends ListTotal {
   readonly entries: Entry[];
   readonly nextPageToken: string;
-  readonly total: number;
 }
 
 /** How a list reads its table. */
@@ -19,7 +25,7 @@ export interface ListReader<Entry> {
   readonly order: ListOrder;
   /** The first entries that meet the conditions: at most `limit`, fewer if they are large or lie far apart. */
   list(conditions: readonly Condition[], limit: number): Promise<Portion<Entry>>;
-  count(conditions: readonly Condition[], limit?: number): Promise<number>;
+  count(conditions: readonly Condition[], limit?: number): Promise<ListTotal>;
 }
 
 /**
@@ -46,11 +52,11 @@ export async function listPage<Entry>(
   const entries = found.rows.slice(0, query.pageSize);
   const end = endOf(found, entries, reader);
   // A first page that holds the whole list is also its count.
-  const counted = query.after === undefined && end === undefined ? entries.length : undefined;
+  const counted = query.after === undefined && end === undefined ? { total: entries.length } : undefined;
   return {
+    ...(counted ?? (await reader.count(conditions, page.exactTotal ? undefined : RESULT_LIMIT + 1))),
     entries,
     nextPageToken: end === undefined ? '' : nextPageToken(page.list, query, end, page.tokens),
-    total: counted ?? (await reader.count(conditions, page.exactTotal ? undefined : RESULT_LIMIT + 1)),
   };
 }
 

@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.js';
 import type { Tx } from '../postgres/database.js';
 import { type Condition, renderWhere } from './condition.js';
-import type { ListReader } from './list-page.js';
+import type { ListReader, ListTotal } from './list-page.js';
 import type { Filters } from './list-query.js';
 import { type Portion, readPortion } from './portion-store.js';
 
@@ -44,13 +44,13 @@ export function rowList<Entry extends object>(table: ListedTable<Entry>): RowLis
     return { rows: rows.map(({ list_place, ...entry }) => entry as unknown as Entry), cut };
   };
   const newestFirst: Order = [idColumn, 'DESC'];
-  const count = async (tx: Tx, conditions: readonly Condition[], limit?: number): Promise<number> => {
+  const count = async (tx: Tx, conditions: readonly Condition[], limit?: number): Promise<ListTotal> => {
     const where = renderWhere(conditions, 1);
     const [row] = await tx.query<{ total: bigint }>(
       `SELECT count(*) AS total FROM (SELECT 1 FROM ${from} WHERE ${where.sql} LIMIT $1) AS counted`,
       [limit ?? null, ...where.values],
     );
-    return Number(row!.total);
+    return { total: Number(row!.total) };
   };
   // The id separates equal names; compared by bytes, so that the order is the same in every database.
   const nameAndId = `(${table.nameColumn} || ' ' || ${idColumn}::text) COLLATE "C"`;

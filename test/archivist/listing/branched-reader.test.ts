@@ -29,7 +29,7 @@ function readerOf(
     idColumn: 'id',
     idOf: ({ id }) => id,
     order,
-    count: async () => table.length,
+    count: async () => ({ total: table.length }),
     async list(conditions, limit) {
       const part = conditions.find(({ means }) => means === undefined)!.values[0];
       const [beyond] = conditions.flatMap(({ means }) => (means?.kind === 'beyond' ? means.id : []));

@@ -21,4 +21,11 @@ describe('the reply of a list', () => {
       headers: { 'x-total-count': '11', 'content-range': 'items 0-10/11' },
     });
   });
+
+  it('is partial content when counting ended before the list', () => {
+    expect(listReply({ key: 'a', items: [1], nextPageToken: 't', total: 7, cut: true, limit: 10 })).toMatchObject({
+      status: 206,
+      headers: { 'x-total-count': '7', 'content-range': 'items 0-7/7' },
+    });
+  });
 });
