@@ -10,7 +10,6 @@ import type { Principal } from '../../platform/http/principal.js';
 import { condition } from '../../platform/listing/condition.js';
 import type { Portion } from '../../platform/listing/portion-store.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
-
 import { executeAll } from '../../platform/postgres/execute-all.js';
 import { type AcceptDeps, acceptBatch } from '../accept/accept-batch.js';
 import type { Submission } from '../accept/submission.js';
