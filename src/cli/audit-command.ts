@@ -25,6 +25,7 @@ import { type AuditState, openAuditState, UnusableAuditState } from '../service/
 import { type AuditThreads, canStartAuditThreads, startAuditThreads } from '../service/audit-threads.js';
 import { type Config, ConfigError, parseConfig } from '../service/config/config.js';
 import { AUDITED_TABLES, coverageText } from './audited-columns.js';
+import { counted } from './counted.js';
 import { examples } from './help-examples.js';
 import { readInput } from './read-input.js';
 import { rootThumbprint } from './root-option.js';
@@ -185,7 +186,7 @@ export async function auditOpen(
       faults.push({ log, what });
       state?.fault(log, what);
     },
-    progress: (log, leaves) => terminal.progress?.(`${log}: ${leaves} leaves`),
+    progress: (log, leaves) => terminal.progress?.(`${log}: ${counted(String(leaves), 'leaf', 'leaves')}`),
   }).finally(() => threads?.close());
   await state?.finish();
   const leaves = audited.reduce((sum, log) => sum + Number(log.leaves - log.from), 0);
@@ -222,7 +223,8 @@ function reportText(report: AuditReport, options: AuditOptions): string {
   const { sound, logs, leavesPerSecond, faults, rootKnown, continues } = report;
   const lines = logs.map((log) => {
     const verdict = log.faults === 0 ? 'ok    ' : 'FAULTY';
-    return `${verdict}  ${log.name}: ${log.leaves} leaves, ${log.seals} seals${log.faults > 0 ? `, ${log.faults} faults` : ''}`;
+    const counts = [counted(log.leaves, 'leaf', 'leaves'), counted(log.seals, 'seal')];
+    return `${verdict}  ${log.name}: ${[...counts, ...(log.faults > 0 ? [counted(log.faults, 'fault')] : [])].join(', ')}`;
   });
   const shown = faults.slice(0, MOST_FAULTS);
   const keys =
@@ -238,7 +240,7 @@ function reportText(report: AuditReport, options: AuditOptions): string {
     ...(shown.length > 0 ? ['', ...shown] : []),
     ...(faults.length > shown.length ? [`… and ${faults.length - shown.length} more`] : []),
     '',
-    `${leavesPerSecond} leaves per second.`,
+    `${counted(leavesPerSecond, 'leaf', 'leaves')} per second.`,
     ...keys,
     ...continuedText(report),
     '',
@@ -246,7 +248,7 @@ function reportText(report: AuditReport, options: AuditOptions): string {
       ? continues === undefined
         ? 'SOUND.'
         : 'SOUND, resting on an earlier run for the leaves above.'
-      : `NOT SOUND: ${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}.`,
+      : `NOT SOUND: ${counted(faults.length, 'fault')}.`,
   ].join('\n');
 }
 

@@ -7,6 +7,7 @@ import { ConfigError, parseConfig } from '../service/config/config.js';
 import { openDatabaseSource } from './backup/database-source.js';
 import { type MadeCopy, makeCopy } from './backup/make-copy.js';
 import { recipientsIn } from './backup/sealed-secrets.js';
+import { counted } from './counted.js';
 import { examples } from './help-examples.js';
 import { OperatorRefused } from './operator-client.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
@@ -59,8 +60,8 @@ function reportText({ name, manifest, sha256, addedObjects, missing }: MadeCopy)
   const leaves = manifest.logs.reduce((sum, log) => sum + log.leaves, 0);
   return [
     `Copy ${name} is complete.`,
-    `Database: ${manifest.tables.length} tables, ${rows} rows; ${manifest.logs.length} logs with ${leaves} leaves.`,
-    `Objects: ${manifest.objects.count}, of which ${addedObjects} are new in this folder.`,
+    `Database: ${counted(manifest.tables.length, 'table')}, ${counted(rows, 'row')}; ${counted(manifest.logs.length, 'log')} with ${counted(leaves, 'leaf', 'leaves')}.`,
+    `Objects: ${manifest.objects.count}, of which ${addedObjects} ${addedObjects === 1 ? 'is' : 'are'} new in this folder.`,
     manifest.keys === 'encrypted' ? 'Keys: encrypted in keys.zip.age.' : 'Keys: not copied. Back up KEYS_DIR yourself.',
     ...missing.slice(0, 20).map((key) => `MISSING from the object store: ${key}`),
     ...(missing.length > 20 ? [`… and ${missing.length - 20} more`] : []),

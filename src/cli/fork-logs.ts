@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import type { ChainRecord } from '../archivist/operator/chain-operator-routes.js';
 import type { ExplainedLog, LogRecord } from '../archivist/operator/manage-logs.js';
 import { UsageError } from '../core/evidence/usage-error.js';
+import { counted } from './counted.js';
 import type { OperatorClient } from './operator-client.js';
 import type { Terminal } from './terminal.js';
 
@@ -25,7 +26,7 @@ const WHAT_IT_MEANS = `A fork is for ever:
 If there is any chance to bring the newer database back, do that instead.`;
 
 function placeText({ log, number, leaves }: ExplainedLog['database_seal']): string {
-  return `${log}, seal ${number}, ${leaves} leaves`;
+  return `${log}, seal ${number}, ${counted(leaves, 'leaf', 'leaves')}`;
 }
 
 function evidence(log: ExplainedLog): string {
@@ -34,7 +35,7 @@ function evidence(log: ExplainedLog): string {
     `${log.name}  (${log.kind})`,
     `  database      ${placeText(log.database_seal)}`,
     `  object store  ${placeText(log.object_store_seal)}`,
-    `  lost          ${lost} entries`,
+    `  lost          ${counted(lost, 'entry', 'entries')}`,
   ].join('\n');
 }
 
@@ -43,7 +44,7 @@ function chainEvidence({ database_block, object_store_block }: ChainRecord): str
     'chain',
     `  database      block ${database_block.number}, ${database_block.hash}`,
     `  object store  block ${object_store_block.number}, ${object_store_block.hash}`,
-    `  lost          ${object_store_block.number - database_block.number} blocks`,
+    `  lost          ${counted(object_store_block.number - database_block.number, 'block')}`,
   ].join('\n');
 }
 

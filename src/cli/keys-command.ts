@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { toBase64 } from '../core/bytes.js';
 import { UsageError } from '../core/evidence/usage-error.js';
+import { DEPLOYMENT_ROLES } from '../platform/keys/key-role.js';
 import { examples } from './help-examples.js';
 import { readKeyFiles } from './key-files.js';
 import { answerAsOperator, type OperatorOptions } from './operator-answer.js';
@@ -56,7 +57,9 @@ async function rotate(client: OperatorClient, role: string, stolen: boolean) {
     ];
     return { document, text: text.join('\n') };
   }
-  const path = `/keys/${encodeURIComponent(role)}:rotate`;
+  if (!DEPLOYMENT_ROLES.some((each) => each === role))
+    throw new UsageError(`there is no role ${role} to rotate: the roles are ${DEPLOYMENT_ROLES.join(', ')} and root`);
+  const path = `/keys/${role}:rotate`;
   const document = (await client.post(path, { stolen })) as unknown as Record<
     'active' | 'retired' | 'pending',
     ShownKey

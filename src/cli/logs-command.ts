@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ChainRecord } from '../archivist/operator/chain-operator-routes.js';
 import type { ExplainedLog, LogRecord } from '../archivist/operator/manage-logs.js';
+import { counted } from './counted.js';
 import { type ForkOptions, forkLogs, KEYS_LOG, namedLog } from './fork-logs.js';
 import { examples } from './help-examples.js';
 import { answerAsOperator, type OperatorOptions } from './operator-answer.js';
@@ -20,11 +21,13 @@ const ADVICE: Readonly<Record<ExplainedLog['finding'], string>> = {
 };
 
 function logLine({ identity, kind, leaves, seal_number, halted }: LogRecord): string {
-  return `${identity}  ${kind}  ${leaves} leaves, seal ${seal_number}  (${halted === '' ? 'running' : 'HALTED'})`;
+  return `${identity}  ${kind}  ${counted(leaves, 'leaf', 'leaves')}, seal ${seal_number}  (${halted === '' ? 'running' : 'HALTED'})`;
 }
 
 const place = ({ number, leaves }: ExplainedLog['database_seal']) =>
-  number === 0 ? 'no seal' : leaves < 0 ? `seal ${number}, which cannot be read` : `seal ${number}, ${leaves} leaves`;
+  number === 0
+    ? 'no seal'
+    : `seal ${number}, ${leaves < 0 ? 'which cannot be read' : counted(leaves, 'leaf', 'leaves')}`;
 
 /** A log that runs in one line; a halted one with its evidence. */
 function explained(log: LogRecord | ExplainedLog): string {
@@ -86,7 +89,12 @@ async function list(client: OperatorClient) {
   const chain = (await client.get('/chain')) as unknown as ChainRecord;
   const sound = halted === 0 && chain.finding === 'consistent';
   const more = sound ? [] : ['See docs/operate/halted-log.md before you change anything.'];
-  const lines = [...logs.map(explained), explainedChain(chain), `${logs.length} logs, ${halted} halted`, ...more];
+  const lines = [
+    ...logs.map(explained),
+    explainedChain(chain),
+    `${counted(logs.length, 'log')}, ${halted} halted`,
+    ...more,
+  ];
   return { document: { logs, chain }, text: lines.join('\n') };
 }
 

@@ -147,8 +147,9 @@ describe('vcon-archivist keys', () => {
     expect(await signedBy(old)).toBe(await signedBy(newest));
   });
 
-  it('refuses a role that there is not, with exit code 1', async () => {
+  it('names the roles to whoever rotates one that there is not, with exit code 2', async () => {
     const { err, exitCode } = await keys('rotate', 'wallet');
-    expect([exitCode, err.includes('role')]).toEqual([1, true]);
+    const roles = 'issuer, statement_receipt, seal, note, token, chain and root';
+    expect([exitCode, err]).toEqual([2, expect.stringContaining(`no role wallet to rotate: the roles are ${roles}`)]);
   });
 });
