@@ -9,6 +9,7 @@ import { type Edited, organisationNames, PolicyForm } from './policy-form.js';
 import type { Organisations, PolicyBody } from './policy-sentence.js';
 import { Sentences } from './policy-words.js';
 import { readList } from './read-list.js';
+import { rowNames } from './row-names.js';
 import { readJson, sendJson } from './session-reader.js';
 import { SignIn } from './sign-in-view.js';
 import { type Act, useAct } from './use-act.js';
@@ -43,6 +44,7 @@ export function AccessView() {
   if (fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} onAgain={reload} />;
   if (!value) return <p role="status">{CONSOLE_TEXTS.loading}</p>;
   const named = organisationNames(value.organisations);
+  const rows = rowNames(value.items, ({ display_name: name }) => textOf(name));
   const save = (body: PolicyBody) =>
     act.run(async () => {
       const path = edited?.identity === undefined ? POLICIES : `${IAM}/${edited.identity}`;
@@ -79,6 +81,7 @@ export function AccessView() {
             <Policy
               key={textOf(policy['identity'])}
               policy={policy}
+              row={rows.get(policy) ?? ''}
               organisations={named}
               act={act}
               onEdit={setEdited}
@@ -94,13 +97,14 @@ export function AccessView() {
 
 interface PolicyProps {
   readonly policy: Json;
+  readonly row: string;
   readonly organisations: Organisations;
   readonly act: Act;
   onEdit(edited: Edited): void;
   onDone(): void;
 }
 
-function Policy({ policy, organisations, act, onEdit, onDone }: PolicyProps) {
+function Policy({ policy, row, organisations, act, onEdit, onDone }: PolicyProps) {
   const body = policy as unknown as PolicyBody;
   const identity = textOf(policy['identity']);
   const draft = draftOf(body);
@@ -119,12 +123,18 @@ function Policy({ policy, organisations, act, onEdit, onDone }: PolicyProps) {
       {draft === undefined && <p class="hint">{TEXTS.byApi}</p>}
       <p class="policy">
         {draft && (
-          <button type="button" class="quiet" onClick={() => onEdit({ draft, identity })}>
+          <button
+            type="button"
+            class="quiet"
+            aria-label={OPERATOR_TEXTS.ofRow(TEXTS.change, row)}
+            onClick={() => onEdit({ draft, identity })}
+          >
             {TEXTS.change}
           </button>
         )}
         <ConfirmButton
           label={TEXTS.remove}
+          row={row}
           title={TEXTS.removeTitle(body.display_name)}
           help={TEXTS.removeHelp}
           isBusy={act.isBusy}

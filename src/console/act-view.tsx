@@ -22,6 +22,8 @@ export function ActResult({ act: { isBusy, fault, done } }: { readonly act: Act 
 
 interface ConfirmProps {
   readonly label: string;
+  /** What to call the row of the button. */
+  readonly row: string;
   /** The question, and what happens then. */
   readonly title: string;
   readonly help: string;
@@ -30,13 +32,19 @@ interface ConfirmProps {
 }
 
 /** A button whose consequences are said before anything happens. The dialog gives the focus back when it closes. */
-export function ConfirmButton({ label, title, help, isBusy, onConfirm }: ConfirmProps) {
+export function ConfirmButton({ label, row, title, help, isBusy, onConfirm }: ConfirmProps) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
   const close = () => dialog.current?.close();
   return (
     <>
-      <button type="button" class="quiet" aria-disabled={isBusy} onClick={() => isBusy || dialog.current?.showModal()}>
+      <button
+        type="button"
+        class="quiet"
+        aria-label={OPERATOR_TEXTS.ofRow(label, row)}
+        aria-disabled={isBusy}
+        onClick={() => isBusy || dialog.current?.showModal()}
+      >
         {label}
       </button>
       <dialog ref={dialog} aria-labelledby={`${id}-title`} aria-describedby={`${id}-help`}>

@@ -73,7 +73,9 @@ export function ApplicationsView() {
           keyOf={({ identity }) => textOf(identity)}
           file="applications"
           empty={TEXTS.none}
-          actions={(application) => <Actions application={application} act={act} onSecret={show} onDone={reload} />}
+          actions={(application, row) => (
+            <Actions application={application} row={row} act={act} onSecret={show} onDone={reload} />
+          )}
         />
       </section>
       <NewApplication act={act} onMade={show} />
@@ -109,12 +111,13 @@ function Expiry({ until }: { readonly until: string }) {
 
 interface ActionsProps {
   readonly application: Json;
+  readonly row: string;
   readonly act: Act;
   onSecret(answer: unknown): string;
   onDone(): void;
 }
 
-function Actions({ application, act, onSecret, onDone }: ActionsProps) {
+function Actions({ application, row, act, onSecret, onDone }: ActionsProps) {
   const path = `/archivist/iam/v1/${textOf(application['identity'])}`;
   const name = nameOf(application);
   const { isBusy, run } = act;
@@ -127,6 +130,7 @@ function Actions({ application, act, onSecret, onDone }: ActionsProps) {
     <>
       <ConfirmButton
         label={TEXTS.rotate}
+        row={row}
         title={TEXTS.rotateTitle(name)}
         help={TEXTS.rotateHelp}
         isBusy={isBusy}
@@ -134,6 +138,7 @@ function Actions({ application, act, onSecret, onDone }: ActionsProps) {
       />
       <ConfirmButton
         label={TEXTS.end}
+        row={row}
         title={TEXTS.endTitle(name)}
         help={TEXTS.endHelp}
         isBusy={isBusy}
@@ -141,6 +146,7 @@ function Actions({ application, act, onSecret, onDone }: ActionsProps) {
       />
       <ConfirmButton
         label={TEXTS.remove}
+        row={row}
         title={TEXTS.removeTitle(name)}
         help={TEXTS.removeHelp}
         isBusy={isBusy}

@@ -3,6 +3,7 @@ import { useRef, useState } from 'preact/hooks';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import { csvOf } from './csv.js';
 import { EvidenceText } from './evidence-text.js';
+import { rowNames } from './row-names.js';
 import { saveFile } from './save-file.js';
 import { useGrownList } from './use-grown-list.js';
 
@@ -28,19 +29,22 @@ interface TableProps<Row> {
   readonly file: string;
   /** Said in place of a table without rows. */
   readonly empty: string;
-  /** What can be done with a row. */
-  actions?(row: Row): ComponentChildren;
+  /** What can be done with a row. @param name tells it from the other rows */
+  actions?(row: Row, name: string): ComponentChildren;
+  /** What to call a row; it is the text of its first column if this is not said. */
+  nameOf?(row: Row): string;
 }
 
 /**
  * Rows with their titles, and all of them as a CSV file. On a narrow screen each row is a list; the roles are written
  * out because a browser forgets them when a table is laid out as anything else.
  */
-export function DataTable<Row>({ caption, columns, rows, keyOf, file, empty, actions }: TableProps<Row>) {
+export function DataTable<Row>({ caption, columns, rows, keyOf, file, empty, actions, nameOf }: TableProps<Row>) {
   const [shown, setShown] = useState(SHOWN);
   const list = useRef<HTMLTableSectionElement>(null);
   const expectMore = useGrownList(list, Math.min(shown, rows.length), shown < rows.length);
   if (rows.length === 0) return <p class="hint">{empty}</p>;
+  const names = actions && rowNames(rows, nameOf ?? ((row) => columns[0]?.text(row) ?? ''));
   const showMore = () => {
     expectMore();
     setShown(shown + SHOWN);
@@ -79,7 +83,7 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, file, empty, act
               ))}
               {actions && (
                 <td role="cell" class="actions">
-                  {actions(row)}
+                  {actions(row, names?.get(row) ?? '')}
                 </td>
               )}
             </tr>

@@ -18,6 +18,8 @@ const MOST = 1000;
 
 const isOwner = ({ roles }: Json): boolean => Array.isArray(roles) && roles.includes('OWNER');
 const nameOf = ({ display_name: name, email }: Json): string => textOf(name) || textOf(email);
+/** Two people may have one name. */
+const rowOf = ({ display_name: name, email }: Json): string => [name, email].map(textOf).filter(Boolean).join(', ');
 
 async function readPeople() {
   const [members, invites] = await Promise.all([
@@ -52,7 +54,8 @@ export function PeopleView() {
           keyOf={({ identity }) => textOf(identity)}
           file="members"
           empty={TEXTS.noMembers}
-          actions={(member) => <MemberActions member={member} isBusy={act.isBusy} onChange={change} />}
+          nameOf={rowOf}
+          actions={(member, row) => <MemberActions member={member} row={row} isBusy={act.isBusy} onChange={change} />}
         />
       </section>
       <section class="part">
@@ -64,9 +67,10 @@ export function PeopleView() {
           keyOf={({ identity }) => textOf(identity)}
           file="invites"
           empty={TEXTS.noInvites}
-          actions={({ identity, email }) => (
+          actions={({ identity, email }, row) => (
             <ConfirmButton
               label={TEXTS.withdraw}
+              row={row}
               title={TEXTS.withdrawTitle(textOf(email))}
               help={TEXTS.withdrawHelp}
               isBusy={act.isBusy}
@@ -101,17 +105,19 @@ type Change = (send: () => Promise<unknown>, done?: string) => void;
 
 interface MemberActionsProps {
   readonly member: Json;
+  readonly row: string;
   readonly isBusy: boolean;
   readonly onChange: Change;
 }
 
-function MemberActions({ member, isBusy, onChange }: MemberActionsProps) {
+function MemberActions({ member, row, isBusy, onChange }: MemberActionsProps) {
   const name = nameOf(member);
   const path = `${IAM}/${textOf(member['identity'])}`;
   if (member['active'] !== true)
     return (
       <ConfirmButton
         label={TEXTS.activate}
+        row={row}
         title={TEXTS.activateTitle(name)}
         help={TEXTS.activateHelp}
         isBusy={isBusy}
@@ -123,6 +129,7 @@ function MemberActions({ member, isBusy, onChange }: MemberActionsProps) {
     <>
       <ConfirmButton
         label={owns ? TEXTS.takeOwner : TEXTS.makeOwner}
+        row={row}
         title={owns ? TEXTS.takeOwnerTitle(name) : TEXTS.makeOwnerTitle(name)}
         help={owns ? TEXTS.takeOwnerHelp : TEXTS.makeOwnerHelp}
         isBusy={isBusy}
@@ -130,6 +137,7 @@ function MemberActions({ member, isBusy, onChange }: MemberActionsProps) {
       />
       <ConfirmButton
         label={TEXTS.deactivate}
+        row={row}
         title={TEXTS.deactivateTitle(name)}
         help={TEXTS.deactivateHelp}
         isBusy={isBusy}

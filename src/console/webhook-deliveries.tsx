@@ -4,7 +4,7 @@ import { CONSOLE_TEXTS } from './console-texts.js';
 import { type Column, DataTable } from './data-table.js';
 import { EvidenceText } from './evidence-text.js';
 import { type Json, known, textOf } from './json-members.js';
-import { Moment } from './moment.js';
+import { Moment, timeText } from './moment.js';
 import { NoAnswer } from './no-answer.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
 import { readList } from './read-list.js';
@@ -17,13 +17,16 @@ const MOST = 200;
 
 const isPending = ({ status }: Json): boolean => status === 'PENDING';
 
+const whatOf = ({ event_type: type }: Json): string => known(TEXTS.types, type) ?? textOf(type);
+const nameOf = (delivery: Json): string => `${whatOf(delivery)}, ${timeText(textOf(delivery['created_at']))}`;
+
 const COLUMNS: readonly Column<Json>[] = [
   {
     title: TEXTS.made,
     text: ({ created_at: at }) => textOf(at),
     view: ({ created_at: at }) => <Moment time={textOf(at)} />,
   },
-  { title: TEXTS.what, text: ({ event_type: type }) => known(TEXTS.types, type) ?? textOf(type) },
+  { title: TEXTS.what, text: whatOf },
   {
     title: TEXTS.status,
     text: ({ status }) => known(TEXTS.statuses, status) ?? textOf(status),
@@ -86,8 +89,15 @@ export function WebhookDeliveries({ webhook }: { readonly webhook: Json }) {
           keyOf={({ identity }) => textOf(identity)}
           file="deliveries"
           empty={TEXTS.noDeliveries}
-          actions={(delivery) => (
-            <button type="button" class="quiet" aria-disabled={act.isBusy} onClick={() => replay(delivery)}>
+          nameOf={nameOf}
+          actions={(delivery, row) => (
+            <button
+              type="button"
+              class="quiet"
+              aria-label={OPERATOR_TEXTS.ofRow(TEXTS.replay, row)}
+              aria-disabled={act.isBusy}
+              onClick={() => replay(delivery)}
+            >
               {TEXTS.replay}
             </button>
           )}

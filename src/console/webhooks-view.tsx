@@ -63,13 +63,19 @@ export function WebhooksView() {
           keyOf={({ identity }) => textOf(identity)}
           file="webhooks"
           empty={TEXTS.none}
-          actions={(webhook) => (
+          actions={(webhook, row) => (
             <>
-              <button type="button" class="quiet" onClick={() => setShown(webhook)}>
+              <button
+                type="button"
+                class="quiet"
+                aria-label={OPERATOR_TEXTS.ofRow(TEXTS.deliveries, row)}
+                onClick={() => setShown(webhook)}
+              >
                 {TEXTS.deliveries}
               </button>
               <ConfirmButton
                 label={TEXTS.remove}
+                row={row}
                 title={TEXTS.removeTitle(nameOf(webhook))}
                 help={TEXTS.removeHelp}
                 isBusy={act.isBusy}

@@ -78,8 +78,20 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
   };
   /** Presses a button of a row, and that of its dialog. */
   const pressAndConfirm = async (page: Page, within: Locator, button: string) => {
-    await press(page, within.getByRole('button', { name: button, exact: true }));
+    await press(page, within.getByRole('button', { name: `${button}: ` }));
     await press(page, page.getByRole('dialog').getByRole('button', { name: button, exact: true }));
+  };
+  /** What the buttons of rows are called; each is the only one of the page with its name, which begins with its text. */
+  const namesOfRows = async (page: Page): Promise<string[]> => {
+    const names: string[] = [];
+    for (const button of await page.locator('tbody, .operation').getByRole('button').all()) {
+      const [text, label] = [await button.innerText(), await button.getAttribute('aria-label')];
+      const name = label ?? text;
+      expect([name, await page.getByRole('button', { name, exact: true }).count()]).toEqual([name, 1]);
+      expect(name.startsWith(`${text}: `)).toBe(true);
+      names.push(name);
+    }
+    return names;
   };
   /** Chooses an entry of a list, one step after the other. */
   const chooseByKeys = async (page: Page, control: Locator, label: string, key = 'ArrowDown') => {
@@ -444,6 +456,47 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
     };
     return visit('service', check, { refused: /status of 503/ });
   });
+
+  it('call each button of a row by its text and its row, and no two the same, for those who only hear them', () =>
+    visit('webhooks', async (_, page) => {
+      const hook = { display_name: 'Twins', url: NOWHERE, event_types: ['event.confirmed'] };
+      const permission = { user_attributes: [{ or: ['group:a'] }], asset_attributes_read: ['*'] };
+      const policy = { display_name: 'Twins', filters: [], access_permissions: [permission] };
+      const twins = { applications: { display_name: 'Twins' }, access_policies: policy, webhooks: hook };
+      for (const [path, twin] of [...Object.entries(twins), ...Object.entries(twins)])
+        expect((await rig.owner.post(`/archivist/iam/v1/${path}`, twin)).status).toBe(200);
+      for (let count = 0; count < 3; count += 1)
+        expect((await rig.owner.post('/archivist/v2/assets', { attributes: {} })).status).toBe(200);
+      const expected = {
+        applications: ['New secret: Twins', 'End tokens: Twins (2)', 'Delete: Twins (2)'],
+        people: ['Make Owner: Name of reader, reader@example.com', 'Withdraw: invited@example.com'],
+        access: ['Change: Twins', 'Delete: Twins', 'Change: Twins (2)', 'Delete: Twins (2)'],
+        webhooks: ['Deliveries: The <b>warehouse</b>', 'Deliveries: Twins (2)', 'Delete: Twins (2)'],
+      };
+      for (const [view, some] of Object.entries(expected)) {
+        await page.goto(`${rig.url}/console?view=${view}`);
+        await page.getByRole('button', { name: some[0]!, exact: true }).waitFor();
+        expect(await namesOfRows(page)).toEqual(expect.arrayContaining(some));
+      }
+      await page.getByRole('button', { name: 'Deliveries: Twins (2)' }).click();
+      const told = page.getByRole('table', { name: 'Deliveries' }).getByRole('button');
+      await expect
+        .poll(
+          () =>
+            page
+              .getByRole('button', { name: 'Read again' })
+              .click()
+              .then(() => told.count()),
+          {
+            timeout: 60_000,
+          },
+        )
+        .toBeGreaterThanOrEqual(3);
+      const names = (await namesOfRows(page)).filter((name) =>
+        name.startsWith('Send again: an event is confirmed, 20'),
+      );
+      expect(names).toHaveLength(await told.count());
+    }));
 
   it('hide themselves from a person without the role', () =>
     visit(
