@@ -1,6 +1,8 @@
 import type { Reporter, TestCase } from 'vitest/node';
 import { notRun } from './prerequisites.js';
 
+const LINES = 4;
+
 const list = (title: string, lines: readonly string[]) =>
   lines.length === 0 ? '' : `${title}\n${lines.map((line) => `  ${line}\n`).join('')}`;
 
@@ -10,7 +12,8 @@ export default class LastWordsReporter implements Reporter {
 
   onTestCaseResult(test: TestCase): void {
     if (!test.diagnostic()?.flaky) return;
-    const faults = test.result().errors?.map(({ message }) => message.split('\n')[0]) ?? [];
+    // The first line alone often only introduces the fault.
+    const faults = test.result().errors?.map(({ message }) => message.split(/\s*\n\s*/, LINES).join(' ')) ?? [];
     this.#unsteady.push(`${test.module.relativeModuleId}: ${test.fullName} (${faults.join('; ')})`);
   }
 
