@@ -61,7 +61,7 @@ export interface Database {
   commitTogether(scope: Scope, statements: readonly SqlStatement[], beforeCommit?: () => Promise<void>): Promise<void>;
   /**
    * Runs work as `inTransaction` does, then the statements that it resolves with, and sends the commit with them, in the
-   * same round trip. Retried like `inTransaction`, as long as the commit was not sent.
+   * same round trip. Retried like `inTransaction`, also when one of those statements meets a conflict.
    * @throws every error of `work`; the refusal of the first statement that fails. Nothing is committed then.
    */
   commitDecided<T>(scope: Scope, work: (tx: Tx) => Promise<Decided<T>>): Promise<T>;

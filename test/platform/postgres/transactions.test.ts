@@ -164,6 +164,26 @@ describe.each(engines())('a transaction on %s', (engine) => {
     await asOwner('DELETE FROM archivist.tenancy');
   });
 
+  it('does the work again when a statement that goes with the commit meets a conflict', async () => {
+    const { database, asOwner } = opened;
+    let attempts = 0;
+    const conflict = {
+      text: `DO $$BEGIN RAISE 'a conflict' USING ERRCODE = 'serialization_failure'; END$$`,
+      values: [],
+    };
+    const decide = () =>
+      database.commitDecided('system', async () => {
+        attempts += 1;
+        return {
+          result: attempts,
+          statements: [{ text: NEW_TENANCY, values: [OTHER] }, ...(attempts === 1 ? [conflict] : [])],
+        };
+      });
+    expect(await decide()).toBe(2);
+    expect(await asOwner('SELECT FROM archivist.tenancy')).toHaveLength(1);
+    await asOwner('DELETE FROM archivist.tenancy');
+  });
+
   it('makes the statement after a long one when that has run, and tells the refusal of the first that fails', async () => {
     const { database, asOwner } = opened;
     const made: string[] = [];
