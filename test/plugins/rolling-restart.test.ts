@@ -114,7 +114,7 @@ describe.skipIf(!redisUrl)('two receivers on one queue', () => {
         expect(await conserver.step(chain)).toBe('completed');
       }
     })();
-    // It may end while a receiver is replaced; whoever waits for it hears of it.
+    // If it fails while a receiver is being replaced, the next wait for it throws.
     flow.catch(() => undefined);
     const flowing = () => {
       const before = submitted.length;

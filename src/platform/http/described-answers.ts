@@ -3,7 +3,7 @@ export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   200: 'Success',
   201: 'Created',
   202: 'Still in progress; request it again later',
-  206: 'More entries match than the server limit',
+  206: 'More entries match than the server limit, or not all of them were counted',
   302: 'Still in progress; request the location later',
   303: 'Accepted; request the location for the result',
   304: 'Not changed',

@@ -11,6 +11,7 @@ const FOLDERS = ['../../prepared', '../../../dist/src/prepared'].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 );
 
+/** In bytes. */
 const TOGETHER = 1024 * 1024;
 
 /**
