@@ -7,9 +7,14 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { licences } from './licences.mjs';
+import { readOptions } from './read-options.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const out = process.argv.slice(2).find((each) => !each.startsWith('--')) ?? join(root, 'dist/src/console');
+const { values, positionals } = readOptions('usage: node scripts/build-pages.mjs [--print] [<folder>]', {
+  allowPositionals: true,
+  options: { print: { type: 'boolean' } },
+});
+const out = positionals[0] ?? join(root, 'dist/src/console');
 const source = join(root, 'src/console');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const shared = {
@@ -99,4 +104,4 @@ await writePage({
   connect: "'self'",
 });
 // For the release notes: a saved verifier is compared with these.
-if (process.argv.includes('--print')) console.log(`${verifier}  verify.html\n${bundlePage}  bundle.html`);
+if (values.print) console.log(`${verifier}  verify.html\n${bundlePage}  bundle.html`);
