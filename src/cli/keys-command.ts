@@ -48,6 +48,12 @@ async function list(client: OperatorClient) {
   return { document, text: [...rootLines(document.manifest), ...ordered.map(line), ...faults].join('\n') };
 }
 
+/** @throws {UsageError} */
+function requireRole(role: string, roles: readonly string[]): string {
+  if (roles.includes(role)) return role;
+  throw new UsageError(`there is no role ${role}: the roles are ${roles.join(', ')}`);
+}
+
 async function rotate(client: OperatorClient, role: string, stolen: boolean) {
   if (role === 'root') {
     const document = (await client.post('/root_key:rotate', {})) as unknown as ShownManifest;
@@ -57,8 +63,7 @@ async function rotate(client: OperatorClient, role: string, stolen: boolean) {
     ];
     return { document, text: text.join('\n') };
   }
-  if (!DEPLOYMENT_ROLES.some((each) => each === role))
-    throw new UsageError(`there is no role ${role} to rotate: the roles are ${DEPLOYMENT_ROLES.join(', ')} and root`);
+  requireRole(role, [...DEPLOYMENT_ROLES, 'root']);
   const path = `/keys/${role}:rotate`;
   const document = (await client.post(path, { stolen })) as unknown as Record<
     'active' | 'retired' | 'pending',
@@ -102,9 +107,9 @@ async function changeOf(change: string, subject: string | undefined, options: Pr
   };
   switch (change) {
     case 'rotate':
-      return { change, role: named('a role') };
+      return { change, role: requireRole(named('a role'), DEPLOYMENT_ROLES) };
     case 'activate':
-      return { change, role: named('a role'), stolen: options.stolen === true };
+      return { change, role: requireRole(named('a role'), DEPLOYMENT_ROLES), stolen: options.stolen === true };
     case 'revoke':
       return { change, key_id: named('a key id') };
     case 'root': {

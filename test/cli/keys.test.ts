@@ -147,9 +147,15 @@ describe('vcon-archivist keys', () => {
     expect(await signedBy(old)).toBe(await signedBy(newest));
   });
 
-  it('names the roles to whoever rotates one that there is not, with exit code 2', async () => {
-    const { err, exitCode } = await keys('rotate', 'wallet');
-    const roles = 'issuer, statement_receipt, seal, note, token, chain and root';
-    expect([exitCode, err]).toEqual([2, expect.stringContaining(`no role wallet to rotate: the roles are ${roles}`)]);
+  it('refuses to rotate a role that does not exist, names the roles, and ends with 2', async () => {
+    const roles = 'issuer, statement_receipt, seal, note, token, chain';
+    const refused = async (...change: string[]) => {
+      const { err, exitCode } = await keys(...change);
+      return [exitCode, err];
+    };
+    const named = (known: string) => [2, expect.stringContaining(`there is no role wallet: the roles are ${known}`)];
+    expect(await refused('rotate', 'wallet')).toEqual(named(`${roles}, root`));
+    for (const change of ['rotate', 'activate'])
+      expect(await refused('propose', change, 'wallet', '--output', 'unsigned')).toEqual(named(roles));
   });
 });
