@@ -19,7 +19,7 @@ type CaptureConfig = Pick<PluginConfig, 'stream' | 'tapList' | 'endings'>;
 
 async function streamFindings(redis: Redis, stream: string): Promise<Finding[]> {
   const [length, refused] = await Promise.all([redis.xlen(stream), redis.xlen(refusedStream(stream))]);
-  const waiting = `${length} entries of ${stream} wait`;
+  const waiting = `${length} waiting in ${stream}`;
   return [
     length > BACKLOG
       ? shouldChange('stream', waiting, 'check that the plugin is running and its queue responds')
@@ -39,7 +39,7 @@ async function tapFindings(redis: Redis, list: string | undefined): Promise<Find
   const [known] = (await redis.call('COMMAND', 'INFO', 'BLMOVE')) as unknown[];
   if (!known) return [broken('tap', 'this Redis does not support BLMOVE', 'use Redis 6.2 or newer for the conserver')];
   const length = (await redis.llen(list)) + (await redis.llen(processingList(list)));
-  const waiting = `${length} entries of ${list} wait`;
+  const waiting = `${length} waiting in ${list}`;
   return [length > BACKLOG ? shouldChange('tap', waiting, 'check that the plugin is running') : ok('tap', waiting)];
 }
 
@@ -61,7 +61,7 @@ function notificationsFinding(setting: string | undefined): Finding {
 
 /** A vCon that is gone from Redis may still be in a storage; only the wheel checks storages. */
 function lookerFinding(looker: Looker): Finding {
-  const waiting = `${looker.waiting} vCons wait to be looked for`;
+  const waiting = `${looker.waiting} waiting to be looked for`;
   if (!isLooking(looker))
     return shouldChange(
       'endings in storages',

@@ -47,7 +47,7 @@ function waitingFinding(waiting: string, oldestSeconds: number): Finding {
 }
 
 function stateFindings({ depth, oldestSeconds, deadLetters }: ShownState, place: string): Finding[] {
-  const waiting = `${depth} operations wait for delivery, ${place}`;
+  const waiting = `${depth} waiting for delivery, ${place}`;
   return [
     waitingFinding(waiting, oldestSeconds),
     deadLetters > 0

@@ -11,6 +11,7 @@ import { nativeSha256 } from '../platform/native-sha256.js';
 import { bundlePageReader } from '../service/built-pages.js';
 import { ConfigError, parseConfig } from '../service/config/config.js';
 import { type ArchivistReader, openReader } from './archivist-reader.js';
+import { counted } from './counted.js';
 import { examples } from './help-examples.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
 
@@ -52,7 +53,7 @@ export function addExportCommand(program: Command, terminal: Terminal): void {
           throw new UsageError(`there is no event about vcon://${uuid} that these credentials may read`);
         const out = options.out ?? `${uuid}.evidence.zip`;
         await writeFile(out, await bundle(reader, events, (done) => terminal.progress?.(done)));
-        terminal.print(`${events.length} events about vcon://${uuid} written to ${out}`);
+        terminal.print(`${counted(events.length, 'event')} about vcon://${uuid} written to ${out}`);
       } catch (error) {
         if (!(error instanceof UsageError) && !(error instanceof ConfigError)) throw error;
         terminal.complain(`error: ${error.message}`);
@@ -105,7 +106,7 @@ async function bundle(
     const files = openBundle(await reader.bytes(`/archivist/${identity}/evidence`));
     for (const [name, bytes] of Object.entries(files)) addFile(all, folder, name, bytes);
     operations.push({ number: place + 1, folder, identity: identity.replace(/^v\d\//, '') });
-    progress(`${place + 1} of ${events.length} events read`);
+    progress(`${place + 1} of ${counted(events.length, 'event')} read`);
   }
   const page = await bundlePageReader()();
   const complete = completeBundle(all, operations, page !== undefined, nativeSha256);

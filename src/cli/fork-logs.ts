@@ -97,7 +97,7 @@ async function chosen(client: OperatorClient, logs: readonly LogRecord[], log: s
 /** The text that a person must type: the name of what is forked, or how many logs. */
 function phraseFor({ logs, chain }: Chosen, { all }: ForkOptions): string {
   if (!all) return logs[0]?.name ?? CHAIN;
-  const parts = [...(logs.length > 0 ? [`${logs.length} logs`] : []), ...(chain ? ['the chain'] : [])];
+  const parts = [...(logs.length > 0 ? [counted(logs.length, 'log')] : []), ...(chain ? ['the chain'] : [])];
   return `fork ${parts.join(' and ')}`;
 }
 

@@ -8,6 +8,7 @@ import { UsageError } from '../core/evidence/usage-error.js';
 import type { TrustedKeyManifest } from '../core/keys/verify-key-manifests.js';
 import { decodeVkey } from '../core/tlog/signed-note.js';
 import { lockFolder } from '../platform/postgres/folder-lock.js';
+import { counted } from './counted.js';
 import { examples } from './help-examples.js';
 import { fetchFile, LogUnreachable } from './monitor/fetch-file.js';
 import { followKeyManifest, keysOfManifest } from './monitor/follow-key-manifest.js';
@@ -65,7 +66,7 @@ function watchedManifest(url: string, { state }: MonitorOptions, rootThumbprint:
     async look() {
       seen = await followKeyManifest({ url, rootThumbprint }, kept);
       const { manifest } = seen;
-      return `number ${manifest.number} of ${new Date(manifest.issuedAtMs).toISOString()}, ${manifest.keys.length} keys`;
+      return `number ${manifest.number} of ${new Date(manifest.issuedAtMs).toISOString()}, ${counted(manifest.keys.length, 'key')}`;
     },
     changedAt: async () => undefined,
   };

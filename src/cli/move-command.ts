@@ -6,6 +6,7 @@ import { openDatabase } from '../platform/postgres/open-database.js';
 import { endRestoring } from '../platform/postgres/table-copy-store.js';
 import { type Config, ConfigError, parseConfig } from '../service/config/config.js';
 import { auditOpen } from './audit-command.js';
+import { counted } from './counted.js';
 import { examples } from './help-examples.js';
 import { type Moved, moveDatabase } from './move/move-database.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
@@ -59,12 +60,12 @@ async function move(options: MoveOptions, terminal: Terminal): Promise<MoveRepor
 
 function reportText({ tables, rows, leaves, faults }: MoveReport): string {
   return [
-    `Copied ${tables} tables with ${rows} rows; the logs have ${leaves} leaves.`,
+    `Copied ${counted(tables, 'table')} with ${counted(rows, 'row')}; the logs have ${counted(leaves, 'leaf', 'leaves')}.`,
     ...faults.slice(0, MOST_SHOWN).map((fault) => `FAULT   ${fault}`),
-    ...(faults.length > MOST_SHOWN ? [`… and ${faults.length - MOST_SHOWN} more faults`] : []),
+    ...(faults.length > MOST_SHOWN ? [`… and ${faults.length - MOST_SHOWN} more`] : []),
     ...(faults.length > 0
       ? [
-          `The audit found ${faults.length} faults. Nothing is moved: the service can start on the embedded database. See docs/operate/backup.md.`,
+          `The audit found ${counted(faults.length, 'fault')}. Nothing is moved: the service can start on the embedded database. See docs/operate/backup.md.`,
         ]
       : [
           'The audit found no fault. The embedded database is marked as moved: no service starts on it.',

@@ -10,6 +10,7 @@ import { ConfigError, parseConfig } from '../service/config/config.js';
 import { auditOpen } from './audit-command.js';
 import { COPIES, completeCopies } from './backup/copy-manifest.js';
 import { recipientsIn } from './backup/sealed-secrets.js';
+import { counted } from './counted.js';
 import { examples } from './help-examples.js';
 import { type RestoredCopy, type RestoreRequest, restoreCopy } from './restore/restore-copy.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
@@ -88,9 +89,9 @@ function reportText({ copy, manifest, objects, published, halted, faults, open }
   const { later } = published;
   const names = new Map(manifest.logs.map(({ log, name }) => [log, name]));
   return [
-    `Restored ${copy} of ${manifest.madeAt}: ${manifest.tables.length} tables, ${objects} objects; every hash is as in the manifest.`,
+    `Restored ${copy} of ${manifest.madeAt}: ${counted(manifest.tables.length, 'table')}, ${counted(objects, 'object')}; every hash is as in the manifest.`,
     ...(later.length > 0
-      ? [`The object store has ${later.length} objects that are newer than this copy:`, ...later.slice(0, MOST_SHOWN)]
+      ? [`The object store has newer objects than this copy, ${later.length} in all:`, ...later.slice(0, MOST_SHOWN)]
       : []),
     ...(later.length > MOST_SHOWN ? [`… and ${later.length - MOST_SHOWN} more`] : []),
     ...[...halted].map(([log, reason]) => `HALTED  ${names.get(log)}: ${reason}`),
@@ -100,8 +101,8 @@ function reportText({ copy, manifest, objects, published, halted, faults, open }
         ]
       : []),
     ...faults.slice(0, MOST_SHOWN).map((fault) => `FAULT   ${fault}`),
-    ...(faults.length > MOST_SHOWN ? [`… and ${faults.length - MOST_SHOWN} more faults`] : []),
-    faults.length === 0 ? 'The audit found no fault.' : `The audit found ${faults.length} faults.`,
+    ...(faults.length > MOST_SHOWN ? [`… and ${faults.length - MOST_SHOWN} more`] : []),
+    faults.length === 0 ? 'The audit found no fault.' : `The audit found ${counted(faults.length, 'fault')}.`,
     open
       ? 'The service can start.'
       : 'The service does not start on this place. Restore an older copy, or give --despite-faults to start with what is here.',

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { counted } from '../../src/cli/counted.js';
 import { runCli } from '../../src/cli/run-cli.js';
 import { concatBytes, fromBase64, utf8 } from '../../src/core/bytes.js';
 import { Header } from '../../src/core/cose/labels.js';
@@ -188,7 +189,7 @@ describe('vcon-archivist monitor of a tenancy’s log', () => {
     for (const leaves of [1, 1, 3, 4, 5, 12, 14]) {
       answer = published(log, leaves);
       const { out, exitCode } = await monitor();
-      expect(out).toContain(`tenant/${SAMPLE_TENANCY}: ${leaves} leaves`);
+      expect(out).toContain(`tenant/${SAMPLE_TENANCY}: ${counted(leaves, 'leaf', 'leaves')} in `);
       expect(exitCode).toBe(0);
     }
   });
@@ -294,7 +295,7 @@ describe('vcon-archivist monitor of a statement log', () => {
       answer = published({ size });
       const { out, err, exitCode } = await monitor();
       expect(err).toBe('');
-      expect(out).toContain(`${origin}: ${size} entries`);
+      expect(out).toContain(`${origin}: ${counted(size, 'entry', 'entries')}`);
       expect(exitCode).toBe(0);
     }
   });

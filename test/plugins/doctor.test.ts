@@ -243,7 +243,7 @@ it('says that all is well with a default installation, from the metrics of the r
     const lines = doctor.written.out.trimEnd().split('\n');
     expect(lines.at(-1)).toBe('All is well.');
     expect(lines.slice(0, -2).filter((line) => !line.startsWith('ok '))).toEqual([]);
-    expect(lines[0]).toContain(`0 operations wait for delivery, as http://127.0.0.1:${PLUGIN_PORT}/metrics shows`);
+    expect(lines[0]).toContain(`0 waiting for delivery, as http://127.0.0.1:${PLUGIN_PORT}/metrics shows`);
   } finally {
     service.signal('SIGTERM');
     await service.ended;

@@ -134,11 +134,11 @@ describe.skipIf(!redisUrl)('reasons to look for the end of a vCon', () => {
       return findings.filter(({ check }) => check.startsWith('endings')).map(({ state, found: text }) => [state, text]);
     };
     const notified = ['ok', 'Redis sends notifications; expiries while no plugin listens are missed'];
-    const nobody = 'no wheel checks the storages, so no ending is recorded; 0 vCons wait to be looked for';
+    const nobody = 'no wheel checks the storages, so no ending is recorded; 0 waiting to be looked for';
     expect(await found()).toEqual([notified, ['change', nobody]]);
     const storages = { storages: '["crm","s3"]', not_asked: '["crm"]' };
     await redis.hset(`${stream}:looker`, { beat: String(Date.now()), version: '0.2.0', ...storages });
-    const asks = 'wheel 0.2.0 asks s3; not asked, as configured: crm; 0 vCons wait to be looked for';
+    const asks = 'wheel 0.2.0 asks s3; not asked, as configured: crm; 0 waiting to be looked for';
     expect(await found()).toEqual([notified, ['ok', asks]]);
     await redis.hset(`${stream}:looker`, { unanswered: '2' });
     expect((await found())[1]![0]).toBe('change');

@@ -21,6 +21,7 @@ import { checkHolds, checkNotOlder } from '../../core/verify/verify-consistency.
 import { type ProvenMassif, proveLog, type SealedMassif, verifySealOfMassif } from '../../core/verify/verify-log.js';
 import { recomputeMassif } from '../../core/verify/verify-massif.js';
 import { verifyMmrReceipt, verifyReceiptSignature } from '../../core/verify/verify-receipt.js';
+import { counted } from '../counted.js';
 import { fetchFile, LogUnreachable, requireFile } from './fetch-file.js';
 import { FORK, fetchForks, followFork, forkText } from './follow-fork.js';
 import { type KeptFiles, StateDamaged } from './kept-files.js';
@@ -151,7 +152,7 @@ export async function followMmrLog(log: FollowedMmrLog, kept: KeptFiles): Promis
     await kept.write(SEAL, fetched.files!.seal);
     const { size, sealedAtMs } = head.seal.state;
     const when = new Date(sealedAtMs).toISOString();
-    const text = `${leafCount(size)} leaves in ${head.massif.index + 1} massifs, sealed at ${when}`;
+    const text = `${counted(leafCount(size), 'leaf', 'leaves')} in ${counted(head.massif.index + 1, 'massif')}, sealed at ${when}`;
     if (!base.fork) return text;
     await kept.write(FORK, base.fork.newest.bytes);
     return `${forkText(base.fork, seenLog(log, seen!))}; ${text}`;

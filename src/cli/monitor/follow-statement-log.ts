@@ -17,6 +17,7 @@ import { type NoteKey, verifyNote } from '../../core/tlog/signed-note.js';
 import { TILE_WIDTH, tilePath } from '../../core/tlog/tile.js';
 import { verifyReceiptSignature } from '../../core/verify/verify-receipt.js';
 import { nodeVerify } from '../../platform/keys/node-verify.js';
+import { counted } from '../counted.js';
 import { fetchFile, LogUnreachable, requireFile } from './fetch-file.js';
 import { FORK, fetchForks, followFork, forkText } from './follow-fork.js';
 import { type KeptFiles, StateDamaged } from './kept-files.js';
@@ -143,7 +144,7 @@ function checkRoot(peaks: readonly Uint8Array[], { size, root }: Checkpoint): vo
   if (!equalBytes(rfc9162Root(peaks), root))
     throw new VerificationError(
       'consistency_invalid',
-      `the tiles do not lead to the signed root of ${size} entries: a fork`,
+      `the tiles do not lead to the signed root of ${counted(size, 'entry', 'entries')}: a fork`,
     );
 }
 
@@ -241,7 +242,7 @@ export async function followStatementLog(log: FollowedStatementLog, kept: KeptFi
     const sampled = await checkSample(log, grown, checkpoint.size);
     await kept.write(PEAKS, concatBytes(...grown.peaks));
     await kept.write(CHECKPOINT, note);
-    const text = `${checkpoint.size} entries, ${sampled} of them read`;
+    const text = `${counted(checkpoint.size, 'entry', 'entries')}, ${sampled} of them read`;
     if (!base.fork) return text;
     await kept.write(FORK, base.fork.newest.bytes);
     return `${forkText(base.fork, { name: seen.origin, leaves: seen.size })}; ${text}`;
@@ -254,10 +255,13 @@ export async function followStatementLog(log: FollowedStatementLog, kept: KeptFi
 
 function checkNotOlder(checkpoint: Checkpoint, seen: Checkpoint): void {
   if (checkpoint.size < seen.size)
-    throw new VerificationError('consistency_invalid', `${checkpoint.size} entries after ${seen.size}: a rollback`);
+    throw new VerificationError(
+      'consistency_invalid',
+      `${counted(checkpoint.size, 'entry', 'entries')} after ${seen.size}: a rollback`,
+    );
   if (checkpoint.size === seen.size && !equalBytes(checkpoint.root, seen.root))
     throw new VerificationError(
       'consistency_invalid',
-      `two roots for ${seen.size} entries, ${toHex(seen.root)} and ${toHex(checkpoint.root)}: a fork`,
+      `two roots for ${counted(seen.size, 'entry', 'entries')}, ${toHex(seen.root)} and ${toHex(checkpoint.root)}: a fork`,
     );
 }
