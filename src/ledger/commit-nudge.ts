@@ -5,6 +5,16 @@ import type { LogRef } from './log.js';
 const QUEUE = 'commit-log';
 /** Entries accepted within this time share one job of the queue. */
 const DEBOUNCE_MS = 25;
+/** Jobs at once in this process: most of them wait for their log's turn, and a waiting caller's job must not wait for them. */
+const MOST_JOBS = 32;
+
+/** Why a log is nudged. */
+export interface Nudge {
+  /** A caller waits for the seal. */
+  readonly urgent: boolean;
+  /** How many entries began to wait, as far as the sender knows. */
+  readonly entries: number;
+}
 
 /**
  * Wakes the ledger: at once and in memory if it runs in this process, otherwise through the queue. Only a hint: the
@@ -12,45 +22,57 @@ const DEBOUNCE_MS = 25;
  */
 interface CommitNudge {
   /**
-   * Never fails and never waits. Without a ledger here, queues one job per log, and one more if that log's job is
-   * running.
-   * @param urgent whether a caller waits; only a ledger in this process learns of it
+   * Never fails and never waits. Without a ledger here, queues one job per log, or two if a caller waits, and one more if
+   * that job is running.
    */
-  nudge(log: LogRef, urgent?: boolean): void;
+  nudge(log: LogRef, nudge: Nudge): void;
   /** Handles the jobs in this process. @param round must not reject */
   listen(round: Round): Promise<void>;
   close(): Promise<void>;
 }
 
-type Round = (log: LogRef, urgent: boolean) => Promise<void>;
+type Round = (log: LogRef, nudge: Nudge) => Promise<void>;
+
+/** Nudges of a log that go together. */
+type Nudged = Nudge & { readonly log: LogRef };
+
+/** A job of an earlier version names only the log. */
+function queued({ urgent = false, entries = 1 }: Partial<Nudge>): Nudge {
+  return { urgent, entries };
+}
+
+function together(log: LogRef, earlier: Nudged | undefined, { urgent, entries }: Nudge): Nudged {
+  return { log, urgent: urgent || earlier?.urgent === true, entries: entries + (earlier?.entries ?? 0) };
+}
 
 export function createCommitNudge(backend: QueueBackend, logger: Logger): CommitNudge {
   const timers = new Map<string, NodeJS.Timeout>();
-  /** Logs that were nudged in this turn of the event loop. */
-  const nudged = new Map<string, { readonly log: LogRef; readonly urgent: boolean }>();
+  /** Logs that were nudged in this turn of the event loop, or since their timer began. */
+  const nudged = new Map<string, Nudged>();
   let turn: NodeJS.Immediate | undefined;
   let worker: ReturnType<QueueBackend['worker']> | undefined;
   let here: Round | undefined;
 
-  function enqueue(log: LogRef): void {
+  function enqueue({ log: { tenantId, logId }, urgent, entries }: Nudged): void {
+    // A job of its own: it must not be dropped for one that pauses.
+    const id = urgent ? `urgent-${logId}` : logId;
     backend
       .queue(QUEUE)
       .add(
         QUEUE,
-        { tenantId: log.tenantId, logId: log.logId },
-        { deduplication: { id: log.logId, keepLastIfActive: true }, removeOnComplete: true, removeOnFail: true },
+        { tenantId, logId, urgent, entries },
+        { deduplication: { id, keepLastIfActive: true }, removeOnComplete: true, removeOnFail: true },
       )
       .catch((error: unknown) => logger.warn({ err: error }, 'the queue accepts no jobs: the sweep does the work'));
   }
 
   /** Entries that are accepted in the same turn of the event loop share one round; urgent rounds begin first. */
-  function runSoon(round: Round, log: LogRef, urgent: boolean): void {
-    nudged.set(log.logId, { log, urgent: urgent || nudged.get(log.logId)?.urgent === true });
+  function runSoon(round: Round): void {
     turn ??= setImmediate(() => {
       turn = undefined;
       const all = [...nudged.values()].sort((one, other) => Number(other.urgent) - Number(one.urgent));
       nudged.clear();
-      for (const each of all) void round(each.log, each.urgent);
+      for (const each of all) void round(each.log, each);
     });
   }
 
@@ -58,20 +80,26 @@ export function createCommitNudge(backend: QueueBackend, logger: Logger): Commit
     if (timers.has(log.logId)) return;
     const add = (): void => {
       timers.delete(log.logId);
-      enqueue(log);
+      const waiting = nudged.get(log.logId);
+      nudged.delete(log.logId);
+      // A ledger that has begun in this process since then may have taken it.
+      if (waiting) enqueue(waiting);
     };
     timers.set(log.logId, setTimeout(add, DEBOUNCE_MS).unref());
   }
 
   return {
-    nudge(log, urgent = false) {
+    nudge(log, nudge) {
+      nudged.set(log.logId, together(log, nudged.get(log.logId), nudge));
       // A job would come back to this process, or to another one that is no closer to the rows.
-      if (here) runSoon(here, log, urgent);
+      if (here) runSoon(here);
       else enqueueSoon(log);
     },
     async listen(round) {
       here = round;
-      worker = backend.worker(QUEUE, (job) => round(job.data as LogRef, false), { concurrency: 4 });
+      worker = backend.worker(QUEUE, ({ data }) => round(data as LogRef, queued(data)), {
+        concurrency: MOST_JOBS,
+      });
     },
     async close() {
       for (const timer of timers.values()) clearTimeout(timer);

@@ -47,6 +47,8 @@ export interface FollowedLog {
 
 interface Waiting {
   readonly entryId: string;
+  /** The ledger knows that somebody waits for it. */
+  wanted: boolean;
   settle(receipt: Uint8Array | undefined): void;
 }
 
@@ -83,7 +85,7 @@ export function createReceiptWatch(deps: {
   readonly database: Database;
   readonly announcements: Announcements;
   readonly logger: Logger;
-  /** Called when a caller begins to wait for a new entry of this log. Must not throw. */
+  /** Called when a caller begins to wait for an entry of this log that is not sealed yet. Must not throw. */
   readonly wanted: (log: LogRef) => void;
   /** How long waiting callers rely on announcements; half a second unless told. */
   readonly lookAfterMs?: number;
@@ -127,6 +129,9 @@ export function createReceiptWatch(deps: {
       const receipt = found.get(each.entryId);
       if (receipt) each.settle(receipt);
     }
+    const unsealed = asked.filter(({ entryId, wanted }) => !wanted && !found.has(entryId));
+    if (unsealed.length > 0) deps.wanted(log);
+    for (const each of unsealed) each.wanted = true;
   }
 
   /**
@@ -211,10 +216,12 @@ export function createReceiptWatch(deps: {
   function wait(log: LogRef, entryId: string, withinMs: number, soon: boolean): Promise<Uint8Array | undefined> {
     const known = kept.get(keyOf(log, entryId));
     if (known) return Promise.resolve(known);
+    if (!soon) deps.wanted(log);
     return new Promise((resolve) => {
       const queue = queueOf(log);
       const each: Waiting = {
         entryId,
+        wanted: !soon,
         settle(receipt) {
           clearTimeout(late);
           queue.waiting.delete(each);
@@ -239,7 +246,6 @@ export function createReceiptWatch(deps: {
         receipt(entryId, withinMs) {
           const found = recent(log, entryId, before);
           if (found?.receipt) return Promise.resolve(found.receipt);
-          deps.wanted(log);
           return wait(log, entryId, withinMs, found === undefined);
         },
       };

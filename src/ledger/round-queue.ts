@@ -1,28 +1,38 @@
 import type { LogRef } from './log.js';
+import { BATCH } from './waiting-batch.js';
 
 /**
- * How soon a round begins. `urgent`: a caller waits for its seal. `soon`: as soon as its turn comes. `paced`: after a
- * pause as long as the log's last round took, and not beside urgent rounds, so that a busy service works on larger
- * batches.
+ * How soon a round begins. `urgent`: a caller waits for its seal. `soon`: as soon as its turn comes. `paced`: at once if
+ * the log was quiet or a whole batch waits, otherwise after a pause, and not beside urgent rounds, so that a busy service
+ * works on larger batches.
  */
 export type Haste = 'urgent' | 'soon' | 'paced';
 
 /** Schedules rounds: never two at once for one log, and a limited number for different logs. */
 interface RoundQueue {
-  /** Resolves when a round that began after this call has ended with no work left; rejects with the round's error. */
-  run(log: LogRef, haste: Haste): Promise<void>;
+  /**
+   * Resolves when a round that began after this call has ended with no work left; rejects with the round's error.
+   * @param entries how many began to wait, as far as the caller knows
+   */
+  run(log: LogRef, haste: Haste, entries: number): Promise<void>;
   /** Starts no more rounds and resolves when the running ones have ended. */
   close(): Promise<void>;
 }
 
-/** A paced round waits no longer than this for its pause and for urgent ones; urgent ones are put first by as much. */
-const MOST_PAUSE_MS = 100;
+/** The pause of a log is so many times as long as its last round: its paced rounds take a fifth of the time at most. */
+const PAUSE_OF_ROUND = 4;
+/** A paced round waits no longer than this for more entries. */
+const MOST_PAUSE_MS = 150;
+/** A paced round waits no longer than this for urgent ones to go first; urgent ones are put first by as much. */
+const MOST_BEHIND_MS = 100;
 /** Paced rounds begin this long after the last urgent one: the next urgent one often follows at once. */
 const QUIET_MS = 10;
 
 interface Pending {
   readonly log: LogRef;
   haste: Haste;
+  /** How many began to wait since the last round began. */
+  entries: number;
   readonly sinceMs: number;
   readonly done: Promise<void>;
   readonly resolve: () => void;
@@ -34,7 +44,7 @@ function pending(log: LogRef, haste: Haste, sinceMs: number): Pending {
   const done = new Promise<void>((fulfil, refuse) => {
     [resolve, reject] = [fulfil, refuse];
   });
-  return { log, haste, sinceMs, done, resolve, reject };
+  return { log, haste, entries: 0, sinceMs, done, resolve, reject };
 }
 
 const HASTES: readonly Haste[] = ['paced', 'soon', 'urgent'];
@@ -42,7 +52,8 @@ const sooner = (one: Haste, other: Haste): Haste => (HASTES.indexOf(one) < HASTE
 
 /** Tells when paced rounds may begin. */
 interface Pace {
-  ended(key: string, haste: Haste, begunMs: number): void;
+  /** @param quiet whether the round took one entry at most and nobody has asked since: a pause would gather nothing */
+  ended(key: string, haste: Haste, begunMs: number, quiet: boolean): void;
   /** The moment from which this round may begin; the earliest goes first. It may become earlier or later. */
   dueMs(key: string, asked: Pending, urgentRuns: boolean): number;
 }
@@ -53,18 +64,20 @@ function createPace(nowMs: () => number): Pace {
   let quietMs = 0;
 
   return {
-    ended(key, haste, begunMs) {
+    ended(key, haste, begunMs, quiet) {
       const now = nowMs();
       const tookMs = now - begunMs;
-      pauses.set(key, now + tookMs);
+      if (quiet) pauses.delete(key);
+      else pauses.set(key, now + PAUSE_OF_ROUND * tookMs);
       if (haste === 'urgent') quietMs = now + Math.max(QUIET_MS, tookMs);
       if (pauses.size > 1_000) for (const [each, until] of pauses) if (until < now) pauses.delete(each);
     },
-    dueMs(key, { haste, sinceMs }, urgentRuns) {
-      if (haste === 'urgent') return sinceMs - MOST_PAUSE_MS;
+    dueMs(key, { haste, entries, sinceMs }, urgentRuns) {
+      if (haste === 'urgent') return sinceMs - MOST_BEHIND_MS;
       if (haste === 'soon') return sinceMs;
-      const latest = sinceMs + MOST_PAUSE_MS;
-      return urgentRuns ? latest : Math.min(latest, Math.max(sinceMs, quietMs, pauses.get(key) ?? 0));
+      if (urgentRuns) return sinceMs + MOST_BEHIND_MS;
+      if (entries >= BATCH) return sinceMs;
+      return Math.min(sinceMs + MOST_PAUSE_MS, Math.max(sinceMs, quietMs, pauses.get(key) ?? 0));
     },
   };
 }
@@ -97,7 +110,7 @@ export function createRoundQueue(
       asked.reject(error);
     } finally {
       running.delete(key);
-      pace.ended(key, asked.haste, begunMs);
+      pace.ended(key, asked.haste, begunMs, asked.entries <= 1 && !waiting.has(key));
       startSome();
     }
   }
@@ -134,11 +147,12 @@ export function createRoundQueue(
   }
 
   return {
-    run(log, haste) {
+    run(log, haste, entries) {
       if (closed) return Promise.reject(new Error('the ledger is stopped'));
       const key = keyOf(log);
       const asked = waiting.get(key) ?? pending(log, haste, nowMs());
       asked.haste = sooner(asked.haste, haste);
+      asked.entries += entries;
       waiting.set(key, asked);
       startSome();
       return asked.done;

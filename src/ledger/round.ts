@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Ids } from '../platform/ids.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
-import { createCommitNudge } from './commit-nudge.js';
+import { createCommitNudge, type Nudge } from './commit-nudge.js';
 import { findSuspectLogs } from './halted/find-suspect-logs.js';
 import { createIntakeCursors } from './intake-cursors.js';
 import type { LedgerContext } from './ledger-context.js';
@@ -40,9 +40,10 @@ export interface LedgerMetrics {
 export interface Ledger {
   /**
    * Reports that entries wait for a log. Never fails: a lost nudge costs at most a second.
-   * @param urgent whether a caller waits for the seal: its round does not wait for others
+   * @param nudge unless told, one entry began to wait, and nobody waits for the seal. If a caller waits for it, its round
+   * does not wait for others or for more entries
    */
-  nudge(tenantId: string, logId: string, urgent?: boolean): void;
+  nudge(tenantId: string, logId: string, nudge?: Partial<Nudge>): void;
   /**
    * Starts to work: on nudges, and once a second on all logs with pending rows. When this resolves, the logs that
    * contradict the object store are halted, unless another process holds them.
@@ -90,10 +91,10 @@ export function createLedger(deps: LedgerDeps): Ledger {
   const sweep = createRepeat(() => SWEEP_MS, sweepOnce);
 
   /** A failed round leaves its rows, and the next sweep finds them again. */
-  async function work(log: LogRef, haste: Haste): Promise<void> {
+  async function work(log: LogRef, haste: Haste, entries = 0): Promise<void> {
     if (!deps.mayRun()) return;
     try {
-      await rounds.run(log, haste);
+      await rounds.run(log, haste, entries);
     } catch (error) {
       logger.error({ err: error, tenantId: log.tenantId, logId: log.logId }, 'a round failed');
     }
@@ -120,12 +121,13 @@ export function createLedger(deps: LedgerDeps): Ledger {
   }
 
   return {
-    nudge: (tenantId, logId, urgent = false) => nudges.nudge({ tenantId, logId }, urgent),
+    nudge: (tenantId, logId, { urgent = false, entries = 1 } = {}) =>
+      nudges.nudge({ tenantId, logId }, { urgent, entries }),
     async start() {
       await haltSuspects().catch((error: unknown) =>
         logger.error({ err: error }, 'the logs could not be compared with the object store; the sweep tries again'),
       );
-      await nudges.listen((log, urgent) => work(log, urgent ? 'urgent' : 'paced'));
+      await nudges.listen((log, { urgent, entries }) => work(log, urgent ? 'urgent' : 'paced', entries));
       sweep.start();
     },
     async stop() {
@@ -133,7 +135,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
       await sweep.stop();
       await rounds.close();
     },
-    runRound: (tenantId, logId) => rounds.run({ tenantId, logId }, 'soon'),
+    runRound: (tenantId, logId) => rounds.run({ tenantId, logId }, 'soon', 0),
     lag: async () => sequencerLag(database, clock.now()),
   };
 }

@@ -9,7 +9,8 @@ import type { LogState } from './log.js';
 import { massifLeaves } from './massif-view.js';
 import type { UnsignedStatement } from './sign-statements.js';
 
-const BATCH = 1_000;
+/** Most entries of a batch. */
+export const BATCH = 1_000;
 /** A batch ends before the entry with which its entries would be longer than this, in bytes: a round has all of them in memory. */
 const BATCH_BYTES = 16 * 1024 * 1024;
 

@@ -178,12 +178,12 @@ export async function startLedger(
   await ledger.start();
   await base.disk.start();
   return {
-    nudge(tenantId, logId, urgent) {
+    nudge(tenantId, logId, nudge) {
       // A key that another thread or process has rotated stops signing within a second.
       keys
         .refresh()
         .catch((error: unknown) => base.logger.warn({ err: error }, 'could not read the keys'))
-        .finally(() => ledger.nudge(tenantId, logId, urgent));
+        .finally(() => ledger.nudge(tenantId, logId, nudge));
     },
     async close() {
       await ledger.stop();

@@ -21,8 +21,8 @@ export interface ServiceBase extends Base {
   readonly ledger: Ledger;
   readonly halted: HaltedLogs;
   readonly chain: ChainWatch;
-  /** Reports that entries wait for a log. */
-  nudge(tenantId: string, logId: string): void;
+  /** Reports that entries wait for a log; one unless told. */
+  nudge(tenantId: string, logId: string, entries?: number): void;
   /** Reports that a caller waits for the seal of a log. */
   wanted(log: LogRef): void;
 }
@@ -41,7 +41,7 @@ export function serviceBase(
     deployment,
     keyring,
     pageTokens: createPageTokens(keyring.pageTokenKey),
-    nudge: (tenantId, logId) => ledger.nudge(tenantId, logId),
-    wanted: ({ tenantId, logId }) => ledger.nudge(tenantId, logId, true),
+    nudge: (tenantId, logId, entries = 1) => ledger.nudge(tenantId, logId, { entries }),
+    wanted: ({ tenantId, logId }) => ledger.nudge(tenantId, logId, { urgent: true, entries: 0 }),
   };
 }

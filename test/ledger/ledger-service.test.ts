@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createCommitNudge } from '../../src/ledger/commit-nudge.js';
+import { createCommitNudge, type Nudge } from '../../src/ledger/commit-nudge.js';
 import { insertIntake } from '../../src/ledger/intake-store.js';
 import type { LogRef } from '../../src/ledger/log.js';
 import { createLedger, type Ledger } from '../../src/ledger/round.js';
@@ -128,10 +128,34 @@ describe.each(engines())('the ledger service on %s', (engine) => {
     const heard: LogRef[] = [];
     const log = { tenantId: 'a tenancy', logId: 'a log' };
     await nudges.listen(async (nudged) => void heard.push(nudged));
-    for (let nudge = 0; nudge < 100; nudge += 1) nudges.nudge(log);
+    for (let nudge = 0; nudge < 100; nudge += 1) nudges.nudge(log, { urgent: false, entries: 1 });
     await vi.waitFor(() => expect(heard).toContainEqual(log), WITHIN_MS);
     await nudges.close();
     expect(heard.length).toBeLessThan(3);
+  });
+
+  it('hears through the queue that a caller waits, beside a job that pauses', async () => {
+    const here = createCommitNudge(queues, silent);
+    const elsewhere = createCommitNudge(queues, silent);
+    const log = { tenantId: 'a tenancy', logId: 'a waited-for log' };
+    const heard: Nudge[] = [];
+    let endPause = (): void => {};
+    const pause = new Promise<void>((resolve) => {
+      endPause = resolve;
+    });
+    await here.listen(async (_, nudge) => {
+      heard.push(nudge);
+      if (!nudge.urgent) await pause;
+    });
+    elsewhere.nudge(log, { urgent: false, entries: 2 });
+    elsewhere.nudge(log, { urgent: false, entries: 1 });
+    await vi.waitFor(() => expect(heard).toMatchObject([{ urgent: false, entries: 3 }]), WITHIN_MS);
+    elsewhere.nudge(log, { urgent: false, entries: 1 });
+    elsewhere.nudge(log, { urgent: true, entries: 0 });
+    await vi.waitFor(() => expect(heard).toMatchObject([{ urgent: false }, { urgent: true, entries: 1 }]), WITHIN_MS);
+    endPause();
+    await elsewhere.close();
+    await here.close();
   });
 
   it('hears of entries that came while the job of the same log ran', async () => {
@@ -141,10 +165,10 @@ describe.each(engines())('the ledger service on %s', (engine) => {
     await nudges.listen(async () => {
       rounds += 1;
       if (rounds > 1) return;
-      nudges.nudge(log);
+      nudges.nudge(log, { urgent: false, entries: 1 });
       await new Promise((resolve) => setTimeout(resolve, 500));
     });
-    nudges.nudge(log);
+    nudges.nudge(log, { urgent: false, entries: 1 });
     await vi.waitFor(() => expect(rounds).toBe(2), WITHIN_MS);
     await nudges.close();
   });

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createReceiptWatch, SEAL_PUBLISHED } from '../../src/ledger/receipt-watch.js';
 import { statementReceipts } from '../../src/ledger/receipts.js';
 import type { SealedBatch } from '../../src/ledger/sealed-batch.js';
@@ -30,12 +30,19 @@ async function watched(lookAfterMs = LONG_MS) {
     },
   };
   const log = await rig.newLog('RFC9162_SHA256');
-  const watch = createReceiptWatch({ database, announcements, logger: silent, wanted: () => {}, lookAfterMs });
+  const wanted: string[] = [];
+  const watch = createReceiptWatch({
+    database,
+    announcements,
+    logger: silent,
+    wanted: ({ logId }) => void wanted.push(logId),
+    lookAfterMs,
+  });
   const publish = async (): Promise<void> => {
     await rig.drain(log);
     announcements.announce(SEAL_PUBLISHED, log.logId);
   };
-  return { rig, log, watch, asked, announcements, publish };
+  return { rig, log, watch, wanted, asked, announcements, publish };
 }
 
 it('reads a new entry once, when its seal is announced, and once for all who wait', async () => {
@@ -68,6 +75,19 @@ it('finds an entry although the announcement is lost', async () => {
   const waiting = followed.receipt(entry!, LONG_MS);
   await rig.drain(log);
   expect(await waiting).toBeInstanceOf(Uint8Array);
+});
+
+it('tells the ledger once that somebody waits for an entry, if it is not sealed yet', async () => {
+  const { rig, log, wanted, watch, publish } = await watched();
+  const [entry] = await rig.accept(log, 'statement', 1);
+  const waiting = watch.receipt(log, entry!, LONG_MS);
+  await vi.waitFor(() => expect(wanted).toEqual([log.logId]));
+  await publish();
+  expect(await waiting).toBeInstanceOf(Uint8Array);
+  const deps = { announcements: localAnnouncements(), logger: silent, wanted: () => void wanted.push('sealed') };
+  const later = createReceiptWatch({ ...rig, ...deps });
+  expect(await later.receipt(log, entry!, LONG_MS)).toEqual(await waiting);
+  expect(wanted).toEqual([log.logId]);
 });
 
 it('ends with nothing when the time is over, and goes on for who waits longer', async () => {

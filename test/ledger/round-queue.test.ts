@@ -23,6 +23,8 @@ function pacedQueue() {
   return { queue, begun, time, end };
 }
 
+type Paced = ReturnType<typeof pacedQueue>;
+
 const createQueue = (parallel: number, round: (log: LogRef) => Promise<boolean>) =>
   createRoundQueue(parallel, round, () => performance.now());
 const log = (logId: string): LogRef => ({ tenantId: 't', logId });
@@ -38,8 +40,8 @@ describe('the round queue', () => {
       inside -= 1;
       return false;
     });
-    const first = queue.run(log('a'), 'soon');
-    const during = [queue.run(log('a'), 'soon'), queue.run(log('a'), 'soon'), queue.run(log('a'), 'soon')];
+    const first = queue.run(log('a'), 'soon', 1);
+    const during = [queue.run(log('a'), 'soon', 1), queue.run(log('a'), 'soon', 1), queue.run(log('a'), 'soon', 1)];
     await Promise.all([first, ...during]);
     expect([most, rounds]).toEqual([1, 2]);
   });
@@ -53,7 +55,7 @@ describe('the round queue', () => {
       inside -= 1;
       return false;
     });
-    await Promise.all(['a', 'b', 'c', 'd', 'e'].map((id) => queue.run(log(id), 'soon')));
+    await Promise.all(['a', 'b', 'c', 'd', 'e'].map((id) => queue.run(log(id), 'soon', 1)));
     expect(most).toBe(2);
   });
 
@@ -67,7 +69,7 @@ describe('the round queue', () => {
       left -= 1;
       return left > 0;
     });
-    await Promise.all([queue.run(log('busy'), 'soon'), queue.run(log('quiet'), 'soon')]);
+    await Promise.all([queue.run(log('busy'), 'soon', 1), queue.run(log('quiet'), 'soon', 1)]);
     expect(order).toEqual(['busy', 'quiet', 'busy', 'busy']);
   });
 
@@ -77,9 +79,9 @@ describe('the round queue', () => {
       if (fail) throw new Error('the store is away');
       return false;
     });
-    await expect(queue.run(log('a'), 'soon')).rejects.toThrow('the store is away');
+    await expect(queue.run(log('a'), 'soon', 1)).rejects.toThrow('the store is away');
     fail = false;
-    await expect(queue.run(log('a'), 'soon')).resolves.toBeUndefined();
+    await expect(queue.run(log('a'), 'soon', 1)).resolves.toBeUndefined();
   });
 
   it('waits for running rounds when it closes, and starts no other', async () => {
@@ -89,19 +91,19 @@ describe('the round queue', () => {
       ended += 1;
       return true;
     });
-    const asked = [queue.run(log('a'), 'soon'), queue.run(log('b'), 'soon')];
+    const asked = [queue.run(log('a'), 'soon', 1), queue.run(log('b'), 'soon', 1)];
     await queue.close();
     await Promise.all(asked);
     expect(ended).toBe(1);
-    await expect(queue.run(log('a'), 'soon')).rejects.toThrow('stopped');
+    await expect(queue.run(log('a'), 'soon', 1)).rejects.toThrow('stopped');
   });
 
   it('begins an urgent round before those that were asked for earlier', async () => {
     const { queue, begun, end } = pacedQueue();
-    void queue.run(log('running'), 'paced');
-    void queue.run(log('a'), 'paced');
-    void queue.run(log('b'), 'soon');
-    void queue.run(log('waited for'), 'urgent');
+    void queue.run(log('running'), 'paced', 1);
+    void queue.run(log('a'), 'paced', 1);
+    void queue.run(log('b'), 'soon', 1);
+    void queue.run(log('waited for'), 'urgent', 1);
     await end('running', 1_010);
     await end('waited for', 1_020);
     expect(begun).toEqual(['running', 'waited for', 'b']);
@@ -112,10 +114,10 @@ describe('the round queue', () => {
 
   it('makes a round urgent when a caller begins to wait for its log', async () => {
     const { queue, begun, end } = pacedQueue();
-    void queue.run(log('running'), 'soon');
-    void queue.run(log('a'), 'paced');
-    void queue.run(log('b'), 'paced');
-    void queue.run(log('b'), 'urgent');
+    void queue.run(log('running'), 'soon', 1);
+    void queue.run(log('a'), 'paced', 1);
+    void queue.run(log('b'), 'paced', 1);
+    void queue.run(log('b'), 'urgent', 1);
     await end('running', 1_010);
     expect(begun).toEqual(['running', 'b']);
     await end('b', 1_020);
@@ -124,15 +126,78 @@ describe('the round queue', () => {
 
   it('lets urgent rounds go first for a limited time only', async () => {
     const { queue, begun, end } = pacedQueue();
-    void queue.run(log('waited for'), 'urgent');
-    void queue.run(log('a'), 'paced');
+    void queue.run(log('waited for'), 'urgent', 1);
+    void queue.run(log('a'), 'paced', 1);
     for (const atMs of [1_050, 1_090, 1_210, 1_220]) {
-      void queue.run(log('waited for'), 'urgent');
+      void queue.run(log('waited for'), 'urgent', 1);
       await end('waited for', atMs);
     }
     expect(begun).toEqual(['waited for', 'waited for', 'waited for', 'waited for', 'a']);
     await end('a', 1_230);
     await end('waited for', 1_240);
     await queue.close();
+  });
+
+  /** Asks at these times, and returns those at which a round of the log began. */
+  function begunAt(asks: readonly { atMs: number; entries: number }[], { queue, begun, time }: Paced): number[] {
+    return asks.flatMap(({ atMs, entries }) => {
+      time.nowMs = atMs;
+      const before = begun.length;
+      void queue.run(log('a'), 'paced', entries);
+      return begun.length > before ? [atMs] : [];
+    });
+  }
+  const ones = (...times: number[]) => times.map((atMs) => ({ atMs, entries: 1 }));
+
+  it('begins a paced round at once in a quiet log: if the last one took one entry and nobody asked while it ran', async () => {
+    const paced = pacedQueue();
+    expect(begunAt(ones(1_000), paced)).toEqual([1_000]);
+    await paced.end('a', 1_020);
+    expect(begunAt(ones(1_021), paced)).toEqual([1_021]);
+    void paced.queue.run(log('a'), 'paced', 1);
+    await paced.end('a', 1_040);
+    expect(begunAt(ones(1_041), paced)).toEqual([]);
+    await paced.queue.close();
+  });
+
+  it.each([
+    { tookMs: 20, begins: 1_100 },
+    { tookMs: 100, begins: 1_250 },
+  ])('lets entries gather after a round of several: four times its $tookMs ms, at most 150 ms', async (each) => {
+    const paced = pacedQueue();
+    begunAt([{ atMs: 1_000, entries: 2 }], paced);
+    const ended = 1_000 + each.tookMs;
+    await paced.end('a', ended);
+    expect(begunAt(ones(ended, each.begins - 1, each.begins), paced)).toEqual([each.begins]);
+    await paced.end('a', each.begins + 1);
+    await paced.queue.close();
+  });
+
+  it.each([
+    { title: 'a caller that begins to wait', haste: 'urgent' as const, entries: 0 },
+    { title: 'a whole batch', haste: 'paced' as const, entries: 999 },
+  ])('ends the pause for $title', async ({ haste, entries }) => {
+    const paced = pacedQueue();
+    begunAt([{ atMs: 1_000, entries: 2 }], paced);
+    await paced.end('a', 1_020);
+    expect(begunAt(ones(1_021), paced)).toEqual([]);
+    void paced.queue.run(log('a'), haste, entries);
+    expect(paced.begun).toEqual(['a', 'a']);
+    await paced.end('a', 1_030);
+    await paced.queue.close();
+  });
+
+  it('spends a fifth of the time on the rounds of a log that somebody asks for all the time', async () => {
+    const paced = pacedQueue();
+    let [rounds, endsMs] = [0, Number.POSITIVE_INFINITY];
+    for (let atMs = 1_000; atMs < 2_000; atMs += 1) {
+      if (atMs >= endsMs) await paced.end('a', atMs);
+      if (begunAt(ones(atMs), paced).length === 0) continue;
+      rounds += 1;
+      endsMs = atMs + 10;
+    }
+    expect(rounds).toBe(20);
+    await paced.end('a', 2_000);
+    await paced.queue.close();
   });
 });

@@ -22,7 +22,7 @@ import { attachedBlobs } from './check-attachments.js';
 import { grantsForBatch } from './grants-for-batch.js';
 import { registersInHaltedLog } from './halted-target.js';
 import { insertsOfPlans } from './inserts-of-plans.js';
-import { logsOf } from './logs-of-plans.js';
+import { type LogWithWork, logsOf } from './logs-of-plans.js';
 import { type BatchContext, type Plan, type PlanContext, plan, planStatementAsset } from './plan.js';
 import {
   type EventPlace,
@@ -51,7 +51,7 @@ export type Outcome = { readonly accepted: Accepted } | { readonly refused: ApiE
 /** A batch's outcomes in the order of its submissions, and the logs that now have work to do. */
 interface BatchResult {
   readonly outcomes: Outcome[];
-  readonly logs: { tenantId: string; logId: string }[];
+  readonly logs: LogWithWork[];
 }
 
 /**

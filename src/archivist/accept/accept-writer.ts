@@ -10,8 +10,8 @@ export interface AcceptWriterDeps extends AcceptDeps {
   readonly metrics: AcceptMetrics;
   /** Refuses every submission by throwing while the logs are too far behind. */
   admit(): void;
-  /** Called after the commit for each log that has work to do. Must not throw. */
-  nudge(tenantId: string, logId: string): void;
+  /** Called after the commit for each log that has work to do, with how many entries began to wait. Must not throw. */
+  nudge(tenantId: string, logId: string, entries: number): void;
 }
 
 /** Counts accepts, after their commit. */
@@ -150,7 +150,7 @@ async function writeBatch(deps: AcceptWriterDeps, batch: readonly Submission[]):
   await deps.failpoints.reach('accept.after');
   for (const outcome of result.outcomes) if ('accepted' in outcome) deps.metrics.accepted(outcome.accepted.kind);
   deps.metrics.batchAccepted(batch.length);
-  for (const log of result.logs) deps.nudge(log.tenantId, log.logId);
+  for (const { tenantId, logId, entries } of result.logs) deps.nudge(tenantId, logId, entries);
   return result.outcomes;
 }
 
