@@ -31,6 +31,7 @@ const PLUGIN_ROOMS = [
   'src/platform/queue/queue-backend.ts',
   'src/platform/queue/redis-durability.ts',
   'src/platform/clock.ts',
+  'src/platform/clock-watch.ts',
   'src/platform/config-values.ts',
   'src/platform/disk',
   'src/platform/durable-file.ts',

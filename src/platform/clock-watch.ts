@@ -8,12 +8,17 @@ export class ClockWrong extends Error {
   readonly code = 'CLOCK_WRONG';
 }
 
-/** The clock and the database's may differ by this much. */
-const MOST_OFFSET_MS = 5_000;
+/** The clock and another machine's may differ by this much. */
+export const MOST_OFFSET_MS = 5_000;
 /** A time service corrects small errors in steps; a larger step is made by somebody. */
 const MOST_STEP_MS = 60_000;
 /** A difference between two clocks of the process that is worth a look. */
 const WORTH_A_LOOK_MS = 1_000;
+
+/** How far a clock that showed `beforeMs` and then `afterMs` is ahead of another one, read in between; in milliseconds. */
+export function clockOffset(otherMs: number, beforeMs: number, afterMs: number): number {
+  return beforeMs > otherMs ? beforeMs - otherMs : Math.min(0, afterMs - otherMs);
+}
 
 /** Knows whether the clock of this machine is right, as far as anything contradicts it. */
 export interface ClockWatch {
@@ -37,8 +42,12 @@ interface ClockWatchParts {
   readonly monotonicMs: () => number;
   /** No time from here on can be signed (Unix milliseconds). */
   readonly endMs: number;
+  /** The clock that it is compared with, such as `the database's`. */
+  readonly other: string;
+  /** What does not happen while the clock is wrong, for the log. */
+  readonly meanwhile: string;
   readonly logger: Logger;
-  /** Called when the fault or the offset changes; the offset is this clock less the database's, in milliseconds. */
+  /** Called when the fault or the offset changes; the offset is this clock less the other one, in milliseconds. */
   readonly changed: (state: { readonly wrong: boolean; readonly offsetMs: number }) => void;
 }
 
@@ -46,11 +55,11 @@ const seconds = (ms: number): string => `${Math.round(Math.abs(ms) / 1_000)} s`;
 
 /**
  * Takes the clock as wrong if it has stepped by more than a minute since the start (until it is set back, or the process
- * restarts; a step that ends a difference from the database's clock is a correction), differs from the database's by more than five seconds, shows a time before the last seal, or shows a time
- * that ids cannot hold.
+ * restarts; a step that ends a difference from the other clock is a correction), differs from the other one by more than
+ * five seconds, shows a time before the last seal, or shows a time that ids cannot hold.
  */
 export function createClockWatch(parts: ClockWatchParts): ClockWatch {
-  const { clock, uptimeMs, monotonicMs, endMs, logger, changed } = parts;
+  const { clock, uptimeMs, monotonicMs, endMs, other, meanwhile, logger, changed } = parts;
   /** Unix time at the start of the machine, as long as the clock is not set. */
   let base = clock.now() - uptimeMs();
   let cheapBase = clock.now() - monotonicMs();
@@ -70,7 +79,7 @@ export function createClockWatch(parts: ClockWatchParts): ClockWatch {
     stepMs = 0;
   }
 
-  /** Whether the clock, wrong by the database's until now, has been set by just as much. */
+  /** Whether the clock, wrong by the other one until now, has been set by just as much. */
   function isCorrection(offBefore: number): boolean {
     if (Math.abs(offBefore) <= MOST_OFFSET_MS || Math.abs(offsetMs) > MOST_OFFSET_MS) return false;
     return Math.abs(stepMs - stepAtCompareMs + offBefore) <= MOST_OFFSET_MS;
@@ -79,9 +88,9 @@ export function createClockWatch(parts: ClockWatchParts): ClockWatch {
   function faultAt(nowMs: number): string | undefined {
     if (nowMs >= endMs) return `the clock shows ${new Date(nowMs).toISOString()}, and ids end before that`;
     if (stepMs !== 0)
-      return `the clock was set ${stepMs > 0 ? 'forward' : 'back'} by ${seconds(stepMs)} while the service ran`;
+      return `the clock was set ${stepMs > 0 ? 'forward' : 'back'} by ${seconds(stepMs)} while this program ran`;
     if (Math.abs(offsetMs) > MOST_OFFSET_MS)
-      return `the clock is ${seconds(offsetMs)} ${offsetMs > 0 ? 'ahead of' : 'behind'} the database's`;
+      return `the clock is ${seconds(offsetMs)} ${offsetMs > 0 ? 'ahead of' : 'behind'} ${other}`;
     if (nowMs < floorMs - MOST_OFFSET_MS) return `the clock is ${seconds(floorMs - nowMs)} behind the last seal`;
     return undefined;
   }
@@ -91,7 +100,7 @@ export function createClockWatch(parts: ClockWatchParts): ClockWatch {
     if (Math.abs(nowMs - monotonicMs() - cheapBase) > WORTH_A_LOOK_MS || stepMs !== 0) lookForStep(nowMs);
     const fault = faultAt(nowMs);
     if ((fault === undefined) !== (told === undefined)) {
-      if (fault) logger.error({ reason: fault }, 'the clock is wrong: nothing is accepted or signed');
+      if (fault) logger.error({ reason: fault }, `the clock is wrong: ${meanwhile}`);
       else logger.warn('the clock is right again');
       changed({ wrong: fault !== undefined, offsetMs });
     }
@@ -116,7 +125,7 @@ export function createClockWatch(parts: ClockWatchParts): ClockWatch {
     compare(otherMs, beforeMs, afterMs) {
       lookForStep(clock.now());
       const offBefore = offsetMs;
-      offsetMs = beforeMs > otherMs ? beforeMs - otherMs : Math.min(0, afterMs - otherMs);
+      offsetMs = clockOffset(otherMs, beforeMs, afterMs);
       if (isCorrection(offBefore)) {
         base += stepMs;
         stepMs = 0;

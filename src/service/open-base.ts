@@ -82,6 +82,8 @@ export async function openBase(config: BaseSettings, overrides: ServiceOverrides
     uptimeMs: () => uptime() * 1_000,
     monotonicMs: () => performance.now(),
     endMs: EPOCH_END_MS,
+    other: "the database's",
+    meanwhile: 'nothing is accepted or signed',
     logger,
     changed: metrics.clockCompared,
   });

@@ -12,6 +12,7 @@ import { createOperationMetrics } from '../../plugins/capture/capture-metrics.js
 import { registerRoomMetrics } from '../../plugins/capture/capture-room.js';
 import { registerSpoolMetrics } from '../../plugins/capture/spool-metrics.js';
 import { registerDeliveryMetrics } from '../../plugins/delivery/delivery-metrics.js';
+import { clockMetrics } from '../../plugins/start/watch-service-clock.js';
 import { createMetrics } from '../../src/service/metrics.js';
 import { hasPromtool } from '../support/prerequisites.js';
 import { anchors, ROOT } from './pages.js';
@@ -38,6 +39,7 @@ function registered(): Map<string, ReadonlySet<string>> {
   const plugin = new Registry();
   const never = () => Promise.reject(new Error('not asked'));
   createOperationMetrics(plugin);
+  clockMetrics(plugin);
   registerSpoolMetrics(plugin, never);
   registerRoomMetrics(plugin, { full: () => [] });
   registerDeliveryMetrics(plugin, never);

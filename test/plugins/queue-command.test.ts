@@ -181,6 +181,23 @@ describe.each(places)('vcon-archivist queue on $name', ({ open }) => {
     });
   });
 
+  it('drops nothing while a service that vouches for its own clock contradicts the one that the record would have', async () => {
+    const dead = await deadLetter();
+    vi.stubEnv('ARCHIVIST_URL', archivist.url);
+    const rightNow = Date.now;
+    const ahead = vi.spyOn(Date, 'now').mockImplementation(() => rightNow() + 3_600_000);
+    try {
+      archivist.always('token', { status: 401 });
+      const { err, exitCode } = await run('drop', dead, '--reason', 'test call');
+      const said = expect.stringMatching(/clock of this machine is 3\d{3} s ahead of the service's/);
+      expect([exitCode, err]).toEqual([1, said]);
+      archivist.always('token', { status: 503 });
+      expect(await document('drop', dead, '--reason', 'test call')).toMatchObject({ dropped: dead });
+    } finally {
+      ahead.mockRestore();
+    }
+  });
+
   it('finishes a drop that a crash cut short under the first record', async () => {
     const vcon = freshVcon();
     archivist.always('event', { status: 400 });

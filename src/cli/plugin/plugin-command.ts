@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
+import { Registry } from 'prom-client';
 import {
   checkPluginSettings,
   type PluginSettings,
   PluginSettingsError,
 } from '../../../plugins/settings/plugin-settings.js';
 import { startConserverLink } from '../../../plugins/start/start-conserver-link.js';
+import { watchServiceClock } from '../../../plugins/start/watch-service-clock.js';
 import { systemClock } from '../../platform/clock.js';
 import { explained, failureReason } from '../../platform/explain-failure.js';
 import { createLogger } from '../../platform/logger.js';
@@ -77,14 +79,13 @@ async function runPlugin(config: Config, terminal: Terminal): Promise<void> {
   const disk = watchPluginDisks(config, { logger, queueIsFull: async () => queue?.isFull() ?? false });
   const queues = await openPluginQueue(config, logger, disk);
   queue = queues.backend;
+  const registry = new Registry();
+  const clock = systemClock;
+  const clockWatch = await watchServiceClock({ url: settings.archivistUrl, clock, registry, logger });
   try {
     const starting = startConserverLink({
-      settings,
-      keeps: config,
-      backend: queues.backend,
-      disk,
-      logger,
-      clock: systemClock,
+      ...{ settings, keeps: config, backend: queues.backend, disk, logger, clock, registry },
+      clockIsWrong: () => clockWatch.fault() !== undefined,
     });
     const link = await explained(`PLUGIN_PORT ${settings.port} of HOST ${settings.host} cannot be used`, starting);
     await disk.start();
@@ -94,6 +95,7 @@ async function runPlugin(config: Config, terminal: Terminal): Promise<void> {
     setTimeout(() => process.exit(EXIT_FAILED), STOP_WITHIN_MS).unref();
     await link.close();
   } finally {
+    await clockWatch.close();
     await disk.close();
     await queues.close();
   }

@@ -5,6 +5,7 @@ import { showOperation } from '../../../plugins/operator/kept-operation.js';
 import { OperatorError } from '../../../plugins/operator/operator-error.js';
 import { queueInventory } from '../../../plugins/operator/queue-inventory.js';
 import { replayDeadLetters, replayOperation } from '../../../plugins/operator/replay-operation.js';
+import { requireRightTime } from '../../../plugins/operator/require-right-time.js';
 import {
   isSetAsideId,
   listSetAside,
@@ -17,6 +18,7 @@ import type { QueueBackend } from '../../platform/queue/queue-backend.js';
 import { ConfigError, parseConfig } from '../../service/config/config.js';
 import { watchPluginDisks } from '../../service/watch-disks.js';
 import { examples } from '../help-examples.js';
+import { serviceUrl } from '../service-url.js';
 import { EXIT_USAGE, type Terminal } from '../terminal.js';
 import { openOperatorQueue } from './open-operator-queue.js';
 import { type FullDisk, inventoryText, operationText } from './queue-text.js';
@@ -106,6 +108,7 @@ async function replay(places: SetAsidePlaces, job: string | undefined, all: bool
 }
 
 async function drop(backend: QueueBackend, job: string, reason: string): Promise<Answer> {
+  await requireRightTime(serviceUrl(parseConfig(process.env)), systemClock);
   const document = await dropOperation(backend, systemClock, job, reason);
   return { document, text: `Dropped. Job ${document.record} delivers the record of it to the log.` };
 }
