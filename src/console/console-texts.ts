@@ -71,6 +71,8 @@ export const CONSOLE_TEXTS = {
   timelineHelp: 'Oldest first. This is what the service shows; nothing of it is checked yet.',
   timelineChecked: 'Oldest first. This is what the service shows; the result above says what is proven.',
   events: (count: number) => (count === 1 ? '1 event' : `${count} events`),
+  reading: (count: number) =>
+    count === 1 ? 'The newest event. Others are being read …' : `The newest ${count} events. Others are being read …`,
   tooMany: (count: number) => `Only the newest ${count} events are shown.`,
   notFound: 'There is nothing under this address that you may see.',
   hiddenTitle: 'Hidden from you',

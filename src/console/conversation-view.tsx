@@ -33,24 +33,28 @@ interface ConversationProps extends PlaceLink {
 
 interface Loaded {
   readonly page?: EventPage;
+  /** The page is a part: older events are not read yet. */
+  readonly isPart?: boolean;
   readonly fault?: Unanswered;
 }
 
 /** Everything that happened to a conversation, and the check of its evidence. */
 export function ConversationView({ place, file, onFile, onBack, onGo }: ConversationProps) {
-  const [{ page, fault }, setLoaded] = useState<Loaded>({});
+  const [{ page, isPart = false, fault }, setLoaded] = useState<Loaded>({});
   const [isStarted, setStarted] = useState(false);
   const title = useRef<HTMLHeadingElement>(null);
   const shown = useRef('');
   const load = (id: string) =>
-    readConversation(place, readJson)
+    readConversation(place, readJson, (part) => {
+      if (shown.current === id) setLoaded((old) => (old.page && !old.isPart ? old : { page: part, isPart: true }));
+    })
       .then((read) => {
         if (shown.current === id) setLoaded((old) => ({ page: withFinished(read, old.page?.events ?? []) }));
       })
       .catch((error: unknown) => {
         if (!(error instanceof Unanswered)) throw error;
-        // What is there stays: only a first reading that fails leaves nothing to show.
-        if (shown.current === id) setLoaded((old) => (old.page ? old : { fault: error }));
+        // What is there stays.
+        if (shown.current === id) setLoaded((old) => (old.page && !old.isPart ? old : { ...old, fault: error }));
       });
   const here = `${place.kind} ${place.id} ${place.at ?? ''}`;
   useEffect(() => {
@@ -64,8 +68,9 @@ export function ConversationView({ place, file, onFile, onBack, onGo }: Conversa
     };
   }, [here]);
   const events = page?.events ?? [];
+  const whole = isPart ? undefined : page;
   useLive(
-    events,
+    whole?.events ?? [],
     () => load(here),
     (told) => setLoaded((old) => (old.page ? { page: withFinished(old.page, [told]) } : old)),
   );
@@ -79,16 +84,16 @@ export function ConversationView({ place, file, onFile, onBack, onGo }: Conversa
       <h2 ref={title} tabIndex={-1} class="place">
         {CONSOLE_TEXTS[place.kind]} <Code text={place.id} />
       </h2>
-      {events.length > 0 && (
+      {whole && events.length > 0 && (
         <CheckView events={events} file={file} isStarted={isStarted} onStart={() => setStarted(true)} onFile={onFile} />
       )}
       {place.kind === 'asset' && page && <AssetState asset={place.id} at={place.at} onGo={onGo} />}
       {place.kind === 'asset' && events.length > 0 && <AssetCompliance asset={place.id} at={place.at} onGo={onGo} />}
-      {place.kind !== 'asset' && page && <PublicPages assets={assetsOf(events)} />}
+      {place.kind !== 'asset' && whole && <PublicPages assets={assetsOf(events)} />}
       <section class="part">
         <h2>{CONSOLE_TEXTS.timeline}</h2>
         <p class="hint" role="status">
-          {page ? timelineText(page, isStarted) : fault ? '' : CONSOLE_TEXTS.loading}
+          {page ? timelineText(page, isPart && !fault, isStarted) : fault ? '' : CONSOLE_TEXTS.loading}
         </p>
         {fault && <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} onAgain={() => load(here)} />}
         {page?.hidden.map((why) => (
@@ -106,7 +111,8 @@ export function ConversationView({ place, file, onFile, onBack, onGo }: Conversa
   );
 }
 
-function timelineText({ events, isLast }: EventPage, isChecked: boolean): string {
+function timelineText({ events, isLast }: EventPage, isReading: boolean, isChecked: boolean): string {
+  if (isReading) return CONSOLE_TEXTS.reading(events.length);
   if (events.length === 0) return CONSOLE_TEXTS.notFound;
   const count = isLast ? CONSOLE_TEXTS.events(events.length) : CONSOLE_TEXTS.tooMany(events.length);
   return `${count}. ${isChecked ? CONSOLE_TEXTS.timelineChecked : CONSOLE_TEXTS.timelineHelp}`;

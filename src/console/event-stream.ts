@@ -1,6 +1,6 @@
 import { type Json, memberOf } from './json-members.js';
 import { type RecordedEvent, recordedEvent } from './recorded-event.js';
-import type { Source } from './search-query.js';
+import { laterPage, type Source } from './search-query.js';
 import { Unanswered } from './session-reader.js';
 
 /** Reads JSON of the service. @throws {Unanswered} */
@@ -9,7 +9,7 @@ export type ReadJson = (path: string) => Promise<unknown>;
 /** Some events, the newest first. */
 export interface EventPage {
   readonly events: readonly RecordedEvent[];
-  /** There are no others. */
+  /** There are no others. If it is false, there may be. */
   readonly isLast: boolean;
   /** What the service refused to show, in its own words. */
   readonly hidden: readonly string[];
@@ -22,11 +22,11 @@ interface Head {
   token: string | undefined;
 }
 
-/** UUIDs of version 7 sort by time. */
-const ageOf = ({ identity }: RecordedEvent): string => identity.slice(identity.lastIndexOf('/') + 1);
+/** A text that sorts by time: the event's UUID of version 7. */
+export const ageOf = ({ identity }: RecordedEvent): string => identity.slice(identity.lastIndexOf('/') + 1);
 
 /**
- * Reads several lists as one, each event once, the newest first. Pages are read when they are needed.
+ * Reads several lists as one, each event once, the newest first. A page is read when its first event is needed.
  * @returns a function that reads the next events. A reading that fails can be repeated, and leaves none out.
  * @throws {Unanswered}
  */
@@ -37,26 +37,32 @@ export function eventStream(sources: readonly Source[], read: ReadJson): (count:
   /** Taken from the lists, and not returned yet. */
   let events: RecordedEvent[] = [];
 
+  const dropSeen = (head: Head) => {
+    head.events = head.events.filter(({ identity }) => !seen.has(identity));
+  };
+
   async function fill(head: Head): Promise<void> {
-    while (head.token !== undefined) {
-      head.events = head.events.filter(({ identity }) => !seen.has(identity));
-      if (head.events.length > 0) return;
+    for (dropSeen(head); head.token !== undefined && head.events.length === 0; dropSeen(head)) {
       const { events, next } = await pageOf(head.source, head.token, read, hidden);
       head.events = events;
       head.token = next;
     }
-    head.events = head.events.filter(({ identity }) => !seen.has(identity));
   }
+
+  const taken = (): EventPage => {
+    heads.forEach(dropSeen);
+    const isLast = heads.every((head) => head.token === undefined && head.events.length === 0);
+    const page = { events, isLast, hidden: [...hidden] };
+    events = [];
+    return page;
+  };
 
   return async (count) => {
     for (;;) {
+      if (events.length >= count) return taken();
       await allOf(heads.map(fill));
       const full = heads.filter((head) => head.events.length > 0);
-      if (full.length === 0 || events.length >= count) {
-        const page = { events, isLast: full.length === 0, hidden: [...hidden] };
-        events = [];
-        return page;
-      }
+      if (full.length === 0) return taken();
       const first = full.reduce((newest, head) => (ageOf(head.events[0]!) > ageOf(newest.events[0]!) ? head : newest));
       const event = first.events.shift()!;
       seen.add(event.identity);
@@ -82,10 +88,9 @@ async function pageOf(source: Source, token: string, read: ReadJson, hidden: Set
   }
 }
 
-async function listed({ path, isList }: Source, token: string, read: ReadJson) {
-  const page = token === '' ? '' : `${path.includes('?') ? '&' : '?'}page_token=${encodeURIComponent(token)}`;
-  const answer = await read(path + page);
-  if (!isList) return { events: [recordedEvent(answer as Json)], next: undefined };
+async function listed(source: Source, token: string, read: ReadJson) {
+  const answer = await read(token === '' ? source.path : laterPage(source, token));
+  if (!source.isList) return { events: [recordedEvent(answer as Json)], next: undefined };
   const next = memberOf(answer, 'next_page_token');
   return { events: eventsOf(answer), next: typeof next === 'string' && next !== '' ? next : undefined };
 }

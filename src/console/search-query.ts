@@ -19,9 +19,19 @@ export interface SearchQuery {
 
 /** A list of the interface, newest first, or one event. */
 export interface Source {
+  /** Of its first page. */
   readonly path: string;
   readonly isList: boolean;
+  /** Events of each later page of a list; as many as of the first one if this is not said. */
+  readonly laterPages?: number;
 }
+
+/** Events that a search shows at once. */
+export const FOUND_AT_ONCE = 25;
+/** Events of a conversation that are shown first, while the others are read. */
+export const TIMELINE_FIRST = 100;
+/** Events of each later request; the service answers no more at once. */
+const TIMELINE_LATER = 1000;
 
 const ASSETS = '/archivist/v2/assets';
 const ASSET_FREE = '/archivist/v1/events';
@@ -59,6 +69,8 @@ export function readQuery(parameters: URLSearchParams): SearchQuery {
     hashes: parameters.getAll('hash'),
   };
 }
+
+const NOTHING = readQuery(new URLSearchParams());
 
 /** The query for the address bar, without members that say nothing. */
 export function writeQuery({ text, hashes, ...filters }: SearchQuery): string {
@@ -122,13 +134,27 @@ export function sourcesOf(query: SearchQuery, pageSize: number): Source[] {
  * The lists of all events of a conversation: those that name it, events without an asset on its trail, and, with its
  * history, those of what it became.
  */
-export function sourcesOfSubject(subject: string, withHistory: boolean, pageSize: number): Source[] {
+export function sourcesOfSubject(subject: string, withHistory: boolean): Source[] {
   const named = eachOf(withHistory ? SUBJECTS : SUBJECTS.slice(0, 1), subject);
-  const size: Label = ['page_size', String(pageSize)];
+  const size: Label = ['page_size', String(TIMELINE_FIRST)];
   return [
     list(`${ASSETS}/-/events`, [...anyOf(named), size]),
     list(ASSET_FREE, [...anyOf([...named, ['trails', subject]]), size]),
-  ];
+  ].map(withLaterPages);
+}
+
+/** The lists of all events of an asset, or an event, by its id. */
+export function sourcesOfId(id: string): Source[] {
+  return sourcesOf({ ...NOTHING, text: id }, TIMELINE_FIRST).map(withLaterPages);
+}
+
+const withLaterPages = (source: Source): Source => ({ ...source, laterPages: TIMELINE_LATER });
+
+/** The path of the page that this token of the page before leads to. A token contains the filters of its list. */
+export function laterPage({ path, laterPages }: Source, token: string): string {
+  const { pathname, searchParams } = new URL(path, 'http://service');
+  const size = laterPages === undefined ? searchParams.get('page_size')! : String(laterPages);
+  return `${pathname}?${new URLSearchParams({ page_size: size, page_token: token })}`;
 }
 
 /** A name and a value. */

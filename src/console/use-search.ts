@@ -1,10 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type EventPage, eventStream } from './event-stream.js';
 import type { RecordedEvent } from './recorded-event.js';
-import { type SearchQuery, type Source, sourcesOf } from './search-query.js';
+import { FOUND_AT_ONCE, type SearchQuery, type Source, sourcesOf } from './search-query.js';
 import { readJson, Unanswered } from './session-reader.js';
 
-const PAGE = 25;
 /** A reader who types is not answered letter by letter. */
 const PAUSE_MS = 250;
 
@@ -34,7 +33,7 @@ export function useSearch(query: SearchQuery, key: string) {
   const load = async ({ next, signal }: Search, before: SearchState) => {
     setState((old) => ({ ...old, isBusy: true, fault: undefined }));
     try {
-      const page = await next(PAGE);
+      const page = await next(FOUND_AT_ONCE);
       if (!signal.aborted) setState({ ...page, events: [...before.events, ...page.events], isBusy: false });
     } catch (error) {
       if (signal.aborted) return;
@@ -45,7 +44,7 @@ export function useSearch(query: SearchQuery, key: string) {
   useEffect(() => {
     const stopped = new AbortController();
     const begin = () => {
-      const sources: readonly Source[] = sourcesOf(query, PAGE);
+      const sources: readonly Source[] = sourcesOf(query, FOUND_AT_ONCE);
       const next = eventStream(sources, (path) => readJson(path, stopped.signal));
       current.current = { next, signal: stopped.signal };
       load(current.current, EMPTY);

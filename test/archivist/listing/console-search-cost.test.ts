@@ -14,7 +14,14 @@ import {
 import { countAssetFreeEvents, listAssetFreeEvents } from '../../../src/archivist/events/asset-free-event-store.js';
 import { acceptedRange } from '../../../src/archivist/listing/accepted-range-store.js';
 import { progressConditions } from '../../../src/archivist/listing/progress-conditions.js';
-import { readQuery, type Source, sourcesOf, sourcesOfSubject } from '../../../src/console/search-query.js';
+import {
+  FOUND_AT_ONCE,
+  readQuery,
+  type Source,
+  sourcesOf,
+  sourcesOfSubject,
+  TIMELINE_FIRST,
+} from '../../../src/console/search-query.js';
 import type { Filters } from '../../../src/platform/listing/list-query.js';
 import type { Tx } from '../../../src/platform/postgres/database.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
@@ -24,9 +31,7 @@ import { EVENTS_OF_AN_ASSET, type GrownTenancy, growTenancy, subjectOf } from '.
 const start = Date.parse('2026-01-01T00:00:00Z');
 const SMALL: GrownTenancy = { tenantId: '0190a8c0-0000-7000-8000-00000000001a', events: 6_000, start };
 const LARGE: GrownTenancy = { tenantId: '0190a8c0-0000-7000-8000-00000000001b', events: 24_000, start };
-/** What the console asks for at once, and what it counts at most. */
-const PAGE = 25;
-const TIMELINE = 1000;
+/** What the service counts at most. */
 const CAP = 1001;
 /** The ends of a scan meet blocks of the index that are filled differently. */
 const SLACK = 200;
@@ -112,13 +117,13 @@ describe.each(engines())(
 
     it.each(SEARCHES)('a search for %s', async (_, of) => {
       const read = (tenancy: GrownTenancy) =>
-        readIn(tenancy, sourcesOf(readQuery(new URLSearchParams(of(tenancy))), PAGE), PAGE);
+        readIn(tenancy, sourcesOf(readQuery(new URLSearchParams(of(tenancy))), FOUND_AT_ONCE), FOUND_AT_ONCE);
       expect(await read(LARGE)).toBeLessThanOrEqual((await read(SMALL)) + SLACK);
     });
 
     it('a conversation: little more than its own events', async () => {
       const read = (tenancy: GrownTenancy) =>
-        readIn(tenancy, sourcesOfSubject(subjectOf(tenancy, 7), true, TIMELINE), TIMELINE);
+        readIn(tenancy, sourcesOfSubject(subjectOf(tenancy, 7), true), TIMELINE_FIRST);
       const [small, large] = [await read(SMALL), await read(LARGE)];
       expect(large).toBeLessThanOrEqual(small + SLACK);
       expect(large).toBeLessThan(EVENTS_OF_AN_ASSET * 20);
