@@ -12,6 +12,7 @@ import { readList } from './read-list.js';
 import { rowNames } from './row-names.js';
 import { readJson, sendJson } from './session-reader.js';
 import { SignIn } from './sign-in-view.js';
+import { TEXTS as SHARED_TEXTS } from './texts.js';
 import { type Act, useAct } from './use-act.js';
 import { useLoaded } from './use-loaded.js';
 
@@ -126,7 +127,7 @@ function Policy({ policy, row, organisations, act, onEdit, onDone }: PolicyProps
           <button
             type="button"
             class="quiet"
-            aria-label={OPERATOR_TEXTS.ofRow(TEXTS.change, row)}
+            aria-label={SHARED_TEXTS.ofRow(TEXTS.change, row)}
             onClick={() => onEdit({ draft, identity })}
           >
             {TEXTS.change}

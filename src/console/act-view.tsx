@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useId, useRef } from 'preact/hooks';
 import { EvidenceText } from './evidence-text.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
+import { TEXTS as SHARED_TEXTS } from './texts.js';
 import type { Act } from './use-act.js';
 
 /** What came of the last change. */
@@ -41,7 +42,7 @@ export function ConfirmButton({ label, row, title, help, isBusy, onConfirm }: Co
       <button
         type="button"
         class="quiet"
-        aria-label={OPERATOR_TEXTS.ofRow(label, row)}
+        aria-label={SHARED_TEXTS.ofRow(label, row)}
         aria-disabled={isBusy}
         onClick={() => isBusy || dialog.current?.showModal()}
       >

@@ -1,4 +1,5 @@
 import { AssetAttributes } from './asset-attributes.js';
+import { eventNames } from './event-names.js';
 import { basicLines, EventView, nameLine } from './event-view.js';
 import { type Json, memberOf } from './json-members.js';
 import { Moment } from './moment.js';
@@ -31,6 +32,7 @@ interface AssetViewProps {
 export function AssetView({ shown, address, at, isChecked }: AssetViewProps) {
   const all = shown.events.map(recordedEvent);
   const events = at === undefined ? all : acceptedUntil(all, at);
+  const names = eventNames(events);
   return (
     <>
       <section class="part">
@@ -46,7 +48,12 @@ export function AssetView({ shown, address, at, isChecked }: AssetViewProps) {
           {events.map((event) => (
             <EventView key={event.identity} event={event} lines={[...nameLine(event), ...basicLines(event)]}>
               <p>
-                <a href={`?${new URLSearchParams({ at_time: event.accepted })}`}>{TEXTS.asset.afterEvent}</a>
+                <a
+                  href={`?${new URLSearchParams({ at_time: event.accepted })}`}
+                  aria-label={TEXTS.ofRow(TEXTS.asset.afterEvent, names.get(event) ?? '')}
+                >
+                  {TEXTS.asset.afterEvent}
+                </a>
               </p>
             </EventView>
           ))}

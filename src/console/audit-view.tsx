@@ -1,16 +1,18 @@
-import { useId } from 'preact/hooks';
+import { useId, useMemo } from 'preact/hooks';
 import { ApiLink } from './act-view.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import { type Column, DataTable } from './data-table.js';
 import { EvidenceText } from './evidence-text.js';
 import { type Json, known, memberOf, textOf } from './json-members.js';
-import { Moment } from './moment.js';
+import { Moment, timeText } from './moment.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
 import { PlaceAnchor, type PlaceLink } from './place-link.js';
 import { readList } from './read-list.js';
 import { type RecordedEvent, recordedEvent } from './recorded-event.js';
+import { rowNames } from './row-names.js';
 import { readJson } from './session-reader.js';
 import { SignIn } from './sign-in-view.js';
+import { TEXTS as SHARED_TEXTS } from './texts.js';
 import { useLoaded } from './use-loaded.js';
 
 const TEXTS = OPERATOR_TEXTS.audit;
@@ -27,6 +29,7 @@ export function AuditView({ outcome, onGo }: AuditProps) {
   const query = outcome === '' ? '' : `?${new URLSearchParams([['outcome', outcome]])}`;
   const path = `/archivist/v1/security_events${query}`;
   const { value, fault, reload } = useLoaded(() => readList(readJson, path, 'security_events', MOST), [path]);
+  const rows = useMemo(() => value?.items.map(recordedEvent) ?? [], [value]);
   if (fault) return <SignIn fault={fault} isFirst={fault.reason !== 'signed_out'} onAgain={reload} />;
   const choose = (chosen: string) =>
     onGo(String(new URLSearchParams([['view', 'audit'], ...(chosen === '' ? [] : [['outcome', chosen]])])));
@@ -47,8 +50,8 @@ export function AuditView({ outcome, onGo }: AuditProps) {
           <DataTable
             key={path}
             caption={TEXTS.list}
-            columns={[...COLUMNS, proofColumn(onGo)]}
-            rows={value.items.map(recordedEvent)}
+            columns={[...COLUMNS, proofColumn(rows, onGo)]}
+            rows={rows}
             keyOf={({ identity }) => identity}
             file="security-audit"
             empty={TEXTS.none}
@@ -61,6 +64,8 @@ export function AuditView({ outcome, onGo }: AuditProps) {
 }
 
 const attribute = (name: string) => (event: RecordedEvent) => textOf(memberOf(event.attributes, name) ?? '');
+
+const actionOf = (event: RecordedEvent): string => attribute('action')(event).replaceAll(/[._]/g, ' ');
 
 function actorOf({ attributes }: RecordedEvent): string {
   const actor = memberOf(attributes, 'actor');
@@ -86,7 +91,7 @@ const COLUMNS: readonly Column<RecordedEvent>[] = [
     text: attribute('action'),
     view: (event) => (
       <span class="words">
-        <EvidenceText text={attribute('action')(event).replaceAll(/[._]/g, ' ')} />
+        <EvidenceText text={actionOf(event)} />
       </span>
     ),
   },
@@ -104,12 +109,19 @@ const COLUMNS: readonly Column<RecordedEvent>[] = [
   { title: TEXTS.details, text: detailsOf },
 ];
 
-const proofColumn = (onGo: PlaceLink['onGo']): Column<RecordedEvent> => ({
-  title: TEXTS.proof,
-  text: ({ identity }) => identity,
-  view: ({ identity }) => (
-    <PlaceAnchor place={{ kind: 'event', id: identity }} onGo={onGo}>
-      {TEXTS.see}
-    </PlaceAnchor>
-  ),
-});
+function proofColumn(rows: readonly RecordedEvent[], onGo: PlaceLink['onGo']): Column<RecordedEvent> {
+  const names = rowNames(rows, (event) => `${actionOf(event)}, ${timeText(event.accepted)}`);
+  return {
+    title: TEXTS.proof,
+    text: ({ identity }) => identity,
+    view: (event) => (
+      <PlaceAnchor
+        place={{ kind: 'event', id: event.identity }}
+        name={SHARED_TEXTS.ofRow(TEXTS.see, names.get(event) ?? '')}
+        onGo={onGo}
+      >
+        {TEXTS.see}
+      </PlaceAnchor>
+    ),
+  };
+}

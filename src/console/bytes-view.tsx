@@ -4,10 +4,10 @@ import type { CoveredBytes } from '../core/verify/covered-bytes.js';
 import { cborText } from './cbor-text.js';
 import { TEXTS } from './texts.js';
 
-/** Bytes as lines of hex. */
+/** Bytes in hex. */
 export function HexView({ bytes }: { readonly bytes: Uint8Array }) {
   // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached by keyboard
-  return <pre tabIndex={0}>{toHex(bytes).replace(/.{64}/g, '$&\n')}</pre>;
+  return <pre tabIndex={0}>{toHex(bytes)}</pre>;
 }
 
 /** Bytes that a proof covers: in hex, and decoded for a person. */

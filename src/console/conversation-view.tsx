@@ -5,6 +5,7 @@ import { checkConversation } from './check-conversation.js';
 import { conserverLines } from './conserver-lines.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import { readConversation, type Wanted } from './conversation.js';
+import { eventNames } from './event-names.js';
 import type { EventPage } from './event-stream.js';
 import { basicLines, codeLine, EventView, nameLine } from './event-view.js';
 import { Code, EvidenceText } from './evidence-text.js';
@@ -68,6 +69,7 @@ export function ConversationView({ place, file, onFile, onBack, onGo }: Conversa
     };
   }, [here]);
   const events = page?.events ?? [];
+  const names = eventNames(events);
   const whole = isPart ? undefined : page;
   useLive(
     whole?.events ?? [],
@@ -103,7 +105,7 @@ export function ConversationView({ place, file, onFile, onBack, onGo }: Conversa
         ))}
         <ol class="timeline">
           {events.map((event) => (
-            <TimelineEvent key={event.identity} event={event} place={place} onGo={onGo} />
+            <TimelineEvent key={event.identity} event={event} name={names.get(event) ?? ''} place={place} onGo={onGo} />
           ))}
         </ol>
       </section>
@@ -118,7 +120,14 @@ function timelineText({ events, isLast }: EventPage, isReading: boolean, isCheck
   return `${count}. ${isChecked ? CONSOLE_TEXTS.timelineChecked : CONSOLE_TEXTS.timelineHelp}`;
 }
 
-function TimelineEvent({ event, place, onGo }: PlaceLink & { readonly event: RecordedEvent; readonly place: Wanted }) {
+interface TimelineProps extends PlaceLink {
+  readonly event: RecordedEvent;
+  /** What to call it where only its links are heard. */
+  readonly name: string;
+  readonly place: Wanted;
+}
+
+function TimelineEvent({ event, name, place, onGo }: TimelineProps) {
   const [asset] = assetsOf([event]);
   const isOther = place.kind === 'conversation' && event.subject !== place.id;
   const declared = event.json['timestamp_declared'];
@@ -137,15 +146,23 @@ function TimelineEvent({ event, place, onGo }: PlaceLink & { readonly event: Rec
       ]}
     >
       {isOther && event.subject !== undefined && <p class="hint">{CONSOLE_TEXTS.successor}</p>}
-      <Attachments event={event} />
+      <Attachments event={event} name={name} />
       {asset !== undefined && (
         <p class="choose">
           {place.kind !== 'asset' && (
-            <PlaceAnchor place={{ kind: 'asset', id: asset }} onGo={onGo}>
+            <PlaceAnchor
+              place={{ kind: 'asset', id: asset }}
+              name={TEXTS.ofRow(CONSOLE_TEXTS.wholeAsset, name)}
+              onGo={onGo}
+            >
               {CONSOLE_TEXTS.wholeAsset}
             </PlaceAnchor>
           )}
-          <PlaceAnchor place={{ kind: 'asset', id: asset, at: event.accepted }} onGo={onGo}>
+          <PlaceAnchor
+            place={{ kind: 'asset', id: asset, at: event.accepted }}
+            name={TEXTS.ofRow(TEXTS.asset.afterEvent, name)}
+            onGo={onGo}
+          >
             {TEXTS.asset.afterEvent}
           </PlaceAnchor>
         </p>
@@ -160,7 +177,7 @@ function assetsOf(events: readonly RecordedEvent[]): string[] {
 }
 
 /** Files that the event carries; the service decides again whether the reader may have one. */
-function Attachments({ event }: { readonly event: RecordedEvent }) {
+function Attachments({ event, name: ofEvent }: Pick<TimelineProps, 'event' | 'name'>) {
   const found = Object.entries({
     ...event.attributes,
     ...(event.json['asset_attributes'] as Json | undefined),
@@ -173,14 +190,18 @@ function Attachments({ event }: { readonly event: RecordedEvent }) {
     <>
       <h4>{CONSOLE_TEXTS.attachments}</h4>
       <ul class="plain">
-        {found.map(({ name, value, blob }) => (
-          <li key={name}>
-            <a href={`/archivist/v2/attachments/${event.identity}/${encodeURIComponent(blob)}`} download>
-              <EvidenceText text={CONSOLE_TEXTS.attachment(String(memberOf(value, 'arc_display_name') ?? name))} />
-            </a>{' '}
-            <Code text={String(memberOf(value, 'arc_blob_hash_value') ?? '')} />
-          </li>
-        ))}
+        {found.map(({ name, value, blob }) => {
+          const open = CONSOLE_TEXTS.attachment(String(memberOf(value, 'arc_display_name') ?? name));
+          const href = `/archivist/v2/attachments/${event.identity}/${encodeURIComponent(blob)}`;
+          return (
+            <li key={name}>
+              <a href={href} aria-label={TEXTS.ofRow(open, ofEvent)} download>
+                <EvidenceText text={open} />
+              </a>{' '}
+              <Code text={String(memberOf(value, 'arc_blob_hash_value') ?? '')} />
+            </li>
+          );
+        })}
       </ul>
     </>
   );

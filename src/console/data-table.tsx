@@ -5,6 +5,7 @@ import { csvOf } from './csv.js';
 import { EvidenceText } from './evidence-text.js';
 import { rowNames } from './row-names.js';
 import { saveFile } from './save-file.js';
+import { TEXTS } from './texts.js';
 import { useGrownList } from './use-grown-list.js';
 
 const SHOWN = 50;
@@ -45,6 +46,8 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, file, empty, act
   const expectMore = useGrownList(list, Math.min(shown, rows.length), shown < rows.length);
   if (rows.length === 0) return <p class="hint">{empty}</p>;
   const names = actions && rowNames(rows, nameOf ?? ((row) => columns[0]?.text(row) ?? ''));
+  const left = CONSOLE_TEXTS.moreRows(rows.length - shown);
+  const whole = CONSOLE_TEXTS.saveTable(rows.length);
   const showMore = () => {
     expectMore();
     setShown(shown + SHOWN);
@@ -93,12 +96,12 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, file, empty, act
       {/* biome-ignore-end lint/a11y/noRedundantRoles lint/a11y/useSemanticElements: see above */}
       <p class="choose">
         {shown < rows.length && (
-          <button type="button" onClick={showMore}>
-            {CONSOLE_TEXTS.moreRows(rows.length - shown)}
+          <button type="button" aria-label={TEXTS.ofRow(left, caption)} onClick={showMore}>
+            {left}
           </button>
         )}{' '}
-        <button type="button" class="quiet" onClick={save}>
-          {CONSOLE_TEXTS.saveTable(rows.length)}
+        <button type="button" class="quiet" aria-label={TEXTS.ofRow(whole, caption)} onClick={save}>
+          {whole}
         </button>
       </p>
     </>

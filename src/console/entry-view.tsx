@@ -7,11 +7,14 @@ import { readLogClaims } from '../core/receipt/log-claims.js';
 import { sha256 } from '../core/sha256.js';
 import type { Checkpoint } from '../core/tlog/checkpoint.js';
 import { HexView } from './bytes-view.js';
-import { EvidenceText } from './evidence-text.js';
+import { Code, EvidenceText } from './evidence-text.js';
 import { type ListedLog, type LogEntry, readEntry } from './read-log.js';
 import { faultText } from './read-service.js';
 import { saveFile } from './save-file.js';
 import { TEXTS } from './texts.js';
+
+/** What a log is called. */
+export const logName = ({ kind }: ListedLog): string => TEXTS.logsPage.kinds[kind] ?? kind;
 
 /** What an entry says of itself. Its own signature is not checked here. */
 function names(bytes: Uint8Array): { readonly issuer?: string; readonly subject?: string } {
@@ -29,7 +32,6 @@ function Entry({ log, entry: { index, bytes, isProven } }: { readonly log: Liste
     [TEXTS.logsPage.kind, kindName(kindOf(bytes))],
     [TEXTS.logsPage.entryIssuer, issuer],
     [TEXTS.facts['subject']!, subject],
-    ['SHA-256', toHex(sha256(bytes))],
   ];
   return (
     <>
@@ -46,13 +48,23 @@ function Entry({ log, entry: { index, bytes, isProven } }: { readonly log: Liste
               </div>
             ),
         )}
+        <div>
+          <dt>SHA-256</dt>
+          <dd>
+            <Code text={toHex(sha256(bytes))} />
+          </dd>
+        </div>
       </dl>
       <details>
         <summary>{TEXTS.path.inHex(bytes.length)}</summary>
         <HexView bytes={bytes} />
       </details>
       <p class="choose">
-        <button type="button" onClick={() => saveFile(`${log.kind}-${index}.cose`, new Blob([new Uint8Array(bytes)]))}>
+        <button
+          type="button"
+          aria-label={TEXTS.ofRow(TEXTS.logsPage.save, logName(log))}
+          onClick={() => saveFile(`${log.kind}-${index}.cose`, new Blob([new Uint8Array(bytes)]))}
+        >
           {TEXTS.logsPage.save}
         </button>
       </p>
@@ -109,7 +121,9 @@ export function EntryView({ log, checkpoint }: EntryViewProps) {
           aria-describedby={`${id}-fault`}
           onInput={(event) => setTyped(event.currentTarget.value)}
         />{' '}
-        <button type="submit">{TEXTS.logsPage.show}</button>
+        <button type="submit" aria-label={TEXTS.ofRow(TEXTS.logsPage.show, logName(log))}>
+          {TEXTS.logsPage.show}
+        </button>
         <p id={`${id}-fault`} class="fault" role="status">
           {fault}
         </p>

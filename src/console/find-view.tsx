@@ -2,6 +2,7 @@ import { useId, useRef } from 'preact/hooks';
 import { conserverLines } from './conserver-lines.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import { placeOf } from './conversation.js';
+import { eventNames } from './event-names.js';
 import { basicLines, codeLine, Lines, nameLine } from './event-view.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import { FindFilters } from './find-filters.js';
@@ -27,6 +28,7 @@ interface FindProps extends PlaceLink {
 /** The search: one field, filters, a file, and what was found. */
 export function FindView({ query, search, file, onQuery, onFile, onGo }: FindProps) {
   const { state, more } = useSearch(query, search);
+  const names = eventNames(state.events);
   const list = useRef<HTMLOListElement>(null);
   const expectMore = useGrownList(list, state.events.length, !state.isLast);
   const showMore = () => {
@@ -58,7 +60,7 @@ export function FindView({ query, search, file, onQuery, onFile, onGo }: FindPro
         ))}
         <ol ref={list} class="timeline">
           {state.events.map((event) => (
-            <FoundEvent key={event.identity} event={event} onGo={onGo} />
+            <FoundEvent key={event.identity} event={event} name={names.get(event)} onGo={onGo} />
           ))}
         </ol>
         {!state.isLast && (
@@ -145,11 +147,17 @@ function SearchField({ query, file, onQuery, onFile }: Pick<FindProps, 'query' |
   );
 }
 
-function FoundEvent({ event, onGo }: PlaceLink & { readonly event: RecordedEvent }) {
+interface FoundProps extends PlaceLink {
+  readonly event: RecordedEvent;
+  /** What to call it where only its link is heard. */
+  readonly name: string | undefined;
+}
+
+function FoundEvent({ event, name, onGo }: FoundProps) {
   return (
     <li class="operation">
       <h3>
-        <PlaceAnchor place={placeOf(event)} onGo={onGo}>
+        <PlaceAnchor place={placeOf(event)} name={name} onGo={onGo}>
           <EvidenceText text={event.title} />
         </PlaceAnchor>
       </h3>

@@ -3,7 +3,7 @@ import { useEffect, useId, useState } from 'preact/hooks';
 import { toBase64 } from '../core/bytes.js';
 import { visibleText } from '../core/evidence/visible-text.js';
 import type { NoteKey } from '../core/tlog/signed-note.js';
-import { EntryView } from './entry-view.js';
+import { EntryView, logName } from './entry-view.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import { Moment } from './moment.js';
 import { NoAnswer } from './no-answer.js';
@@ -108,7 +108,7 @@ export function LogView({ log, pinned }: LogProps) {
   return (
     <section class="card" aria-labelledby={title}>
       <h2 id={title}>
-        <EvidenceText text={TEXTS.logsPage.kinds[log.kind] ?? log.kind} />
+        <EvidenceText text={logName(log)} />
       </h2>
       {fault !== '' && <NoAnswer why={fault} onAgain={ask} />}
       {found ? (

@@ -2,8 +2,6 @@
 export const OPERATOR_TEXTS = {
   api: 'What has no page is in the API reference',
   cancel: 'Cancel',
-  /** What a button of a row is called where the row is not seen. */
-  ofRow: (label: string, row: string) => `${label}: ${row}`,
   working: 'Working …',
   owner: 'Owner',
   noRole: '–',

@@ -10,11 +10,13 @@ interface QueryProps extends PlaceLink {
   /** What the address bar has after the question mark; empty for the search. */
   readonly query: string;
   readonly isCurrent?: boolean;
+  /** What it is called where its surroundings are not seen, if not by its text. */
+  readonly name?: string | undefined;
   readonly children: ComponentChildren;
 }
 
 /** A link that keeps the page, so that a file of the reader stays. A new tab opens it as any link. */
-export function QueryAnchor({ query, isCurrent = false, onGo, children }: QueryProps) {
+export function QueryAnchor({ query, isCurrent = false, name, onGo, children }: QueryProps) {
   const follow = (event: MouseEvent) => {
     if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
@@ -24,6 +26,7 @@ export function QueryAnchor({ query, isCurrent = false, onGo, children }: QueryP
     <a
       href={query === '' ? '/console' : `/console?${query}`}
       aria-current={isCurrent ? 'page' : undefined}
+      aria-label={name}
       onClick={follow}
     >
       {children}
@@ -32,16 +35,8 @@ export function QueryAnchor({ query, isCurrent = false, onGo, children }: QueryP
 }
 
 /** The link to a conversation, an asset or an event. */
-export function PlaceAnchor({
-  place,
-  onGo,
-  children,
-}: PlaceLink & { readonly place: Wanted; readonly children: ComponentChildren }) {
-  return (
-    <QueryAnchor query={queryOf(place)} onGo={onGo}>
-      {children}
-    </QueryAnchor>
-  );
+export function PlaceAnchor({ place, ...link }: Omit<QueryProps, 'query' | 'isCurrent'> & { readonly place: Wanted }) {
+  return <QueryAnchor query={queryOf(place)} {...link} />;
 }
 
 const queryOf = ({ kind, id, at }: Wanted): string =>

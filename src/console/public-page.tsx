@@ -2,6 +2,7 @@ import { CONSOLE_TEXTS } from './console-texts.js';
 import { CopyButton } from './copy-button.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import { type Json, memberOf, textOf } from './json-members.js';
+import { rowNames } from './row-names.js';
 import { readJson, Unanswered } from './session-reader.js';
 import { useLoaded } from './use-loaded.js';
 
@@ -14,8 +15,11 @@ interface PublicAsset {
   readonly name: string;
 }
 
-/** The address of a public asset, for people without an account. */
-export function PublicPage({ id, name }: PublicAsset) {
+/**
+ * The address of a public asset, for people without an account.
+ * @param called what tells it from other public assets on the page
+ */
+export function PublicPage({ id, name, called = name }: PublicAsset & { readonly called?: string | undefined }) {
   const path = `/archivist/v2/publicassets/${id}`;
   const address = location.origin + path;
   return (
@@ -23,13 +27,13 @@ export function PublicPage({ id, name }: PublicAsset) {
       <h2>{CONSOLE_TEXTS.publicPage}</h2>
       <p>{CONSOLE_TEXTS.publicPageHelp}</p>
       <p>
-        <a href={path}>
+        <a href={path} aria-label={CONSOLE_TEXTS.openPublicPage(called)}>
           <EvidenceText text={CONSOLE_TEXTS.openPublicPage(name)} />
         </a>
       </p>
       <p class="choose">
         <Code text={address} />
-        <CopyButton text={address} label={CONSOLE_TEXTS.copyAddress} />
+        <CopyButton text={address} label={CONSOLE_TEXTS.copyAddress} of={called} />
       </p>
     </section>
   );
@@ -39,7 +43,9 @@ export function PublicPage({ id, name }: PublicAsset) {
 export function PublicPages({ assets }: { readonly assets: readonly string[] }) {
   const asked = assets.length > MOST_ASSETS ? [] : assets;
   const { value } = useLoaded(() => Promise.all(asked.map(readPublic)), [asked.join()]);
-  return (value ?? []).flatMap((found) => (found ? [<PublicPage key={found.id} {...found} />] : []));
+  const found = (value ?? []).filter((asset) => asset !== undefined);
+  const names = rowNames(found, ({ id, name }) => name || id);
+  return found.map((asset) => <PublicPage key={asset.id} called={names.get(asset)} {...asset} />);
 }
 
 async function readPublic(id: string): Promise<PublicAsset | undefined> {

@@ -14,6 +14,8 @@ export const TEXTS = {
   noAnswer: 'No answer',
   copy: 'Copy',
   copied: 'Copied',
+  /** What a link or a button of a row is called where the row is not seen. */
+  ofRow: (label: string, row: string) => `${label}: ${row}`,
   filesTitle: 'Your files',
   remove: (name: string) => `Remove ${name}`,
   clear: 'Remove all',

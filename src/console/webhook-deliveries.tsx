@@ -9,6 +9,7 @@ import { NoAnswer } from './no-answer.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
 import { readList } from './read-list.js';
 import { readJson, sendJson } from './session-reader.js';
+import { TEXTS as SHARED_TEXTS } from './texts.js';
 import { useAct } from './use-act.js';
 import { useLoaded } from './use-loaded.js';
 
@@ -94,7 +95,7 @@ export function WebhookDeliveries({ webhook }: { readonly webhook: Json }) {
             <button
               type="button"
               class="quiet"
-              aria-label={OPERATOR_TEXTS.ofRow(TEXTS.replay, row)}
+              aria-label={SHARED_TEXTS.ofRow(TEXTS.replay, row)}
               aria-disabled={act.isBusy}
               onClick={() => replay(delivery)}
             >

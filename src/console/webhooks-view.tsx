@@ -10,6 +10,7 @@ import { readList } from './read-list.js';
 import { SecretCard } from './secret-card.js';
 import { readJson, sendJson } from './session-reader.js';
 import { SignIn } from './sign-in-view.js';
+import { TEXTS as SHARED_TEXTS } from './texts.js';
 import { useAct } from './use-act.js';
 import { useLoaded } from './use-loaded.js';
 import { WebhookDeliveries } from './webhook-deliveries.js';
@@ -68,7 +69,7 @@ export function WebhooksView() {
               <button
                 type="button"
                 class="quiet"
-                aria-label={OPERATOR_TEXTS.ofRow(TEXTS.deliveries, row)}
+                aria-label={SHARED_TEXTS.ofRow(TEXTS.deliveries, row)}
                 onClick={() => setShown(webhook)}
               >
                 {TEXTS.deliveries}

@@ -90,7 +90,7 @@ describe.skipIf(!chromiumPath)('the page of a public asset', { timeout: 120_000 
     }));
 
   it('shows what the asset was after an event, and leads back to what it is now', () =>
-    inPage(async ({ page, barriers }) => {
+    inPage(async ({ page, barriers, picture }) => {
       const attributes = page.locator('dl.card');
       // An attribute of somebody else cannot look like this one.
       expect(await attributes.textContent()).toContain('Name (arc_display_name)');
@@ -101,6 +101,7 @@ describe.skipIf(!chromiumPath)('the page of a public asset', { timeout: 120_000 
       expect(await attributes.textContent()).not.toContain('redacted');
       expect(await page.locator('.operation h3').allTextContents()).toEqual(['Asset created']);
       expect(await barriers()).toEqual([]);
+      await picture('asset-then');
       await page.getByRole('button', { name: 'Check this asset' }).click();
       await page.locator('.banner h2').waitFor();
       await page.getByText('not this past state').waitFor();

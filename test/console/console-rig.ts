@@ -3,8 +3,6 @@ import { expect } from 'vitest';
 import type { PeopleRig } from '../api/people-rig.js';
 import { type OpenPage, pageRig } from './page-rig.js';
 
-const SHOTS = process.env['TEST_SCREENSHOTS'];
-
 /** How a person comes to the console. */
 export interface Visit {
   readonly query?: string;
@@ -59,7 +57,6 @@ export async function consoleBrowser(url: string): Promise<ConsoleBrowser> {
         // Chromium reports each refused request; those that a test provokes are what it checks.
         if (session !== '') expect(complaints.filter((each) => !refused.test(each))).toEqual([]);
       } finally {
-        if (SHOTS) await open.page.screenshot({ path: `${SHOTS}/${Date.now()}.png`, fullPage: true });
         await open.close();
       }
     },

@@ -41,7 +41,7 @@ export interface OpenPage {
   picture(name: string): Promise<void>;
   /** What has the focus: its label or its text; the name of the element if it has neither. */
   focused(): Promise<string>;
-  /** What axe finds. */
+  /** What axe finds, and links and buttons that are called the same and lead elsewhere. */
   barriers(): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -73,6 +73,30 @@ export async function pageRig() {
       rmSync(folder, { recursive: true });
     },
   };
+}
+
+/**
+ * Names by which the browser's own accessibility tree calls links that lead to different places, or several buttons: who
+ * hears a list of them cannot tell them apart.
+ */
+async function sharedNames(page: Page): Promise<string[]> {
+  const client = await page.context().newCDPSession(page);
+  const { nodes } = await client.send('Accessibility.getFullAXTree');
+  await client.detach();
+  const targets = new Map<string, Set<string>>();
+  const byId = new Map(nodes.map((node) => [node.nodeId, node]));
+  // The browser itself makes the button in a field for a date.
+  const isInDate = (id: string | undefined): boolean => {
+    const node = id === undefined ? undefined : byId.get(id);
+    return node !== undefined && (node.role?.value === 'Date' || isInDate(node.parentId));
+  };
+  for (const { ignored, role, name, nodeId, parentId, properties = [] } of nodes) {
+    if (ignored || !['link', 'button'].includes(String(role?.value)) || isInDate(parentId)) continue;
+    const url = properties.find((property) => property.name === 'url')?.value.value as string | undefined;
+    const called = `${role!.value} “${name?.value}”`;
+    targets.set(called, (targets.get(called) ?? new Set()).add(url ?? nodeId));
+  }
+  return [...targets].flatMap(([called, { size }]) => (size === 1 ? [] : [`${size} times ${called}`]));
 }
 
 async function openPage(browser: Browser, url: string, options: BrowserContextOptions): Promise<OpenPage> {
@@ -134,10 +158,11 @@ async function openPage(browser: Browser, url: string, options: BrowserContextOp
     async barriers() {
       // Trusted Types forbid a script from text; the browser's own protocol may still run one.
       await page.evaluate(readFileSync(AXE, 'utf8'));
-      return page.evaluate(
+      const found: string[] = await page.evaluate(
         `axe.run(document, ${JSON.stringify(RULES)}).then(({ violations }) =>
           violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ' ' + target.join(' '))))`,
       );
+      return [...found, ...(await sharedNames(page))];
     },
     async close() {
       // A page may still be asking for something that a test answers in its own way.

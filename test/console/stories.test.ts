@@ -194,6 +194,7 @@ describe.skipIf(!chromiumPath).each(engines())('a person’s stories on %s', { t
         await found(page, '1 event');
         expect(await attributes.textContent()).not.toContain('redacted');
         expect(await open.barriers()).toEqual([]);
+        await open.picture('asset-in-console-then');
         await check(page);
         await open.trust(rig.running.service.rootFingerprint);
         await page.locator('.banner.verified').waitFor();
@@ -209,9 +210,9 @@ describe.skipIf(!chromiumPath).each(engines())('a person’s stories on %s', { t
       async (open, page) => {
         const address = `${rig.url}/archivist/v2/public${recorded.publicAsset}`;
         await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-        for (const place of [
-          'conversation=vcon://published',
-          `asset=${recorded.publicAsset.slice('assets/'.length)}`,
+        for (const [place, picture] of [
+          ['conversation=vcon://published', 'conversation-public'],
+          [`asset=${recorded.publicAsset.slice('assets/'.length)}`, 'asset-in-console'],
         ]) {
           await page.goto(`${rig.url}/console?${place}`);
           const link = page.getByRole('link', { name: 'Open the public page of “The published call”' });
@@ -221,6 +222,7 @@ describe.skipIf(!chromiumPath).each(engines())('a person’s stories on %s', { t
           await page.getByRole('status').filter({ hasText: 'Copied' }).waitFor();
           expect(await page.evaluate('navigator.clipboard.readText()')).toBe(address);
           expect(await open.barriers()).toEqual([]);
+          await open.picture(picture!);
         }
         await page.getByRole('link', { name: /^Open the public page/ }).click();
         await page.getByRole('heading', { name: 'The published call', level: 1 }).waitFor();
