@@ -5,6 +5,7 @@ import type { RudeBehaviour } from './rude-behaviours.js';
 /** Longer than any limit of the service: headers have ten seconds, a stalled body at most twenty. */
 const ENDS_WITHIN_MS = 45_000;
 const DRIP_EVERY_MS = 250;
+const POURED = Buffer.alloc(256 * 1024);
 /** Longer than the time in which a response must advance. */
 const SIPS_MS = 33_000;
 /** A caller that is not closed on is gone after so long. */
@@ -28,11 +29,12 @@ async function behave(url: string, behaviour: RudeBehaviour): Promise<Ending> {
   return endings.find(({ status }) => !statuses.includes(status)) ?? endings[0]!;
 }
 
-function behaveOnce(url: string, { bytes, drips, ends, sips, closes = false }: RudeBehaviour): Promise<Ending> {
+function behaveOnce(url: string, { bytes, drips, pours, ends, sips, closes = false }: RudeBehaviour): Promise<Ending> {
   return new Promise((resolve) => {
     let answer = '';
     const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: ends === true });
     const dripping = drips ? setInterval(() => socket.write('x'), DRIP_EVERY_MS) : undefined;
+    const pouring = pours ? setInterval(() => socket.write(POURED), DRIP_EVERY_MS) : undefined;
     const sipping = sips ? setInterval(() => add(String(socket.read(1) ?? '')), DRIP_EVERY_MS) : undefined;
     const reading = sips ? setTimeout(() => readRest(), SIPS_MS) : undefined;
     const add = (text: string) => {
@@ -40,6 +42,7 @@ function behaveOnce(url: string, { bytes, drips, ends, sips, closes = false }: R
     };
     const finish = (closed: boolean) => {
       clearInterval(dripping);
+      clearInterval(pouring);
       clearInterval(sipping);
       clearTimeout(reading);
       clearTimeout(late);
@@ -62,7 +65,7 @@ function behaveOnce(url: string, { bytes, drips, ends, sips, closes = false }: R
       .on('close', () => finish(true));
     if (ends) socket.end(bytes);
     else socket.write(bytes);
-    if (!closes && !drips) socket.setTimeout(ENDS_WITHIN_MS - PATIENCE_MS);
+    if (!closes && !drips && !pours) socket.setTimeout(ENDS_WITHIN_MS - PATIENCE_MS);
   });
 }
 

@@ -7,6 +7,8 @@ export interface RudeBehaviour {
   readonly bytes: string | Uint8Array;
   /** Then one byte more every so often, for as long as the connection is open. */
   readonly drips?: boolean;
+  /** Then a megabyte more every second, for as long as the connection is open. */
+  readonly pours?: boolean;
   /** Ends its side of the connection after the bytes. */
   readonly ends?: boolean;
   /** Reads a byte now and then, and the rest after half a minute. */
@@ -73,8 +75,29 @@ const dripped: readonly RudeBehaviour[] = [
 const TOKEN = '/archivist/iam/v1/appidp/token';
 const MASSIF = '/verifiabledata/merklelogs/v1/mmrs/tenant/x/0/massifs/0000000000000000.log';
 
-/** Callers that stop in the middle, or hardly read. */
+/** Callers that stop in the middle, hardly read, or never stop. */
 const unfinished: readonly RudeBehaviour[] = [
+  {
+    name: 'six megabytes of a body that is too large, and the rest dripped',
+    bytes: request(`POST ${TOKEN}`, ['content-length: 7000000'], ' '.repeat(6_000_000)),
+    statuses: [413],
+    drips: true,
+    closes: true,
+  },
+  {
+    name: 'an endless body that is too large',
+    bytes: request(`POST ${TOKEN}`, ['content-length: 9999999999']),
+    statuses: [413],
+    pours: true,
+    closes: true,
+  },
+  {
+    name: 'an endless body without a token',
+    bytes: request(`POST ${ASSETS}`, ['content-length: 9999999999']),
+    statuses: [401],
+    pours: true,
+    closes: true,
+  },
   {
     name: 'a body that is announced, asked for, and never sent',
     bytes: request(`POST ${TOKEN}`, ['expect: 100-continue', 'content-length: 60000']),

@@ -21,18 +21,15 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Uint8
   return new Promise((resolve, reject) => {
     let chunks: Uint8Array[] = [];
     let length = 0;
-    const arrived = watchBodyPace(request, () => {
-      request.pause();
-      reject(new ApiError('bad_request', 'The body took too long.', { connection: 'close' }));
-    });
+    const arrived = watchBodyPace(request, () =>
+      reject(new ApiError('bad_request', 'The body took too long.', { connection: 'close' })),
+    );
     request.on('close', arrived);
     request.on('data', (chunk: Uint8Array) => {
       length += chunk.length;
       if (length <= limit) chunks.push(chunk);
       else chunks = [];
-      if (length <= limit + DROPPED) return;
-      request.pause();
-      reject(tooLarge(limit, { connection: 'close' }));
+      if (length > limit + DROPPED) reject(tooLarge(limit, { connection: 'close' }));
     });
     request.on('end', () => {
       arrived();

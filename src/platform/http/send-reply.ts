@@ -3,6 +3,7 @@ import type { Response } from 'express';
 import { jsonContent, PIECE_BYTES } from './json-content.js';
 import type { Reply } from './route.js';
 import { sendStream } from './send-stream.js';
+import { endAfterBody } from './unread-body.js';
 
 /**
  * Sends a reply; resolves when it is sent, or for a long one when the client has read it or disconnected. Long content
@@ -50,5 +51,5 @@ export function sendAtOnce(response: Response, reply: Reply, success: number, co
   for (const name in reply.headers) response.setHeader(name, reply.headers[name]!);
   if (reply.cookies) response.setHeader('set-cookie', reply.cookies);
   if (response.statusCode !== 304) response.setHeader('content-length', Buffer.byteLength(content));
-  response.end(content);
+  endAfterBody(response, content);
 }

@@ -1,7 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { watchBodyPace } from './body-pace.js';
 
-/** Time for a client to finish a body that nobody reads, once its request is answered. */
-const FINISH_WITHIN_MS = 2_000;
+/** The rest of a refused body is read only while it arrives at 128 KiB a second, and for so long at most. */
+const LEAST_PACE = { periodMs: 2_000, bytes: 256 * 1024 };
+const FINISH_WITHIN_MS = 10_000;
+
+/** Reads and drops the rest of a body; calls `done` once it has arrived, is too slow, takes too long or is cut off. */
+function dropRest(request: IncomingMessage, done: () => void): void {
+  const stop = (): void => {
+    unwatch();
+    clearTimeout(timer);
+    request.off('end', stop).off('close', stop);
+    done();
+  };
+  const unwatch = watchBodyPace(request, stop, LEAST_PACE);
+  const timer = setTimeout(stop, FINISH_WITHIN_MS).unref();
+  request.on('end', stop).on('close', stop);
+  request.resume();
+}
 
 /**
  * Closes the connection of a request that was answered before its body had arrived, unless the rest arrives soon. A
@@ -9,9 +25,23 @@ const FINISH_WITHIN_MS = 2_000;
  */
 export function closeIfUnread(request: IncomingMessage, response: ServerResponse): void {
   response.once('finish', () => {
-    if (request.complete) return;
-    setTimeout(() => {
+    if (request.complete || request.socket.destroyed) return;
+    dropRest(request, () => {
       if (!request.complete) request.socket.destroy();
-    }, FINISH_WITHIN_MS).unref();
+    });
   });
+}
+
+/**
+ * Ends a response with its content. If that closes the connection while the body is still arriving, the rest of the body
+ * is dropped in between (RFC 9112 section 9.6): many clients read no answer before they have sent everything.
+ */
+export function endAfterBody(response: ServerResponse, content: Uint8Array | string): void {
+  const { req: request } = response;
+  if (request.complete || response.getHeader('connection') !== 'close') {
+    response.end(content);
+    return;
+  }
+  response.write(content);
+  dropRest(request, () => response.end());
 }

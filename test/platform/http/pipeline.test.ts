@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { connect } from 'node:net';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import express from 'express';
 import { pino } from 'pino';
@@ -9,6 +11,7 @@ import { type HttpServer, listen } from '../../../src/platform/http/http-server.
 import { mountRoutes } from '../../../src/platform/http/mount-routes.js';
 import type { Principal } from '../../../src/platform/http/principal.js';
 import { type Route, route } from '../../../src/platform/http/route.js';
+import { pythonPath } from '../../support/prerequisites.js';
 
 const CALLER: Principal = {
   tenantId: 't',
@@ -126,6 +129,25 @@ async function refused(response: Response, status: number, error: string): Promi
   return body.description;
 }
 
+const TOO_MUCH = Buffer.alloc(6 * 1024 * 1024, ' ');
+
+/** What a client hears that reads nothing until it has sent its body. @throws what the connection fails with meanwhile */
+function sentThenHeard(path: string, length: string, body: Uint8Array): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(server.port, '127.0.0.1').pause();
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+      socket.end();
+    });
+    socket.pause();
+    socket.on('close', () => resolve(text));
+    socket.on('error', reject);
+    socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\n${length}\r\n\r\n`);
+    socket.write(body, () => socket.resume());
+  });
+}
+
 /** What a client hears that sends these very bytes. */
 function heard(bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -222,6 +244,27 @@ describe('the request pipeline', () => {
       duplex: 'half',
     } as RequestInit);
     await refused(chunked, 413, 'payload_too_large');
+  });
+
+  it('lets a client that reads no answer before it has sent everything see a refusal of 6 MiB', async () => {
+    const limited = await sentThenHeard('/things', `content-length: ${TOO_MUCH.length}`, TOO_MUCH);
+    expect(limited).toMatch(/^HTTP\/1\.1 413 .*connection: close.*payload_too_large/is);
+    const chunk = Buffer.concat([Buffer.from(`${TOO_MUCH.length.toString(16)}\r\n`), TOO_MUCH, Buffer.from('\r\n')]);
+    const chunked = await sentThenHeard('/things', 'transfer-encoding: chunked', chunk);
+    expect(chunked).toMatch(/^HTTP\/1\.1 413 .*connection: close.*payload_too_large/is);
+    const nowhere = await sentThenHeard('/nowhere', `content-length: ${TOO_MUCH.length}`, TOO_MUCH);
+    expect(nowhere).toMatch(/^HTTP\/1\.1 404 /);
+  });
+
+  it.skipIf(!pythonPath)('lets Python see a refusal of 6 MiB', async () => {
+    const script = `
+import sys, urllib.error, urllib.request
+try:
+    urllib.request.urlopen(sys.argv[1], b' ' * ${TOO_MUCH.length})
+except urllib.error.HTTPError as error:
+    print(error.code, error.read().decode())`;
+    const { stdout } = await promisify(execFile)(pythonPath!, ['-c', script, `${server.url}/things`]);
+    expect(stdout).toMatch(/^413 .*payload_too_large/);
   });
 
   it('does not read on when far too much is announced', async () => {
