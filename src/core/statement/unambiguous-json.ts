@@ -8,7 +8,7 @@ import { JsonError, readJsonText } from '../vcon/json-document.js';
  */
 export function parseUnambiguousJson(text: string): unknown {
   try {
-    if (!readJsonText(text).duplicateNames) return JSON.parse(text);
+    if (readJsonText(text).duplicateName === undefined) return JSON.parse(text);
   } catch (error) {
     if (!(error instanceof JsonError || error instanceof SyntaxError)) throw error;
     throw new VerificationError('malformed', 'it is not unambiguous JSON');

@@ -59,6 +59,6 @@ export function canonicalJson(value: JsonValue): CanonicalJson {
  * @throws {NoCanonicalFormError} also when a name occurs twice, because readers differ in which one counts
  */
 export function jcs(document: JsonDocument): CanonicalJson {
-  if (document.duplicateNames) throw new NoCanonicalFormError('a name occurs twice in one object');
+  if (document.duplicateName !== undefined) throw new NoCanonicalFormError('a name occurs twice in one object');
   return canonicalJson(document.value);
 }

@@ -10,8 +10,8 @@ export type JsonValue = null | boolean | string | JsonNumber | readonly JsonValu
 /** A JSON text without loss: order, number spelling and every integer are kept. */
 export interface JsonDocument {
   readonly value: JsonValue;
-  /** A name occurred twice in one object; the last value stands at the first place, as in Python. */
-  readonly duplicateNames: boolean;
+  /** The first name that occurred twice in one object; the last value stands at the first place, as in Python. */
+  readonly duplicateName: string | undefined;
   /** Levels of lists and objects. */
   readonly depth: number;
 }
@@ -52,7 +52,7 @@ const WORDS: readonly (readonly [string, null | boolean])[] = [
 class JsonReader {
   readonly #text: string;
   #at = 0;
-  #duplicateNames = false;
+  #duplicateName: string | undefined;
   #depth = 0;
 
   constructor(text: string) {
@@ -63,7 +63,7 @@ class JsonReader {
     const value = this.#value(0);
     this.#space();
     if (this.#at < this.#text.length) throw this.#error('something follows the value');
-    return { value, duplicateNames: this.#duplicateNames, depth: this.#depth };
+    return { value, duplicateName: this.#duplicateName, depth: this.#depth };
   }
 
   #error(reason: string): JsonError {
@@ -116,7 +116,7 @@ class JsonReader {
       if (this.#text.charCodeAt(this.#at) !== QUOTE) throw this.#error('a name is expected');
       const name = this.#string();
       if (!this.#took(':')) throw this.#error('a colon is expected');
-      this.#duplicateNames ||= members.has(name);
+      if (members.has(name)) this.#duplicateName ??= name;
       members.set(name, this.#value(depth));
     } while (this.#took(','));
     if (!this.#took('}')) throw this.#error('a comma or the end of an object is expected');

@@ -76,7 +76,7 @@ export function assertDoublesKeep(document: JsonDocument): void {
  * @throws {LostMemberError}
  */
 export function assertReadKeeps(document: JsonDocument, vcon: JsonObject): void {
-  if (document.duplicateNames)
+  if (document.duplicateName !== undefined)
     throw new LostMemberError('a name occurs twice in one object: the conserver keeps the last');
   if (!everyNumber(vcon, (number) => fitsRedisInteger(number) || survivesAsDouble(number)))
     throw new LostMemberError('a number has more digits than the conserver keeps');

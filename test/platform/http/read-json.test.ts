@@ -19,6 +19,32 @@ describe('a JSON body', () => {
     });
   });
 
+  it('is refused if an object has a name twice, however it is written, and names it', async () => {
+    const refusal = (text: string) => readJson(utf8(text)).catch(({ code, message }) => [code, message]);
+    const named = (name: string) => ['bad_request', `body: has the member "${name}" twice in one object; send it once`];
+    expect(await refusal('{"a":1,"b":2,"a":1}')).toEqual(named('a'));
+    expect(await refusal('{"events":[{"x":"{\\":"},{"attributes":{"b":{},"\\u0062":[]}}]}')).toEqual(named('b'));
+    expect(await refusal(`{"${'n'.repeat(200)}":1,"${'n'.repeat(200)}":1}`)).toEqual(named('n'.repeat(128)));
+    expect(await refusal('{"":{"":1},"1":[{"1":":"},{"1":0}]}')).toEqual(
+      JSON.parse('{"":{"":1},"1":[{"1":":"},{"1":0}]}'),
+    );
+    const unnamed = ['bad_request', 'body: has a member twice in one object; send it once'];
+    const padding = ' '.repeat(140_000);
+    expect(await refusal(`{"e":[{},{"a":1,"a":2}]}${padding}`)).toEqual(named('a'));
+    expect(await refusal(`{"e":[1],"e":[2]}${padding}`)).toEqual(unnamed);
+  });
+
+  it('with every name once in each object is never taken for one with a name twice', async () => {
+    const value = fc.jsonValue().filter((each) => !JSON.stringify(each).includes('__proto__'));
+    await fc.assert(
+      fc.asyncProperty(value, async (each) => {
+        const text = JSON.stringify(each);
+        expect(await readJson(utf8(text))).toEqual(JSON.parse(text));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
   it('of a long list is parsed entry by entry, and means what JSON.parse says it means', async () => {
     const padding = ' '.repeat(140_000);
     const outcome = async (text: string) => readJson(utf8(text)).catch((error: Error) => error.message);
