@@ -40,7 +40,7 @@ export async function serviceHealth(parts: {
     probe(() => parts.queues.ping()),
     inTime(logHealth(parts)).catch(() => undefined),
     inTime(parts.ledger.lag()).then(
-      (lag) => `oldest entry waits ${lag.oldestWaitingMs} ms, ${lag.haltedLogs} logs halted`,
+      (lag) => `oldest entry waits ${lag.oldestWaitingMs} ms, halted logs: ${lag.haltedLogs}`,
       () => 'unknown',
     ),
   ]);

@@ -106,7 +106,7 @@ export class Follower {
 
   async #noneHalted(url: string): Promise<void> {
     const health = await this.#journal.get(url, '/readyz');
-    expect(JSON.stringify(health.json)).toContain(' 0 logs halted');
+    expect(JSON.stringify(health.json)).toContain(' halted logs: 0');
   }
 
   /** Each acknowledged asset event is listed once, and no create has made two. */
