@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { toBase64 } from '../core/bytes.js';
+import { toBase64, toBase64Url } from '../core/bytes.js';
 import { UsageError } from '../core/evidence/usage-error.js';
+import { parseRootFingerprint } from '../core/keys/root-fingerprint.js';
 import { DEPLOYMENT_ROLES } from '../platform/keys/key-role.js';
 import { examples } from './help-examples.js';
 import { readKeyFiles } from './key-files.js';
@@ -34,7 +35,9 @@ function line(key: ShownKey): string {
 }
 
 function rootLines(manifest: ShownManifest): string[] {
-  const where = { file: 'in KEYS_DIR', module: 'in the module' }[manifest.root_private_half] ?? 'not here';
+  // A key's id is its thumbprint.
+  const file = `${toBase64Url(parseRootFingerprint(manifest.root_fingerprint))}.pem`;
+  const where = { file: `in KEYS_DIR/${file}`, module: 'in the module' }[manifest.root_private_half] ?? 'not here';
   return [
     `Root key (private half ${where}): ${manifest.root_fingerprint}`,
     `Key manifest ${manifest.number} of ${manifest.issued_at}`,

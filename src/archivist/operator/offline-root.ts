@@ -103,6 +103,11 @@ export async function publishManifest(deps: KeyOperatorDeps, base64: string): Pr
   try {
     const before = deps.manifests.current.manifest;
     const { manifest } = readKeyManifest(bytes);
+    if (manifest.number !== before.number + 1)
+      throw new ApiError(
+        'bad_request',
+        `manifest: has the number ${manifest.number}, and the newest one has ${before.number}. Unless it is published already, propose the change again, and sign and publish that.`,
+      );
     for (const key of manifest.keys) await checkKey(deps, before, key);
     const lost = before.keys.find(({ keyId }) => !manifest.keys.some((key) => key.keyId === keyId));
     if (lost) throw new ApiError('bad_request', `manifest: key ${lost.keyId} is missing; keys are never removed.`);
