@@ -44,12 +44,13 @@ describe('a link of the documents', () => {
 });
 
 describe('a comment in the sources', () => {
-  const files = ['src', 'plugins', 'demo', 'examples', 'test', 'scripts'].flatMap((folder) =>
+  const inFolders = ['src', 'plugins', 'demo', 'deploy', 'examples', 'test', 'scripts'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && /\.(ts|mjs|py)$/.test(entry.name))
+      .filter((entry) => entry.isFile() && /\.(ts|mjs|py|yml)$/.test(entry.name))
       .map((entry) => join(entry.parentPath, entry.name))
       .filter((path) => !path.includes('node_modules')),
   );
+  const files = [...inFolders, join(ROOT, 'docker-compose.yml'), join(ROOT, 'Dockerfile')];
 
   it('cites pages of the repository that are there', () => {
     const broken = files.flatMap((file) => {
