@@ -6,10 +6,11 @@ import { readJson as readDocument } from '../core/vcon/json-document.js';
 import { contradiction, createVerdict, type Findings, notCovered } from '../core/verify/verdict.js';
 import { type CheckResult, checkEvidence, orProblem, type ReaderTrust } from './check-evidence.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
+import { evidenceName, readEvidence } from './event-evidence.js';
 import type { HashedFile } from './hashed-file.js';
 import { type Json, memberOf, textOf } from './json-members.js';
 import type { RecordedEvent } from './recorded-event.js';
-import { readBytes, Unanswered } from './session-reader.js';
+import { Unanswered } from './session-reader.js';
 import { isUnfinished } from './use-live.js';
 
 /** Requests under way at once. */
@@ -93,15 +94,12 @@ async function fetchAll(events: readonly RecordedEvent[], progress: (done: strin
 const pieceOf = ({ identity, title }: RecordedEvent): string => `${title} (${identity})`;
 
 async function fetchOne(event: RecordedEvent): Promise<Fetched> {
-  const { identity } = event;
-  const version = identity.startsWith('events/') ? 'v1' : 'v2';
   const unproven = (why: string): Fetched => ({ open: notCovered(pieceOf(event), 'unproven', why) });
   // The page is told when it is confirmed, and checks again.
   if (isUnfinished(event)) return unproven(CONSOLE_TEXTS.lateEvidence);
   for (let tries = 1; ; tries += 1)
     try {
-      const bytes = await readBytes(`/archivist/${version}/${identity}/evidence`);
-      return { file: await evidenceFile(`${identity.slice(identity.lastIndexOf('/') + 1)}.zip`, bytes) };
+      return { file: await evidenceFile(evidenceName(event), await readEvidence(event)) };
     } catch (error) {
       if (!(error instanceof Unanswered)) throw error;
       if (error.reason === 'hidden') return unproven(CONSOLE_TEXTS.hiddenEvidence(error.message));

@@ -77,6 +77,7 @@ export const CONSOLE_TEXTS = {
   notFound: 'There is nothing under this address that you may see.',
   hiddenTitle: 'Hidden from you',
   successor: 'another conversation of the same history',
+  saveEvidence: 'Save the evidence',
   wholeAsset: 'All events of the asset',
   publicPage: 'Public page',
   publicPageHelp: 'Anybody may read and check this asset, without an account.',

@@ -2,24 +2,20 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { AssetCompliance } from './asset-compliance.js';
 import { AssetState } from './asset-state.js';
 import { checkConversation } from './check-conversation.js';
-import { conserverLines } from './conserver-lines.js';
 import { CONSOLE_TEXTS } from './console-texts.js';
 import { readConversation, type Wanted } from './conversation.js';
 import { eventNames } from './event-names.js';
 import type { EventPage } from './event-stream.js';
-import { basicLines, codeLine, EventView, nameLine } from './event-view.js';
 import { Code, EvidenceText } from './evidence-text.js';
 import type { HashedFile } from './hashed-file.js';
-import { type Json, memberOf } from './json-members.js';
 import { encodeManifest } from './kept-trust.js';
-import { Moment } from './moment.js';
-import { PlaceAnchor, type PlaceLink } from './place-link.js';
+import type { PlaceLink } from './place-link.js';
 import { PublicPages } from './public-page.js';
-import type { RecordedEvent } from './recorded-event.js';
+import { assetOf, type RecordedEvent } from './recorded-event.js';
 import { readJson, Unanswered } from './session-reader.js';
 import { SignIn } from './sign-in-view.js';
 import { StatedCheck } from './stated-check.js';
-import { TEXTS } from './texts.js';
+import { TimelineEvent } from './timeline-event.js';
 import { useAnswerFocus } from './use-answer-focus.js';
 import { useCheck } from './use-check.js';
 import { useLive, withFinished } from './use-live.js';
@@ -120,91 +116,9 @@ function timelineText({ events, isLast }: EventPage, isReading: boolean, isCheck
   return `${count}. ${isChecked ? CONSOLE_TEXTS.timelineChecked : CONSOLE_TEXTS.timelineHelp}`;
 }
 
-interface TimelineProps extends PlaceLink {
-  readonly event: RecordedEvent;
-  /** What to call it where only its links are heard. */
-  readonly name: string;
-  readonly place: Wanted;
-}
-
-function TimelineEvent({ event, name, place, onGo }: TimelineProps) {
-  const [asset] = assetsOf([event]);
-  const isOther = place.kind === 'conversation' && event.subject !== place.id;
-  const declared = event.json['timestamp_declared'];
-  return (
-    <EventView
-      event={event}
-      lines={[
-        ...nameLine(event),
-        ...basicLines(event),
-        ...conserverLines(event),
-        ...codeLine(CONSOLE_TEXTS.subject, isOther ? event.subject : undefined),
-        ...codeLine(CONSOLE_TEXTS.hash, event.payload),
-        ...(typeof declared === 'string' && declared !== ''
-          ? [{ title: TEXTS.facts['declared']!, value: <Moment time={declared} /> }]
-          : []),
-      ]}
-    >
-      {isOther && event.subject !== undefined && <p class="hint">{CONSOLE_TEXTS.successor}</p>}
-      <Attachments event={event} name={name} />
-      {asset !== undefined && (
-        <p class="choose">
-          {place.kind !== 'asset' && (
-            <PlaceAnchor
-              place={{ kind: 'asset', id: asset }}
-              name={TEXTS.ofRow(CONSOLE_TEXTS.wholeAsset, name)}
-              onGo={onGo}
-            >
-              {CONSOLE_TEXTS.wholeAsset}
-            </PlaceAnchor>
-          )}
-          <PlaceAnchor
-            place={{ kind: 'asset', id: asset, at: event.accepted }}
-            name={TEXTS.ofRow(TEXTS.asset.afterEvent, name)}
-            onGo={onGo}
-          >
-            {TEXTS.asset.afterEvent}
-          </PlaceAnchor>
-        </p>
-      )}
-    </EventView>
-  );
-}
-
 /** The assets of events, each once. */
 function assetsOf(events: readonly RecordedEvent[]): string[] {
-  return [...new Set(events.flatMap(({ identity }) => /^assets\/([^/]+)\//.exec(identity)?.[1] ?? []))];
-}
-
-/** Files that the event carries; the service decides again whether the reader may have one. */
-function Attachments({ event, name: ofEvent }: Pick<TimelineProps, 'event' | 'name'>) {
-  const found = Object.entries({
-    ...event.attributes,
-    ...(event.json['asset_attributes'] as Json | undefined),
-  }).flatMap(([name, value]) => {
-    const blob = memberOf(value, 'arc_blob_identity');
-    return typeof blob === 'string' ? [{ name, value, blob: blob.slice(blob.lastIndexOf('/') + 1) }] : [];
-  });
-  if (found.length === 0 || !event.identity.startsWith('assets/')) return null;
-  return (
-    <>
-      <h4>{CONSOLE_TEXTS.attachments}</h4>
-      <ul class="plain">
-        {found.map(({ name, value, blob }) => {
-          const open = CONSOLE_TEXTS.attachment(String(memberOf(value, 'arc_display_name') ?? name));
-          const href = `/archivist/v2/attachments/${event.identity}/${encodeURIComponent(blob)}`;
-          return (
-            <li key={name}>
-              <a href={href} aria-label={TEXTS.ofRow(open, ofEvent)} download>
-                <EvidenceText text={open} />
-              </a>{' '}
-              <Code text={String(memberOf(value, 'arc_blob_hash_value') ?? '')} />
-            </li>
-          );
-        })}
-      </ul>
-    </>
-  );
+  return [...new Set(events.flatMap((event) => assetOf(event) ?? []))];
 }
 
 interface CheckProps {

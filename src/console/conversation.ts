@@ -1,5 +1,5 @@
 import { ageOf, type EventPage, eventStream, type ReadJson } from './event-stream.js';
-import { acceptedUntil, type RecordedEvent } from './recorded-event.js';
+import { acceptedUntil, assetOf, type RecordedEvent } from './recorded-event.js';
 import { type Source, sourcesOfId, sourcesOfSubject, TIMELINE_FIRST } from './search-query.js';
 
 /** What is shown on one page: a conversation, an asset, or a single event. */
@@ -15,11 +15,11 @@ export interface Wanted {
 const MOST = 2000;
 
 /** The page on which an event is shown with what belongs to it. */
-export function placeOf({ history, subject, identity }: RecordedEvent): Wanted {
-  const conversation = history ?? subject;
+export function placeOf(event: RecordedEvent): Wanted {
+  const conversation = event.history ?? event.subject;
   if (conversation !== undefined) return { kind: 'conversation', id: conversation };
-  const asset = /^assets\/([^/]+)\/events\//.exec(identity)?.[1];
-  return asset === undefined ? { kind: 'event', id: identity } : { kind: 'asset', id: asset };
+  const asset = assetOf(event);
+  return asset === undefined ? { kind: 'event', id: event.identity } : { kind: 'asset', id: asset };
 }
 
 /**

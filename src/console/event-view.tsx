@@ -28,7 +28,17 @@ export function Lines({ lines }: { readonly lines: readonly Line[] }) {
 
 /** When, by whom, and how far it is in the log. */
 export function basicLines({ accepted, by, status, trails }: RecordedEvent): Line[] {
-  const state = <EvidenceText text={known(TEXTS.asset.states, status) ?? status} />;
+  const state = (
+    <>
+      <EvidenceText text={known(TEXTS.asset.states, status) ?? status} />
+      {status === 'UNEQUIVOCAL' && (
+        <>
+          {' '}
+          (<a href="/verifiabledata/tlog">{TEXTS.asset.whichWitnesses}</a>)
+        </>
+      )}
+    </>
+  );
   return [
     { title: TEXTS.facts['accepted']!, value: <Moment time={accepted} /> },
     ...(by === '' ? [] : [{ title: TEXTS.facts['principal']!, value: <EvidenceText text={by} /> }]),

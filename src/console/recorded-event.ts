@@ -58,6 +58,10 @@ export function recordedEvent(json: Json): RecordedEvent {
   };
 }
 
+/** The asset of an event, by its UUID; undefined without one. */
+export const assetOf = ({ identity }: RecordedEvent): string | undefined =>
+  /^assets\/([^/]+)\/events\//.exec(identity)?.[1];
+
 /** The events that a past state contains. */
 export function acceptedUntil(events: readonly RecordedEvent[], at: string): readonly RecordedEvent[] {
   return events.filter(({ accepted }) => Date.parse(accepted) <= Date.parse(at));

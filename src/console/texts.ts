@@ -123,6 +123,8 @@ export const TEXTS = {
       CONFIRMED: 'in the log, under its seal',
       UNEQUIVOCAL: 'in the log, under its seal; witnesses have cosigned',
     } as Readonly<Record<string, string>>,
+    /** Beside the state; leads to the page of the logs, which checks their cosignatures. */
+    whichWitnesses: 'see which witnesses',
     shown: 'What the service shows was not checked yet.',
     shownThen:
       'This is what the service shows. A check proves the events and the asset as it is now, not this past state.',

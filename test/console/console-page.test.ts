@@ -606,6 +606,12 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
         expect((await open.verdict()).not_covered).toContainEqual(
           expect.objectContaining({ why: 'unproven', piece: expect.stringContaining('A party redacted') }),
         );
+        await page.getByRole('button', { name: 'Save the evidence: A party redacted' }).click();
+        await page
+          .locator('.timeline')
+          .getByRole('alert')
+          .filter({ hasText: 'You may not read all of this event' })
+          .waitFor();
       },
       { query: `?conversation=${SUBJECT}`, session: sessionOfReader },
     ));
@@ -674,6 +680,21 @@ describe.skipIf(!chromiumPath)('the console in a browser', { timeout: 180_000 },
         expect(lists).toBe(read);
       },
       { query: '?operation=vcon_consent_accepted' },
+    ));
+
+  it('leads from an event that witnesses have cosigned to the logs, which check and name them', () =>
+    visit(
+      async (_, page) => {
+        await page.route('**/assets/-/events?**', async (route) => {
+          const body = (await (await route.fetch()).text()).replaceAll('CONFIRMED', 'UNEQUIVOCAL');
+          await route.fulfill({ body, contentType: 'application/json' });
+        });
+        await page.reload();
+        await page.getByText('witnesses have cosigned').first().waitFor();
+        await page.getByRole('link', { name: 'see which witnesses' }).first().click();
+        await page.getByRole('heading', { name: 'Statement logs' }).waitFor();
+      },
+      { query: `?conversation=${SUBJECT}` },
     ));
 
   it('is used by keyboard', () =>

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { Locator, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PeopleRig, startPeopleRig } from '../api/people-rig.js';
@@ -275,20 +276,26 @@ describe.skipIf(!chromiumPath).each(engines())('a person’s stories on %s', { t
       { query: '?view=applications' },
     ));
 
-  it('verify a bundle with the page from a disk, and refuse it with another file', async () => {
-    const disk = await pageRig();
-    try {
-      const { bytes } = await rig.owner.get(`/archivist/v2/${recorded.created}/evidence`);
-      const open = await disk.open();
-      await open.give(disk.file('evidence.zip', bytes));
-      await open.trust(rig.running.service.rootFingerprint);
-      await open.page.locator('.banner.verified').waitFor();
-      await open.give(disk.file('other.json', VCON.replace('0.3.0', '0.3.1')));
-      await open.page.locator('.banner.refused').waitFor();
-      expect(open.complaints).toEqual([]);
-      await open.close();
-    } finally {
-      await disk.close();
-    }
-  });
+  it('save the evidence of an event, verify it with the page from a disk, and refuse it with another file', () =>
+    visit(
+      async (_, page) => {
+        const save = page.getByRole('button', { name: 'Save the evidence: Created' });
+        const [download] = await Promise.all([page.waitForEvent('download'), save.click()]);
+        expect(recorded.created).toContain(download.suggestedFilename().replace('.zip', ''));
+        const disk = await pageRig();
+        try {
+          const open = await disk.open();
+          await open.give(disk.file('evidence.zip', readFileSync(await download.path())));
+          await open.trust(rig.running.service.rootFingerprint);
+          await open.page.locator('.banner.verified').waitFor();
+          await open.give(disk.file('other.json', VCON.replace('0.3.0', '0.3.1')));
+          await open.page.locator('.banner.refused').waitFor();
+          expect(open.complaints).toEqual([]);
+          await open.close();
+        } finally {
+          await disk.close();
+        }
+      },
+      { query: `?conversation=${SUBJECT}` },
+    ));
 });
