@@ -42,6 +42,12 @@ const MAX_WAITING = 5_000;
 /** Most concurrent transactions, where the database allows more than one. */
 const MAX_RUNS = 2;
 
+/**
+ * A batch inserts rows and reads others by their keys: its plans are used again, because making them takes longer than
+ * some of the inserts. A plan that was made while a table was small must not read all of it later.
+ */
+const settings = { plan_cache_mode: 'auto', enable_seqscan: 'off' };
+
 interface Waiting {
   readonly group: readonly Submission[];
   settle(outcomes: Settled[]): void;
@@ -146,7 +152,9 @@ async function writeBatch(deps: AcceptWriterDeps, batch: readonly Submission[]):
   const tenants = new Set(batch.map(({ principal }) => principal.tenantId));
   const scope = [...tenants, deployment.publicTenancy, deployment.deploymentTenancy];
   await deps.failpoints.reach('accept.before');
-  const result = await deps.database.commitDecided({ read: scope, write: scope }, (tx) => acceptBatch(tx, deps, batch));
+  const result = await deps.database.commitDecided({ read: scope, write: scope, settings }, (tx) =>
+    acceptBatch(tx, deps, batch),
+  );
   await deps.failpoints.reach('accept.after');
   for (const outcome of result.outcomes) if ('accepted' in outcome) deps.metrics.accepted(outcome.accepted.kind);
   deps.metrics.batchAccepted(batch.length);

@@ -32,13 +32,16 @@ export type Scope =
   | 'system'
   | 'system reading'
   | SystemScope
-  | { readonly read: readonly string[]; readonly write: readonly string[] };
+  | { readonly read: readonly string[]; readonly write: readonly string[]; readonly settings?: ScopeSettings };
 
-/** Every tenancy, with settings of the database by name, which hold until the transaction ends. */
+/** Every tenancy. */
 export interface SystemScope {
   readonly system: 'writing' | 'reading';
-  readonly settings: Readonly<Record<string, string>>;
+  readonly settings: ScopeSettings;
 }
+
+/** Settings of the database by name, which hold until the transaction ends. */
+type ScopeSettings = Readonly<Record<string, string>>;
 
 export interface Database {
   /** Name of the engine, for messages. */

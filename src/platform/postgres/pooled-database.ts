@@ -30,10 +30,10 @@ function uuidArray(ids: readonly string[]): string {
 /** What begins a transaction. */
 function setScope(scope: Scope): SqlStatement {
   if (typeof scope === 'string') return { text: SET_SCOPE, values: EVERY_TENANCY };
-  if (!('system' in scope)) return { text: SET_SCOPE, values: [uuidArray(scope.read), uuidArray(scope.write), ''] };
-  const settings = Object.entries(scope.settings);
+  const tenancies = 'system' in scope ? EVERY_TENANCY : [uuidArray(scope.read), uuidArray(scope.write), ''];
+  const settings = Object.entries(scope.settings ?? {});
   const others = settings.map((_, place) => `, set_config($${2 * place + 4}, $${2 * place + 5}, true)`);
-  return { text: SET_SCOPE + others.join(''), values: [...EVERY_TENANCY, ...settings.flat()] };
+  return { text: SET_SCOPE + others.join(''), values: [...tenancies, ...settings.flat()] };
 }
 
 const isReading = (scope: Scope): boolean =>
