@@ -46,6 +46,8 @@ export interface ScittDeps {
    * here, implemented by the provenance side, wired by the composition root. When it resolves, its rows are committed.
    */
   accept(principal: Principal, statement: AcceptedStatement): Promise<RegisteredEntry>;
+  /** Announces a statement that is about to be accepted, if the policy allows it. The result ends the announcement. */
+  expect(): () => void;
   /**
    * The same for many, with an entry or a refusal for each in their order. @throws an error that affects all of them
    */
@@ -64,7 +66,14 @@ export async function registerStatement(
   principal: Principal,
   request: { readonly submitted: Uint8Array; readonly public: boolean },
 ): Promise<RegisteredEntry> {
-  return deps.accept(principal, await judged(deps, principal, request));
+  const arrived = deps.expect();
+  try {
+    const statement = await judged(deps, principal, request);
+    // Not awaited here: the announcement ends when the statement is submitted.
+    return deps.accept(principal, statement);
+  } finally {
+    arrived();
+  }
 }
 
 /**

@@ -72,6 +72,7 @@ function registrationDeps(base: RegistrationBase, receipts: ReceiptWatch): Scitt
     async accept(principal, statement): Promise<RegisteredEntry> {
       return entryOf(await writer.accept({ kind: 'registration', principal, ...statement }));
     },
+    expect: writer.expect,
     async acceptTogether(principal, statements) {
       const settled = await writer.acceptTogether(
         statements.map((statement) => ({ kind: 'registration', principal, ...statement })),

@@ -2,12 +2,15 @@ import type { Failpoints } from '../../ledger/failpoints.js';
 import { retryLater } from '../../platform/errors.js';
 import type { Database } from '../../platform/postgres/database.js';
 import { type AcceptDeps, acceptBatch, type Outcome } from './accept-batch.js';
+import { createExpectedSubmissions, type ExpectedSubmissions } from './expected-submissions.js';
 import type { Accepted, Submission } from './submission.js';
 
 export interface AcceptWriterDeps extends AcceptDeps {
   readonly database: Database;
   readonly failpoints: Failpoints;
   readonly metrics: AcceptMetrics;
+  /** How long a batch waits at most for submissions that are announced; 10 ms unless told. */
+  readonly mostGatherMs?: number;
   /** Refuses every submission by throwing while the logs are too far behind. */
   admit(): void;
   /** Called after the commit for each log that has work to do, with how many entries began to wait. Must not throw. */
@@ -25,7 +28,7 @@ interface AcceptMetrics {
 export type Settled = Outcome | { readonly failed: unknown };
 
 /** The only write path for creates. When a promise resolves, PostgreSQL has committed the rows of what was accepted. */
-export interface AcceptWriter {
+export interface AcceptWriter extends Pick<ExpectedSubmissions, 'expect'> {
   accept(submission: Submission): Promise<Accepted>;
   /**
    * Writes these in one transaction, unless one of their rows makes it fail; outcomes are in the order of the
@@ -39,6 +42,8 @@ export interface AcceptWriter {
 /** Most submissions of one transaction; a larger group still gets a transaction of its own. */
 const MAX_BATCH = 200;
 const MAX_WAITING = 5_000;
+/** About as long as it takes to check the signatures of sixty statements. */
+const MOST_GATHER_MS = 10;
 /** Most concurrent transactions, where the database allows more than one. */
 const MAX_RUNS = 2;
 
@@ -55,13 +60,16 @@ interface Waiting {
 
 /**
  * Collects submissions while earlier transactions run, or for one turn of the event loop when none is running, and
- * writes them together: one commit for many requests.
+ * writes them together: one commit for many requests. A batch waits a little for those that are announced: the first of
+ * many registrations whose signatures are checked at the same time would otherwise take a transaction, and then a round
+ * of its log, for themselves, and the others would wait for both.
  * If the data of one row makes a batch fail, the batch is split in halves and retried, down to that row. Only the
  * submission that cannot be written fails.
  */
 export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
   const waiting: Waiting[] = [];
   let submissionsWaiting = 0;
+  const expected = createExpectedSubmissions(deps.mostGatherMs ?? MOST_GATHER_MS);
   const runs = new Set<Promise<void>>();
   const mostRuns = Math.min(MAX_RUNS, deps.database.connections);
 
@@ -97,7 +105,10 @@ export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
   async function writeWaiting(goesOn: () => boolean): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     while (goesOn()) {
+      if (submissionsWaiting < MAX_BATCH) await expected.arrived();
       const batch = nextBatch();
+      // Another run may have taken all meanwhile.
+      if (batch.length === 0) continue;
       const groups = batch.map(({ group }) => group);
       const outcomes = await writeOrSplit(deps, groups);
       for (const { group, settle } of batch) settle(outcomes.splice(0, group.length));
@@ -115,6 +126,7 @@ export function createAcceptWriter(deps: AcceptWriterDeps): AcceptWriter {
   }
 
   return {
+    expect: expected.expect,
     acceptTogether,
     async accept(submission) {
       const outcome = (await acceptTogether([submission]))[0]!;
