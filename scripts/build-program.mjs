@@ -10,7 +10,13 @@ import { licences } from './licences.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const out = join(root, 'dist/src/program');
-const ENTRIES = ['main', 'cli/vcon-archivist', 'service/ledger-worker', 'service/audit-worker'];
+const ENTRIES = [
+  'main',
+  'cli/vcon-archivist',
+  'service/ledger-worker',
+  'platform/postgres/engine-worker',
+  'service/audit-worker',
+];
 /** They load files of their own at run time: binaries, workers, or whatever is in a folder. */
 const APART = ['@electric-sql/pglite', 'koffi', 'node-pg-migrate', 'pino', 'pino-pretty'];
 /** Packages try to load them, and run without them. */

@@ -5,10 +5,24 @@ interface EmscriptenStream {
   readonly nfd: number;
 }
 interface EmscriptenModule {
-  readonly NODEFS: { stream_ops: { fsync?: (stream: EmscriptenStream) => number } };
+  readonly FS: { readonly ErrnoError: new (errno: number) => Error };
+  readonly NODEFS: {
+    readonly stream_ops: { fsync?: (stream: EmscriptenStream) => number };
+    convertNodeCode(error: unknown): number;
+  };
 }
 interface EmscriptenOptions {
-  readonly emscriptenOpts: { readonly preRun: ((module: EmscriptenModule) => void)[] };
+  readonly preRun: ((module: EmscriptenModule) => void)[];
+  printErr?: (line: string) => void;
+  onAbort?: () => void;
+}
+
+/** What the engine's files are given. */
+export interface DurableFilesOptions {
+  /** Writes a file to the disk, or throws the system's error. */
+  readonly sync?: ((descriptor: number) => void) | undefined;
+  /** Called when the engine has given up, for example because a sync has failed. It must not return: what follows is undefined. */
+  readonly died: (reason: string) => never;
 }
 
 /**
@@ -17,20 +31,31 @@ interface EmscriptenOptions {
  * engine, so the engine's version is pinned and a test counts the calls.
  */
 export class DurableFiles extends NodeFS {
-  readonly #sync: (descriptor: number) => void;
+  readonly #options: DurableFilesOptions;
 
-  constructor(folder: string, sync: (descriptor: number) => void = fsyncSync) {
+  constructor(folder: string, options: DurableFilesOptions) {
     super(folder);
-    this.#sync = sync;
+    this.#options = options;
   }
 
   override async init(...parameters: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
     const ready = await super.init(...parameters);
-    const sync = this.#sync;
-    (ready as unknown as EmscriptenOptions).emscriptenOpts.preRun.push((module) => {
-      module.NODEFS.stream_ops.fsync = (stream) => {
-        sync(stream.nfd);
-        return 0;
+    const { sync = fsyncSync, died } = this.#options;
+    const options = ready.emscriptenOpts as unknown as EmscriptenOptions;
+    let lastLine = 'no reason given';
+    options.printErr = (line) => {
+      lastLine = line;
+    };
+    options.onAbort = () => died(lastLine);
+    options.preRun.push(({ FS, NODEFS }) => {
+      NODEFS.stream_ops.fsync = ({ nfd }) => {
+        try {
+          sync(nfd);
+          return 0;
+        } catch (error) {
+          // Of another error the engine would not learn, and confirm the commit.
+          throw new FS.ErrnoError(NODEFS.convertNodeCode(error));
+        }
       };
     });
     return ready;

@@ -2,17 +2,16 @@ import { EventEmitter } from 'node:events';
 import { constants } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import { DiskFull } from '../disk/disk-full.js';
-import { DurableFiles } from './durable-files.js';
-import { makeCluster, openCluster } from './embedded-cluster.js';
+import type { DurableFilesOptions } from './durable-files.js';
+import { makeCluster } from './embedded-cluster.js';
 import { keepStatistics } from './embedded-statistics.js';
-import { engineConfig } from './engine-calls.js';
 import { lockFolder } from './folder-lock.js';
 import { migrate } from './migrate.js';
 import { type DatabaseDisk, isReadOnly, type PooledDatabase, pooledDatabase } from './pooled-database.js';
 import { enterServiceRole, requireRestrictedRole, SEARCH_PATH } from './service-role.js';
+import { type Engine, startEngine } from './start-engine.js';
 import { requireFinishedRestore } from './table-copy-store.js';
 
 /** There is one connection: a longer wait means that the caller is deadlocked on itself. */
@@ -26,7 +25,7 @@ interface EmbeddedOptions {
   /** Also opens a database into which a restore has not finished. */
   readonly restoring?: boolean;
   readonly disk?: DatabaseDisk | undefined;
-  readonly files?: (cluster: string) => DurableFiles;
+  readonly sync?: DurableFilesOptions['sync'];
   /** How often tables that have grown are analysed. */
   readonly analyseEveryMs?: number;
 }
@@ -39,29 +38,27 @@ interface EmbeddedOptions {
  */
 export async function openEmbedded(
   folder: string,
-  {
-    restoring = false,
-    disk,
-    files = (cluster) => new DurableFiles(cluster),
-    analyseEveryMs = 60_000,
-  }: EmbeddedOptions = {},
+  { restoring = false, disk, sync, analyseEveryMs = 60_000 }: EmbeddedOptions = {},
 ): Promise<PooledDatabase> {
-  const lock = await lockFolder(folder);
-  let engine: PGlite | undefined;
+  // It loads its program meanwhile.
+  const loading = startEngine(sync);
+  let lock: Awaited<ReturnType<typeof lockFolder>> | undefined;
+  const release = async (): Promise<void> => lock?.release();
   try {
+    lock = await lockFolder(folder);
     const cluster = join(folder, CLUSTER);
     await makeCluster(cluster);
-    engine = await openCluster(files(cluster));
-    return await onEngine(engine, { cluster, restoring, disk, analyseEveryMs, release: () => lock.release() });
+    const engine = await loading.open(cluster);
+    return await onEngine(engine, { cluster, restoring, disk, analyseEveryMs, release });
   } catch (error) {
-    await engine?.close();
-    await lock.release();
+    await loading.close().catch(() => undefined);
+    await release();
     throw error;
   }
 }
 
 async function onEngine(
-  engine: PGlite,
+  engine: Engine,
   parts: {
     readonly cluster: string;
     readonly restoring: boolean;
@@ -70,24 +67,29 @@ async function onEngine(
     release(): Promise<void>;
   },
 ): Promise<PooledDatabase> {
-  const owner = new pg.Client(engineConfig(engine));
+  const owner = new pg.Client(engine.config);
   await owner.connect();
   if (!parts.restoring) await requireFinishedRestore(owner);
   await migrate(owner);
+  await owner.end();
+  const notifications = new EventEmitter().setMaxListeners(0);
   const pool = new pg.Pool({
-    ...engineConfig(engine),
+    ...engine.config,
     max: 1,
     pipeline: true,
     idleTimeoutMillis: 0,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    onConnect: (client) => enterSession(client),
+    onConnect(client) {
+      client.on('notification', (notification) => notifications.emit('notification', notification));
+      return enterSession(client);
+    },
   });
   await requireRestrictedRole(pool);
   const endStatistics = keepStatistics(pool, parts.analyseEveryMs, () => !parts.disk?.isFull('database'));
   return pooledDatabase({
     engine: 'embedded PostgreSQL',
     pool,
-    queuePool: queuePool(engine, pool, parts.disk),
+    queuePool: queuePool(pool, notifications, parts.disk),
     connections: 1,
     disk: parts.disk,
     async copyFiles(folder) {
@@ -117,14 +119,15 @@ async function onEngine(
 async function enterSession(client: pg.ClientBase): Promise<void> {
   await client.query('ROLLBACK');
   await client.query('RESET ROLE');
+  await client.query('DEALLOCATE ALL');
   await enterServiceRole(client, SEARCH_PATH);
 }
 
 /**
  * The pool that BullMQ uses: every query waits its turn at the one connection. A listening "client" holds no
- * connection, because notifications come from the engine itself.
+ * connection, because the one session listens, and its notifications come with the answer to any query.
  */
-function queuePool(engine: PGlite, pool: pg.Pool, disk: DatabaseDisk | undefined): pg.Pool {
+function queuePool(pool: pg.Pool, notifications: EventEmitter, disk: DatabaseDisk | undefined): pg.Pool {
   const query = (text: string, values?: unknown[]) =>
     disk?.isFull('database') ? readOnlyQuery(pool, text, values) : pool.query(text, values);
   return Object.assign(new EventEmitter(), {
@@ -133,8 +136,9 @@ function queuePool(engine: PGlite, pool: pg.Pool, disk: DatabaseDisk | undefined
     end: async () => undefined,
     connect: async () => {
       const client = new EventEmitter();
-      const stop = engine.onNotification((channel, payload) => client.emit('notification', { channel, payload }));
-      return Object.assign(client, { query, release: stop });
+      const heard = (notification: pg.Notification) => client.emit('notification', notification);
+      notifications.on('notification', heard);
+      return Object.assign(client, { query, release: () => void notifications.off('notification', heard) });
     },
   }) as unknown as pg.Pool;
 }

@@ -1,11 +1,10 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createPgConfig } from '@electric-sql/pglite/node-postgres';
 import pg from 'pg';
-import { DurableFiles } from './durable-files.js';
-import { makeCluster, openCluster } from './embedded-cluster.js';
+import { makeCluster } from './embedded-cluster.js';
 import { lockFolder } from './folder-lock.js';
 import { CLUSTER } from './open-embedded.js';
+import { startEngine } from './start-engine.js';
 
 /** A connection under the role that owns the tables, for copies of the database. */
 export interface OwnerConnection {
@@ -23,8 +22,8 @@ export async function openServerOwner(url: string): Promise<OwnerConnection> {
 
 /** Opens the files of an embedded database that no other process uses. */
 export async function openClusterOwner(cluster: string): Promise<OwnerConnection> {
-  const engine = await openCluster(new DurableFiles(cluster));
-  const client = new pg.Client(createPgConfig(engine));
+  const engine = await startEngine().open(cluster);
+  const client = new pg.Client(engine.config);
   await client.connect();
   return {
     client,

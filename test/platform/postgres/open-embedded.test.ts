@@ -2,7 +2,6 @@ import { fsyncSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DurableFiles } from '../../../src/platform/postgres/durable-files.js';
 import { openEmbedded } from '../../../src/platform/postgres/open-embedded.js';
 import { embeddedDataDir } from '../../support/engines.js';
 
@@ -16,9 +15,7 @@ describe('the embedded database', () => {
       syncs += 1;
       fsyncSync(descriptor);
     };
-    const database = await openEmbedded(join(dataDir, 'embedded'), {
-      files: (cluster) => new DurableFiles(cluster, count),
-    });
+    const database = await openEmbedded(join(dataDir, 'embedded'), { sync: count });
     const write = () => database.inTransaction('system', (tx) => tx.execute(NEW_TENANCY));
     await write();
     syncs = 0;
@@ -122,6 +119,26 @@ describe('the embedded database', () => {
       done = true;
     });
     expect(turns).toBeGreaterThanOrEqual(queries - 1);
+    await database.close();
+    await rm(dataDir, { recursive: true });
+  });
+
+  it('tells every listening client of the queue what a commit has notified, and none that was released', async () => {
+    const dataDir = await embeddedDataDir();
+    const database = await openEmbedded(join(dataDir, 'embedded'));
+    const heard: unknown[] = [];
+    const clients = await Promise.all(['first', 'second'].map(() => database.queuePool.connect()));
+    for (const [place, client] of clients.entries())
+      client.on('notification', ({ channel, payload }) => heard.push([place, channel, payload]));
+    await clients[0]!.query('LISTEN spoken');
+    await database.inTransaction('system', (tx) => tx.query(`SELECT pg_notify('spoken', 'once')`));
+    clients[0]!.release();
+    await database.inTransaction('system', (tx) => tx.query(`SELECT pg_notify('spoken', 'again')`));
+    expect(heard).toEqual([
+      [0, 'spoken', 'once'],
+      [1, 'spoken', 'once'],
+      [1, 'spoken', 'again'],
+    ]);
     await database.close();
     await rm(dataDir, { recursive: true });
   });
