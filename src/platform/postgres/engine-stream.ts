@@ -14,24 +14,31 @@ const PIECE_BYTES = 64 * 1024;
  *   answers to them; calls run in their order
  */
 export function engineStream(execute: (queries: readonly Uint8Array[]) => Promise<Uint8Array>): Duplex {
-  const unread: Buffer[] = [];
+  /** Null is the end. */
+  const unread: (Buffer | null)[] = [];
+  let lastAnswer = Promise.resolve();
   let isReading = false;
   let isWelcome = false;
 
   async function read(): Promise<void> {
     isReading = true;
-    for (let piece = unread.shift(); piece; piece = unread.shift()) {
+    while (unread.length > 0) {
       const turn = loopTurn();
       if (turn) await turn;
+      const piece = unread.shift() as Buffer | null;
       if (!stream.destroyed) stream.push(piece);
     }
     isReading = false;
   }
 
-  function answered(answer: Uint8Array): void {
-    for (let place = 0; place < answer.length; place += PIECE_BYTES)
-      unread.push(Buffer.from(answer.buffer, answer.byteOffset + place, Math.min(PIECE_BYTES, answer.length - place)));
+  function toRead(piece: Buffer | null): void {
+    unread.push(piece);
     if (!isReading) void read();
+  }
+
+  function answered(answer: Uint8Array): void {
+    const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.length);
+    for (let place = 0; place < bytes.length; place += PIECE_BYTES) toRead(bytes.subarray(place, place + PIECE_BYTES));
   }
 
   function write(messages: readonly Uint8Array[]): void {
@@ -40,7 +47,8 @@ export function engineStream(execute: (queries: readonly Uint8Array[]) => Promis
     if (!isWelcome) {
       isWelcome = true;
       answered(WELCOME);
-    } else if (queries.length > 0) execute(queries).then(answered, (error: Error) => stream.destroy(error));
+    } else if (queries.length > 0)
+      lastAnswer = execute(queries).then(answered, (error: Error) => void stream.destroy(error));
   }
 
   const stream = new Duplex({
@@ -50,7 +58,7 @@ export function engineStream(execute: (queries: readonly Uint8Array[]) => Promis
       done();
     },
     final(done) {
-      stream.push(null);
+      void lastAnswer.then(() => toRead(null));
       done();
     },
   });

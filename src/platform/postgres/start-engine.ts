@@ -6,7 +6,7 @@ import type { DurableFilesOptions } from './durable-files.js';
 import type { FromEngine, ToEngine } from './engine-messages.js';
 import { engineStream } from './engine-stream.js';
 
-/** An embedded PostgreSQL. It has one session, whoever connects. */
+/** An embedded PostgreSQL. All its clients share one session. */
 export interface Engine {
   /** How a client of the driver connects to it. */
   readonly config: pg.ClientConfig;

@@ -123,6 +123,29 @@ describe('the embedded database', () => {
     await rm(dataDir, { recursive: true });
   });
 
+  it('lets other work go on while a statement runs, in the built program', async () => {
+    const dataDir = await embeddedDataDir();
+    const built = new URL('../../../dist/src/platform/postgres/open-embedded.js', import.meta.url).href;
+    const database = await ((await import(built)) as { openEmbedded: typeof openEmbedded }).openEmbedded(
+      join(dataDir, 'embedded'),
+    );
+    let turns = 0;
+    let done = false;
+    const turn = (): void => {
+      turns += 1;
+      if (!done) setImmediate(turn);
+    };
+    await database.inTransaction('system', async (tx) => {
+      setImmediate(turn);
+      await tx.query('SELECT count(*) FROM generate_series(1, 1000000)');
+      done = true;
+    });
+    // On the same thread there is one before the statement and one after it.
+    expect(turns).toBeGreaterThan(50);
+    await database.close();
+    await rm(dataDir, { recursive: true });
+  });
+
   it('tells every listening client of the queue what a commit has notified, and none that was released', async () => {
     const dataDir = await embeddedDataDir();
     const database = await openEmbedded(join(dataDir, 'embedded'));
