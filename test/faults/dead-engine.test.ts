@@ -20,7 +20,7 @@ const FAULTS = {
     }, 20).unref();`,
 };
 const SAID = {
-  'cannot sync a commit': 'PANIC:  could not fsync file',
+  'cannot sync a commit': 'Error: the embedded database died: PANIC:  could not fsync file',
   'ends by an error of its own': 'Error: of its own',
 };
 

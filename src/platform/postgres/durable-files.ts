@@ -17,6 +17,9 @@ interface EmscriptenOptions {
   onAbort?: () => void;
 }
 
+/** Begins what the engine says before it gives up. */
+const PANIC = 'PANIC:';
+
 /** What the engine's files are given. */
 export interface DurableFilesOptions {
   /** Writes a file to the disk, or throws the system's error. */
@@ -42,11 +45,12 @@ export class DurableFiles extends NodeFS {
     const ready = await super.init(...parameters);
     const { sync = fsyncSync, died } = this.#options;
     const options = ready.emscriptenOpts as unknown as EmscriptenOptions;
-    let lastLine = 'no reason given';
+    let reason = 'it gave no reason';
+    // Its other lines may tell what is in the database.
     options.printErr = (line) => {
-      lastLine = line;
+      if (line.includes(PANIC)) reason = line.slice(line.indexOf(PANIC));
     };
-    options.onAbort = () => died(lastLine);
+    options.onAbort = () => died(reason);
     options.preRun.push(({ FS, NODEFS }) => {
       NODEFS.stream_ops.fsync = ({ nfd }) => {
         try {
