@@ -23,22 +23,24 @@ export function engineStream(execute: (queries: readonly Uint8Array[]) => Promis
   async function read(): Promise<void> {
     isReading = true;
     while (unread.length > 0) {
-      const turn = loopTurn();
-      if (turn) await turn;
       const piece = unread.shift() as Buffer | null;
       if (!stream.destroyed) stream.push(piece);
+      // The engine waits for who reads a short answer.
+      const turn = unread.length > 0 ? loopTurn() : undefined;
+      if (turn) await turn;
     }
     isReading = false;
   }
 
-  function toRead(piece: Buffer | null): void {
-    unread.push(piece);
+  function toRead(...pieces: readonly (Buffer | null)[]): void {
+    unread.push(...pieces);
     if (!isReading) void read();
   }
 
   function answered(answer: Uint8Array): void {
     const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.length);
-    for (let place = 0; place < bytes.length; place += PIECE_BYTES) toRead(bytes.subarray(place, place + PIECE_BYTES));
+    const starts = Array.from({ length: Math.ceil(bytes.length / PIECE_BYTES) }, (_, piece) => piece * PIECE_BYTES);
+    toRead(...starts.map((start) => bytes.subarray(start, start + PIECE_BYTES)));
   }
 
   function write(messages: readonly Uint8Array[]): void {
