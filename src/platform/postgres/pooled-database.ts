@@ -40,8 +40,7 @@ const isReading = (scope: Scope): boolean =>
 
 /**
  * Sends what is queried in one turn of the event loop in one piece: the embedded engine takes a message for each. In
- * measurements, a write to the socket for each
- * statement was a fifth of the processor time of a registration.
+ * measurements, a write to the socket for each statement was a fifth of the processor time of a registration.
  */
 function gathered({ connection: { stream } }: PoolClient): void {
   if (stream.writableCorked > 0) return;
