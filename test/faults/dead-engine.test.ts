@@ -44,7 +44,10 @@ describe('the thread of the embedded database', () => {
         const follower = new Follower(deployment, journal);
         await journal.sendMany(service.url, 6);
         await writeFile(broken, '');
-        expect(await journal.send(service.url).catch(() => false)).toBe(false);
+        let confirmed = 0;
+        while (await journal.send(service.url).catch(() => false)) confirmed += 1;
+        // The other thread lives for a moment more, and what it confirms is on disk.
+        if (fault === 'cannot sync a commit') expect(confirmed).toBe(0);
         expect(await service.ended).toBe(1);
         expect(service.output()).toContain(SAID[fault]);
         await rm(broken);
