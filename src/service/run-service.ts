@@ -22,7 +22,7 @@ const EXIT_CONFIGURATION = 2;
  */
 export async function runService(environment: Environment, withDemo = false): Promise<void> {
   try {
-    const config = parseConfig(withDemo ? await demoEnvironment(environment) : environment);
+    const config = withDemo ? await demoConfig(environment) : parseConfig(environment);
     const logger = createLogger(config.logLevel, { format: config.logFormat });
     const service = await startService(config, { openLedgerThread, logger });
     stopOnSignal(service);
@@ -38,17 +38,19 @@ export async function runService(environment: Environment, withDemo = false): Pr
 
 /**
  * Evidence cannot be deleted, so the demo never gets into a place that may have other evidence: its folder is new, or was
- * made for a demo.
+ * made for a demo. Its conversations come through the conserver plugin.
  */
-async function demoEnvironment(environment: Environment): Promise<Environment> {
+async function demoConfig(environment: Environment): Promise<Config> {
   const set = ['DATABASE_URL', 'ROLE', 'PLUGIN_SECRET'].find((name) => environment[name]);
   if (set !== undefined) throw new ConfigError(`${set}: leave it unset with --demo`);
   const dataDir = environment['DATA_DIR'] || DEMO_DIR;
+  const config = parseConfig({ ...environment, DATA_DIR: dataDir });
+  if (config.plugin.port === 0) throw new ConfigError('PLUGIN_PORT: must not be 0 with --demo');
   const isUsed = await readCredentials(dataDir);
   const isDemo = await stat(demoFolder(dataDir)).catch(() => undefined);
   if (isUsed && !isDemo) throw new ConfigError(`DATA_DIR: ${dataDir} has a service that is no demo; name a new folder`);
   await mkdir(demoFolder(dataDir), { recursive: true });
-  return { ...environment, DATA_DIR: dataDir };
+  return config;
 }
 
 type StartSettings = Pick<Config, 'role' | 'host' | 'publicUrl' | 'dataDir' | 'clamavUrl' | 'bootstrapClientSecret'>;
@@ -58,11 +60,10 @@ async function demoLines(
   { url, conserverLinkUrl }: RunningService,
   logger: Logger,
 ): Promise<string[]> {
-  if (conserverLinkUrl === undefined) throw new ConfigError('PLUGIN_PORT: --demo needs the conserver plugin');
   const level = logger.level;
   // What the demo does as the first Owner is no news to who starts it. A failure is thrown.
   logger.level = 'silent';
-  const publicAsset = await fillDemo({ url, pluginUrl: conserverLinkUrl, dataDir });
+  const publicAsset = await fillDemo({ url, pluginUrl: conserverLinkUrl!, dataDir });
   logger.level = level;
   return [
     `Demo: two conversations are recorded; their files are in ${demoFolder(dataDir)}`,

@@ -27,8 +27,8 @@ describe('a wrong start ends with one line that says what to change:', { timeout
     await rm(folder, { recursive: true, force: true });
   });
 
-  const service = (environment: Record<string, string>): BuiltProgram =>
-    startBuilt('main', { PORT: '0', PLUGIN_PORT: '0', PUBLIC_URL: 'http://archivist.example', ...environment });
+  const service = (environment: Record<string, string>, args: readonly string[] = []): BuiltProgram =>
+    startBuilt('main', { PORT: '0', PLUGIN_PORT: '0', PUBLIC_URL: 'http://archivist.example', ...environment }, args);
 
   async function expectRefused(program: BuiltProgram, says: RegExp, code = 1): Promise<void> {
     expect(await program.ended).toBe(code);
@@ -52,6 +52,13 @@ describe('a wrong start ends with one line that says what to change:', { timeout
     await mkdir(DATA_DIR, { mode: 0o500 });
     await expectRefused(service({ DATA_DIR }), /DATA_DIR cannot be used: permission denied .*\/read-only/);
     await chmod(DATA_DIR, 0o700);
+  });
+
+  it('a demo without the conserver plugin, before it makes anything', async () => {
+    const DATA_DIR = join(folder, 'demo');
+    const demo = service({ DATA_DIR }, ['--demo']);
+    await expectRefused(demo, /^The configuration is wrong: PLUGIN_PORT: must not be 0 with --demo/, 2);
+    expect(await readdir(folder)).not.toContain('demo');
   });
 
   it('a DATA_DIR that another process uses', async () => {
