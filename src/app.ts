@@ -1,9 +1,10 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import express, { type Express, type RequestHandler } from 'express';
+import type { Express, RequestHandler } from 'express';
 import helmet from 'helmet';
 import { type ZodType, z } from 'zod';
 import { ApiError } from './platform/errors.js';
+import { createExpress } from './platform/http/create-express.js';
 import { mountRoutes, type PipelineDeps } from './platform/http/mount-routes.js';
 import { openApiDocument } from './platform/http/openapi-2.js';
 import { openApi3Document } from './platform/http/openapi-3.js';
@@ -56,9 +57,7 @@ const ORIGINAL_NAMES: ReadonlyMap<string, string> = new Map(
  * @param others routes that belong to no part of the original interface
  */
 export function createApp(groups: readonly RouteGroup[], others: readonly RouteGroup[], deps: AppDeps): Express {
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
+  const app = createExpress();
   app.set('query parser', 'simple');
   if (deps.trustProxy !== undefined) app.set('trust proxy', deps.trustProxy);
   app.use(securityHeaders());
@@ -75,9 +74,7 @@ export function createApp(groups: readonly RouteGroup[], others: readonly RouteG
 
 /** A listener for the operator's own programs: these routes, and nothing else. */
 export function createPlainApp(routes: readonly Route[], deps: PipelineDeps): Express {
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
+  const app = createExpress();
   app.use(securityHeaders());
   mountRoutes(app, routes, deps);
   return app;

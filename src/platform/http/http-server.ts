@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ApiError } from '../errors.js';
 import { boundConnections, type ConnectionLimits, USUAL_LIMITS } from './connection-bounds.js';
+import { messagesOf } from './create-express.js';
 import { errorBody } from './error-reply.js';
 import { inTurn } from './pipelined-requests.js';
 import { paceResponses, type ResponsePace } from './response-pace.js';
@@ -56,14 +57,16 @@ export async function listen(
   address: { host: string; port: number; connections?: ConnectionLimits; pace?: ResponsePace },
   certificate?: ServerCertificate,
 ): Promise<HttpServer> {
+  const messages = messagesOf(handler);
   const server: Server = certificate
     ? createTlsServer({
         ...BOUNDS,
+        ...messages,
         ...TLS,
         cert: Buffer.from(certificate.cert),
         key: Buffer.from(certificate.key),
       })
-    : createServer(BOUNDS);
+    : createServer({ ...BOUNDS, ...messages });
   const closeIdle = boundConnections(server, address.connections ?? USUAL_LIMITS);
   const pace = paceResponses(server, address.pace);
   server.on(
