@@ -22,7 +22,7 @@ interface RoundQueue {
 /** The pause of a log is so many times as long as its last round: its paced rounds take a fifth of the time at most. */
 const PAUSE_OF_ROUND = 4;
 /** A paced round waits no longer than this for more entries. */
-const MOST_PAUSE_MS = 150;
+const MOST_PAUSE_MS = 300;
 /** A paced round waits no longer than this for urgent ones to go first; urgent ones are put first by as much. */
 const MOST_BEHIND_MS = 100;
 /** Paced rounds begin this long after the last urgent one: the next urgent one often follows at once. */

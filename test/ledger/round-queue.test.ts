@@ -162,8 +162,8 @@ describe('the round queue', () => {
 
   it.each([
     { tookMs: 20, begins: 1_100 },
-    { tookMs: 100, begins: 1_250 },
-  ])('lets entries gather after a round of several: four times its $tookMs ms, at most 150 ms', async (each) => {
+    { tookMs: 100, begins: 1_400 },
+  ])('lets entries gather after a round of several: four times its $tookMs ms, at most 300 ms', async (each) => {
     const paced = pacedQueue();
     begunAt([{ atMs: 1_000, entries: 2 }], paced);
     const ended = 1_000 + each.tookMs;
