@@ -1,0 +1,41 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type HttpServer, listen } from '../../../src/platform/http/http-server.js';
+
+const POURED = Buffer.alloc(8 * 1024 * 1024);
+/** Node.js reads 64 KiB at a time, and takes 2 MiB in a turn from a connection that somebody reads. */
+const MOST_IN_A_TURN = 256 * 1024;
+
+let server: HttpServer;
+afterEach(() => server.close());
+
+describe('the rest of a refused body', () => {
+  it('is dropped in pieces, and other work goes on between them', async () => {
+    let inOneTurn: Promise<number> | undefined;
+    server = await listen(
+      (request, response) => {
+        inOneTurn = mostReadInATurn(request);
+        response.writeHead(401, { 'content-length': 2 }).end('no');
+      },
+      { host: '127.0.0.1', port: 0 },
+    );
+    const client = connect(server.port, '127.0.0.1').resume();
+    client.write(`POST / HTTP/1.1\r\nhost: a\r\ncontent-length: ${POURED.length}\r\n\r\n`);
+    client.write(POURED);
+    await once(client, 'data');
+    expect(await inOneTurn).toBeLessThanOrEqual(MOST_IN_A_TURN);
+    client.destroy();
+  });
+});
+
+/** Looks at the connection in every turn of the event loop until the body is complete. */
+async function mostReadInATurn(request: IncomingMessage): Promise<number> {
+  let most = 0;
+  for (let read = request.socket.bytesRead; !request.complete; read = request.socket.bytesRead) {
+    await new Promise((resolve) => setImmediate(resolve));
+    most = Math.max(most, request.socket.bytesRead - read);
+  }
+  return most;
+}
