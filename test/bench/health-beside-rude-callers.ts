@@ -1,15 +1,17 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { setTimeout as wait } from 'node:timers/promises';
-import { behaveRudely, type RudeRow } from '../faults/behave-rudely.js';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { behaveRudely, checksBeside, slowestMs } from '../faults/behave-rudely.js';
+import { durationMs, type HealthCheck } from '../faults/health-checks.js';
 import { rudeBehaviours } from '../faults/rude-behaviours.js';
+import type { BenchRun } from './bench-run.js';
 import { startProgram } from './child-process.js';
 import type { GoalMeasure } from './goal-measure.js';
 import type { Finding } from './goal-row.js';
-import { rounded } from './statistics.js';
+import { median, rounded } from './statistics.js';
 
 const SHOWN = 5;
 const BARE = new URL('./plain-http-server.js', import.meta.url);
-const ASK_EVERY_MS = 20;
+const PROBER = new URL('./health-prober.js', import.meta.url);
 
 /**
  * The slowest answer of `/healthz` while callers are rude: the fault tests hold that it is answered beside each rude
@@ -20,49 +22,40 @@ export const healthBesideRudeCallers: GoalMeasure = {
   async measure(run) {
     const { url, headers } = await run.startOn('embedded');
     const token = headers['authorization']!.slice('Bearer '.length);
-    const own = monitorEventLoopDelay({ resolution: 1 });
-    own.enable();
     const bare = await startProgram(BARE, {});
     run.onClose(() => bare.stop());
-    const asking = askMeanwhile(bare.url);
-    const { rows, medianMs } = await behaveRudely(url, rudeBehaviours(token));
-    const floorMs = await asking.end();
-    for (const { name, slowestMs } of slowestFirst(rows).slice(0, SHOWN))
-      run.say(`beside ${name}: ${rounded(slowestMs)} ms`);
+    const end = await askApart(run, [url, bare.url]);
+    const behaved = await behaveRudely(url, rudeBehaviours(token));
+    const [checks, floor] = (await end()) as [readonly HealthCheck[], readonly HealthCheck[]];
+    const rows = behaved.map((row) => ({ name: row.name, slowestMs: slowestMs(checksBeside(row, checks)) }));
+    for (const row of slowestFirst(rows).slice(0, SHOWN)) run.say(`beside ${row.name}: ${rounded(row.slowestMs)} ms`);
     run.say(
-      `${rows.length} behaviours, median ${rounded(medianMs)} ms; the callers' own process was held ${rounded(own.max / 1e6)} ms, a bare server answered within ${rounded(floorMs)} ms`,
+      `${rows.length} behaviours, ${checks.length} answers, median ${rounded(median(checks.map(durationMs)))} ms; of a bare server ${rounded(median(floor.map(durationMs)))} ms`,
     );
-    const floor = {
-      figure: floorMs,
-      why: 'the slowest answer of a bare server, which the same process asked meanwhile',
-    };
-    return new Map([['healthz-beside-rude-callers', { ...besideSlowest(rows), floor }]]);
+    const why = 'the slowest answer of a bare server, which the same thread asked meanwhile';
+    const finding = { ...besideSlowest(rows), floor: { figure: slowestMs(floor), why } };
+    return new Map([['healthz-beside-rude-callers', finding]]);
   },
 };
 
-/** Asks a server that nobody is rude to: how long the callers and the machine hold up an answer by themselves. */
-function askMeanwhile(url: string): { end(): Promise<number> } {
-  let over = false;
-  const slowest = (async () => {
-    let slowestMs = 0;
-    // The first answer loads what it needs.
-    for (let number = 0; !over; number += 1) {
-      const begun = performance.now();
-      await (await fetch(url)).text();
-      if (number > 0) slowestMs = Math.max(slowestMs, performance.now() - begun);
-      await wait(ASK_EVERY_MS);
-    }
-    return slowestMs;
-  })();
-  return {
-    end() {
-      over = true;
-      return slowest;
-    },
+/** Asks these servers from a thread of its own: the callers hold up their own for longer than the service does its own. */
+async function askApart(run: BenchRun, urls: readonly string[]): Promise<() => Promise<unknown>> {
+  const prober = new Worker(PROBER, { workerData: urls });
+  run.onClose(async () => void (await prober.terminate()));
+  await once(prober, 'message');
+  return async () => {
+    const answered = once(prober, 'message');
+    prober.postMessage('end');
+    const [checks] = await answered;
+    return checks;
   };
 }
 
-type SlowestBeside = Pick<RudeRow, 'name' | 'slowestMs'>;
+interface SlowestBeside {
+  readonly name: string;
+  /** In milliseconds. */
+  readonly slowestMs: number;
+}
 
 /** The slowest answer of all, and which behaviour it was beside. */
 export function besideSlowest(rows: readonly SlowestBeside[]): Finding {

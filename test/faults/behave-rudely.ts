@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
+import { durationMs, type HealthCheck, nowMs } from './health-checks.js';
 import type { RudeBehaviour } from './rude-behaviours.js';
 
 /** Longer than any limit of the service: headers have ten seconds, a stalled body at most twenty. */
@@ -11,9 +11,6 @@ const SIPS_MS = 33_000;
 /** A caller that is not closed on is gone after so long. */
 const PATIENCE_MS = 5_000;
 const AT_ONCE = 24;
-const ASK_EVERY_MS = 20;
-/** A readiness check asks the database. */
-const READINESS_EVERY = 10;
 
 interface Ending {
   /** 0 without an answer. */
@@ -69,75 +66,34 @@ function behaveOnce(url: string, { bytes, drips, pours, ends, sips, closes = fal
   });
 }
 
-/** What came of one rude behaviour. */
-export interface RudeRow {
+/** What came of one rude behaviour; times in Unix milliseconds. */
+export interface Behaved {
   readonly name: string;
   readonly ending: Ending;
-  /** Health checks begun beside it, each answered. */
-  readonly checks: number;
-  /** The slowest of them, in milliseconds. */
-  readonly slowestMs: number;
-}
-
-interface Check {
   readonly begunMs: number;
   readonly endedMs: number;
 }
 
-/** Asks for the health of a service. @throws unless the answer is 200 */
-async function check(url: string, path: '/healthz' | '/readyz'): Promise<Check> {
-  const begunMs = performance.now();
-  const response = await fetch(`${url}${path}`);
-  const text = await response.text();
-  if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${text}`);
-  return { begunMs, endedMs: performance.now() };
-}
-
-/**
- * Behaves in every rude way, many at once, and asks beside them all the time whether the service is alive, and now and
- * then whether it is ready.
- * The median of these checks is in milliseconds.
- * @throws when one of these checks is not answered with 200
- */
-export async function behaveRudely(
-  url: string,
-  behaviours: readonly RudeBehaviour[],
-): Promise<{ readonly rows: readonly RudeRow[]; readonly medianMs: number }> {
-  // The first one loads what it needs here.
-  await check(url, '/healthz');
-  const checks: Check[] = [];
-  let over = false;
-  const asking = (async () => {
-    for (let number = 0; !over; number += 1) {
-      checks.push(await check(url, '/healthz'));
-      if (number % READINESS_EVERY === 0) await check(url, '/readyz');
-      await wait(ASK_EVERY_MS);
-    }
-  })();
-  const rows: (Check & { readonly name: string; readonly ending: Ending })[] = [];
+/** Behaves in every rude way, many at once. */
+export async function behaveRudely(url: string, behaviours: readonly RudeBehaviour[]): Promise<readonly Behaved[]> {
+  const rows: Behaved[] = [];
   const open = [...behaviours];
   const some = async () => {
     for (let row = open.shift(); row; row = open.shift()) {
-      const begunMs = performance.now();
-      // One more check for each, because some are over between two others.
-      const [ending, own] = await Promise.all([behave(url, row), check(url, '/healthz')]);
-      checks.push(own);
-      rows.push({ name: row.name, ending, begunMs, endedMs: performance.now() });
+      const begunMs = nowMs();
+      const ending = await behave(url, row);
+      rows.push({ name: row.name, ending, begunMs, endedMs: nowMs() });
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, some));
-  over = true;
-  await asking;
-  const all = checks.map(duration).sort((left, right) => left - right);
-  return {
-    medianMs: all[Math.floor(all.length / 2)]!,
-    rows: rows.map(({ name, ending, ...row }) => {
-      const beside = checks.filter((each) => each.endedMs >= row.begunMs && each.begunMs <= row.endedMs);
-      return { name, ending, checks: beside.length, slowestMs: Math.max(...beside.map(duration)) };
-    }),
-  };
+  return rows;
 }
 
-function duration({ begunMs, endedMs }: Check): number {
-  return endedMs - begunMs;
+/** The checks beside a behaviour, and the one after it: some behaviours are over between two checks. */
+export function checksBeside({ begunMs, endedMs }: Behaved, checks: readonly HealthCheck[]): readonly HealthCheck[] {
+  const next = checks.find((each) => each.begunMs > endedMs);
+  return checks.filter((each) => each === next || (each.endedMs >= begunMs && each.begunMs <= endedMs));
 }
+
+/** The slowest of these checks, in milliseconds. */
+export const slowestMs = (checks: readonly HealthCheck[]): number => Math.max(...checks.map(durationMs));
