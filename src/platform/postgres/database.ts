@@ -25,8 +25,8 @@ export interface Decided<T> {
 
 /**
  * What a transaction may read and change: every tenancy, or the named ones. Rows of other tenancies are invisible to
- * its queries. `system reading` reads every tenancy in a READ ONLY transaction, whose result is there before its end is
- * confirmed.
+ * its queries. `system reading`, and a scope that may change no tenancy, is a READ ONLY transaction, whose result is there
+ * before its end is confirmed.
  */
 export type Scope =
   | 'system'

@@ -35,8 +35,10 @@ function setScope(scope: Scope): SqlStatement {
   return { text: SET_SCOPE + others.join(''), values: [...tenancies, ...settings.flat()] };
 }
 
-const isReading = (scope: Scope): boolean =>
-  scope === 'system reading' || (typeof scope === 'object' && 'system' in scope && scope.system === 'reading');
+function isReading(scope: Scope): boolean {
+  if (typeof scope === 'string') return scope === 'system reading';
+  return 'system' in scope ? scope.system === 'reading' : scope.write.length === 0;
+}
 
 /**
  * Sends what is queried in one turn of the event loop in one piece: the embedded engine takes a message for each. In

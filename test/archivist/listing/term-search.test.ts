@@ -217,7 +217,7 @@ describe.each(engines())('a search by term on %s', (engine) => {
   });
 
   it('runs none of the caller’s own functions or tables, whatever his search path names', async () => {
-    await as(mine, async (tx) => {
+    await as({ read: [MINE], write: [MINE] }, async (tx) => {
       await tx.execute(`CREATE FUNCTION pg_temp.hashtextextended(text, bigint) RETURNS bigint LANGUAGE plpgsql AS
         $$ BEGIN RAISE EXCEPTION 'taken over as %', current_user; END $$`);
       await tx.execute('CREATE TEMPORARY TABLE asset_event (tenant_id uuid, event_id uuid)');

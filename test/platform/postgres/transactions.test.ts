@@ -222,10 +222,12 @@ describe.each(engines())('a transaction on %s', (engine) => {
 
   it('writes nothing in a scope that only reads', async () => {
     const { database } = opened;
-    const written = database.inTransaction('system reading', (tx) => tx.execute(NEW_TENANCY, [TENANT]));
-    await expect(written).rejects.toMatchObject({ code: '25006' });
-    const read = database.inTransaction('system reading', (tx) => tx.query('SELECT 1 AS one'));
-    await expect(read).resolves.toEqual([{ one: 1 }]);
+    for (const scope of ['system reading', { read: [TENANT], write: [] }] as const) {
+      const written = database.inTransaction(scope, (tx) => tx.execute(NEW_TENANCY, [TENANT]));
+      await expect(written).rejects.toMatchObject({ code: '25006' });
+      const read = database.inTransaction(scope, (tx) => tx.query('SELECT 1 AS one'));
+      await expect(read).resolves.toEqual([{ one: 1 }]);
+    }
   });
 
   it('forgets its scope with its end, on the same connection', async () => {
