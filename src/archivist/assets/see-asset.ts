@@ -26,16 +26,26 @@ export async function seeAsset(tx: Tx, access: Access, assetId: string): Promise
 /**
  * Returns an asset with the caller's view of it, even if the view shows nothing. If several tenancies have the asset,
  * the caller's own row is used.
+ * @param own that row, if it was read already
  */
-export async function lookAtAsset(tx: Tx, access: Access, assetId: string): Promise<SeenAsset | undefined> {
+export async function lookAtAsset(
+  tx: Tx,
+  access: Access,
+  assetId: string,
+  own?: Asset,
+): Promise<SeenAsset | undefined> {
+  const asset = own ?? (await visibleAsset(tx, access, assetId));
+  return asset && (await lookAtAssets(tx, access, [asset]))[0];
+}
+
+async function visibleAsset(tx: Tx, access: Access, assetId: string): Promise<Asset | undefined> {
   const { principal } = access;
   const tenancies = visibleTenancies(access);
   const found = await findAssets(
     tx,
     tenancies.map((tenantId) => ({ tenantId, assetId })),
   );
-  const asset = found.find(({ tenantId }) => tenantId === principal.tenantId) ?? found[0];
-  return asset && (await lookAtAssets(tx, access, [asset]))[0];
+  return found.find(({ tenantId }) => tenantId === principal.tenantId) ?? found[0];
 }
 
 /** Adds the caller's view to each of these assets. */

@@ -9,7 +9,7 @@ import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { Asset, AssetForm } from '../assets/asset.js';
-import { findAssetPortion } from '../assets/asset-store.js';
+import { findAssetPortion, findAssets } from '../assets/asset-store.js';
 import { readableAttributes } from '../assets/asset-visibility-store.js';
 import { requirePublicAsset } from '../assets/read-assets.js';
 import { lookAtAsset, lookAtAssets, noSuchAsset } from '../assets/see-asset.js';
@@ -55,17 +55,18 @@ export async function seeAssetEvent(
   principal: Principal,
   address: EventAddress,
 ): Promise<{ readonly event: AssetEvent; readonly asset: Asset }> {
-  const { eventId } = address;
+  const { eventId, assetId } = address;
   // Sent in the same round trip; most callers read events of their own tenancy.
   const own = findAssetEvents(tx, [{ tenantId: principal.tenantId, eventId }]);
+  const ownAsset = findAssets(tx, [{ tenantId: principal.tenantId, assetId }]);
   const opened = openAccess(tx, principal);
   // Even if one fails: no query may follow the end of the transaction.
-  await Promise.allSettled([own, opened]);
-  const seen = await lookAtAsset(tx, await opened, address.assetId);
+  await Promise.allSettled([own, ownAsset, opened]);
+  const seen = await lookAtAsset(tx, await opened, assetId, (await ownAsset)[0]);
   if (!seen) throw noSuchEvent();
   const { tenantId } = seen.asset;
   const [event] = tenantId === principal.tenantId ? await own : await findAssetEvents(tx, [{ tenantId, eventId }]);
-  if (event?.assetId !== address.assetId || !seen.view.readsEvent(event)) throw noSuchEvent();
+  if (event?.assetId !== assetId || !seen.view.readsEvent(event)) throw noSuchEvent();
   return { event: shownAssetEvent(event, seen.view), asset: seen.asset };
 }
 
@@ -123,18 +124,27 @@ export async function shownEvents(
   const shown = new Map<string, Record<string, unknown>>();
   for (const tenantId of new Set(events.map((event) => event.tenantId))) {
     const own = events.filter((event) => event.tenantId === tenantId);
-    const known = await eventCommits(tx, tenantId, own);
-    const confirmed = own.flatMap(({ eventId }) => {
-      const seal = known.get(eventId)?.published?.sealNumber;
-      return seal === undefined ? [] : [{ eventId, seal }];
-    });
-    const transactions = await transactionsOfEvents(tx, tenantId, confirmed);
-    for (const event of own) {
-      const { eventId } = event;
-      shown.set(eventId, assetEventResponse(event, known.get(eventId), form, transactions.get(eventId)));
-    }
+    const responses = await responsesOf(tx, tenantId, own, await eventCommits(tx, tenantId, own), form);
+    for (const [place, { eventId }] of own.entries()) shown.set(eventId, responses[place]!);
   }
   return events.map(({ eventId }) => shown.get(eventId)!);
+}
+
+async function responsesOf(
+  tx: Tx,
+  tenantId: string,
+  events: readonly AssetEvent[],
+  known: ReadonlyMap<string, EntryCommit>,
+  form: AssetForm,
+): Promise<Record<string, unknown>[]> {
+  const confirmed = events.flatMap(({ eventId }) => {
+    const seal = known.get(eventId)?.published?.sealNumber;
+    return seal === undefined ? [] : [{ eventId, seal }];
+  });
+  const transactions = await transactionsOfEvents(tx, tenantId, confirmed);
+  return events.map((event) =>
+    assetEventResponse(event, known.get(event.eventId), form, transactions.get(event.eventId)),
+  );
 }
 
 export function readAssetEvent(
@@ -142,9 +152,15 @@ export function readAssetEvent(
   principal: Principal,
   address: EventAddress,
 ): Promise<Record<string, unknown>> {
-  return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
-    const event = await requireAssetEvent(tx, principal, address);
-    return (await shownEvents(tx, [event]))[0]!;
+  const { tenantId } = principal;
+  return deps.database.inTransaction(readScope(deps.deployment, tenantId), async (tx) => {
+    // Sent in the same round trip as the event.
+    const progress = eventCommits(tx, tenantId, [address]);
+    const read = requireAssetEvent(tx, principal, address);
+    await Promise.allSettled([progress, read]);
+    const event = await read;
+    const known = event.tenantId === tenantId ? await progress : await eventCommits(tx, event.tenantId, [event]);
+    return (await responsesOf(tx, event.tenantId, [event], known, 'assets'))[0]!;
   });
 }
 
