@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { idtimestampMs, nextIdtimestamp } from '../core/massif/idtimestamp.js';
 import { peaks as peakIndices } from '../core/mmr/peaks.js';
 import { inPieces } from '../platform/in-pieces.js';
@@ -106,8 +107,8 @@ function requireFork(log: LogState, placed: readonly PlacedLeaf[]): void {
     throw new LogInconsistent('the statement that begins this generation of the log is not there');
 }
 
-/** Signs the state that the batch leads to, and proves its last leaf. Nothing is stored yet. */
-async function sealGrowth(
+/** Signs the state that the batch leads to. Nothing is stored yet. */
+async function signGrowth(
   context: LedgerContext,
   frontier: Frontier,
   placed: readonly PlacedLeaf[],
@@ -119,12 +120,11 @@ async function sealGrowth(
     frontier.peaks,
     placed.map(({ hash }) => hash),
   );
-  const { row, leaf } = placed.at(-1)!;
   const next = {
     ...log,
     size: tree.size,
     leaves: log.leaves + BigInt(placed.length),
-    lastIdtimestamp: row.idtimestamp,
+    lastIdtimestamp: placed.at(-1)!.row.idtimestamp,
     leaseEpoch: log.leaseEpoch + (takesLease ? 1n : 0n),
   };
   await context.failpoints.reach('seal.before');
@@ -132,7 +132,6 @@ async function sealGrowth(
   // The key may have been rotated since the frontier was read; a seal has signatures of its own key only.
   const known = keyIdOf(signer, log) === frontier.keyId ? frontier.peakReceipts : new Map<bigint, Uint8Array>();
   const signed = await signState(context, next, tree.peaks, known, signer);
-  await selfCheck(context, next, tree, leaf.leaf(row.idtimestamp, row.timestampCommitted), signed);
   await context.failpoints.reach('seal.signed');
   return { holder, tree, next, signed };
 }
@@ -156,9 +155,15 @@ function statementsOf({ holder, frontier, placed, statements, tree, next, signed
   ];
 }
 
-async function storeGrowth({ database, failpoints }: LedgerContext, growth: Growth): Promise<void> {
+async function storeGrowth(context: LedgerContext, growth: Growth): Promise<void> {
+  const { database, failpoints } = context;
+  const { placed, tree, next, signed, statements } = growth;
+  const { row, leaf } = placed.at(-1)!;
   await database.commitTogether(SEQUENCER, statementsOf(growth), async () => {
-    if (growth.statements.length > 0) await failpoints.reach('sign.inside');
+    // The statements go out with the end of this turn, and the database runs them during the check.
+    await turn();
+    await selfCheck(context, next, tree, leaf.leaf(row.idtimestamp, row.timestampCommitted), signed);
+    if (statements.length > 0) await failpoints.reach('sign.inside');
     await failpoints.reach('commit.inside');
     await failpoints.reach('seal.inside');
   });
@@ -233,7 +238,7 @@ export async function growLog(
     return { frontier };
   }
   const statements = signedStatements.filter(({ eventId }) => committed.has(eventId));
-  const growth = { frontier, placed, statements, taken, ...(await sealGrowth(context, frontier, placed, grower)) };
+  const growth = { frontier, placed, statements, taken, ...(await signGrowth(context, frontier, placed, grower)) };
   const staged = stageSeal(context, growth.next, growth.signed.seal);
   try {
     await storeGrowth(context, growth);

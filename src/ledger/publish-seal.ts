@@ -32,7 +32,10 @@ export async function publishSeal(
   { lease = 'renewed', batch, staged }: PublishOptions = {},
 ): Promise<LogState> {
   await context.failpoints.reach('publish.before');
-  const [numbered] = await Promise.all([staged?.numbered, checkNoLaterSeal(context.objectStore, log)]);
+  const [numbered] = await Promise.all([
+    staged?.numbered,
+    staged?.isLast ?? checkNoLaterSeal(context.objectStore, log),
+  ]);
   const key = sealObjectKey(log, seal.sealNumber);
   const bytes = sealObjectBytes(log.structure, seal);
   if ((await context.objectStore.putNew(key, bytes, numbered)) === 'different')

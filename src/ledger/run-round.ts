@@ -53,11 +53,12 @@ interface BegunRound {
 }
 
 async function readFacts(tx: Tx, { context, memory, cursors }: RoundState, log: LogState): Promise<Facts> {
-  const frontier = readFrontier(tx, context, memory, log);
   const read = (after: string) => readBatch(tx, context, log, after);
   // The statement that begins a generation has an id before all others.
   const begins = log.forks.at(-1)?.leaves === log.leaves;
+  // First, because what it finds is looked up next, while the database still reads the frontier.
   const batch = begins ? read(FIRST_ENTRY) : cursors.first(log, context.clock.now(), read);
+  const frontier = readFrontier(tx, context, memory, log);
   // Even if one fails: no query may follow the end of the transaction.
   await Promise.allSettled([frontier, batch]);
   return { frontier: await frontier, batch: await batch };
@@ -130,10 +131,10 @@ async function beginAhead(state: RoundState, ref: LogRef): Promise<BegunRound | 
   const sealObject = lastSealObject(context.objectStore, left);
   sealObject.catch(() => undefined);
   const found = await context.database.inTransaction(SEQUENCER_READING, async (tx) => {
+    const facts = readFacts(tx, state, left);
     const standing = isAsLeft(tx, left, holder).then((as) => {
       return as && Math.max(before - as.databaseMs, as.databaseMs - context.clock.now());
     });
-    const facts = readFacts(tx, state, left);
     // Even if one fails: no query may follow the end of the transaction.
     await Promise.allSettled([standing, facts]);
     const skew = await standing;

@@ -2,7 +2,7 @@ import type { StagedObject } from '../platform/object-store.js';
 import type { LedgerContext } from './ledger-context.js';
 import type { LogState } from './log.js';
 import { headMassif, sealFileObjectKey } from './massif-view.js';
-import { sealObjectBytes, sealObjectKey } from './seal-object.js';
+import { checkNoLaterSeal, sealObjectBytes, sealObjectKey } from './seal-object.js';
 import type { SealRow } from './seal-store.js';
 
 /** The objects of a seal, written while the database stores it. Nobody sees them before they are published. */
@@ -11,6 +11,8 @@ export interface StagedSeal {
   readonly numbered: Promise<StagedObject>;
   /** The same for the file that clients of an MMR log read; undefined for other logs. */
   readonly file: Promise<StagedObject> | undefined;
+  /** Resolves when the object store was seen to have no later seal. @throws {LogInconsistent} if it has one */
+  readonly isLast: Promise<void>;
   /** Removes what was not published. Never fails: what remains is never read. */
   discard(): Promise<void>;
 }
@@ -18,18 +20,20 @@ export interface StagedSeal {
 /** Begins to stage the objects of a seal of `log`; publishing it reports a failure. */
 export function stageSeal({ objectStore }: LedgerContext, log: LogState, seal: SealRow): StagedSeal {
   const numbered = objectStore.stage(sealObjectKey(log, seal.sealNumber), sealObjectBytes(log.structure, seal));
+  const isLast = checkNoLaterSeal(objectStore, { ...log, sealNumber: seal.sealNumber });
   const file =
     log.structure === 'MMR_SHA256'
       ? numbered.then(() => objectStore.stage(sealFileObjectKey(log, headMassif(log, seal.leaves)), seal.signed))
       : undefined;
-  const all = [numbered, ...(file ? [file] : [])];
+  const staged = [numbered, ...(file ? [file] : [])];
   // A round that fails before it publishes does not read them.
-  for (const each of all) each.catch(() => undefined);
+  for (const each of [...staged, isLast]) each.catch(() => undefined);
   return {
     numbered,
     file,
+    isLast,
     async discard() {
-      await Promise.allSettled(all.map(async (each) => objectStore.discard(await each)));
+      await Promise.allSettled(staged.map(async (each) => objectStore.discard(await each)));
     },
   };
 }

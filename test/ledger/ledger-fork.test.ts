@@ -223,6 +223,26 @@ describe.each(engines())('a log on %s', (engine) => {
       expect(sealNumber).toBe(1n);
     });
 
+    it('halts, and neither stores nor shows the seal, when a new seal does not prove its last leaf', async () => {
+      const rig = opened.rig();
+      const log = await rig.newLog(structure);
+      await rig.accept(log, kind, 2);
+      await rig.drain(log);
+      const sealed = await stateOf(rig, log);
+      const shown = await seals(rig, log);
+      const { signer } = rig.keyring;
+      const wrong = (signature: Uint8Array) => signature.with(7, signature[7]! ^ 1);
+      rig.keyring.signer = (role) => {
+        const right = signer(role);
+        return { ...right, sign: async (message) => wrong(await right.sign(message)) };
+      };
+      await rig.accept(log, kind, 1);
+      await rig.drain(log);
+      const { halted, size, sealNumber } = await stateOf(rig, log);
+      expect(halted).toContain('does not prove its last leaf');
+      expect([size, sealNumber, await seals(rig, log)]).toEqual([sealed.size, sealed.sealNumber, shown]);
+    });
+
     /** Takes the last seal away again, as a crash between commit and seal left a log of an earlier version. */
     async function unseal(rig: LedgerRig, log: LogRef, before: LogState): Promise<void> {
       await opened.asOwner('DELETE FROM archivist.seal WHERE log_id = $1 AND seal_number > $2', [
