@@ -21,7 +21,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly bytes: Uint8Array;
-  /** The parsed body; tests look into it freely. */
+  /** The parsed body if it is JSON, otherwise empty; tests look into it freely. */
   readonly json: Record<string, unknown>;
 }
 
@@ -144,12 +144,8 @@ export function clientWith(url: string, token: string, clientId = '', clientSecr
 
 async function answerOf(response: Response): Promise<Answer> {
   const bytes = new Uint8Array(await response.arrayBuffer());
-  let json: Answer['json'] = {};
-  try {
-    json = JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    // Not every answer is JSON.
-  }
+  const isJson = /[/+]json(;|$)/.test(response.headers.get('content-type') ?? '') && bytes.length > 0;
+  const json: Answer['json'] = isJson ? JSON.parse(new TextDecoder().decode(bytes)) : {};
   return { status: response.status, headers: response.headers, bytes, json };
 }
 
