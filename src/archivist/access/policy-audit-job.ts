@@ -1,11 +1,11 @@
 import type { Logger } from '../../platform/logger.js';
 import type { QueueBackend } from '../../platform/queue/queue-backend.js';
+import { FORGOTTEN, type ScheduledJob, startRepeatedJob } from '../../platform/queue/scheduled-job.js';
 import { type PolicyAuditDeps, recordPolicyAudit } from './record-policy-audit.js';
 
 const QUEUE = 'access-policy-audit';
 /** Only for audits whose wake-up was lost. */
 const SWEEP_MS = 30_000;
-const FORGOTTEN = { removeOnComplete: true, removeOnFail: true };
 
 /**
  * Wakes the job that records the audit events of access policies. Never fails and never waits: the sweep finds the rows
@@ -21,26 +21,16 @@ export function policyAuditWaker({ backend, logger }: { backend: QueueBackend; l
 }
 
 /** Records the audit events of access policies: when woken, and at intervals. */
-export async function startPolicyAuditJob(
+export function startPolicyAuditJob(
   deps: PolicyAuditDeps & { readonly backend: QueueBackend; readonly logger: Logger },
-): Promise<{ close(): Promise<void> }> {
-  const { backend, logger } = deps;
-  let stopping = false;
-  const schedule = await backend.keepSchedule({
+): Promise<ScheduledJob> {
+  return startRepeatedJob(deps.backend, {
     queue: QUEUE,
     id: 'sweep',
     repeat: { every: SWEEP_MS },
     options: FORGOTTEN,
+    run: (stopping) => recordPolicyAudit(deps, stopping),
+    failed: (error) =>
+      deps.logger.warn({ err: error }, 'audit events of access policies could not be recorded; they are retried'),
   });
-  const worker = backend.worker(QUEUE, () => recordPolicyAudit(deps, () => stopping));
-  worker.on('failed', (_job, error) =>
-    logger.warn({ err: error }, 'audit events of access policies could not be recorded; they are retried'),
-  );
-  return {
-    async close() {
-      stopping = true;
-      await schedule.close();
-      await worker.close();
-    },
-  };
 }
