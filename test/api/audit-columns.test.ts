@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AUDITED_TABLES } from '../../src/cli/audited-columns.js';
-import { runCli } from '../../src/cli/run-cli.js';
 import type { Database } from '../../src/platform/postgres/database.js';
 import { openDatabase } from '../../src/platform/postgres/open-database.js';
 import { parseConfig } from '../../src/service/config/config.js';
+import { commandLine } from '../support/command-line.js';
 import { faultsOfAudit } from './faults-of-audit.js';
 import { allColumns, type Column, type FilledDeployment, startFilledDeployment } from './superuser-rig.js';
 import { tamperings } from './tampering.js';
@@ -86,11 +86,9 @@ describe('the audit of a database', () => {
   it('prints its verdict last, and its columns only with --verbose', async () => {
     await database.close();
     const said = async (...options: string[]): Promise<string> => {
-      const out: string[] = [];
-      const terminal = { print: (line: string) => void out.push(line), complain: () => undefined, exitCode: 0 };
-      await runCli(['audit', ...options], terminal);
-      expect(terminal.exitCode).toBe(0);
-      return out.join('\n');
+      const { out, exitCode } = await commandLine(['audit', ...options]);
+      expect(exitCode).toBe(0);
+      return out;
     };
     vi.stubEnv('REDIS_URL', undefined);
     for (const name of ['DATA_DIR', 'DATABASE_URL', 'WITNESSES', 'MASSIF_HEIGHT'])

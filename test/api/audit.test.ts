@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.js';
 import { toHex } from '../../src/core/bytes.js';
 import { sha256 } from '../../src/core/sha256.js';
 import { UNFINISHED } from '../../src/platform/durable-file.js';
+import { commandLine } from '../support/command-line.js';
 import { faultsOfAudit } from './faults-of-audit.js';
 import { startTestService, type TestService } from './test-service.js';
 
@@ -185,13 +185,7 @@ describe('the audit of a database', () => {
 
 describe('vcon-archivist audit', () => {
   it('exits 2 when there is no database to read', async () => {
-    const err: string[] = [];
-    const terminal = { print: () => undefined, complain: (line: string) => void err.push(line), exitCode: 0 };
-    const before = process.env['DATABASE_URL'];
-    process.env['DATABASE_URL'] = 'postgres://nobody@127.0.0.1:1/none';
-    await runCli(['audit'], terminal);
-    if (before === undefined) delete process.env['DATABASE_URL'];
-    else process.env['DATABASE_URL'] = before;
-    expect([terminal.exitCode, err.length]).toEqual([2, 1]);
+    const { exitCode, err } = await commandLine(['audit'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
+    expect([exitCode, err.split('\n')]).toEqual([2, [expect.any(String)]]);
   });
 });

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.js';
 import { INDEX_PATH, readBundleIndex } from '../../src/core/bundle/bundle-index.js';
 import { OPERATION_FILES, PAGE_PATH } from '../../src/core/bundle/bundle-layout.js';
 import { toHex, utf8 } from '../../src/core/bytes.js';
 import { sha256 } from '../../src/core/sha256.js';
+import { commandLine } from '../support/command-line.js';
 import { startTestService, type TestService } from './test-service.js';
 
 const UUID = '0192e8f5-0000-7000-8000-00000000000e';
@@ -26,12 +26,7 @@ function file(path: string, content: string | Uint8Array): string {
   return place;
 }
 
-async function cli(...args: string[]): Promise<{ out: string; err: string; exitCode: number }> {
-  const [out, err]: [string[], string[]] = [[], []];
-  const terminal = { print: (text: string) => out.push(text), complain: (text: string) => err.push(text), exitCode: 0 };
-  await runCli(args, terminal);
-  return { out: out.join('\n'), err: err.join('\n'), exitCode: terminal.exitCode };
-}
+const cli = (...args: string[]) => commandLine(args);
 
 const verify = (...args: string[]) => cli('verify', '--log-keys', logKeys, '--issuer-keys', issuerKeys, ...args);
 

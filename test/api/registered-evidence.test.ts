@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decode } from 'cborg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.js';
 import { authority, DIGITAL_SIGNATURE, sampleCertificate } from '../scitt/sample-certificate.js';
 import { ALGORITHMS, sampleIssuer, sampleStatement } from '../scitt/sample-statement.js';
+import { commandLine } from '../support/command-line.js';
 import { sendCose } from './send-cose.js';
 import { startTestService, type TestService } from './test-service.js';
 
@@ -52,10 +52,8 @@ async function evidenceOf(statement: Uint8Array, name: string): Promise<string> 
 }
 
 async function verify(...args: string[]): Promise<[number, string]> {
-  const out: string[] = [];
-  const terminal = { print: (text: string) => out.push(text), complain: (text: string) => out.push(text), exitCode: 0 };
-  await runCli(['verify', '--log-keys', logKeys, ...args], terminal);
-  return [terminal.exitCode, out.join('\n')];
+  const { exitCode, said } = await commandLine(['verify', '--log-keys', logKeys, ...args]);
+  return [exitCode, said];
 }
 
 describe('the evidence of a registered statement verifies offline', () => {

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { unzipSync, zipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.js';
 import { bundleIndex, encodeBundleIndex, INDEX_PATH, readBundleIndex } from '../../src/core/bundle/bundle-index.js';
 import { utf8 } from '../../src/core/bytes.js';
 import { encodeVkey } from '../../src/core/tlog/signed-note.js';
+import { commandLine } from '../support/command-line.js';
 import { startTestService, type TestService, template } from './test-service.js';
 import { startTestWitness, type TestWitness } from './test-witness.js';
 
@@ -74,12 +74,9 @@ async function verify(bundle: Uint8Array, by: readonly TestWitness[], ...more: s
   files += 1;
   const path = join(folder, `${files}.zip`);
   writeFileSync(path, bundle);
-  const [out, err]: [string[], string[]] = [[], []];
-  const terminal = { print: (text: string) => out.push(text), complain: (text: string) => err.push(text), exitCode: 0 };
   const named = by.flatMap(({ key }) => ['--witness', encodeVkey(key)]);
   const args = keys.filter((each) => each !== '--statement-only');
-  await runCli(['verify', ...args, ...named, ...more, path], terminal);
-  return { text: out.join('\n'), err: err.join('\n'), exitCode: terminal.exitCode };
+  return commandLine(['verify', ...args, ...named, ...more, path]);
 }
 
 /** The bundle with some files changed, or taken out, under an index that lists them as they are now. */
@@ -99,16 +96,16 @@ describe('the bundle of an event that witnesses have vouched for', () => {
   it('says who of the witnesses that the verifier knows', async () => {
     for (const bundle of [...bundles, publicBundle]) {
       const checked = await verify(bundle, witnesses, ...QUORUM);
-      expect(checked.text).toMatch(/^VERIFIED\b/);
-      expect(checked.text).toMatch(/witnesses w1\.example, w2\.example: entry \d+ of \d+ in "/);
+      expect(checked.out).toMatch(/^VERIFIED\b/);
+      expect(checked.out).toMatch(/witnesses w1\.example, w2\.example: entry \d+ of \d+ in "/);
       expect(checked.exitCode).toBe(0);
     }
   });
 
   it('is incomplete without their keys, and says where keys come from', async () => {
-    const { text, exitCode } = await verify(bundles[0]!, []);
-    expect([exitCode, text]).toEqual([3, expect.stringMatching(/^INCOMPLETE/)]);
-    expect(text).toMatch(/witness\/seal\.tlog-proof \(NOT PROVEN: .*--witness.*publish/);
+    const { out, exitCode } = await verify(bundles[0]!, []);
+    expect([exitCode, out]).toEqual([3, expect.stringMatching(/^INCOMPLETE/)]);
+    expect(out).toMatch(/witness\/seal\.tlog-proof \(NOT PROVEN: .*--witness.*publish/);
   });
 
   it('has nothing false in it without their keys either', async () => {
@@ -119,8 +116,8 @@ describe('the bundle of an event that witnesses have vouched for', () => {
   });
 
   it('is refused where all of them are asked for and one did not cosign', async () => {
-    const { text, exitCode } = await verify(bundles[0]!, witnesses);
-    expect([exitCode, text]).toEqual([1, expect.stringContaining('[witness_quorum_missing]')]);
+    const { out, exitCode } = await verify(bundles[0]!, witnesses);
+    expect([exitCode, out]).toEqual([1, expect.stringContaining('[witness_quorum_missing]')]);
   });
 
   it('counts a witness once, however often it is given or has signed', async () => {
@@ -135,20 +132,20 @@ describe('the bundle of an event that witnesses have vouched for', () => {
       const without = proof.split('\n').filter((each) => !each.startsWith('— w2.example'));
       opened[PROOF] = utf8(`${without.join('\n')}${line}\n`);
     });
-    const { text } = await verify(repeated, witnesses, ...QUORUM);
-    expect(text).toContain('cosigned by 1 of the given witnesses, not by 2 [witness_quorum_missing]');
+    const { out } = await verify(repeated, witnesses, ...QUORUM);
+    expect(out).toContain('cosigned by 1 of the given witnesses, not by 2 [witness_quorum_missing]');
   });
 
   it('is not witnessed by somebody else', async () => {
-    const { text, exitCode } = await verify(bundles[0]!, [stranger]);
-    expect([exitCode, text]).toEqual([1, expect.stringContaining('[witness_quorum_missing]')]);
+    const { out, exitCode } = await verify(bundles[0]!, [stranger]);
+    expect([exitCode, out]).toEqual([1, expect.stringContaining('[witness_quorum_missing]')]);
   });
 
   it('is checked against the log that is named, if one is', async () => {
     const origin = textOf(unzipSync(bundles[0]!), PROOF).split('\n\n')[1]!.split('\n')[0]!;
     expect((await verify(bundles[0]!, witnesses, ...QUORUM, '--witnessed-log', origin)).exitCode).toBe(0);
     const other = await verify(bundles[0]!, witnesses, ...QUORUM, '--witnessed-log', 'log/another');
-    expect(other.text).toContain('[log_mismatch]');
+    expect(other.out).toContain('[log_mismatch]');
   });
 
   it.each<[string, string, (opened: Record<string, Uint8Array>, other: Record<string, Uint8Array>) => void]>([
@@ -237,12 +234,12 @@ describe('the bundle of an event that witnesses have vouched for', () => {
     ],
   ])('is refused with %s', async (_, code, change) => {
     const other = unzipSync(bundles[1]!);
-    const { text, exitCode } = await verify(
+    const { out, exitCode } = await verify(
       changed(bundles[0]!, (opened) => change(opened, other)),
       witnesses,
       ...QUORUM,
     );
-    expect([exitCode, text]).toEqual([
+    expect([exitCode, out]).toEqual([
       1,
       expect.stringMatching(new RegExp(`witness/seal\\.tlog-proof: .*\\[(${code})\\]`)),
     ]);
@@ -254,8 +251,8 @@ describe('the bundle of an event that witnesses have vouched for', () => {
         for (const path of Object.keys(opened)) if (gone.test(path)) delete opened[path];
       });
     for (const gone of [/^witness\//, /^witness\/seal\.sth$/]) {
-      const { text, exitCode } = await verify(without(gone), witnesses, ...QUORUM);
-      expect([exitCode, text]).toEqual([3, expect.stringMatching(/^INCOMPLETE/)]);
+      const { out, exitCode } = await verify(without(gone), witnesses, ...QUORUM);
+      expect([exitCode, out]).toEqual([3, expect.stringMatching(/^INCOMPLETE/)]);
     }
     const lost = unzipSync(bundles[0]!);
     delete lost['witness/seal.sth'];

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { unzipSync, zipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.js';
 import { bundleIndex, encodeBundleIndex, INDEX_PATH, readBundleIndex } from '../../src/core/bundle/bundle-index.js';
 import { isExplanation, PAGE_PATH, placeOf } from '../../src/core/bundle/bundle-layout.js';
 import { toHex, utf8 } from '../../src/core/bytes.js';
@@ -11,6 +10,7 @@ import { sha256 } from '../../src/core/sha256.js';
 import type { Claim } from '../../src/core/verify/claim.js';
 import type { Contradiction, NotCovered, Outcome } from '../../src/core/verify/verdict.js';
 import { startTestService, type TestService } from '../api/test-service.js';
+import { commandLine } from '../support/command-line.js';
 
 const UUID = '0192e8f5-0000-7000-8000-0000000000b1';
 const VCON = `{"vcon": "0.3.0", "uuid": "${UUID}", "parties": [], "dialog": []}`;
@@ -42,12 +42,7 @@ function file(path: string, content: string | Uint8Array): string {
   return place;
 }
 
-async function cli(...args: string[]): Promise<{ out: string; err: string; exitCode: number }> {
-  const [out, err]: [string[], string[]] = [[], []];
-  const terminal = { print: (text: string) => out.push(text), complain: (text: string) => err.push(text), exitCode: 0 };
-  await runCli(args, terminal);
-  return { out: out.join('\n'), err: err.join('\n'), exitCode: terminal.exitCode };
-}
+const cli = (...args: string[]) => commandLine(args);
 
 /** The verdict on a bundle, with the names that its pieces have inside of it. */
 async function verify(bundle: string, ...more: string[]): Promise<VerdictDocument> {

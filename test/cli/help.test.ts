@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.js';
+import { commandLine } from '../support/command-line.js';
 
 async function help(...command: string[]): Promise<string> {
-  const out: string[] = [];
-  const terminal = { print: (text: string) => out.push(text), complain: (text: string) => out.push(text), exitCode: 0 };
-  await runCli([...command, '--help'], terminal);
-  expect(terminal.exitCode).toBe(0);
-  return out.join('\n');
+  const { said, exitCode } = await commandLine([...command, '--help']);
+  expect(exitCode).toBe(0);
+  return said;
 }
 
 /** Names of the commands that a help text lists. */

@@ -2,7 +2,6 @@ import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.js';
 import { toHex } from '../../src/core/bytes.js';
 import { readKeyManifest } from '../../src/core/keys/read-key-manifest.js';
 import { decodeKeyManifests } from '../../src/core/keys/verify-key-manifests.js';
@@ -10,6 +9,7 @@ import { sha256 } from '../../src/core/sha256.js';
 import { readTransparentStatement } from '../../src/core/statement/transparent-statement.js';
 import type { Verdict } from '../../src/core/verify/verdict.js';
 import { startTestService, type TestService, template } from '../api/test-service.js';
+import { commandLine } from '../support/command-line.js';
 
 const PATIENCE = { timeout: 60_000, interval: 200 };
 const LONG = 120_000;
@@ -26,16 +26,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function cli(...args: string[]): Promise<{ out: string; err: string; exitCode: number }> {
-  const [out, err]: [string[], string[]] = [[], []];
-  const terminal = { print: (text: string) => out.push(text), complain: (text: string) => err.push(text), exitCode: 0 };
-  const before = process.env;
-  process.env = { ...before, KEYS_DIR: keysDir, PUBLIC_URL: running.url };
-  await runCli(args, terminal).finally(() => {
-    process.env = before;
-  });
-  return { out: out.join('\n'), err: err.join('\n'), exitCode: terminal.exitCode };
-}
+const cli = (...args: string[]) => commandLine(args, { KEYS_DIR: keysDir, PUBLIC_URL: running.url });
 
 const file = (name: string) => join(folder, name);
 const keys = (...args: string[]) => cli('keys', ...args);

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { revokeKey, rotateDeploymentKey, rotateRoot } from '../../src/archivist/operator/manage-keys.js';
-import { runCli } from '../../src/cli/run-cli.js';
 import { toBase64Url } from '../../src/core/bytes.js';
 import { keyThumbprint } from '../../src/core/cose/cose-key.js';
 import { decodeVkey, verifyNote } from '../../src/core/tlog/signed-note.js';
@@ -12,6 +11,7 @@ import type { Verdict } from '../../src/core/verify/verdict.js';
 import { parseConfig } from '../../src/service/config/config.js';
 import { startService } from '../../src/start-service.js';
 import { clientOf, startTestService, type TestService, template } from '../api/test-service.js';
+import { commandLine } from '../support/command-line.js';
 
 const PATIENCE = { timeout: 60_000, interval: 200 };
 const LONG = 120_000;
@@ -70,16 +70,14 @@ async function verify(file: string): Promise<Answer> {
 async function verifyWith(root: string, published: Uint8Array, file: string): Promise<Answer> {
   const manifest = join(folder, 'manifest.cbor');
   await writeFile(manifest, published);
-  const out: string[] = [];
-  const terminal = { print: (text: string) => out.push(text), complain: () => undefined, exitCode: 0 };
   const trust = ['--root', root, '--manifest', manifest];
-  await runCli(['verify', ...trust, '--statement-only', '--json', file], terminal);
-  const { claims, not_covered: open } = JSON.parse(out.join('\n')) as {
+  const { out, exitCode } = await commandLine(['verify', ...trust, '--statement-only', '--json', file]);
+  const { claims, not_covered: open } = JSON.parse(out) as {
     claims: Claim[];
     not_covered: Verdict['notCovered'];
   };
   return {
-    exitCode: terminal.exitCode,
+    exitCode,
     kinds: claims.map(({ kind }) => kind).sort(),
     unproven: open
       .filter(({ why }) => why === 'unproven')

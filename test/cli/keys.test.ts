@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.js';
 import { toHex } from '../../src/core/bytes.js';
 import { readKeyDocument } from '../../src/core/cose/key-document.js';
 import { sha256 } from '../../src/core/sha256.js';
@@ -11,6 +10,7 @@ import { decodeVkey, verifyNote } from '../../src/core/tlog/signed-note.js';
 import { verifyReceipt } from '../../src/core/verify/verify-receipt.js';
 import { verifyTransparentStatement } from '../../src/core/verify/verify-transparent-statement.js';
 import { type Client, startTestService, type TestService } from '../api/test-service.js';
+import { commandLine } from '../support/command-line.js';
 
 const PATIENCE = { timeout: 40_000, interval: 200 };
 let running: TestService;
@@ -24,16 +24,7 @@ afterAll(async () => {
   await rm(keysDir, { recursive: true });
 });
 
-async function keys(...args: string[]): Promise<{ out: string; err: string; exitCode: number }> {
-  const [out, err]: [string[], string[]] = [[], []];
-  const terminal = { print: (text: string) => out.push(text), complain: (text: string) => err.push(text), exitCode: 0 };
-  const before = process.env;
-  process.env = { ...before, KEYS_DIR: keysDir, PUBLIC_URL: running.url };
-  await runCli(['keys', ...args], terminal).finally(() => {
-    process.env = before;
-  });
-  return { out: out.join('\n'), err: err.join('\n'), exitCode: terminal.exitCode };
-}
+const keys = (...args: string[]) => commandLine(['keys', ...args], { KEYS_DIR: keysDir, PUBLIC_URL: running.url });
 
 type Listed = { keys: { key_id: string; role: string; state: string; valid_until: string }[] };
 const listed = async () => (JSON.parse((await keys('list', '--json')).out) as Listed).keys;

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openRootKey } from '../../src/archivist/keys/root-key.js';
 import { rotateDeploymentKey } from '../../src/archivist/operator/manage-keys.js';
-import { runCli } from '../../src/cli/run-cli.js';
 import { signKeyManifest } from '../../src/core/keys/sign-key-manifest.js';
 import { encodeKeyManifests } from '../../src/core/keys/verify-key-manifests.js';
 import { startTestService, type TestService, template } from '../api/test-service.js';
+import { commandLine } from '../support/command-line.js';
 
 const PATIENCE = { timeout: 60_000, interval: 200 };
 const LONG = 120_000;
@@ -57,13 +57,7 @@ async function record(): Promise<void> {
   }, PATIENCE);
 }
 
-async function look(...args: string[]): Promise<{ out: string; err: string; exitCode: number }> {
-  const [out, err]: [string[], string[]] = [[], []];
-  const terminal = { print: (text: string) => out.push(text), complain: (text: string) => err.push(text), exitCode: 0 };
-  await runCli(['monitor', url, '--once', ...args], terminal);
-  return { out: out.join('\n'), err: err.join('\n'), exitCode: terminal.exitCode };
-}
-
+const look = (...args: string[]) => commandLine(['monitor', url, '--once', ...args]);
 const monitor = (state = 'state') => look('--root', running.service.rootFingerprint, '--state', join(folder, state));
 const rotate = (role: 'note' | 'seal' | 'chain', stolen = false) =>
   rotateDeploymentKey(running.service.parts.keys, role, stolen);

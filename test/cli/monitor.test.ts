@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { counted } from '../../src/cli/counted.js';
-import { runCli } from '../../src/cli/run-cli.js';
 import { concatBytes, fromBase64, utf8 } from '../../src/core/bytes.js';
 import { Header } from '../../src/core/cose/labels.js';
 import { decodeSign1, encodeSign1 } from '../../src/core/cose/sign1.js';
@@ -24,6 +23,7 @@ import { lockFolder } from '../../src/platform/postgres/folder-lock.js';
 import { flipBit } from '../core/massif/sample-log.js';
 import { type SampleSealedLog, sampleSealedLog } from '../core/verify/sample-sealed-log.js';
 import { SAMPLE_TENANCY, sampleSigners } from '../core/verify/sample-transparent-statement.js';
+import { commandLine } from '../support/command-line.js';
 
 type Answer = (path: string) => Promise<Uint8Array | string | undefined> | Uint8Array | string | undefined;
 
@@ -48,12 +48,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-async function look(...args: string[]): Promise<{ out: string; err: string; exitCode: number }> {
-  const [out, err]: [string[], string[]] = [[], []];
-  const terminal = { print: (text: string) => out.push(text), complain: (text: string) => err.push(text), exitCode: 0 };
-  await runCli(['monitor', url, '--once', '--state', join(folder, 'state'), ...args], terminal);
-  return { out: out.join('\n'), err: err.join('\n'), exitCode: terminal.exitCode };
-}
+const look = (...args: string[]) => commandLine(['monitor', url, '--once', '--state', join(folder, 'state'), ...args]);
 
 describe('vcon-archivist monitor of a tenancy’s log', () => {
   const log = sampleSealedLog({ leaves: 14 });

@@ -1,7 +1,6 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.js';
 import { accessTable } from '../api/access-table.js';
 import {
   type Client,
@@ -11,6 +10,7 @@ import {
   startTestService,
   type TestService,
 } from '../api/test-service.js';
+import { commandLine } from '../support/command-line.js';
 import { embeddedDataDir } from '../support/engines.js';
 
 let running: TestService;
@@ -24,31 +24,9 @@ afterAll(async () => {
   await rm(join(keysDir, '..'), { recursive: true, force: true });
 });
 
-/** What a command line has said. */
-function testTerminal() {
-  const said = { out: '', err: '' };
-  return {
-    said,
-    exitCode: 0,
-    print: (text: string) => {
-      said.out += text;
-    },
-    complain: (text: string) => {
-      said.err += text;
-    },
-  };
-}
-
 /** The command line as the operator of the service types it. */
-async function tenancy(args: readonly string[], environment: Record<string, string> = {}) {
-  const terminal = testTerminal();
-  const before = process.env;
-  process.env = { ...before, KEYS_DIR: keysDir, PUBLIC_URL: running.url, ...environment };
-  await runCli(['tenancy', ...args], terminal).finally(() => {
-    process.env = before;
-  });
-  return { ...terminal.said, exitCode: terminal.exitCode };
-}
+const tenancy = (args: readonly string[], environment: Record<string, string> = {}) =>
+  commandLine(['tenancy', ...args], { KEYS_DIR: keysDir, PUBLIC_URL: running.url, ...environment });
 
 async function made(name: string): Promise<{ identity: string; client_id: string; client_secret: string }> {
   return JSON.parse((await tenancy(['create', name, '--json'])).out);

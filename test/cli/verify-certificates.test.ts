@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.js';
 import { toBase64 } from '../../src/core/bytes.js';
 import { type CborMap, type CborValue, encodeCbor } from '../../src/core/cose/cbor.js';
 import { encodeCoseKeySet } from '../../src/core/cose/cose-key.js';
@@ -21,6 +20,7 @@ import {
   sampleCertificate,
 } from '../scitt/sample-certificate.js';
 import { ALGORITHMS, type SampleParts, sampleStatement } from '../scitt/sample-statement.js';
+import { commandLine } from '../support/command-line.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'certificates-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -68,17 +68,15 @@ async function transparent(statement: Uint8Array, withEvent = true): Promise<str
 }
 
 async function verify(...args: string[]) {
-  const [out, err]: [string[], string[]] = [[], []];
-  const terminal = { print: (text: string) => out.push(text), complain: (text: string) => err.push(text), exitCode: 0 };
-  await runCli(['verify', '--json', '--log-keys', logKeys, '--statement-only', ...args], terminal);
-  const report = JSON.parse(out.join('\n')) as {
+  const { out, exitCode } = await commandLine(['verify', '--json', '--log-keys', logKeys, '--statement-only', ...args]);
+  const report = JSON.parse(out) as {
     readonly outcome: string;
     readonly claims?: readonly { readonly kind: string; readonly by: readonly object[] }[];
     readonly contradictions?: readonly { readonly code: string; readonly detail: string }[];
   };
   const signed = report.claims?.some(({ kind }) => kind === 'statement');
   const [refused] = report.contradictions ?? [];
-  return { exitCode: terminal.exitCode, code: refused?.code ?? (signed && 'signed'), detail: refused?.detail, report };
+  return { exitCode, code: refused?.code ?? (signed && 'signed'), detail: refused?.detail, report };
 }
 
 const at = (time: string) => ['--at', time];

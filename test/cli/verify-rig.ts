@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { runCli } from '../../src/cli/run-cli.js';
 import { sampleSigners } from '../core/verify/sample-transparent-statement.js';
+import { commandLine } from '../support/command-line.js';
 
 type Signer = (typeof sampleSigners)['issuer'];
 
@@ -25,16 +25,7 @@ export function verifyRig(name: string) {
   return {
     folder,
     file,
-    async verify(...args: string[]): Promise<{ out: string; err: string; exitCode: number }> {
-      const [out, err]: [string[], string[]] = [[], []];
-      const terminal = {
-        print: (text: string) => out.push(text),
-        complain: (text: string) => err.push(text),
-        exitCode: 0,
-      };
-      await runCli(['verify', '--log-keys', logKeys, '--issuer-keys', issuerKeys, ...args], terminal);
-      return { out: out.join('\n'), err: err.join('\n'), exitCode: terminal.exitCode };
-    },
+    verify: (...args: string[]) => commandLine(['verify', '--log-keys', logKeys, '--issuer-keys', issuerKeys, ...args]),
     remove: () => rmSync(folder, { recursive: true }),
   };
 }

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.js';
 import { fromHex } from '../../src/core/bytes.js';
 import { decodeCoseKeySet } from '../../src/core/cose/cose-key.js';
 import { decodeSign1, encodeSign1 } from '../../src/core/cose/sign1.js';
 import type { FrozenEvidence } from '../core/browser-self-check.js';
 import { readFixture } from '../core/cose/read-fixture.js';
 import { SAMPLE_ISSUER, SAMPLE_TENANCY } from '../core/verify/sample-transparent-statement.js';
+import { commandLine } from '../support/command-line.js';
 
 const evidence = readFixture<FrozenEvidence>('transparent-statement');
 const folder = mkdtempSync(join(tmpdir(), 'verify-'));
@@ -37,12 +37,7 @@ function without(label: number | string): string {
   return file(`without-${label}.cose`, encodeSign1({ ...sign1, unprotectedHeader }));
 }
 
-async function run(...args: string[]): Promise<{ out: string; err: string; exitCode: number }> {
-  const [out, err]: [string[], string[]] = [[], []];
-  const terminal = { print: (text: string) => out.push(text), complain: (text: string) => err.push(text), exitCode: 0 };
-  await runCli(args, terminal);
-  return { out: out.join('\n'), err: err.join('\n'), exitCode: terminal.exitCode };
-}
+const run = (...args: string[]) => commandLine(args);
 
 function verify(...args: string[]) {
   return run('verify', '--log-keys', logKeys, '--issuer-keys', issuerKeys, ...args);

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { runCli } from '../../src/cli/run-cli.js';
 import { CHROMIUM_ARGUMENTS, chromiumPath } from '../support/chromium.js';
+import { commandLine } from '../support/command-line.js';
 
 /** The page as the build wrote it. */
 export const BUILT_PAGE = fileURLToPath(new URL('../../dist/src/console/verify.html', import.meta.url));
@@ -63,10 +63,8 @@ export async function pageRig() {
       openPage(browser, url, options),
     /** The verdict of the command line on the same files, with the names that they have for the page. */
     async verify(...args: string[]): Promise<ShownVerdict> {
-      const out: string[] = [];
-      const terminal = { print: (text: string) => out.push(text), complain: () => undefined, exitCode: 0 };
-      await runCli(['verify', '--json', ...args], terminal);
-      return JSON.parse(out.join('\n').replaceAll(`${folder}/`, '')) as ShownVerdict;
+      const { out } = await commandLine(['verify', '--json', ...args]);
+      return JSON.parse(out.replaceAll(`${folder}/`, '')) as ShownVerdict;
     },
     async close() {
       await browser.close();

@@ -1,10 +1,10 @@
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.js';
 import { toHex } from '../../src/core/bytes.js';
 import { decodeKeyManifests } from '../../src/core/keys/verify-key-manifests.js';
 import { sha256 } from '../../src/core/sha256.js';
+import { commandLine } from '../support/command-line.js';
 import { createDeployment, type Deployment, ENGINES, type RunningProcess } from './deployment.js';
 import { until } from './journal.js';
 
@@ -46,27 +46,14 @@ describe('a deployment whose database was restored from a copy older than its ne
 
   const keys = (running: RunningProcess, ...args: string[]) => command(running, 'keys', ...args);
 
-  async function command({ url }: Pick<RunningProcess, 'url'>, ...args: string[]) {
-    const [out, err]: [string[], string[]] = [[], []];
-    const terminal = {
-      print: (text: string) => out.push(text),
-      complain: (text: string) => err.push(text),
-      exitCode: 0,
-    };
-    const before = process.env;
-    process.env = {
-      ...before,
+  const command = ({ url }: Pick<RunningProcess, 'url'>, ...args: string[]) =>
+    commandLine(args, {
       ...deployment.environment,
       KEYS_DIR: keysDir(),
       DATA_DIR: join(deployment.folder, 'main'),
       OBJECT_STORE_URL: `file://${deployment.objectsDir}`,
       PUBLIC_URL: url,
-    };
-    await runCli(args, terminal).finally(() => {
-      process.env = before;
     });
-    return { out: out.join('\n'), err: err.join('\n'), exitCode: terminal.exitCode };
-  }
 
   const fingerprint = async (running: RunningProcess) =>
     /Root key \(.*\): (\S+)/.exec((await keys(running, 'list')).out)![1]!;

@@ -10,8 +10,8 @@ import { examineService } from '../../plugins/operator/examine-service.js';
 import type { Finding } from '../../plugins/operator/finding.js';
 import { inspectRedis } from '../../plugins/operator/inspected-redis.js';
 import { openOperatorQueue } from '../../src/cli/plugin/open-operator-queue.js';
-import { runCli } from '../../src/cli/run-cli.js';
 import { killBuilt, startBuilt } from '../support/built-program.js';
+import { commandLine } from '../support/command-line.js';
 import { embeddedDataDir, engines } from '../support/engines.js';
 import { redisServerPath } from '../support/prerequisites.js';
 import { eventually, silent } from './plugin-rig.js';
@@ -42,11 +42,9 @@ interface Diagnosis {
 }
 
 async function run(...args: string[]): Promise<{ out: string; exitCode: number }> {
-  const out: string[] = [];
-  const terminal = { print: (text: string) => out.push(text), complain: (text: string) => out.push(text), exitCode: 0 };
-  await runCli(['doctor', ...args], terminal);
-  for (const secret of SECRETS) expect(out.join('\n')).not.toContain(secret);
-  return { out: out.join('\n'), exitCode: terminal.exitCode };
+  const { said, exitCode } = await commandLine(['doctor', ...args]);
+  for (const secret of SECRETS) expect(said).not.toContain(secret);
+  return { out: said, exitCode };
 }
 
 async function diagnose(...args: string[]): Promise<Diagnosis> {

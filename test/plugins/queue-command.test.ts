@@ -11,8 +11,8 @@ import { operationEvent } from '../../plugins/operation/operation-event.js';
 import { OPERATION_QUEUE } from '../../plugins/operation/operation-job.js';
 import { vconFacts } from '../../plugins/operation/vcon-facts.js';
 import { openOperatorQueue } from '../../src/cli/plugin/open-operator-queue.js';
-import { runCli } from '../../src/cli/run-cli.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
+import { commandLine } from '../support/command-line.js';
 import { embeddedDataDir, engines } from '../support/engines.js';
 import { emptyRedis } from '../support/own-redis.js';
 import { redisUrl } from '../support/prerequisites.js';
@@ -26,12 +26,7 @@ function environment(place: Place): void {
   for (const name of VARIABLES) vi.stubEnv(name, place[name]);
 }
 
-async function run(...args: string[]): Promise<{ out: string; err: string; exitCode: number }> {
-  const [out, err]: [string[], string[]] = [[], []];
-  const terminal = { print: (text: string) => out.push(text), complain: (text: string) => err.push(text), exitCode: 0 };
-  await runCli(['queue', ...args], terminal);
-  return { out: out.join('\n'), err: err.join('\n'), exitCode: terminal.exitCode };
-}
+const run = (...args: string[]) => commandLine(['queue', ...args]);
 
 async function document(...args: string[]): Promise<Record<string, unknown>> {
   return JSON.parse((await run(...args, '--json')).out) as Record<string, unknown>;

@@ -10,9 +10,9 @@ import { OPERATION_QUEUE } from '../../plugins/operation/operation-job.js';
 import { type KeptReceipt, RECEIPT_QUEUE, receiptName } from '../../plugins/receipts/receipt-job.js';
 import { verifyReceiptHome } from '../../plugins/receipts/verify-receipt-home.js';
 import { type ConserverLink, startConserverLink } from '../../plugins/start/start-conserver-link.js';
-import { runCli } from '../../src/cli/run-cli.js';
 import { readKeyDocument } from '../../src/core/index.js';
 import { startTestService, type TestService } from '../api/test-service.js';
+import { commandLine } from '../support/command-line.js';
 import { ownRedisUrl } from '../support/own-redis.js';
 import { redisUrl } from '../support/prerequisites.js';
 import { unwatchedDisk } from '../support/unwatched-disk.js';
@@ -123,17 +123,17 @@ describe.each(redisUrl ? (['embedded', 'Redis'] as const) : (['embedded'] as con
       await memory.close();
       vi.stubEnv('REDIS_URL', redis.redisUrl ?? '');
       vi.stubEnv('DATA_DIR', open.folder);
-      const said: string[] = [];
-      const say = (text: string) => void said.push(text);
-      const terminal = { print: say, complain: say, exitCode: 0 };
       const [{ subject, payload }] = captured as [(typeof captured)[0]];
       const out = join(open.folder, 'receipt.cose');
-      await runCli(['plugin', 'receipt', subject.slice(7), payload, '--out', out], terminal);
-      expect([terminal.exitCode, said.join()]).toEqual([0, expect.stringContaining('vcon_enhanced')]);
+      const receipt = (hash: string, ...more: string[]) =>
+        commandLine(['plugin', 'receipt', subject.slice(7), hash, ...more]);
+      expect(await receipt(payload, '--out', out)).toMatchObject({
+        exitCode: 0,
+        said: expect.stringContaining('vcon_enhanced'),
+      });
       const files = captured.map(({ job }) => readFileSync(`${out}.${job.slice(0, 8)}`));
       expect(files.every((file) => posted.some(({ body }) => body.equals(file)))).toBe(true);
-      await runCli(['plugin', 'receipt', subject.slice(7), '00'.repeat(32)], terminal);
-      expect(terminal.exitCode).toBe(1);
+      expect(await receipt('00'.repeat(32))).toMatchObject({ exitCode: 1 });
       vi.unstubAllEnvs();
     });
 

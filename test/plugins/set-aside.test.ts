@@ -7,8 +7,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Captured, Ended } from '../../plugins/capture/capture-operation.js';
 import { RECEIPT_QUEUE } from '../../plugins/receipts/receipt-job.js';
 import { refusedStream, startStreamConsumer } from '../../plugins/stream/stream-consumer.js';
-import { runCli } from '../../src/cli/run-cli.js';
 import { openRedisQueues } from '../../src/platform/queue/open-queue-backend.js';
+import { commandLine } from '../support/command-line.js';
 import { emptyRedis, ownRedisUrl } from '../support/own-redis.js';
 import { redisUrl } from '../support/prerequisites.js';
 import { eventually, silent } from './plugin-rig.js';
@@ -16,10 +16,8 @@ import { eventually, silent } from './plugin-rig.js';
 const HOUR_MS = 3_600_000;
 
 async function run(...args: string[]): Promise<{ out: string; exitCode: number }> {
-  const out: string[] = [];
-  const terminal = { print: (text: string) => out.push(text), complain: (text: string) => out.push(text), exitCode: 0 };
-  await runCli(args, terminal);
-  return { out: out.join('\n'), exitCode: terminal.exitCode };
+  const { said, exitCode } = await commandLine(args);
+  return { out: said, exitCode };
 }
 
 interface Inventory {

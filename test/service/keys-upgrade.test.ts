@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { rotateDeploymentKey } from '../../src/archivist/operator/manage-keys.js';
-import { runCli } from '../../src/cli/run-cli.js';
 import { toBase64Url } from '../../src/core/bytes.js';
 import { keyThumbprint } from '../../src/core/cose/cose-key.js';
 import type { Verdict } from '../../src/core/verify/verdict.js';
@@ -12,6 +11,7 @@ import { listSigningKeys, type SigningKeyRow } from '../../src/platform/keys/sig
 import { parseConfig } from '../../src/service/config/config.js';
 import { type RunningService, startService } from '../../src/start-service.js';
 import { clientOf, startTestService, type TestService, template } from '../api/test-service.js';
+import { commandLine } from '../support/command-line.js';
 import { copyToOlderSchema } from '../support/older-schema.js';
 
 const PATIENCE = { timeout: 60_000, interval: 200 };
@@ -106,11 +106,9 @@ describe('a deployment whose keys are older than key manifests', { timeout: LONG
     const manifest = join(folder, 'manifest.cbor');
     const answer = await fetch(`${service.url}/verifiabledata/keys/manifest`);
     await writeFile(manifest, new Uint8Array(await answer.arrayBuffer()));
-    const out: string[] = [];
-    const terminal = { print: (text: string) => out.push(text), complain: () => undefined, exitCode: 0 };
     const root = ['--root', service.rootFingerprint, '--manifest', manifest];
-    await runCli(['verify', ...root, '--statement-only', '--json', ...files], terminal);
-    return { ...(JSON.parse(out.join('\n')) as Verdict), exitCode: terminal.exitCode };
+    const { out, exitCode } = await commandLine(['verify', ...root, '--statement-only', '--json', ...files]);
+    return { ...(JSON.parse(out) as Verdict), exitCode };
   }
 
   it('gets a first manifest that lists them with their states and intervals, as entry 0 of the keys log', async () => {

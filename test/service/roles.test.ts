@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.js';
 import { toBase64Url } from '../../src/core/bytes.js';
 import { Header } from '../../src/core/cose/labels.js';
 import { decodeSign1 } from '../../src/core/cose/sign1.js';
 import { type Client, clientWith, freePort, requestToken, template, until } from '../api/test-service.js';
 import { freshVcon, report } from '../plugins/plugin-rig.js';
 import { type BuiltProgram, killBuilt, startBuilt } from '../support/built-program.js';
+import { commandLine } from '../support/command-line.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { serverUrl } from '../support/prerequisites.js';
 
@@ -100,16 +100,8 @@ describe.skipIf(!serverUrl)('one deployment in three processes', { timeout: LONG
     await database.close();
   });
 
-  async function keysCommand(...args: string[]): Promise<{ readonly out: string; readonly exitCode: number }> {
-    const out: string[] = [];
-    const terminal = { print: (text: string) => out.push(text), complain: () => undefined, exitCode: 0 };
-    const before = process.env;
-    process.env = { ...before, KEYS_DIR: shared['KEYS_DIR']!, PUBLIC_URL: api!.url };
-    await runCli(['keys', ...args], terminal).finally(() => {
-      process.env = before;
-    });
-    return { out: out.join('\n'), exitCode: terminal.exitCode };
-  }
+  const keysCommand = (...args: string[]) =>
+    commandLine(['keys', ...args], { KEYS_DIR: shared['KEYS_DIR']!, PUBLIC_URL: api!.url });
 
   it('what the api accepts is sealed by the ledger, and proven by the api', async () => {
     const path = await post(owner);

@@ -2,7 +2,6 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.js';
 import { fromHex, toBase64Url, toHex } from '../../src/core/bytes.js';
 import type { Signer } from '../../src/core/cose/signature.js';
 import { buildMassif } from '../../src/core/massif/build-massif.js';
@@ -17,6 +16,7 @@ import { peaksAt } from '../../src/core/verify/verify-log.js';
 import { readFixture, type TestKeys } from '../core/cose/read-fixture.js';
 import { softwareSigner } from '../core/cose/software-signer.js';
 import { haveSharedVectors, sharedVectors } from '../core/mmr/shared-vectors.js';
+import { commandLine } from '../support/command-line.js';
 
 interface Jag {
   readonly tenant: string;
@@ -47,13 +47,7 @@ function file(path: string, content: string | Uint8Array): string {
 const keyFile = (name: string, ...keys: object[]) => file(name, JSON.stringify({ keys }));
 const ourKeys = keyFile('log-keys.json', sealer.publicKey);
 
-async function command(...args: string[]): Promise<{ out: string; err: string; exitCode: number }> {
-  const [out, err]: [string[], string[]] = [[], []];
-  const terminal = { print: (text: string) => out.push(text), complain: (text: string) => err.push(text), exitCode: 0 };
-  await runCli(args, terminal);
-  return { out: out.join('\n'), err: err.join('\n'), exitCode: terminal.exitCode };
-}
-
+const command = (...args: string[]) => commandLine(args);
 const verify = (...args: string[]) => command('verify', '--log-keys', ourKeys, ...args);
 
 /** A seal over what a massif file holds: the vectors' logs came without one. */

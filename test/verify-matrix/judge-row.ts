@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runCli } from '../../src/cli/run-cli.js';
 import type { ShownClaim } from '../core/verify/verdict-facts.js';
+import { commandLine } from '../support/command-line.js';
 import type { GenuineEvidence } from './evidence-sets.js';
 import type { GivenFiles } from './matrix-rows.js';
 import type { PythonAnswer, PythonVerifier } from './python-verifier.js';
@@ -49,9 +49,7 @@ export function judgesOf(genuine: GenuineEvidence, python: PythonVerifier | unde
 }
 
 async function ourAnswer(options: readonly string[]): Promise<OurAnswer> {
-  const out: string[] = [];
-  const terminal = { print: (text: string) => out.push(text), complain: (text: string) => out.push(text), exitCode: 0 };
-  await runCli(['verify', ...options], terminal);
-  const outcome = OUTCOMES[terminal.exitCode as 0 | 1 | 2 | 3];
-  return { claims: [], contradictions: [], not_covered: [], ...(JSON.parse(out.join('\n')) as object), outcome };
+  const { said, exitCode } = await commandLine(['verify', ...options]);
+  const outcome = OUTCOMES[exitCode as 0 | 1 | 2 | 3];
+  return { claims: [], contradictions: [], not_covered: [], ...(JSON.parse(said) as object), outcome };
 }
