@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { cp, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { expect } from 'vitest';
-import { embeddedDataDir, engines, onServer } from '../support/engines.js';
+import { copyFolder, embeddedDataDir, engines, onServer } from '../support/engines.js';
 import { ownRedisUrl } from '../support/own-redis.js';
 import { redisUrl, serverUrl } from '../support/prerequisites.js';
 import { type ServiceProcess, spawnService } from './service-process.js';
@@ -64,10 +63,7 @@ async function embeddedEngine(folder: string): Promise<Engine> {
   const notThere = async (): Promise<never> => {
     throw new Error('the embedded database is its process alone');
   };
-  const prepared = await embeddedDataDir();
-  // Not a move: the folder may be on a disk of its own.
-  await cp(prepared, join(folder, 'main'), { recursive: true, mode: constants.COPYFILE_FICLONE });
-  await rm(prepared, { recursive: true });
+  await embeddedDataDir(join(folder, 'main'));
   const live = join(folder, 'main', 'embedded', 'postgres');
   const copy = join(folder, 'copy');
   return {
@@ -77,10 +73,10 @@ async function embeddedEngine(folder: string): Promise<Engine> {
     expireLeases: async () => undefined,
     async backUp() {
       await rm(copy, { recursive: true, force: true });
-      await cp(live, copy, { recursive: true });
+      await copyFolder(live, copy);
       return async () => {
         await rm(live, { recursive: true });
-        await cp(copy, live, { recursive: true });
+        await copyFolder(copy, live);
       };
     },
     drop: async () => undefined,
