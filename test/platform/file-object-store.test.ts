@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -52,6 +52,27 @@ describe.each([
       expect(seen.every((byte) => byte === seen[0])).toBe(true);
     }
     await writing;
+  });
+
+  it.each([
+    ['none', []],
+    ['a byte', [0]],
+    ['the last byte', [999_999]],
+    ['both ends', [0, 999_999]],
+    ['bytes beside the edges of pieces', [16_383, 32_768, 600_000, 983_040]],
+  ])('keeps a megabyte of zeros without the room for it, where %s is not zero', async (_, places) => {
+    const bytes = new Uint8Array(1_000_000);
+    for (const place of places) bytes[place] = 7;
+    await store.put('k', bytes);
+    expect(Buffer.compare((await store.get('k'))!, bytes)).toBe(0);
+    const { blocks } = await stat(join(folder, 'deep', 'objects', 'k'));
+    expect(512 * blocks).toBeLessThanOrEqual(16 * 1024 * (places.length + 1));
+  });
+
+  it.each([0, 1, 16_384, 16_385, 40_000])('keeps %i bytes that are not zero', async (length) => {
+    const bytes = new Uint8Array(length).fill(7);
+    expect(await store.putNew('k', bytes)).toBe('created');
+    expect(Buffer.compare((await store.get('k'))!, bytes)).toBe(0);
   });
 
   it('removes what a killed process left unfinished long ago, and nothing else', async () => {
