@@ -3,7 +3,7 @@ import type { StagedObject } from '../platform/object-store.js';
 import type { LedgerContext } from './ledger-context.js';
 import type { LogState } from './log.js';
 import { LogInconsistent } from './log-inconsistent.js';
-import { findLog } from './log-store.js';
+import { findLog, SEQUENCER_READING } from './log-store.js';
 import { headMassif, massifBytes, massifLeaves, massifObjectKey, sealFileObjectKey } from './massif-view.js';
 import { newestSealWithin, type SealRow } from './seal-store.js';
 
@@ -27,7 +27,7 @@ export interface MassifFiles {
 }
 
 async function putMassif(context: LedgerContext, log: LogState, massif: number, leaves: bigint): Promise<void> {
-  const view = await context.database.inTransaction('system', (tx) => massifBytes(tx, log, massif, leaves));
+  const view = await context.database.inTransaction(SEQUENCER_READING, (tx) => massifBytes(tx, log, massif, leaves));
   if (!view) throw new LogInconsistent(`massif ${massif} has no leaves`);
   await context.objectStore.put(massifObjectKey(log, massif), view.bytes);
 }

@@ -64,10 +64,16 @@ export async function massifBytes(
   const first = BigInt(massif) * massifLeaves(log);
   const end = first + massifLeaves(log) < leaves ? first + massifLeaves(log) : leaves;
   if (end <= first) return undefined;
-  const rows = await leafRange(tx, log, first, end);
-  if (rows.length !== Number(end - first)) throw new LogInconsistent(`massif ${massif} lacks leaves`);
   const stack = peakStackIndices(height, massif);
-  const nodeAt = await readNodes(tx, log, stack);
+  const reads = [
+    leafRange(tx, log, first, end),
+    readNodes(tx, log, stack),
+    readNodeRange(tx, log, firstNode(height, massif), sizeOfLeaves(end)),
+  ] as const;
+  // Even if one fails: no query may follow the end of the transaction.
+  await Promise.allSettled(reads);
+  const [rows, nodeAt, nodes] = await Promise.all(reads);
+  if (rows.length !== Number(end - first)) throw new LogInconsistent(`massif ${massif} lacks leaves`);
   const bytes = buildMassif({
     height,
     massif,
@@ -76,7 +82,7 @@ export async function massifBytes(
       return { key: trieKey, extraBytes: extraBytes ?? new Uint8Array(24), idtimestamp };
     }),
     peakStack: stack.map(nodeAt),
-    nodes: await readNodeRange(tx, log, firstNode(height, massif), sizeOfLeaves(end)),
+    nodes,
   });
   return { bytes, full: end === first + massifLeaves(log), lastIdtimestamp: rows.at(-1)!.idtimestamp };
 }
