@@ -15,6 +15,7 @@ interface RoundQueue {
    * @param entries how many began to wait, as far as the caller knows
    */
   run(log: LogRef, haste: Haste, entries: number): Promise<void>;
+  isRunning(log: LogRef): boolean;
   /** Starts no more rounds and resolves when the running ones have ended. */
   close(): Promise<void>;
 }
@@ -157,6 +158,7 @@ export function createRoundQueue(
       startSome();
       return asked.done;
     },
+    isRunning: (log) => running.has(keyOf(log)),
     async close() {
       closed = true;
       clearTimeout(timer);

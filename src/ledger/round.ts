@@ -112,8 +112,9 @@ export function createLedger(deps: LedgerDeps): Ledger {
   async function sweepOnce(): Promise<void> {
     try {
       if (suspects === undefined || suspects.length > 0) await haltSuspects();
-      for (const log of await database.inTransaction('system', (tx) => logsWithWork(tx, holder, SWEEP_LOGS)))
-        void work(log, 'soon');
+      const found = await database.inTransaction('system', (tx) => logsWithWork(tx, holder, SWEEP_LOGS));
+      // A log whose round runs may have no work any more, and is found again in a second if it has.
+      for (const log of found) if (!rounds.isRunning(log)) void work(log, 'soon');
       metrics.lagged(await sequencerLag(database, clock.now()));
     } catch (error) {
       logger.error({ err: error }, 'the sweep failed');

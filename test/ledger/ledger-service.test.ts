@@ -18,9 +18,12 @@ const silent = pino({ level: 'silent' });
 interface Figures {
   rounds: number;
   leaves: number;
+  sweeps: number;
 }
 
-function ledgerOf(rig: LedgerRig, queueBackend: QueueBackend, figures: Figures = { rounds: 0, leaves: 0 }): Ledger {
+const noFigures = (): Figures => ({ rounds: 0, leaves: 0, sweeps: 0 });
+
+function ledgerOf(rig: LedgerRig, queueBackend: QueueBackend, figures: Figures = noFigures()): Ledger {
   return createLedger({
     ...rig.state.context,
     ids: createIds(rig.state.context.clock),
@@ -34,7 +37,9 @@ function ledgerOf(rig: LedgerRig, queueBackend: QueueBackend, figures: Figures =
       batchCommitted: (leaves) => {
         figures.leaves += leaves;
       },
-      lagged: () => {},
+      lagged: () => {
+        figures.sweeps += 1;
+      },
     },
   });
 }
@@ -105,6 +110,27 @@ describe.each(engines())('the ledger service on %s', (engine) => {
       await ledger.stop();
     }
     for (const { log, accepted } of logs) await auditLog(rig, log, accepted);
+  });
+
+  it('asks for no second round of a log while sweeps find the entries that its round has taken', async () => {
+    const rig = shared.sibling();
+    const log = await rig.newLog('MMR_SHA256');
+    const accepted = await rig.accept(log, 'asset_event', 2);
+    const figures = noFigures();
+    const sweeps = async (count: number): Promise<void> =>
+      void (await vi.waitUntil(() => figures.sweeps >= count, { timeout: WITHIN_MS }));
+    // Three sweeps begin while the seal of the log is not published.
+    rig.onReach = (name) => (name === 'publish.before' ? sweeps(4) : undefined);
+    const ledger = ledgerOf(rig, queues, figures);
+    await ledger.start();
+    try {
+      await published(opened, log, 2);
+      await sweeps(figures.sweeps + 1);
+      expect(figures.rounds).toBe(1);
+    } finally {
+      await ledger.stop();
+    }
+    await auditLog(rig, log, accepted);
   });
 
   it('takes up a seal that was signed and not published, with no entry waiting', async () => {
