@@ -176,5 +176,7 @@ function* filled(bytes: Uint8Array): Generator<{ readonly start: number; readonl
 async function makeFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
-  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
+  const parents: string[] = [];
+  for (let made = folder; made.length >= first.length; made = dirname(made)) parents.push(dirname(made));
+  await Promise.all(parents.map(syncFolder));
 }
