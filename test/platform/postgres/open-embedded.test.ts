@@ -106,18 +106,12 @@ describe('the embedded database', () => {
     const dataDir = await embeddedDataDir();
     const database = await openEmbedded(join(dataDir, 'embedded'));
     const queries = 10;
-    let turns = 0;
-    let done = false;
-    const turn = (): void => {
-      turns += 1;
-      if (!done) setImmediate(turn);
-    };
-    await database.inTransaction('system', async (tx) => {
-      setImmediate(turn);
-      for (let query = 0; query < queries; query += 1)
-        await tx.query('SELECT count(*) FROM generate_series(1, 200000)');
-      done = true;
-    });
+    const turns = await database.inTransaction('system', (tx) =>
+      turnsDuring(async () => {
+        for (let query = 0; query < queries; query += 1)
+          await tx.query('SELECT count(*) FROM generate_series(1, 200000)');
+      }),
+    );
     expect(turns).toBeGreaterThanOrEqual(queries - 1);
     await database.close();
     await rm(dataDir, { recursive: true });
@@ -129,17 +123,9 @@ describe('the embedded database', () => {
     const database = await ((await import(built)) as { openEmbedded: typeof openEmbedded }).openEmbedded(
       join(dataDir, 'embedded'),
     );
-    let turns = 0;
-    let done = false;
-    const turn = (): void => {
-      turns += 1;
-      if (!done) setImmediate(turn);
-    };
-    await database.inTransaction('system', async (tx) => {
-      setImmediate(turn);
-      await tx.query('SELECT count(*) FROM generate_series(1, 1000000)');
-      done = true;
-    });
+    const turns = await database.inTransaction('system', (tx) =>
+      turnsDuring(() => tx.query('SELECT count(*) FROM generate_series(1, 1000000)')),
+    );
     // On the same thread there is one before the statement and one after it.
     expect(turns).toBeGreaterThan(50);
     await database.close();
@@ -166,3 +152,17 @@ describe('the embedded database', () => {
     await rm(dataDir, { recursive: true });
   });
 });
+
+/** How many turns the event loop of this thread makes during some work. */
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let done = false;
+  const turn = (): void => {
+    turns += 1;
+    if (!done) setImmediate(turn);
+  };
+  setImmediate(turn);
+  await work();
+  done = true;
+  return turns;
+}
