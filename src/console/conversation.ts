@@ -1,5 +1,5 @@
 import { ageOf, type EventPage, eventStream, type ReadJson } from './event-stream.js';
-import { acceptedUntil, assetOf, type RecordedEvent } from './recorded-event.js';
+import { assetOf, type RecordedEvent } from './recorded-event.js';
 import { type Source, sourcesOfId, sourcesOfSubject, TIMELINE_FIRST } from './search-query.js';
 
 /** What is shown on one page: a conversation, an asset, or a single event. */
@@ -32,12 +32,9 @@ export async function readConversation(
   read: ReadJson,
   onPart: (part: EventPage) => void,
 ): Promise<EventPage> {
-  const shown = ({ events, ...page }: EventPage): EventPage => {
-    const oldestFirst = events.toReversed();
-    return { ...page, events: at === undefined ? oldestFirst : acceptedUntil(oldestFirst, at) };
-  };
+  const shown = ({ events, ...page }: EventPage): EventPage => ({ ...page, events: events.toReversed() });
   const tell = (part: EventPage) => onPart(shown(part));
-  if (kind !== 'conversation') return shown(await readAll(assetFreeEvent(id) ?? sourcesOfId(id), read, tell));
+  if (kind !== 'conversation') return shown(await readAll(assetFreeEvent(id) ?? sourcesOfId(id, at), read, tell));
   const own = await readAll(sourcesOfSubject(id, true), read, tell);
   // An event that ends a conversation names its subject, but not always the history that it belongs to.
   const others = [...new Set(own.events.map(({ subject }) => subject))].filter(

@@ -143,9 +143,18 @@ export function sourcesOfSubject(subject: string, withHistory: boolean): Source[
   ].map(withLaterPages);
 }
 
-/** The lists of all events of an asset, or an event, by its id. */
-export function sourcesOfId(id: string): Source[] {
-  return sourcesOf({ ...NOTHING, text: id }, TIMELINE_FIRST).map(withLaterPages);
+/** The lists of all events of an asset, or an event, by its id. @param at only what was accepted until this time */
+export function sourcesOfId(id: string, at?: string): Source[] {
+  const sources = sourcesOf({ ...NOTHING, text: id }, TIMELINE_FIRST).map(withLaterPages);
+  if (at === undefined) return sources;
+  const until = new URLSearchParams({ timestamp_accepted_before: justAfter(at) });
+  return sources.filter(({ isList }) => isList).map((source) => ({ ...source, path: `${source.path}&${until}` }));
+}
+
+/** The service writes times in milliseconds. What is no time is left to its refusal. */
+function justAfter(time: string): string {
+  const unixMs = Date.parse(time);
+  return Number.isNaN(unixMs) ? time : new Date(unixMs + 1).toISOString();
 }
 
 const withLaterPages = (source: Source): Source => ({ ...source, laterPages: TIMELINE_LATER });
