@@ -5,11 +5,12 @@ import { createCallerStanding } from '../../src/iam/tokens/caller-standing.js';
 import type { Database } from '../../src/platform/postgres/database.js';
 import { readCredentials } from '../../src/service/first-credentials.js';
 import { startTestService, type TestService } from '../api/test-service.js';
+import { engines } from '../support/engines.js';
 
 let running: TestService;
 let tenantId: string;
 beforeAll(async () => {
-  running = await startTestService();
+  running = await startTestService({}, engines()[0]);
   tenantId = (await readCredentials(running.environment.DATA_DIR))!.tenant_identity.slice('tenant/'.length);
 });
 afterAll(() => running?.close());
@@ -56,6 +57,29 @@ describe('what a client may do now', () => {
     const before = await standing(client);
     await running.service.parts.database.inTransaction('system', (tx) => raiseEpoch(tx, client));
     expect((await standing(client)).epoch).toBe(before.epoch + 1);
+  });
+
+  it('is read with a plan that was made before, by the keys of the clients however few there were', async () => {
+    const { database } = running.service.parts;
+    const client = await newClient([OWNER_ROLE]);
+    const standing = createCallerStanding(database);
+    await running.asOwner('ANALYZE archivist.application, archivist.token_epoch');
+    for (let count = 0; count < 10; count += 1) await standing(client);
+    const scope = { system: 'writing' as const, settings: { plan_cache_mode: 'force_generic_plan' } };
+    // Of one session, the prepared statements can be seen from another transaction.
+    const plan = await database.inTransaction(scope, async (tx) => {
+      const [kept] = await tx.query<{ name: string; used_again: bigint; made: bigint }>(
+        `SELECT name, generic_plans AS used_again, custom_plans AS made FROM pg_prepared_statements
+          WHERE starts_with(statement, 'SELECT (SELECT a.roles ')`,
+      );
+      expect(kept!.used_again).toBeGreaterThan(0n);
+      expect(kept!.made).toBe(0n);
+      return tx.query<Record<string, string>>(`EXPLAIN EXECUTE ${kept!.name}('{}', '{}')`);
+    });
+    const text = plan.map((row) => row['QUERY PLAN']).join('\n');
+    // An application's id is unique also without its tenancy.
+    expect(text.match(/Index Cond: .*(application_id|client_id) = w\.client_id/g)).toHaveLength(2);
+    expect(text).not.toContain('Seq Scan');
   });
 
   it('is an error for each request that waits while the database fails, and is read again afterwards', async () => {

@@ -25,10 +25,11 @@ const EPOCH = table('token_epoch').columns<ClientAddress & { readonly epoch: big
 /** One standing per client, in the order of `clients`. */
 export async function findStandings(tx: Tx, clients: readonly ClientAddress[]): Promise<Standing[]> {
   const rows = await tx.query<{ roles: string[] | null; epoch: bigint | null }>(
-    `SELECT a.roles, e.epoch
+    `SELECT (SELECT a.roles FROM archivist.application a
+              WHERE a.tenant_id = w.tenant_id AND a.application_id = w.client_id),
+            (SELECT e.epoch FROM archivist.token_epoch e
+              WHERE e.tenant_id = w.tenant_id AND e.client_id = w.client_id)
        FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS w(tenant_id, client_id, place)
-       LEFT JOIN archivist.application a ON a.tenant_id = w.tenant_id AND a.application_id = w.client_id
-       LEFT JOIN archivist.token_epoch e ON e.tenant_id = w.tenant_id AND e.client_id = w.client_id
       ORDER BY w.place`,
     [clients.map(({ tenantId }) => tenantId), clients.map(({ clientId }) => clientId)],
   );
