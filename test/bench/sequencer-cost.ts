@@ -9,6 +9,8 @@ import { startRole } from './service-under-test.js';
 const SKIPPED = 0.2;
 /** Entries of one backlog that are followed. */
 const FOLLOWED = 10_000;
+/** One figure of so few entries differs by a fifth from the next, and a large backlog takes a minute to make. */
+const MOST_BACKLOG_ROUNDS = 3;
 
 const GOALS = ['processor-time-per-event', 'backlog-slowdown', 'tenancies-slowdown'] as const satisfies GoalId[];
 
@@ -61,13 +63,17 @@ async function fromRequestToReceipt(measuring: Measuring): Promise<number[]> {
 
 async function withBacklogs(measuring: Measuring): Promise<Finding> {
   const { run } = measuring;
-  const micros: number[] = [];
-  for (const waiting of run.plan.backlogs) {
-    micros.push(await costOfBacklog(measuring, waiting));
-    run.say(`with ${waiting} events waiting: ${Math.round(micros.at(-1)!)} µs of processor time to log an event`);
-    await clearIntake(measuring);
+  const rounds: number[] = [];
+  for (let round = 0; round < Math.min(MOST_BACKLOG_ROUNDS, run.plan.rounds); round += 1) {
+    const micros: number[] = [];
+    for (const waiting of run.plan.backlogs) {
+      micros.push(await costOfBacklog(measuring, waiting));
+      run.say(`with ${waiting} events waiting: ${Math.round(micros.at(-1)!)} µs of processor time to log an event`);
+      await clearIntake(measuring);
+    }
+    rounds.push(micros[1]! / micros[0]!);
   }
-  return { rounds: [micros[1]! / micros[0]!] };
+  return { rounds };
 }
 
 /** Microseconds of the sequencer and the database server for each of the first events of so many that wait. */
