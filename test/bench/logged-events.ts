@@ -58,8 +58,9 @@ export const record = (service: ServiceUnderTest, count: number) =>
   recordInBulk(service, '/archivist/v2/assets/-/events:bulk', events(service, count));
 
 /**
- * Events that wait behind all others, made in the database: so many posts would take the longest part of the run. What the
- * server still has to do about them itself (vacuum, statistics, a checkpoint) is done before anything is measured.
+ * Events that wait behind all others, made in the database: so many posts would take the longest part of the run. They are
+ * stored in the order of their ids, as posted ones are. What the server still has to do about them itself (vacuum,
+ * statistics, a checkpoint) is done before anything is measured.
  */
 export async function copyEvents({ client }: Measuring, count: number): Promise<void> {
   if (count === 0) return;
@@ -70,8 +71,9 @@ export async function copyEvents({ client }: Measuring, count: number): Promise<
          JOIN archivist.intake s ON s.entry_id = i.entry_id AND s.entry_kind = 'statement'
         WHERE i.entry_kind = 'asset_event' LIMIT 1),
      made AS (
-       SELECT w.*, overlay(gen_random_uuid()::text placing 'ffff' from 1)::uuid AS made_id
-         FROM waiting w, generate_series(1, $1::int)),
+       SELECT w.*, overlay(gen_random_uuid()::text placing 'ffff' || to_hex(n / 65536 + 4096) || '-' ||
+                           lpad(to_hex(n % 65536), 4, '0') from 1)::uuid AS made_id
+         FROM waiting w, generate_series(1, $1::int) n),
      stored AS (
        INSERT INTO archivist.asset_event (tenant_id, event_id, asset_id, origin_tenant_id, operation, behaviour,
          event_attributes, asset_attributes, principal_declared, principal_accepted, timestamp_declared,
