@@ -28,6 +28,13 @@ const MOST_PAUSE_MS = 300;
 const MOST_BEHIND_MS = 100;
 /** Paced rounds begin this long after the last urgent one: the next urgent one often follows at once. */
 const QUIET_MS = 10;
+/** Rounds that are asked for within this time are of one accept, which nudges its logs in their order. */
+const TOGETHER_MS = 1;
+/**
+ * A lone entry of a log waits no longer than this for the round of another log that was asked for with it. Side by side,
+ * each makes the other slower, and an event is confirmed by the first.
+ */
+const MOST_AFTER_MS = 25;
 
 interface Pending {
   readonly log: LogRef;
@@ -51,12 +58,20 @@ function pending(log: LogRef, haste: Haste, sinceMs: number): Pending {
 const HASTES: readonly Haste[] = ['paced', 'soon', 'urgent'];
 const sooner = (one: Haste, other: Haste): Haste => (HASTES.indexOf(one) < HASTES.indexOf(other) ? other : one);
 
+/** What else there is to do. */
+interface Beside {
+  /** An urgent round runs or waits. */
+  readonly urgent: boolean;
+  /** When the rounds that run were asked for. */
+  readonly runningSinceMs: readonly number[];
+}
+
 /** Tells when paced rounds may begin. */
 interface Pace {
   /** @param quiet whether the round took one entry at most and nobody has asked since: a pause would gather nothing */
   ended(key: string, haste: Haste, begunMs: number, quiet: boolean): void;
   /** The moment from which this round may begin; the earliest goes first. It may become earlier or later. */
-  dueMs(key: string, asked: Pending, urgentRuns: boolean): number;
+  dueMs(key: string, asked: Pending, beside: Beside): number;
 }
 
 function createPace(nowMs: () => number): Pace {
@@ -73,12 +88,14 @@ function createPace(nowMs: () => number): Pace {
       if (haste === 'urgent') quietMs = now + Math.max(QUIET_MS, tookMs);
       if (pauses.size > 1_000) for (const [each, until] of pauses) if (until < now) pauses.delete(each);
     },
-    dueMs(key, { haste, entries, sinceMs }, urgentRuns) {
+    dueMs(key, { haste, entries, sinceMs }, { urgent, runningSinceMs }) {
       if (haste === 'urgent') return sinceMs - MOST_BEHIND_MS;
       if (haste === 'soon') return sinceMs;
-      if (urgentRuns) return sinceMs + MOST_BEHIND_MS;
+      if (urgent) return sinceMs + MOST_BEHIND_MS;
       if (entries >= BATCH) return sinceMs;
-      return Math.min(sinceMs + MOST_PAUSE_MS, Math.max(sinceMs, quietMs, pauses.get(key) ?? 0));
+      const isSecond = entries <= 1 && runningSinceMs.some((first) => Math.abs(sinceMs - first) <= TOGETHER_MS);
+      const afterMs = isSecond ? sinceMs + MOST_AFTER_MS : sinceMs;
+      return Math.min(sinceMs + MOST_PAUSE_MS, Math.max(afterMs, quietMs, pauses.get(key) ?? 0));
     },
   };
 }
@@ -94,7 +111,7 @@ export function createRoundQueue(
 ): RoundQueue {
   /** Rounds to start, by log, in the order of the requests. */
   const waiting = new Map<string, Pending>();
-  const running = new Map<string, { readonly haste: Haste; readonly ended: Promise<void> }>();
+  const running = new Map<string, { readonly haste: Haste; readonly sinceMs: number; readonly ended: Promise<void> }>();
   const pace = createPace(nowMs);
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
@@ -130,9 +147,12 @@ export function createRoundQueue(
   function startSome(): void {
     clearTimeout(timer);
     if (closed || running.size >= parallel) return;
-    const urgentRuns = [...waiting.values(), ...running.values()].some(({ haste }) => haste === 'urgent');
+    const beside = {
+      urgent: [...waiting.values(), ...running.values()].some(({ haste }) => haste === 'urgent'),
+      runningSinceMs: [...running.values()].map(({ sinceMs }) => sinceMs),
+    };
     const ordered = [...waiting]
-      .map(([key, asked]) => ({ key, asked, dueMs: pace.dueMs(key, asked, urgentRuns) }))
+      .map(([key, asked]) => ({ key, asked, dueMs: pace.dueMs(key, asked, beside) }))
       .filter(({ key }) => !running.has(key))
       .sort((one, other) => one.dueMs - other.dueMs);
     for (const { key, asked, dueMs } of ordered) {
@@ -143,7 +163,7 @@ export function createRoundQueue(
         return;
       }
       waiting.delete(key);
-      running.set(key, { haste: asked.haste, ended: runOne(key, asked) });
+      running.set(key, { haste: asked.haste, sinceMs: asked.sinceMs, ended: runOne(key, asked) });
     }
   }
 

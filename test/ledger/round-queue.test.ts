@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { LogRef } from '../../src/ledger/log.js';
 import { createRoundQueue } from '../../src/ledger/round-queue.js';
 
-/** A queue of one place, the order of its rounds, and a clock that the test sets. */
-function pacedQueue() {
+/** A queue, the order of its rounds, and a clock that the test sets. */
+function pacedQueue(parallel = 1) {
   const begun: string[] = [];
   const time = { nowMs: 1_000 };
   const ends = new Map<string, () => void>();
@@ -13,7 +13,7 @@ function pacedQueue() {
       begun.push(logId);
       ends.set(logId, () => resolve(false));
     });
-  const queue = createRoundQueue(1, round, () => time.nowMs);
+  const queue = createRoundQueue(parallel, round, () => time.nowMs);
   /** Ends the round of this log at this time, and gives every promise its turn. */
   const end = async (logId: string, atMs: number): Promise<void> => {
     time.nowMs = atMs;
@@ -185,6 +185,32 @@ describe('the round queue', () => {
     expect(paced.begun).toEqual(['a', 'a']);
     await paced.end('a', 1_030);
     await paced.queue.close();
+  });
+
+  it.each([
+    { title: 'a lone entry', asks: [{ atMs: 1_000, entries: 1 }], begins: 'when the first ends' },
+    { title: 'several entries', asks: [{ atMs: 1_000, entries: 2 }], begins: 'at once' },
+    { title: 'an entry that came later', asks: [{ atMs: 1_002, entries: 1 }], begins: 'at once' },
+    {
+      title: 'an entry that has waited',
+      asks: [
+        { atMs: 1_000, entries: 1 },
+        { atMs: 1_025, entries: 0 },
+      ],
+      begins: 'at once',
+    },
+  ])('works on two logs that were asked for together one after the other: $title begins $begins', async (each) => {
+    const { queue, begun, time, end } = pacedQueue(4);
+    void queue.run(log('first'), 'paced', 1);
+    for (const { atMs, entries } of each.asks) {
+      time.nowMs = atMs;
+      void queue.run(log('second'), 'paced', entries);
+    }
+    expect(begun).toEqual(each.begins === 'at once' ? ['first', 'second'] : ['first']);
+    await end('first', time.nowMs + 10);
+    expect(begun).toEqual(['first', 'second']);
+    await end('second', time.nowMs + 10);
+    await queue.close();
   });
 
   it('spends a fifth of the time on the rounds of a log that somebody asks for all the time', async () => {
