@@ -39,8 +39,6 @@ export interface BenchPlan {
   readonly sustainedAtMost: number;
   /** Single posts to an idle service that are followed to CONFIRMED. */
   readonly idlePosts: number;
-  /** From a start until the memory of the process is read. */
-  readonly idleSeconds: number;
 }
 
 export const SMOKE: BenchPlan = {
@@ -66,7 +64,6 @@ export const SMOKE: BenchPlan = {
   sustainedSeconds: 2,
   sustainedAtMost: 400,
   idlePosts: 10,
-  idleSeconds: 1,
 };
 
 export const FULL: BenchPlan = {
@@ -92,7 +89,6 @@ export const FULL: BenchPlan = {
   sustainedSeconds: 120,
   sustainedAtMost: 4000,
   idlePosts: 60,
-  idleSeconds: 60,
 };
 
 /** Posts under way at once, at most. */
