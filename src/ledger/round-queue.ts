@@ -28,7 +28,7 @@ const MOST_PAUSE_MS = 300;
 const MOST_BEHIND_MS = 100;
 /** Paced rounds begin this long after the last urgent one: the next urgent one often follows at once. */
 const QUIET_MS = 10;
-/** Rounds that are asked for within this time are of one accept, which nudges its logs in their order. */
+/** Rounds that are requested within this time are of one accept, which nudges its logs in their order. */
 const TOGETHER_MS = 1;
 /**
  * A lone entry of a log waits no longer than this for the round of another log that was asked for with it. Side by side,
