@@ -71,7 +71,8 @@ describe.each(ENGINES)('a plugin that knows its clock to be wrong, queue on %s',
       await eventually(async () => (await oldest()) > 0);
       expect(await oldest()).toBeLessThan(3_600);
       offMs = YEARS_MS;
-      expect(await oldest()).toBeNaN();
+      // While the queue moves its only job, a reader finds none, and none has no age.
+      await eventually(async () => Number.isNaN(await oldest()));
     } finally {
       await rig.close();
     }
