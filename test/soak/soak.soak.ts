@@ -9,7 +9,7 @@ import { type EngineResults, type SoakResults, soakText } from './soak-results.j
 const HOURS = Number(process.env['SOAK_HOURS'] ?? 1);
 const RESULTS = process.env['SOAK_RESULTS'] ?? 'soak-results.json';
 const ONLY = process.env['SOAK_ENGINE'] ?? '';
-const PLAN: Plan = { databases: Number.POSITIVE_INFINITY, kills: 60, auditEvery: 20, longestUptimeMs: 1_500 };
+const PLAN: Plan = { databases: Number.POSITIVE_INFINITY, kills: 60, auditEvery: 30, longestUptimeMs: 1_500 };
 
 const engines = new Map<string, EngineResults>();
 const results: Omit<SoakResults, 'endedAt' | 'engines'> = {
