@@ -9,9 +9,10 @@ import { scanBlobs } from '../../src/archivist/blobs/scan-blobs.js';
 import { clamavScanner } from '../../src/platform/clamav.js';
 import { fileObjectStore } from '../../src/platform/file-object-store.js';
 import { createLogger } from '../../src/platform/logger.js';
+import { freePort } from '../support/free-port.js';
 import { clamdPath } from '../support/prerequisites.js';
 import { BAD_TEXT, type ClamavDaemon, SIGNATURE, startClamavDaemon } from './clamav-daemon.js';
-import { freePort, startTestService, type TestService, until } from './test-service.js';
+import { startTestService, type TestService, until } from './test-service.js';
 import { uploadFile } from './upload-file.js';
 
 const text = (value: string) => new TextEncoder().encode(value);

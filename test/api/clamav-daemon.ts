@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from './test-service.js';
+import { freePort } from '../support/free-port.js';
 
 export interface ClamavDaemon {
   readonly tcpUrl: string;

@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../support/free-port.js';
 import { accessTable, filled, makeThings, requestOf, type Things, withFresh } from './access-table.js';
 import { sendRequest } from './send-request.js';
 import { CLIENT_AUTH, type Identity, makeCertificate, unknownExtension } from './test-certificates.js';
-import { type Client, freePort, startTestService, type TestService } from './test-service.js';
+import { type Client, startTestService, type TestService } from './test-service.js';
 
 const ASSETS = '/archivist/v2/assets';
 const CERTIFICATES = '/archivist/v1/tlscacertificates';

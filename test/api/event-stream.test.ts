@@ -7,10 +7,11 @@ import { followGrowth } from '../../src/ledger/log-growth.js';
 import { localAnnouncements } from '../../src/platform/postgres/announcements.js';
 import { parseConfig } from '../../src/service/config/config.js';
 import { startService } from '../../src/start-service.js';
+import { freePort } from '../support/free-port.js';
 import { serverUrl } from '../support/prerequisites.js';
 import { type OpenStream, openStream, type StreamFrame } from './open-stream.js';
 import { forClient, openScene, type Scene } from './policy-scene.js';
-import { type Client, clientWith, freePort, requestToken } from './test-service.js';
+import { type Client, clientWith, requestToken } from './test-service.js';
 
 let scene: Scene;
 let owner: Client;

@@ -2,10 +2,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SMTPServer } from 'smtp-server';
 import type { Engine } from '../support/engines.js';
+import { freePort } from '../support/free-port.js';
 import { startOpenidProvider, type TestProvider } from '../support/openid-provider.js';
 import { type TestBrowser, testBrowser } from '../support/test-browser.js';
 import { sendRequest } from './send-request.js';
-import { type Client, freePort, startTestService, type TestService } from './test-service.js';
+import { type Client, startTestService, type TestService } from './test-service.js';
 
 /** A service, a mail server, and an OpenID provider that its first tenancy trusts. */
 export interface PeopleRig {

@@ -2,8 +2,9 @@ import { encode } from 'cborg';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRateLimiter } from '../../src/platform/rate-limiter.js';
+import { freePort } from '../support/free-port.js';
 import { sendCose } from './send-cose.js';
-import { type Answer, type Client, freePort, startTestService, type TestService } from './test-service.js';
+import { type Answer, type Client, startTestService, type TestService } from './test-service.js';
 import { uploadFile } from './upload-file.js';
 
 const LIMIT = 5;

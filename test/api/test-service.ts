@@ -1,10 +1,10 @@
-import { createServer } from 'node:net';
 import { createTenancy } from '../../src/archivist/bootstrap-deployment.js';
 import { createApplication } from '../../src/iam/applications/create-application.js';
 import { parseConfig } from '../../src/service/config/config.js';
 import { readCredentials } from '../../src/service/first-credentials.js';
 import { type RunningService, startService } from '../../src/start-service.js';
 import { type Engine, engines, onServer } from '../support/engines.js';
+import { freePort } from '../support/free-port.js';
 import { ownRedisUrl } from '../support/own-redis.js';
 import { redisUrl } from '../support/prerequisites.js';
 
@@ -147,16 +147,6 @@ async function answerOf(response: Response): Promise<Answer> {
   const isJson = /[/+]json(;|$)/.test(response.headers.get('content-type') ?? '') && bytes.length > 0;
   const json: Answer['json'] = isJson ? JSON.parse(new TextDecoder().decode(bytes)) : {};
   return { status: response.status, headers: response.headers, bytes, json };
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }
 
 /** Asks again until the answer suits, for at most so long. */

@@ -16,8 +16,9 @@ import { webhookSecrets } from '../../src/archivist/webhooks/webhook-secrets.js'
 import { createOutboundFetch } from '../../src/platform/http/outbound-fetch.js';
 import type { Principal } from '../../src/platform/http/principal.js';
 import { createPageTokens } from '../../src/platform/postgres/page-token.js';
+import { freePort } from '../support/free-port.js';
 import { sendRequest } from './send-request.js';
-import { type Client, freePort, startTestService, type TestService, template } from './test-service.js';
+import { type Client, startTestService, type TestService, template } from './test-service.js';
 
 const WEBHOOKS = '/archivist/iam/v1/webhooks';
 const REPORTS = '/archivist/v1/capture_reports';

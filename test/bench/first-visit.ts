@@ -1,7 +1,8 @@
 import { chromium, type Page } from 'playwright-core';
 import { CHROMIUM_ARGUMENTS, chromiumPath } from '../support/chromium.js';
+import { freePort } from '../support/free-port.js';
 import type { BenchRun } from './bench-run.js';
-import { freePort, startProgram } from './child-process.js';
+import { startProgram } from './child-process.js';
 import type { GoalMeasure } from './goal-measure.js';
 import type { Found } from './goal-row.js';
 import type { GoalId } from './goals.js';

@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type PublicJwk, readKeyDocument } from '../../src/core/index.js';
 import { readCredentials } from '../../src/service/first-credentials.js';
+import { freePort } from '../support/free-port.js';
 import { ASSETS, IN_FLIGHT, POLL_MS } from './bench-plan.js';
-import { freePort, type ServerProcess, startProgram } from './child-process.js';
+import { type ServerProcess, startProgram } from './child-process.js';
 import type { Engine, EngineName } from './engines.js';
 import { createHttpClient, type HttpClient } from './http-client.js';
 import type { AcceptedPost, LoadTarget } from './load.js';

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { freePort } from '../support/free-port.js';
 import type { BenchRun } from './bench-run.js';
-import { freePort, startProgram } from './child-process.js';
+import { startProgram } from './child-process.js';
 import type { Engine } from './engines.js';
 import type { GoalMeasure } from './goal-measure.js';
 import type { Finding } from './goal-row.js';

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFirstLook } from '../../src/iam/sign-in/first-look.js';
 import { isFromThisMachine, isOnlyLocal } from '../../src/platform/http/loopback.js';
-import { freePort, startTestService, type TestService } from '../api/test-service.js';
+import { startTestService, type TestService } from '../api/test-service.js';
 import { type BuiltProgram, killBuilt, startBuilt } from '../support/built-program.js';
+import { freePort } from '../support/free-port.js';
 import { chromiumPath } from '../support/prerequisites.js';
 import { pageRig } from './page-rig.js';
 

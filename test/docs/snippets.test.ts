@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type EmptyFolder, emptyFolder, freePort, REPOSITORY } from '../package/empty-folder.js';
+import { type EmptyFolder, emptyFolder, REPOSITORY } from '../package/empty-folder.js';
+import { freePort } from '../support/free-port.js';
 import { documentPages } from './pages.js';
 
 interface Block {

@@ -16,7 +16,7 @@ import { createOutsideCalls, type OutsideService } from '../../src/platform/outs
 import { TimeLimitError } from '../../src/platform/time-limit.js';
 import { timedObjectStore } from '../../src/platform/timed-object-store.js';
 import { startClamavDaemon } from '../api/clamav-daemon.js';
-import { freePort } from '../api/test-service.js';
+import { freePort } from '../support/free-port.js';
 import { clamdPath, hasMailServer, pythonPath } from '../support/prerequisites.js';
 import { SPOILED, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from './journal.js';

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
-import { freePort } from '../api/test-service.js';
 import { startTestWitness, type TestWitness } from '../api/test-witness.js';
 import { freshVcon } from '../plugins/plugin-rig.js';
+import { freePort } from '../support/free-port.js';
 import { redisUrl, serverUrl } from '../support/prerequisites.js';
 import { SPOILED, startTcpProxy, type TcpProxy, type Way } from '../support/tcp-proxy.js';
 import { CLIENT, createDeployment, type Deployment, type RunningProcess } from './deployment.js';

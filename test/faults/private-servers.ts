@@ -1,9 +1,9 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chownSync, mkdirSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { Redis } from 'ioredis';
 import pg from 'pg';
+import { freePort } from '../support/free-port.js';
 import { until } from './journal.js';
 
 /** A server that a test has alone and may kill. */
@@ -12,16 +12,6 @@ export interface PrivateServer {
   /** Ends it at once, without a checkpoint or a save, and starts it on the same data. */
   crash(): Promise<void>;
   close(): Promise<void>;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }
 
 function runs(command: string): boolean {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { freePort } from './empty-folder.js';
+import { freePort } from '../support/free-port.js';
 
 /** A service that a test started as a stranger would. */
 export interface StartedService {

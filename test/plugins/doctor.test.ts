@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -13,6 +13,7 @@ import { openOperatorQueue } from '../../src/cli/plugin/open-operator-queue.js';
 import { killBuilt, startBuilt } from '../support/built-program.js';
 import { commandLine } from '../support/command-line.js';
 import { embeddedDataDir, engines } from '../support/engines.js';
+import { freePort } from '../support/free-port.js';
 import { redisServerPath } from '../support/prerequisites.js';
 import { eventually, silent } from './plugin-rig.js';
 import { type ScriptedArchivist, startScriptedArchivist } from './scripted-archivist.js';
@@ -24,14 +25,6 @@ const PLACES = ['REDIS_URL', 'DATABASE_URL', 'DATA_DIR', 'ARCHIVIST_URL', 'CONSE
 
 function environment(variables: Readonly<Record<string, string | undefined>>): void {
   for (const name of [...PLACES, ...Object.keys(CLIENT)]) vi.stubEnv(name, variables[name]);
-}
-
-async function freePort(): Promise<string> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return String(port);
 }
 
 interface Diagnosis {
@@ -71,7 +64,7 @@ describe.skipIf(!redisServerPath)('doctor on a Redis of its own', () => {
   let url: string;
 
   async function start(...settings: string[]): Promise<void> {
-    const port = await freePort();
+    const port = String(await freePort());
     const own = ['--bind', '127.0.0.1', '--port', port, '--dir', folder, '--save', ''];
     server = spawn(redisServerPath!, [...own, '--requirepass', SECRETS[1]!, ...settings], { stdio: 'ignore' });
     url = `redis://:${SECRETS[1]}@127.0.0.1:${port}`;
@@ -231,7 +224,7 @@ describe('what is found of the service', () => {
 
 it('says that all is well with a default installation, from the metrics of the running plugin', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'doctor-'));
-  const [PORT, PLUGIN_PORT] = [await freePort(), await freePort()];
+  const [PORT, PLUGIN_PORT] = [String(await freePort()), String(await freePort())];
   const installation = { DATA_DIR: join(folder, 'data'), PORT, PLUGIN_PORT };
   const service = startBuilt('main', installation);
   try {

@@ -7,11 +7,12 @@ import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { toBase64Url } from '../../src/core/bytes.js';
 import { Header } from '../../src/core/cose/labels.js';
 import { decodeSign1 } from '../../src/core/cose/sign1.js';
-import { type Client, clientWith, freePort, requestToken, template, until } from '../api/test-service.js';
+import { type Client, clientWith, requestToken, template, until } from '../api/test-service.js';
 import { freshVcon, report } from '../plugins/plugin-rig.js';
 import { type BuiltProgram, killBuilt, startBuilt } from '../support/built-program.js';
 import { commandLine } from '../support/command-line.js';
 import { engines, type TestDatabase } from '../support/engines.js';
+import { freePort } from '../support/free-port.js';
 import { serverUrl } from '../support/prerequisites.js';
 
 const LISTENS = /^vcon-archivist listens on (\S+) \(role (\w+)\)(?:, its conserver plugin on (\S+))?$/m;

@@ -10,12 +10,12 @@ import {
   type Answer,
   type Client,
   clientWith,
-  freePort,
   startTestService,
   type TestService,
   until,
 } from '../api/test-service.js';
 import { sampleIssuer, sampleStatement } from '../scitt/sample-statement.js';
+import { freePort } from '../support/free-port.js';
 import { serverUrl } from '../support/prerequisites.js';
 
 const APPLICATIONS = '/archivist/iam/v1/applications';

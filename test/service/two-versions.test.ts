@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
@@ -8,6 +7,7 @@ import { knownMigrations } from '../../src/platform/postgres/migrate.js';
 import { type Client, clientOf, template } from '../api/test-service.js';
 import { type BuiltProgram, killBuilt, startBuilt } from '../support/built-program.js';
 import { onServer } from '../support/engines.js';
+import { freePort } from '../support/free-port.js';
 import { serverUrl } from '../support/prerequisites.js';
 import { buildVersion, commitOfVersionBefore } from '../support/version-before.js';
 
@@ -132,13 +132,3 @@ describe.runIf(serverUrl && commitOfVersionBefore)(
     });
   },
 );
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}

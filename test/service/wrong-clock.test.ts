@@ -2,9 +2,10 @@ import { describe, it, type TestContext } from 'vitest';
 import { parseConfig } from '../../src/service/config/config.js';
 import { readCredentials } from '../../src/service/first-credentials.js';
 import { type RunningService, startService } from '../../src/start-service.js';
-import { type Client, clientOf, clientWith, freePort, until } from '../api/test-service.js';
+import { type Client, clientOf, clientWith, until } from '../api/test-service.js';
 import { freshVcon, report } from '../plugins/plugin-rig.js';
 import { engines } from '../support/engines.js';
+import { freePort } from '../support/free-port.js';
 
 const HOUR_MS = 3_600_000;
 const YEARS_MS = 15 * 365.25 * 24 * HOUR_MS;

@@ -1,5 +1,4 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDeployment, type Deployment, type EngineName, type RunningProcess } from '../faults/deployment.js';
@@ -7,6 +6,7 @@ import { Follower } from '../faults/follower.js';
 import { Journal } from '../faults/journal.js';
 import { type PrivateServer, postgresPrograms, privatePostgres, privateRedis } from '../faults/private-servers.js';
 import type { ServiceProcess } from '../faults/service-process.js';
+import { freePort } from '../support/free-port.js';
 import { MixedLoad, type Places } from './mixed-load.js';
 import type { ProcessFigures } from './process-figures.js';
 
@@ -24,15 +24,6 @@ export interface Life {
   spawn(): ServiceProcess;
   start(): Promise<RunningProcess>;
   close(): Promise<void>;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 /** PostgreSQL and Redis that only this life uses, so that it may crash them. */
