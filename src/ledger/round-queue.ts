@@ -31,7 +31,7 @@ const QUIET_MS = 10;
 /** Rounds that are requested within this time are of one accept, which nudges its logs in their order. */
 const TOGETHER_MS = 1;
 /**
- * A lone entry of a log waits no longer than this for the round of another log that was asked for with it. Side by side,
+ * A lone entry of a log waits no longer than this for the round of another log that was requested with it. Side by side,
  * each makes the other slower, and an event is confirmed by the first.
  */
 const MOST_AFTER_MS = 25;
@@ -62,7 +62,7 @@ const sooner = (one: Haste, other: Haste): Haste => (HASTES.indexOf(one) < HASTE
 interface Beside {
   /** An urgent round runs or waits. */
   readonly urgent: boolean;
-  /** When the rounds that run were asked for. */
+  /** When the rounds that run were requested. */
   readonly runningSinceMs: readonly number[];
 }
 
