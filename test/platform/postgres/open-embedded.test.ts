@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openEmbedded } from '../../../src/platform/postgres/open-embedded.js';
 import { embeddedDataDir } from '../../support/engines.js';
+import { turnsDuring } from '../../support/turns-during.js';
 
 const NEW_TENANCY = `INSERT INTO archivist.tenancy VALUES (gen_random_uuid(), 'organisation', 'x', '', 'w', now())`;
 
@@ -152,17 +153,3 @@ describe('the embedded database', () => {
     await rm(dataDir, { recursive: true });
   });
 });
-
-/** How many turns the event loop of this thread makes during some work. */
-async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
-  let turns = 0;
-  let done = false;
-  const turn = (): void => {
-    turns += 1;
-    if (!done) setImmediate(turn);
-  };
-  setImmediate(turn);
-  await work();
-  done = true;
-  return turns;
-}
