@@ -15,7 +15,7 @@ interface QueryProps extends PlaceLink {
   readonly children: ComponentChildren;
 }
 
-/** A link that keeps the page, so that a file of the reader stays. A new tab opens it as any link. */
+/** A link that changes the address without loading the page again, so that files that the reader opened stay open. */
 export function QueryAnchor({ query, isCurrent = false, name, onGo, children }: QueryProps) {
   const follow = (event: MouseEvent) => {
     if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;

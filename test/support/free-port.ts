@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that systems give to whoever asks for any (RFC 6335 section 6; Linux begins at 32768). */
+/** Below the ephemeral ports, from which a system chooses (32768 and above on Linux; 49152 in RFC 6335 section 6). */
 const [LOWEST, HIGHEST] = [10_000, 32_000];
 
 /**

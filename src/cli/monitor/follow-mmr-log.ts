@@ -93,7 +93,7 @@ function nameIn({ subject }: FollowedMmrLog, seal: ReadLogClaims): string {
   return seal.subject;
 }
 
-/** Receipts of each peak and of random leaves, put together from the seal as any client would: each has to verify. */
+/** Makes receipts of each peak and of random leaves from the seal, as any client would. Each must verify. */
 async function checkReceipts(log: FollowedMmrLog, { massif, seal }: ProvenMassif): Promise<void> {
   const { size } = seal.state;
   const trust = { ...log.trust, log: { subject: nameIn(log, seal) } };

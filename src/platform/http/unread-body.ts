@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { watchBodyPace } from './body-pace.js';
 
-/** The rest of a refused body is read only while it arrives at 128 KiB a second, and for so long at most, … */
+/** The rest of a refused body is read only while it arrives at 128 KiB a second, and for ten seconds at most. */
 const LEAST_PACE = { periodMs: 2_000, bytes: 256 * 1024 };
 const FINISH_WITHIN_MS = 10_000;
-/** … with such a pause after each piece of 64 KiB: Node.js would take 2 MiB of each connection in one turn. */
+/** After each piece of 64 KiB. Without a pause, Node.js reads 2 MiB of each connection in one turn of the event loop. */
 const PAUSE_MS = 10;
 
 /** Reads and drops the rest of a body; calls `done` once it has arrived, is too slow, takes too long or is cut off. */
