@@ -12,7 +12,7 @@ import { createRoundQueue, type Haste } from './round-queue.js';
 import { type RoundState, runRound } from './run-round.js';
 import { createSealMemory } from './seal-memory.js';
 import { type LedgerLag, sequencerLag } from './sequencer-lag.js';
-import { logsWithWork } from './work-store.js';
+import { type PendingWork, pendingWork } from './work-store.js';
 
 /** Of so many logs, a process knows how it left them. */
 const MOST_LOGS = 10_000;
@@ -90,6 +90,10 @@ export function createLedger(deps: LedgerDeps): Ledger {
   const rounds = createRoundQueue(deps.parallelLogs, measuredRounds(deps, holder), () => performance.now());
   const sweep = createRepeat(() => SWEEP_MS, sweepOnce);
 
+  function pending(mostLogs: number): Promise<PendingWork> {
+    return database.inTransaction('system reading', (tx) => pendingWork(tx, holder, mostLogs));
+  }
+
   /** A failed round leaves its rows, and the next sweep finds them again. */
   async function work(log: LogRef, haste: Haste, entries = 0): Promise<void> {
     if (!deps.mayRun()) return;
@@ -112,10 +116,10 @@ export function createLedger(deps: LedgerDeps): Ledger {
   async function sweepOnce(): Promise<void> {
     try {
       if (suspects === undefined || suspects.length > 0) await haltSuspects();
-      const found = await database.inTransaction('system', (tx) => logsWithWork(tx, holder, SWEEP_LOGS));
+      const found = await pending(SWEEP_LOGS);
       // A log whose round runs may have no work any more, and is found again in a second if it has.
-      for (const log of found) if (!rounds.isRunning(log)) void work(log, 'soon');
-      metrics.lagged(await sequencerLag(database, clock.now()));
+      for (const log of found.logs) if (!rounds.isRunning(log)) void work(log, 'soon');
+      metrics.lagged(sequencerLag(found, clock.now()));
     } catch (error) {
       logger.error({ err: error }, 'the sweep failed');
     }
@@ -137,6 +141,6 @@ export function createLedger(deps: LedgerDeps): Ledger {
       await rounds.close();
     },
     runRound: (tenantId, logId) => rounds.run({ tenantId, logId }, 'soon', 0),
-    lag: async () => sequencerLag(database, clock.now()),
+    lag: async () => sequencerLag(await pending(0), clock.now()),
   };
 }

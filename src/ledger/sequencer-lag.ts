@@ -1,6 +1,5 @@
-import type { Database } from '../platform/postgres/database.js';
 import { uuidTimeMs } from './uuid-time.js';
-import { owedWork } from './work-store.js';
+import type { PendingWork } from './work-store.js';
 
 /** The pending work of the ledger at this moment. */
 export interface LedgerLag {
@@ -10,9 +9,8 @@ export interface LedgerLag {
   readonly haltedLogs: number;
 }
 
-/** Reads the pending work from the rows, for all processes. */
-export async function sequencerLag(database: Database, nowMs: number): Promise<LedgerLag> {
-  const { oldestEntryIds, haltedLogs } = await database.inTransaction('system', owedWork);
+/** How far the sequencers of all processes are behind. */
+export function sequencerLag({ oldestEntryIds, haltedLogs }: PendingWork, nowMs: number): LedgerLag {
   const ages = oldestEntryIds.flatMap((entryId) => {
     const made = uuidTimeMs(entryId);
     return made === undefined ? [] : [nowMs - made];
