@@ -1,10 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { LogRef } from '../../src/ledger/log.js';
 import { createRoundQueue } from '../../src/ledger/round-queue.js';
 
-/** A queue, the order of its rounds, and a clock that the test sets. */
+/** A queue, the order of its rounds, and a clock that the test sets: no timer fires by itself, however slow the machine is. */
 function pacedQueue(parallel = 1) {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
   const begun: string[] = [];
   const time = { nowMs: 1_000 };
   const ends = new Map<string, () => void>();
