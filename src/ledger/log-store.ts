@@ -3,6 +3,7 @@ import { generationName } from '../core/fork/log-generation.js';
 import { names, selected, table } from '../platform/postgres/columns.js';
 import type { SqlStatement, SystemScope, Tx } from '../platform/postgres/database.js';
 import { insertRows } from '../platform/postgres/insert-rows.js';
+import { KEPT_PLANS } from '../platform/postgres/kept-plans.js';
 import { affectsExactly } from './exact-rows-store.js';
 import type { ForkedAt, LogRef, LogState, LogStructure } from './log.js';
 import { LeaseLost } from './log-inconsistent.js';
@@ -134,14 +135,13 @@ export async function isAsLeft(tx: Tx, left: LogState, holder: string): Promise<
  * Settings of the sequencer's transactions. The database aborts the transaction if its holder stops inside it, for
  * example because of a signal: otherwise its row locks would block the next holder for ever. It reads by keys and in the
  * order of an index: a batch knows every row that it wants, and the statistics of tables that fill and empty within
- * seconds mislead the planner. For the same reason plans may be used again.
+ * seconds mislead the planner.
  */
 const settings = {
   idle_in_transaction_session_timeout: `${LEASE_SECONDS}s`,
-  enable_seqscan: 'off',
+  ...KEPT_PLANS,
   enable_bitmapscan: 'off',
   enable_sort: 'off',
-  plan_cache_mode: 'auto',
 };
 
 /** The transactions of the sequencer. */

@@ -1,6 +1,7 @@
 import type { Failpoints } from '../../ledger/failpoints.js';
 import { retryLater } from '../../platform/errors.js';
 import type { Database } from '../../platform/postgres/database.js';
+import { KEPT_PLANS } from '../../platform/postgres/kept-plans.js';
 import { type AcceptDeps, acceptBatch, type Outcome } from './accept-batch.js';
 import { createExpectedSubmissions, type ExpectedSubmissions } from './expected-submissions.js';
 import type { Accepted, Submission } from './submission.js';
@@ -46,12 +47,6 @@ const MAX_WAITING = 5_000;
 const MOST_GATHER_MS = 10;
 /** Most concurrent transactions, where the database allows more than one. */
 const MAX_RUNS = 2;
-
-/**
- * A batch inserts rows and reads others by their keys: its plans are used again, because making them takes longer than
- * some of the inserts. A plan that was made while a table was small must not read all of it later.
- */
-const settings = { plan_cache_mode: 'auto', enable_seqscan: 'off' };
 
 interface Waiting {
   readonly group: readonly Submission[];
@@ -164,7 +159,7 @@ async function writeBatch(deps: AcceptWriterDeps, batch: readonly Submission[]):
   const tenants = new Set(batch.map(({ principal }) => principal.tenantId));
   const scope = [...tenants, deployment.publicTenancy, deployment.deploymentTenancy];
   await deps.failpoints.reach('accept.before');
-  const result = await deps.database.commitDecided({ read: scope, write: scope, settings }, (tx) =>
+  const result = await deps.database.commitDecided({ read: scope, write: scope, settings: KEPT_PLANS }, (tx) =>
     acceptBatch(tx, deps, batch),
   );
   await deps.failpoints.reach('accept.after');

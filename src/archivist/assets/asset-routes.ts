@@ -5,7 +5,7 @@ import { listQuerySchema } from '../../platform/listing/list-query.js';
 import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/page-reply.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import { publicUrlSchema } from '../public-url.js';
-import { type ListDeps, readScope } from '../read-scope.js';
+import { type ListDeps, readByIdScope } from '../read-scope.js';
 import { assetSchema } from './asset.js';
 import { ASSET_FILTERS, ASSET_LIST } from './asset-filter-store.js';
 import { listOwnAssets, type ReadAssetDeps, readAsset, requireAsset } from './read-assets.js';
@@ -46,7 +46,7 @@ export function assetRoutes(deps: AssetDeps): Route[] {
       params: byUuid,
       response: publicUrlSchema,
       handle: async ({ principal, params }) => ({
-        body: await deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
+        body: await deps.database.inTransaction(readByIdScope(deps.deployment, principal.tenantId), async (tx) => {
           const asset = await requireAsset(tx, principal, params.uuid);
           if (!asset.public) throw new ApiError('bad_request', 'Only a public asset has a public URL.');
           return { publicurl: `${deps.publicUrl}/archivist/v2/publicassets/${asset.assetId}` };

@@ -13,7 +13,7 @@ import { commitsOf } from '../commits-of.js';
 import { type ConfirmationStatus, confirmationStatus, neverWitnessed } from '../confirmation.js';
 import { branchedReader } from '../listing/branched-reader.js';
 import { progressConditions } from '../listing/progress-conditions.js';
-import { type ListDeps, type ReadDeps, readScope } from '../read-scope.js';
+import { type ListDeps, publicByIdScope, type ReadDeps, readByIdScope, readScope } from '../read-scope.js';
 import { type Asset, type AssetForm, assetResponse } from './asset.js';
 import { assetConditions, NEW_ASSET_ENTRY } from './asset-filter-store.js';
 import { countAssets, findAssets, listAssets, pastStates } from './asset-store.js';
@@ -46,7 +46,7 @@ export function readAsset(
   assetId: string,
   atTime?: string,
 ): Promise<Record<string, unknown>> {
-  return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
+  return deps.database.inTransaction(readByIdScope(deps.deployment, principal.tenantId), async (tx) => {
     const seen = await seeAsset(tx, await openAccess(tx, principal), assetId);
     const now = timestampOf(deps.clock.now());
     if (!atTime) return (await allShown(tx, await shownAssets(tx, [seen]), now))[0]!;
@@ -64,7 +64,7 @@ export function readPublicAsset(
   atTime?: string,
 ): Promise<Record<string, unknown>> {
   const { publicTenancy } = deps.deployment;
-  return deps.database.inTransaction({ read: [publicTenancy], write: [] }, async (tx) => {
+  return deps.database.inTransaction(publicByIdScope(deps.deployment), async (tx) => {
     const asset = await requirePublicAsset(tx, publicTenancy, assetId);
     if (!atTime) return (await allShown(tx, [asset], timestampOf(deps.clock.now()), 'publicassets'))[0]!;
     const at = readTimestamp(atTime, 'at_time');

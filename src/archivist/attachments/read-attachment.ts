@@ -7,7 +7,7 @@ import type { BlobDeps } from '../blobs/blob-deps.js';
 import { findBlob } from '../blobs/read-blob.js';
 import type { Deployment } from '../deployment.js';
 import { requireAssetEvent, requirePublicEvent } from '../events/read-asset-events.js';
-import { readScope } from '../read-scope.js';
+import { publicByIdScope, readByIdScope } from '../read-scope.js';
 import { type Attachment, attachmentNaming, attachmentsOf } from './attachment.js';
 
 export interface AttachmentDeps extends BlobDeps {
@@ -40,7 +40,7 @@ export function readAttachment(
   address: AttachmentAddress,
 ): Promise<AttachedBlob> {
   const { assetId, eventId } = address;
-  return attachedBlob(deps, readScope(deps.deployment, principal.tenantId).read, address, async (tx) =>
+  return attachedBlob(deps, readByIdScope(deps.deployment, principal.tenantId), address, async (tx) =>
     eventId === undefined
       ? namedByAsset(await requireAsset(tx, principal, assetId))
       : namedByEvent(await requireAssetEvent(tx, principal, { assetId, eventId })),
@@ -51,7 +51,7 @@ export function readAttachment(
 export function readPublicAttachment(deps: AttachmentDeps, address: AttachmentAddress): Promise<AttachedBlob> {
   const { publicTenancy } = deps.deployment;
   const { assetId, eventId } = address;
-  return attachedBlob(deps, [publicTenancy], address, async (tx) =>
+  return attachedBlob(deps, publicByIdScope(deps.deployment), address, async (tx) =>
     eventId === undefined
       ? namedByAsset(await requirePublicAsset(tx, publicTenancy, assetId))
       : namedByEvent(await requirePublicEvent(tx, publicTenancy, { assetId, eventId })),
@@ -60,11 +60,11 @@ export function readPublicAttachment(deps: AttachmentDeps, address: AttachmentAd
 
 async function attachedBlob(
   deps: AttachmentDeps,
-  read: readonly string[],
+  scope: ReturnType<typeof publicByIdScope>,
   { blobId }: AttachmentAddress,
   naming: (tx: Tx) => Promise<Naming>,
 ): Promise<AttachedBlob> {
-  const { attachments, tenantId } = await deps.database.inTransaction({ read, write: [] }, naming);
+  const { attachments, tenantId } = await deps.database.inTransaction(scope, naming);
   const attachment = attachmentNaming(attachments, blobId);
   const blob = attachment && (await findBlob(deps, { tenantId, blobId }));
   if (!blob) throw new ApiError('not_found', 'There is no such attachment.');

@@ -10,7 +10,7 @@ import type { AssetEvent } from '../events/asset-event.js';
 import { type EventTransaction, transactionsOfEvents } from '../events/event-transaction-store.js';
 import { commitOf, type EventAddress, requireAssetEvent, requirePublicEvent } from '../events/read-asset-events.js';
 import { dataOf, hexData } from '../quantity.js';
-import { type ReadDeps, readScope } from '../read-scope.js';
+import { type ReadDeps, readByIdScope } from '../read-scope.js';
 import { simpleHashDetails, simpleHashDetailsSchema } from './anchor.js';
 import { findAnchor } from './anchor-store.js';
 import { blockResponse } from './block.js';
@@ -40,7 +40,7 @@ export const blockQuerySchema = z.strictObject({
 export function readNode(deps: ReadChainDeps, principal: Principal): Promise<ReturnType<typeof nodeResponse>> {
   requireReader(principal);
   const chain = deps.deployment.deploymentTenancy;
-  return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
+  return deps.database.inTransaction(readByIdScope(deps.deployment, principal.tenantId), async (tx) => {
     const head = await findHead(tx, chain);
     const first = await findBlockByNumber(tx, chain, 0n);
     if (!head || !first) throw new ApiError('not_found', 'The chain has no block yet.');
@@ -58,7 +58,7 @@ export function readBlock(
   if ((hash === undefined) === (number === undefined))
     throw new ApiError('bad_request', 'hash, number: exactly one of them selects the block');
   const chain = deps.deployment.deploymentTenancy;
-  return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
+  return deps.database.inTransaction(readByIdScope(deps.deployment, principal.tenantId), async (tx) => {
     const block =
       hash === undefined
         ? await findBlockByNumber(tx, chain, BigInt(number!))
@@ -120,7 +120,7 @@ export function readEventTransactions(
   address: EventAddress,
 ): Promise<EventTransactions> {
   const { deployment } = deps;
-  return deps.database.inTransaction(readScope(deployment, principal.tenantId), async (tx) => {
+  return deps.database.inTransaction(readByIdScope(deployment, principal.tenantId), async (tx) => {
     const event = await readableEvent(tx, deps, principal, address);
     const commit = await commitOf(tx, event);
     const seal = commit?.published?.sealNumber;

@@ -6,7 +6,7 @@ import { pageReply, pageSchema, wantsExactTotal } from '../../platform/listing/p
 import { uuidOrAllSchema, uuidSchema } from '../../platform/uuid-schema.js';
 import { requireAsset } from '../assets/read-assets.js';
 import { publicUrlSchema } from '../public-url.js';
-import { type ListDeps, readScope } from '../read-scope.js';
+import { type ListDeps, readByIdScope } from '../read-scope.js';
 import { assetEventSchema } from './asset-event.js';
 import { ASSET_EVENT_FILTERS, ASSET_EVENT_LIST } from './asset-event-filter-store.js';
 import { listOwnAssetEvents, readAssetEvent, requireAssetEvent } from './read-asset-events.js';
@@ -71,7 +71,7 @@ function publicUrl(
   principal: Parameters<typeof requireAsset>[1],
   params: { asset_uuid: string; uuid: string },
 ): Promise<{ publicurl: string }> {
-  return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
+  return deps.database.inTransaction(readByIdScope(deps.deployment, principal.tenantId), async (tx) => {
     const asset = await requireAsset(tx, principal, params.asset_uuid);
     await requireAssetEvent(tx, principal, { assetId: params.asset_uuid, eventId: params.uuid });
     if (!asset.public) throw new ApiError('bad_request', 'Only an event of a public asset has a public URL.');

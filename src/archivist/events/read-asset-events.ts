@@ -17,7 +17,7 @@ import { tenancyLog } from '../deployment.js';
 import { acceptedRange } from '../listing/accepted-range-store.js';
 import { branchedReader } from '../listing/branched-reader.js';
 import { progressConditions } from '../listing/progress-conditions.js';
-import { type ListDeps, type ReadDeps, readScope } from '../read-scope.js';
+import { type ListDeps, publicByIdScope, type ReadDeps, readByIdScope, readScope } from '../read-scope.js';
 import { type AssetEvent, assetEventResponse } from './asset-event.js';
 import {
   assetEventConditions,
@@ -153,7 +153,7 @@ export function readAssetEvent(
   address: EventAddress,
 ): Promise<Record<string, unknown>> {
   const { tenantId } = principal;
-  return deps.database.inTransaction(readScope(deps.deployment, tenantId), async (tx) => {
+  return deps.database.inTransaction(readByIdScope(deps.deployment, tenantId), async (tx) => {
     // Sent in the same round trip as the event.
     const progress = eventCommits(tx, tenantId, [address]);
     const read = requireAssetEvent(tx, principal, address);
@@ -166,7 +166,7 @@ export function readAssetEvent(
 
 export function readPublicAssetEvent(deps: ReadDeps, address: EventAddress): Promise<Record<string, unknown>> {
   const { publicTenancy } = deps.deployment;
-  return deps.database.inTransaction({ read: [publicTenancy], write: [] }, async (tx) => {
+  return deps.database.inTransaction(publicByIdScope(deps.deployment), async (tx) => {
     const event = await requirePublicEvent(tx, publicTenancy, address);
     return (await shownEvents(tx, [event], 'publicassets'))[0]!;
   });

@@ -2,7 +2,7 @@ import { permits } from '../../iam/access/permits.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Tx } from '../../platform/postgres/database.js';
-import { type ReadDeps, readScope } from '../read-scope.js';
+import { type ReadDeps, readByIdScope } from '../read-scope.js';
 import { type AssetFreeEvent, assetFreeEventResponse } from './asset-free-event.js';
 import { findAssetFreeEvents } from './asset-free-event-store.js';
 import { commitOf } from './read-asset-events.js';
@@ -26,7 +26,7 @@ export function readAssetFreeEvent(
   principal: Principal,
   eventId: string,
 ): Promise<Record<string, unknown>> {
-  return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
+  return deps.database.inTransaction(readByIdScope(deps.deployment, principal.tenantId), async (tx) => {
     const event = await requireAssetFreeEvent(tx, principal, eventId);
     return assetFreeEventResponse(event, await commitOf(tx, event));
   });

@@ -9,7 +9,7 @@ import type { Tx } from '../../platform/postgres/database.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
 import { requirePublicEvent, seeAssetEvent } from '../events/read-asset-events.js';
 import { requireAssetFreeEvent } from '../events/read-asset-free-event.js';
-import { type ReadDeps, readScope } from '../read-scope.js';
+import { publicByIdScope, type ReadDeps, readByIdScope } from '../read-scope.js';
 import { entryProof, type Proof, type ProvenEvent, requireWhole } from './entry-proofs.js';
 import { type EvidenceKeys, evidenceBundle } from './evidence-bundle.js';
 import { gatherEvidence } from './gather-evidence.js';
@@ -168,7 +168,7 @@ function assetEventProof(deps: RouteDeps, kind: ProofKind): Route {
       const asked = addressOf(kind, principal.tenantId, params, query);
       const own = kept.find(asked);
       if (own && seesWholeAsset(principal, own)) return answer(kind, 'private', own.bytes, headers);
-      const bytes = await made(deps, kind, readScope(deployment, principal.tenantId), asked, async (tx) => {
+      const bytes = await made(deps, kind, readByIdScope(deployment, principal.tenantId), asked, async (tx) => {
         const address = { assetId: params.asset_uuid, eventId: params.uuid };
         const { event, asset } = await seeAssetEvent(tx, principal, address);
         const { creatorIssuer, creatorSubject } = asset;
@@ -201,7 +201,7 @@ function publicEventProof(deps: RouteDeps, kind: ProofKind): Route {
       const asked = addressOf(kind, publicTenancy, params, query);
       const before = deps.kept.find(asked);
       if (before) return answer(kind, 'public', before.bytes, headers);
-      const bytes = await made(deps, kind, { read: [publicTenancy], write: [] }, asked, async (tx) => {
+      const bytes = await made(deps, kind, publicByIdScope({ publicTenancy }), asked, async (tx) => {
         const address = { assetId: params.asset_uuid, eventId: params.uuid };
         const event = await requirePublicEvent(tx, publicTenancy, address);
         return {
@@ -238,7 +238,7 @@ function assetFreeEventProof(deps: RouteDeps, kind: ProofKind): Route {
       const own = kept.find(asked);
       if (own && permits(principal, 'read', { kind: 'asset_free_event', tenantId, ...own.creator }))
         return answer(kind, 'private', own.bytes, headers);
-      const bytes = await made(deps, kind, readScope(deployment, tenantId), asked, async (tx) => {
+      const bytes = await made(deps, kind, readByIdScope(deployment, tenantId), asked, async (tx) => {
         const event = await requireAssetFreeEvent(tx, principal, params.uuid);
         const creator = { creatorIssuer: event.creatorIssuer, creatorSubject: event.createdBy };
         return { proven: { kind: 'asset_free_event', event }, creator };

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database, SystemScope, Tx } from '../../platform/postgres/database.js';
+import { KEPT_PLANS } from '../../platform/postgres/kept-plans.js';
 import { type ClientAddress, findStandings, type Standing } from '../applications/standing-store.js';
 
 interface Asker {
@@ -11,14 +12,8 @@ interface Asker {
 /** Maximum number of askers of one query. */
 const MAX_BATCH = 500;
 
-/**
- * Every request with a token runs this query, and to plan it took ten times as long: its plan is used again. One that was
- * made while the tables were small must not read all of them later.
- */
-const STANDINGS: SystemScope = {
-  system: 'reading',
-  settings: { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' },
-};
+/** Every request with a token runs this query, and to plan it took ten times as long. */
+const STANDINGS: SystemScope = { system: 'reading', settings: KEPT_PLANS };
 
 /**
  * Returns what a client may do now; the database is read after the call. A role that was removed or a token that was

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { KEPT_PLANS } from '../../src/platform/postgres/kept-plans.js';
+import { startTestService, type TestService } from '../api/test-service.js';
+import { engines } from '../support/engines.js';
+
+let running: TestService;
+beforeAll(async () => {
+  // On the embedded engine, which has one session: its prepared statements can be seen from another transaction.
+  running = await startTestService({}, engines()[0]);
+});
+afterAll(() => running?.close());
+
+/** Prepared statements that begin like this, with how often a plan of theirs was made for its values, and used again. */
+function prepared(beginning: string): Promise<{ name: string; made: bigint; used_again: bigint }[]> {
+  return running.service.parts.database.inTransaction('system', (tx) =>
+    tx.query(
+      `SELECT name, custom_plans AS made, generic_plans AS used_again FROM pg_prepared_statements
+        WHERE starts_with(statement, $1)`,
+      [beginning],
+    ),
+  );
+}
+
+/** The plan that is kept for a statement of so many values. */
+async function keptPlan(name: string, values: number): Promise<string> {
+  const scope = { system: 'writing' as const, settings: KEPT_PLANS };
+  const rows = await running.service.parts.database.inTransaction(scope, (tx) =>
+    tx.query<Record<string, string>>(`EXPLAIN EXECUTE ${name}(${Array(values).fill('NULL').join()})`),
+  );
+  return rows.map((row) => row['QUERY PLAN']).join('\n');
+}
+
+async function recordedEvent(): Promise<string> {
+  const { owner } = running;
+  const asset = await owner.post('/archivist/v2/assets', { behaviours: ['RecordEvidence'], attributes: {} });
+  const path = `/archivist/v2/${String(asset.json['identity'])}/events`;
+  const event = {
+    operation: 'Record',
+    behaviour: 'RecordEvidence',
+    event_attributes: { a: 'b' },
+    asset_attributes: {},
+  };
+  const { status, json } = await owner.post(path, event);
+  expect(status).toBe(200);
+  return `/archivist/v2/${String(json['identity'])}`;
+}
+
+it('accepts events with plans that were made before, which read assets by their keys however few there were', async () => {
+  await running.asOwner('ANALYZE archivist.asset');
+  for (let count = 0; count < 5; count += 1) await recordedEvent();
+  const [insert] = await prepared('INSERT INTO archivist.asset_event ');
+  expect(insert!.used_again).toBeGreaterThan(0n);
+  const reads = (await prepared('SELECT a.tenant_id')).filter(({ used_again }) => used_again > 0n);
+  expect(reads).toHaveLength(1);
+  const plan = await keptPlan(reads[0]!.name, 2);
+  expect(plan).toContain('Index Scan using asset_pkey');
+  expect(plan).not.toContain('Seq Scan');
+});
+
+it('reads an event by its id with plans that were made before, by keys however few rows there were', async () => {
+  const event = await recordedEvent();
+  await running.asOwner('ANALYZE');
+  const read = () => running.owner.get(event);
+  // A statement has a name, and with it a plan to keep, from the fourth time on.
+  for (let count = 0; count < 5; count += 1) expect((await read()).status).toBe(200);
+  for (const { beginning, values } of [
+    { beginning: 'SELECT e.tenant_id', values: 2 },
+    { beginning: 'SELECT leaf.entry_id', values: 3 },
+  ]) {
+    const [statement] = await prepared(beginning);
+    expect(statement).toMatchObject({ made: 0n });
+    expect(await keptPlan(statement!.name, values)).not.toContain('Seq Scan');
+  }
+});
+
+it('keeps the plans of the functions that each read of an Owner calls', async () => {
+  const rows = await running.service.parts.database.inTransaction('system', (tx) =>
+    tx.query(
+      `SELECT proname, proconfig FROM pg_proc WHERE pronamespace = 'archivist'::regnamespace AND proname = ANY ($1)
+        ORDER BY proname`,
+      [['confirmed_shares', 'past_sharers']],
+    ),
+  );
+  const kept = Object.entries(KEPT_PLANS).map(([name, value]) => `${name}=${value}`);
+  expect(rows).toEqual([
+    { proname: 'confirmed_shares', proconfig: kept },
+    { proname: 'past_sharers', proconfig: kept },
+  ]);
+});
