@@ -10,6 +10,8 @@ interface PathHandler {
 
 interface Candidate extends PathHandler {
   readonly match: MatchFunction<Request['params']>;
+  /** The segments before the first one that is a pattern, in lower case as Express compares them. */
+  readonly fixed: readonly string[];
 }
 
 /** Most segments of a request's path that choose the paths to try. */
@@ -24,8 +26,9 @@ export function indexPaths(handlers: readonly PathHandler[]) {
   const all = handlers.map((each) => ({
     ...each,
     match: paths.match<Request['params']>(each.path, { decode: decoded }),
+    fixed: fixedSegments(each.path),
   }));
-  const prefixes = new Set(all.flatMap(({ path }) => prefixesOf(fixedSegments(path))));
+  const prefixes = new Set(all.flatMap(({ fixed }) => prefixesOf(fixed)));
   const byPrefix = new Map([...prefixes].map((prefix) => [prefix, matching(all, prefix.split('/'))]));
   const fixedNowhere = matching(all, []);
   return (request: Request, response: Response, next: NextFunction): void => {
@@ -69,7 +72,6 @@ function decoded(parameter: string): string {
   }
 }
 
-/** The segments before the first one that is a pattern, in lower case as Express compares them. */
 function fixedSegments(path: string): string[] {
   const segments = path.slice(1).split('/');
   const pattern = segments.findIndex((segment) => /(?<!\\)[:*{]/.test(segment));
@@ -84,8 +86,7 @@ function prefixesOf(segments: readonly string[]): string[] {
 
 /** The paths that a request can match whose path begins with these segments. */
 function matching(all: readonly Candidate[], prefix: readonly string[]): readonly Candidate[] {
-  return all.filter(({ path }) => {
-    const fixed = fixedSegments(path);
-    return prefix.every((segment, place) => fixed[place] === undefined || fixed[place] === segment);
-  });
+  return all.filter(({ fixed }) =>
+    prefix.every((segment, place) => fixed[place] === undefined || fixed[place] === segment),
+  );
 }
