@@ -33,7 +33,7 @@ export function watchedRows(tx: Tx): WatchedRows {
       execute: (...statement) => tx.execute(...statement),
       query: async (text, values) => {
         const [row] = await tx.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-          `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+          `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${text}`,
           values,
         );
         count(row!['QUERY PLAN'][0].Plan);
