@@ -1,5 +1,5 @@
 import { toHex, utf8 } from '../core/bytes.js';
-import { sha256 } from '../core/sha256.js';
+import { nodeSha256 } from '../platform/node-sha256.js';
 
 /** The event attribute through which the log covers how a statement was registered. */
 export const REGISTRATION_RECORD_ATTRIBUTE = 'registration_record_sha256';
@@ -13,5 +13,7 @@ export function registrationRecordHash(record: {
   readonly keyResolution: Readonly<Record<string, string>>;
 }): string {
   const members = Object.entries(record.keyResolution).sort(([left], [right]) => (left < right ? -1 : 1));
-  return toHex(sha256(utf8(JSON.stringify({ policy_sha256: toHex(record.policyDigest), key_resolution: members }))));
+  return toHex(
+    nodeSha256(utf8(JSON.stringify({ policy_sha256: toHex(record.policyDigest), key_resolution: members }))),
+  );
 }

@@ -3,9 +3,9 @@ import type { CborMap, CborValue } from '../core/cose/cbor.js';
 import { Claim, CONFIRMATION_KEY, Header } from '../core/cose/labels.js';
 import { decodeSign1 } from '../core/cose/sign1.js';
 import { VerificationError } from '../core/errors.js';
-import { sha256 } from '../core/sha256.js';
 import { type ReadStatement, readStatement, STATEMENT_HEADERS } from '../core/statement/signed-statement.js';
 import { statementEntry } from '../core/statement/statement-entry.js';
+import { nodeSha256 } from '../platform/node-sha256.js';
 import { isPlainText } from '../platform/plain-text.js';
 import { StatementRefused } from './statement-refused.js';
 
@@ -48,7 +48,7 @@ export function examineStatement(submitted: Uint8Array): ExaminedStatement {
   return {
     submitted,
     entry,
-    hash: sha256(entry),
+    hash: nodeSha256(entry),
     read,
     payload,
     algorithm,

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{White_Space}]/gu;
 const ENCODED = /(?:%[0-9a-f]{2})+/gi;
 /** Host, port and path. In a did:web the port follows an encoded colon, which looks like any other once decoded. */
@@ -38,7 +40,18 @@ function isWithin(place: Place, own: Place): boolean {
   );
 }
 
+/** Places of names: an issuer signs many statements. */
+const knownPlaces = new LRUCache<string, { readonly place: Place | undefined }>({ max: 1_000 });
+
 function placeOf(name: string): Place | undefined {
+  const known = knownPlaces.get(name);
+  if (known) return known.place;
+  const place = foundPlace(name);
+  knownPlaces.set(name, { place });
+  return place;
+}
+
+function foundPlace(name: string): Place | undefined {
   const plain = plainSpelling(name);
   const did = DID_WEB.exec(plain);
   if (did) return { kind: 'did:web', authority: authorityOf('https', did[1]!), path: pathOf(did[2]!, /[:/\\]/u) };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { utf8 } from '../../src/core/bytes.js';
-import type { CborValue } from '../../src/core/cose/cbor.js';
+import type { CborMap, CborValue } from '../../src/core/cose/cbor.js';
 import { examineStatement } from '../../src/scitt/examine-statement.js';
 import { type KeyResolution, type KeySources, resolveKey } from '../../src/scitt/resolve-key.js';
 import { readTrustAnchor, type TrustAnchor } from '../../src/scitt/trust-anchor.js';
@@ -59,6 +59,19 @@ describe('a key that the statement brings itself', () => {
     const issuer = sampleIssuer(algorithm);
     expect(await resolved(sampleStatement(issuer))).toBe('self_asserted');
     expect(await resolved(sampleStatement(issuer), { selfAsserted: false })).toMatch('does not allow self-asserted');
+  });
+
+  it('is judged by all its parameters, also when a key like it was seen before', async () => {
+    const issuer = sampleIssuer();
+    const key = coseKeyOf(issuer);
+    const judge = (changed: CborMap) => resolved(sampleStatement(issuer, { confirmation: new Map(changed) }));
+    expect(await judge(key)).toBe('self_asserted');
+    expect(await judge(new Map(key).set(2, Uint8Array.of(1)))).toBe('self_asserted');
+    expect(await judge(new Map(key).set(-4, new Uint8Array(32)))).toMatch('not a public key');
+    expect(await judge(new Map(key).set(3, -8))).toMatch('for another algorithm');
+    expect(await judge(new Map(key).set(-2, coseKeyOf(sampleIssuer()).get(-2)!))).toMatch('cannot be used');
+    expect(await judge(new Map(key).set(-2, 'text'))).toMatch('coordinate');
+    expect(await judge(coseKeyOf(sampleIssuer()))).toMatch('does not verify');
   });
 
   it('does not sign for an issuer that is registered, nor for the service itself', async () => {
