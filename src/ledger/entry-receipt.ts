@@ -3,7 +3,7 @@ import { mmrIndex } from '../core/mmr/leaf-count.js';
 import { peakOverLeaf } from '../core/mmr/peak-over-leaf.js';
 import { attachInclusion, type MmrProofForm } from '../core/receipt/mmr-receipt.js';
 import { attachRfc9162Inclusion } from '../core/receipt/rfc9162-receipt.js';
-import { rfc9162InclusionNodes, rfc9162InclusionPath } from '../core/rfc9162/rfc9162-inclusion-path.js';
+import { rfc9162InclusionNodes, rfc9162InclusionPaths } from '../core/rfc9162/rfc9162-inclusion-path.js';
 import type { Tx } from '../platform/postgres/database.js';
 import { type LeafUnderPeak, leafPaths } from './leaf-paths.js';
 import type { LogRef } from './log.js';
@@ -15,7 +15,7 @@ interface LeafInState {
   readonly leaves: bigint;
 }
 
-/** A leaf of an RFC 9162 log, with the signature over its state's root. */
+/** A leaf of an RFC 9162 log, with the signature over its state's root: the same bytes for every leaf of one state. */
 interface LeafUnderRoot extends LeafInState {
   readonly signedRoot: Uint8Array;
 }
@@ -62,7 +62,13 @@ export async function rfc9162EntryReceipts(
     log,
     wanted.flatMap(({ leafIndex, leaves }) => rfc9162InclusionNodes(leafIndex, leaves)),
   );
-  return wanted.map(({ leafIndex, leaves, signedRoot }) =>
-    attachRfc9162Inclusion(signedRoot, leaves, leafIndex, rfc9162InclusionPath(leafIndex, leaves, nodeAt)),
-  );
+  const trees = new Map<Uint8Array, { readonly signed: Sign1; pathOf(leafIndex: bigint): Uint8Array[] }>();
+  return wanted.map(({ leafIndex, leaves, signedRoot }) => {
+    const tree = trees.get(signedRoot) ?? {
+      signed: decodeSign1(signedRoot),
+      pathOf: rfc9162InclusionPaths(leaves, nodeAt),
+    };
+    trees.set(signedRoot, tree);
+    return attachRfc9162Inclusion(tree.signed, leaves, leafIndex, tree.pathOf(leafIndex));
+  });
 }

@@ -1,7 +1,8 @@
 import { concatBytes } from '../core/bytes.js';
+import { decodeSign1 } from '../core/cose/sign1.js';
 import { peaks as peakIndices } from '../core/mmr/peaks.js';
 import { attachRfc9162Inclusion } from '../core/receipt/rfc9162-receipt.js';
-import { rfc9162InclusionPath } from '../core/rfc9162/rfc9162-inclusion-path.js';
+import { rfc9162InclusionPaths } from '../core/rfc9162/rfc9162-inclusion-path.js';
 
 const NODE_BYTES = 32;
 
@@ -51,11 +52,12 @@ export function batchReceipts(batch: SealedBatch): (entryId: string) => Uint8Arr
     if (node.length !== NODE_BYTES) throw new RangeError(`node ${index} is neither new nor a peak before the batch`);
     return node;
   };
+  const signedRoot = decodeSign1(batch.signedRoot);
+  const pathOf = rfc9162InclusionPaths(batch.leaves, nodeAt);
   return (entryId) => {
     const place = places.get(entryId);
     if (place === undefined) return undefined;
     const leafIndex = batch.firstLeaf + BigInt(place);
-    const path = rfc9162InclusionPath(leafIndex, batch.leaves, nodeAt);
-    return attachRfc9162Inclusion(batch.signedRoot, batch.leaves, leafIndex, path);
+    return attachRfc9162Inclusion(signedRoot, batch.leaves, leafIndex, pathOf(leafIndex));
   };
 }

@@ -32,5 +32,24 @@ export function rfc9162InclusionNodes(leafIndex: bigint, treeSize: bigint): bigi
  * @throws {RangeError} when the tree does not hold the leaf
  */
 export function rfc9162InclusionPath(leafIndex: bigint, treeSize: bigint, nodeAt: NodeAt): Uint8Array[] {
-  return siblingSubtrees(leafIndex, treeSize).map((subtree) => rfc9162Root(subtreeNodes(subtree).map(nodeAt)));
+  return rfc9162InclusionPaths(treeSize, nodeAt)(leafIndex);
+}
+
+/**
+ * The same for many leaves of one tree: what their paths share is hashed once.
+ * @returns a function that throws {RangeError} when the tree does not hold the leaf
+ */
+export function rfc9162InclusionPaths(treeSize: bigint, nodeAt: NodeAt): (leafIndex: bigint) => Uint8Array[] {
+  /** Roots of subtrees that are not stored as one node, by their first leaf: each ends with the tree. */
+  const ragged = new Map<bigint, Uint8Array>();
+  const rootOf = (subtree: Subtree): Uint8Array => {
+    const { start, leaves } = subtree;
+    const isStored = (leaves & (leaves - 1n)) === 0n;
+    const known = isStored ? undefined : ragged.get(start);
+    if (known) return known;
+    const root = rfc9162Root(subtreeNodes(subtree).map(nodeAt));
+    if (!isStored) ragged.set(start, root);
+    return root;
+  };
+  return (leafIndex) => siblingSubtrees(leafIndex, treeSize).map(rootOf);
 }

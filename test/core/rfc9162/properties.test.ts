@@ -7,7 +7,11 @@ import { sizeOfLeaves } from '../../../src/core/mmr/leaf-count.js';
 import { peaks } from '../../../src/core/mmr/peaks.js';
 import { rfc9162VerifyConsistency } from '../../../src/core/rfc9162/rfc9162-consistency.js';
 import { rfc9162ConsistencyNodes, rfc9162ConsistencyPath } from '../../../src/core/rfc9162/rfc9162-consistency-path.js';
-import { rfc9162InclusionNodes, rfc9162InclusionPath } from '../../../src/core/rfc9162/rfc9162-inclusion-path.js';
+import {
+  rfc9162InclusionNodes,
+  rfc9162InclusionPath,
+  rfc9162InclusionPaths,
+} from '../../../src/core/rfc9162/rfc9162-inclusion-path.js';
 import { rfc9162Parent, rfc9162ParentWith } from '../../../src/core/rfc9162/rfc9162-parent.js';
 import { rfc9162Root } from '../../../src/core/rfc9162/rfc9162-root.js';
 import { rfc9162RootFromInclusion } from '../../../src/core/rfc9162/rfc9162-root-from-inclusion.js';
@@ -62,6 +66,15 @@ describe('RFC 9162 trees against a naive model, every size', () => {
         expect(hex(path)).toBe(hex(naiveInclusion(leaves, leaf, 0, count).hashes));
         expect(hex([rfc9162RootFromInclusion(leaves[leaf]!, at, size, path)])).toBe(hex([naiveRoot(leaves, 0, count)]));
       }
+    }
+  });
+
+  it('gives the leaves of one tree the same paths together as alone, in whatever order', () => {
+    for (let count = 1; count <= 70; count++) {
+      const size = BigInt(count);
+      const pathOf = rfc9162InclusionPaths(size, nodeAt);
+      for (const at of [...Array(count).keys(), ...[...Array(count).keys()].reverse()])
+        expect(hex(pathOf(BigInt(at)))).toBe(hex(naiveInclusion(leaves, at, 0, count).hashes));
     }
   });
 
