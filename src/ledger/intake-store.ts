@@ -37,6 +37,15 @@ interface GroupedRows extends Omit<IntakeRow, 'entryId' | 'entryLength'> {
  * exactly once or still waiting (docs/design/README.md#promises). An entry that already waits stays unchanged.
  */
 export function insertIntake(rows: readonly IntakeRow[]): SqlStatement[] {
+  return intakeInserts(rows, 'ON CONFLICT DO NOTHING');
+}
+
+/** The same for entries whose ids the transaction has made: one that already waits is a database error. */
+export function insertNewIntake(rows: readonly IntakeRow[]): SqlStatement[] {
+  return intakeInserts(rows, '');
+}
+
+function intakeInserts(rows: readonly IntakeRow[], rest: string): SqlStatement[] {
   if (rows.length === 0) return [];
   const groups = new Map<string, GroupedRows>();
   for (const { tenantId, logId, entryId, entryKind, entryTenantId, entryLength } of rows) {
@@ -52,7 +61,7 @@ export function insertIntake(rows: readonly IntakeRow[]): SqlStatement[] {
               AS n("tenantId" uuid, "logId" uuid, "entryKind" text, "entryTenantId" uuid, "entryIds" uuid[],
                    "entryLengths" integer[]),
             unnest("entryIds", "entryLengths") AS entry(entry_id, entry_length)
-     ON CONFLICT DO NOTHING`;
+     ${rest}`;
   return [{ text, values: [JSON.stringify([...groups.values()])] }];
 }
 

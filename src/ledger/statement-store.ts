@@ -22,9 +22,14 @@ export function insertStatements(statements: readonly StoredStatement[]): Iterab
   return insertsOf(STATEMENT, statements, 'ON CONFLICT DO NOTHING');
 }
 
+/** Stores statements of events that the transaction has made: one that exists is a database error. */
+export function insertFreshStatements(statements: readonly StoredStatement[]): Iterable<SqlStatement> {
+  return insertsOf(STATEMENT, statements);
+}
+
 /** Stores statements, none of which may exist yet. @param refusal what is thrown if one does */
 export function insertNewStatements(statements: readonly StoredStatement[], refusal: () => Error): SqlStatement[] {
-  return Array.from(insertsOf(STATEMENT, statements), (insert) => ({
+  return Array.from(insertFreshStatements(statements), (insert) => ({
     ...insert,
     refusal: (error: unknown) => ((error as { code?: unknown }).code === UNIQUE_VIOLATION ? refusal() : error),
   }));

@@ -6,10 +6,16 @@ import { type Deployment, statementLog, tenancyLog } from '../deployment.js';
 import type { AssetEvent } from '../events/asset-event.js';
 import type { AssetFreeEvent } from '../events/asset-free-event.js';
 
-/** In characters of its JSON text. */
+/** About as many characters as its JSON text has; making that text only to count them took a hundredth of the time. */
 function lengthOf(attributes: Attributes): number {
-  return JSON.stringify(attributes).length;
+  let length = 1;
+  for (const [name, value] of Object.entries(attributes))
+    length += name.length + AROUND_NAME + (typeof value === 'string' ? value.length + 2 : JSON.stringify(value).length);
+  return length;
 }
+
+/** Its quotes, a colon and a comma. */
+const AROUND_NAME = 4;
 
 /**
  * The logs that an accepted event of an asset waits for: its tenancy's, the public one for its public form, and, if it
