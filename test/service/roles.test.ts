@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +11,7 @@ import { type Client, clientWith, requestToken, template, until } from '../api/t
 import { freshVcon, report } from '../plugins/plugin-rig.js';
 import { type BuiltProgram, killBuilt, startBuilt } from '../support/built-program.js';
 import { commandLine } from '../support/command-line.js';
-import { engines, type TestDatabase } from '../support/engines.js';
+import { engines, type Place } from '../support/engines.js';
 import { freePort } from '../support/free-port.js';
 import { serverUrl } from '../support/prerequisites.js';
 
@@ -70,7 +70,7 @@ afterAll(killBuilt);
 
 describe.skipIf(!serverUrl)('one deployment in three processes', { timeout: LONG }, () => {
   const credentials = { client_id: randomUUID(), client_secret: `${randomUUID()}${randomUUID()}` };
-  let database: TestDatabase;
+  let place: Place;
   let shared: Record<string, string>;
   let [api, ledger]: Running[] = [];
   let owner: Client;
@@ -78,14 +78,14 @@ describe.skipIf(!serverUrl)('one deployment in three processes', { timeout: LONG
   /** Every process has a folder of its own, as on a machine of its own. */
   const role = (ROLE: string, more: Record<string, string> = {}): Record<string, string> => ({
     ...shared,
-    DATA_DIR: join(database.environment.DATA_DIR, ROLE),
+    DATA_DIR: join(place.environment.DATA_DIR, ROLE),
     ROLE,
     ...more,
   });
 
   beforeAll(async () => {
-    database = await engines()[1]!.open();
-    const { DATA_DIR, DATABASE_URL } = database.environment;
+    place = await engines()[1]!.place();
+    const { DATA_DIR, DATABASE_URL } = place.environment;
     shared = {
       DATABASE_URL: DATABASE_URL!,
       KEYS_DIR: join(DATA_DIR, 'keys'),
@@ -98,7 +98,7 @@ describe.skipIf(!serverUrl)('one deployment in three processes', { timeout: LONG
   }, LONG);
   afterAll(async () => {
     await Promise.all([api, ledger].map((each) => each && stop(each)));
-    await database.close();
+    await place?.remove();
   });
 
   const keysCommand = (...args: string[]) =>
@@ -186,20 +186,14 @@ describe.skipIf(!serverUrl)('one deployment in three processes', { timeout: LONG
 });
 
 describe.each(engines())('a second start on the data of the first, on %s', (engine) => {
-  let database: TestDatabase;
+  let place: Place;
   let environment: Record<string, string>;
 
   beforeAll(async () => {
-    const opened = await engine.open();
-    database = opened;
-    environment = { ...opened.environment };
-    // The process has the embedded database for itself.
-    if (engine.name === 'embedded PostgreSQL') await opened.database.close();
+    place = await engine.place();
+    environment = { ...place.environment };
   });
-  afterAll(async () => {
-    if (engine.name === 'embedded PostgreSQL') await rm(environment['DATA_DIR']!, { recursive: true, force: true });
-    else await database.close();
-  });
+  afterAll(() => place?.remove());
 
   it('tokens, receipts, keys and credentials.json stay good', { timeout: LONG }, async () => {
     const readCredentials = () => readFile(join(environment['DATA_DIR']!, 'credentials.json'), 'utf8');
