@@ -37,10 +37,8 @@ const places = [
   ...engines().map((engine) => ({
     name: String(engine),
     async open() {
-      const opened = await engine.open();
-      // An embedded database has one owner at a time: the command must be able to take it.
-      if (engine.name === 'embedded PostgreSQL') await opened.database.close();
-      return { place: opened.environment as Place, remove: () => opened.close() };
+      const { environment: place, remove } = await engine.place();
+      return { place: place as Place, remove };
     },
   })),
   ...(redisUrl
@@ -79,35 +77,43 @@ describe.each(places)('vcon-archivist queue on $name', ({ open }) => {
     }
   }
 
-  const keep = (vcon = freshVcon()) =>
-    onBackend(async (backend) => {
-      const observed = { atMs: Date.now() - 5_000, sequence: '1' };
-      const event = operationEvent(CAPTURE, await vconFacts(Buffer.from(vcon)), { method: 'receiver', observed });
-      return enqueueOperation(backend, CAPTURE, event);
-    });
+  async function keepOn(backend: QueueBackend, vcon: string): Promise<string> {
+    const observed = { atMs: Date.now() - 5_000, sequence: '1' };
+    const event = operationEvent(CAPTURE, await vconFacts(Buffer.from(vcon)), { method: 'receiver', observed });
+    return enqueueOperation(backend, CAPTURE, event);
+  }
+  const keep = () => onBackend((backend) => keepOn(backend, freshVcon()));
 
   /** Runs delivery until these jobs are in this state. */
-  const deliver = (state: string, ...jobs: string[]) =>
+  async function deliverOn(backend: QueueBackend, state: string, jobs: readonly string[]): Promise<void> {
+    const clock = { now: () => Date.now() };
+    const settings = { archivistUrl: archivist.url, clientId: 'id', clientSecret: 'secret' };
+    const clients = archivistClients(settings, new Map(), clock);
+    const metrics = createOperationMetrics(new Registry());
+    const common = { backend, clients, metrics, logger: silent };
+    const delivery = startDelivery({ ...common, random: () => 0.5, clockIsWrong: () => false });
+    await eventually(async () => {
+      const states = await Promise.all(jobs.map((job) => backend.queue(OPERATION_QUEUE).getJobState(job)));
+      return states.every((each) => each === state);
+    });
+    await delivery.close();
+  }
+  const deliver = (state: string, ...jobs: string[]) => onBackend((backend) => deliverOn(backend, state, jobs));
+
+  /** Keeps each of these, and delivers to a service that refuses them. The queue is opened once: that takes longest. */
+  const refusedJobs = (vcons: readonly string[]) =>
     onBackend(async (backend) => {
-      const clock = { now: () => Date.now() };
-      const settings = { archivistUrl: archivist.url, clientId: 'id', clientSecret: 'secret' };
-      const clients = archivistClients(settings, new Map(), clock);
-      const metrics = createOperationMetrics(new Registry());
-      const common = { backend, clients, metrics, logger: silent };
-      const delivery = startDelivery({ ...common, random: () => 0.5, clockIsWrong: () => false });
-      await eventually(async () => {
-        const states = await Promise.all(jobs.map((job) => backend.queue(OPERATION_QUEUE).getJobState(job)));
-        return states.every((each) => each === state);
-      });
-      await delivery.close();
+      archivist.always('event', { status: 400, body: { error: 'invalid', description: 'not \u001b[31mthis' } });
+      const jobs: string[] = [];
+      for (const vcon of vcons) jobs.push(await keepOn(backend, vcon));
+      await deliverOn(backend, 'failed', jobs);
+      archivist.always('event', undefined);
+      return jobs;
     });
 
-  async function deadLetter(): Promise<string> {
-    const job = await keep();
-    archivist.always('event', { status: 400, body: { error: 'invalid', description: 'not \u001b[31mthis' } });
-    await deliver('failed', job);
-    archivist.always('event', undefined);
-    return job;
+  async function deadLetter(vcon = freshVcon()): Promise<string> {
+    const [job] = await refusedJobs([vcon]);
+    return job!;
   }
 
   it('tells what waits and what is dead, for a person and for a machine', async () => {
@@ -143,7 +149,11 @@ describe.each(places)('vcon-archivist queue on $name', ({ open }) => {
   });
 
   it('replays one dead letter, or all, into one event each', async () => {
-    const [first, second, third] = [await deadLetter(), await deadLetter(), await deadLetter()];
+    const [first, second, third] = (await refusedJobs([freshVcon(), freshVcon(), freshVcon()])) as [
+      string,
+      string,
+      string,
+    ];
     const refused = archivist.seenAt('event').length;
     expect((await run('replay', first)).exitCode).toBe(0);
     expect(await document('replay', '--all')).toEqual({ replayed: 2 });
@@ -195,13 +205,10 @@ describe.each(places)('vcon-archivist queue on $name', ({ open }) => {
 
   it('finishes a drop that a crash cut short under the first record', async () => {
     const vcon = freshVcon();
-    archivist.always('event', { status: 400 });
-    const dead = await keep(vcon);
-    await deliver('failed', dead);
+    const dead = await deadLetter(vcon);
     const first = await document('drop', dead, '--reason', 'first');
     // The dead letter is there again, its record too.
-    await keep(vcon);
-    await deliver('failed', dead);
+    expect(await deadLetter(vcon)).toBe(dead);
     const second = await document('drop', dead, '--reason', 'second');
     expect(second['record']).toBe(first['record']);
     const shown = (await document('show', String(second['record']))) as { attributes: Record<string, string> };
