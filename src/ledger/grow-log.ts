@@ -14,6 +14,7 @@ import type { LogState } from './log.js';
 import { LeaseLost, LogInconsistent } from './log-inconsistent.js';
 import { keyIdOf, logSigner } from './log-keys.js';
 import { SEQUENCER, swapGrown } from './log-store.js';
+import { begunMassif } from './massif-view.js';
 import { appendNodes, openPageOf } from './node-page-store.js';
 import type { SealMemory } from './seal-memory.js';
 import { insertPeakReceipts, insertSeal } from './seal-store.js';
@@ -239,7 +240,9 @@ export async function growLog(
   }
   const statements = signedStatements.filter(({ eventId }) => committed.has(eventId));
   const growth = { frontier, placed, statements, taken, ...(await signGrowth(context, frontier, placed, grower)) };
-  const staged = stageSeal(context, growth.next, growth.signed.seal);
+  const rows = placed.map(({ row }) => row);
+  const massif = begunMassif({ log, peaks: frontier.peaks, rows, nodes: growth.tree.nodes });
+  const staged = stageSeal(context, growth.next, growth.signed.seal, massif);
   try {
     await storeGrowth(context, growth);
     memory.remember(log, growth.signed.seal.signed, growth.tree.peaks);

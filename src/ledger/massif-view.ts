@@ -2,9 +2,10 @@ import { massifPath, sealPath } from '../core/massif/blob-paths.js';
 import { buildMassif } from '../core/massif/build-massif.js';
 import { firstNode, leavesPerMassif } from '../core/massif/massif-layout.js';
 import { peakStackIndices } from '../core/massif/peak-stack.js';
+import type { TrieEntry } from '../core/massif/trie-entry.js';
 import { leafCount, sizeOfLeaves } from '../core/mmr/leaf-count.js';
 import type { Tx } from '../platform/postgres/database.js';
-import { leafRange } from './leaf-store.js';
+import { type LeafRow, leafRange } from './leaf-store.js';
 import { currentGeneration, type ForkedLog, type LogRef, type LogState } from './log.js';
 import { LogInconsistent } from './log-inconsistent.js';
 import { findLog } from './log-store.js';
@@ -77,14 +78,40 @@ export async function massifBytes(
   const bytes = buildMassif({
     height,
     massif,
-    entries: rows.map(({ trieKey, extraBytes, idtimestamp }) => {
-      if (!trieKey) throw new LogInconsistent(`a leaf of massif ${massif} has no trie key`);
-      return { key: trieKey, extraBytes: extraBytes ?? new Uint8Array(24), idtimestamp };
-    }),
+    entries: trieEntries(rows),
     peakStack: stack.map(nodeAt),
     nodes,
   });
   return { bytes, full: end === first + massifLeaves(log), lastIdtimestamp: rows.at(-1)!.idtimestamp };
+}
+
+type TrieRow = Pick<LeafRow, 'trieKey' | 'extraBytes' | 'idtimestamp'>;
+
+function trieEntries(rows: readonly TrieRow[]): TrieEntry[] {
+  return rows.map(({ trieKey, extraBytes, idtimestamp }) => {
+    if (!trieKey) throw new LogInconsistent('a leaf of a massif has no trie key');
+    return { key: trieKey, extraBytes: extraBytes ?? new Uint8Array(24), idtimestamp };
+  });
+}
+
+/** What a batch adds to an MMR log. */
+interface AddedLeaves {
+  /** Before the batch. */
+  readonly log: LogState;
+  /** The same, left to right. */
+  readonly peaks: readonly Uint8Array[];
+  readonly rows: readonly TrieRow[];
+  readonly nodes: readonly Uint8Array[];
+}
+
+/**
+ * The file of the massif that a batch begins, made from what the batch stores: the same bytes as `massifBytes` after it.
+ * Undefined if the batch begins none.
+ */
+export function begunMassif({ log, peaks, rows, nodes }: AddedLeaves): Uint8Array | undefined {
+  if (log.structure !== 'MMR_SHA256' || log.leaves % massifLeaves(log) !== 0n) return undefined;
+  const massif = headMassif(log, log.leaves + 1n);
+  return buildMassif({ height: log.massifHeight, massif, entries: trieEntries(rows), peakStack: peaks, nodes });
 }
 
 /** The log and the leaf count of its newest published seal, or of the end of one of its generations. */

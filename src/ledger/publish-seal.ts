@@ -41,7 +41,7 @@ export async function publishSeal(
   if ((await context.objectStore.putNew(key, bytes, numbered)) === 'different')
     throw new LogInconsistent(`the object store has another seal ${seal.sealNumber} than the database`);
   await context.failpoints.reach('publish.numbered');
-  if (log.structure === 'MMR_SHA256') await files.put(context, log, seal, await staged?.file);
+  if (log.structure === 'MMR_SHA256') await files.put(context, log, seal, staged);
   await context.failpoints.reach('publish.files');
   try {
     await context.database.commitTogether(SEQUENCER, [swapPublished(log, lease)], () =>

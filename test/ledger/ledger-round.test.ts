@@ -244,6 +244,27 @@ describe.each(engines())('a ledger round on %s', (engine) => {
     expect(puts).toEqual(['massif', 'seal']);
   });
 
+  it('writes the file of a massif that a batch begins without reading the batch again', async () => {
+    const rig = opened.rig();
+    const log = await rig.newLog('MMR_SHA256', 3);
+    const scopes: unknown[] = [];
+    const { database } = rig.state.context;
+    const counted: Database = {
+      ...database,
+      inTransaction(scope, work) {
+        scopes.push(scope);
+        return database.inTransaction(scope, work);
+      },
+    };
+    await rig.accept(log, 'asset_event', 2);
+    await runRound({ ...rig.state, context: { ...rig.state.context, database: counted } }, log);
+    // The lease and the facts.
+    expect(scopes).toEqual([SEQUENCER]);
+    const stored = await rig.objectStore.get(massifObjectKey(log, 0));
+    const view = await rig.database.inTransaction('system', (tx) => massifView(tx, log, 0));
+    expect(stored).toEqual(new Uint8Array(view!.bytes));
+  });
+
   it('commits what it can when one entry has no leaf, and leaves that one waiting', async () => {
     const rig = opened.rig();
     const log = await rig.newLog('MMR_SHA256');
