@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createCommitNudge, type Nudge } from '../../src/ledger/commit-nudge.js';
-import { insertIntake } from '../../src/ledger/intake-store.js';
+import { insertIntake, insertNewIntake } from '../../src/ledger/intake-store.js';
 import type { LogRef } from '../../src/ledger/log.js';
 import { createLedger, type Ledger } from '../../src/ledger/round.js';
 import { createIds } from '../../src/platform/ids.js';
@@ -224,6 +224,17 @@ describe.each(engines())('the ledger service on %s', (engine) => {
     await opened.asOwner('DELETE FROM archivist.intake');
     await opened.asOwner('UPDATE archivist.log SET halted = NULL');
     await ledger.stop();
+  });
+
+  it('fails a transaction that queues a new entry twice for one log', async () => {
+    const rig = shared.sibling();
+    const log = await rig.newLog('MMR_SHA256');
+    const [entryId] = await rig.accept(log, 'asset_event', 1);
+    const entry = { entryId: entryId!, entryKind: 'asset_event', entryTenantId: log.tenantId, entryLength: 32 } as const;
+    const again = insertNewIntake([{ ...log, ...entry }]);
+    const queuing = rig.database.inTransaction('system', (tx) => executeAll(tx, again));
+    await expect(queuing).rejects.toMatchObject({ code: '23505' });
+    await rig.drain(log);
   });
 
   it('lets another ledger take over at once when it stops, and goes on without a lost or doubled entry', async () => {
