@@ -230,7 +230,12 @@ describe.each(engines())('the ledger service on %s', (engine) => {
     const rig = shared.sibling();
     const log = await rig.newLog('MMR_SHA256');
     const [entryId] = await rig.accept(log, 'asset_event', 1);
-    const entry = { entryId: entryId!, entryKind: 'asset_event', entryTenantId: log.tenantId, entryLength: 32 } as const;
+    const entry = {
+      entryId: entryId!,
+      entryKind: 'asset_event',
+      entryTenantId: log.tenantId,
+      entryLength: 32,
+    } as const;
     const again = insertNewIntake([{ ...log, ...entry }]);
     const queuing = rig.database.inTransaction('system', (tx) => executeAll(tx, again));
     await expect(queuing).rejects.toMatchObject({ code: '23505' });
