@@ -19,13 +19,17 @@ describe('the document of the benchmark', () => {
     const { goals } = documentOf({
       'posts-postgresql': { rounds: [0.9, 0.5, 0.54] },
       'start-postgresql': { rounds: [1.4], floor: { figure: 0.2, why: 'the start of Node' } },
+      'audit-leaves': { rounds: [10_000], floor: { figure: 25_000, why: 'raw hashes' } },
     });
     expect(goals.map(({ id }) => id)).toEqual(Object.keys(GOALS));
     const row = (id: GoalId) => goals.find((each) => each.id === id);
     expect(row('posts-postgresql')).toMatchObject({ figure: 0.54, met: false, rounds: [0.9, 0.5, 0.54], floor: null });
     expect(row('start-postgresql')).toMatchObject({ figure: 1.4, met: true, floor: { figure: 0.2 } });
     expect(row('posts-embedded')).toMatchObject({ figure: null, met: null, notMeasured: 'no server' });
-    expect(goalTable(goals)).toMatch(/^Start, PostgreSQL +1\.4 +≤ 1\.5 +met .*floor 0\.2: the start of Node$/m);
+    expect(goalTable(goals)).toMatch(
+      /^Start, PostgreSQL +1\.4 +≤ 1\.5 +met .*floor 0\.2 \(a factor of 7\): the start of Node$/m,
+    );
+    expect(goalTable(goals)).toMatch(/^Audit .*floor 25000 \(a factor of 2\.5\): raw hashes$/m);
   });
 
   it('is read back as it was written, and a file of another form is refused with the member that is wrong', async () => {

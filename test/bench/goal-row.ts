@@ -53,16 +53,26 @@ function row(id: GoalId, { name, unit, better, goal }: Goal, found: Found): Goal
   };
 }
 
+/** The floor, and by which factor the figure is away from it. */
+function floorText({ better, figure, floor }: GoalRow): string[] {
+  if (!floor || figure === null) return [];
+  const factor = better === 'lower' ? figure / floor.figure : floor.figure / figure;
+  return [`floor ${floor.figure} (a factor of ${rounded(factor)}): ${floor.why}`];
+}
+
 /** The rows as lines of text: each figure beside its goal and its floor. */
 export function goalTable(rows: readonly GoalRow[]): string {
-  const cells = rows.map(({ name, figure, goal, better, met, floor, note, notMeasured, unit }) => [
-    name,
-    figure === null ? '–' : String(figure),
-    `${better === 'lower' ? '≤' : '≥'} ${goal}`,
-    met === null ? '' : met ? 'met' : 'missed',
-    notMeasured ?? unit,
-    [...(floor ? [`floor ${floor.figure}: ${floor.why}`] : []), ...(note === null ? [] : [note])].join('; '),
-  ]);
+  const cells = rows.map((row) => {
+    const { name, figure, goal, better, met, note, notMeasured, unit } = row;
+    return [
+      name,
+      figure === null ? '–' : String(figure),
+      `${better === 'lower' ? '≤' : '≥'} ${goal}`,
+      met === null ? '' : met ? 'met' : 'missed',
+      notMeasured ?? unit,
+      [...floorText(row), ...(note === null ? [] : [note])].join('; '),
+    ];
+  });
   return textTable([['goal', 'figure', 'goal', '', 'unit', ''], ...cells]);
 }
 
