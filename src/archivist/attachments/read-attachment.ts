@@ -1,6 +1,6 @@
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
-import type { Tx } from '../../platform/postgres/database.js';
+import type { Scope, Tx } from '../../platform/postgres/database.js';
 import { requireAsset, requirePublicAsset } from '../assets/read-assets.js';
 import type { Blob } from '../blobs/blob.js';
 import type { BlobDeps } from '../blobs/blob-deps.js';
@@ -60,7 +60,7 @@ export function readPublicAttachment(deps: AttachmentDeps, address: AttachmentAd
 
 async function attachedBlob(
   deps: AttachmentDeps,
-  scope: ReturnType<typeof publicByIdScope>,
+  scope: Scope,
   { blobId }: AttachmentAddress,
   naming: (tx: Tx) => Promise<Naming>,
 ): Promise<AttachedBlob> {
