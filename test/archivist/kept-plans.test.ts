@@ -73,6 +73,21 @@ it('reads an event by its id with plans that were made before, by keys however f
   }
 });
 
+it('reads what is on a page of a list with plans that were made before, and plans the list itself for its values', async () => {
+  await recordedEvent();
+  await running.asOwner('ANALYZE');
+  const lists = ['assets?page_size=1', 'assets/-/events?page_size=1'];
+  for (let count = 0; count < 5; count += 1)
+    for (const list of lists) expect((await running.owner.get(`/archivist/v2/${list}`)).status).toBe(200);
+  for (const beginning of ['SELECT leaf.entry_id', 'SELECT wanted.event_id']) {
+    const [statement] = await prepared(beginning);
+    expect(statement).toMatchObject({ made: 0n });
+  }
+  // Both lists, and the assets of the events.
+  const portions = (await prepared('SELECT * FROM')).map(({ made }) => made > 0n);
+  expect(portions.sort()).toEqual([false, true, true]);
+});
+
 it('keeps the plans of the functions that each read of an Owner calls', async () => {
   const rows = await running.service.parts.database.inTransaction('system', (tx) =>
     tx.query(

@@ -8,6 +8,7 @@ import { listOrder } from '../../platform/listing/list-order.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { keepPlans } from '../../platform/postgres/kept-plans.js';
 import { readTimestamp, timestampOf } from '../../platform/timestamps.js';
 import { commitsOf } from '../commits-of.js';
 import { type ConfirmationStatus, confirmationStatus, neverWitnessed } from '../confirmation.js';
@@ -110,7 +111,8 @@ export function listOwnAssets(
       exactTotal,
       tokens: deps.pageTokens,
     });
-    return { ...page, entries: await allShown(tx, page.entries, timestampOf(deps.clock.now())) };
+    const [, entries] = await Promise.all([keepPlans(tx), allShown(tx, page.entries, timestampOf(deps.clock.now()))]);
+    return { ...page, entries };
   });
 }
 

@@ -3,6 +3,7 @@ import { commits } from '../../ledger/entry-proof.js';
 import type { Principal } from '../../platform/http/principal.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
+import { keepPlans } from '../../platform/postgres/kept-plans.js';
 import { tenancyLog } from '../deployment.js';
 import { progressConditions } from '../listing/progress-conditions.js';
 import { type ListDeps, readScope } from '../read-scope.js';
@@ -41,7 +42,7 @@ export function listOwnAssetFreeEvents(
       },
     );
     const ids = page.entries.map(({ eventId }) => eventId);
-    const committed = await commits(tx, tenancyLog(tenantId), ids);
+    const [, committed] = await Promise.all([keepPlans(tx), commits(tx, tenancyLog(tenantId), ids)]);
     return {
       ...page,
       entries: page.entries.map((event) => assetFreeEventResponse(event, committed.get(event.eventId))),

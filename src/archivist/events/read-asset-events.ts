@@ -8,6 +8,7 @@ import { listOrder } from '../../platform/listing/list-order.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
 import { readListQuery } from '../../platform/listing/list-query.js';
 import type { Tx } from '../../platform/postgres/database.js';
+import { keepPlans } from '../../platform/postgres/kept-plans.js';
 import type { Asset, AssetForm } from '../assets/asset.js';
 import { findAssetPortion, findAssets } from '../assets/asset-store.js';
 import { readableAttributes } from '../assets/asset-visibility-store.js';
@@ -277,7 +278,7 @@ async function eventPage(
     exactTotal,
     tokens: deps.pageTokens,
   });
-  const shown = from.shown ? await from.shown(page.entries) : page.entries;
+  const [, shown] = await Promise.all([keepPlans(tx), from.shown?.(page.entries) ?? page.entries]);
   return { ...page, entries: await shownEvents(tx, shown, form) };
 }
 
