@@ -1,8 +1,15 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { givenTrust } from '../../src/cli/verify-trust.js';
+import { readKeyDocument } from '../../src/core/cose/key-document.js';
+import { evidenceFile } from '../../src/core/evidence/evidence-file.js';
+import type { GivenTrust } from '../../src/core/evidence/given-trust.js';
+import { UsageError } from '../../src/core/evidence/usage-error.js';
+import { verifyEvidence } from '../../src/core/evidence/verify-evidence.js';
+import { verdictDocument } from '../../src/core/verify/verdict.js';
 import type { ShownClaim } from '../core/verify/verdict-facts.js';
-import { commandLine } from '../support/command-line.js';
 import type { GenuineEvidence } from './evidence-sets.js';
 import type { GivenFiles } from './matrix-rows.js';
 import type { PythonAnswer, PythonVerifier } from './python-verifier.js';
@@ -19,11 +26,15 @@ export interface OurAnswer {
   }[];
 }
 
-const OUTCOMES = ['verified', 'refused', 'unreadable', 'incomplete'] as const;
+interface Answers {
+  readonly ours: OurAnswer;
+  readonly python: PythonAnswer | undefined;
+}
 
-/** Both verifiers over files in a folder of their own. */
+/** Both verifiers; each reads its keys once. */
 export interface Judges {
-  judge(files: GivenFiles): Promise<{ readonly ours: OurAnswer; readonly python: PythonAnswer | undefined }>;
+  /** The same files have the same answers: partners of a mixture often have a part in common. */
+  judge(files: GivenFiles): Promise<Answers>;
   remove(): void;
 }
 
@@ -34,22 +45,54 @@ export function judgesOf(genuine: GenuineEvidence, python: PythonVerifier | unde
     writeFileSync(path, bytes);
     return path;
   };
-  const logKeys = write('log-keys.cbor', genuine.logKeys);
-  const issuerKeys = genuine.issuerKeys.map((bytes, at) => write(`issuer-${at}.json`, bytes));
-  const options = ['--json', '--log-keys', logKeys, ...issuerKeys.flatMap((path) => ['--issuer-keys', path])];
-  const trust = { log_keys: [logKeys], issuer_keys: issuerKeys };
+  const theirTrust = {
+    log_keys: [write('log-keys.cbor', genuine.logKeys)],
+    issuer_keys: genuine.issuerKeys.map((bytes, at) => write(`issuer-${at}.json`, bytes)),
+  };
+  const ourTrust = trustOf(genuine);
+  const known = new Map<string, Answers>();
   return {
     async judge(files) {
-      const paths = Object.entries(files).map(([name, bytes]) => write(name, bytes));
-      const [ours, theirs] = await Promise.all([ourAnswer([...options, ...paths]), python?.judge(paths, trust)]);
-      return { ours, python: theirs };
+      const name = digestOf(files);
+      const before = known.get(name);
+      if (before) return before;
+      const [ours, theirs] = await Promise.all([ourAnswer(files, ourTrust), python?.judge(files, theirTrust)]);
+      const answers = { ours, python: theirs };
+      known.set(name, answers);
+      return answers;
     },
     remove: () => rmSync(folder, { recursive: true }),
   };
 }
 
-async function ourAnswer(options: readonly string[]): Promise<OurAnswer> {
-  const { said, exitCode } = await commandLine(['verify', ...options]);
-  const outcome = OUTCOMES[exitCode as 0 | 1 | 2 | 3];
-  return { claims: [], contradictions: [], not_covered: [], ...(JSON.parse(said) as object), outcome };
+function digestOf(files: GivenFiles): string {
+  const hash = createHash('sha256');
+  for (const [name, bytes] of Object.entries(files)) hash.update(`${name} ${bytes.length} `).update(bytes);
+  return hash.digest('hex');
+}
+
+/** As `verify --log-keys … --issuer-keys …` trusts them. */
+function trustOf(genuine: GenuineEvidence): GivenTrust {
+  const logKeys = readKeyDocument(genuine.logKeys);
+  const issuerKeys = genuine.issuerKeys.flatMap((bytes) => readKeyDocument(bytes));
+  const { knownPages, ...expected } = givenTrust({}, undefined);
+  const pages = knownPages?.();
+  return {
+    ...expected,
+    ...(pages && { knownPages: () => pages }),
+    hasIssuers: true,
+    logKeys: async () => logKeys,
+    issuers: async () => ({ issuerKeys }),
+  };
+}
+
+async function ourAnswer(given: GivenFiles, trust: GivenTrust): Promise<OurAnswer> {
+  try {
+    const files = await Promise.all(Object.entries(given).map(([name, bytes]) => evidenceFile(name, bytes)));
+    const { verdict } = await verifyEvidence(files, trust);
+    return JSON.parse(JSON.stringify(verdictDocument(verdict))) as OurAnswer;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return { outcome: 'unreadable', claims: [], contradictions: [], not_covered: [] };
+  }
 }

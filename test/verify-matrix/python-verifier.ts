@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { ShownClaim } from '../core/verify/verdict-facts.js';
 import { pythonPath } from '../support/prerequisites.js';
+import type { GivenFiles } from './matrix-rows.js';
 
 const PROGRAM = fileURLToPath(new URL('../interop/python-verifier', import.meta.url));
 
@@ -30,7 +31,7 @@ export interface PythonAnswer {
 export interface PythonVerifier {
   /** Digests of the forms of a document, in the order in which they are tried. */
   formsOf(document: string): Promise<readonly (readonly [form: string, digest: string])[]>;
-  judge(files: readonly string[], trust: PythonTrust): Promise<PythonAnswer>;
+  judge(files: GivenFiles, trust: PythonTrust): Promise<PythonAnswer>;
   close(): Promise<void>;
 }
 
@@ -53,7 +54,10 @@ export function startPythonVerifier(): PythonVerifier {
     });
   return {
     formsOf: async (document) => (await ask<{ forms: [string, string][] }>({ document })).forms,
-    judge: (files, trust) => ask<PythonAnswer>({ files, trust }),
+    judge(files, trust) {
+      const texts = Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes).toString('base64')]);
+      return ask<PythonAnswer>({ files: Object.fromEntries(texts), trust });
+    },
     close: () => {
       child.stdin.end();
       return closed;

@@ -1,13 +1,14 @@
 """A second verifier, from docs/formats and the RFCs; it shares no code with the first.
 
     python3 python-verifier trust.json FILE…     prints one verdict as JSON; exit status as `vcon-archivist verify`
-    python3 python-verifier --serve              reads {"trust": {…}, "files": [path, …]} a line, answers a line each;
-                                                 of {"document": text} it answers the digests of the vCon's forms
+    python3 python-verifier --serve              reads {"trust": {…}, "files": {name: base64, …}} a line, answers a line
+                                                 each; of {"document": text} it answers the digests of the vCon's forms
 
 trust.json: {"log_keys": [path], "issuer_keys": [path], "issuer", "log_issuer", "statement_log", "tenancy_log",
 "witnesses": [vkey], "quorum", "witnessed_log"}; every member is optional.
 """
 
+import base64
 import json
 import sys
 
@@ -42,10 +43,10 @@ def _read_keys(path):
         return keys.read_keys(opened.read())
 
 
-def judge(paths, trust):
-    """The verdict about files, as JSON."""
+def judge(read, trust):
+    """The verdict about the files that `read` gives, as JSON."""
     try:
-        files = [File(path) for path in paths]
+        files = read()
         findings = check.check_files(files, trust)
     except check.Unreadable as error:
         return {"outcome": "unreadable", "detail": str(error)}
@@ -58,7 +59,7 @@ def answered(asked, known):
     name = json.dumps(asked["trust"])
     if name not in known:
         known[name] = Trust(asked["trust"])
-    return judge(asked["files"], known[name])
+    return judge(lambda: [File(name, base64.b64decode(data)) for name, data in asked["files"].items()], known[name])
 
 
 def serve():
@@ -77,7 +78,8 @@ def main():
         serve()
         return 0
     with open(sys.argv[1], encoding="utf-8") as opened:
-        answer = judge(sys.argv[2:], Trust(json.load(opened)))
+        trust = Trust(json.load(opened))
+    answer = judge(lambda: [File(path) for path in sys.argv[2:]], trust)
     print(json.dumps(answer, indent=2))
     return EXIT[answer["outcome"]]
 
