@@ -23,7 +23,7 @@ import { selfCheck } from './self-check.js';
 import { type SignedState, signState } from './sign-state.js';
 import { signStatements } from './sign-statements.js';
 import { type StagedSeal, stageSeal } from './staged-seal.js';
-import { insertNewStatements, type StoredStatement } from './statement-store.js';
+import { insertStatements, type StoredStatement } from './statement-store.js';
 import type { WaitingBatch } from './waiting-batch.js';
 
 /** A leaf with its index, time and hash. */
@@ -144,7 +144,7 @@ function statementsOf({ holder, frontier, placed, statements, tree, next, signed
     // The loser's rows would collide with the winner's: the lease comes before them, so that it is the reason.
     swapGrown(log, next, holder),
     // Only a process of an earlier version stores one without the lease. The bytes that it has stored are the statement.
-    ...insertNewStatements(statements, () => new LeaseLost('a statement of the batch was signed by another process')),
+    ...insertStatements(statements, () => new LeaseLost('a statement of the batch was signed by another process')),
     ...appendNodes(log, log.size, frontier.openPage, tree.nodes),
     ...insertLeaves(
       log,

@@ -17,22 +17,22 @@ const STATEMENT = table('statement').columns<StoredStatement>({
   entry: 'entry',
 });
 
-/** Stores statements that do not exist yet; existing bytes win, because the log may have committed to them. */
-export function insertStatements(statements: readonly StoredStatement[]): Iterable<SqlStatement> {
+/** Stores those statements that do not exist yet; existing bytes win, because the log may have committed to them. */
+export function insertMissingStatements(statements: readonly StoredStatement[]): Iterable<SqlStatement> {
   return insertsOf(STATEMENT, statements, 'ON CONFLICT DO NOTHING');
 }
 
-/** Stores statements of events that the transaction has made: one that exists is a database error. */
-export function insertFreshStatements(statements: readonly StoredStatement[]): Iterable<SqlStatement> {
-  return insertsOf(STATEMENT, statements);
-}
-
-/** Stores statements, none of which may exist yet. @param refusal what is thrown if one does */
-export function insertNewStatements(statements: readonly StoredStatement[], refusal: () => Error): SqlStatement[] {
-  return Array.from(insertFreshStatements(statements), (insert) => ({
-    ...insert,
-    refusal: (error: unknown) => ((error as { code?: unknown }).code === UNIQUE_VIOLATION ? refusal() : error),
-  }));
+/**
+ * Stores statements, none of which exists yet.
+ * @param existing what is thrown if one does; the database's error unless told
+ */
+export function* insertStatements(
+  statements: readonly StoredStatement[],
+  existing?: () => Error,
+): Generator<SqlStatement> {
+  const refusal = (error: unknown): unknown =>
+    existing && (error as { code?: unknown }).code === UNIQUE_VIOLATION ? existing() : error;
+  for (const insert of insertsOf(STATEMENT, statements)) yield { ...insert, refusal };
 }
 
 /** The stored statements of these events. */

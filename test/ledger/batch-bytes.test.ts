@@ -5,7 +5,7 @@ import { leafRange } from '../../src/ledger/leaf-store.js';
 import type { LogRef } from '../../src/ledger/log.js';
 import { findLog, SEQUENCER } from '../../src/ledger/log-store.js';
 import { findSeal } from '../../src/ledger/seal-store.js';
-import { insertStatements } from '../../src/ledger/statement-store.js';
+import { insertMissingStatements } from '../../src/ledger/statement-store.js';
 import { firstUuidOf } from '../../src/ledger/uuid-time.js';
 import { readBatch, type WaitingBatch } from '../../src/ledger/waiting-batch.js';
 import type { Tx } from '../../src/platform/postgres/database.js';
@@ -42,7 +42,7 @@ describe.each(engines())('batches of long entries on %s', (engine) => {
       }),
     );
     for (const statement of statements)
-      await rig.database.inTransaction('system', (tx) => executeAll(tx, insertStatements([statement])));
+      await rig.database.inTransaction('system', (tx) => executeAll(tx, insertMissingStatements([statement])));
     await rig.database.inTransaction('system', (tx) => executeAll(tx, insertIntake(waiting)));
     return statements.map(({ eventId }) => eventId);
   }

@@ -7,7 +7,7 @@ import { findLog, SEQUENCER, SEQUENCER_READING } from '../../src/ledger/log-stor
 import { massifObjectKey, massifView, sealFileObjectKey, sealView } from '../../src/ledger/massif-view.js';
 import { mmrReceipt, statementBytes, statementReceipt } from '../../src/ledger/receipts.js';
 import { runRound } from '../../src/ledger/run-round.js';
-import { insertStatements } from '../../src/ledger/statement-store.js';
+import { insertMissingStatements } from '../../src/ledger/statement-store.js';
 import type { Database } from '../../src/platform/postgres/database.js';
 import { executeAll } from '../../src/platform/postgres/execute-all.js';
 import { engines } from '../support/engines.js';
@@ -59,9 +59,9 @@ describe.each(engines())('a ledger round on %s', (engine) => {
     const log = await rig.newLog('RFC9162_SHA256');
     const [eventId] = await rig.accept(log, 'statement', 1);
     const submitted = { tenantId: log.tenantId, eventId: eventId!, entry: Uint8Array.of(0xd2, 1, 2, 3) };
-    await rig.database.inTransaction('system', (tx) => executeAll(tx, insertStatements([submitted])));
+    await rig.database.inTransaction('system', (tx) => executeAll(tx, insertMissingStatements([submitted])));
     await rig.database.inTransaction('system', (tx) =>
-      executeAll(tx, insertStatements([{ ...submitted, entry: Uint8Array.of(9) }])),
+      executeAll(tx, insertMissingStatements([{ ...submitted, entry: Uint8Array.of(9) }])),
     );
     await rig.drain(log);
     await auditLog(rig, log, [eventId!]);

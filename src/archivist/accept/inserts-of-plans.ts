@@ -1,6 +1,6 @@
 import { insertNewIntake } from '../../ledger/intake-store.js';
 import { keepPolicies } from '../../ledger/registration-store.js';
-import { insertFreshStatements } from '../../ledger/statement-store.js';
+import { insertStatements } from '../../ledger/statement-store.js';
 import type { SqlStatement } from '../../platform/postgres/database.js';
 import { insertAssets } from '../assets/asset-store.js';
 import { insertSimpleHashEvents } from '../chain/anchor-store.js';
@@ -16,6 +16,6 @@ export function* insertsOfPlans(plans: readonly Plan[]): Generator<SqlStatement>
   yield* insertAssetFreeEvents(plans.flatMap((each) => each.assetFreeEvents));
   yield* insertSimpleHashEvents(plans.flatMap((each) => each.simpleHashEvents));
   yield* keepPolicies(registrations.map(({ policy }) => policy));
-  yield* insertFreshStatements(registrations.map(({ statement }) => statement));
+  yield* insertStatements(registrations.map(({ statement }) => statement));
   yield* insertNewIntake(plans.flatMap((each) => each.intake));
 }

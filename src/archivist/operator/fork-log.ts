@@ -10,7 +10,7 @@ import type { LogState } from '../../ledger/log.js';
 import { logRole } from '../../ledger/log-keys.js';
 import { forkObjectKey } from '../../ledger/seal-object.js';
 import type { SealRow } from '../../ledger/seal-store.js';
-import { insertStatements } from '../../ledger/statement-store.js';
+import { insertMissingStatements } from '../../ledger/statement-store.js';
 import { ApiError } from '../../platform/errors.js';
 import { executeAll } from '../../platform/postgres/execute-all.js';
 import { keysLog } from '../deployment.js';
@@ -118,7 +118,7 @@ async function storeFork(
       entryId,
     });
     if (!begun) throw new ApiError('conflict', 'The log has changed meanwhile. Look at it with "vcon-archivist logs".');
-    await executeAll(tx, insertStatements([{ tenantId, eventId: entryId, entry: statement }]));
+    await executeAll(tx, insertMissingStatements([{ tenantId, eventId: entryId, entry: statement }]));
     await executeAll(
       tx,
       insertIntake([

@@ -3,7 +3,7 @@ import type { Tx } from '../../platform/postgres/database.js';
 import { executeAll } from '../../platform/postgres/execute-all.js';
 import { insertIntake, intakeRow } from '../intake-store.js';
 import type { LogRef } from '../log.js';
-import { insertStatements } from '../statement-store.js';
+import { insertMissingStatements } from '../statement-store.js';
 
 /**
  * Stores a manifest and queues it for the keys log. The entries of that log are manifests in the order of their
@@ -13,7 +13,7 @@ import { insertStatements } from '../statement-store.js';
 export async function enterKeyManifest(tx: Tx, keysLog: LogRef, row: KeyManifestRow): Promise<boolean> {
   const { tenantId } = keysLog;
   if (!(await insertKeyManifest(tx, tenantId, row))) return false;
-  await executeAll(tx, insertStatements([{ tenantId, eventId: row.entryId, entry: row.manifest }]));
+  await executeAll(tx, insertMissingStatements([{ tenantId, eventId: row.entryId, entry: row.manifest }]));
   const { entryId, manifest } = row;
   await executeAll(
     tx,

@@ -3,7 +3,7 @@ import type { Database } from '../../platform/postgres/database.js';
 import { executeAll } from '../../platform/postgres/execute-all.js';
 import { insertIntake, intakeRow } from '../intake-store.js';
 import type { LogRef } from '../log.js';
-import { insertStatements } from '../statement-store.js';
+import { insertMissingStatements } from '../statement-store.js';
 import { insertRegisteredSeals, unregisteredSeals } from './witness-store.js';
 
 const BATCH = 500;
@@ -24,7 +24,7 @@ export async function registerSeals(
     const registered = seals.filter(({ entryId }) => ours.has(entryId));
     await executeAll(
       tx,
-      insertStatements(
+      insertMissingStatements(
         registered.map(({ seal, entryId }) => ({
           tenantId: publicLog.tenantId,
           eventId: entryId,

@@ -4,7 +4,7 @@ import { logHalted } from '../../ledger/halted/log-halted.js';
 import { insertIntake, intakeRow } from '../../ledger/intake-store.js';
 import type { LogRef } from '../../ledger/log.js';
 import type { ReceiptWatch } from '../../ledger/receipt-watch.js';
-import { insertStatements } from '../../ledger/statement-store.js';
+import { insertMissingStatements } from '../../ledger/statement-store.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Ids } from '../../platform/ids.js';
 import type { Database } from '../../platform/postgres/database.js';
@@ -57,7 +57,7 @@ export async function registerPayloadHash(deps: PayloadHashDeps, submitted: Uint
     if (!(await takePayloadHashRegistration(tx, { ...registration, registeredAt })))
       return (await findPayloadHashEntry(tx, tenantId, examined.hash))!;
     const entry = sha256(examined.payload);
-    await executeAll(tx, insertStatements([{ tenantId, eventId: entryId, entry }]));
+    await executeAll(tx, insertMissingStatements([{ tenantId, eventId: entryId, entry }]));
     await executeAll(
       tx,
       insertIntake([
