@@ -3,16 +3,38 @@ import { equalBytes } from '../../src/core/bytes.js';
 import { readMmrReceipt } from '../../src/core/receipt/mmr-receipt.js';
 import { verifyStatement } from '../../src/core/verify/verify-statement.js';
 import { commits } from '../../src/ledger/entry-proof.js';
+import type { LogRef } from '../../src/ledger/log.js';
 import { findLog, SEQUENCER, SEQUENCER_READING } from '../../src/ledger/log-store.js';
 import { massifObjectKey, massifView, sealFileObjectKey, sealView } from '../../src/ledger/massif-view.js';
 import { mmrReceipt, statementBytes, statementReceipt } from '../../src/ledger/receipts.js';
 import { runRound } from '../../src/ledger/run-round.js';
 import { insertMissingStatements } from '../../src/ledger/statement-store.js';
-import type { Database } from '../../src/platform/postgres/database.js';
+import type { Database, Scope } from '../../src/platform/postgres/database.js';
 import { executeAll } from '../../src/platform/postgres/execute-all.js';
 import { engines } from '../support/engines.js';
 import { auditLog, type Remembered } from './ledger-audit.js';
+import type { LedgerRig } from './ledger-rig.js';
 import { type Opened, openEngine } from './test-engines.js';
+
+/** Runs a round, and returns the scope of each of its transactions. */
+async function scopesOfRound(rig: LedgerRig, log: LogRef): Promise<Scope[]> {
+  const scopes: Scope[] = [];
+  const { context } = rig.state;
+  const { database } = context;
+  const counted: Database = {
+    ...database,
+    inTransaction(scope, work) {
+      scopes.push(scope);
+      return database.inTransaction(scope, work);
+    },
+    commitTogether(scope, ...rest) {
+      scopes.push(scope);
+      return database.commitTogether(scope, ...rest);
+    },
+  };
+  await runRound({ ...rig.state, context: { ...context, database: counted } }, log);
+  return scopes;
+}
 
 describe.each(engines())('a ledger round on %s', (engine) => {
   let opened: Opened;
@@ -119,20 +141,7 @@ describe.each(engines())('a ledger round on %s', (engine) => {
     await rig.drain(log);
     const before = (await rig.database.inTransaction('system', (tx) => findLog(tx, log)))!;
     accepted.push(...(await rig.accept(log, 'statement', 2)));
-    const scopes: unknown[] = [];
-    const { database } = rig.state.context;
-    const counted: Database = {
-      ...database,
-      inTransaction(scope, work) {
-        scopes.push(scope);
-        return database.inTransaction(scope, work);
-      },
-      commitTogether(scope, ...rest) {
-        scopes.push(scope);
-        return database.commitTogether(scope, ...rest);
-      },
-    };
-    await runRound({ ...rig.state, context: { ...rig.state.context, database: counted } }, log);
+    const scopes = await scopesOfRound(rig, log);
     expect(scopes).toEqual([SEQUENCER_READING, SEQUENCER, SEQUENCER]);
     const after = (await rig.database.inTransaction('system', (tx) => findLog(tx, log)))!;
     expect([after.leaseEpoch, after.leaves]).toEqual([before.leaseEpoch + 1n, 3n]);
@@ -247,19 +256,9 @@ describe.each(engines())('a ledger round on %s', (engine) => {
   it('writes the file of a massif that a batch begins without reading the batch again', async () => {
     const rig = opened.rig();
     const log = await rig.newLog('MMR_SHA256', 3);
-    const scopes: unknown[] = [];
-    const { database } = rig.state.context;
-    const counted: Database = {
-      ...database,
-      inTransaction(scope, work) {
-        scopes.push(scope);
-        return database.inTransaction(scope, work);
-      },
-    };
     await rig.accept(log, 'asset_event', 2);
-    await runRound({ ...rig.state, context: { ...rig.state.context, database: counted } }, log);
-    // The lease and the facts.
-    expect(scopes).toEqual([SEQUENCER]);
+    // The lease with the facts, the batch, and its publishing.
+    expect(await scopesOfRound(rig, log)).toEqual([SEQUENCER, SEQUENCER, SEQUENCER]);
     const stored = await rig.objectStore.get(massifObjectKey(log, 0));
     const view = await rig.database.inTransaction('system', (tx) => massifView(tx, log, 0));
     expect(stored).toEqual(new Uint8Array(view!.bytes));
