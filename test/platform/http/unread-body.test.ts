@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type HttpServer, listen } from '../../../src/platform/http/http-server.js';
+import { endAfterBody } from '../../../src/platform/http/unread-body.js';
 
 const POURED = Buffer.alloc(8 * 1024 * 1024);
 /** Node.js reads 64 KiB at a time, and takes 2 MiB in a turn from a connection that somebody reads. */
@@ -12,12 +13,18 @@ let server: HttpServer;
 afterEach(() => server.close());
 
 describe('the rest of a refused body', () => {
-  it('is dropped in pieces, and other work goes on between them', async () => {
+  it.each([
+    ['answered at once', (response: ServerResponse) => response.writeHead(401, { 'content-length': 2 }).end('no')],
+    [
+      'answered with the end of the connection',
+      (response: ServerResponse) => endAfterBody(response.setHeader('connection', 'close'), 'no'),
+    ],
+  ])('is dropped in pieces, and other work goes on between them: %s', async (_, answer) => {
     let inOneTurn: Promise<number> | undefined;
     server = await listen(
       (request, response) => {
         inOneTurn = mostReadInATurn(request);
-        response.writeHead(401, { 'content-length': 2 }).end('no');
+        answer(response);
       },
       { host: '127.0.0.1', port: 0 },
     );
