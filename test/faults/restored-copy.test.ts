@@ -1,25 +1,18 @@
-import { execFile } from 'node:child_process';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDeployment, type Deployment, ENGINES } from './deployment.js';
 import { Follower } from './follower.js';
 import { Journal, until } from './journal.js';
+import { runProgram } from './run-program.js';
 
 /** One private log, one public one, and the statement log of each. */
 const LOGS = 4;
 
-const PROGRAM = fileURLToPath(new URL('../../dist/src/cli/vcon-archivist.js', import.meta.url));
-
 /** Runs `vcon-archivist logs` as the operator. */
-function logs({ folder }: Deployment, url: string, ...more: string[]): Promise<{ code: number; out: string }> {
-  const env = { PATH: process.env['PATH'] ?? '', KEYS_DIR: join(folder, 'keys') };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [PROGRAM, 'logs', ...more, '--url', url], { env }, (error, out, err) =>
-      resolve({ code: Number(error?.code ?? 0), out: out + err }),
-    );
-  });
+async function logs(deployment: Deployment, url: string, ...more: string[]): Promise<{ code: number; out: string }> {
+  const { code, out, err } = await runProgram(deployment, ['logs', ...more, '--url', url]);
+  return { code, out: out + err };
 }
 
 describe.each(ENGINES)('on %s', (engine) => {

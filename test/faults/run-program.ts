@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { QUICK_START } from '../support/quick-start.js';
 import type { Deployment } from './deployment.js';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/src/cli/vcon-archivist.js', import.meta.url));
@@ -19,7 +20,7 @@ export function runProgram(
     ...environment,
   };
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [PROGRAM, ...args], { env }, (error, out, err) =>
+    const child = execFile(process.execPath, [...QUICK_START, PROGRAM, ...args], { env }, (error, out, err) =>
       resolve({ code: Number(error?.code ?? 0), out, err }),
     );
     child.stdin!.end(input);
