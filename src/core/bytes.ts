@@ -78,7 +78,10 @@ export function toBase64(bytes: Uint8Array): string {
 export function fromBase64(text: string): Uint8Array {
   const standard = text.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '');
   if (!/^[A-Za-z0-9+/]*$/.test(standard) || standard.length % 4 === 1) throw new TypeError('not base64');
-  return Uint8Array.from(atob(standard), (character) => character.charCodeAt(0));
+  const binary = atob(standard);
+  const bytes = new Uint8Array(binary.length);
+  for (let place = 0; place < bytes.length; place += 1) bytes[place] = binary.charCodeAt(place);
+  return bytes;
 }
 
 /** base64url without padding (RFC 4648 section 5). */
