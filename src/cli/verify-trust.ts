@@ -1,5 +1,5 @@
-import { pageBuild } from '../core/bundle/evidence-page.js';
 import { RELEASED_PAGES } from '../core/bundle/known-pages.js';
+import { toHex } from '../core/bytes.js';
 import type { PublicJwk } from '../core/cose/public-key.js';
 import { VerificationError } from '../core/errors.js';
 import type { GivenTrust } from '../core/evidence/given-trust.js';
@@ -9,7 +9,7 @@ import { UsageError } from '../core/evidence/usage-error.js';
 import { decodeVkey, NoteKeyType } from '../core/tlog/signed-note.js';
 import type { IssuerTrust } from '../core/verify/trust.js';
 import { nativeSha256 } from '../platform/native-sha256.js';
-import { bundlePageReader } from '../service/built-pages.js';
+import { readBundlePage } from '../service/built-pages.js';
 import { certificateTrust } from './certificate-trust.js';
 import { readKeyFiles } from './key-files.js';
 
@@ -71,9 +71,9 @@ function witnessesOf({ witness = [], witnessQuorum }: TrustOptions): Pick<GivenT
 
 /** The page of this build, where there is one, and those of released versions. */
 async function knownPages(): Promise<KnownPages> {
-  const own = await bundlePageReader()();
+  const own = await readBundlePage();
   const known = new Map(RELEASED_PAGES);
-  if (own) known.set(pageBuild(own, nativeSha256), 'this version');
+  if (own) known.set(toHex(nativeSha256(own)), 'this version');
   return known;
 }
 

@@ -20,10 +20,15 @@ export function readBuiltPage(name: BuiltPageName): Promise<Uint8Array> {
   return readFile(join(builtFolder(), `${name}.html`));
 }
 
-/** Returns what reads the page of bundles once; it answers undefined where there was no build. */
+/** Reads the page of bundles as the build made it; undefined where there was no build. */
+export function readBundlePage(): Promise<Uint8Array | undefined> {
+  return readBuiltPage('bundle').catch(ignoreAbsent);
+}
+
+/** Returns what reads the page of bundles and compresses it once; it answers undefined where there was no build. */
 export function bundlePageReader(): () => Promise<PageTemplate | undefined> {
   let read: Promise<PageTemplate | undefined> | undefined;
-  return () => (read ??= readBuiltPage('bundle').then(pageTemplate, ignoreAbsent));
+  return () => (read ??= readBundlePage().then((built) => built && pageTemplate(built)));
 }
 
 function pageTemplate(built: Uint8Array): PageTemplate {
