@@ -37,8 +37,8 @@ interface Drop {
   readonly record: string;
 }
 
-/** @throws {OperatorError} */
-function checkedReason(text: string): string {
+/** Returns the reason of a drop as it is recorded. @throws {OperatorError} if it is unacceptable */
+export function dropReason(text: string): string {
   const reason = text.trim();
   if (reason === '' || [...reason].length > MAX_REASON_LENGTH || CONTROL.test(reason))
     throw new OperatorError(`the reason must be one line of 1 to ${MAX_REASON_LENGTH} characters`);
@@ -81,16 +81,10 @@ function dropEvent(id: string, dropped: OperationJob, reason: string, observedMs
  * Drops a dead letter and records that in the log: a `vcon_capture_dropped` event with the payload's hash and the
  * reason is delivered to the vCon's asset through the same queue. Its job id depends only on the dropped job, so
  * dropping twice makes one record, with the first reason.
- * @throws {OperatorError} when the job is not a dead letter, is itself the record of a drop, or the reason is
- *   unacceptable
+ * @param reason as `dropReason` returned it
+ * @throws {OperatorError} when the job is not a dead letter, or is itself the record of a drop
  */
-export async function dropOperation(
-  backend: QueueBackend,
-  clock: Clock,
-  id: string,
-  reasonText: string,
-): Promise<Drop> {
-  const reason = checkedReason(reasonText);
+export async function dropOperation(backend: QueueBackend, clock: Clock, id: string, reason: string): Promise<Drop> {
   const job = await findJob(backend, id);
   const state = await job.getState();
   if (state !== 'failed')

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { pino } from 'pino';
-import { dropOperation } from '../../../plugins/operator/drop-operation.js';
+import { dropOperation, dropReason } from '../../../plugins/operator/drop-operation.js';
 import { showOperation } from '../../../plugins/operator/kept-operation.js';
 import { OperatorError } from '../../../plugins/operator/operator-error.js';
 import { queueInventory } from '../../../plugins/operator/queue-inventory.js';
@@ -60,9 +60,9 @@ async function onQueue(work: Work): Promise<Answer> {
   }
 }
 
-async function answer(terminal: Terminal, json: boolean, work: Work): Promise<void> {
+async function answer(terminal: Terminal, json: boolean, find: () => Promise<Answer>): Promise<void> {
   try {
-    const { document, text } = await onQueue(work);
+    const { document, text } = await find();
     terminal.print(json ? JSON.stringify(document, null, 2) : text);
   } catch (error) {
     const usage = error instanceof UsageError || error instanceof ConfigError;
@@ -107,10 +107,14 @@ async function replay(places: SetAsidePlaces, job: string | undefined, all: bool
   return { document: { replayed: 1, job }, text: `Job ${job} will be tried again now.` };
 }
 
-async function drop(backend: QueueBackend, job: string, reason: string): Promise<Answer> {
+/** What forbids a drop is found before the queue is opened. */
+async function drop(job: string, given: string): Promise<Answer> {
+  const reason = dropReason(given);
   await requireRightTime(serviceUrl(parseConfig(process.env)), systemClock);
-  const document = await dropOperation(backend, systemClock, job, reason);
-  return { document, text: `Dropped. Job ${document.record} delivers the record of it to the log.` };
+  return onQueue(async ({ backend }) => {
+    const document = await dropOperation(backend, systemClock, job, reason);
+    return { document, text: `Dropped. Job ${document.record} delivers the record of it to the log.` };
+  });
 }
 
 /**
@@ -122,7 +126,7 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
     .command('queue')
     .description('show the operations that wait for delivery, the dead letters, and what was set aside');
   const json = () => queue.opts<{ json?: boolean }>().json === true;
-  const run = (work: Work) => answer(terminal, json(), work);
+  const run = (work: Work) => answer(terminal, json(), () => onQueue(work));
   queue
     .option('--json', 'print one JSON document; also for the subcommands')
     .option('--limit <n>', 'how many dead letters to list', String(LISTED))
@@ -149,5 +153,5 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
     .argument('<job>', 'id of the job, as queue lists it')
     .requiredOption('--reason <text>', 'up to 200 characters, kept for ever; no addresses and no telephone numbers')
     .addHelpText('after', examples('vcon-archivist queue drop <job> --reason "test data"'))
-    .action((job: string, { reason }: { reason: string }) => run(({ backend }) => drop(backend, job, reason)));
+    .action((job: string, { reason }: { reason: string }) => answer(terminal, json(), () => drop(job, reason)));
 }
