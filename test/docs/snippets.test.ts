@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type EmptyFolder, emptyFolder, REPOSITORY } from '../package/empty-folder.js';
 import { freePort } from '../support/free-port.js';
+import { QUICK_START } from '../support/quick-start.js';
 import { documentPages } from './pages.js';
 
 interface Block {
@@ -24,7 +25,7 @@ const blocks: Block[] = documentPages().flatMap(({ path, text }) =>
 
 /** Blocks that install, start or test this very repository: other tests and CI run them. */
 const RUN_ELSEWHERE = /^npm (ci|test|run|start)\b/;
-/** What a page's commands expect: a running service, or files that an earlier page has made. */
+/** Pages whose commands go on where another page's end, with its files and variables. */
 const AFTER: Readonly<Record<string, string>> = { 'docs/verify.md': 'docs/get-started.md' };
 
 describe('the documents’ blocks', () => {
@@ -50,6 +51,10 @@ describe('the documents’ blocks', () => {
 
 describe('the documents’ commands', () => {
   const shellPages = [...new Set(blocks.filter(({ language }) => language === 'sh').map(({ page }) => page))];
+  /** Pages that are read one after the other, each page in one of them. */
+  const readings = shellPages
+    .filter((page) => !Object.values(AFTER).includes(page))
+    .map((page) => [...(AFTER[page] ? [AFTER[page]] : []), page]);
   let folder: EmptyFolder;
   let stop: () => Promise<void>;
   let ports: { service: number; plugin: number };
@@ -61,7 +66,8 @@ describe('the documents’ commands', () => {
     await mkdir(join(folder.path, 'node_modules/.bin'), { recursive: true });
     const program = join(folder.path, 'node_modules/.bin/vcon-archivist');
     const cli = join(REPOSITORY, 'dist/src/cli/vcon-archivist.js');
-    await writeFile(program, `#!/bin/sh\nexec "${process.execPath}" "${cli}" "$@"\n`, { mode: 0o755 });
+    const command = [process.execPath, ...QUICK_START, cli].map((word) => `"${word}"`).join(' ');
+    await writeFile(program, `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 });
     await symlink(join(REPOSITORY), join(folder.path, 'node_modules/vcon-archivist'));
     ports = { service: await freePort(), plugin: await freePort() };
     stop = await startService(folder.path, ports);
@@ -82,17 +88,18 @@ describe('the documents’ commands', () => {
       .map(({ code }) => onPorts(code))
       .join('\n');
 
-  it.each(shellPages)(
+  it.each(readings.map((pages) => [pages.join(', '), pages] as const))(
     'run, one after the other: %s',
-    async (page) => {
-      const script = ['set -euo pipefail', commandsOf(AFTER[page] ?? ''), commandsOf(page)].join('\n');
+    async (_, pages) => {
+      const script = ['set -euo pipefail', ...pages.map(commandsOf)].join('\n');
       // The command line finds the service as in `npm start`'s own folder, on a port of the test's.
       const environment = {
         PATH: `${folder.path}/node_modules/.bin:${process.env['PATH'] ?? ''}`,
         PORT: String(ports.service),
       };
       const said = await folder.run('bash', ['-c', script], environment);
-      if (/vcon-archivist verify/.test(script)) expect(said).toMatch(/^verified/im);
+      const verified = [...said.matchAll(/VERIFIED\./g)];
+      expect(verified).toHaveLength([...script.matchAll(/vcon-archivist verify /g)].length);
     },
     180_000,
   );
@@ -115,7 +122,11 @@ describe('the documents’ commands', () => {
 async function startService(path: string, ports: { service: number; plugin: number }): Promise<() => Promise<void>> {
   const env = { PATH: process.env['PATH'] ?? '', PORT: String(ports.service), PLUGIN_PORT: String(ports.plugin) };
   const main = join(REPOSITORY, 'dist/src/main.js');
-  const child = spawn(process.execPath, [main], { cwd: path, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [...QUICK_START, main], {
+    cwd: path,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const ended = new Promise((resolve) => child.once('close', resolve));
   await new Promise<void>((resolve, reject) => {
     child.stdout.on('data', (data: Buffer) => data.includes('Stop with') && resolve());
