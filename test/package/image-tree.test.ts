@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { QUICK_START } from '../support/quick-start.js';
 import { type EmptyFolder, emptyFolder, REPOSITORY } from './empty-folder.js';
 import { startService } from './started-service.js';
 
@@ -20,12 +21,13 @@ describe('the image', () => {
   });
   afterAll(() => folder.remove());
 
-  it('builds from the files that the Dockerfile copies, and the pruned build starts and is ready', async () => {
+  it('builds from the files that the Dockerfile copies; without development packages it is installed again, starts and is ready', async () => {
     for (const [instruction, words] of await stage('build')) {
       if (instruction === 'COPY') await folder.copy(words.split(' ').slice(0, -1));
       else await folder.run('sh', ['-c', words]);
     }
-    const service = await startService(folder.path, process.execPath, ['dist/src/main.js']);
+    await folder.run('npm', ['install', '--omit=dev', '--no-audit', '--no-fund']);
+    const service = await startService(folder.path, process.execPath, [...QUICK_START, 'dist/src/main.js']);
     const answer = await fetch(`${service.url}/readyz`);
     await service.stop();
     expect(answer.status).toBe(200);
