@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { appendFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -57,8 +57,6 @@ export async function embeddedDataDir(place?: string): Promise<string> {
   const template = join(run, 'template', CLUSTER);
   await once(run, join(run, 'template.ready'), async () => {
     await (await openEmbedded(join(run, 'template'))).close();
-    // Every start clears the buffers: 128 MB take a third of its processor time.
-    await appendFile(join(template, 'postgresql.conf'), 'shared_buffers = 32MB\n');
   });
   const dataDir = place ?? (await mkdtemp(join(run, 'data-')));
   await mkdir(join(dataDir, 'embedded'), { recursive: true });

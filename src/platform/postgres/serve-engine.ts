@@ -5,16 +5,8 @@ import { concatBytes } from '../../core/bytes.js';
 import { DurableFiles, type DurableFilesOptions } from './durable-files.js';
 import type { FromEngine, ToEngine } from './engine-messages.js';
 
-/**
- * Start options of the engine. Without -F it syncs; with the fdatasync method, it did not sync every commit in tests. It
- * clears its buffers when it starts, so that all of them are resident: its own 128 MB were a third of the process. The
- * operating system keeps the files' pages as well.
- */
-const START = [
-  ...PGlite.defaultStartParams.filter((option) => option !== '-F'),
-  ...['-c', 'wal_sync_method=fsync'],
-  ...['-c', 'shared_buffers=64MB'],
-];
+/** Start options of the engine. Without -F it syncs; with the fdatasync method, it did not sync every commit in tests. */
+const START = [...PGlite.defaultStartParams.filter((option) => option !== '-F'), ...['-c', 'wal_sync_method=fsync']];
 
 /**
  * V8 compiles the engine's functions again, optimised, when they have run for about so many bytes of their code. With its
@@ -24,8 +16,18 @@ const START = [
  */
 const OPTIMISED_AFTER = 100_000_000;
 
+/** How an engine works. */
+interface EngineOptions {
+  readonly sync?: DurableFilesOptions['sync'];
+  /**
+   * The engine clears its buffers when it starts, so that all of them are resident: its own 128 MB were a third of the
+   * process. The operating system keeps the files' pages as well.
+   */
+  readonly buffers?: `${number}MB`;
+}
+
 /** Serves one engine to who holds the other end of the port (`start-engine.ts`), until that asks it to close. */
-export function serveEngine(port: MessagePort, sync?: DurableFilesOptions['sync']): void {
+export function serveEngine(port: MessagePort, { sync, buffers = '64MB' }: EngineOptions = {}): void {
   let engine: PGlite | undefined;
 
   function died(reason: string): never {
@@ -40,7 +42,7 @@ export function serveEngine(port: MessagePort, sync?: DurableFilesOptions['sync'
       return 'closed';
     }
     if ('cluster' in message) {
-      engine = await openCluster(new DurableFiles(message.cluster, { sync, died }));
+      engine = await openCluster(new DurableFiles(message.cluster, { sync, died }), buffers);
       return 'opened';
     }
     const answers: Uint8Array[] = [];
@@ -60,7 +62,7 @@ export function serveEngine(port: MessagePort, sync?: DurableFilesOptions['sync'
 }
 
 /** Starts the engine on a cluster and recovers from a crash. */
-function openCluster(files: DurableFiles): Promise<PGlite> {
+function openCluster(files: DurableFiles, buffers: string): Promise<PGlite> {
   setFlagsFromString(`--wasm-tiering-budget=${OPTIMISED_AFTER}`);
-  return PGlite.create({ fs: files, startParams: START });
+  return PGlite.create({ fs: files, startParams: [...START, '-c', `shared_buffers=${buffers}`] });
 }

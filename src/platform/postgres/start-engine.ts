@@ -94,8 +94,9 @@ function thread(ended: (error: Error) => void): Port {
   return worker;
 }
 
+/** To clear its buffers, the engine stops the thread: 64 MB take a fifth of a second. */
 function thisThread(sync: DurableFilesOptions['sync']): Port {
   const { port1, port2 } = new MessageChannel();
-  void import('./serve-engine.js').then(({ serveEngine }) => serveEngine(port2, sync));
+  void import('./serve-engine.js').then(({ serveEngine }) => serveEngine(port2, { sync, buffers: '16MB' }));
   return port1;
 }
