@@ -102,7 +102,9 @@ function sameAs(submission: Submission): string | undefined {
     const owner = submission.public ? 'public' : submission.principal.tenantId;
     return `${owner} ${toHex(submission.statement.hash)}`;
   }
-  return submission.idempotency && toHex(submission.idempotency.scope);
+  // One person can be a member of several tenancies.
+  const { idempotency } = submission;
+  return idempotency && `${idempotency.tenantId} ${toHex(idempotency.scope)}`;
 }
 
 interface Draft {

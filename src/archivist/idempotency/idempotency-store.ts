@@ -1,3 +1,4 @@
+import { toHex } from '../../core/bytes.js';
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
@@ -49,18 +50,19 @@ export async function findClaims(
   tx: Tx,
   claims: readonly Pick<IdempotencyClaim, 'tenantId' | 'scope'>[],
 ): Promise<(EarlierResult | undefined)[]> {
-  const scopes = claims.map((claim) => Buffer.from(claim.scope).toString('hex'));
-  const rows = await tx.query<EarlierResult & Pick<StoredClaim, 'scope'>>(
-    `SELECT ${selected(CLAIM, 'i', ['scope', 'bodyHash', 'resource'])} FROM unnest($1::uuid[], $2::text[]) AS n(tenant_id, s)
+  const rows = await tx.query<EarlierResult & Pick<StoredClaim, 'tenantId' | 'scope'>>(
+    `SELECT ${selected(CLAIM, 'i', ['tenantId', 'scope', 'bodyHash', 'resource'])} FROM unnest($1::uuid[], $2::text[]) AS n(tenant_id, s)
        JOIN archivist.idempotency i ON i.tenant_id = n.tenant_id AND i.scope = decode(n.s, 'hex')`,
-    [claims.map((claim) => claim.tenantId), scopes],
+    [claims.map((claim) => claim.tenantId), claims.map((claim) => toHex(claim.scope))],
   );
-  const held = new Map(rows.map((row) => [Buffer.from(row.scope).toString('hex'), row]));
-  return scopes.map((scope) => {
-    const row = held.get(scope);
+  const held = new Map(rows.map((row) => [keyOf(row), row]));
+  return claims.map((claim) => {
+    const row = held.get(keyOf(claim));
     return row && { bodyHash: row.bodyHash, resource: row.resource };
   });
 }
+
+const keyOf = ({ tenantId, scope }: Pick<StoredClaim, 'tenantId' | 'scope'>) => `${tenantId} ${toHex(scope)}`;
 
 /** Releases claims that this transaction has taken. */
 export async function releaseClaims(tx: Tx, claims: readonly IdempotencyClaim[]): Promise<void> {
@@ -68,7 +70,7 @@ export async function releaseClaims(tx: Tx, claims: readonly IdempotencyClaim[])
   await tx.execute(
     `DELETE FROM archivist.idempotency i USING unnest($1::uuid[], $2::text[]) AS n(tenant_id, s)
       WHERE i.tenant_id = n.tenant_id AND i.scope = decode(n.s, 'hex')`,
-    [claims.map((claim) => claim.tenantId), claims.map((claim) => Buffer.from(claim.scope).toString('hex'))],
+    [claims.map((claim) => claim.tenantId), claims.map((claim) => toHex(claim.scope))],
   );
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AcceptWriter, createAcceptWriter } from '../../../src/archivist/accept/accept-writer.js';
+import { type AcceptWriter, createAcceptWriter, type Settled } from '../../../src/archivist/accept/accept-writer.js';
 import type { Submission } from '../../../src/archivist/accept/submission.js';
 import { noFailpoints } from '../../../src/ledger/failpoints.js';
 import { systemClock } from '../../../src/platform/clock.js';
@@ -8,6 +8,7 @@ import { createIds } from '../../../src/platform/ids.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
 
 const FOREVER_MS = 600_000;
+const NAMES = { issuer: 'i', subject: 's', displayName: 'n', email: '', roles: [], claims: {} };
 
 describe.each(engines())('batches of submissions on %s', (engine) => {
   let opened: TestDatabase;
@@ -16,8 +17,11 @@ describe.each(engines())('batches of submissions on %s', (engine) => {
   });
   afterAll(() => opened?.close());
 
-  /** A writer, and the sizes of the batches that it has written. */
-  function writing(mostGatherMs: number): { writer: AcceptWriter; sizes: number[] } {
+  /** A writer, and the sizes of the batches that it has written. @param tenancies those that exist */
+  function writing(
+    mostGatherMs: number,
+    { tenancies = [] }: { tenancies?: readonly string[] } = {},
+  ): { writer: AcceptWriter; sizes: number[] } {
     const sizes: number[] = [];
     const [deploymentTenancy, publicTenancy, publicStatementLog, privateStatementLog, keysLog] = Array.from(
       { length: 5 },
@@ -32,7 +36,7 @@ describe.each(engines())('batches of submissions on %s', (engine) => {
       failpoints: noFailpoints,
       metrics: { accepted: () => {}, batchAccepted: (size) => sizes.push(size) },
       halted: () => false,
-      wallets: new Map(),
+      wallets: new Map(tenancies.map((tenancy) => [tenancy, '0x0'])),
       statementAssets: new Map(),
       admit: () => {},
       nudge: () => {},
@@ -41,12 +45,16 @@ describe.each(engines())('batches of submissions on %s', (engine) => {
     return { writer, sizes };
   }
 
+  const principalOf = (tenantId: string) => ({ tenantId, ...NAMES });
+
   /** Of a tenancy that does not exist: it is refused, and its batch is counted like any other. */
   function submission(): Submission {
-    const names = { issuer: 'i', subject: 's', displayName: 'n', email: '', roles: [], claims: {} };
-    const principal = { tenantId: randomUUID(), ...names };
+    const principal = principalOf(randomUUID());
     return { kind: 'asset_free_event', principal, attributes: {}, trails: [], eventType: '' };
   }
+
+  const refusedOrIn = (outcome: Settled) =>
+    'refused' in outcome ? outcome.refused.code : 'accepted' in outcome ? outcome.accepted : outcome.failed;
 
   const turns = async (count: number): Promise<void> => {
     for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -76,5 +84,20 @@ describe.each(engines())('batches of submissions on %s', (engine) => {
     full.writer.expect();
     await full.writer.acceptTogether(Array.from({ length: 200 }, submission));
     expect([limited.sizes, full.sizes]).toEqual([[1], [200]]);
+  });
+
+  it('keep the tenancies of one person apart who uses a key in two of them at once', async () => {
+    const tenancies = [randomUUID(), randomUUID()];
+    const { writer, sizes } = writing(1, { tenancies });
+    const scope = new Uint8Array(32).fill(7);
+    const all = tenancies.map((tenantId, place): Submission => {
+      const idempotency = { tenantId, scope, bodyHash: new Uint8Array(32).fill(place) };
+      return { ...submission(), principal: principalOf(tenantId), idempotency };
+    });
+    const made = (await writer.acceptTogether(all)).map(refusedOrIn);
+    expect(made).toMatchObject(tenancies.map((tenantId) => ({ kind: 'asset_free_event', event: { tenantId } })));
+    const ids = made.map((each) => (each as { event: { eventId: string } }).event.eventId);
+    expect((await writer.acceptTogether(all)).map(refusedOrIn)).toEqual(ids.map((id) => ({ kind: 'earlier', id })));
+    expect(sizes).toEqual([2, 2]);
   });
 });
