@@ -1,8 +1,7 @@
-import { equalBytes, toHex } from '../../core/bytes.js';
+import { equalBytes } from '../../core/bytes.js';
 import { type Amounts, openMeter } from '../../iam/tenancies/quota.js';
 import type { Quotas } from '../../iam/tenancies/quotas.js';
 import { walletAddresses } from '../../iam/tenancies/tenancy-store.js';
-import { logHalted } from '../../ledger/halted/log-halted.js';
 import { type RegisteredEntry, releaseRegistrations, takeRegistrations } from '../../ledger/registration-store.js';
 import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
@@ -19,18 +18,19 @@ import { releaseClaims, takeClaims } from '../idempotency/idempotency-store.js';
 import type { StatementAssetRef } from '../registrations/statement-asset-store.js';
 import { applyChanges } from './apply-changes.js';
 import { attachedBlobs } from './check-attachments.js';
+import { type Draft, draftOf, nextOf, type Placed, sameAs } from './draft.js';
 import { grantsForBatch } from './grants-for-batch.js';
 import { registersInHaltedLog } from './halted-target.js';
 import { insertsOfPlans } from './inserts-of-plans.js';
 import { type LogWithWork, logsOf } from './logs-of-plans.js';
-import { type BatchContext, type Plan, type PlanContext, plan, planStatementAsset } from './plan.js';
+import { type BatchContext, type Plan, type PlanContext, planStatementAsset } from './plan.js';
 import {
   type EventPlace,
   placeOfEvents,
   statementAssetKey,
   statementAssetsForBatch,
 } from './statement-assets-for-batch.js';
-import type { Accepted, Submission } from './submission.js';
+import type { Accepted, Outcome, Submission } from './submission.js';
 
 export interface AcceptDeps {
   readonly deployment: Deployment;
@@ -44,9 +44,6 @@ export interface AcceptDeps {
   /** Stored assets for registered statements by tenancy and variant, with what never changes of them either. */
   readonly statementAssets: Map<string, EventPlace>;
 }
-
-/** The outcome of one submission: accepted, or refused with the reason. */
-export type Outcome = { readonly accepted: Accepted } | { readonly refused: ApiError };
 
 /** A batch's outcomes in the order of its submissions, and the logs that now have work to do. */
 interface BatchResult {
@@ -73,45 +70,27 @@ export async function acceptBatch(
   const outcomes: Outcome[] = new Array(submissions.length);
   const drafts: Draft[] = [];
   const leaders = new Map<string, Draft>();
+  const drafted = (each: Placed) => draftOf(each, context, deps, outcomes);
   for (const [index, submission] of submissions.entries()) {
     await loopTurn();
     const key = sameAs(submission);
     const leader = key === undefined ? undefined : leaders.get(key);
     leader?.followers.push({ index, submission });
     if (leader) continue;
-    try {
-      if (registersInHaltedLog(submission, deps)) throw logHalted();
-      const draft: Draft = { index, submission, plan: plan(submission, context), followers: [] };
-      if (draft.plan.intake.some(({ logId }) => deps.halted(logId))) throw logHalted();
-      drafts.push(draft);
-      if (key !== undefined) leaders.set(key, draft);
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      outcomes[index] = { refused: error };
-    }
+    const draft = drafted({ index, submission });
+    if (!draft) continue;
+    drafts.push(draft);
+    if (key !== undefined) leaders.set(key, draft);
   }
-  const fresh = await settleClaims(tx, drafts, outcomes, new Date(context.nowMs));
-  const plans = [...made, ...(await withinQuotas(tx, deps.quotas, fresh, outcomes))];
+  const plans = [...made];
+  for (let asking = drafts; asking.length > 0; ) {
+    const fresh = await settleClaims(tx, asking, outcomes, new Date(context.nowMs));
+    const refused = await refuseOverQuota(tx, deps.quotas, fresh, outcomes);
+    plans.push(...fresh.filter((draft) => !refused.has(draft)).map((draft) => draft.plan));
+    asking = [...refused].flatMap((draft) => nextOf(draft, drafted));
+  }
   const statements = await writePlans(tx, plans, context);
   return { result: { outcomes, logs: logsOf(plans) }, statements };
-}
-
-/** The key that two submissions share when they must create one resource. */
-function sameAs(submission: Submission): string | undefined {
-  if (submission.kind === 'registration') {
-    const owner = submission.public ? 'public' : submission.principal.tenantId;
-    return `${owner} ${toHex(submission.statement.hash)}`;
-  }
-  // One person can be a member of several tenancies.
-  const { idempotency } = submission;
-  return idempotency && `${idempotency.tenantId} ${toHex(idempotency.scope)}`;
-}
-
-interface Draft {
-  readonly index: number;
-  readonly submission: Submission;
-  readonly plan: Plan;
-  readonly followers: { index: number; submission: Submission }[];
 }
 
 /** What planning reads. Assets for statements are created here first, where they are missing. */
@@ -226,17 +205,17 @@ async function settleRegistrations(tx: Tx, drafts: readonly Draft[]): Promise<Ma
   return new Map(registering.flatMap(({ draft }, place) => (earlier[place] ? [[draft, earlier[place]] as const] : [])));
 }
 
-/** Returns the plans that fit every quota. The others are refused and their idempotency keys released. */
-async function withinQuotas(
+/** Refuses what fits no quota, releases its idempotency keys, and returns it. */
+async function refuseOverQuota(
   tx: Tx,
   quotas: Quotas,
   drafts: readonly Draft[],
   outcomes: Outcome[],
-): Promise<readonly Plan[]> {
+): Promise<ReadonlySet<Draft>> {
   const tenants = [...new Set(drafts.map(({ submission }) => submission.principal.tenantId))];
   const meter = await openMeter(tx, quotas, tenants, ['assets', 'events', 'asset_free_events']);
-  if (!meter) return drafts.map((draft) => draft.plan);
   const refused = new Set<Draft>();
+  if (!meter) return refused;
   for (const draft of drafts) {
     const { tenantId } = draft.submission.principal;
     try {
@@ -257,7 +236,7 @@ async function withinQuotas(
     tx,
     [...refused].flatMap(({ plan: { registration } }) => registration?.row ?? []),
   );
-  return drafts.filter((draft) => !refused.has(draft)).map((draft) => draft.plan);
+  return refused;
 }
 
 /** Public forms belong to the public tenancy and are not counted. */

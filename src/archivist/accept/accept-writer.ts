@@ -2,9 +2,9 @@ import type { Failpoints } from '../../ledger/failpoints.js';
 import { retryLater } from '../../platform/errors.js';
 import type { Database } from '../../platform/postgres/database.js';
 import { KEPT_PLANS } from '../../platform/postgres/kept-plans.js';
-import { type AcceptDeps, acceptBatch, type Outcome } from './accept-batch.js';
+import { type AcceptDeps, acceptBatch } from './accept-batch.js';
 import { createExpectedSubmissions, type ExpectedSubmissions } from './expected-submissions.js';
-import type { Accepted, Submission } from './submission.js';
+import type { Accepted, Outcome, Submission } from './submission.js';
 
 export interface AcceptWriterDeps extends AcceptDeps {
   readonly database: Database;

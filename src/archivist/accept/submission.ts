@@ -1,4 +1,5 @@
 import type { RegisteredEntry } from '../../ledger/registration-store.js';
+import type { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Asset, ProofMechanism } from '../assets/asset.js';
 import type { Attributes } from '../attributes.js';
@@ -62,3 +63,6 @@ export type Accepted =
   | { readonly kind: 'asset_free_event'; readonly event: AssetFreeEvent }
   | { readonly kind: 'registration'; readonly entry: RegisteredEntry }
   | { readonly kind: 'earlier'; readonly id: string };
+
+/** The outcome of one submission: accepted, or refused with the reason. */
+export type Outcome = { readonly accepted: Accepted } | { readonly refused: ApiError };

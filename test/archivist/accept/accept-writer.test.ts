@@ -2,9 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AcceptWriter, createAcceptWriter, type Settled } from '../../../src/archivist/accept/accept-writer.js';
 import type { Submission } from '../../../src/archivist/accept/submission.js';
+import { utf8 } from '../../../src/core/bytes.js';
+import type { Quotas } from '../../../src/iam/tenancies/quotas.js';
 import { noFailpoints } from '../../../src/ledger/failpoints.js';
 import { systemClock } from '../../../src/platform/clock.js';
 import { createIds } from '../../../src/platform/ids.js';
+import { nodeSha256 } from '../../../src/platform/node-sha256.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
 
 const FOREVER_MS = 600_000;
@@ -20,7 +23,7 @@ describe.each(engines())('batches of submissions on %s', (engine) => {
   /** A writer, and the sizes of the batches that it has written. @param tenancies those that exist */
   function writing(
     mostGatherMs: number,
-    { tenancies = [] }: { tenancies?: readonly string[] } = {},
+    { tenancies = [], quotas = {} }: { tenancies?: readonly string[]; quotas?: Quotas } = {},
   ): { writer: AcceptWriter; sizes: number[] } {
     const sizes: number[] = [];
     const [deploymentTenancy, publicTenancy, publicStatementLog, privateStatementLog, keysLog] = Array.from(
@@ -32,7 +35,7 @@ describe.each(engines())('batches of submissions on %s', (engine) => {
       deployment: { deploymentTenancy, publicTenancy, publicStatementLog, privateStatementLog, keysLog },
       clock: systemClock,
       ids: createIds(systemClock),
-      quotas: {},
+      quotas,
       failpoints: noFailpoints,
       metrics: { accepted: () => {}, batchAccepted: (size) => sizes.push(size) },
       halted: () => false,
@@ -99,5 +102,38 @@ describe.each(engines())('batches of submissions on %s', (engine) => {
     const ids = made.map((each) => (each as { event: { eventId: string } }).event.eventId);
     expect((await writer.acceptTogether(all)).map(refusedOrIn)).toEqual(ids.map((id) => ({ kind: 'earlier', id })));
     expect(sizes).toEqual([2, 2]);
+  });
+
+  it('register a statement for the first tenancy that has room for it, in the order in which they brought it', async () => {
+    const [full, other, third] = [randomUUID(), randomUUID(), randomUUID()];
+    const { writer } = writing(1, { tenancies: [full, other, third], quotas: { events: 2 } });
+    const statement = (content: string) => ({
+      submitted: utf8(content),
+      entry: utf8(content),
+      hash: nodeSha256(utf8(randomUUID())),
+      policy: { text: '{}', digest: nodeSha256(utf8('{}')) },
+      keyResolution: {},
+    });
+    const register = (tenantId: string, registered: ReturnType<typeof statement>): Submission => {
+      const principal = principalOf(tenantId);
+      return { kind: 'registration', principal, public: true, eventAttributes: {}, statement: registered };
+    };
+    // The asset for statements takes the other event.
+    await writer.acceptTogether([register(full, statement('its own'))]);
+    await opened.asOwner(`UPDATE archivist.tenancy_usage SET used = 2 WHERE tenant_id = $1`, [full]);
+    const both = statement('of both');
+    const brought = [full, other, full, third].map((tenantId) => register(tenantId, both));
+    const [refused, taken, again, later] = (await writer.acceptTogether(brought)).map(refusedOrIn);
+    expect([refused, again]).toEqual(['quota_reached', 'quota_reached']);
+    expect(taken).toMatchObject({ kind: 'registration' });
+    expect(later).toEqual(taken);
+    const { eventId, assetId } = (taken as { entry: { eventId: string; assetId: string } }).entry;
+    const rows = await opened.asOwner(
+      `SELECT r.event_id, a.tenant_id FROM archivist.registration r JOIN archivist.asset a USING (asset_id)
+        WHERE r.statement_hash = $1 AND a.tenant_id = a.origin_tenant_id`,
+      [both.hash],
+    );
+    expect(rows).toEqual([{ event_id: eventId, tenant_id: other }]);
+    expect(assetId).toMatch(/^[0-9a-f-]{36}$/);
   });
 });
