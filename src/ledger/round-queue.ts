@@ -13,8 +13,9 @@ interface RoundQueue {
   /**
    * Resolves when a round that began after this call has ended with no work left; rejects with the round's error.
    * @param entries how many began to wait, as far as the caller knows
+   * @param ended called as soon as one round that began after this call has ended, whatever it came to
    */
-  run(log: LogRef, haste: Haste, entries: number): Promise<void>;
+  run(log: LogRef, haste: Haste, entries: number, ended?: () => void): Promise<void>;
   isRunning(log: LogRef): boolean;
   /** Starts no more rounds and resolves when the running ones have ended. */
   close(): Promise<void>;
@@ -42,6 +43,8 @@ interface Pending {
   /** How many began to wait since the last round began. */
   entries: number;
   readonly sinceMs: number;
+  /** Who waits for the end of one round. */
+  readonly ended: (() => void)[];
   readonly done: Promise<void>;
   readonly resolve: () => void;
   readonly reject: (reason: unknown) => void;
@@ -52,7 +55,7 @@ function pending(log: LogRef, haste: Haste, sinceMs: number): Pending {
   const done = new Promise<void>((fulfil, refuse) => {
     [resolve, reject] = [fulfil, refuse];
   });
-  return { log, haste, entries: 0, sinceMs, done, resolve, reject };
+  return { log, haste, entries: 0, sinceMs, ended: [], done, resolve, reject };
 }
 
 const HASTES: readonly Haste[] = ['paced', 'soon', 'urgent'];
@@ -127,6 +130,7 @@ export function createRoundQueue(
     } catch (error) {
       asked.reject(error);
     } finally {
+      for (const tell of asked.ended.splice(0)) tell();
       running.delete(key);
       pace.ended(key, asked.haste, begunMs, asked.entries <= 1 && !waiting.has(key));
       startSome();
@@ -168,12 +172,13 @@ export function createRoundQueue(
   }
 
   return {
-    run(log, haste, entries) {
+    run(log, haste, entries, ended) {
       if (closed) return Promise.reject(new Error('the ledger is stopped'));
       const key = keyOf(log);
       const asked = waiting.get(key) ?? pending(log, haste, nowMs());
       asked.haste = sooner(asked.haste, haste);
       asked.entries += entries;
+      if (ended) asked.ended.push(ended);
       waiting.set(key, asked);
       startSome();
       return asked.done;

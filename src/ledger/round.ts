@@ -94,23 +94,29 @@ export function createLedger(deps: LedgerDeps): Ledger {
     return database.inTransaction('system reading', (tx) => pendingWork(tx, holder, mostLogs));
   }
 
-  /** A failed round leaves its rows, and the next sweep finds them again. */
-  async function work(log: LogRef, haste: Haste, entries = 0): Promise<void> {
-    if (!deps.mayRun()) return;
+  /**
+   * A failed round leaves its rows, and the next sweep finds them again.
+   * @param ended called when one round has ended, or none begins
+   */
+  async function work(log: LogRef, haste: Haste, entries = 0, ended?: () => void): Promise<void> {
     try {
-      await rounds.run(log, haste, entries);
+      if (deps.mayRun()) await rounds.run(log, haste, entries, ended);
     } catch (error) {
       logger.error({ err: error, tenantId: log.tenantId, logId: log.logId }, 'a round failed');
     }
+    ended?.();
   }
 
   /** Logs that must be compared with the object store (again); undefined: all of them. */
   let suspects: readonly LogState[] | undefined;
 
-  /** A round confirms each suspicion under the lease, and halts the log. */
+  /**
+   * A round confirms each suspicion under the lease, and halts the log. One is enough: what else waits for a log may take
+   * minutes, and neither the start nor the other logs wait for it.
+   */
   async function haltSuspects(): Promise<void> {
     suspects = await findSuspectLogs(deps, suspects);
-    await Promise.all(suspects.map((log) => work(log, 'soon')));
+    await Promise.all(suspects.map((log) => new Promise<void>((ended) => void work(log, 'soon', 0, ended))));
   }
 
   async function sweepOnce(): Promise<void> {

@@ -149,6 +149,36 @@ describe.each(engines())('the ledger service on %s', (engine) => {
     await auditLog(restarted, log, accepted);
   });
 
+  it('starts after one round of a log whose seal was not published, however much waits for it', async () => {
+    const rig = shared.sibling();
+    const log = await rig.newLog('MMR_SHA256', 3);
+    const accepted = await rig.accept(log, 'asset_event', 4);
+    await rig.drain(log);
+    accepted.push(...(await rig.accept(log, 'asset_event', 60)));
+    rig.onReach = (name) => {
+      if (name === 'publish.before') throw new Error('the process ends here');
+    };
+    await expect(rig.drain(log)).rejects.toThrow('the process ends here');
+    const restarted = rig.sibling();
+    let goesOn = (): void => undefined;
+    const started = new Promise<void>((resolve) => {
+      goesOn = resolve;
+    });
+    // A massif of four leaves ends a batch: the seal that was left and eight batches are the first round.
+    let seals = 0;
+    restarted.onReach = (name) => {
+      if (name !== 'publish.before') return undefined;
+      seals += 1;
+      return seals > 9 ? started : undefined;
+    };
+    const ledger = ledgerOf(restarted, queues);
+    await ledger.start();
+    goesOn();
+    await published(opened, log, 64);
+    await ledger.stop();
+    await auditLog(restarted, log, accepted);
+  });
+
   it('hears a nudge through the queue, a hundred of them as one or two', async () => {
     const nudges = createCommitNudge(queues, silent);
     const heard: LogRef[] = [];

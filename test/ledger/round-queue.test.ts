@@ -86,6 +86,23 @@ describe('the round queue', () => {
     await expect(queue.run(log('a'), 'soon', 1)).resolves.toBeUndefined();
   });
 
+  it('tells of the end of one round that began after the call, while work is left and when it fails', async () => {
+    let rounds = 0;
+    const queue = createQueue(1, async () => {
+      rounds += 1;
+      await wait(1);
+      if (rounds === 6) throw new Error('broken');
+      return rounds < 4;
+    });
+    const endOfOne = () =>
+      new Promise<number>((tell) => void queue.run(log('a'), 'soon', 0, () => tell(rounds)).catch(() => undefined));
+    const first = queue.run(log('a'), 'soon', 1);
+    expect(await endOfOne()).toBe(2);
+    await first;
+    expect(rounds).toBe(4);
+    expect([await endOfOne(), await endOfOne()]).toEqual([5, 6]);
+  });
+
   it('waits for running rounds when it closes, and starts no other', async () => {
     let ended = 0;
     const queue = createQueue(1, async () => {
