@@ -53,6 +53,8 @@ export async function createStagedFile(staged: string, path: string): Promise<bo
   } catch (error) {
     await unlink(staged);
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    // Who created it may have been killed, or be about to be, before its name was on disk.
+    await syncFolder(dirname(path));
     return false;
   }
   await Promise.all([syncFolder(dirname(path)), unlink(staged)]);

@@ -1,7 +1,7 @@
-import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, readdir, readlink, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { utf8 } from '../../src/core/bytes.js';
 import { fileObjectStore } from '../../src/platform/file-object-store.js';
 import type { ObjectStore } from '../../src/platform/object-store.js';
@@ -30,6 +30,22 @@ describe.each([
     expect(await store.putNew('seals/a/0001', utf8('two'))).toBe('different');
     expect(await store.get('seals/a/0001')).toEqual(utf8('one'));
     expect(await store.get('seals/a/0002')).toBeUndefined();
+  });
+
+  it('says that the same object is there only when its name is on disk', async () => {
+    await store.putNew('seals/a/0001', utf8('one'));
+    const synced: string[] = [];
+    const handle = await open(folder, 'r');
+    const prototype = Object.getPrototypeOf(handle) as typeof handle;
+    await handle.close();
+    const { sync } = prototype;
+    vi.spyOn(prototype, 'sync').mockImplementation(async function (this: typeof handle) {
+      synced.push(await readlink(`/proc/self/fd/${this.fd}`));
+      return sync.call(this);
+    });
+    onTestFinished(() => void vi.restoreAllMocks());
+    expect(await store.putNew('seals/a/0001', utf8('one'))).toBe('same');
+    expect(synced.at(-1)).toBe(join(folder, 'deep', 'objects', 'seals', 'a'));
   });
 
   it('lets exactly one of many writers create, and keeps that one whole', async () => {
