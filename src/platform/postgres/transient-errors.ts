@@ -4,7 +4,12 @@
  */
 const RETRIED: ReadonlySet<string> = new Set(['40001', '40P01', '57P01', '57P02', '57P03', '53300']);
 /** Node's error codes for a connection that failed or broke. */
-const BROKEN: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN']);
+const BROKEN: ReadonlySet<string> = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT'],
+  ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'],
+  // A container that is stopped has no name either.
+  ...['EAI_AGAIN', 'ENOTFOUND'],
+]);
 const QUERY_CANCELED = '57014';
 /** The driver gives these no code. */
 const LOST = /^(Connection terminated|Client has encountered a connection)/;
