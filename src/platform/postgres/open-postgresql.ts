@@ -2,7 +2,13 @@ import pg from 'pg';
 import type { Logger } from '../logger.js';
 import { migrate } from './migrate.js';
 import { type DatabaseDisk, type PooledDatabase, pooledDatabase } from './pooled-database.js';
-import { enterServiceRole, QUEUE_SEARCH_PATH, requireRestrictedRole, SEARCH_PATH } from './service-role.js';
+import {
+  enterServiceRole,
+  QUEUE_SEARCH_PATH,
+  requireOwnSession,
+  requireRestrictedRole,
+  SEARCH_PATH,
+} from './service-role.js';
 import { requireFinishedRestore } from './table-copy-store.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -46,7 +52,7 @@ async function asConnectingRole(url: string, work: (client: pg.Client) => Promis
 
 /**
  * Opens a PostgreSQL database: migrates it as the connecting role, then uses the service's role on every connection.
- * @throws if it cannot be reached or migrated, or if row-level security would not apply to the service
+ * @throws if it cannot be reached or migrated, or if row-level security would not always apply to the service
  */
 export async function openPostgresql(
   url: string,
@@ -64,6 +70,7 @@ export async function openPostgresql(
   };
   try {
     await requireRestrictedRole(pool);
+    await requireOwnSession(pool);
   } catch (error) {
     await end();
     throw error;

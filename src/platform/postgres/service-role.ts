@@ -43,3 +43,33 @@ export async function enterServiceRole(connection: Queryable, searchPath: string
     [searchPath],
   );
 }
+
+/** Connections that are taken out and given back. */
+interface Lender {
+  connect(): Promise<Queryable & { release(): void }>;
+}
+
+/**
+ * A connection's role and settings are those of its session. @throws if two connections have the same session, as behind a
+ * pooler that gives each transaction another one
+ */
+export async function requireOwnSession(pool: Lender): Promise<void> {
+  const first = await pool.connect();
+  try {
+    const second = await pool.connect();
+    try {
+      if ((await sessionOf(first)) !== (await sessionOf(second))) return;
+    } finally {
+      second.release();
+    }
+  } finally {
+    first.release();
+  }
+  throw new Error(
+    'two connections to the database share a session: a pooler in transaction mode is unsupported, use its session mode',
+  );
+}
+
+async function sessionOf(connection: Queryable): Promise<unknown> {
+  return (await connection.query('SELECT pg_backend_pid() AS pid')).rows[0]?.['pid'];
+}

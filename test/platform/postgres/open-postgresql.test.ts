@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { requireDurableCommits } from '../../../src/platform/postgres/durable-commits.js';
 import { openPostgresql } from '../../../src/platform/postgres/open-postgresql.js';
+import { requireOwnSession } from '../../../src/platform/postgres/service-role.js';
 import { serverUrl } from '../../support/prerequisites.js';
 
 const silent = pino({ level: 'silent' });
@@ -54,6 +55,25 @@ describe.skipIf(!serverUrl)('a PostgreSQL server', () => {
     await expect(requireDurableCommits(plain)).rejects.toThrow('synchronous_commit off');
     await plain.end();
     await database.close();
+  });
+
+  it('is refused behind a pooler that gives every transaction a session', async () => {
+    // What such a pooler does as long as nobody else asks: all connections use one session.
+    const session = new pg.Client({ connectionString: url.href });
+    await session.connect();
+    let taken = 0;
+    const connect = async () => {
+      taken += 1;
+      return {
+        query: (text: string) => session.query(text),
+        release: () => {
+          taken -= 1;
+        },
+      };
+    };
+    await expect(requireOwnSession({ connect })).rejects.toThrow('a pooler in transaction mode is unsupported');
+    expect(taken).toBe(0);
+    await session.end();
   });
 
   it('that is not there is an error, and leaves nothing running', async () => {
