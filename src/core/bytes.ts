@@ -1,3 +1,5 @@
+import { withoutTrailing } from './without-trailing.js';
+
 /** Joins byte strings in order. */
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   let length = 0;
@@ -76,7 +78,7 @@ export function toBase64(bytes: Uint8Array): string {
 
 /** Bytes of standard base64 or base64url, padded or not. @throws {TypeError} when it is neither */
 export function fromBase64(text: string): Uint8Array {
-  const standard = text.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '');
+  const standard = withoutTrailing(text.replaceAll('-', '+').replaceAll('_', '/'), '=');
   if (!/^[A-Za-z0-9+/]*$/.test(standard) || standard.length % 4 === 1) throw new TypeError('not base64');
   const binary = atob(standard);
   const bytes = new Uint8Array(binary.length);
@@ -86,5 +88,5 @@ export function fromBase64(text: string): Uint8Array {
 
 /** base64url without padding (RFC 4648 section 5). */
 export function toBase64Url(bytes: Uint8Array): string {
-  return toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+  return withoutTrailing(toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_'), '=');
 }

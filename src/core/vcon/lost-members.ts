@@ -1,5 +1,6 @@
 // A form of a document proves nothing about a member that the conserver drops or overwrites on the way: a file in which
 // that member says something else has the same form. These checks refuse the form instead.
+import { withoutTrailing } from '../without-trailing.js';
 import {
   ENTRY_RENAMES,
   fitsRedisInteger,
@@ -33,7 +34,7 @@ const LISTS_OF_ENTRIES = ['dialog', 'analysis', 'attachments'] as const;
 function decimal(lexeme: string): string {
   const [, sign = '', whole = '', fraction = '', power = '0'] = NUMBER.exec(lexeme) ?? [];
   const digits = `${whole}${fraction}`;
-  const significant = digits.replace(/0+$/, '');
+  const significant = withoutTrailing(digits, '0');
   const value = significant.replace(/^0+/, '');
   return value === '' ? '0' : `${sign}${value}e${Number(power) - fraction.length + digits.length - significant.length}`;
 }

@@ -1,4 +1,5 @@
 // What a conserver's API does to a vCon that is posted to it (`POST /vcon`), before it lies in the store.
+import { withoutTrailing } from '../without-trailing.js';
 import { isEmpty, NotStorableError } from './conserver-forms.js';
 import {
   isInteger,
@@ -65,7 +66,7 @@ function isoTime(value: JsonValue | undefined): JsonValue {
   const [, date, time, fraction = '', offset = ''] = (typeof value === 'string' && TIME.exec(value)) || [];
   // RFC 3339 gives -00:00 a meaning of its own, which the API drops.
   if (!date || !time || offset === '-00:00') throw refused('created_at', 'a date and time of RFC 3339');
-  const digits = fraction.replace(/0+$/, '');
+  const digits = withoutTrailing(fraction, '0');
   if (digits.length > MICROSECOND_DIGITS)
     throw new NotStorableError('the API drops what created_at has below a microsecond');
   const microseconds = digits === '' ? '' : `.${digits.padEnd(MICROSECOND_DIGITS, '0')}`;
