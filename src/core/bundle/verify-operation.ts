@@ -4,7 +4,7 @@ import { mmrReceiptInForm } from '../receipt/mmr-receipt.js';
 import { type EventDocument, readEventDocument } from '../statement/event-document.js';
 import { type ReadTransparentStatement, readTransparentStatement } from '../statement/transparent-statement.js';
 import { parseUnambiguousJson } from '../statement/unambiguous-json.js';
-import { canonicalJson } from '../vcon/jcs.js';
+import { canonicalJson, NoCanonicalFormError } from '../vcon/jcs.js';
 import { readJson } from '../vcon/json-document.js';
 import type { Claim, Proof } from '../verify/claim.js';
 import { OPEN_ASSET_FREE_MEMBERS, uncoveredMembers } from '../verify/event-facts.js';
@@ -85,7 +85,16 @@ async function examineStatement(files: OperationFiles, trust: OperationTrust): P
   return { findings, parts };
 }
 
-const canonical = (value: unknown): string => canonicalJson(readJson(utf8(JSON.stringify(value ?? null))).value).text;
+/** A text that is equal for equal values. A lone surrogate has no canonical form, and no proven event has one. */
+function canonical(value: unknown): string {
+  const text = JSON.stringify(value ?? null);
+  try {
+    return canonicalJson(readJson(utf8(text)).value).text;
+  } catch (error) {
+    if (error instanceof NoCanonicalFormError) return text;
+    throw error;
+  }
+}
 
 /** Every member that the frozen event has, and the other one too: both were read as events. */
 function sameEvent(path: string, event: EventDocument, frozen: EventDocument): Finding[] {

@@ -32,7 +32,7 @@ export async function publishedEvents(url: string, read: ReadUrl, progress: Prog
     const query = token === '' ? '' : `?page_token=${encodeURIComponent(token)}`;
     const page = await readObject(`${url}/events${query}`, read);
     if (!Array.isArray(page['events'])) throw new UsageError(`${url}/events has no list of events`);
-    events.push(...(page['events'] as unknown[]));
+    for (const event of page['events'] as unknown[]) events.push(event);
     pages += 1;
     if (events.length > MOST_EVENTS || pages > MOST_PAGES)
       throw new UsageError(`${url}/events lists more than ${MOST_EVENTS} events or ${MOST_PAGES} pages`);

@@ -6,6 +6,7 @@ import { decodeSign1, type Sign1 } from '../cose/sign1.js';
 import type { VerifySignature } from '../cose/signature.js';
 import { verifySign1 } from '../cose/verify-sign1.js';
 import { VerificationError } from '../errors.js';
+import { LAST_TIME_MS } from '../last-time.js';
 import { leafCount } from '../mmr/leaf-count.js';
 import { readLogClaims } from '../receipt/log-claims.js';
 import { readSeal } from '../receipt/seal.js';
@@ -77,7 +78,12 @@ function decodePayload(payload: Uint8Array): LogFork {
     throw new VerificationError('unsupported', 'a fork statement of another version');
   const [reason, forkedAtMs] = [map.get(ForkMember.reason), map.get(ForkMember.at)];
   if (typeof reason !== 'string' || reason.trim() === '' || reason.length > MOST_REASON) throw bad('it has no reason');
-  if (typeof forkedAtMs !== 'number' || !Number.isSafeInteger(forkedAtMs) || forkedAtMs < 0)
+  if (
+    typeof forkedAtMs !== 'number' ||
+    !Number.isSafeInteger(forkedAtMs) ||
+    forkedAtMs < 0 ||
+    forkedAtMs > LAST_TIME_MS
+  )
     throw bad('it has no time');
   const fork = {
     log: logName(map.get(ForkMember.log), 'its log'),

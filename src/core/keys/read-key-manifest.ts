@@ -5,6 +5,7 @@ import { Header } from '../cose/labels.js';
 import type { PublicJwk } from '../cose/public-key.js';
 import { decodeSign1, encodeSign1, type Sign1 } from '../cose/sign1.js';
 import { VerificationError } from '../errors.js';
+import { LAST_TIME_MS } from '../last-time.js';
 import { readLogClaims } from '../receipt/log-claims.js';
 import {
   encodeManifestPayload,
@@ -43,6 +44,12 @@ function whole(value: CborValue | undefined, what: string, least = 0): number {
   return value;
 }
 
+function time(value: CborValue | undefined, least = 0): number {
+  const ms = whole(value, 'a time', least);
+  if (ms > LAST_TIME_MS) throw bad('a time is after the year 9999');
+  return ms;
+}
+
 function size(value: CborValue | undefined): bigint {
   if ((typeof value !== 'number' && typeof value !== 'bigint') || value < 0) throw bad('a log has no size');
   return BigInt(value);
@@ -62,7 +69,7 @@ function hash(value: CborValue | undefined, what: string): Uint8Array {
 function decodeKey(value: CborValue, number: number): ManifestKey {
   if (!(value instanceof Map)) throw bad('a key is not a map');
   const state = text(value.get(KeyMember.state), 'a state', MANIFEST_KEY_STATES);
-  const validFromMs = whole(value.get(KeyMember.from), 'a time');
+  const validFromMs = time(value.get(KeyMember.from));
   const ended = state === 'retired' || state === 'revoked';
   if (ended !== value.has(KeyMember.until)) throw bad(`a ${state} key has ${ended ? 'no end' : 'an end'}`);
   const since = whole(value.get(KeyMember.since), 'a manifest number', 1);
@@ -75,7 +82,7 @@ function decodeKey(value: CborValue, number: number): ManifestKey {
     ...decodeNamedKey(value.get(KeyMember.key)),
     state,
     validFromMs,
-    ...(ended ? { validUntilMs: whole(value.get(KeyMember.until), 'a time', validFromMs) } : {}),
+    ...(ended ? { validUntilMs: time(value.get(KeyMember.until), validFromMs) } : {}),
     since,
     ...(revokedAt instanceof Map ? { revokedAt: decodeSizes(revokedAt) } : {}),
   };
@@ -125,14 +132,14 @@ function decodePayload(payload: Uint8Array): Omit<KeyManifest, 'issuer' | 'subje
   if (!Array.isArray(keys) || !Array.isArray(logs)) throw bad('it has no keys or no logs');
   const previous = map.get(Member.previous);
   if ((previous === null) !== (number === 1)) throw bad('only the first manifest may have no predecessor');
-  const issuedAtMs = whole(map.get(Member.issued), 'its time');
+  const issuedAtMs = time(map.get(Member.issued));
   const root = jwkFromCoseKey(map.get(Member.root) ?? null);
   if (root.kty === 'RSA') throw new VerificationError('unsupported', 'a root key is an EC or Ed25519 key');
   const { kid: _kid, alg: _alg, ...members } = root;
   const manifest = {
     number,
     issuedAtMs,
-    firstIssuedAtMs: whole(map.get(Member.first), 'its time'),
+    firstIssuedAtMs: time(map.get(Member.first)),
     previous: previous === null ? undefined : hash(previous, 'the hash of the manifest before'),
     root: members as PublicJwk,
     keys: keys.map((key) => decodeKey(key, number)),

@@ -1,4 +1,5 @@
 import { equalBytes } from '../bytes.js';
+import { EVIDENCE_ALGORITHMS } from '../cose/algorithms.js';
 import { decodeCbor, encodeCbor } from '../cose/cbor.js';
 import { keyThumbprint } from '../cose/cose-key.js';
 import { Header, SIGN1_TAG } from '../cose/labels.js';
@@ -153,9 +154,10 @@ export async function verifyKeptKeyManifest(
   return trusted(read);
 }
 
-/** The keys of a manifest that evidence may be signed with, for a verifier's own structures. */
+/** The keys of a manifest that evidence may be signed with, for a verifier's own structures; others sign none, in any role. */
 export function manifestJwks(manifest: KeyManifest, roles: readonly string[], states?: readonly string[]): PublicJwk[] {
   return manifest.keys
+    .filter(({ algorithm }) => EVIDENCE_ALGORITHMS.some(({ name }) => name === algorithm))
     .filter(({ role, state }) => roles.includes(role) && (states?.includes(state) ?? state !== 'revoked'))
     .map(({ jwk, keyId }) => ({ ...jwk, kid: keyId }) as unknown as PublicJwk);
 }

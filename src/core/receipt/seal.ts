@@ -3,6 +3,7 @@ import { Header } from '../cose/labels.js';
 import { createSign1, decodeSign1, encodeSign1, type Sign1 } from '../cose/sign1.js';
 import type { Signer } from '../cose/signature.js';
 import { VerificationError } from '../errors.js';
+import { LAST_TIME_MS } from '../last-time.js';
 import { baggedRoot } from '../mmr/bagged-root.js';
 import { type LogName, type ReadLogClaims, readLogClaims, sealerClaims } from './log-claims.js';
 
@@ -94,9 +95,11 @@ export function decodeSealPayload(payload: Uint8Array): { readonly state: MmrSta
   // A key more would not be covered when the signed form is built again.
   for (const key of map.keys())
     if (!PUBLISHED_KEYS.includes(key) && key !== carried) throw malformed('its state has an unknown key');
+  const sealedAtMs = smallUnsigned(map, StateKey.sealedAtMs);
+  if (sealedAtMs > LAST_TIME_MS) throw malformed('its state has a time after the year 9999');
   const state = {
     size: unsigned(map, StateKey.size),
-    sealedAtMs: smallUnsigned(map, StateKey.sealedAtMs),
+    sealedAtMs,
     idtimestamp: unsigned(map, StateKey.idtimestamp),
     epoch: smallUnsigned(map, StateKey.epoch),
     version: Number(version),

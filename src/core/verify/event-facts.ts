@@ -1,4 +1,5 @@
 import { concatBytes } from '../bytes.js';
+import { LAST_TIME_MS } from '../last-time.js';
 import { idtimestampMs, parseIdtimestampHex } from '../massif/idtimestamp.js';
 import type { Mutable } from '../mutable.js';
 import { type AssetFreeEventDocument, type EventDocument, isAssetEvent } from '../statement/event-document.js';
@@ -46,12 +47,13 @@ function templateFacts(attributes: Readonly<Record<string, unknown>>): Facts {
 /** What a record covers of an asset-free event that its leaf does not. */
 function recordedFacts({ identity, event_type, created_by, created_at }: AssetFreeEventDocument): Facts {
   const acceptedMs = /^[0-9]{1,15}$/.test(created_at) ? Number(created_at) : Number.NaN;
+  const isTime = acceptedMs <= LAST_TIME_MS;
   return {
     identity,
     uuid: uuidOf(identity),
     ...(event_type === undefined ? {} : { event_type }),
     created_by,
-    accepted: Number.isNaN(acceptedMs) ? created_at : new Date(acceptedMs).toISOString(),
+    accepted: isTime ? new Date(acceptedMs).toISOString() : created_at,
   };
 }
 

@@ -1,7 +1,7 @@
 import { equalBytes } from '../bytes.js';
 import { VerificationError } from '../errors.js';
 import type { Massif } from '../massif/read-massif.js';
-import { leafCount } from '../mmr/leaf-count.js';
+import { isCompleteSize, leafCount } from '../mmr/leaf-count.js';
 import { peaks as peakIndices } from '../mmr/peaks.js';
 import { type ReadLogClaims, tenancyOfLog } from '../receipt/log-claims.js';
 import { readSeal } from '../receipt/seal.js';
@@ -29,6 +29,8 @@ export function peaksAt(massif: Massif, size: bigint): Uint8Array[] {
       'insufficient_data',
       `massif ${massif.index} ends at ${massif.size} nodes, but the seal covers ${size}`,
     );
+  if (!isCompleteSize(size))
+    throw new VerificationError('insufficient_data', `no log has ${size} nodes: the seal covers half of a tree`);
   return peakIndices(size).map((index) => massif.nodeAt(index));
 }
 

@@ -19,6 +19,7 @@ import {
   verifyKeyManifests,
   verifyNextKeyManifest,
 } from '../../../src/core/keys/verify-key-manifests.js';
+import { LAST_TIME_MS } from '../../../src/core/last-time.js';
 import { sha256 } from '../../../src/core/sha256.js';
 import { nodeVerify } from '../../../src/platform/keys/node-verify.js';
 import { readFixtureFile } from '../../support/read-fixture-file.js';
@@ -163,6 +164,13 @@ describe('a key manifest', () => {
     }
   });
 
+  it('is refused with a time that RFC 3339 cannot write', async () => {
+    const one = firstManifest(old.publicKey);
+    const issued = (issuedAtMs: number) => signKeyManifest({ ...one, issuedAtMs }, old);
+    expect(await codeOf(async () => readKeyManifest(await issued(LAST_TIME_MS)))).toBe('accepted');
+    expect(await codeOf(async () => readKeyManifest(await issued(LAST_TIME_MS + 1)))).toBe('malformed');
+  });
+
   it('is refused with any bit changed', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(bytesOf[2].length * 8 - 1), async (bit) => {
@@ -177,10 +185,11 @@ describe('a key manifest', () => {
     );
   });
 
-  it('gives the keys of roles, revoked ones only when they are asked for', () => {
+  it('gives the keys of roles that can sign evidence, revoked ones only when they are asked for', () => {
     const { manifest } = readKeyManifest(bytesOf[2]);
     expect(manifestJwks(manifest, ['issuer'])).toHaveLength(1);
     expect(manifestJwks(manifest, ['issuer'], ['revoked'])).toHaveLength(2);
+    expect(manifestJwks(manifest, ['chain', 'token'])).toEqual([]);
     expect(manifestJwks(manifest, ['seal', 'statement_receipt']).every(({ kid }) => kid !== undefined)).toBe(true);
   });
 });

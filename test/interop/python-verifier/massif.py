@@ -115,7 +115,7 @@ class Seal:
         for label, value in {1: None, 3: None, 4: None, 6: None, **state}.items():
             require(is_integer(value) and value >= 0, "malformed", malformed + f"no integer under {label}")
         require(version <= 2, "unsupported", f"a seal of version {version}")
-        require(state[3] < 2**53 and state[6] < 2**53, "malformed", malformed + "an impossible number")
+        require(state[3] < 253402300800000 and state[6] < 2**53, "malformed", malformed + "an impossible number")
         if version == 0:
             state.pop(7, None)
         self.state, self.version = state, version
