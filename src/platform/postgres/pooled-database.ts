@@ -4,7 +4,7 @@ import type { DiskWatch } from '../disk/disk-watch.js';
 import type { Database, Decided, Scope, SqlStatement, Tx } from './database.js';
 import { executeAll } from './execute-all.js';
 import { createStatementNames, isNameRefused, type StatementNames } from './statement-names.js';
-import { isRetried } from './transient-errors.js';
+import { isRetried, wasNotSent } from './transient-errors.js';
 import { withWideIntegers } from './wide-integers.js';
 
 const ATTEMPTS = 5;
@@ -73,12 +73,12 @@ function transactionOn(client: PoolClient, names: StatementNames, hasEnded: () =
   };
 }
 
-/** A failed commit may have taken effect: such a transaction is never retried. */
+/** A failed commit that was sent may have taken effect: such a transaction is never retried. */
 class CommitFailed extends Error {}
 
 async function commit(client: PoolClient): Promise<void> {
   const { command } = await client.query('COMMIT').catch((error: unknown) => {
-    throw new CommitFailed('the commit failed', { cause: error });
+    throw wasNotSent(error) ? error : new CommitFailed('the commit failed', { cause: error });
   });
   // If work has swallowed the error of a statement, COMMIT returns ROLLBACK without an error.
   if (command !== 'COMMIT') throw new Error('a statement of the transaction had failed: nothing was committed');

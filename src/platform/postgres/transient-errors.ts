@@ -13,6 +13,8 @@ const BROKEN: ReadonlySet<string> = new Set([
 const QUERY_CANCELED = '57014';
 /** The driver gives these no code. */
 const LOST = /^(Connection terminated|Client has encountered a connection)/;
+/** The connection was known to be lost. */
+const NOT_SENT = /^Client has encountered a connection error and is not queryable/;
 /** No connection was free, or no answer came, in time: retrying would only wait as long again. */
 const TOO_LATE = /^(timeout exceeded when trying to connect|Query read timeout)/;
 
@@ -28,6 +30,11 @@ function matches(error: unknown, message: RegExp): boolean {
 function isBrokenConnection(error: unknown): boolean {
   const code = codeOf(error);
   return BROKEN.has(code) || code.startsWith('08') || matches(error, LOST);
+}
+
+/** True if the driver has not sent the statement that failed with this error. */
+export function wasNotSent(error: unknown): boolean {
+  return matches(error, NOT_SENT);
 }
 
 /** True if a transaction that failed with this error, before its commit was sent, can be retried. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { SqlStatement, Tx } from '../../../src/platform/postgres/database.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
 
@@ -302,6 +302,27 @@ describe.each(engines().filter((engine) => engine.name === 'PostgreSQL'))('a tra
       return tx.query('SELECT 1 AS one');
     });
     expect([result, runs]).toEqual([[{ one: 1 }], 2]);
+    await close();
+  });
+
+  it('is run again when its connection is known to be lost before its last statements go out with the commit', async () => {
+    const { database, asOwner, close } = await engine.open();
+    let runs = 0;
+    const isLost = (tx: Tx) =>
+      tx
+        .query('SELECT 1')
+        .then(() => false, String)
+        .then((said) => /not queryable/.test(`${said}`));
+    const result = await database.commitDecided('system', async (tx) => {
+      runs += 1;
+      const [row] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      if (runs === 1) {
+        await asOwner('SELECT pg_terminate_backend($1)', [row!.pid]);
+        await vi.waitUntil(() => isLost(tx));
+      }
+      return { result: runs, statements: [{ text: 'SELECT 1', values: [] }] };
+    });
+    expect([result, runs]).toEqual([2, 2]);
     await close();
   });
 
