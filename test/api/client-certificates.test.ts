@@ -112,6 +112,18 @@ describe('a client certificate of a registered authority', () => {
     expect((await ask(`/archivist/v2/${asset['identity']}`, press)).status).toBe(200);
   });
 
+  it('has a distinguished name of 1,024 bytes at most', async () => {
+    const named = (bytes: number) =>
+      makeCertificate({ name: `CN=${'é'.repeat(500)}${'x'.repeat(bytes - 1_003)}`, issuer: authority });
+    const [longest, longer] = [await named(1_024), await named(1_025)];
+    expect((await sendJson(ASSETS, longest, { attributes: {} })).status).toBe(200);
+    const refused = await sendJson(ASSETS, longer, { attributes: {} });
+    expect([refused.status, JSON.parse(refused.text).description]).toEqual([
+      401,
+      'The subject of this client certificate is longer than 1024 bytes.',
+    ]);
+  });
+
   it('is granted what a policy gives to its subject, until the policy is gone', async () => {
     const made = await owner.post(ASSETS, { attributes: { arc_display_type: 'Ink', level: '7' } });
     const path = `/archivist/v2/${made.json['identity']}`;

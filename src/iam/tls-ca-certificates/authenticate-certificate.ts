@@ -15,12 +15,15 @@ import { findAuthorities } from './tls-ca-certificate-store.js';
 const MAX_READ = 500;
 /** Maximum number of authorities of one name that are checked. */
 const MAX_AUTHORITIES = 50;
+/** Of a subject: a longer one may not fit into the index of creators, and each write of its holder would fail there. */
+const MAX_SUBJECT_BYTES = 1_024;
 
 /**
  * Finds the principal of the connection's client certificate; undefined without a certificate. Only our own TLS
  * listener is trusted for this: headers are ignored. Authorities are looked up on each request. A deleted authority
  * therefore stops working at once, also on open connections.
- * @throws {ApiError} unauthorized if no tenancy's authority issued it, or authorities of several tenancies did
+ * @throws {ApiError} unauthorized if no tenancy's authority issued it, or authorities of several tenancies did, or if its
+ *   subject is too long
  */
 export function createAuthenticateCertificate(deps: {
   readonly database: Database;
@@ -55,12 +58,15 @@ function principalOf(
   [leaf]: ClientChain,
   { tenantId, authority }: { tenantId: string; authority: X509Certificate },
 ): Principal {
+  const subject = distinguishedName(leaf.subject);
+  if (Buffer.byteLength(subject) > MAX_SUBJECT_BYTES)
+    throw refused(`The subject of this client certificate is longer than ${MAX_SUBJECT_BYTES} bytes.`);
   return {
     kind: 'certificate',
     tenantId,
     issuer: authorityIssuer(authority),
-    subject: distinguishedName(leaf.subject),
-    displayName: /(?:^|\n)CN=(.*)/.exec(leaf.subject)?.[1] ?? distinguishedName(leaf.subject),
+    subject,
+    displayName: /(?:^|\n)CN=(.*)/.exec(leaf.subject)?.[1] ?? subject,
     email: '',
     roles: [],
     claims: {},
