@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { ApiError } from './errors.js';
 
-const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
+// JavaScript and PostgreSQL also read an hour of 24, which RFC 3339 does not have and most other readers refuse.
+const RFC3339 =
+  /^\d{4}-\d{2}-\d{2}[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 /** A time in a response: RFC 3339. */
 export const timestampSchema = z.string().meta({ format: 'date-time' });
@@ -15,7 +17,8 @@ export function timestampOf(unixMs: number): string {
 export const NOT_COMMITTED = '1970-01-01T00:00:00Z';
 
 /**
- * A caller's RFC 3339 time as UTC text. A time in UTC stays as it was written; others are converted.
+ * A caller's RFC 3339 time as UTC text. A time in UTC stays as it was written; others are converted, and keep every digit
+ * of their fraction.
  * @throws {ApiError} bad_request naming the field
  */
 export function readTimestamp(value: string, field: string): { text: string; unixMs: number } {
@@ -24,7 +27,11 @@ export function readTimestamp(value: string, field: string): { text: string; uni
   if (!match || Number.isNaN(unixMs) || !isDay(value.slice(0, 10)) || !inYears(new Date(unixMs))) {
     throw new ApiError('bad_request', `${field}: must be an RFC 3339 time such as 2026-01-31T12:00:00Z`);
   }
-  return { text: match[8] === 'Z' && value[10] === 'T' ? value : timestampOf(unixMs), unixMs };
+  const [, fraction = '', zone] = match;
+  return {
+    text: zone === 'Z' && value[10] === 'T' ? value : `${timestampOf(unixMs).slice(0, -1)}${fraction.slice(4)}Z`,
+    unixMs,
+  };
 }
 
 /** Years that both JavaScript and PostgreSQL can parse. */

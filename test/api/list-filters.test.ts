@@ -263,6 +263,23 @@ describe('a declared time', () => {
     expect(refused.json['description']).toMatch(/^timestamp_declared: /);
     expect(await events('timestamp_declared_before=2020-02-04T00:00:00Z')).toEqual(['paint']);
   });
+
+  it('is compared by every digit, and keeps them when its offset is converted', async () => {
+    const made = await owner.post(`${ASSETS}/${open}/events`, {
+      operation: 'Record',
+      behaviour: 'RecordEvidence',
+      event_attributes: { name: 'fine' },
+      timestamp_declared: '2019-02-03T04:05:06.123456+00:00',
+    });
+    expect(made.json['timestamp_declared']).toBe('2019-02-03T04:05:06.123456Z');
+    for (const [parameter, names] of [
+      ['timestamp_declared_before=2019-02-03T04:05:06.123457Z', ['fine']],
+      ['timestamp_declared_before=2019-02-03T04:05:06.123456Z', []],
+      ['timestamp_declared_since=2019-02-03T04:05:06.123456Z&timestamp_declared_before=2020-01-01T00:00:00Z', ['fine']],
+      ['timestamp_declared_since=2019-02-03T04:05:06.123457Z&timestamp_declared_before=2020-01-01T00:00:00Z', []],
+    ] as const)
+      expect([parameter, await events(parameter)]).toEqual([parameter, names]);
+  });
 });
 
 describe('an asset that is not tracked', () => {

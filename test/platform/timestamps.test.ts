@@ -11,6 +11,12 @@ describe('timestamps', () => {
     expect(readTimestamp('2026-01-31T12:00:00+02:00', 'at').text).toBe('2026-01-31T10:00:00.000Z');
   });
 
+  it('loses no digit of a fraction when it converts', () => {
+    expect(readTimestamp('2026-01-31T12:00:00.123456+00:00', 'at').text).toBe('2026-01-31T12:00:00.123456Z');
+    expect(readTimestamp('1960-01-31T12:00:00.1+02:00', 'at').text).toBe('1960-01-31T10:00:00.100Z');
+    expect(readTimestamp('2026-01-31t12:00:00.123456789z', 'at').text).toBe('2026-01-31T12:00:00.123456789Z');
+  });
+
   it('refuses what is no RFC 3339 time, naming the field', () => {
     for (const wrong of [
       'yesterday',
@@ -18,6 +24,9 @@ describe('timestamps', () => {
       '2026-13-01T00:00:00Z',
       '2026-01-31 12:00:00Z',
       '0000-01-01T00:00:00Z',
+      '2026-01-31T24:00:00Z',
+      '2026-01-31T23:59:60Z',
+      '2026-01-31T12:00:00+24:00',
     ]) {
       expect(() => readTimestamp(wrong, 'timestamp_declared')).toThrow(/^timestamp_declared: /);
     }

@@ -59,7 +59,8 @@ const equal =
 const time =
   (expression: string, comparison: '>=' | '<'): Reader =>
   (value, parameter) =>
-    condition(`${expression} ${comparison} ?`, new Date(readTimestamp(value, parameter).unixMs));
+    // As text: declared times can be finer than a millisecond.
+    condition(`${expression} ${comparison} ?::timestamptz`, readTimestamp(value, parameter).text);
 
 const FILTERS: Readonly<Record<string, Reader>> = {
   operation: equal('e.operation', 'event', 'operation'),
