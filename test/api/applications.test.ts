@@ -40,6 +40,17 @@ async function register(body: Record<string, unknown> = {}, client = owner): Pro
   return { path: `${APPLICATIONS}/${clientId}`, clientId, secret: secretOf(answer), answer };
 }
 
+/** Claims whose JSON has so many bytes, as near as values of this character come to it. */
+function claimsOf(character: string, bytes: number): Record<string, string> {
+  const claims: Record<string, string> = {};
+  const size = () => Buffer.byteLength(JSON.stringify(claims));
+  const width = Buffer.byteLength(character);
+  for (let count = 10; size() + 250 * width + 14 < bytes; count += 1) claims[`c${count}`] = character.repeat(250);
+  claims['rest'] = '';
+  claims['rest'] = character.repeat(Math.floor((bytes - size()) / width));
+  return claims;
+}
+
 const secretOf = ({ json }: Answer) => (json['credentials'] as { secret: string }[] | undefined)?.[0]?.secret ?? '';
 const change = (path: string, body: unknown, client = owner) => sendRequest(running.url, client, 'PATCH', path, body);
 const remove = (path: string, client = owner) => sendRequest(running.url, client, 'DELETE', path);
@@ -134,10 +145,19 @@ describe('an application', () => {
     ['roles', { roles: 'OWNER' }],
     ['custom_claims', { custom_claims: { a: 1 } }],
     ['custom_claims', { custom_claims: Object.fromEntries(Array.from({ length: 33 }, (_, n) => [`c${n}`, ''])) }],
+    ['custom_claims', { custom_claims: claimsOf('x', 4097) }],
+    ['custom_claims', { custom_claims: claimsOf('語', 4100) }],
   ])('is refused with a wrong %s', async (field, body) => {
     const { answer } = await register(body);
     expect(answer.status).toBe(400);
     expect(answer.json['description']).toMatch(new RegExp(`^${field}`));
+  });
+
+  it('has a token that the service accepts, however long its claims and its name may be', async () => {
+    const named = { display_name: '\u0001'.repeat(128), custom_claims: claimsOf('x', 4096) };
+    const client = await clientOf(await register(named));
+    expect(decodeJwt(client.token)).toMatchObject(named.custom_claims);
+    expect((await client.get('/archivist/v2/assets')).status).toBe(200);
   });
 
   it('carries its custom claims in its tokens, as they are when the token is asked for', async () => {

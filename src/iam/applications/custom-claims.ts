@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { plainText } from '../../platform/plain-text.js';
 
-/** This many claims of such lengths fit into a header that every server accepts. */
 const MAX_CLAIMS = 32;
 const MAX_NAME = 64;
 const MAX_VALUE = 256;
+/** Of all claims as JSON: with them, a token still fits into a header of 8 KiB, which is what common servers accept. */
+const MAX_BYTES = 4096;
 
 /** Prefixes of the service's own claims: custom claims must not begin with them. */
 const OWN_PREFIXES = ['jit_', 'arc_'];
@@ -36,4 +37,8 @@ const claimName = plainText(MAX_NAME)
 /** `custom_claims` of an application (docs/design/interface.md#applications). */
 export const customClaimsSchema = z
   .record(claimName, plainText(MAX_VALUE))
-  .refine((claims) => Object.keys(claims).length <= MAX_CLAIMS, `must hold at most ${MAX_CLAIMS} claims`);
+  .refine((claims) => Object.keys(claims).length <= MAX_CLAIMS, `must hold at most ${MAX_CLAIMS} claims`)
+  .refine(
+    (claims) => Buffer.byteLength(JSON.stringify(claims)) <= MAX_BYTES,
+    `must have at most ${MAX_BYTES} bytes as JSON: a token with more is too long for a header`,
+  );
