@@ -10,7 +10,8 @@ export interface PageTokens {
 }
 
 const TAG_BYTES = 16;
-const MAX_TOKEN = 16 * 1024;
+/** All that the headers of a request may have: a token that a list returned is never too long for it. */
+const MAX_TOKEN = 32 * 1024;
 
 /**
  * base64url of HMAC-SHA-256, first 16 bytes, and the page as JSON. Not encrypted: it contains only the caller's own
