@@ -134,6 +134,12 @@ describe('every list', () => {
   });
 });
 
+describe('a size that the interface can write (int32)', () => {
+  it('is accepted, and cut to the largest page', async () => {
+    for (const { path } of lists) await read(path, 'page_size=2147483647');
+  });
+});
+
 describe('a token', () => {
   it('carries the filters and the order of its query, and takes the same ones beside it, but no others', async () => {
     const made = ['first', 'second', 'third'];

@@ -8,7 +8,7 @@ import { listMemberships } from './read-members.js';
 const query = z.object({
   page_size: z
     .string()
-    .regex(/^\d{0,9}$/, 'must be a number of results')
+    .regex(/^\d{0,10}$/, 'must be a number of results')
     .optional(),
   // There is never a second page, so no token can be valid.
   page_token: z.string().max(0, 'must be empty: this list has one page').optional(),

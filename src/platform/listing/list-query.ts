@@ -107,7 +107,7 @@ function readFilters(query: Readonly<Record<string, unknown>>): Filters {
 
 function readPageSize(text: string | undefined): number {
   if (text === undefined || text === '') return DEFAULT_PAGE_SIZE;
-  if (!/^\d{1,9}$/.test(text)) throw new ApiError('bad_request', 'page_size: must be a number of results');
+  if (!/^\d{1,10}$/.test(text)) throw new ApiError('bad_request', 'page_size: must be a number of results');
   return Math.min(Number(text) || DEFAULT_PAGE_SIZE, RESULT_LIMIT);
 }
 

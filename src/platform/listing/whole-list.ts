@@ -6,7 +6,7 @@ import type { Reply } from '../http/route.js';
 export const wholeListQuery = z.object({
   page_size: z
     .string()
-    .regex(/^\d{0,9}$/, 'must be a number of results')
+    .regex(/^\d{0,10}$/, 'must be a number of results')
     .optional(),
   page_token: z.string().max(0, 'must be empty: this list has one page').optional(),
 });
