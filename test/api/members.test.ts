@@ -174,6 +174,8 @@ describe('the members', () => {
   it('have the roles that are sent, and no others', async () => {
     const { identity } = await rig.join('hanna');
     expect((await patch(rig.owner, identity, ['OWNER', 'OWNER'])).json).toMatchObject({ identity, roles: ['OWNER'] });
+    expect((await patch(rig.owner, identity, ['OWNER', 'ROLE_UNSPECIFIED'])).json).toMatchObject({ roles: ['OWNER'] });
+    expect((await patch(rig.owner, identity, ['ROLE_UNSPECIFIED'])).json).toMatchObject({ roles: [], active: true });
     expect((await patch(rig.owner, identity, [])).json).toMatchObject({ roles: [], active: true });
     for (const roles of [['ADMIN'], 'OWNER', undefined, [5]])
       expect((await patch(rig.owner, identity, roles)).status).toBe(400);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { plainText } from '../../platform/plain-text.js';
 import { timestampOf, timestampSchema } from '../../platform/timestamps.js';
-import { OWNER_ROLE } from '../access/permits.js';
+import { rolesSchema } from '../access/roles.js';
 import { customClaimsSchema } from './custom-claims.js';
 
 /** A machine identity of a tenancy. Its id is the client id of its tokens (docs/design/interface.md#applications). */
@@ -30,16 +30,12 @@ export function secretValidity(nowMs: number): { validFrom: Date; validUntil: Da
 }
 
 const displayName = plainText(128).min(1);
-const roles = z
-  .array(z.enum(['ROLE_UNSPECIFIED', OWNER_ROLE]))
-  .max(8)
-  .transform((given) => [...new Set(given)].filter((role) => role !== 'ROLE_UNSPECIFIED'));
 
 /** Body of `POST /archivist/iam/v1/applications` (docs/design/interface.md#shapes). */
 export const createApplicationSchema = z.object({
   display_name: displayName,
   custom_claims: customClaimsSchema.nullish(),
-  roles: roles.nullish(),
+  roles: rolesSchema.nullish(),
 });
 export type CreateApplicationBody = z.output<typeof createApplicationSchema>;
 
@@ -50,7 +46,7 @@ export type CreateApplicationBody = z.output<typeof createApplicationSchema>;
 export const changeApplicationSchema = z.object({
   display_name: displayName.nullish(),
   custom_claims: customClaimsSchema.nullish(),
-  roles: roles.nullish(),
+  roles: rolesSchema.nullish(),
 });
 export type ChangeApplicationBody = z.output<typeof changeApplicationSchema>;
 

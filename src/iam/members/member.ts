@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { OWNER_ROLE } from '../access/permits.js';
+import { rolesSchema } from '../access/roles.js';
 
 /** A person who works in a tenancy, known by the tenancy's identity provider. */
 export interface Member {
@@ -17,10 +17,7 @@ export interface Member {
 
 /** Body of `PATCH /archivist/iam/v1/members/{uuid}`: the roles that the member will have. */
 export const changeMemberSchema = z.object({
-  roles: z
-    .array(z.literal(OWNER_ROLE))
-    .max(16)
-    .transform((roles) => [...new Set(roles)]),
+  roles: rolesSchema,
 });
 
 export function memberIdentity(memberId: string): string {
