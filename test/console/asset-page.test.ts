@@ -36,7 +36,11 @@ describe('the address of a public asset', () => {
     expect(page.headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; .*connect-src 'self'.*frame-ancestors 'none'$/,
     );
-    for (const accept of [undefined, '*/*', 'application/json', 'application/json, text/html;q=0.9']) {
+    const java = [
+      'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2',
+      'text/html, image/gif, image/jpeg, */*; q=0.2',
+    ];
+    for (const accept of [undefined, '*/*', 'application/json', 'application/json, text/html;q=0.9', ...java]) {
       const { headers, json } = await ask(accept);
       expect([accept, headers.get('content-type'), json['identity']]).toEqual([
         accept,
