@@ -46,7 +46,8 @@ function operation(route: Route): Json {
   const { rawResponse } = route;
   const form = route.refusal?.form;
   const statuses = [...new Set([...statusesOf(route), ...(form ? OUR_FAULTS : [])])].sort();
-  const consumes = [route.formFile ? 'multipart/form-data' : (route.requestType ?? [])].flat();
+  const raw = route.requestType ?? (route.rawBody ? 'application/octet-stream' : []);
+  const consumes = [route.formFile ? 'multipart/form-data' : raw].flat();
   const page = route.pageForBrowsers ? ['application/json', 'text/html'] : [];
   const produces = [rawResponse ?? (form ? 'application/json' : page), form?.contentType ?? []].flat();
   return {
@@ -115,7 +116,7 @@ function mask(route: Route): Json[] {
 
 function bodyParameter(route: Route): Json[] {
   if (route.body) return [{ name: 'body', in: 'body', required: true, schema: schemaOf(route.body, 'input') }];
-  if (route.requestType)
+  if (route.rawBody)
     return [{ name: 'body', in: 'body', required: true, schema: { type: 'string', format: 'binary' } }];
   if (route.formFile) return [{ name: route.formFile, in: 'formData', required: true, type: 'file' }];
   return [];

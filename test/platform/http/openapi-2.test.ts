@@ -89,6 +89,14 @@ describe('the OpenAPI document', () => {
     expect([theirs['x-extension'], theirs['security']]).toEqual([undefined, [{ bearer: [] }]]);
   });
 
+  it('has a body for every route that reads one', () => {
+    const { parameters, consumes } = document.paths['/a/token']!['post']!;
+    expect([parameters, consumes]).toEqual([
+      [{ name: 'body', in: 'body', required: true, schema: { type: 'string', format: 'binary' } }],
+      ['application/octet-stream'],
+    ]);
+  });
+
   it('says null as x-nullable, and knows no anyOf', () => {
     const text = JSON.stringify(document);
     expect(text).not.toMatch(/anyOf|oneOf|"null"|\$schema|propertyNames/);
