@@ -10,6 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => running?.close());
 
+const PUBLIC = '/archivist/v2/publicassets/00000000-0000-4000-8000-000000000000';
+
 const preflight = (path: string, origin: string) =>
   fetch(running.url + path, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'POST' } });
 
@@ -42,6 +44,20 @@ describe('a page of another origin', () => {
   it('may read what is public, as before', async () => {
     const { headers } = await preflight('/.well-known/scitt-keys', 'https://anybody.example');
     expect(headers.get('access-control-allow-origin')).toBe('*');
+  });
+
+  it('may send the token that it has to what is public, too, but only if it is configured', async () => {
+    const allowed = async (origin: string) =>
+      (await preflight(PUBLIC, origin)).headers.get('access-control-allow-headers')?.split(', ');
+    expect(await allowed(DESK)).toContain('authorization');
+    expect(await allowed('https://anybody.example')).not.toContain('authorization');
+  });
+
+  it('may read why something public is refused', async () => {
+    const missing = await running.anonymous.get(PUBLIC, { origin: 'https://anybody.example' });
+    expect([missing.status, missing.headers.get('access-control-allow-origin')]).toEqual([404, '*']);
+    const answer = await running.anonymous.get(ASSETS, { origin: 'https://anybody.example' });
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([401, null]);
   });
 });
 

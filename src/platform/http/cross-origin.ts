@@ -10,27 +10,22 @@ const A_DAY = '86400';
 
 type Headers = Readonly<Record<string, string>>;
 
+/** Lets a page of any origin read a refusal of what is public. */
+export const OPEN_HEADERS: Headers = { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED };
+
 /** The answer to a preflight request (Fetch standard, CORS protocol); no headers if the origin is not allowed. */
 export function preflightHeaders(
   resource: { readonly open: boolean; readonly allow: string },
   origin: string | undefined,
   origins: readonly string[],
 ): Headers {
-  if (resource.open)
-    return {
-      'access-control-allow-origin': '*',
-      'access-control-allow-methods': resource.allow,
-      'access-control-allow-headers': PUBLIC_HEADERS,
-      'access-control-max-age': A_DAY,
-    };
-  if (origin === undefined || !origins.includes(origin)) return origins.length > 0 ? { vary: 'origin' } : {};
-  return {
-    'access-control-allow-origin': origin,
-    'access-control-allow-methods': resource.allow,
-    'access-control-allow-headers': TOKEN_HEADERS,
-    'access-control-max-age': A_DAY,
-    vary: 'origin',
-  };
+  const vary: Headers = origins.length > 0 ? { vary: 'origin' } : {};
+  const allowed = { 'access-control-allow-methods': resource.allow, 'access-control-max-age': A_DAY, ...vary };
+  // Also for what is public: a client that has a token sends it with every request.
+  if (origin !== undefined && origins.includes(origin))
+    return { ...allowed, 'access-control-allow-origin': origin, 'access-control-allow-headers': TOKEN_HEADERS };
+  if (!resource.open) return vary;
+  return { ...allowed, 'access-control-allow-origin': '*', 'access-control-allow-headers': PUBLIC_HEADERS };
 }
 
 /** Lets a page of a configured origin read a response to a caller with a token. Cookies are never allowed. */

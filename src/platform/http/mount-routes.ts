@@ -5,7 +5,7 @@ import { ApiError } from '../errors.js';
 import type { Logger } from '../logger.js';
 import type { Authenticate } from './authenticate.js';
 import { clientGone } from './client-gone.js';
-import { crossOriginHeaders, preflightHeaders } from './cross-origin.js';
+import { crossOriginHeaders, OPEN_HEADERS, preflightHeaders } from './cross-origin.js';
 import { refusalOf } from './error-reply.js';
 import { MASK, maskedBody } from './field-mask.js';
 import { networkOf } from './network-address.js';
@@ -113,7 +113,7 @@ function resourcesOf(routes: readonly Route[]): [path: string, resource: Resourc
 
 async function dispatch(resource: Resource, deps: ServingDeps, request: Request, response: Response): Promise<void> {
   const route = resource.methods.get(request.method);
-  if (route) await serve(route, deps, request, response);
+  if (route) await serve(route, deps, request, response, resource.open);
   else if (request.method === 'OPTIONS') sendOptions(resource, deps, request, response);
   else {
     const { allow } = resource;
@@ -132,7 +132,13 @@ function setHeaders(response: Response, headers: Readonly<Record<string, string>
   for (const name in headers) response.setHeader(name, headers[name]!);
 }
 
-async function serve(route: Route, deps: ServingDeps, request: Request, response: Response): Promise<void> {
+async function serve(
+  route: Route,
+  deps: ServingDeps,
+  request: Request,
+  response: Response,
+  open: boolean,
+): Promise<void> {
   const begun = deps.seconds();
   let isAnswered = false;
   const answered = (status: number): void => {
@@ -148,6 +154,7 @@ async function serve(route: Route, deps: ServingDeps, request: Request, response
     if (reply.stream && reply.stream.length === undefined) answered(reply.status ?? route.success);
     await sendReply(response, reply, route.success, (bytes) => held[0]?.resize(bytes));
   } catch (error) {
+    if (open && !response.headersSent) tell(OPEN_HEADERS);
     const refusal = route.pageForBrowsers && !response.headersSent ? refusalOf(error) : undefined;
     if (refusal && WRONG_ADDRESS.includes(refusal.status))
       refuseAddress(deps.noSuchPage, request, response, refusal, route);
