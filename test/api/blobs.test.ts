@@ -236,6 +236,14 @@ describe('a download', () => {
     expect((await someone.get(path, { range: 'lines=1-2' })).bytes).toEqual(bytes);
   });
 
+  it('takes no range with HEAD (RFC 9110 section 14.2)', async () => {
+    for (const range of ['bytes=0-1', 'bytes=10-']) {
+      const headers = { authorization: `Bearer ${someone.token}`, range };
+      const answer = await fetch(`${running.url}${path}`, { method: 'HEAD', headers });
+      expect([answer.status, answer.headers.get('content-length')]).toEqual([200, '10']);
+    }
+  });
+
   it('answers a known ETag with 304, and takes a range only of the file that If-Range names', async () => {
     expect((await someone.get(path, { 'if-none-match': etag })).status).toBe(304);
     expect((await someone.get(path, { range: 'bytes=0-1', 'if-range': etag })).status).toBe(206);

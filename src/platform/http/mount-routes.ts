@@ -179,6 +179,8 @@ async function answer(route: Route, deps: ServingDeps, request: Request, { tell,
   const principal = route.access === 'token' ? await deps.authenticate(request) : undefined;
   if (principal) tell(await admitted(route, deps, principal, request));
   if (stores(route)) deps.requireRoom();
+  // A range is of a GET only (RFC 9110 section 14.2).
+  if (request.method === 'HEAD') for (const name of ['range', 'x-ms-range']) delete request.headers[name];
   const takesBody = route.body !== undefined || route.rawBody === true;
   const rawBody = takesBody ? await readBody(request, route.bodyLimit ?? DEFAULT_BODY_LIMIT) : NO_BODY;
   const context: RequestContext<unknown, unknown, unknown, Principal | undefined> = {
