@@ -5,6 +5,7 @@ import { VerificationError } from '../errors.js';
 import { mmrReceiptInForm } from '../receipt/mmr-receipt.js';
 import { receiptStructure } from '../receipt/receipt-proof.js';
 import { type EventDocument, readEventDocument } from './event-document.js';
+import { statementEntry } from './statement-entry.js';
 import { parseUnambiguousJson } from './unambiguous-json.js';
 
 /** What a transparent statement carries beside its statement. */
@@ -77,10 +78,11 @@ export function readTransparentStatement(bytes: Uint8Array): ReadTransparentStat
   const event = header.get(EVENT_HEADER);
   if (event !== undefined && typeof event !== 'string')
     throw new VerificationError('malformed', 'the event of a transparent statement is not text');
-  const statement = { protectedBytes, protectedHeader, unprotectedHeader: new Map(), payload, signature };
+  // Whole: what must not be unprotected in a statement must not be beside its receipts either.
+  const statement = { protectedBytes, protectedHeader, unprotectedHeader: header, payload, signature };
   const eventJson = event === undefined ? undefined : parseUnambiguousJson(event);
   return {
-    entry: encodeSign1(statement),
+    entry: statementEntry(statement),
     ...(rfc9162 ? { rfc9162Receipt: rfc9162.receipt } : {}),
     ...(mmr ? { mmrReceipt: mmr.receipt } : {}),
     ...(eventJson === undefined ? {} : { event: readEventDocument(eventJson), eventJson: eventJson as object }),

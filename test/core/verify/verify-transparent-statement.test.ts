@@ -483,6 +483,15 @@ describe('an attack on a transparent statement is refused by name:', () => {
     expect([outcome, contradictions]).toEqual(['refused', expect.arrayContaining([`${piece} ${code}`])]);
   });
 
+  it.each<[string, number, CborValue, string]>([
+    ['a hash algorithm (258)', 258, -16, 'malformed'],
+    ['a content type (259)', 259, 'application/json', 'malformed'],
+    ['critical headers (2)', 2, [258], 'critical_header_unknown'],
+  ])('%s beside its receipts, as beside a statement', async (_, label, value, code) => {
+    const { outcome, contradictions } = await told(await goodBut((header) => header.set(label, value)));
+    expect([outcome, contradictions[0]]).toEqual(['refused', `statement ${code}`]);
+  });
+
   it('a receipt of another log under the same key, when the log is pinned', async () => {
     const pinned = { ...trust, statementLog: { subject: 'statements/public' } };
     expect((await told(await good(), pinned)).contradictions).toEqual(['statement_log_receipt log_mismatch']);
