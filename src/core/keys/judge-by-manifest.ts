@@ -1,7 +1,8 @@
 import { fromHex, toBase64Url } from '../bytes.js';
+import { VerificationError } from '../errors.js';
 import { firstName } from '../fork/log-generation.js';
 import type { Claim, InclusionProof, Proof } from '../verify/claim.js';
-import { createVerdict, type Findings, missing, notCovered, type Verdict } from '../verify/verdict.js';
+import { contradiction, createVerdict, type Findings, missing, notCovered, type Verdict } from '../verify/verdict.js';
 import type { KeyManifest, ManifestKey } from './key-manifest.js';
 
 const iso = (ms: number): string => new Date(ms).toISOString();
@@ -11,6 +12,25 @@ function keyOf(manifest: KeyManifest, proof: Proof): ManifestKey | undefined {
   if (!('key' in proof)) return undefined;
   const keyId = toBase64Url(fromHex(proof.key.thumbprint));
   return manifest.keys.find((key) => key.keyId === keyId);
+}
+
+/** The role of the keys that make such a proof. */
+function roleOf(proof: Proof): string {
+  if (proof.type === 'signature') return 'issuer';
+  return proof.type === 'inclusion' && proof.vds === 1 ? 'statement_receipt' : 'seal';
+}
+
+/** The finding that a proof is by a key that the manifest lists for something else; undefined if none is. */
+function misuseOf(manifest: KeyManifest, { piece, by }: Claim): Partial<Findings> | undefined {
+  for (const proof of by) {
+    const key = keyOf(manifest, proof);
+    const role = roleOf(proof);
+    if (!key || key.role === role) continue;
+    const code = role === 'issuer' ? 'issuer_key_not_trusted' : 'log_key_not_trusted';
+    const why = `signed with the key ${key.keyId}, which the key manifest lists as ${key.role} key, not as ${role} key`;
+    return contradiction(piece, new VerificationError(code, why));
+  }
+  return undefined;
 }
 
 const isStatementLog = (proof: Proof): proof is InclusionProof =>
@@ -152,12 +172,14 @@ function historyOf(manifest: KeyManifest, claims: readonly Claim[]): Partial<Fin
 }
 
 /**
- * Judges a verdict by the manifest that its keys are from: a claim of a revoked key counts only if a log proves that it is
- * older than the revocation; otherwise its facts are taken away and the piece is unproven. Says which manifest was used, that
- * later revocations are not known, and what is known of the order of claims and manifests (docs/formats/key-manifest.md).
+ * Judges a verdict by the manifest that its keys are from: a key that signed what another role signs is not trusted, and a
+ * claim of a revoked key counts only if a log proves that it is older than the revocation; otherwise its facts are taken away
+ * and the piece is unproven. Says which manifest was used, that later revocations are not known, and what is known of the
+ * order of claims and manifests (docs/formats/key-manifest.md).
  */
 export function judgeByManifest(verdict: Verdict, manifest: KeyManifest): Verdict {
-  const { claims } = verdict;
+  const misused = verdict.claims.flatMap((claim) => misuseOf(manifest, claim) ?? []);
+  const claims = verdict.claims.filter((claim) => !misuseOf(manifest, claim));
   const judged = claims.map((claim) => ({ claim, refusal: refusalOf(manifest, claims, claim) }));
   const dropped = judged.flatMap(({ claim, refusal }): Partial<Findings>[] =>
     refusal === undefined ? [] : [notCovered(claim.piece, 'unproven', refusal)],
@@ -168,6 +190,7 @@ export function judgeByManifest(verdict: Verdict, manifest: KeyManifest): Verdic
   const when = `key manifest ${manifest.number} of ${iso(manifest.issuedAtMs)}`;
   return createVerdict(
     { ...verdict, claims: kept },
+    ...misused,
     ...dropped,
     ...unfounded.map(({ piece }) => notCovered(piece, 'unproven', 'the evidence that has its digest is unproven')),
     ...historyOf(manifest, kept),

@@ -48,16 +48,30 @@ describe('a verdict under a key manifest', () => {
       [signature()],
       [signature(), inclusion({ tree_size: '8' })],
       [signature(), inclusion({ tree_size: undefined })],
-      [signature(), inclusion({ vds: 3 })],
+      [signature(), inclusion({ vds: 3 }, keyOf('seal', 'active'))],
       [signature(), inclusion({ log: { subject: 'log/another' } })],
       [signature(), inclusion({ log: {} })],
       [signature(), inclusion({}, { thumbprint: '00'.repeat(32) })],
-      [signature(), inclusion({}, revoked)],
     ]) {
       const verdict = judge(by);
       expect([verdict.outcome, verdict.claims]).toEqual(['incomplete', []]);
       expect(verdict.notCovered[0]).toMatchObject({ piece: 'statement', why: 'unproven' });
       expect(verdict.notCovered[0]!.detail).toContain('no given evidence proves that it was signed before');
+    }
+  });
+
+  it('refuses what a key signed that is listed for another role', () => {
+    const [issuer, seal] = [keyOf('issuer', 'active'), keyOf('seal', 'active')];
+    const wrong: [string, Proof[]][] = [
+      ['log_key_not_trusted', [signature(issuer), inclusion({}, seal)]],
+      ['log_key_not_trusted', [signature(issuer), inclusion({}, issuer)]],
+      ['log_key_not_trusted', [inclusion({ vds: 3, signed: 'peak' })]],
+      ['log_key_not_trusted', [{ type: 'seal', log: {}, vds: 3, tree_size: '1', sealed_at: '', key: receipts }]],
+      ['issuer_key_not_trusted', [signature(seal), inclusion()]],
+    ];
+    for (const [code, by] of wrong) {
+      const { outcome, claims, contradictions } = judge(by);
+      expect([outcome, claims, contradictions.map((each) => each.code)]).toEqual(['refused', [], [code]]);
     }
   });
 
