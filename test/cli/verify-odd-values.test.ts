@@ -31,6 +31,20 @@ async function verdictOn(...files: string[]) {
   return { exitCode, outcome, codes: contradictions.map(({ code }) => code) };
 }
 
+describe('an event of a file', () => {
+  it('is refused where readers differ in its text: after a byte order mark, and with bytes that are not UTF-8', async () => {
+    const marked = sampleSealedLog({ leaves: 3, event: () => ({ asset_attributes: { name: '\ufffd' } }) });
+    const files = [file('marked.log', marked.massif(0)), file('marked.sth', await marked.seal(3))];
+    const json = Buffer.from(JSON.stringify(marked.events[1]));
+    const replaced = Buffer.from('\ufffd');
+    const at = json.indexOf(replaced);
+    const broken = Buffer.concat([json.subarray(0, at), Buffer.of(0xff), json.subarray(at + replaced.length)]);
+    expect(await verdictOn(...files, file('event.json', json))).toMatchObject({ outcome: 'verified' });
+    for (const bytes of [Buffer.concat([Buffer.from('\ufeff'), json]), broken])
+      expect(await verdictOn(...files, file('other.json', bytes))).toMatchObject({ exitCode: 1, codes: ['malformed'] });
+  });
+});
+
 describe('a value that no honest log writes gets a verdict', () => {
   it('proves nothing where a seal is over a size that no log has', async () => {
     const seal = await log.seal(3);

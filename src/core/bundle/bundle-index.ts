@@ -1,7 +1,7 @@
 import { toHex, utf8 } from '../bytes.js';
 import { VerificationError } from '../errors.js';
 import { type Sha256, sha256 } from '../sha256.js';
-import { parseUnambiguousJson } from '../statement/unambiguous-json.js';
+import { parseUnambiguousBytes } from '../statement/unambiguous-json.js';
 import { type BundleFileKind, placeOf } from './bundle-layout.js';
 
 /** An operation that a bundle holds the evidence of. */
@@ -113,7 +113,7 @@ function unique(values: readonly string[], what: string): void {
  * `unsupported` for another version
  */
 export function readBundleIndex(bytes: Uint8Array): BundleIndex {
-  const value = parseUnambiguousJson(new TextDecoder().decode(bytes)) as Json | null;
+  const value = parseUnambiguousBytes(bytes) as Json | null;
   if (typeof value !== 'object' || value === null || value['format'] !== FORMAT)
     throw malformed('not a bundle’s index');
   if (value['version'] !== VERSION)

@@ -3,7 +3,7 @@ import type { PublicJwk } from '../cose/public-key.js';
 import { VerificationError } from '../errors.js';
 import { readSeal } from '../receipt/seal.js';
 import type { EventDocument } from '../statement/event-document.js';
-import { parseUnambiguousJson } from '../statement/unambiguous-json.js';
+import { parseUnambiguousBytes } from '../statement/unambiguous-json.js';
 import type { NoteKey } from '../tlog/signed-note.js';
 import type { ExpectedLog, LogTrust } from '../verify/trust.js';
 import { type Findings, findingsOf, missing, notCovered } from '../verify/verdict.js';
@@ -33,9 +33,8 @@ function hashes(value: unknown): Uint8Array[] {
 
 /** @throws {VerificationError} `malformed` */
 function witnessedSeal(seal: Uint8Array, proof: Uint8Array, inclusion: Uint8Array): WitnessedSeal {
-  const text = new TextDecoder();
-  const read = parseUnambiguousJson(text.decode(inclusion)) as { path?: unknown; peaks?: unknown } | null;
-  return { seal, proof: text.decode(proof), path: hashes(read?.path), peaks: hashes(read?.peaks) };
+  const read = parseUnambiguousBytes(inclusion) as { path?: unknown; peaks?: unknown } | null;
+  return { seal, proof: new TextDecoder().decode(proof), path: hashes(read?.path), peaks: hashes(read?.peaks) };
 }
 
 /**

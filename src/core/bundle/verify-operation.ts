@@ -1,9 +1,8 @@
 import { equalBytes, utf8 } from '../bytes.js';
-import { VerificationError } from '../errors.js';
 import { mmrReceiptInForm } from '../receipt/mmr-receipt.js';
 import { type EventDocument, readEventDocument } from '../statement/event-document.js';
 import { type ReadTransparentStatement, readTransparentStatement } from '../statement/transparent-statement.js';
-import { parseUnambiguousJson } from '../statement/unambiguous-json.js';
+import { parseUnambiguousBytes } from '../statement/unambiguous-json.js';
 import { canonicalJson, NoCanonicalFormError } from '../vcon/jcs.js';
 import { readJson } from '../vcon/json-document.js';
 import type { Claim, Proof } from '../verify/claim.js';
@@ -120,13 +119,7 @@ interface ReadEvent {
 
 /** @throws {VerificationError} `malformed` */
 function readEvent(bytes: Uint8Array): ReadEvent {
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new VerificationError('malformed', 'it is not UTF-8');
-  }
-  const json = parseUnambiguousJson(text);
+  const json = parseUnambiguousBytes(bytes);
   return { event: readEventDocument(json), json: json as object };
 }
 

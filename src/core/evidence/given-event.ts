@@ -1,7 +1,7 @@
 import { toHex } from '../bytes.js';
 import { VerificationError } from '../errors.js';
 import { type EventDocument, readEventDocument } from '../statement/event-document.js';
-import { parseUnambiguousJson } from '../statement/unambiguous-json.js';
+import { parseUnambiguousBytes } from '../statement/unambiguous-json.js';
 import type { Claim, InclusionProof } from '../verify/claim.js';
 import { provenEvent, uncoveredMembers } from '../verify/event-facts.js';
 import { openPlace } from '../verify/proofs.js';
@@ -44,7 +44,7 @@ export async function readGivenEvents(
 }
 
 function eventsIn(path: string, kind: string, bytes: Uint8Array): GivenEvent[] {
-  const value = parseUnambiguousJson(new TextDecoder().decode(bytes));
+  const value = parseUnambiguousBytes(bytes);
   const given = (piece: string, json: unknown): GivenEvent => ({
     piece,
     event: readEventDocument(json),

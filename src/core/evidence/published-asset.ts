@@ -1,6 +1,6 @@
 import { VerificationError } from '../errors.js';
 import { type AssetEventDocument, readEventDocument } from '../statement/event-document.js';
-import { parseUnambiguousJson } from '../statement/unambiguous-json.js';
+import { parseUnambiguousBytes } from '../statement/unambiguous-json.js';
 import { createVerdict, type Findings, findingsOf, notCovered, verdictWithin } from '../verify/verdict.js';
 import { type PublicEvent, verifyPublicAsset } from '../verify/verify-public-asset.js';
 import type { ReceiptTrust } from '../verify/verify-receipt.js';
@@ -14,7 +14,7 @@ type ReadUrl = (url: string) => Promise<Uint8Array>;
 
 /** Reads a JSON object of the service. @throws {UsageError} */
 export async function readObject(url: string, read: ReadUrl): Promise<Record<string, unknown>> {
-  const value = parseUnambiguousJson(new TextDecoder().decode(await read(url)));
+  const value = parseUnambiguousBytes(await read(url));
   if (typeof value !== 'object' || value === null) throw new UsageError(`${url} did not answer with a JSON object`);
   return value as Record<string, unknown>;
 }

@@ -15,3 +15,17 @@ export function parseUnambiguousJson(text: string): unknown {
   }
   throw new VerificationError('malformed', 'the JSON has a duplicate name in one object');
 }
+
+/**
+ * The same of bytes, which must be UTF-8 without a byte order mark: readers differ in what they make of other bytes.
+ * @throws {VerificationError} `malformed`
+ */
+export function parseUnambiguousBytes(bytes: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new VerificationError('malformed', 'it is not UTF-8');
+  }
+  return parseUnambiguousJson(text);
+}
