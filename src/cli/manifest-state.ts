@@ -10,14 +10,18 @@ const MODE = 0o644;
 
 /**
  * Remembers the newest key manifest in a folder, in one file for each keys log.
- * @throws {UsageError} when the folder cannot be read
+ * @throws {UsageError} when what the folder has of that log cannot be read
  * @throws {VerificationError} `manifest_older` when a newer one was seen before; `manifest_invalid` when another one with
  * the same number was
  */
 export async function rememberManifest(state: string, newest: Pick<RootTrust, 'manifest' | 'bytes'>): Promise<void> {
   const { subject, number } = newest.manifest;
   const path = join(state, `${subject.replace(/[^A-Za-z0-9-]/g, '_')}.key-manifest`);
-  const seen = await readFile(path).catch(() => undefined);
+  const seen = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+    // A file that is there and cannot be read may hold a newer manifest.
+    if (error.code !== 'ENOENT') throw new UsageError(`--state: ${path} cannot be read: ${error.code}`);
+    return undefined;
+  });
   const before = seen && readSeen(new Uint8Array(seen), path);
   if (before) checkNotBefore(newest, before);
   if (before?.manifest.number === number) return;

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -101,6 +101,11 @@ describe('the fingerprint of the root key', { timeout: LONG }, () => {
     expect((await verify(root, file('s.cose'), await fetched('new.cbor'), '--state', state)).exitCode).toBe(0);
     const refused = await verify(root, file('s.cose'), old, '--state', state);
     expect([refused.exitCode, refused.contradictions[0]!.code]).toEqual([1, 'manifest_older']);
+    // What cannot be read may hold a newer one.
+    const kept = join(state, (await readdir(state))[0]!);
+    await rm(kept);
+    await mkdir(kept);
+    expect((await verify(root, file('s.cose'), old, '--state', state)).exitCode).toBe(2);
   });
 });
 
