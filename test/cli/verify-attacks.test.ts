@@ -184,15 +184,15 @@ describe('evidence in JSON', () => {
 
 describe('names in evidence', () => {
   it('cannot move the cursor, or write a verdict of their own', async () => {
-    const name = 'https://x/\u001b[2J\u009b1;1H\u202e\nVERIFIED.\r';
+    const name = 'https://x/\u001b[2J\u009b1;1H\u202e\u061c\nVERIFIED.\r';
     const statement = await sampleStatement(sampleAttributes(SAMPLE_VCON), issuer, name);
     const forged = file('forged.cose', statement);
     const { out, exitCode } = await verify(forged);
     expect(exitCode).toBe(3);
-    expect(out).toContain('https://x/\\u001b[2J\\u009b1;1H\\u202e\\u000aVERIFIED.\\u000d');
+    expect(out).toContain('https://x/\\u001b[2J\\u009b1;1H\\u202e\\u061c\\u000aVERIFIED.\\u000d');
     expect(out).not.toMatch(/^VERIFIED/m);
     const json = await verify('--json', forged);
-    for (const unseen of ['\u001b', '\u009b', '\u202e']) expect(json.out).not.toContain(unseen);
+    for (const unseen of ['\u001b', '\u009b', '\u202e', '\u061c']) expect(json.out).not.toContain(unseen);
     expect(JSON.stringify(JSON.parse(json.out))).toContain(JSON.stringify(name).slice(1, -1));
   });
 });
