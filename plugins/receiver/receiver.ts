@@ -100,6 +100,11 @@ export async function startReceiver(parts: ReceiverParts): Promise<Receiver> {
   });
   server.maxConnections = MOST_CONNECTIONS;
   server.on('drop', () => parts.counted('refused'));
+  // Without a listener Node answers 400, 408 or 431, and a conserver takes every status for success.
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    socket.destroy();
+    if (error.code !== 'ECONNRESET') parts.logger.warn({ reason: error.code }, 'a request was refused unread');
+  });
   await listen(server, parts);
   return {
     url: urlOf(server, parts.tls ? 'https' : 'http'),

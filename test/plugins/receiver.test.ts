@@ -138,6 +138,25 @@ describe.each(ENGINES)('the receiver, queue on %s', (engine) => {
     expect(await jobs()).toHaveLength(0);
   });
 
+  it('answers no status to a request that is too slow, too long or no HTTP: a conserver would go on', async () => {
+    await start();
+    const post = `POST ${TARGET} HTTP/1.1\r\nhost: x\r\n`;
+    const requests = [
+      '',
+      'POST /oper',
+      `${post}x-slow: `,
+      `${post}x-long: ${'x'.repeat(70_000)}\r\n\r\n`,
+      'no HTTP\r\n\r\n',
+    ];
+    const chunked = `${post}transfer-encoding: chunked\r\n\r\n2\r\n{}\r\nno length\r\n`;
+    for (const request of [...requests, chunked]) {
+      const { received, openMs } = await raw(rig.url, (socket) => void socket.write(request));
+      expect([request.slice(0, 80), received]).toEqual([request.slice(0, 80), '']);
+      expect(openMs).toBeLessThan(IN_TIME);
+    }
+    expect(await jobs()).toHaveLength(0);
+  });
+
   it('drops the connection when the secret is missing or wrong, and takes the right one', async () => {
     await start({ settings: { secret: SECRET } });
     const vcon = freshVcon();
