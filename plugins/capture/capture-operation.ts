@@ -74,6 +74,29 @@ function remembered(fields: Fields): RememberedVcon {
   };
 }
 
+/** Whose clock gives the sequence of what a method captures. */
+const SEQUENCED_BY: Readonly<Partial<Record<string, 'plugin' | 'conserver'>>> = {
+  receiver: 'plugin',
+  link: 'conserver',
+  tracer: 'conserver',
+};
+
+/**
+ * Whether a later state of the vCon was captured before this one, which waited on disk or was left by a consumer that
+ * died. A caller who waits for the response has the newest state.
+ */
+function isLate({ method, observed }: Ended, fields: Fields, window: AnswerWindow): boolean {
+  const { method: last = '', sequence } = fields;
+  if (window !== NO_HURRY || observed.clockWrong || sequence === undefined) return false;
+  return SEQUENCED_BY[last] === SEQUENCED_BY[method] && observed.sequence < sequence;
+}
+
+/** The consents to compare with those last seen: an earlier state may add some, and takes none away. */
+function consentsNow(consents: readonly Consent[] | undefined, known: readonly Consent[], late: boolean) {
+  if (!consents || !late) return consents;
+  return [...known, ...consents.filter(({ digest }) => !known.some((each) => each.digest === digest))];
+}
+
 /** An operation with its event, before it is in the queue. */
 interface Prepared {
   readonly name: string;
@@ -158,9 +181,10 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
     uuid: string,
     history: string | undefined,
     fields: Fields,
-    changed: boolean,
+    state: { readonly late: boolean; readonly consents: readonly Consent[] | undefined },
   ): Promise<void> {
     const { operation, vcon, method, observed } = ended;
+    const { late, consents } = state;
     const seen = `op:${operation.name}:${vcon.payload}`;
     const earlier = fields[seen];
     if (earlier && earlier !== method) {
@@ -170,15 +194,14 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
     const consentChanges = String(remembered(fields).consentChanges + 1);
     await memory.write('vcons', uuid, {
       ...(history ? { history } : {}),
-      payload: vcon.payload,
-      sequence: observed.sequence,
+      ...(late ? {} : { payload: vcon.payload, sequence: observed.sequence, method }),
       [seen]: earlier ?? method,
-      ...(changed ? { consents: JSON.stringify(vcon.consents), consent_changes: consentChanges } : {}),
+      ...(consents ? { consents: JSON.stringify(consents), consent_changes: consentChanges } : {}),
       ...(operation.tenancy ? { tenancy: operation.tenancy } : {}),
     });
     if (earlier && earlier !== method) parts.doubled(operation.name);
     // A document without a uuid never leaves a chain under one.
-    if (!parts.tapped || !vcon.uuid) return;
+    if (!parts.tapped || !vcon.uuid || late) return;
     const predecessors = [vcon.redacted, vcon.amended].filter((each) => each !== undefined && each !== uuid);
     await noteSuccession(memory, predecessors, observed);
     await notePassage(memory, uuid, 'captured', observed);
@@ -203,14 +226,16 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
     const fields = await memory.read('vcons', uuid);
     const known = remembered(fields);
     const history = await historyOf(uuid, vcon, known);
-    const changes = vcon.consents ? consentChanges(known.consents, vcon.consents) : [];
-    const consents = changes.map((change) => consentOperation(ended, change, known.consentChanges));
-    const operations = [ended, ...consents].map((each) => prepare(each, history));
+    const late = isLate(ended, fields, window);
+    const consents = consentsNow(vcon.consents, known.consents, late);
+    const changes = consents ? consentChanges(known.consents, consents) : [];
+    const changed = changes.map((change) => consentOperation(ended, change, known.consentChanges));
+    const operations = [ended, ...changed].map((each) => prepare(each, history));
     await keep(operations, window);
     for (const { name } of operations) parts.counted(name);
     const following = follow(async () => {
       for (const { held } of operations.slice(1)) await held.release();
-      await remember(ended, uuid, history, fields, changes.length > 0);
+      await remember(ended, uuid, history, fields, { late, consents: changes.length > 0 ? consents : undefined });
     });
     await within(REMEMBER_WITHIN_MS, following, 'the memory is slow').catch(() => undefined);
     const [{ held, subject, payload }] = operations as [Prepared];

@@ -130,6 +130,30 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     expect(consentChanges([], [])).toEqual([]);
   });
 
+  it('takes nothing back by a state that it captures after a later one: no consent, and not the last hash', async () => {
+    const uuid = randomUUID();
+    const ended = async (method: 'receiver' | 'link', attachments: object[]) => ({
+      operation: namedOperation('vcon_enhanced', { chain: 'main', link: 'l' }),
+      vcon: await vconFacts(Buffer.from(freshVcon({ uuid, attachments }))),
+      method,
+      observed: observe(),
+    });
+    const both = [grant(true), grant(true, 'training')];
+    for (const method of ['link', 'receiver'] as const) {
+      await memory.forget('vcons', uuid);
+      await open.empty();
+      // The first two waited on disk, or in the stream.
+      const waited = [await ended(method, [grant(true), grant(true, 'other')]), await ended(method, [grant(true)])];
+      const last = await capture(await ended(method, both));
+      for (const each of waited) await capture(each);
+      expect(await memory.read('vcons', uuid)).toMatchObject({ payload: last.payload });
+      const consents = (await operations()).filter((name) => name?.startsWith('vcon_consent'));
+      expect([method, consents]).toEqual([method, Array.from({ length: 3 }, () => 'vcon_consent_accepted')]);
+      await capture(await ended(method, both));
+      expect((await operations()).at(-1)).toBe('vcon_consent_revoked');
+    }
+  });
+
   it('names the first vCon of a history in every event, so that one query tells it', async () => {
     const [original, amended, redacted] = [randomUUID(), randomUUID(), randomUUID()];
     await see(freshVcon({ uuid: original }), 'vcon_created');
