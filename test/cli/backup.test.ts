@@ -134,6 +134,23 @@ describe.each(ENGINES)('backup and restore on %s', { timeout: 300_000 }, (engine
     expect(sealed).not.toContain('.pem');
   });
 
+  it('is refused while another backup of the same database runs', async () => {
+    const credentials = join(source['DATA_DIR']!, 'credentials.json');
+    execFileSync('mkfifo', [credentials]);
+    const first = startBuilt('cli/vcon-archivist', { PORT: '1', ...source }, [
+      ...['backup', backup, '--recipient', recipient],
+    ]);
+    const reading = await open(credentials, 'w');
+    const before = await copies();
+    const second = await cli(source, 'backup', backup, '--without-keys');
+    expect([second.code, second.err]).toEqual([2, expect.stringContaining('another backup of this database')]);
+    expect(await copies()).toEqual(before);
+    first.signal('SIGKILL');
+    await first.ended;
+    await reading.close();
+    await rm(credentials);
+  });
+
   it('restores into an empty place; a restore that was killed is refused by the service and goes on', async () => {
     const place = await emptyPlace('again');
     const args = ['restore', backup, '--identity', join(deployment.folder, 'identity.txt')];

@@ -34,6 +34,15 @@ export interface CopiedState {
   readonly lastManifest: number;
 }
 
+/** Key of the lock that a backup holds. */
+const COPY_LOCK = 7_262_031_950;
+
+/** Locks the database for one backup until the connection ends; false if another one holds the lock. */
+export async function lockCopying(client: OwnerClient): Promise<boolean> {
+  const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [COPY_LOCK]);
+  return rows[0]!.locked;
+}
+
 /** Reads the state in the transaction that the copy is made in. Undefined if no service has started on this database. */
 export async function copiedState(client: OwnerClient): Promise<CopiedState | undefined> {
   const deployment = await client.query<{ id: string }>('SELECT deployment_tenancy AS id FROM archivist.deployment');

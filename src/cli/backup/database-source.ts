@@ -2,7 +2,7 @@ import { access, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageError } from '../../core/evidence/usage-error.js';
 import { explained } from '../../platform/explain-failure.js';
-import { FolderLocked } from '../../platform/postgres/folder-lock.js';
+import { FolderLocked, lockFolder } from '../../platform/postgres/folder-lock.js';
 import { embeddedFolder } from '../../platform/postgres/open-database.js';
 import { CLUSTER } from '../../platform/postgres/open-embedded.js';
 import {
@@ -13,25 +13,50 @@ import {
 } from '../../platform/postgres/owner-connection.js';
 import type { Config } from '../../service/config/config.js';
 import { openOperatorClient } from '../operator-client.js';
+import { lockCopying } from './copied-state-store.js';
 
 const COPY_WITHIN_MS = 30 * 60_000;
+/** Folder of the lock of a backup, beside the embedded database. */
+const COPYING = 'copying';
+const ANOTHER = 'another backup of this database is running: wait until it has ended';
 
 /**
- * Opens the database that a copy is made of. The embedded database of a running service is first copied by that
- * service, because only one process can open it.
+ * Opens the database that a copy is made of, and locks it for one backup at a time: two would write to one folder. The
+ * embedded database of a running service is first copied by that service, because only one process can open it.
  * @param url of the running service
- * @throws {UsageError} if there is no database; {OperatorRefused} if the running service does not make the copy
+ * @throws {UsageError} if there is no database, or another backup runs; {OperatorRefused} if the running service does not
+ *   make the copy
  */
 export async function openDatabaseSource(
   { databaseUrl, dataDir, keysDir }: Pick<Config, 'databaseUrl' | 'dataDir' | 'keysDir'>,
   url: string,
 ): Promise<OwnerConnection> {
-  if (databaseUrl)
-    return explained('the database of DATABASE_URL cannot be opened', openServerOwner(databaseUrl)).catch(usage);
+  if (databaseUrl) return openServer(databaseUrl);
   const folder = embeddedFolder(dataDir);
   await access(join(folder, CLUSTER)).catch(() => {
     throw new UsageError(`there is no database in DATA_DIR ${dataDir}: set DATA_DIR or DATABASE_URL`);
   });
+  const lock = await lockFolder(join(folder, COPYING)).catch((error: unknown) => {
+    throw error instanceof FolderLocked ? new UsageError(ANOTHER) : error;
+  });
+  try {
+    const { client, close } = await openEmbedded(folder, url, keysDir);
+    return { client, close: () => close().finally(() => lock.release()) };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+async function openServer(databaseUrl: string): Promise<OwnerConnection> {
+  const server = openServerOwner(databaseUrl);
+  const owner = await explained('the database of DATABASE_URL cannot be opened', server).catch(usage);
+  if (await lockCopying(owner.client)) return owner;
+  await owner.close();
+  throw new UsageError(ANOTHER);
+}
+
+async function openEmbedded(folder: string, url: string, keysDir: string): Promise<OwnerConnection> {
   try {
     return await openEmbeddedOwner(folder, false);
   } catch (error) {
