@@ -62,6 +62,14 @@ interface DeclaredTime {
   readonly timestamp_declared_zone?: 'assumed_utc';
 }
 
+/** Date.parse also reads the 30th of February, an hour of 24 and any year. */
+function isInstant(text: string): boolean {
+  const [atMs, midnightMs] = [Date.parse(text), Date.parse(`${text.slice(0, 10)}T00:00:00Z`)];
+  if (Number.isNaN(atMs) || Number.isNaN(midnightMs) || text.slice(11, 13) === '24') return false;
+  const year = new Date(atMs).getUTCFullYear();
+  return year >= 1 && year <= 9999 && new Date(midnightMs).toISOString().startsWith(text.slice(0, 10));
+}
+
 /** The vCon's own time, if it has a valid one; Python writes some without a zone and means UTC. */
 function declaredTime(vcon: VconFacts, observed: string | undefined): DeclaredTime | undefined {
   const candidates = [
@@ -71,7 +79,8 @@ function declaredTime(vcon: VconFacts, observed: string | undefined): DeclaredTi
   for (const [source, text] of candidates) {
     const [, date, time, zone] = RFC3339.exec(text ?? '') ?? [];
     const instant = `${date}T${time}${zone?.toUpperCase() ?? 'Z'}`;
-    if (date === undefined || Number.isNaN(Date.parse(instant))) continue;
+    // The service would refuse any other, and with it the event.
+    if (date === undefined || !isInstant(instant)) continue;
     return {
       timestamp_declared: instant,
       timestamp_declared_source: source,

@@ -120,6 +120,13 @@ describe('the event of an operation', () => {
     expect(await declared({ created_at: null, updated_at: 5 })).toEqual(observed);
     expect(await declared({ created_at: 'yesterday, anna@example.org' })).toEqual(observed);
     expect(await declared({ created_at: '2026-13-01T00:00:00Z' })).toEqual(observed);
+    for (const created_at of [
+      '2026-02-30T10:00:00Z',
+      '2026-02-03T24:00:00Z',
+      '0000-01-01T00:00:00Z',
+      '0001-01-01T00:00:00+01:00',
+    ])
+      expect(await declared({ created_at })).toEqual(observed);
     const naive = { created_at: '2024-03-16T15:35:16.334466' };
     expect(await declared(naive)).toEqual(['2024-03-16T15:35:16.334466Z', 'created_at', 'assumed_utc']);
     expect(await declared({ ...naive, updated_at: '2024-03-17T01:02:03+02:00' })).toEqual([
