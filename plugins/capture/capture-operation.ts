@@ -168,7 +168,7 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
       for (const { held } of operations) await held.hold();
       await backend.confirmDurable();
       requireOpen(window);
-      await operations[0]!.held.release();
+      if (!(await operations[0]!.held.release())) throw new Error('another plugin took it out of the queue');
       if (window.isRefused()) throw new TimeLimitError('the queue did not answer in time');
     } catch (error) {
       if (window !== NO_HURRY) await withdraw(operations);

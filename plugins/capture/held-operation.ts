@@ -17,8 +17,12 @@ export interface HeldOperation {
   readonly job: string;
   /** Puts it into the queue; an earlier capture of it stays in place. @throws when the queue does not answer */
   hold(): Promise<void>;
-  /** Allows its delivery. @throws when the queue does not answer; it may still have been released */
-  release(): Promise<void>;
+  /**
+   * Allows its delivery.
+   * @returns false if another process has withdrawn it, whose capture of the same operation held it first
+   * @throws when the queue does not answer; it may still have been released
+   */
+  release(): Promise<boolean>;
   /**
    * Removes it from the queue, unless it belongs to an earlier capture.
    * @returns false if it is already delivered, and can no longer be removed
@@ -49,14 +53,16 @@ export function heldOperation(backend: QueueBackend, operation: Operation, event
       releasing = true;
       if (earlier) {
         if ((await queue.getJobState(job)) === 'failed') await retryDeadLetter(backend, job);
-        return;
+        return true;
       }
+      const held = await stored();
       try {
-        await (await stored())?.promote();
+        await held?.promote();
       } catch (error) {
         // Another capture of the same operation has released it.
         if (isHeld(await stored())) throw error;
       }
+      return held !== undefined;
     },
     async withdraw() {
       const found = await stored();

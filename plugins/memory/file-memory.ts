@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile, UNFINISHED } from '../../src/platform/durable-file.js';
 import { COLLECTIONS, type Collection, type Fields, type Memory } from './memory.js';
@@ -6,6 +6,8 @@ import { COLLECTIONS, type Collection, type Fields, type Memory } from './memory
 const DAY_MS = 86_400_000;
 const EXTENSION = '.json';
 const OWNER_ONLY = 0o600;
+/** The date of a file that was written by a wrong clock, until a right one sees it. */
+const UNDATED = new Date('2200-01-01T00:00:00Z');
 
 /**
  * Turns a name into a file name: characters other than letters, digits, "-" and "." are escaped, so no name leaves its
@@ -16,10 +18,18 @@ function fileOf(folder: string, collection: Collection, name: string): string {
   return join(folder, collection, safe.slice(0, 2).toLowerCase(), safe + EXTENSION);
 }
 
+const date = (path: string, time: Date): Promise<void> => utimes(path, time, time).catch(() => undefined);
+
+/** A file of the future was written by a wrong clock: its days count from now. */
+async function isOld(path: string, days: number, nowMs: number): Promise<boolean> {
+  const { mtimeMs } = await stat(path);
+  if (mtimeMs > nowMs + DAY_MS) await date(path, new Date(nowMs));
+  return nowMs - mtimeMs > days * DAY_MS;
+}
+
 async function readFields(path: string, days: number, nowMs: number): Promise<Fields> {
   try {
-    const { mtimeMs } = await stat(path);
-    return nowMs - mtimeMs > days * DAY_MS ? {} : (JSON.parse(await readFile(path, 'utf8')) as Fields);
+    return (await isOld(path, days, nowMs)) ? {} : (JSON.parse(await readFile(path, 'utf8')) as Fields);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
     throw error;
@@ -37,8 +47,9 @@ async function list(folder: string): Promise<string[]> {
  * The plugin's memory in a folder: a small file for each name, replaced as a whole, so that a crash leaves the old or
  * the new one. Only one process may use it. Files that were not changed for their collection's number of days are
  * deleted when names are listed.
+ * @param now NaN while the clock is wrong: then nothing is old
  */
-export function fileMemory(folder: string): Memory {
+export function fileMemory(folder: string, now: () => number = Date.now): Memory {
   /** Changes to one file run one after the other. */
   const changing = new Map<string, Promise<void>>();
 
@@ -53,13 +64,14 @@ export function fileMemory(folder: string): Memory {
   }
 
   return {
-    read: (collection, name) => readFields(fileOf(folder, collection, name), COLLECTIONS[collection], Date.now()),
+    read: (collection, name) => readFields(fileOf(folder, collection, name), COLLECTIONS[collection], now()),
     write(collection, name, fields) {
       const path = fileOf(folder, collection, name);
       return change(path, async () => {
-        const merged = { ...(await readFields(path, COLLECTIONS[collection], Date.now())), ...fields };
+        const merged = { ...(await readFields(path, COLLECTIONS[collection], now())), ...fields };
         const kept = Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null));
         await replaceFile(path, Buffer.from(JSON.stringify(kept)), OWNER_ONLY);
+        if (Number.isNaN(now())) await date(path, UNDATED);
       });
     },
     forget(collection, name) {
@@ -71,8 +83,7 @@ export function fileMemory(folder: string): Memory {
         for (const file of await list(join(folder, collection, part))) {
           const path = join(folder, collection, part, file);
           if (file.startsWith(UNFINISHED) || !file.endsWith(EXTENSION)) continue;
-          const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: 0 }));
-          if (Date.now() - mtimeMs > COLLECTIONS[collection] * DAY_MS) await rm(path, { force: true });
+          if (await isOld(path, COLLECTIONS[collection], now()).catch(() => true)) await rm(path, { force: true });
           else yield decodeURIComponent(file.slice(0, -EXTENSION.length));
         }
       }

@@ -17,7 +17,10 @@ export interface MemoryPlace {
   readonly dataDir: string;
 }
 
-/** The plugin's memory: in Redis if configured, else in `DATA_DIR`. */
-export function openMemory({ redisUrl, dataDir }: MemoryPlace, logger: Logger): Memory {
-  return redisUrl ? redisMemory(redisUrl, logger) : fileMemory(join(pluginFolder(dataDir), 'memory'));
+/**
+ * The plugin's memory: in Redis if configured, else in `DATA_DIR`.
+ * @param now NaN while the clock is wrong
+ */
+export function openMemory({ redisUrl, dataDir }: MemoryPlace, logger: Logger, now?: () => number): Memory {
+  return redisUrl ? redisMemory(redisUrl, logger) : fileMemory(join(pluginFolder(dataDir), 'memory'), now);
 }

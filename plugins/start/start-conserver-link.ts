@@ -102,7 +102,7 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
     for (let each = started.pop(); each; each = started.pop()) await each.close();
   };
   try {
-    const memory = openMemory(parts.keeps, logger);
+    const memory = openMemory(parts.keeps, logger, () => (clockIsWrong() ? Number.NaN : Date.now()));
     started.push(memory);
     const withdrawn = new Set<string>();
     const room = captureRoom(disk, backend, settings.failOpen === true);

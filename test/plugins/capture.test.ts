@@ -439,6 +439,25 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     await worker.close();
   });
 
+  it('accepts nothing that another plugin has taken out of the queue meanwhile', async () => {
+    const ended = await created();
+    const window = { isOpen: () => true, isRefused: () => false };
+    let refuse = () => {};
+    const both = new Promise<void>((resolve) => {
+      refuse = resolve;
+    });
+    const undurable = () => both.then(() => Promise.reject(new Error('no disk')));
+    const refused = capturingWith({ confirmDurable: undurable })(ended, window);
+    await eventually(async () => (await inQueue()) === 1);
+    const confirmDurable = async () => {
+      refuse();
+      await expect(refused).rejects.toThrow('no disk');
+    };
+    await expect(capturingWith({ confirmDurable })(ended, window)).rejects.toThrow('out of the queue');
+    await capturingWith({})(ended, window);
+    expect(await operations()).toEqual(['vcon_created']);
+  });
+
   it('delivers an operation that is captured again after nothing could take its refused one out', async () => {
     const withdrawn = new Set<string>();
     const capturing = capturingWith({}, withdrawn);
