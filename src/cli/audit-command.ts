@@ -29,7 +29,7 @@ import { counted } from './counted.js';
 import { examples } from './help-examples.js';
 import { readInput } from './read-input.js';
 import { rootThumbprint } from './root-option.js';
-import { EXIT_USAGE, type Terminal } from './terminal.js';
+import { giveNoVerdict, type Terminal } from './terminal.js';
 
 /** How to audit. */
 interface AuditOptions {
@@ -289,9 +289,7 @@ export function addAuditCommand(program: Command, terminal: Terminal): void {
         terminal.print(options.json ? JSON.stringify(report, null, 2) : reportText(report, options));
         terminal.exitCode = report.sound ? 0 : EXIT_FAULTS;
       } catch (error) {
-        if (!(error instanceof UsageError) && !(error instanceof ConfigError)) throw error;
-        terminal.complain(`error: ${error.message}`);
-        terminal.exitCode = EXIT_USAGE;
+        giveNoVerdict(terminal, error, error instanceof UsageError || error instanceof ConfigError);
       }
     });
 }

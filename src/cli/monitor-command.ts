@@ -16,7 +16,7 @@ import { keptFiles, StateDamaged } from './monitor/kept-files.js';
 import { type FollowedKeys, type Watched, watchedMmrLogs, watchedStatementLogs } from './monitor/watched-logs.js';
 import { readInput } from './read-input.js';
 import { rootThumbprint } from './root-option.js';
-import { EXIT_USAGE, type Terminal } from './terminal.js';
+import { EXIT_USAGE, giveNoVerdict, type Terminal } from './terminal.js';
 
 interface MonitorOptions {
   readonly state: string;
@@ -204,11 +204,8 @@ export function addMonitorCommand(program: Command, terminal: Terminal): void {
       try {
         await monitor(url, options, terminal);
       } catch (error) {
-        const usage =
-          error instanceof UsageError || error instanceof LogUnreachable || error instanceof VerificationError;
-        if (!usage) throw error;
-        terminal.complain(`error: ${error.message}`);
-        terminal.exitCode = EXIT_USAGE;
+        const expected = [UsageError, LogUnreachable, VerificationError].some((kind) => error instanceof kind);
+        giveNoVerdict(terminal, error, expected);
       }
     });
 }

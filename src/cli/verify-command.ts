@@ -12,7 +12,7 @@ import { rememberManifest } from './manifest-state.js';
 import { givenManifests, publishedManifests } from './published-manifest.js';
 import { readPublished } from './read-published.js';
 import { rootThumbprint } from './root-option.js';
-import { EXIT_USAGE, type Terminal } from './terminal.js';
+import { giveNoVerdict, type Terminal } from './terminal.js';
 import { verdictText } from './verdict-text.js';
 import { givenTrust, type TrustOptions } from './verify-trust.js';
 
@@ -75,14 +75,15 @@ function collect(value: string, previous: readonly string[] = []): readonly stri
 }
 
 /** What `--json` prints when nothing could be checked (docs/formats/verdict.md). */
-function unreadable(error: UsageError): object {
+function unreadable(error: unknown): object {
   const files = error instanceof NotEvidence ? error.files : [];
-  return { schema: VERDICT_SCHEMA, outcome: 'unreadable', files, error: error.message };
+  const message = error instanceof Error ? error.message : String(error);
+  return { schema: VERDICT_SCHEMA, outcome: 'unreadable', files, error: message };
 }
 
 /**
  * `verify`: checks evidence with the given keys, offline unless a URL is given. Exit status 0: verified; 1: refused; 2: the
- * command line is invalid or the files are not evidence; 3: a piece of evidence is unproven.
+ * command line is invalid, the files are not evidence, or the check itself failed; 3: a piece of evidence is unproven.
  */
 export function addVerifyCommand(program: Command, terminal: Terminal): void {
   program
@@ -136,10 +137,8 @@ export function addVerifyCommand(program: Command, terminal: Terminal): void {
         terminal.print(options.json ? json() : verdictText(verdict, takenFor));
         terminal.exitCode = EXIT_STATUS[verdict.outcome];
       } catch (error) {
-        if (!(error instanceof UsageError)) throw error;
         if (options.json) terminal.print(JSON.stringify(unreadable(error), null, 2));
-        else terminal.complain(`error: ${error.message}`);
-        terminal.exitCode = EXIT_USAGE;
+        giveNoVerdict(terminal, error, error instanceof UsageError);
       }
     });
 }

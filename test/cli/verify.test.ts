@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../../src/cli/run-cli.js';
 import { fromHex } from '../../src/core/bytes.js';
 import { decodeCoseKeySet } from '../../src/core/cose/cose-key.js';
 import { decodeSign1, encodeSign1 } from '../../src/core/cose/sign1.js';
@@ -191,6 +192,20 @@ describe('vcon-archivist verify', () => {
       expect(error).toContain('none of the files is evidence');
       expect(error).not.toContain('damaged');
     }
+  });
+
+  it('gives no verdict when the check itself fails: exits 2, not 1', async () => {
+    const complaints: string[] = [];
+    const terminal = {
+      print: () => {
+        throw new Error('nobody reads this');
+      },
+      complain: (text: string) => complaints.push(text),
+      exitCode: 0,
+    };
+    await runCli(['verify', '--log-keys', logKeys, '--issuer-keys', issuerKeys, vcon, statement], terminal);
+    expect(terminal.exitCode).toBe(2);
+    expect(complaints.join()).toMatch(/^error: the check itself failed: Error: nobody reads this/);
   });
 
   it('refuses what begins as evidence and is damaged', async () => {
