@@ -66,7 +66,7 @@ async function answer(
   const fetched = await fetchAll(events, progress);
   const bundles = fetched.flatMap((each) => ('file' in each ? [each.file] : []));
   const open = fetched.flatMap((each) => ('open' in each ? [each.open] : []));
-  if (bundles.length === 0) return { verdict: createVerdict(...open), files: [], origin: 'pinned_root' };
+  if (bundles.length === 0) return { verdict: createVerdict(...open), files: [], origin: 'pinned_root', reader };
   const files = document ? [...bundles, await evidenceFile(document.name, document.bytes)] : bundles;
   const result = await checkEvidence(files, reader, progress);
   if (!('verdict' in result)) return result;

@@ -38,6 +38,7 @@ export type CheckResult =
       readonly verdict: Verdict;
       readonly files: readonly TakenFor[];
       readonly origin: KeysOrigin;
+      readonly reader: ReaderTrust;
       /** Fingerprint of the root key, if there is one. */
       readonly fingerprint?: string | undefined;
       readonly root?: RootTrust | undefined;
@@ -112,13 +113,13 @@ export async function checkUnder(
 ): Promise<CheckResult> {
   const [source] = sources;
   if (!source || (!reader.root && reader.keys.length > 0))
-    return { ...(await check(givenTrust(reader, undefined))), origin: 'given_keys' };
+    return { ...(await check(givenTrust(reader, undefined))), origin: 'given_keys', reader };
   let thumbprint: Uint8Array;
   try {
     thumbprint = reader.root ?? claimedRoot(source);
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
-    return { verdict: createVerdict(contradiction(source.name, error)), files, origin: 'claimed_root' };
+    return { verdict: createVerdict(contradiction(source.name, error)), files, origin: 'claimed_root', reader };
   }
   let root: RootTrust | undefined;
   const judged = await verifyUnderRoot(
@@ -128,7 +129,7 @@ export async function checkUnder(
     },
     (trusted) => check(givenTrust(reader, trusted)),
   );
-  const shared = { files, fingerprint: rootFingerprint(thumbprint), root };
+  const shared = { files, reader, fingerprint: rootFingerprint(thumbprint), root };
   if (reader.root) return { ...shared, verdict: judged.verdict, origin: 'pinned_root' };
   return { ...shared, verdict: unvouched(judged), origin: 'claimed_root' };
 }
