@@ -135,6 +135,7 @@ function descriptionRoute(group: RouteGroup, document: () => Document): Route {
     access: 'public',
     success: 200,
     codes: [429],
+    response: z.record(z.string(), z.unknown()),
     handle: async () => ({ body: document() }),
   });
 }
@@ -150,6 +151,7 @@ function documentRoute(documents: ReadonlyMap<string, () => Document>): Route {
     success: 200,
     codes: [400, 404],
     query: z.object({ interface: z.string() }),
+    response: z.record(z.string(), z.unknown()),
     handle: async ({ query }) => {
       const document = documents.get(ORIGINAL_NAMES.get(query.interface) ?? query.interface);
       if (!document) throw new ApiError('not_found', `interface: must be one of ${[...documents.keys()].join(', ')}`);

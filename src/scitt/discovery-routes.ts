@@ -6,6 +6,7 @@ import { coseKeyFromJwk, keyThumbprint } from '../core/cose/cose-key.js';
 import { ApiError } from '../platform/errors.js';
 import { type Route, route } from '../platform/http/route.js';
 import type { Keyring } from '../platform/keys/keyring.js';
+import { jwkSetSchema } from './key-routes.js';
 import { problemDetails } from './problem-details.js';
 
 /** Keys change rarely, but a verifier must see a new one soon. */
@@ -99,6 +100,7 @@ export function configurationRoutes({ keyring, publicUrl }: DiscoveryDeps, at: s
       extension: true,
       success: 200,
       codes: [],
+      response: jwkSetSchema,
       handle: async () => ({
         body: { keys: keyring.publicKeys(['statement_receipt']).map(jwkSetMember) },
         headers: HEADERS,

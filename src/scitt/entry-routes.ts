@@ -6,7 +6,7 @@ import { ApiError } from '../platform/errors.js';
 import { type Reply, type Route, route } from '../platform/http/route.js';
 import { taggedReply } from '../platform/http/tagged-reply.js';
 import type { Tx } from '../platform/postgres/database.js';
-import { timestampOf } from '../platform/timestamps.js';
+import { timestampOf, timestampSchema } from '../platform/timestamps.js';
 import { publicBulkRoute } from './bulk-routes.js';
 import { STATEMENT_LIMITS } from './examine-statement.js';
 import { preferredWaitMs } from './prefer-header.js';
@@ -139,6 +139,12 @@ function policyRoute(deps: ScittDeps): Route {
     operationId: 'Scrapi_RetrieveRegistrationPolicy',
     summary: 'Get the policy that an entry was registered under, and how its signing key was found',
     codes: [400, 404],
+    response: z.strictObject({
+      policy: z.record(z.string(), z.unknown()),
+      policy_sha256: z.string(),
+      key_resolution: z.record(z.string(), z.string()),
+      timestamp_registered: timestampSchema,
+    }),
     refusal: problemDetails(),
     handle: ({ params }) =>
       inPublic(deps, params.id, async (tx, eventId) => {

@@ -9,6 +9,9 @@ import { uuidSchema } from '../platform/uuid-schema.js';
 import { DID_PATH, didDocument, didDocumentSchema, TENANCY_DID_PATH } from './did.js';
 import { problemDetails } from './problem-details.js';
 
+/** A JWK set (RFC 7517); which members a key has depends on its type. */
+export const jwkSetSchema = z.object({ keys: z.array(z.record(z.string(), z.unknown())) });
+
 /** Keys change rarely, but a verifier must see a new one soon. */
 const HEADERS = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' };
 
@@ -47,6 +50,7 @@ export function keyRoutes(deps: { keyring: Keyring; publicUrl: string; database:
       extension: true,
       success: 200,
       codes: [],
+      response: jwkSetSchema,
       handle: async () => ({
         body: { keys: keyring.publicKeys(['token', 'issuer']).map(jwkSetMember) },
         headers: HEADERS,

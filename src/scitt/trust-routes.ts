@@ -110,6 +110,7 @@ function itemRoutes(deps: ScittDeps): Route[] {
       operationId: 'SCITT_DeleteTrustAnchor',
       summary: 'Remove an issuer or certificate authority; existing registrations stay',
       codes: [400, 401, 403, 404, 429],
+      response: z.strictObject({}),
       handle: async ({ principal, params }) => {
         await deleteTrustAnchor(deps, principal, params.uuid);
         return { body: {} };

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { type Route, route } from '../platform/http/route.js';
 import type { ServiceHealth } from './service-health.js';
 import { statusPage } from './status-page.js';
@@ -20,6 +21,7 @@ export function statusRoutes(source: StatusSource): Route[] {
       operationId: 'Status_Health',
       summary: 'Liveness: the process responds',
       codes: [],
+      response: z.strictObject({ status: z.literal('ok') }),
       handle: async () => ({ body: { status: 'ok' } }),
     }),
     route({
@@ -28,6 +30,11 @@ export function statusRoutes(source: StatusSource): Route[] {
       operationId: 'Status_Ready',
       summary: 'Readiness: database, queue and sequencers',
       codes: [503],
+      response: z.strictObject({
+        ready: z.boolean(),
+        checks: z.record(z.string(), z.string()),
+        halted_logs: z.array(z.strictObject({ log: z.string(), tenancy: z.string(), kind: z.string() })),
+      }),
       handle: async () => {
         const health = await source.health();
         return { status: health.ready ? 200 : 503, body: health };

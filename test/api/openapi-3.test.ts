@@ -76,6 +76,13 @@ describe('the OpenAPI 3.1 document', () => {
       expect([path, answered.get(path)]).toEqual([path, new Set(['text/html', 'application/json'])]);
   });
 
+  it('says what every route answers with', () => {
+    const silent = operations().flatMap(({ operation: { operationId, responses } }) =>
+      ['200', '201'].some((status) => responses[status] && !responses[status].content) ? [operationId] : [],
+    );
+    expect(silent).toEqual([]);
+  });
+
   it('lists the values of a filter, and types page_size as a number', () => {
     const list = document.paths['/archivist/v2/assets/{uuid}/events']!['get']!;
     const schemaOf = (name: string) => list.parameters.find((parameter) => parameter.name === name)?.schema;

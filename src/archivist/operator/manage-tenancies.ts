@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { OWNER_ROLE } from '../../iam/access/permits.js';
 import { createApplication } from '../../iam/applications/create-application.js';
 import { recordSecurityEvent } from '../../iam/security/record-security-event.js';
@@ -16,6 +17,7 @@ import type { Ids } from '../../platform/ids.js';
 import { condition } from '../../platform/listing/condition.js';
 import type { Logger } from '../../platform/logger.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
+import { timestampSchema } from '../../platform/timestamps.js';
 import { type BootstrapDeps, createTenancy } from '../bootstrap-deployment.js';
 
 export interface OperatorDeps {
@@ -30,6 +32,14 @@ export interface OperatorDeps {
 }
 
 /** What the operator sees of a tenancy: its record, but nothing inside it. */
+export const tenancySchema = z.strictObject({
+  identity: z.string(),
+  display_name: z.string(),
+  verified_domain: z.string(),
+  created_at: timestampSchema,
+  disabled_at: z.string(),
+});
+
 function tenancyRecord(tenancy: Tenancy): Record<string, unknown> {
   return {
     identity: `tenancies/${tenancy.tenantId}`,

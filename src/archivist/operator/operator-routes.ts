@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { type Route, route } from '../../platform/http/route.js';
 import { plainText } from '../../platform/plain-text.js';
 import { uuidSchema } from '../../platform/uuid-schema.js';
-import { listTenancies, type OperatorDeps, openTenancy, shutTenancy, verifyDomain } from './manage-tenancies.js';
+import {
+  listTenancies,
+  type OperatorDeps,
+  openTenancy,
+  shutTenancy,
+  tenancySchema,
+  verifyDomain,
+} from './manage-tenancies.js';
 
 const TENANCIES = '/archivist/operator/v1/tenancies';
 const PAGE = 1000;
@@ -30,6 +37,7 @@ export function operatorRoutes(deps: OperatorDeps): Route[] {
       summary: 'List tenancies, oldest first, without their contents',
       codes: [400, 401],
       query: z.object({ after: uuidSchema.optional() }),
+      response: z.strictObject({ tenancies: z.array(tenancySchema) }),
       handle: async ({ query }) => ({ body: { tenancies: await listTenancies(deps, query.after, PAGE) } }),
     }),
     route({
@@ -40,6 +48,7 @@ export function operatorRoutes(deps: OperatorDeps): Route[] {
       summary: 'Create a tenancy and its first Owner application; the secret is shown once',
       codes: [400, 401, 413],
       body: z.object({ display_name: displayName, verified_domain: domain.optional() }),
+      response: tenancySchema.extend({ client_id: z.string(), client_secret: z.string() }),
       handle: async ({ body }) => ({
         body: await openTenancy(deps, {
           displayName: body.display_name,
@@ -58,6 +67,7 @@ export function operatorRoutes(deps: OperatorDeps): Route[] {
           verb === 'disable' ? 'Disable a tenancy: reject its tokens' : 'Enable a tenancy: accept its tokens again',
         codes: [400, 401, 404],
         params: byUuid,
+        response: tenancySchema,
         handle: async ({ params }) => ({ body: await shutTenancy(deps, params.uuid, verb === 'disable') }),
       }),
     ),
@@ -70,6 +80,7 @@ export function operatorRoutes(deps: OperatorDeps): Route[] {
       codes: [400, 401, 404, 413],
       params: byUuid,
       body: z.object({ verified_domain: domain }),
+      response: tenancySchema,
       handle: async ({ params, body }) => ({ body: await verifyDomain(deps, params.uuid, body.verified_domain) }),
     }),
   ];

@@ -19,6 +19,7 @@ export function revocationRoutes(deps: AdministerDeps): Route[] {
       success: 200,
       codes: [400, 401, 403, 404, 429],
       params: z.object({ uuid: uuidSchema }),
+      response: z.strictObject({}),
       handle: async ({ principal, params }) => {
         await revokeTokens(deps, principal, params.uuid);
         return { body: {} };
