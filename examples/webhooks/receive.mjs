@@ -23,10 +23,15 @@ function isGenuine(headers, body) {
 const server = createServer(async (request, response) => {
   const chunks = [];
   let length = 0;
-  for await (const chunk of request) {
-    length += chunk.length;
-    if (length > LONGEST_BODY) return void response.writeHead(413).end();
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request) {
+      length += chunk.length;
+      if (length > LONGEST_BODY) return void response.writeHead(413).end();
+      chunks.push(chunk);
+    }
+  } catch {
+    // The sender has broken off; it sends again.
+    return;
   }
   const body = Buffer.concat(chunks);
   if (!isGenuine(request.headers, body)) return void response.writeHead(401).end();

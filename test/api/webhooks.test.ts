@@ -3,9 +3,10 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { watchCompliance } from '../../src/archivist/compliance/watch-compliance.js';
@@ -370,6 +371,11 @@ describe('webhooks', () => {
     try {
       const forged = async () => (await fetch(url, { method: 'POST', body: '{}' }).catch(() => undefined))?.status;
       await expect.poll(forged, PATIENCE).toBe(401);
+      // A request that breaks off within its body does not end the program.
+      const cut = connect(port, '127.0.0.1');
+      cut.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n{}');
+      await wait(100);
+      cut.resetAndDestroy();
       const identity = await record('vcon_created');
       await expect.poll(receiver.said, PATIENCE).toContain(identity);
       const position = join(folder, 'position');
