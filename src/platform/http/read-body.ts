@@ -12,7 +12,7 @@ const DROPPED = 4 * 1024 * 1024;
  */
 export function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array> {
   const encoding = request.headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity')
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new ApiError(
       'unsupported_media_type',
       'Content-Encoding: send the body without an encoding; none is supported.',

@@ -224,6 +224,11 @@ describe('the request pipeline', () => {
     expect(await refused(await post(body), 400, 'bad_request')).toBe('body: is not UTF-8');
   });
 
+  it('takes a body without an encoding that says so, in either case', async () => {
+    for (const encoding of ['identity', 'Identity'])
+      expect((await post(JSON.stringify({ name: 'x' }), { 'content-encoding': encoding })).status).toBe(201);
+  });
+
   it('answers a compressed body with 415', async () => {
     for (const encoding of ['gzip', 'deflate', 'br', 'x'])
       await refused(
