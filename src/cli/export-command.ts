@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { type BundledOperation, INDEX_PATH } from '../core/bundle/bundle-index.js';
 import { copyPath, PAGE_PATH, TEXT_PATH } from '../core/bundle/bundle-layout.js';
@@ -14,6 +13,7 @@ import { type ArchivistReader, openReader } from './archivist-reader.js';
 import { counted } from './counted.js';
 import { examples } from './help-examples.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
+import { writeOutput } from './write-output.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const EXAMPLE_UUID = '018e8e36-5a2a-8e2b-9d46-1f0f2c1d3a4b';
@@ -52,7 +52,7 @@ export function addExportCommand(program: Command, terminal: Terminal): void {
         if (events.length === 0)
           throw new UsageError(`there is no event about vcon://${uuid} that these credentials may read`);
         const out = options.out ?? `${uuid}.evidence.zip`;
-        await writeFile(out, await bundle(reader, events, (done) => terminal.progress?.(done)));
+        await writeOutput('--out', out, await bundle(reader, events, (done) => terminal.progress?.(done)));
         terminal.print(`${counted(events.length, 'event')} about vcon://${uuid} written to ${out}`);
       } catch (error) {
         if (!(error instanceof UsageError) && !(error instanceof ConfigError)) throw error;

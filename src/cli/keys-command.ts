@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { toBase64, toBase64Url } from '../core/bytes.js';
 import { UsageError } from '../core/evidence/usage-error.js';
@@ -11,6 +10,7 @@ import type { OperatorClient } from './operator-client.js';
 import { readInput } from './read-input.js';
 import { signManifestFile } from './sign-manifest.js';
 import { EXIT_USAGE, type Terminal } from './terminal.js';
+import { writeOutput } from './write-output.js';
 
 type ShownKey = Readonly<
   Record<'key_id' | 'role' | 'algorithm' | 'state' | 'private_half' | 'valid_from' | 'valid_until', string>
@@ -98,7 +98,7 @@ async function revoke(client: OperatorClient, keyId: string) {
 
 async function propose(client: OperatorClient, change: string, subject: string | undefined, options: ProposeOptions) {
   const document = await client.post('/key_manifests:propose', await changeOf(change, subject, options));
-  await writeFile(options.output, Buffer.from(String(document['manifest']), 'base64'));
+  await writeOutput('--output', options.output, Buffer.from(String(document['manifest']), 'base64'));
   const text = `The unsigned key manifest ${document['number']} is in ${options.output}. Sign it on the machine that has the root key: vcon-archivist keys sign ${options.output} --root-key <pem> --output <signed>`;
   return { document: { ...document, output: options.output }, text };
 }

@@ -1,5 +1,5 @@
 import { createPrivateKey } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { toBase64Url } from '../core/bytes.js';
 import { keyThumbprint } from '../core/cose/cose-key.js';
 import { VerificationError } from '../core/errors.js';
@@ -10,6 +10,7 @@ import { rootFingerprint } from '../core/keys/root-fingerprint.js';
 import { completeKeyManifest } from '../core/keys/sign-key-manifest.js';
 import { nodeSigner } from '../platform/keys/evidence-signer.js';
 import { readInput } from './read-input.js';
+import { writeOutput } from './write-output.js';
 
 /**
  * Signs a proposed key manifest with a root key in a file, and writes it to another file. Resolves with what was signed, as
@@ -27,7 +28,7 @@ export async function signManifestFile(
   try {
     const unsigned = await readInput(file);
     const { manifest } = readKeyManifest(unsigned);
-    await writeFile(output, await completeKeyManifest(unsigned, signer));
+    await writeOutput('--output', output, await completeKeyManifest(unsigned, signer));
     return signedLines(manifest, output);
   } catch (error) {
     if (error instanceof VerificationError) throw new UsageError(`${file}: ${error.message}`);

@@ -206,6 +206,11 @@ describe('the root key', { timeout: LONG }, () => {
       const sign = (pem: string) =>
         keys('sign', file('request.cose'), '--root-key', pem, '--output', file('signed.cose'));
       expect((await sign(join(keysDir, other))).exitCode).toBe(2);
+      const nowhere = join(file('no-folder'), 'signed.cose');
+      expect(await keys('sign', file('request.cose'), '--root-key', away, '--output', nowhere)).toMatchObject({
+        err: expect.stringMatching(/^error: --output cannot be written: /),
+        exitCode: 2,
+      });
       const signed = await sign(away);
       expect([signed.exitCode, signed.out]).toEqual([0, expect.stringContaining(before.keyId)]);
       expect((await keys('publish', file('signed.cose'))).exitCode).toBe(0);
