@@ -56,13 +56,20 @@ function captureLine({ conserverRedisUrl, stream, tapList, endings }: PluginSett
   return [`From the conserver’s Redis: ${sources.join(', ')}`];
 }
 
+/** Whom the plugin takes operations from. */
+function callersOf({ secret, tls }: PluginSettings): string {
+  const guards = [
+    ...(tls?.clientCaFile ? ['have a certificate of PLUGIN_TLS_CLIENT_CA'] : []),
+    ...(secret ? ['send PLUGIN_SECRET'] : []),
+  ];
+  if (guards.length === 0) return 'any caller on this machine (PLUGIN_SECRET is not set)';
+  return `callers that ${guards.join(' and ')}`;
+}
+
 function startLines(config: Config, settings: PluginSettings, url: string, engine: string): string[] {
-  const callers = settings.secret
-    ? 'callers that send PLUGIN_SECRET'
-    : 'any caller on this machine (PLUGIN_SECRET is not set)';
   const place = engine === 'embedded PostgreSQL' ? ` in ${config.dataDir}` : '';
   return [
-    `The conserver plugin listens on ${url}, for ${callers}`,
+    `The conserver plugin listens on ${url}, for ${callersOf(settings)}`,
     `links.webhook posts to ${url}/chains/<chain>/links/<link>/operations/<vcon_operation>`,
     ...captureLine(settings),
     `Delivers to ${settings.archivistUrl} as client ${settings.clientId}`,
