@@ -1,5 +1,6 @@
 import { uint64FromBytes } from '../core/bytes.js';
 import type { Tx } from '../platform/postgres/database.js';
+import { LEAVES_OF_ENTRIES } from './leaf-store.js';
 import type { LogRef } from './log.js';
 
 /** A committed entry with the first published seal that covers it, if there is one yet. */
@@ -52,14 +53,14 @@ export async function placedEntries(tx: Tx, log: LogRef, entryIds: readonly stri
     `SELECT leaf.entry_id, leaf.leaf_index, leaf.idtimestamp, leaf.timestamp_committed,
             leaf.leaf_index < log.witnessed_leaves AS witnessed,
             first.seal_number, first.size, first.leaves, first.key_id, first.sealed_at_ms, first.root
-       FROM archivist.leaf
+       FROM ${LEAVES_OF_ENTRIES}
        JOIN archivist.log ON log.tenant_id = leaf.tenant_id AND log.log_id = leaf.log_id
        LEFT JOIN LATERAL (
          SELECT seal.seal_number, seal.size, seal.leaves, seal.key_id, seal.sealed_at_ms, seal.root
            FROM archivist.seal
           WHERE seal.tenant_id = leaf.tenant_id AND seal.log_id = leaf.log_id AND seal.leaves > leaf.leaf_index
           ORDER BY seal.leaves LIMIT 1) first ON first.seal_number <= log.published_number
-      WHERE leaf.tenant_id = $1 AND leaf.log_id = $2 AND leaf.entry_id = ANY ($3::uuid[])`,
+      WHERE leaf.entry_id = asked.id`,
     [log.tenantId, log.logId, entryIds],
   );
   return rows.map(placedEntry);
@@ -81,15 +82,14 @@ export async function sealedPlaces(tx: Tx, log: LogRef, entryIds: readonly strin
     Pick<PlacedRow, 'entry_id' | 'leaf_index' | 'leaves' | 'key_id'> & { seal_number: bigint }
   >(
     `SELECT leaf.entry_id, leaf.leaf_index, first.seal_number, first.leaves, first.key_id
-       FROM archivist.leaf
+       FROM ${LEAVES_OF_ENTRIES}
        JOIN archivist.log ON log.tenant_id = leaf.tenant_id AND log.log_id = leaf.log_id
       CROSS JOIN LATERAL (
          SELECT seal.seal_number, seal.leaves, seal.key_id
            FROM archivist.seal
           WHERE seal.tenant_id = leaf.tenant_id AND seal.log_id = leaf.log_id AND seal.leaves > leaf.leaf_index
           ORDER BY seal.leaves LIMIT 1) first
-      WHERE leaf.tenant_id = $1 AND leaf.log_id = $2 AND leaf.entry_id = ANY ($3::uuid[])
-        AND first.seal_number <= log.published_number
+      WHERE leaf.entry_id = asked.id AND first.seal_number <= log.published_number
       ORDER BY leaf.leaf_index`,
     [log.tenantId, log.logId, entryIds],
   );

@@ -102,10 +102,13 @@ export async function isWaiting(tx: Tx, log: LogRef, entryId: string): Promise<b
   return rows.length > 0;
 }
 
-/** Removes entries from the intake; the caller commits them in the same transaction. */
+/** Removes entries, one at least, from the intake; the caller commits them in the same transaction. */
 export function deleteIntake(log: LogRef, entryIds: readonly string[]): SqlStatement {
+  const sorted = [...entryIds].sort();
   return {
-    text: `DELETE FROM archivist.intake WHERE tenant_id = $1 AND log_id = $2 AND entry_id = ANY ($3::uuid[])`,
-    values: [log.tenantId, log.logId, entryIds],
+    // The range is what the index reads. By the list alone, a table without statistics was read to its end for each batch.
+    text: `DELETE FROM archivist.intake WHERE tenant_id = $1 AND log_id = $2
+              AND entry_id >= $4 AND entry_id <= $5 AND entry_id = ANY ($3::uuid[])`,
+    values: [log.tenantId, log.logId, sorted, sorted[0], sorted.at(-1)],
   };
 }

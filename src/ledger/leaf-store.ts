@@ -73,15 +73,20 @@ async function readLeaves(tx: Tx, log: LogRef, from: bigint, to: bigint): Promis
   return rows.map((row) => ({ ...row, idtimestamp: uint64FromBytes(row.idtimestamp) }));
 }
 
+/**
+ * What follows FROM, to read as `leaf` what a log ($1, $2) has at or behind each of these entries ($3), and as `asked` the
+ * entry: a statement still has to ask for `leaf.entry_id = asked.id`. One look-up per entry, which only the index of
+ * entries has in order. By equality, the planner could just as well read all leaves of the log for each entry, and did so
+ * on tables without statistics.
+ */
+export const LEAVES_OF_ENTRIES = `unnest($3::uuid[]) AS asked(id) CROSS JOIN LATERAL (
+         SELECT * FROM archivist.leaf
+          WHERE tenant_id = $1 AND log_id = $2 AND entry_id >= asked.id ORDER BY entry_id LIMIT 1) AS leaf`;
+
 /** Which of these entries the log has already committed. */
 export async function committedEntryIds(tx: Tx, log: LogRef, entryIds: readonly string[]): Promise<Set<string>> {
   const rows = await tx.query<{ entry_id: string }>(
-    // One look-up per entry, which only the index of entries has in order. By equality, the planner could just as well read
-    // all leaves of the log for each entry, and did so on tables without statistics.
-    `SELECT found.entry_id FROM unnest($3::uuid[]) AS asked(id) CROSS JOIN LATERAL (
-       SELECT l.entry_id FROM archivist.leaf l
-        WHERE l.tenant_id = $1 AND l.log_id = $2 AND l.entry_id >= asked.id ORDER BY l.entry_id LIMIT 1) AS found
-      WHERE found.entry_id = asked.id`,
+    `SELECT leaf.entry_id FROM ${LEAVES_OF_ENTRIES} WHERE leaf.entry_id = asked.id`,
     [log.tenantId, log.logId, entryIds],
   );
   return new Set(rows.map((row) => row.entry_id));

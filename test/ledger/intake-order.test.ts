@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FIRST_ENTRY } from '../../src/ledger/intake-store.js';
+import { placedEntries, sealedPlaces } from '../../src/ledger/entry-proof-store.js';
+import { deleteIntake, FIRST_ENTRY } from '../../src/ledger/intake-store.js';
 import type { LogRef } from '../../src/ledger/log.js';
-import { findLog, SEQUENCER } from '../../src/ledger/log-store.js';
+import { findLog, SEQUENCER, SEQUENCER_READING } from '../../src/ledger/log-store.js';
+import { findSeal, peakReceipts, signedRoots } from '../../src/ledger/seal-store.js';
 import { firstUuidOf } from '../../src/ledger/uuid-time.js';
 import { readBatch, type WaitingBatch } from '../../src/ledger/waiting-batch.js';
 import type { Tx } from '../../src/platform/postgres/database.js';
@@ -36,13 +38,7 @@ class Reads {
     return {
       execute: (...statement) => tx.execute(...statement),
       query: async (text, values) => {
-        const [row] = await tx.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-          `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
-          values,
-        );
-        const plan = row!['QUERY PLAN'][0].Plan;
-        this.pages += plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
-        this.#count(plan);
+        await this.count(tx, text, values);
         const rows = await tx.query<never>(text, values);
         const of = text.includes('archivist.statement') ? 'statements' : 'entries';
         this.most[of] = Math.max(this.most[of], rows.length);
@@ -51,11 +47,22 @@ class Reads {
     };
   }
 
-  #count(node: PlanNode): void {
+  /** Runs a statement for its plan. */
+  async count(tx: Tx, text: string, values?: readonly unknown[]): Promise<void> {
+    const [row] = await tx.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
+      values,
+    );
+    const plan = row!['QUERY PLAN'][0].Plan;
+    this.pages += plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+    this.#add(plan);
+  }
+
+  #add(node: PlanNode): void {
     const table = node['Relation Name'];
     const read = (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
     if (table) this.rows.set(table, (this.rows.get(table) ?? 0) + read);
-    for (const each of node.Plans ?? []) this.#count(each);
+    for (const each of node.Plans ?? []) this.#add(each);
   }
 }
 
@@ -106,6 +113,25 @@ describe.each(engines())('a batch of a log with 100,000 waiting entries on %s', 
     expect(reads.pages).toBeLessThan(200);
   });
 
+  it('removes what it took and reads nothing else of what waits, with statistics and without', async () => {
+    const log = await rig.newLog('MMR_SHA256');
+    await fill(log, 'asset_event', 1, WAITING);
+    const { entries } = (await batchOf(log)).batch;
+    const rowsReadToRemove = async (taken: readonly string[]) => {
+      const reads = new Reads();
+      const { text, values } = deleteIntake(log, taken);
+      await rig.database.inTransaction(SEQUENCER, (tx) => reads.count(tx, text, values));
+      return reads.rows.get('intake');
+    };
+    const ids = entries.map(({ entryId }) => entryId).reverse();
+    expect(await rowsReadToRemove(ids.filter((_, place) => place % 2 === 0))).toBeLessThanOrEqual(BATCH);
+    await opened.asOwner('ANALYZE archivist.intake');
+    expect(await rowsReadToRemove(ids.filter((_, place) => place % 2 === 1))).toBeLessThanOrEqual(BATCH);
+    const left = await batchOf(log);
+    expect(left.batch.entries[0]!.entryId > firstUuidOf(BATCH + 1)).toBe(true);
+    expect(left.batch.entries).toHaveLength(BATCH);
+  });
+
   it('reads no more of a statement log, whether the statements are signed or the first ones are not', async () => {
     const log = await rig.newLog('RFC9162_SHA256');
     await fill(log, 'statement', 1, WAITING);
@@ -136,5 +162,39 @@ describe.each(engines())('a batch of a log with 100,000 waiting entries on %s', 
     expect(await leavesRead()).toBeLessThanOrEqual(BATCH + SMALL);
     await opened.asOwner('ANALYZE archivist.leaf');
     expect(await leavesRead()).toBeLessThanOrEqual(BATCH + SMALL);
+  });
+
+  it('reads the seals, signatures and leaves that it asks for and no others, with statistics and without', async () => {
+    const log = await rig.newLog('MMR_SHA256');
+    for (const table of ['seal', 'peak_receipt', 'leaf'])
+      await opened.asOwner(`ALTER TABLE archivist.${table} SET (autovacuum_enabled = off)`);
+    await opened.asOwner(
+      `WITH n AS (SELECT generate_series(1, 5000) AS n),
+       seals AS (INSERT INTO archivist.seal
+         (tenant_id, log_id, seal_number, size, leaves, key_id, sealed_at_ms, root, signed)
+         SELECT $1, $2, n, 2 * n, n, 'key', n, decode(repeat('00', 32), 'hex'), '\\x00' FROM n),
+       receipts AS (INSERT INTO archivist.peak_receipt (tenant_id, log_id, key_id, node_index, receipt)
+         SELECT $1, $2, 'key', n, '\\x00' FROM n)
+       INSERT INTO archivist.leaf
+         (tenant_id, log_id, leaf_index, entry_id, entry_kind, entry_tenant_id, idtimestamp, timestamp_committed)
+       SELECT $1, $2, n, (lpad(to_hex(n), 12, '0') || '70000000000000000000')::uuid, 'asset_event', $1,
+              '\\x0000000000000000', '' FROM n`,
+      [log.tenantId, log.logId],
+    );
+    const entries = [1, 2_500, 5_000].map((n) => firstUuidOf(n).replace('-0000-', '-7000-'));
+    const rowsRead = () =>
+      rig.database.inTransaction(SEQUENCER_READING, async (tx) => {
+        const reads = new Reads();
+        const watched = reads.watching(tx);
+        expect((await findSeal(watched, log, 2_500n))?.leaves).toBe(2_500n);
+        expect((await signedRoots(watched, log, [1n, 2_500n, 5_001n])).size).toBe(2);
+        expect((await peakReceipts(watched, log, 'key', [1n, 2_500n, 5_001n])).size).toBe(2);
+        expect(await placedEntries(watched, log, entries)).toHaveLength(3);
+        await sealedPlaces(watched, log, entries);
+        return [...reads.rows.values()].reduce((sum, rows) => sum + rows, 0);
+      });
+    expect(await rowsRead()).toBeLessThanOrEqual(SMALL);
+    await opened.asOwner('ANALYZE archivist.seal, archivist.peak_receipt, archivist.leaf');
+    expect(await rowsRead()).toBeLessThanOrEqual(SMALL);
   });
 });
