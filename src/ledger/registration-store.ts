@@ -2,6 +2,7 @@ import { toHex } from '../core/bytes.js';
 import { selected, table } from '../platform/postgres/columns.js';
 import type { SqlStatement, Tx } from '../platform/postgres/database.js';
 import { insertReturning, insertsOf } from '../platform/postgres/insert-rows.js';
+import { rowsById } from '../platform/postgres/rows-by-id.js';
 
 /** A statement that another party signed and that the logs accepted. */
 export interface Registration {
@@ -65,8 +66,7 @@ async function earlierEntries(tx: Tx, wanted: readonly Registration[]): Promise<
   if (wanted.length === 0) return new Map();
   const rows = await tx.query<Registration>(
     `SELECT ${selected(REGISTRATION, 'r', ['tenantId', 'statementHash', 'eventId', 'assetId'])}
-       FROM unnest($1::uuid[], $2::bytea[]) AS n(tenant_id, statement_hash)
-       JOIN archivist.registration r USING (tenant_id, statement_hash)`,
+       ${rowsById('registration', 'statement_hash', 'r', 'bytea')}`,
     [wanted.map((each) => each.tenantId), wanted.map((each) => each.statementHash)],
   );
   return new Map(rows.map((row) => [keyOf(row), { assetId: row.assetId, eventId: row.eventId, repeated: true }]));
@@ -88,8 +88,8 @@ export async function findRegistration(
   address: { readonly tenantId: string; readonly eventId: string },
 ): Promise<Registration | undefined> {
   const [registration] = await tx.query<Registration>(
-    `SELECT ${selected(REGISTRATION, 'r')} FROM archivist.registration r WHERE r.tenant_id = $1 AND r.event_id = $2`,
-    [address.tenantId, address.eventId],
+    `SELECT ${selected(REGISTRATION, 'r')} ${rowsById('registration', 'event_id', 'r')}`,
+    [[address.tenantId], [address.eventId]],
   );
   return registration;
 }

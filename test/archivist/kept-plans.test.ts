@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { KEPT_PLANS } from '../../src/platform/postgres/kept-plans.js';
+import { rowsById } from '../../src/platform/postgres/rows-by-id.js';
 import { startTestService, type TestService } from '../api/test-service.js';
 import { engines } from '../support/engines.js';
 
@@ -56,6 +57,24 @@ it('accepts events with plans that were made before, which read assets by their 
   expect(plan).toContain('Index Scan using asset_pkey');
   expect(plan).not.toContain('Seq Scan');
 });
+
+it.each([
+  ['asset', 'asset_id', 'uuid', 'asset_pkey'],
+  ['asset_event', 'event_id', 'uuid', 'asset_event_pkey'],
+  ['asset_free_event', 'event_id', 'uuid', 'asset_free_event_pkey'],
+  ['registration', 'statement_hash', 'bytea', 'registration_pkey'],
+  ['registration', 'event_id', 'uuid', 'registration_tenant_id_event_id_key'],
+] as const)(
+  'looks up each %s by the index that begins with tenancy and %s, without statistics too',
+  async (table, id, type, index) => {
+    const scope = { system: 'reading' as const, settings: KEPT_PLANS };
+    const plan = await running.service.parts.database.inTransaction(scope, (tx) =>
+      tx.query<Record<string, string>>(`EXPLAIN SELECT * ${rowsById(table, id, 'r', type)}`, [[], []]),
+    );
+    const scans = plan.flatMap((row) => / Scan using (\w+)/.exec(row['QUERY PLAN']!)?.[1] ?? []);
+    expect(scans).toEqual([index]);
+  },
+);
 
 it('reads an event by its id with plans that were made before, by keys however few rows there were', async () => {
   const event = await recordedEvent();

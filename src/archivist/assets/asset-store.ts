@@ -6,6 +6,7 @@ import { selected, table } from '../../platform/postgres/columns.js';
 import type { SqlStatement, Tx } from '../../platform/postgres/database.js';
 import { insertsOf } from '../../platform/postgres/insert-rows.js';
 import { jsonRows } from '../../platform/postgres/json-rows.js';
+import { rowsById } from '../../platform/postgres/rows-by-id.js';
 import { countRows, listByTerms } from '../listing/term-list-store.js';
 import type { Asset } from './asset.js';
 
@@ -46,11 +47,10 @@ export function insertAssets(assets: readonly Asset[]): Iterable<SqlStatement> {
 /** The listed assets that exist and that the transaction may read, in no particular order. */
 export async function findAssets(tx: Tx, wanted: readonly { tenantId: string; assetId: string }[]): Promise<Asset[]> {
   if (wanted.length === 0) return [];
-  return tx.query<Asset>(
-    `SELECT ${COLUMNS} FROM unnest($1::uuid[], $2::uuid[]) AS wanted(tenant_id, asset_id)
-       JOIN archivist.asset a USING (tenant_id, asset_id)`,
-    [wanted.map((asset) => asset.tenantId), wanted.map((asset) => asset.assetId)],
-  );
+  return tx.query<Asset>(`SELECT ${COLUMNS} ${rowsById('asset', 'asset_id', 'a')}`, [
+    wanted.map((asset) => asset.tenantId),
+    wanted.map((asset) => asset.assetId),
+  ]);
 }
 
 /** The listed assets that exist, by id and after this one: all of them, or the first ones if they are large. */
@@ -60,9 +60,7 @@ export async function findAssetPortion(
   after: { tenantId: string; assetId: string },
 ): Promise<Portion<Asset>> {
   return readPortion<Asset>(tx, {
-    sql: `SELECT ${COLUMNS} FROM unnest($1::uuid[], $2::uuid[]) AS wanted(tenant_id, asset_id)
-            JOIN archivist.asset a USING (tenant_id, asset_id) 
-           WHERE (a.asset_id, a.tenant_id) > ($3::uuid, $4::uuid)`,
+    sql: `SELECT ${COLUMNS} ${rowsById('asset', 'asset_id', 'a')} AND (a.asset_id, a.tenant_id) > ($3::uuid, $4::uuid)`,
     values: [
       wanted.map((asset) => asset.tenantId),
       wanted.map((asset) => asset.assetId),

@@ -5,6 +5,7 @@ import { type Portion, readPortion } from '../../platform/listing/portion-store.
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { SqlStatement, Tx } from '../../platform/postgres/database.js';
 import { insertsOf } from '../../platform/postgres/insert-rows.js';
+import { rowsById } from '../../platform/postgres/rows-by-id.js';
 import { countRows, listByTerms } from '../listing/term-list-store.js';
 import type { AssetEvent } from './asset-event.js';
 
@@ -49,11 +50,10 @@ export async function findAssetEvents(
   wanted: readonly { tenantId: string; eventId: string }[],
 ): Promise<AssetEvent[]> {
   if (wanted.length === 0) return [];
-  return tx.query<AssetEvent>(
-    `SELECT ${COLUMNS} FROM unnest($1::uuid[], $2::uuid[]) AS wanted(tenant_id, event_id)
-       JOIN archivist.asset_event e USING (tenant_id, event_id)`,
-    [wanted.map((event) => event.tenantId), wanted.map((event) => event.eventId)],
-  );
+  return tx.query<AssetEvent>(`SELECT ${COLUMNS} ${rowsById('asset_event', 'event_id', 'e')}`, [
+    wanted.map((event) => event.tenantId),
+    wanted.map((event) => event.eventId),
+  ]);
 }
 
 /** The listed events that exist, in the order given: all of them, or the first ones if they are large. */
@@ -63,9 +63,7 @@ export function findAssetEventPortion(
   bytes: number,
 ): Promise<Portion<AssetEvent>> {
   return readPortion<AssetEvent>(tx, {
-    sql: `SELECT ${COLUMNS}, wanted.place FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY
-              AS wanted(tenant_id, event_id, place)
-            JOIN archivist.asset_event e USING (tenant_id, event_id)`,
+    sql: `SELECT ${COLUMNS}, wanted.place ${rowsById('asset_event', 'event_id', 'e')}`,
     values: [wanted.map((event) => event.tenantId), wanted.map((event) => event.eventId)],
     large: LARGE,
     orderBy: 'place',
@@ -79,9 +77,7 @@ export async function findEventAttributes(
   wanted: readonly { tenantId: string; eventId: string }[],
 ): Promise<{ eventId: string; originTenantId: string; eventAttributes: Record<string, unknown> }[]> {
   return tx.query(
-    `SELECT ${selected(EVENT, 'e', ['eventId', 'originTenantId', 'eventAttributes'])}
-       FROM unnest($1::uuid[], $2::uuid[]) AS wanted(tenant_id, event_id)
-       JOIN archivist.asset_event e USING (tenant_id, event_id)`,
+    `SELECT ${selected(EVENT, 'e', ['eventId', 'originTenantId', 'eventAttributes'])} ${rowsById('asset_event', 'event_id', 'e')}`,
     [wanted.map((event) => event.tenantId), wanted.map((event) => event.eventId)],
   );
 }

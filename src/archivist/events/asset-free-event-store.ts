@@ -4,6 +4,7 @@ import { type Portion, readPortion } from '../../platform/listing/portion-store.
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { SqlStatement, Tx } from '../../platform/postgres/database.js';
 import { insertsOf } from '../../platform/postgres/insert-rows.js';
+import { rowsById } from '../../platform/postgres/rows-by-id.js';
 import { countRows, listByTerms } from '../listing/term-list-store.js';
 import type { AssetFreeEvent } from './asset-free-event.js';
 
@@ -64,12 +65,10 @@ export async function findAssetFreeEvents(
   wanted: readonly { tenantId: string; eventId: string }[],
 ): Promise<AssetFreeEvent[]> {
   if (wanted.length === 0) return [];
-  return tx.query<AssetFreeEvent>(
-    `SELECT ${COLUMNS}
-       FROM unnest($1::uuid[], $2::uuid[]) AS wanted(tenant_id, event_id)
-       JOIN archivist.asset_free_event e USING (tenant_id, event_id)`,
-    [wanted.map((event) => event.tenantId), wanted.map((event) => event.eventId)],
-  );
+  return tx.query<AssetFreeEvent>(`SELECT ${COLUMNS} ${rowsById('asset_free_event', 'event_id', 'e')}`, [
+    wanted.map((event) => event.tenantId),
+    wanted.map((event) => event.eventId),
+  ]);
 }
 
 /** The listed events that exist, in the order given: all of them, or the first ones if they are large. */
@@ -79,9 +78,7 @@ export function findAssetFreeEventPortion(
   bytes: number,
 ): Promise<Portion<AssetFreeEvent>> {
   return readPortion<AssetFreeEvent>(tx, {
-    sql: `SELECT ${COLUMNS}, wanted.place FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY
-              AS wanted(tenant_id, event_id, place)
-            JOIN archivist.asset_free_event e USING (tenant_id, event_id)`,
+    sql: `SELECT ${COLUMNS}, wanted.place ${rowsById('asset_free_event', 'event_id', 'e')}`,
     values: [wanted.map((event) => event.tenantId), wanted.map((event) => event.eventId)],
     large: LARGE,
     orderBy: 'place',

@@ -7,6 +7,7 @@ import { parseAst } from 'vitest/node';
 import { names, selected, table } from '../../../src/platform/postgres/columns.js';
 import type { Database } from '../../../src/platform/postgres/database.js';
 import { openEmbedded } from '../../../src/platform/postgres/open-embedded.js';
+import { rowsById } from '../../../src/platform/postgres/rows-by-id.js';
 import { embeddedDataDir } from '../../support/engines.js';
 
 const SRC = fileURLToPath(new URL('../../../src', import.meta.url));
@@ -89,11 +90,11 @@ class Sources {
     }
   }
 
-  /** The value of a call of `names`, `table` or `selected`. @throws {Unknown} */
+  /** The value of a call of `names`, `table`, `selected` or `rowsById`. @throws {Unknown} */
   #call(path: string, node: Node): unknown {
     const callee = node['callee'] as Node;
     const values = () => (node['arguments'] as Node[]).map((each) => this.#value(path, each)) as never[];
-    const known: Readonly<Record<string, (...values: never[]) => unknown>> = { names, selected, table };
+    const known: Readonly<Record<string, (...values: never[]) => unknown>> = { names, selected, table, rowsById };
     if (callee.type === 'Identifier' && Object.hasOwn(known, callee['name'] as string))
       return known[callee['name'] as string]!(...values());
     if (callee.type === 'MemberExpression' && (callee['property'] as Node)['name'] === 'columns')
