@@ -75,6 +75,24 @@ export async function replaceWithStagedFile(staged: string, path: string): Promi
   await syncFolder(dirname(path));
 }
 
+/**
+ * Creates or replaces a file with a second name of another one, whose content is never changed: a reader sees either the old
+ * bytes or the new ones. The name is on disk when this resolves; the content was before.
+ * @throws if there is no such file
+ */
+export async function replaceWithLink(original: string, path: string): Promise<void> {
+  const linked = join(dirname(path), `${unfinishedName(path)}${randomUUID()}`);
+  const create = () => link(original, linked);
+  await create().catch(async (error: unknown) => {
+    if (!isMissing(error)) throw error;
+    await makeFolder(dirname(path));
+    await create();
+  });
+  await rename(linked, path);
+  // If the two were names of one file already, the renaming did nothing (POSIX).
+  await Promise.all([syncFolder(dirname(path)), rm(linked, { force: true })]);
+}
+
 /** Removes staged content that was not used. */
 export async function discardStagedFile(staged: string): Promise<void> {
   await rm(staged, { force: true });

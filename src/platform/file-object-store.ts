@@ -7,6 +7,7 @@ import {
   discardStagedFile,
   removeFile,
   removeUnfinishedFiles,
+  replaceWithLink,
   replaceWithStagedFile,
   stageFile,
   UNFINISHED,
@@ -41,6 +42,7 @@ export function fileObjectStore(folder: string): ObjectStore {
     },
     put: async (key, bytes, staged) =>
       replaceWithStagedFile(staged ?? (await stageFile(place(key), bytes, MODE)), place(key)),
+    putCopy: async (key, original) => replaceWithLink(place(original), place(key)),
     stage: async (key, bytes) => stageFile(place(key), bytes, MODE),
     discard: discardStagedFile,
     async putStream(key, content) {

@@ -52,8 +52,9 @@ async function sufferAndRecover(
   });
   for (let attempt = 0; attempt < 2; attempt += 1) {
     armed = true;
-    // A step that was kept before its fault is not done again: new work brings the ledger back to the same place.
-    accepted.push(...(await rig.accept(log, kind, 2)));
+    // A step that was kept before its fault is not done again: new work brings the ledger back to the same place. With as
+    // many leaves as a massif has, one becomes full.
+    accepted.push(...(await rig.accept(log, kind, 4)));
     await expect(rig.drain(log)).rejects.toThrow(Fault);
   }
   expect(struck).toBe(2);
@@ -85,24 +86,25 @@ describe.each(engines())('a ledger on %s that fails twice in a row', (engine) =>
       },
     );
 
-    it.each((['get', 'stage', 'putNew', 'put'] as const).filter((name) => name !== 'put' || log[0] === 'MMR_SHA256'))(
-      'in the object store at %s, before and after it was done',
-      async (operation) => {
-        for (const done of [false, true]) {
-          const rig = opened.rig();
-          const inner = { ...rig.objectStore };
-          await sufferAndRecover(rig, log, (broken) => {
-            const failing = async (...parameters: never[]) => {
-              const fails = broken();
-              if (fails && !done) throw new Fault(operation);
-              const result = await (inner[operation] as (...parameters: never[]) => Promise<unknown>)(...parameters);
-              if (fails) throw new Fault(operation);
-              return result;
-            };
-            Object.assign(rig.objectStore, { [operation]: failing } as Partial<ObjectStore>);
-          });
-        }
-      },
-    );
+    it.each(
+      log[0] === 'MMR_SHA256'
+        ? (['get', 'stage', 'putNew', 'put', 'putCopy'] as const)
+        : (['get', 'stage', 'putNew'] as const),
+    )('in the object store at %s, before and after it was done', async (operation) => {
+      for (const done of [false, true]) {
+        const rig = opened.rig();
+        const inner = { ...rig.objectStore };
+        await sufferAndRecover(rig, log, (broken) => {
+          const failing = async (...parameters: never[]) => {
+            const fails = broken();
+            if (fails && !done) throw new Fault(operation);
+            const result = await (inner[operation] as (...parameters: never[]) => Promise<unknown>)(...parameters);
+            if (fails) throw new Fault(operation);
+            return result;
+          };
+          Object.assign(rig.objectStore, { [operation]: failing } as Partial<ObjectStore>);
+        });
+      }
+    });
   });
 });

@@ -229,11 +229,15 @@ describe.each(engines())('a ledger round on %s', (engine) => {
     const log = await rig.newLog('MMR_SHA256');
     let [ahead, puts] = [0, [] as string[]];
     rig.nowMs = () => Date.now() + ahead;
-    const { put } = rig.objectStore;
+    const { put, putCopy } = rig.objectStore;
     Object.assign(rig.objectStore, {
       put: (key: string, bytes: Uint8Array) => {
-        puts.push(key.endsWith('.log') ? 'massif' : 'seal');
+        puts.push(key.endsWith('.log') ? 'massif' : key);
         return put(key, bytes);
+      },
+      putCopy: (key: string, original: string) => {
+        puts.push(key.endsWith('.sth') ? 'seal' : key);
+        return putCopy(key, original);
       },
     });
     const round = async () => {

@@ -131,7 +131,28 @@ describe.each([
     await store.putNew('m/1', utf8('x'));
     await store.putNew('m/1', utf8('y'));
     await store.put('m/1', utf8('z'));
-    expect(await readdir(join(folder, 'deep', 'objects', 'm'))).toEqual(['1']);
+    for (let count = 0; count < 2; count += 1) await store.putCopy('m/2', 'm/1');
+    expect(await readdir(join(folder, 'deep', 'objects', 'm'))).toEqual(['1', '2']);
+  });
+
+  it('copies an object to a place that may be new, and replaces what is there without a change to what it was', async () => {
+    await store.putNew('seals/1', utf8('one'));
+    await store.putNew('seals/2', utf8('two'));
+    const last = 'files/deep/last';
+    await store.putCopy(last, 'seals/1');
+    expect(await store.get(last)).toEqual(utf8('one'));
+    await store.putCopy(last, 'seals/2');
+    expect(await store.get(last)).toEqual(utf8('two'));
+    await store.put(last, utf8('three'));
+    for (const [key, bytes] of [
+      ['seals/1', 'one'],
+      ['seals/2', 'two'],
+      [last, 'three'],
+    ] as const)
+      expect(await store.get(key)).toEqual(utf8(bytes));
+    await expect(store.putCopy(last, 'seals/3')).rejects.toThrow();
+    expect(await store.get(last)).toEqual(utf8('three'));
+    expect(await readdir(join(folder, 'deep', 'objects', 'files', 'deep'))).toEqual(['last']);
   });
 
   it('lists by prefix in order, also within a segment', async () => {
