@@ -62,6 +62,7 @@ it.each([
   ['asset', 'asset_id', 'uuid', 'asset_pkey'],
   ['asset_event', 'event_id', 'uuid', 'asset_event_pkey'],
   ['asset_free_event', 'event_id', 'uuid', 'asset_free_event_pkey'],
+  ['idempotency', 'scope', 'bytea', 'idempotency_pkey'],
   ['registration', 'statement_hash', 'bytea', 'registration_pkey'],
   ['registration', 'event_id', 'uuid', 'registration_tenant_id_event_id_key'],
 ] as const)(

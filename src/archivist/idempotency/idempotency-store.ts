@@ -2,6 +2,7 @@ import { toHex } from '../../core/bytes.js';
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
+import { rowsById } from '../../platform/postgres/rows-by-id.js';
 import type { IdempotencyClaim } from './idempotency.js';
 
 /** What an earlier request with the same key created. */
@@ -51,9 +52,9 @@ export async function findClaims(
   claims: readonly Pick<IdempotencyClaim, 'tenantId' | 'scope'>[],
 ): Promise<(EarlierResult | undefined)[]> {
   const rows = await tx.query<EarlierResult & Pick<StoredClaim, 'tenantId' | 'scope'>>(
-    `SELECT ${selected(CLAIM, 'i', ['tenantId', 'scope', 'bodyHash', 'resource'])} FROM unnest($1::uuid[], $2::text[]) AS n(tenant_id, s)
-       JOIN archivist.idempotency i ON i.tenant_id = n.tenant_id AND i.scope = decode(n.s, 'hex')`,
-    [claims.map((claim) => claim.tenantId), claims.map((claim) => toHex(claim.scope))],
+    `SELECT ${selected(CLAIM, 'i', ['tenantId', 'scope', 'bodyHash', 'resource'])}
+       ${rowsById('idempotency', 'scope', 'i', 'bytea')}`,
+    [claims.map((claim) => claim.tenantId), claims.map((claim) => claim.scope)],
   );
   const held = new Map(rows.map((row) => [keyOf(row), row]));
   return claims.map((claim) => {
