@@ -1,7 +1,9 @@
 import { randomInt } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { decodeCbor, encodeCbor } from '../../src/core/cose/cbor.js';
 import type { BenchPlan } from './bench-plan.js';
 import { closedLoop, getRequest, postRequest } from './closed-loop.js';
+import { copiedRowsMicros } from './copied-rows.js';
 import { durableFloor } from './durable-floor.js';
 import type { GoalMeasure } from './goal-measure.js';
 import type { Finding } from './goal-row.js';
@@ -14,6 +16,8 @@ import { percentile, rounded } from './statistics.js';
 /** The statement; the batch with its lease and its seal; the seal under its number; the log's row. */
 const DURABLE_STEPS = { commits: 3, files: 1 };
 const TOGETHER = 64;
+/** What a registration leaves behind: two events, its statement and three leaves. */
+const ROWS_OF_A_REGISTRATION = ['registration', 'asset_event', 'statement', 'leaf', 'node_page'];
 /** Statements of one bulk request, and how many such requests are under way. */
 const BULK = 1_000;
 const BULKS_AT_ONCE = 2;
@@ -32,11 +36,11 @@ export const waysToReceipts: GoalMeasure = {
     'receipts-over-http',
   ],
   async measure(run) {
-    const services: ServiceUnderTest[] = [];
+    const services: (ServiceUnderTest & { readonly databaseUrl: string | undefined })[] = [];
     const floors = new Map<GoalId, Finding['floor']>();
     for (const name of run.engines) {
       const engine = await run.openEngine(name);
-      services.push(await run.startOn(engine));
+      services.push({ ...(await run.startOn(engine)), databaseUrl: engine.environment['DATABASE_URL'] });
       floors.set(`registration-time-${name}`, await durableFloor(engine, DURABLE_STEPS));
     }
     const rounds = new Map<GoalId, number[]>();
@@ -56,22 +60,24 @@ export const waysToReceipts: GoalMeasure = {
         add('bulk-registrations', await bulk(service, run.plan), service);
         add('receipts-over-http', await warmReceipts(service, run.plan.roundSeconds), service);
       }
-    return findings(rounds, floors);
+    for (const { engine, databaseUrl } of services) {
+      const floor = await verificationAndRows(databaseUrl);
+      floors.set(`registrations-${engine}`, floor);
+      floors.set('bulk-registrations', floor);
+    }
+    return new Map([...rounds].map(([id, each]) => [id, { rounds: each, floor: floors.get(id) }]));
   },
 };
 
-/** Each registration needs one verification, which is what bounds their rate on one core. */
-function findings(
-  rounds: ReadonlyMap<GoalId, readonly number[]>,
-  floors: ReadonlyMap<GoalId, Finding['floor']>,
-): Map<GoalId, Finding> {
-  const floor = { figure: rawVerifies(), why: 'raw ES256 verifies/s on one core; a registration needs one' };
-  return new Map(
-    [...rounds].map(([id, each]) => [
-      id,
-      { rounds: each, floor: id.includes('registrations') ? floor : floors.get(id) },
-    ]),
-  );
+/** What bounds the rate of registrations if nothing else is done. @param databaseUrl undefined on the embedded engine */
+async function verificationAndRows(databaseUrl: string | undefined): Promise<Finding['floor']> {
+  const verification = 1e6 / rawVerifies();
+  const rows = databaseUrl && (await copiedRowsMicros(databaseUrl, 'registration', ROWS_OF_A_REGISTRATION));
+  const processors = availableParallelism();
+  const figure = (processors * 1e6) / (verification + (rows || 0));
+  const storing = rows ? `, and the server for a registration's rows and their indexes (${Math.round(rows)} µs)` : '';
+  const why = `registrations/s if ${processors} processors worked only for an ES256 verification each (${Math.round(verification)} µs)${storing}`;
+  return { figure, why };
 }
 
 async function registrations({ url, headers }: ServiceUnderTest, connections: number, seconds: number) {
