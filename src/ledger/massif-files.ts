@@ -18,7 +18,8 @@ type Staged = Pick<StagedSeal, 'massif'>;
 /** Writes massif and seal files of MMR logs to the object store. */
 export interface MassifFiles {
   /**
-   * Writes the seal's file each time, from the object under the seal's number; its massif when the massif is full or new, and otherwise once a minute.
+   * Writes the seal's file each time, a copy of the object under the seal's number; its massif when the massif is full or
+   * new, and otherwise once a minute.
    * @param staged the files that were staged
    */
   put(context: LedgerContext, log: LogState, seal: SealRow, staged?: Staged): Promise<void>;

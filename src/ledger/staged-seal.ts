@@ -11,7 +11,10 @@ export interface StagedMassif {
   readonly object: Promise<StagedObject>;
 }
 
-/** The objects of a seal, written while the database stores it. The file that clients read is a copy of the first. Nobody sees them before they are published. */
+/**
+ * The objects of a seal, written while the database stores it. Nobody sees them before they are published. The file that
+ * clients read is not among them: it is a copy of the first.
+ */
 export interface StagedSeal {
   /** Resolves when the object under the seal's number is staged. */
   readonly numbered: Promise<StagedObject>;

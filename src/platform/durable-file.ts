@@ -77,7 +77,8 @@ export async function replaceWithStagedFile(staged: string, path: string): Promi
 
 /**
  * Creates or replaces a file with a second name of another one, whose content is never changed: a reader sees either the old
- * bytes or the new ones. The name is on disk when this resolves; the content was before.
+ * bytes or the new ones. The name is on disk when this resolves; the content was before. A sweep of unfinished files may take
+ * the new name of an old file for one; then this fails, and can be done again.
  * @throws if there is no such file
  */
 export async function replaceWithLink(original: string, path: string): Promise<void> {
