@@ -106,7 +106,7 @@ export async function isWaiting(tx: Tx, log: LogRef, entryId: string): Promise<b
 export function deleteIntake(log: LogRef, entryIds: readonly string[]): SqlStatement {
   const sorted = [...entryIds].sort();
   return {
-    // The index reads the range. With only the list, a table without statistics was read to its end for each batch.
+    // The index reads the range. With only the list, all that waits was read from a table without statistics.
     text: `DELETE FROM archivist.intake WHERE tenant_id = $1 AND log_id = $2
               AND entry_id >= $4 AND entry_id <= $5 AND entry_id = ANY ($3::uuid[])`,
     values: [log.tenantId, log.logId, sorted, sorted[0], sorted.at(-1)],

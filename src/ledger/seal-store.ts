@@ -120,7 +120,7 @@ export async function peakReceipts(
   nodeIndices: readonly bigint[],
 ): Promise<Map<bigint, Uint8Array>> {
   const rows = await tx.query<PeakReceipt>(
-    // One look-up per peak. By the list, a table without statistics was read for all that the key has signed.
+    // One look-up per peak. With a list of peaks, all that the key has signed was read from a table without statistics.
     `SELECT ${selected(PEAK_RECEIPT, 'p', ['nodeIndex', 'receipt'])}
        FROM unnest($4::bigint[]) AS asked(node) CROSS JOIN LATERAL (
          SELECT * FROM archivist.peak_receipt
