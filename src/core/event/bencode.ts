@@ -27,19 +27,29 @@ function sortedNames(value: object): string[] {
   return names.some((name) => ABOVE_SURROGATES.test(name)) ? names.sort(compareUtf8) : names.sort();
 }
 
-function encoded(value: unknown): string {
-  if (typeof value === 'string') return byteString(value);
+/** How texts and the order of names are encoded. */
+interface Form {
+  readonly text: (text: string) => string;
+  readonly names: (value: object) => string[];
+}
+
+const UNICODE: Form = { text: byteString, names: sortedNames };
+/** Right where every text is ASCII, for which it does not look. */
+const ASCII: Form = { text: (text) => `${text.length}:${text}`, names: (value) => Object.keys(value).sort() };
+
+function encoded(value: unknown, form: Form): string {
+  if (typeof value === 'string') return form.text(value);
   if (typeof value === 'boolean') return value ? 'i1e' : 'i0e';
   if (typeof value === 'bigint') return `i${value}e`;
   if (typeof value !== 'object' || value === null) throw new TypeError(`bencode of a ${typeof value} is not defined`);
   let members = '';
   if (Array.isArray(value)) {
-    for (const member of value) if (member !== null && member !== undefined) members += encoded(member);
+    for (const member of value) if (member !== null && member !== undefined) members += encoded(member, form);
     return `l${members}e`;
   }
-  for (const name of sortedNames(value)) {
+  for (const name of form.names(value)) {
     const member = (value as Readonly<Record<string, unknown>>)[name];
-    if (member !== null && member !== undefined) members += byteString(name) + encoded(member);
+    if (member !== null && member !== undefined) members += form.text(name) + encoded(member, form);
   }
   return `d${members}e`;
 }
@@ -50,6 +60,8 @@ function encoded(value: unknown): string {
  * @throws {TypeError} on a number, a null at the top, or a text with a lone surrogate
  */
 export function bencode(value: unknown): Uint8Array {
-  // One text, turned into bytes once: lengths are counted in bytes while it grows.
-  return utf8(encoded(value));
+  // One text, turned into bytes once: lengths are counted in bytes while it grows. Nearly all of them are ASCII, and to
+  // look once at the whole costs less than to look at each text in it.
+  const ascii = encoded(value, ASCII);
+  return utf8(BEYOND_ASCII.test(ascii) ? encoded(value, UNICODE) : ascii);
 }

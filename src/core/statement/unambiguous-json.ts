@@ -1,5 +1,16 @@
 import { VerificationError } from '../errors.js';
-import { JsonError, readJsonText } from '../vcon/json-document.js';
+import { membersIn, writtenShape } from '../vcon/json-members.js';
+
+/** Deeper than any evidence, and far below the depth at which a recursive reader fails. */
+const MAX_DEPTH = 900;
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new VerificationError('malformed', 'it is not JSON');
+  }
+}
 
 /**
  * Parses JSON that is evidence. Duplicate names in one object are refused, because readers differ in which value
@@ -7,13 +18,12 @@ import { JsonError, readJsonText } from '../vcon/json-document.js';
  * @throws {VerificationError} `malformed`
  */
 export function parseUnambiguousJson(text: string): unknown {
-  try {
-    if (readJsonText(text).duplicateName === undefined) return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof JsonError || error instanceof SyntaxError)) throw error;
-    throw new VerificationError('malformed', 'it is not unambiguous JSON');
-  }
-  throw new VerificationError('malformed', 'the JSON has a duplicate name in one object');
+  const value = parse(text);
+  const { members, depth } = writtenShape(text);
+  if (depth > MAX_DEPTH) throw new VerificationError('malformed', 'the JSON is nested too deeply');
+  if (membersIn(value) !== members)
+    throw new VerificationError('malformed', 'the JSON has a duplicate name in one object');
+  return value;
 }
 
 /**

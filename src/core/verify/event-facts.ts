@@ -171,12 +171,14 @@ const COVERED: Readonly<Record<'asset' | 'asset_free', ReadonlySet<string>>> = {
     'merklelog_commit.idtimestamp',
   ]),
 };
-const COMMITS = /^merklelog_(?:entry(?:\.commit)?|commit)$/;
+const COMMITS: ReadonlySet<string> = new Set(['merklelog_entry', 'merklelog_entry.commit', 'merklelog_commit']);
 
 function uncovered(value: object, covered: ReadonlySet<string>, path: string): string[] {
-  return Object.entries(value).flatMap(([name, member]: [string, unknown]) => {
-    const place = `${path}${name}`;
-    if (!covered.has(place)) return [place];
-    return COMMITS.test(place) ? uncovered(member as object, covered, `${place}.`) : [];
-  });
+  const places: string[] = [];
+  for (const [name, member] of Object.entries(value) as [string, unknown][]) {
+    const place = path === '' ? name : `${path}${name}`;
+    if (!covered.has(place)) places.push(place);
+    else if (COMMITS.has(place)) places.push(...uncovered(member as object, covered, `${place}.`));
+  }
+  return places;
 }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readJsonText } from '../../core/vcon/json-document.js';
+import { membersIn } from '../../core/vcon/json-members.js';
 import { ApiError } from '../errors.js';
 import { inPieces } from '../in-pieces.js';
 import { loopTurn } from '../loop-turn.js';
@@ -96,14 +97,6 @@ async function checkShape(json: Uint8Array, mostValues: number) {
   }
   const list: ListPlace | undefined = otherForm || lists !== 1 ? undefined : { first, entries };
   return { values, members, list };
-}
-
-/** How many members the objects in it have. */
-function membersIn(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  let members = 0;
-  for (const name in value) members += membersIn((value as Record<string, unknown>)[name]) + 1;
-  return Array.isArray(value) ? members - value.length : members;
 }
 
 /** True when an object in it has a member that would set a prototype if a program copied the members by assignment. */

@@ -18,5 +18,16 @@ describe('bencode', () => {
       }),
     );
     expect(compareUtf8('\uff5e', '😀')).toBeLessThan(0);
+    expect(text({ '😀': 'second', '\uff5e': 'first' })).toBe('d3:\uff5e5:first4:😀6:seconde');
+  });
+
+  it('counts bytes wherever one text in the whole is not ASCII', () => {
+    expect(text({ a: ['plain', 'é'], b: 'plain' })).toBe('d1:al5:plain2:ée1:b5:plaine');
+    expect(text({ é: 'plain', z: 'plain' })).toBe('d1:z5:plain2:é5:plaine');
+  });
+
+  it('refuses a lone surrogate, which has no bytes', () => {
+    expect(() => bencode({ a: 'plain', b: '\ud800' })).toThrow(TypeError);
+    expect(() => bencode({ '\udc00': 'plain' })).toThrow(TypeError);
   });
 });
