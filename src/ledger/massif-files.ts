@@ -4,7 +4,7 @@ import type { LogState } from './log.js';
 import { LogInconsistent } from './log-inconsistent.js';
 import { findLog, SEQUENCER_READING } from './log-store.js';
 import { headMassif, massifBytes, massifLeaves, massifObjectKey, sealFileObjectKey } from './massif-view.js';
-import { sealObjectKey } from './seal-object.js';
+import { sealObjectBytes } from './seal-object.js';
 import { newestSealWithin, type SealRow } from './seal-store.js';
 import type { StagedMassif, StagedSeal } from './staged-seal.js';
 
@@ -13,13 +13,12 @@ import type { StagedMassif, StagedSeal } from './staged-seal.js';
  */
 const HEAD_MASSIF_MS = 60_000;
 
-type Staged = Pick<StagedSeal, 'massif'>;
+type Staged = Pick<StagedSeal, 'massif' | 'file'>;
 
 /** Writes massif and seal files of MMR logs to the object store. */
 export interface MassifFiles {
   /**
-   * Writes the seal's file each time, a copy of the object under the seal's number; its massif when the massif is full or
-   * new, and otherwise once a minute.
+   * Writes the seal's file each time; its massif when the massif is full or new, and otherwise once a minute.
    * @param staged the files that were staged
    */
   put(context: LedgerContext, log: LogState, seal: SealRow, staged?: Staged): Promise<void>;
@@ -75,7 +74,8 @@ export function createMassifFiles(): MassifFiles {
       if (full) putAt.delete(log.logId);
       else putAt.set(log.logId, now);
     }
-    await context.objectStore.putCopy(sealFileObjectKey(log, massif), sealObjectKey(log, seal.sealNumber));
+    const bytes = sealObjectBytes(log.structure, seal);
+    await context.objectStore.put(sealFileObjectKey(log, massif), bytes, await staged?.file);
   }
 
   return {

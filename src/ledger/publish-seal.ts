@@ -35,6 +35,8 @@ export async function publishSeal(
   const [numbered] = await Promise.all([
     staged?.numbered,
     staged?.isLast ?? checkNoLaterSeal(context.objectStore, log),
+    // It is staged from the first, which the next step uses up.
+    staged?.file,
   ]);
   const key = sealObjectKey(log, seal.sealNumber);
   const bytes = sealObjectBytes(log.structure, seal);

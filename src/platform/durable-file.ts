@@ -23,16 +23,35 @@ const ZEROS = new Uint8Array(PIECE_BYTES);
 
 /** Waits until a file's content is on disk. */
 export async function syncFile(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await syncAndClose(await open(path, 'r'));
 }
 
 /** Waits until a folder's entries are on disk. */
 export const syncFolder = syncFile;
+
+async function syncAndClose(handle: FileHandle): Promise<void> {
+  try {
+    await handle.sync();
+  } finally {
+    closeSoon(handle);
+  }
+}
+
+/** Nobody waits for it: what was written is on disk, or its failure is reported by the sync. */
+function closeSoon(handle: FileHandle): void {
+  handle.close().catch(() => undefined);
+}
+
+/** Changes a folder's entries; they are on disk when this resolves. The folder is opened beside the change. */
+async function changeFolder(folder: string, change: () => Promise<void>): Promise<void> {
+  const opening = open(folder, 'r');
+  const [opened, changed] = await Promise.allSettled([opening, change()]);
+  if (changed.status === 'rejected') {
+    if (opened.status === 'fulfilled') closeSoon(opened.value);
+    throw changed.reason;
+  }
+  await syncAndClose(await opening);
+}
 
 /** The bytes of a file, in memory or as a stream. */
 type Content = Uint8Array | AsyncIterable<Uint8Array>;
@@ -49,15 +68,15 @@ export async function createFile(path: string, bytes: Content, mode: number): Pr
 /** Does the same with content that was staged for this path, which is used up. */
 export async function createStagedFile(staged: string, path: string): Promise<boolean> {
   try {
-    await link(staged, path);
+    await changeFolder(dirname(path), () => link(staged, path));
   } catch (error) {
     await unlink(staged);
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (!isStanding(error)) throw error;
     // Who created it may have been killed, or be about to be, before its name was on disk.
     await syncFolder(dirname(path));
     return false;
   }
-  await Promise.all([syncFolder(dirname(path)), unlink(staged)]);
+  await unlink(staged);
   return true;
 }
 
@@ -70,28 +89,18 @@ export async function replaceFile(path: string, bytes: Uint8Array, mode: number)
 }
 
 /** Does the same with content that was staged for this path, which is used up. */
-export async function replaceWithStagedFile(staged: string, path: string): Promise<void> {
-  await rename(staged, path);
-  await syncFolder(dirname(path));
+export function replaceWithStagedFile(staged: string, path: string): Promise<void> {
+  return changeFolder(dirname(path), () => rename(staged, path));
 }
 
 /**
- * Creates or replaces a file with a second name of another one, whose content is never changed: a reader sees either the old
- * bytes or the new ones. The name is on disk when this resolves; the content was before. A sweep of unfinished files may take
- * the new name of an old file for one; then this fails, and can be done again.
- * @throws if there is no such file
+ * Stages the content that is staged already for another path, as a second name of the same file: nothing is written twice.
+ * Returns that name. Each is used or discarded by itself.
  */
-export async function replaceWithLink(original: string, path: string): Promise<void> {
-  const linked = join(dirname(path), `${unfinishedName(path)}${randomUUID()}`);
-  const create = () => link(original, linked);
-  await create().catch(async (error: unknown) => {
-    if (!isMissing(error)) throw error;
-    await makeFolder(dirname(path));
-    await create();
-  });
-  await rename(linked, path);
-  // If the two were names of one file already, the renaming did nothing (POSIX).
-  await Promise.all([syncFolder(dirname(path)), rm(linked, { force: true })]);
+export async function stageLink(staged: string, path: string): Promise<string> {
+  const linked = newUnfinishedPath(path);
+  await inFolder(dirname(path), () => link(staged, linked));
+  return linked;
 }
 
 /** Removes staged content that was not used. */
@@ -144,8 +153,28 @@ function isMissing(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ENOENT';
 }
 
+function isStanding(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'EEXIST';
+}
+
 function unfinishedName(path: string): string {
   return `${UNFINISHED}${basename(path)}-`;
+}
+
+/** A name that is never read, beside the path that it is for. */
+function newUnfinishedPath(path: string): string {
+  return join(dirname(path), `${unfinishedName(path)}${randomUUID()}`);
+}
+
+/** Creates an entry of a folder, and the folder if it is missing. */
+async function inFolder<Entry>(folder: string, create: () => Promise<Entry>): Promise<Entry> {
+  try {
+    return await create();
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+  await makeFolder(folder);
+  return create();
 }
 
 /**
@@ -153,13 +182,8 @@ function unfinishedName(path: string): string {
  * Returns that name.
  */
 export async function stageFile(path: string, bytes: Content, mode: number): Promise<string> {
-  const unfinished = join(dirname(path), `${unfinishedName(path)}${randomUUID()}`);
-  const create = () => open(unfinished, 'wx', mode);
-  const file = await create().catch(async (error: unknown) => {
-    if (!isMissing(error)) throw error;
-    await makeFolder(dirname(path));
-    return create();
-  });
+  const unfinished = newUnfinishedPath(path);
+  const file = await inFolder(dirname(path), () => open(unfinished, 'wx', mode));
   try {
     await (bytes instanceof Uint8Array ? writeSparsely(file, bytes) : writeFile(file, bytes));
     await file.sync();
@@ -167,7 +191,7 @@ export async function stageFile(path: string, bytes: Content, mode: number): Pro
     await unlink(unfinished);
     throw error;
   } finally {
-    await file.close();
+    closeSoon(file);
   }
   return unfinished;
 }

@@ -7,9 +7,9 @@ import {
   discardStagedFile,
   removeFile,
   removeUnfinishedFiles,
-  replaceWithLink,
   replaceWithStagedFile,
   stageFile,
+  stageLink,
   UNFINISHED,
 } from './durable-file.js';
 import type { ObjectStore } from './object-store.js';
@@ -42,8 +42,8 @@ export function fileObjectStore(folder: string): ObjectStore {
     },
     put: async (key, bytes, staged) =>
       replaceWithStagedFile(staged ?? (await stageFile(place(key), bytes, MODE)), place(key)),
-    putCopy: async (key, original) => replaceWithLink(place(original), place(key)),
     stage: async (key, bytes) => stageFile(place(key), bytes, MODE),
+    stageCopy: async (key, staged) => stageLink(staged, place(key)),
     discard: discardStagedFile,
     async putStream(key, content) {
       if (!(await createFile(place(key), content, MODE))) throw new Error('an object with this key already exists');

@@ -24,16 +24,15 @@ export interface ObjectStore {
    */
   put(key: string, bytes: Uint8Array, staged?: StagedObject): Promise<void>;
   /**
-   * Creates or replaces an object with the bytes of another one, which is never changed: readers see either the old bytes or
-   * the new ones. Durable when this resolves. Cheaper than `put`, because nothing is written twice.
-   * @throws {Error} if there is no object to copy
-   */
-  putCopy(key: string, original: string): Promise<void>;
-  /**
    * Writes bytes in advance, so that a later `putNew` or `put` of this key is fast. They are durable when this resolves,
    * and no reader sees them.
    */
   stage(key: string, bytes: Uint8Array): Promise<StagedObject>;
+  /**
+   * Stages the bytes that are staged already, for another key too. Cheaper than to stage them again, because nothing is
+   * written twice. Each of the two is used or discarded by itself.
+   */
+  stageCopy(key: string, staged: StagedObject): Promise<StagedObject>;
   /** Removes staged bytes that were not used; does nothing if they were. */
   discard(staged: StagedObject): Promise<void>;
   /**

@@ -37,8 +37,8 @@ export function timedObjectStore(
     get: (key) => timed(store.get(key)),
     putNew: (key, bytes, staged) => inTurn(key, () => store.putNew(key, bytes, staged)),
     put: (key, bytes, staged) => inTurn(key, () => store.put(key, bytes, staged)),
-    putCopy: (key, original) => inTurn(key, () => store.putCopy(key, original)),
     stage: (key, bytes) => timed(store.stage(key, bytes)),
+    stageCopy: (key, staged) => timed(store.stageCopy(key, staged)),
     open: (key, range) => timed(store.open(key, range)),
     remove: (key) => inTurn(key, () => store.remove(key)),
   };

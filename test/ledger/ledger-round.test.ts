@@ -9,6 +9,7 @@ import { massifObjectKey, massifView, sealFileObjectKey, sealView } from '../../
 import { mmrReceipt, statementBytes, statementReceipt } from '../../src/ledger/receipts.js';
 import { runRound } from '../../src/ledger/run-round.js';
 import { insertMissingStatements } from '../../src/ledger/statement-store.js';
+import type { StagedObject } from '../../src/platform/object-store.js';
 import type { Database, Scope } from '../../src/platform/postgres/database.js';
 import { executeAll } from '../../src/platform/postgres/execute-all.js';
 import { engines } from '../support/engines.js';
@@ -229,15 +230,11 @@ describe.each(engines())('a ledger round on %s', (engine) => {
     const log = await rig.newLog('MMR_SHA256');
     let [ahead, puts] = [0, [] as string[]];
     rig.nowMs = () => Date.now() + ahead;
-    const { put, putCopy } = rig.objectStore;
+    const { put } = rig.objectStore;
     Object.assign(rig.objectStore, {
-      put: (key: string, bytes: Uint8Array) => {
-        puts.push(key.endsWith('.log') ? 'massif' : key);
-        return put(key, bytes);
-      },
-      putCopy: (key: string, original: string) => {
-        puts.push(key.endsWith('.sth') ? 'seal' : key);
-        return putCopy(key, original);
+      put: (key: string, bytes: Uint8Array, staged?: StagedObject) => {
+        puts.push(key.endsWith('.log') ? 'massif' : key.endsWith('.sth') ? 'seal' : key);
+        return put(key, bytes, staged);
       },
     });
     const round = async () => {

@@ -131,28 +131,35 @@ describe.each([
     await store.putNew('m/1', utf8('x'));
     await store.putNew('m/1', utf8('y'));
     await store.put('m/1', utf8('z'));
-    for (let count = 0; count < 2; count += 1) await store.putCopy('m/2', 'm/1');
-    expect(await readdir(join(folder, 'deep', 'objects', 'm'))).toEqual(['1', '2']);
+    expect(await readdir(join(folder, 'deep', 'objects', 'm'))).toEqual(['1']);
   });
 
-  it('copies an object to a place that may be new, and replaces what is there without a change to what it was', async () => {
-    await store.putNew('seals/1', utf8('one'));
-    await store.putNew('seals/2', utf8('two'));
+  it('stages for a second place, which may be new, what is staged for the first, and each is used by itself', async () => {
     const last = 'files/deep/last';
-    await store.putCopy(last, 'seals/1');
-    expect(await store.get(last)).toEqual(utf8('one'));
-    await store.putCopy(last, 'seals/2');
-    expect(await store.get(last)).toEqual(utf8('two'));
-    await store.put(last, utf8('three'));
     for (const [key, bytes] of [
-      ['seals/1', 'one'],
-      ['seals/2', 'two'],
-      [last, 'three'],
-    ] as const)
-      expect(await store.get(key)).toEqual(utf8(bytes));
-    await expect(store.putCopy(last, 'seals/3')).rejects.toThrow();
-    expect(await store.get(last)).toEqual(utf8('three'));
+      ['seals/1', utf8('one')],
+      ['seals/2', utf8('two')],
+    ] as const) {
+      const staged = await store.stage(key, bytes);
+      const [copy, unused] = [await store.stageCopy(last, staged), await store.stageCopy(last, staged)];
+      await store.discard(unused);
+      expect(await store.putNew(key, bytes, staged)).toBe('created');
+      expect(await store.get(last)).not.toEqual(bytes);
+      await store.put(last, bytes, copy);
+      expect(await store.get(last)).toEqual(bytes);
+    }
+    await store.put(last, utf8('three'));
+    expect(await store.get('seals/2')).toEqual(utf8('two'));
     expect(await readdir(join(folder, 'deep', 'objects', 'files', 'deep'))).toEqual(['last']);
+  });
+
+  it('keeps what is staged for a second place when the first is discarded', async () => {
+    const staged = await store.stage('seals/1', utf8('one'));
+    const copy = await store.stageCopy('files/last', staged);
+    await store.discard(staged);
+    await store.put('files/last', utf8('one'), copy);
+    expect(await store.get('files/last')).toEqual(utf8('one'));
+    await expect(store.stageCopy('files/last', staged)).rejects.toThrow();
   });
 
   it('lists by prefix in order, also within a segment', async () => {

@@ -39,8 +39,8 @@ export function watchedObjectStore(store: ObjectStore, disk: DiskWatch): ObjectS
     ...store,
     putNew: (key, bytes, staged) => writing(() => store.putNew(key, bytes, staged)),
     put: (key, bytes, staged) => writing(() => store.put(key, bytes, staged)),
-    putCopy: (key, original) => writing(() => store.putCopy(key, original)),
     stage: (key, bytes) => writing(() => store.stage(key, bytes)),
+    stageCopy: (key, staged) => writing(() => store.stageCopy(key, staged)),
     putStream: (key, content) => writing(() => store.putStream(key, whileRoom(content))),
   };
 }
