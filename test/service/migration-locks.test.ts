@@ -30,7 +30,8 @@ const STATE = `
     ARRAY(SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND a.attnotnull) AS required,
     ARRAY(SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0) AS columns,
     ARRAY(SELECT l.mode FROM pg_locks l WHERE l.relation = c.oid AND l.pid = pg_backend_pid() AND l.granted) AS locks
-  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'archivist' AND c.relkind = 'r'`;
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'archivist' AND c.relkind = 'r'
+  ORDER BY c.relname`;
 
 interface Table {
   readonly id: number;
