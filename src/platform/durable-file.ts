@@ -42,15 +42,22 @@ function closeSoon(handle: FileHandle): void {
   handle.close().catch(() => undefined);
 }
 
-/** Changes a folder's entries; they are on disk when this resolves. The folder is opened beside the change. */
-async function changeFolder(folder: string, change: () => Promise<void>): Promise<void> {
+/**
+ * Changes a folder's entries; they are on disk when this resolves. The folder is opened beside the change.
+ * @param beside what is done beside the sync
+ */
+async function changeFolder(
+  folder: string,
+  change: () => Promise<void>,
+  beside: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
   const opening = open(folder, 'r');
   const [opened, changed] = await Promise.allSettled([opening, change()]);
   if (changed.status === 'rejected') {
     if (opened.status === 'fulfilled') closeSoon(opened.value);
     throw changed.reason;
   }
-  await syncAndClose(await opening);
+  await Promise.all([syncAndClose(await opening), beside()]);
 }
 
 /** The bytes of a file, in memory or as a stream. */
@@ -68,16 +75,19 @@ export async function createFile(path: string, bytes: Content, mode: number): Pr
 /** Does the same with content that was staged for this path, which is used up. */
 export async function createStagedFile(staged: string, path: string): Promise<boolean> {
   try {
-    await changeFolder(dirname(path), () => link(staged, path));
+    await changeFolder(
+      dirname(path),
+      () => link(staged, path),
+      () => unlink(staged),
+    );
+    return true;
   } catch (error) {
-    await unlink(staged);
+    await discardStagedFile(staged);
     if (!isStanding(error)) throw error;
     // Who created it may have been killed, or be about to be, before its name was on disk.
     await syncFolder(dirname(path));
     return false;
   }
-  await unlink(staged);
-  return true;
 }
 
 /**
