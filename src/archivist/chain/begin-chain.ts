@@ -4,7 +4,7 @@ import type { Database } from '../../platform/postgres/database.js';
 import type { Deployment } from '../deployment.js';
 import { dataOf } from '../quantity.js';
 import { blockOf, NO_PARENT } from './block.js';
-import { findHead, insertBlock } from './chain-store.js';
+import { appendBlock, findHead } from './chain-store.js';
 
 /**
  * Creates the first block of the deployment's chain if it has none. It names the deployment and has no transactions.
@@ -26,6 +26,6 @@ export async function beginChain(deps: {
       timestamp: BigInt(Math.floor(deps.clock.now() / 1000)),
       extraData: concatBytes(utf8('vcon-archivist'), fromHex(chain.replaceAll('-', ''))),
     });
-    await insertBlock(tx, chain, { ...block, nextNonce: 0n });
+    await appendBlock(tx, chain, undefined, { ...block, nextNonce: 0n });
   });
 }

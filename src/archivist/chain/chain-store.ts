@@ -1,3 +1,4 @@
+import { equalBytes } from '../../core/bytes.js';
 import { selected, table } from '../../platform/postgres/columns.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { insertRows } from '../../platform/postgres/insert-rows.js';
@@ -74,9 +75,21 @@ export async function findBlockByHash(tx: Tx, chain: string, hash: Uint8Array): 
   return row;
 }
 
-/** Appends a block to the chain; false when its number is taken. */
-export async function insertBlock(tx: Tx, chain: string, head: Head): Promise<boolean> {
-  return (await insertRows(tx, HEAD, [{ ...head, chain }], 'ON CONFLICT DO NOTHING')) === 1;
+/** An arbitrary number, the same for every process that adds a block. */
+const BLOCK_LOCK = 7_364_923;
+
+/**
+ * Adds a block upon its parent, which no transaction can do beside another: the lock ends with the transaction. Returns
+ * false, and adds nothing, if the parent is not the newest block any more. An open fork and a block that was begun before it
+ * have different numbers and one parent, so the primary key alone would let both in.
+ * @param parent undefined for the first block
+ */
+export async function appendBlock(tx: Tx, chain: string, parent: Block | undefined, block: Head): Promise<boolean> {
+  await tx.query('SELECT pg_advisory_xact_lock($1)', [BLOCK_LOCK]);
+  const head = await findHead(tx, chain);
+  const isNewest = head && parent ? equalBytes(head.hash, parent.hash) : head === parent;
+  if (isNewest) await insertRows(tx, HEAD, [{ ...block, chain }]);
+  return isNewest;
 }
 
 export async function insertTransactions(tx: Tx, transactions: readonly StoredTransaction[]): Promise<void> {

@@ -12,9 +12,9 @@ import { anchorInput } from './anchor.js';
 import { anchorsWithoutTransaction } from './anchor-store.js';
 import { blockOf, headerFields } from './block.js';
 import {
+  appendBlock,
   findHead,
   type Head,
-  insertBlock,
   insertTransactions,
   type PublishedSeal,
   sealsWithoutTransaction,
@@ -133,7 +133,7 @@ async function putBlock(deps: ChainDeps, head: Head, waiting: readonly Waiting[]
   await failpoints.reach('chain.signed');
   const nextNonce = head.nextNonce + BigInt(waiting.length);
   return database.inTransaction('system', async (tx) => {
-    if (!(await insertBlock(tx, deployment.deploymentTenancy, { ...block, nextNonce }))) return false;
+    if (!(await appendBlock(tx, deployment.deploymentTenancy, head, { ...block, nextNonce }))) return false;
     await insertTransactions(tx, transactions);
     await failpoints.reach('chain.inside');
     return true;

@@ -7,7 +7,7 @@ import type { Logger } from '../../platform/logger.js';
 import { dataOf } from '../quantity.js';
 import { blockOf, headerFields } from './block.js';
 import { signChainFork } from './chain-fork.js';
-import { findHead, type Head, insertBlock } from './chain-store.js';
+import { appendBlock, findHead, type Head } from './chain-store.js';
 import type { ChainDeps } from './extend-chain.js';
 import { isBlockKept, keepBlock, keptBlock } from './kept-blocks.js';
 
@@ -80,8 +80,7 @@ export async function forkChain(
   const chain = deployment.deploymentTenancy;
   await keepBlock(objectStore, chain, block);
   await database.inTransaction('system', async (tx) => {
-    const now = await findHead(tx, chain);
-    if (now?.number !== head.number || !(await insertBlock(tx, chain, { ...block, nextNonce: head.nextNonce })))
+    if (!(await appendBlock(tx, chain, head, { ...block, nextNonce: head.nextNonce })))
       throw new ApiError('conflict', 'The chain has changed meanwhile. Look at it with "vcon-archivist logs".');
   });
   logger.warn(

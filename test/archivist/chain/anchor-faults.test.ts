@@ -9,7 +9,8 @@ import { transactionRows } from '../../../src/archivist/audit/chain-audit-store.
 import { closeWindow, holdWindowsOpen, readyWindow } from '../../../src/archivist/chain/anchor-store.js';
 import { blockOf, headerFields } from '../../../src/archivist/chain/block.js';
 import { readChainFork, signChainFork } from '../../../src/archivist/chain/chain-fork.js';
-import { findHead, insertBlock } from '../../../src/archivist/chain/chain-store.js';
+import { appendBlock, findHead } from '../../../src/archivist/chain/chain-store.js';
+import { extendChain } from '../../../src/archivist/chain/extend-chain.js';
 import { forkChain } from '../../../src/archivist/chain/fork-chain.js';
 import { isBlockKept } from '../../../src/archivist/chain/kept-blocks.js';
 import { signTransaction } from '../../../src/archivist/chain/transaction.js';
@@ -17,9 +18,11 @@ import { watchChain } from '../../../src/archivist/chain/watch-chain.js';
 import { rotateDeploymentKey } from '../../../src/archivist/operator/manage-keys.js';
 import { dataOf, hexData, numberOf } from '../../../src/archivist/quantity.js';
 import { toHex } from '../../../src/core/bytes.js';
+import { noFailpoints } from '../../../src/ledger/failpoints.js';
 import { fileObjectStore } from '../../../src/platform/file-object-store.js';
 import { walletAddress } from '../../../src/platform/keys/wallet-address.js';
 import { createLogger } from '../../../src/platform/logger.js';
+import type { ObjectStore } from '../../../src/platform/object-store.js';
 import { type Client, startTestService, type TestService, until } from '../../api/test-service.js';
 import { anchorRig, Crash, crashAt, readAll } from './anchor-rig.js';
 
@@ -196,19 +199,26 @@ describe('two processes at once', () => {
 
   it('never put two blocks upon one parent', async () => {
     const { deploymentTenancy: chain } = rig.deployment;
-    const head = (await rig.database.inTransaction('system', (tx) => findHead(tx, chain)))!;
-    const another = blockOf({
-      number: head.number,
-      parentHash: new Uint8Array(32),
-      miner: new Uint8Array(20),
-      transactions: [],
-      timestamp: 1n,
-      extraData: new Uint8Array(),
-    });
-    const put = await rig.database.inTransaction('system', (tx) =>
-      insertBlock(tx, chain, { ...another, nextNonce: 0n }),
-    );
-    expect(put).toBe(false);
+    await confirmed();
+    await rig.extend();
+    const blocks = (await readAll(rig.database)).blocks;
+    const [parent, head] = blocks.slice(-2).map((row) => ({ number: row.block_number, hash: row.block_hash, ...row }));
+    const put = (number: bigint) => {
+      const another = blockOf({
+        number,
+        parentHash: parent!.hash,
+        miner: new Uint8Array(20),
+        transactions: [],
+        timestamp: 1n,
+        extraData: new Uint8Array(),
+      });
+      return rig.database.inTransaction('system', (tx) =>
+        appendBlock(tx, chain, parent, { ...another, nextNonce: 0n }),
+      );
+    };
+    // The numbers of another extension, of an open fork, and of a block that an open fork was to pass over.
+    for (const number of [head!.number, head!.number + 1n, head!.number + 5n]) expect(await put(number)).toBe(false);
+    expect((await readAll(rig.database)).blocks).toEqual(blocks);
     await audit();
   });
 });
@@ -301,6 +311,34 @@ describe('a database that is older than its chain', () => {
     const { finding, head } = await forkChain(deps, { confirm: 'chain', reason: REASON });
     expect([finding, head.number, readChainFork(head)!.lastNumber]).toEqual(['consistent', unused + 1n, unused]);
     expect(await rig.extend()).toBeGreaterThan(0);
+    expect(await faults()).toEqual([]);
+  });
+
+  it('is not extended under a lost number by a process that looked at the chain before an open fork', async () => {
+    await confirmed();
+    await anchoredAll();
+    await rig.extend();
+    const lost = (await readAll(rig.database)).blocks.at(-1)!;
+    await running.asOwner(`DELETE FROM archivist.chain_block WHERE block_number = ${lost.block_number}`);
+    await running.asOwner(`DELETE FROM archivist.chain_transaction WHERE block_number = ${lost.block_number}`);
+    const deps = forkDeps();
+    let looks = 0;
+    const forkedMeanwhile: ObjectStore = {
+      ...deps.objectStore,
+      async get(key) {
+        const found = await deps.objectStore.get(key);
+        looks += 1;
+        if (looks === 1) await forkChain(deps, { confirm: 'chain', reason: REASON });
+        return found;
+      },
+    };
+    const never = () => false;
+    expect(
+      await extendChain({ ...deps, objectStore: forkedMeanwhile, failpoints: noFailpoints }, never),
+    ).toBeGreaterThan(0);
+    const numbers = (await readAll(rig.database)).blocks.map(({ block_number: number }) => number);
+    expect(numbers).toContain(lost.block_number + 1n);
+    expect(numbers).not.toContain(lost.block_number);
     expect(await faults()).toEqual([]);
   });
 
