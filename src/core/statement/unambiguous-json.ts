@@ -1,13 +1,16 @@
 import { VerificationError } from '../errors.js';
+import { JsonError } from '../vcon/json-document.js';
 import { membersIn, writtenShape } from '../vcon/json-members.js';
+import { parseJson } from '../vcon/parse-json.js';
 
 /** Deeper than any evidence, and far below the depth at which a recursive reader fails. */
 const MAX_DEPTH = 900;
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
+    return parseJson(text);
+  } catch (error) {
+    if (!(error instanceof JsonError || error instanceof SyntaxError)) throw error;
     throw new VerificationError('malformed', 'it is not JSON');
   }
 }

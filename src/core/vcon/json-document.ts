@@ -1,3 +1,5 @@
+import { stringFrom } from './json-members.js';
+
 /** A number as it was written: a double cannot hold every integer, and `10` is not `10.0` in Python. */
 export interface JsonNumber {
   readonly lexeme: string;
@@ -33,16 +35,6 @@ const BACKSLASH = 0x5c;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters end what may stand in a text
 const PLAIN_TEXT = /[^"\\\u0000-\u001f]*/y;
-const ESCAPES: Readonly<Record<string, string>> = {
-  '"': '"',
-  '\\': '\\',
-  '/': '/',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-};
 const WORDS: readonly (readonly [string, null | boolean])[] = [
   ['null', null],
   ['true', true],
@@ -133,32 +125,21 @@ class JsonReader {
   }
 
   #string(): string {
-    this.#at++;
-    const pieces: string[] = [];
-    for (;;) {
-      PLAIN_TEXT.lastIndex = this.#at;
-      PLAIN_TEXT.test(this.#text);
-      if (PLAIN_TEXT.lastIndex > this.#at) pieces.push(this.#text.slice(this.#at, PLAIN_TEXT.lastIndex));
-      this.#at = PLAIN_TEXT.lastIndex;
-      const code = this.#text.charCodeAt(this.#at);
-      if (code !== QUOTE && code !== BACKSLASH) throw this.#error('a text does not end, or has a control character');
-      this.#at++;
-      if (code === QUOTE) return pieces.length === 1 ? pieces[0]! : pieces.join('');
-      pieces.push(this.#escape());
+    const start = this.#at;
+    PLAIN_TEXT.lastIndex = start + 1;
+    PLAIN_TEXT.test(this.#text);
+    this.#at = PLAIN_TEXT.lastIndex;
+    const code = this.#text.charCodeAt(this.#at);
+    if (code === QUOTE) return this.#text.slice(start + 1, this.#at++);
+    if (code !== BACKSLASH) throw this.#error('a text does not end, or has a control character');
+    const { end } = stringFrom(this.#text, start);
+    try {
+      const text = JSON.parse(this.#text.slice(start, end + 1)) as string;
+      this.#at = end + 1;
+      return text;
+    } catch {
+      throw this.#error('a text does not end, or has a control character or an unknown escape');
     }
-  }
-
-  #escape(): string {
-    const letter = this.#text[this.#at] ?? '';
-    const short = ESCAPES[letter];
-    if (short !== undefined) {
-      this.#at++;
-      return short;
-    }
-    const hex = this.#text.slice(this.#at + 1, this.#at + 5);
-    if (letter !== 'u' || !/^[0-9a-fA-F]{4}$/.test(hex)) throw this.#error('an unknown escape');
-    this.#at += 5;
-    return String.fromCharCode(Number.parseInt(hex, 16));
   }
 }
 

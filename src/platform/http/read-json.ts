@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readJsonText } from '../../core/vcon/json-document.js';
 import { membersIn } from '../../core/vcon/json-members.js';
+import { parseJson } from '../../core/vcon/parse-json.js';
 import { ApiError } from '../errors.js';
 import { inPieces } from '../in-pieces.js';
 import { loopTurn } from '../loop-turn.js';
@@ -172,7 +173,7 @@ function decode(body: Uint8Array, decoder: typeof UTF8): string {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     throw new ApiError('bad_request', 'body: is not JSON');
   }

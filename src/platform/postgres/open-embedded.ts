@@ -10,6 +10,7 @@ import { keepStatistics } from './embedded-statistics.js';
 import { lockFolder } from './folder-lock.js';
 import { migrate } from './migrate.js';
 import { type DatabaseDisk, isReadOnly, type PooledDatabase, pooledDatabase } from './pooled-database.js';
+import { READ_TYPES } from './read-types.js';
 import { enterServiceRole, requireRestrictedRole, SEARCH_PATH } from './service-role.js';
 import { type Engine, startEngine } from './start-engine.js';
 import { requireFinishedRestore } from './table-copy-store.js';
@@ -75,6 +76,7 @@ async function onEngine(
   const notifications = new EventEmitter().setMaxListeners(0);
   const pool = new pg.Pool({
     ...engine.config,
+    types: READ_TYPES,
     max: 1,
     pipeline: true,
     idleTimeoutMillis: 0,

@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { Logger } from '../logger.js';
 import { migrate } from './migrate.js';
 import { type DatabaseDisk, type PooledDatabase, pooledDatabase } from './pooled-database.js';
+import { READ_TYPES } from './read-types.js';
 import {
   enterServiceRole,
   QUEUE_SEARCH_PATH,
@@ -27,6 +28,7 @@ const QUEUE_CONNECTIONS = 24;
 function servicePool(url: string, logger: Logger, searchPath: string, options: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
+    types: READ_TYPES,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,

@@ -19,6 +19,14 @@ describe('a JSON body', () => {
     });
   });
 
+  it('has every name as it is written, also after JSON by which V8 learns to take one for another', async () => {
+    JSON.parse(String.raw`{"h":[],"\\":0}`);
+    expect(Object.keys((await readJson(utf8(String.raw`{"h":1,"\"":2}`))) as object)).toEqual(['h', '"']);
+    expect(await readJson(utf8(String.raw`{"events":[{"h":1,"\n":2},{"\u0041":3}]}`))).toEqual({
+      events: [{ h: 1, '\n': 2 }, { A: 3 }],
+    });
+  });
+
   it('is refused if an object has a name twice, however it is written, and names it', async () => {
     const refusal = (text: string) => readJson(utf8(text)).catch(({ code, message }) => [code, message]);
     const named = (name: string) => ['bad_request', `body: has the member "${name}" twice in one object; send it once`];
