@@ -244,6 +244,21 @@ describe('a database that is older than its chain', () => {
     return { database, deployment, keyring, clock, objectStore: objects(), logger: createLogger('silent') };
   };
 
+  type Row = Awaited<ReturnType<typeof readAll>>['blocks'][number];
+  const lose = async ({ block_number: number }: Row) => {
+    await running.asOwner(`DELETE FROM archivist.chain_block WHERE block_number = ${number}`);
+    await running.asOwner(`DELETE FROM archivist.chain_transaction WHERE block_number = ${number}`);
+  };
+  /** As after a restore of a copy that is one block older than the object store. */
+  const loseNewestBlock = async (): Promise<Row> => {
+    await confirmed();
+    await anchoredAll();
+    await rig.extend();
+    const newest = (await readAll(rig.database)).blocks.at(-1)!;
+    await lose(newest);
+    return newest;
+  };
+
   it('goes on after an open fork, under a number that no block had, and says what was lost', async () => {
     await confirmed();
     await anchoredAll();
@@ -251,8 +266,7 @@ describe('a database that is older than its chain', () => {
     const before = (await readAll(rig.database)).blocks;
     const [known, lost] = before.slice(-2) as [(typeof before)[number], (typeof before)[number]];
     await expect(forkChain(forkDeps(), { confirm: 'chain', reason: REASON })).rejects.toThrow(/is not older/);
-    await running.asOwner(`DELETE FROM archivist.chain_block WHERE block_number = ${lost.block_number}`);
-    await running.asOwner(`DELETE FROM archivist.chain_transaction WHERE block_number = ${lost.block_number}`);
+    await lose(lost);
     expect(await faults()).toEqual([expect.stringMatching(/the database is older/)]);
     await expect(rig.extend()).rejects.toThrow(/is not extended/);
     const looks: boolean[] = [];
@@ -284,12 +298,7 @@ describe('a database that is older than its chain', () => {
   });
 
   it('is forked again after a crash between the object of the fork block and its row, and that block is named as the last one', async () => {
-    await confirmed();
-    await anchoredAll();
-    await rig.extend();
-    const lost = (await readAll(rig.database)).blocks.at(-1)!;
-    await running.asOwner(`DELETE FROM archivist.chain_block WHERE block_number = ${lost.block_number}`);
-    await running.asOwner(`DELETE FROM archivist.chain_transaction WHERE block_number = ${lost.block_number}`);
+    const lost = await loseNewestBlock();
     const deps = forkDeps();
     let transactions = 0;
     const crashing: typeof deps = {
@@ -315,12 +324,7 @@ describe('a database that is older than its chain', () => {
   });
 
   it('is not extended under a lost number by a process that looked at the chain before an open fork', async () => {
-    await confirmed();
-    await anchoredAll();
-    await rig.extend();
-    const lost = (await readAll(rig.database)).blocks.at(-1)!;
-    await running.asOwner(`DELETE FROM archivist.chain_block WHERE block_number = ${lost.block_number}`);
-    await running.asOwner(`DELETE FROM archivist.chain_transaction WHERE block_number = ${lost.block_number}`);
+    const lost = await loseNewestBlock();
     const deps = forkDeps();
     let looks = 0;
     const forkedMeanwhile: ObjectStore = {
