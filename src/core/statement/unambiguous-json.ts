@@ -1,10 +1,7 @@
 import { VerificationError } from '../errors.js';
-import { JsonError } from '../vcon/json-document.js';
+import { JsonError, MAX_DEPTH } from '../vcon/json-document.js';
 import { membersIn, writtenShape } from '../vcon/json-members.js';
 import { parseJson } from '../vcon/parse-json.js';
-
-/** Deeper than any evidence, and far below the depth at which a recursive reader fails. */
-const MAX_DEPTH = 900;
 
 function parse(text: string): unknown {
   try {

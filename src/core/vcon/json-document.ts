@@ -23,8 +23,8 @@ export class JsonError extends Error {
   override readonly name = 'JsonError';
 }
 
-/** Python's reader gives up a little above this. */
-const MAX_DEPTH = 900;
+/** Most levels of lists and objects: Python's reader gives up a little above this. */
+export const MAX_DEPTH = 900;
 const TAB = 0x09;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
