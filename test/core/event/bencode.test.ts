@@ -21,6 +21,17 @@ describe('bencode', () => {
     expect(text({ '😀': 'second', '\uff5e': 'first' })).toBe('d3:\uff5e5:first4:😀6:seconde');
   });
 
+  it('orders the names of a map, few or many, in whatever order they come', () => {
+    const names = fc.uniqueArray(fc.string({ unit: 'binary-ascii', maxLength: 6 }), { maxLength: 100, size: 'max' });
+    fc.assert(
+      fc.property(names, (given) => {
+        const map = Object.fromEntries(given.map((name) => [name, '']));
+        const ordered = [...given].sort((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)));
+        expect(text(map)).toBe(`d${ordered.map((name) => `${name.length}:${name}0:`).join('')}e`);
+      }),
+    );
+  });
+
   it('counts bytes wherever one text in the whole is not ASCII', () => {
     expect(text({ a: ['plain', 'é'], b: 'plain' })).toBe('d1:al5:plain2:ée1:b5:plaine');
     expect(text({ é: 'plain', z: 'plain' })).toBe('d1:z5:plain2:é5:plaine');
