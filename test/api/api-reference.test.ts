@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chromiumPath } from '../support/prerequisites.js';
+import { chromiumPath, launchChromium } from '../support/chromium.js';
 import { startTestService, type TestService } from './test-service.js';
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -34,10 +34,7 @@ describe.skipIf(!chromiumPath)('the API reference in a browser', () => {
   let page: Page;
   const complaints: string[] = [];
   beforeAll(async () => {
-    browser = await chromium.launch({
-      executablePath: chromiumPath!,
-      args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking'],
-    });
+    browser = await launchChromium();
     page = await browser.newPage({ viewport: { width: 1200, height: 900 } });
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
     page.on('pageerror', (error) => complaints.push(error.message));

@@ -1,5 +1,5 @@
-import { chromium, type Page } from 'playwright-core';
-import { CHROMIUM_ARGUMENTS, chromiumPath } from '../support/chromium.js';
+import type { Page } from 'playwright-core';
+import { chromiumPath, launchChromium } from '../support/chromium.js';
 import { freePort } from '../support/free-port.js';
 import type { BenchRun } from './bench-run.js';
 import { startProgram } from './child-process.js';
@@ -50,7 +50,7 @@ export const firstVisit: GoalMeasure = {
     const times = new Map(IDS.map((id) => [id, [] as number[]]));
     // Round by round, so that a busy spell of the machine falls on all of them.
     for (let round = 0; round < run.plan.rounds; round += 1)
-      for (const id of IDS) times.get(id)!.push(await visit(chromiumPath, url, PAGES[id], session));
+      for (const id of IDS) times.get(id)!.push(await visit(url, PAGES[id], session));
     for (const [id, all] of times) run.say(`${id}: ${all.map(rounded).join(', ')} ms`);
     return new Map(IDS.map((id) => [id, { rounds: times.get(id)! }]));
   },
@@ -71,8 +71,8 @@ async function startSignedIn(run: BenchRun): Promise<{ readonly url: string; rea
 }
 
 /** Milliseconds, in a browser and a profile of its own, so that nothing is kept of an earlier visit. */
-async function visit(executablePath: string, url: string, { path, isSignedIn, use }: Visited, session: string) {
-  const browser = await chromium.launch({ executablePath, args: CHROMIUM_ARGUMENTS });
+async function visit(url: string, { path, isSignedIn, use }: Visited, session: string) {
+  const browser = await launchChromium();
   try {
     const context = await browser.newContext();
     if (isSignedIn)

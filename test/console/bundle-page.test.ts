@@ -4,7 +4,7 @@ import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { utf8 } from '../../src/core/bytes.js';
 import { startTestService, type TestService, template, until } from '../api/test-service.js';
-import { chromiumPath } from '../support/prerequisites.js';
+import { chromiumPath } from '../support/chromium.js';
 import { type OpenPage, pageRig } from './page-rig.js';
 
 const UUID = '0192e8f5-0000-7000-8000-0000000000b1';

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PeopleRig, startPeopleRig } from '../api/people-rig.js';
 import { template } from '../api/test-service.js';
-import { chromiumPath } from '../support/prerequisites.js';
+import { chromiumPath } from '../support/chromium.js';
 import { type ConsoleBrowser, consoleBrowser, sessionOf } from './console-rig.js';
 import type { OpenPage } from './page-rig.js';
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { completeBundle } from '../../src/core/bundle/complete-bundle.js';
 import { type PeopleRig, startPeopleRig } from '../api/people-rig.js';
 import { template, until } from '../api/test-service.js';
-import { chromiumPath } from '../support/prerequisites.js';
+import { chromiumPath } from '../support/chromium.js';
 import { type ConsoleBrowser, consoleBrowser, sessionOf, type Visit } from './console-rig.js';
 import type { OpenPage } from './page-rig.js';
 

@@ -7,8 +7,8 @@ import { createFirstLook } from '../../src/iam/sign-in/first-look.js';
 import { isFromThisMachine, isOnlyLocal } from '../../src/platform/http/loopback.js';
 import { startTestService, type TestService } from '../api/test-service.js';
 import { type BuiltProgram, killBuilt, startBuilt } from '../support/built-program.js';
+import { chromiumPath } from '../support/chromium.js';
 import { freePort } from '../support/free-port.js';
-import { chromiumPath } from '../support/prerequisites.js';
 import { pageRig } from './page-rig.js';
 
 const LOOPBACK = { host: '127.0.0.1:8080' };

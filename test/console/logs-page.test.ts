@@ -5,7 +5,7 @@ import { cosignatureMessage, encodeCosignature } from '../../src/core/tlog/cosig
 import { encodeVkey, type NoteKey, NoteKeyType, signatureLine } from '../../src/core/tlog/signed-note.js';
 import { newKeyPair } from '../../src/platform/keys/new-key-pair.js';
 import { startTestService, type TestService, template, until } from '../api/test-service.js';
-import { chromiumPath } from '../support/prerequisites.js';
+import { chromiumPath } from '../support/chromium.js';
 import { type OpenPage, pageRig } from './page-rig.js';
 
 const ADDRESS = '/verifiabledata/tlog';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PeopleRig, startPeopleRig } from '../api/people-rig.js';
 import { sendRequest } from '../api/send-request.js';
 import { requestToken } from '../api/test-service.js';
-import { chromiumPath } from '../support/prerequisites.js';
+import { chromiumPath } from '../support/chromium.js';
 import { type ConsoleBrowser, consoleBrowser, sessionOf } from './console-rig.js';
 import type { OpenPage } from './page-rig.js';
 

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { CHROMIUM_ARGUMENTS, chromiumPath } from '../support/chromium.js';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { launchChromium } from '../support/chromium.js';
 import { commandLine } from '../support/command-line.js';
 
 /** The page as the build wrote it. */
@@ -49,10 +49,7 @@ export interface OpenPage {
 /** A browser, files, and `verify` of the command line over the same files. */
 export async function pageRig() {
   const folder = mkdtempSync(join(tmpdir(), 'verify-page-'));
-  const browser: Browser = await chromium.launch({
-    executablePath: chromiumPath!,
-    args: [...CHROMIUM_ARGUMENTS, `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`],
-  });
+  const browser = await launchChromium(`--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`);
   return {
     file(name: string, content: string | Uint8Array): string {
       writeFileSync(join(folder, name), content);

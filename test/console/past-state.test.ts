@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PeopleRig, startPeopleRig } from '../api/people-rig.js';
-import { chromiumPath } from '../support/prerequisites.js';
+import { chromiumPath } from '../support/chromium.js';
 import { type ConsoleBrowser, consoleBrowser, sessionOf } from './console-rig.js';
 
 /** More than a page of the console shows. */

@@ -4,8 +4,8 @@ import type { Locator, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PeopleRig, startPeopleRig } from '../api/people-rig.js';
 import { requestToken, template, until } from '../api/test-service.js';
+import { chromiumPath } from '../support/chromium.js';
 import { type Engine, engines } from '../support/engines.js';
-import { chromiumPath } from '../support/prerequisites.js';
 import { type ConsoleBrowser, consoleBrowser, sessionOf, type Visit } from './console-rig.js';
 import { type OpenPage, pageRig } from './page-rig.js';
 

@@ -6,7 +6,7 @@ import { utf8 } from '../../src/core/bytes.js';
 import { rootFingerprint } from '../../src/core/keys/root-fingerprint.js';
 import { startTestService, type TestService, template, until } from '../api/test-service.js';
 import { flipBit } from '../core/massif/sample-log.js';
-import { chromiumPath } from '../support/prerequisites.js';
+import { chromiumPath } from '../support/chromium.js';
 import { BUILT_PAGE, type OpenPage, PLAIN_HOST, pageRig } from './page-rig.js';
 
 const UUID = '0192e8f5-0000-7000-8000-0000000000f1';

@@ -1,14 +1,11 @@
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createContext, runInContext } from 'node:vm';
 import { build, type Metafile } from 'esbuild';
-import { chromium } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { chromiumPath, launchChromium } from '../support/chromium.js';
 import type { FrozenEvidence, SelfCheck } from './browser-self-check.js';
 import { readFixture } from './cose/read-fixture.js';
 
-const CHROMIUM = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
-const hasChromium = existsSync(CHROMIUM);
 const evidence = readFixture<FrozenEvidence>('transparent-statement');
 
 /** A secure origin that exists nowhere: every request is answered from here. */
@@ -80,34 +77,27 @@ describe('the core in a browser', () => {
     expectVerdicts(JSON.parse(answer as string) as SelfCheck);
   });
 
-  it.skipIf(!hasChromium && !process.env['CI'])(
-    'verifies and refuses in Chromium, under a policy without eval',
-    async () => {
-      expect(hasChromium, `${CHROMIUM} is needed here`).toBe(true);
-      const browser = await chromium.launch({
-        executablePath: CHROMIUM,
-        args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-      });
-      try {
-        const page = await browser.newPage();
-        const complaints: string[] = [];
-        page.on('pageerror', (error) => complaints.push(error.message));
-        await page.route('**/*', (route) => {
-          const isScript = route.request().url() === `${ORIGIN}/core.js`;
-          return route.fulfill({
-            headers: { 'content-security-policy': POLICY },
-            contentType: isScript ? 'text/javascript' : 'text/html',
-            body: isScript ? text : '<!doctype html><script type="module" src="/core.js"></script>',
-          });
+  it.skipIf(!chromiumPath)('verifies and refuses in Chromium, under a policy without eval', async () => {
+    const browser = await launchChromium();
+    try {
+      const page = await browser.newPage();
+      const complaints: string[] = [];
+      page.on('pageerror', (error) => complaints.push(error.message));
+      await page.route('**/*', (route) => {
+        const isScript = route.request().url() === `${ORIGIN}/core.js`;
+        return route.fulfill({
+          headers: { 'content-security-policy': POLICY },
+          contentType: isScript ? 'text/javascript' : 'text/html',
+          body: isScript ? text : '<!doctype html><script type="module" src="/core.js"></script>',
         });
-        await page.goto(`${ORIGIN}/`, { waitUntil: 'load' });
-        const check = (given: FrozenEvidence) =>
-          (globalThis as unknown as { selfCheck(given: FrozenEvidence): Promise<SelfCheck> }).selfCheck(given);
-        expectVerdicts(await page.evaluate(check, evidence));
-        expect(complaints).toEqual([]);
-      } finally {
-        await browser.close();
-      }
-    },
-  );
+      });
+      await page.goto(`${ORIGIN}/`, { waitUntil: 'load' });
+      const check = (given: FrozenEvidence) =>
+        (globalThis as unknown as { selfCheck(given: FrozenEvidence): Promise<SelfCheck> }).selfCheck(given);
+      expectVerdicts(await page.evaluate(check, evidence));
+      expect(complaints).toEqual([]);
+    } finally {
+      await browser.close();
+    }
+  });
 });

@@ -2,10 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestService, type TestService } from '../api/test-service.js';
-import { chromiumPath, pythonPath } from '../support/prerequisites.js';
+import { chromiumPath, launchChromium } from '../support/chromium.js';
+import { pythonPath } from '../support/prerequisites.js';
 import { type EmptyFolder, emptyFolder, REPOSITORY } from './empty-folder.js';
 
 const EXAMPLES = join(REPOSITORY, 'examples');
@@ -78,7 +79,7 @@ describe('the examples that verify', () => {
   describe.skipIf(!chromiumPath)('in a browser', () => {
     let browser: Browser;
     beforeAll(async () => {
-      browser = await chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox', '--disable-gpu'] });
+      browser = await launchChromium();
       const bundled = join(folder.path, 'page');
       await mkdir(bundled);
       await build({

@@ -4,8 +4,6 @@ import { chromiumPath } from './chromium.js';
 import { mayMount } from './small-disk.js';
 import { commitOfVersionBefore } from './version-before.js';
 
-export { chromiumPath };
-
 /** A PostgreSQL in which a test may make databases, by a URL whose role may create them. */
 export const serverUrl = process.env['TEST_DATABASE_URL'];
 /** A Redis that keeps what it answers for. Tests share it, each under names of its own. */
