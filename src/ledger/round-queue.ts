@@ -27,7 +27,10 @@ const PAUSE_OF_ROUND = 4;
 const MOST_PAUSE_MS = 300;
 /** A paced round waits no longer than this for urgent ones to go first; urgent ones are put first by as much. */
 const MOST_BEHIND_MS = 100;
-/** Paced rounds begin this long after the last urgent one: the next urgent one often follows at once. */
+/**
+ * Paced rounds begin this long after the last urgent one, because the next urgent one often follows at once; and after the
+ * one that they were requested with, because somebody may be asking for what it has confirmed.
+ */
 const QUIET_MS = 10;
 /** Rounds that are requested within this time are of one accept, which nudges its logs in their order. */
 const TOGETHER_MS = 1;
@@ -72,7 +75,7 @@ interface Beside {
 /** Tells when paced rounds may begin. */
 interface Pace {
   /** @param quiet whether the round took one entry at most and nobody has asked since: a pause would gather nothing */
-  ended(key: string, haste: Haste, begunMs: number, quiet: boolean): void;
+  ended(key: string, asked: Pending, begunMs: number, quiet: boolean): void;
   /** The moment from which this round may begin; the earliest goes first. It may become earlier or later. */
   dueMs(key: string, asked: Pending, beside: Beside): number;
 }
@@ -81,13 +84,24 @@ function createPace(nowMs: () => number): Pace {
   /** The end of each log's pause, while it lasts. */
   const pauses = new Map<string, number>();
   let quietMs = 0;
+  /** The round that ended last: when it was requested, and when it ended. */
+  let last = { sinceMs: Number.NEGATIVE_INFINITY, endedMs: 0 };
+
+  /** When a round no longer waits for the one that was requested with it. */
+  function afterFirstMs(entries: number, sinceMs: number, runningSinceMs: readonly number[]): number {
+    const isWith = (first: number): boolean => Math.abs(sinceMs - first) <= TOGETHER_MS;
+    if (entries > 1) return sinceMs;
+    if (runningSinceMs.some(isWith)) return sinceMs + MOST_AFTER_MS;
+    return isWith(last.sinceMs) ? Math.min(sinceMs + MOST_AFTER_MS, last.endedMs + QUIET_MS) : sinceMs;
+  }
 
   return {
-    ended(key, haste, begunMs, quiet) {
+    ended(key, { haste, sinceMs }, begunMs, quiet) {
       const now = nowMs();
       const tookMs = now - begunMs;
       if (quiet) pauses.delete(key);
       else pauses.set(key, now + PAUSE_OF_ROUND * tookMs);
+      last = { sinceMs, endedMs: now };
       if (haste === 'urgent') quietMs = now + Math.max(QUIET_MS, tookMs);
       if (pauses.size > 1_000) for (const [each, until] of pauses) if (until < now) pauses.delete(each);
     },
@@ -96,9 +110,10 @@ function createPace(nowMs: () => number): Pace {
       if (haste === 'soon') return sinceMs;
       if (urgent) return sinceMs + MOST_BEHIND_MS;
       if (entries >= BATCH) return sinceMs;
-      const isSecond = entries <= 1 && runningSinceMs.some((first) => Math.abs(sinceMs - first) <= TOGETHER_MS);
-      const afterMs = isSecond ? sinceMs + MOST_AFTER_MS : sinceMs;
-      return Math.min(sinceMs + MOST_PAUSE_MS, Math.max(afterMs, quietMs, pauses.get(key) ?? 0));
+      return Math.min(
+        sinceMs + MOST_PAUSE_MS,
+        Math.max(afterFirstMs(entries, sinceMs, runningSinceMs), quietMs, pauses.get(key) ?? 0),
+      );
     },
   };
 }
@@ -132,7 +147,7 @@ export function createRoundQueue(
     } finally {
       for (const tell of asked.ended.splice(0)) tell();
       running.delete(key);
-      pace.ended(key, asked.haste, begunMs, asked.entries <= 1 && !waiting.has(key));
+      pace.ended(key, asked, begunMs, asked.entries <= 1 && !waiting.has(key));
       startSome();
     }
   }

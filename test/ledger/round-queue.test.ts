@@ -207,7 +207,7 @@ describe('the round queue', () => {
   });
 
   it.each([
-    { title: 'a lone entry', asks: [{ atMs: 1_000, entries: 1 }], begins: 'when the first ends' },
+    { title: 'a lone entry', asks: [{ atMs: 1_000, entries: 1 }], begins: 'after the first' },
     { title: 'several entries', asks: [{ atMs: 1_000, entries: 2 }], begins: 'at once' },
     { title: 'an entry that came later', asks: [{ atMs: 1_002, entries: 1 }], begins: 'at once' },
     {
@@ -227,10 +227,36 @@ describe('the round queue', () => {
     }
     expect(begun).toEqual(each.begins === 'at once' ? ['first', 'second'] : ['first']);
     await end('first', time.nowMs + 10);
+    time.nowMs += 10;
+    void queue.run(log('second'), 'paced', 0);
     expect(begun).toEqual(['first', 'second']);
     await end('second', time.nowMs + 10);
     await queue.close();
   });
+
+  it.each([
+    { endsMs: 1_010, beginsMs: 1_020 },
+    { endsMs: 1_020, beginsMs: 1_025 },
+    { endsMs: 1_024, beginsMs: 1_025 },
+  ])(
+    'leaves ten milliseconds to who asks for what the first, ended at $endsMs, has confirmed, but begins by 1025',
+    async (each) => {
+      const { queue, begun, time, end } = pacedQueue(4);
+      void queue.run(log('first'), 'paced', 1);
+      void queue.run(log('second'), 'paced', 1);
+      await end('first', each.endsMs);
+      const askAt = (nowMs: number): void => {
+        time.nowMs = nowMs;
+        void queue.run(log('second'), 'paced', 0);
+      };
+      askAt(each.beginsMs - 1);
+      expect(begun).toEqual(['first']);
+      askAt(each.beginsMs);
+      expect(begun).toEqual(['first', 'second']);
+      await end('second', each.beginsMs + 10);
+      await queue.close();
+    },
+  );
 
   it('spends a fifth of the time on the rounds of a log that somebody asks for all the time', async () => {
     const paced = pacedQueue();
