@@ -28,10 +28,10 @@ const MOST_PAUSE_MS = 300;
 /** A paced round waits no longer than this for urgent ones to go first; urgent ones are put first by as much. */
 const MOST_BEHIND_MS = 100;
 /**
- * Paced rounds begin this long after the last urgent one, because the next urgent one often follows at once; and after the
- * one that they were requested with, because somebody may be asking for what it has confirmed.
+ * Paced rounds begin this long after the last urgent one: a client that registers one statement after the other is back sooner,
+ * and would wait for them.
  */
-const QUIET_MS = 10;
+const AFTER_URGENT_MS = 25;
 /** Rounds that are requested within this time are of one accept, which nudges its logs in their order. */
 const TOGETHER_MS = 1;
 /**
@@ -39,6 +39,8 @@ const TOGETHER_MS = 1;
  * each makes the other slower, and an event is confirmed by the first.
  */
 const MOST_AFTER_MS = 25;
+/** It begins this long after that round, because somebody may be asking for what it has confirmed. */
+const AFTER_FIRST_MS = 10;
 
 interface Pending {
   readonly log: LogRef;
@@ -92,7 +94,7 @@ function createPace(nowMs: () => number): Pace {
     const isWith = (first: number): boolean => Math.abs(sinceMs - first) <= TOGETHER_MS;
     if (entries > 1) return sinceMs;
     if (runningSinceMs.some(isWith)) return sinceMs + MOST_AFTER_MS;
-    return isWith(last.sinceMs) ? Math.min(sinceMs + MOST_AFTER_MS, last.endedMs + QUIET_MS) : sinceMs;
+    return isWith(last.sinceMs) ? Math.min(sinceMs + MOST_AFTER_MS, last.endedMs + AFTER_FIRST_MS) : sinceMs;
   }
 
   return {
@@ -102,7 +104,7 @@ function createPace(nowMs: () => number): Pace {
       if (quiet) pauses.delete(key);
       else pauses.set(key, now + PAUSE_OF_ROUND * tookMs);
       last = { sinceMs, endedMs: now };
-      if (haste === 'urgent') quietMs = now + Math.max(QUIET_MS, tookMs);
+      if (haste === 'urgent') quietMs = now + Math.max(AFTER_URGENT_MS, tookMs);
       if (pauses.size > 1_000) for (const [each, until] of pauses) if (until < now) pauses.delete(each);
     },
     dueMs(key, { haste, entries, sinceMs }, { urgent, runningSinceMs }) {

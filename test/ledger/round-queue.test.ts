@@ -117,8 +117,8 @@ describe('the round queue', () => {
     await expect(queue.run(log('a'), 'soon', 1)).rejects.toThrow('stopped');
   });
 
-  it('begins an urgent round before those that were asked for earlier', async () => {
-    const { queue, begun, end } = pacedQueue();
+  it('begins an urgent round before those that were asked for earlier, and leaves 25 milliseconds to the next one', async () => {
+    const { queue, begun, time, end } = pacedQueue();
     void queue.run(log('running'), 'paced', 1);
     void queue.run(log('a'), 'paced', 1);
     void queue.run(log('b'), 'soon', 1);
@@ -126,8 +126,12 @@ describe('the round queue', () => {
     await end('running', 1_010);
     await end('waited for', 1_020);
     expect(begun).toEqual(['running', 'waited for', 'b']);
-    await end('b', 1_030);
-    await end('a', 1_040);
+    await end('b', 1_044);
+    expect(begun).toEqual(['running', 'waited for', 'b']);
+    time.nowMs = 1_045;
+    void queue.run(log('a'), 'paced', 0);
+    expect(begun).toEqual(['running', 'waited for', 'b', 'a']);
+    await end('a', 1_050);
     await queue.close();
   });
 
