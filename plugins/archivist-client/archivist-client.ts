@@ -1,5 +1,6 @@
 import { type PublicJwk, readKeyDocument } from '../../src/core/index.js';
 import type { Clock } from '../../src/platform/clock.js';
+import { fetchDirect } from '../../src/platform/http/fetch-direct.js';
 import type { EventAttributes } from '../operation/operation-event.js';
 import { createAccessToken } from './access-token.js';
 import type { CaptureReport } from './capture-report.js';
@@ -83,8 +84,7 @@ export function createArchivistClient(options: ArchivistClientOptions): Archivis
 
   async function send(what: string, path: string, init: RequestInit): Promise<Response> {
     try {
-      // A redirect would send the token to another host.
-      return await fetch(url + path, { ...init, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) });
+      return await fetchDirect(url + path, init, timeoutMs);
     } catch (error) {
       throw new DeliverLater(`${what}: ${reasonOf(error)}`);
     }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../src/platform/clock.js';
+import { fetchDirect } from '../../src/platform/http/fetch-direct.js';
 
 /** What the service's clock showed between two readings of this machine's; Unix milliseconds. */
 interface ServiceTime {
@@ -21,7 +22,7 @@ const UNAUTHORIZED = 401;
 export async function serviceTime(url: string, clock: Clock): Promise<ServiceTime | undefined> {
   const beforeMs = clock.now();
   try {
-    const response = await fetch(url + GUARDED_PATH, { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const response = await fetchDirect(url + GUARDED_PATH, {}, TIMEOUT_MS);
     const afterMs = clock.now();
     await response.body?.cancel();
     const dateMs = Date.parse(response.headers.get('date') ?? '');

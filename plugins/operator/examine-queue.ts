@@ -1,5 +1,6 @@
 import type { Clock } from '../../src/platform/clock.js';
 import { failureReason } from '../../src/platform/explain-failure.js';
+import { fetchDirect } from '../../src/platform/http/fetch-direct.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { type DeliveryState, deliveryState } from '../delivery/delivery-metrics.js';
 import { broken, type Finding, ok, shouldChange } from './finding.js';
@@ -26,7 +27,7 @@ function metric(text: string, name: string): number {
 
 /** What the metrics of a running plugin say about its queue. @throws when it does not answer, or its queue does not */
 async function shownState(metricsUrl: string): Promise<ShownState> {
-  const answer = await fetch(metricsUrl, { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const answer = await fetchDirect(metricsUrl, {}, TIMEOUT_MS);
   const text = await answer.text();
   const depth = metric(text, 'conserver_link_queue_depth');
   if (Number.isNaN(depth)) throw new Error('it shows no conserver_link_queue_depth, because its queue does not answer');

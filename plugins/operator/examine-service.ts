@@ -1,5 +1,6 @@
 import type { Clock } from '../../src/platform/clock.js';
 import { failureReason } from '../../src/platform/explain-failure.js';
+import { fetchDirect } from '../../src/platform/http/fetch-direct.js';
 import { createAccessToken } from '../archivist-client/access-token.js';
 import { DeliverLater } from '../archivist-client/delivery-failure.js';
 import { WARN_BEFORE_MS } from '../archivist-client/secret-expiry.js';
@@ -86,9 +87,7 @@ export async function examineService(access: ServiceAccess, clock: Clock): Promi
   const { url, clientId, clientSecret } = access;
   const findings: Finding[] = [];
 
-  async function send(path: string, init: RequestInit): Promise<Response> {
-    return fetch(url + path, { ...init, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) });
-  }
+  const send = (path: string, init: RequestInit): Promise<Response> => fetchDirect(url + path, init, TIMEOUT_MS);
 
   async function timed(path: string, init: RequestInit): Promise<Response> {
     const askedMs = clock.now();

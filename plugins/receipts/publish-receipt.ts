@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { fetchDirect } from '../../src/platform/http/fetch-direct.js';
 import { DeliverLater } from '../archivist-client/delivery-failure.js';
 import type { ReceiptJob } from './receipt-job.js';
 
@@ -24,8 +25,8 @@ async function post(url: string, job: ReceiptJob, bytes: Uint8Array): Promise<vo
     'x-vcon-payload': job.payload,
     'x-vcon-event': job.event,
   };
-  const init = { method: 'POST', headers, body: new Blob([Buffer.from(bytes)]), redirect: 'error' } as const;
-  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((error: Error) => {
+  const init = { method: 'POST', headers, body: new Blob([Buffer.from(bytes)]) };
+  const response = await fetchDirect(url, init, TIMEOUT_MS).catch((error: Error) => {
     throw new DeliverLater(`receipt: PLUGIN_RECEIPT_URL: ${error.name}`);
   });
   await response.body?.cancel();

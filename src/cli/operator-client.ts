@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OPERATOR_TOKEN } from '../iam/tokens/authenticate-operator.js';
+import { fetchDirect } from '../platform/http/fetch-direct.js';
 
 const ANSWER_WITHIN_MS = 30_000;
 
@@ -35,14 +36,8 @@ export async function openOperatorClient(url: string, keysDir: string): Promise<
   ): Promise<Record<string, unknown>> => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const signal = AbortSignal.timeout(withinMs);
-    const answer = await fetch(`${url}/archivist/operator/v1${path}`, {
-      method,
-      headers,
-      signal,
-      redirect: 'error',
-      ...sent,
-    }).catch(() => {
+    const address = `${url}/archivist/operator/v1${path}`;
+    const answer = await fetchDirect(address, { method, headers, ...sent }, withinMs).catch(() => {
       throw new OperatorRefused(
         `${url} does not answer: start the service, or give its address with --url or PUBLIC_URL`,
       );

@@ -8,6 +8,7 @@ import {
   signatureLine,
   signaturesBy,
 } from '../../core/tlog/signed-note.js';
+import { fetchDirect } from '../../platform/http/fetch-direct.js';
 
 /** A party that cosigns only checkpoints which extend what it has already seen (C2SP tlog-witness). */
 export interface Witness {
@@ -69,12 +70,7 @@ async function submit({ witness }: WitnessCall, { note, size, proofFrom }: Check
   const proof = await proofFrom(known);
   const body = `old ${known}\n${proof.map((hash) => `${toBase64(hash)}\n`).join('')}\n${note}`;
   try {
-    const response = await fetch(`${witness.url}/add-checkpoint`, {
-      method: 'POST',
-      body,
-      redirect: 'error',
-      signal: AbortSignal.timeout(TIME_LIMIT_MS),
-    });
+    const response = await fetchDirect(`${witness.url}/add-checkpoint`, { method: 'POST', body }, TIME_LIMIT_MS);
     return { status: response.status, body: await limitedText(response) };
   } catch (error) {
     if (error instanceof WitnessRefused) throw error;
