@@ -133,6 +133,9 @@ describe('a window', () => {
     expect(await rig.database.inTransaction(scope(), (tx) => readyWindow(tx, tenantId))).toBeUndefined();
     expect(await rig.anchor()).toBe(0);
     await running.asOwner(`UPDATE archivist.log SET halted = NULL WHERE log_id = '${tenantId}'`);
+    // The service may have seen that the log is halted, and sees within about a second that it is not.
+    const again = () => owner.post(`/archivist/v2/${asset}/events`, EVENT);
+    await until(again, ({ status }) => status === 200, 20_000);
     expect((await anchoredAll()).waiting).toEqual([]);
   });
 
