@@ -28,8 +28,8 @@ const MOST_PAUSE_MS = 300;
 /** A paced round waits no longer than this for urgent ones to go first; urgent ones are put first by as much. */
 const MOST_BEHIND_MS = 100;
 /**
- * Paced rounds begin this long after the last urgent one: a client that registers one statement after the other is back sooner,
- * and would wait for them.
+ * Paced rounds begin this long after the last urgent one: a client that registers one statement after another sends the
+ * next one sooner, and would have to wait for them.
  */
 const AFTER_URGENT_MS = 25;
 /** Rounds that are requested within this time are of one accept, which nudges its logs in their order. */
@@ -39,7 +39,7 @@ const TOGETHER_MS = 1;
  * each makes the other slower, and an event is confirmed by the first.
  */
 const MOST_AFTER_MS = 25;
-/** It begins this long after that round, because somebody may be asking for what it has confirmed. */
+/** It begins this long after the end of that round: a client may now be asking for what the round has confirmed. */
 const AFTER_FIRST_MS = 10;
 
 interface Pending {

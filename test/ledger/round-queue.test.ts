@@ -243,7 +243,7 @@ describe('the round queue', () => {
     { endsMs: 1_020, beginsMs: 1_025 },
     { endsMs: 1_024, beginsMs: 1_025 },
   ])(
-    'leaves ten milliseconds to who asks for what the first, ended at $endsMs, has confirmed, but begins by 1025',
+    'begins the second of them ten milliseconds after the first, which ended at $endsMs, and at 1025 at the latest',
     async (each) => {
       const { queue, begun, time, end } = pacedQueue(4);
       void queue.run(log('first'), 'paced', 1);

@@ -15,7 +15,7 @@ export const chromiumPath = process.env['TEST_CHROMIUM'] ?? PATHS.find(existsSyn
 /** It runs in containers too, and asks for nothing that no page asked for. */
 const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking'];
 
-/** A browser with nothing in it. @throws {Error} when there is none */
+/** Starts a browser with a profile of its own. @throws {Error} if no Chromium is installed */
 export function launchChromium(...more: readonly string[]): Promise<Browser> {
   if (chromiumPath === undefined) throw new Error('there is no Chromium');
   return chromium.launch({ executablePath: chromiumPath, args: [...ARGUMENTS, ...more] });
