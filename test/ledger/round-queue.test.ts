@@ -147,18 +147,33 @@ describe('the round queue', () => {
     await queue.close();
   });
 
-  it('lets urgent rounds go first for a limited time only', async () => {
+  it('lets urgent rounds go before a paced one for 300 ms, and for 400 ms where one runs at a time', async () => {
     const { queue, begun, end } = pacedQueue();
     void queue.run(log('waited for'), 'urgent', 1);
     void queue.run(log('a'), 'paced', 1);
-    for (const atMs of [1_050, 1_090, 1_210, 1_220]) {
+    for (const atMs of [1_200, 1_399, 1_401, 1_410]) {
       void queue.run(log('waited for'), 'urgent', 1);
       await end('waited for', atMs);
     }
     expect(begun).toEqual(['waited for', 'waited for', 'waited for', 'waited for', 'a']);
-    await end('a', 1_230);
-    await end('waited for', 1_240);
+    await end('a', 1_420);
+    await end('waited for', 1_430);
     await queue.close();
+
+    const two = pacedQueue(2);
+    void two.queue.run(log('waited for'), 'urgent', 1);
+    void two.queue.run(log('a'), 'paced', 1);
+    const askAt = (nowMs: number): void => {
+      two.time.nowMs = nowMs;
+      void two.queue.run(log('a'), 'paced', 1);
+    };
+    askAt(1_299);
+    expect(two.begun).toEqual(['waited for']);
+    askAt(1_300);
+    expect(two.begun).toEqual(['waited for', 'a']);
+    await two.end('waited for', 1_310);
+    await two.end('a', 1_310);
+    await two.queue.close();
   });
 
   /** Asks at these times, and returns those at which a round of the log began. */
