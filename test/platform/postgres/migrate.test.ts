@@ -76,10 +76,11 @@ describe('the cluster that the build prepares', () => {
     expect((await stat(cluster)).mode & 0o777).toBe(0o700);
   });
 
-  it('is a zip file of what a first start would make', async () => {
+  it('is a zip file of what a first start would make: the one database, without the templates of the engine', async () => {
     const [name] = (await readdir(BUILT).catch(() => [])).filter((each) => each.endsWith('.zip'));
     expect(name, 'the program is not built: npm run build').toBeDefined();
     const members = Object.keys(unzipSync(await readFile(join(BUILT, name!))));
     expect(members).toEqual(expect.arrayContaining(['PG_VERSION', 'pg_notify/', 'global/pg_control']));
+    expect(members.filter((path) => /^base\/\d+\/$/.test(path))).toHaveLength(1);
   });
 });
