@@ -7,7 +7,7 @@ import { failureReason } from '../explain-failure.js';
 import { keyIdOf } from './key-id.js';
 import { KEY_KINDS } from './key-role.js';
 import type { KeyStore } from './key-store.js';
-import { newKeyPair } from './new-key-pair.js';
+import { newKeyPairApart } from './new-key-pair.js';
 import { nodePrivateKey } from './node-private-key.js';
 
 const SAFE_NAME = /^[A-Za-z0-9_-]+$/;
@@ -23,7 +23,7 @@ export function keyFiles(folder: string): KeyStore {
     `restore ${place(keyId)}, or set KEYS_DIR to its folder or KEY_PROVIDER to its module`;
   return {
     async generate(role) {
-      const { publicKey, privateKey } = newKeyPair(KEY_KINDS[role].generate);
+      const { publicKey, privateKey } = await newKeyPairApart(KEY_KINDS[role].generate);
       const publicJwk = publicKey.export({ format: 'jwk' }) as Record<string, string>;
       const keyId = await keyIdOf(publicJwk);
       const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
