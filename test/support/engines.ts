@@ -64,7 +64,7 @@ export async function embeddedDataDir(place?: string): Promise<string> {
   return dataDir;
 }
 
-/** For the thousand files of a cluster, Node's own copy takes a third of a second of the processor. */
+/** For the seven hundred files of a cluster, Node's own copy takes a third of a second of the processor. */
 export async function copyFolder(from: string, to: string): Promise<void> {
   await promisify(execFile)('cp', ['-R', from, to]);
 }
