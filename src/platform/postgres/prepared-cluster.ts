@@ -11,6 +11,8 @@ const FOLDERS = ['../../prepared', '../../../dist/src/prepared'].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 );
 
+/** How a cluster is made, besides its migrations: 2 is without the engine's templates. */
+const FORM = '2';
 /** In bytes. */
 const TOGETHER = 1024 * 1024;
 
@@ -67,9 +69,11 @@ export async function prepareCluster(make: () => Promise<Uint8Array>, folder = F
   await rename(`${path}.unfinished`, path);
 }
 
-/** Changes with the engine's version and with every byte of a migration or of an index that is made beside them. */
+/** Changes with the form, the engine's version, and every byte of a migration or of an index that is made beside them. */
 async function archiveName(): Promise<string> {
-  const hash = createHash('sha256').update(await engineVersion());
+  const hash = createHash('sha256')
+    .update(FORM)
+    .update(await engineVersion());
   const files = (await readdir(MIGRATIONS, { recursive: true })).filter((file) => file.endsWith('.sql'));
   for (const file of files.sort()) hash.update(await readFile(join(MIGRATIONS, file)));
   return `${hash.digest('hex').slice(0, 32)}.zip`;
