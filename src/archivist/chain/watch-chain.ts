@@ -1,5 +1,6 @@
 import { createRepeat } from '../../ledger/repeat.js';
 import type { Logger } from '../../platform/logger.js';
+import { newestLook } from '../../platform/newest-look.js';
 import { explainChain, type ForkChainDeps } from './fork-chain.js';
 
 const LOOK_EVERY_MS = 30_000;
@@ -27,12 +28,14 @@ export async function watchChain(deps: ChainWatchDeps): Promise<ChainWatch> {
   const { logger, looked } = deps;
   let halted: string | undefined;
 
-  async function refresh(): Promise<void> {
-    const found = await whyHalted(deps);
-    if (found !== undefined && halted === undefined) logger.fatal({ reason: found }, 'the chain is halted');
-    halted = found;
-    looked(halted !== undefined);
-  }
+  const refresh = newestLook(
+    () => whyHalted(deps),
+    (found) => {
+      if (found !== undefined && halted === undefined) logger.fatal({ reason: found }, 'the chain is halted');
+      halted = found;
+      looked(halted !== undefined);
+    },
+  );
 
   const tryRefresh = (): Promise<void> =>
     refresh().catch((error: unknown) => logger.warn({ err: error }, 'the state of the chain could not be read'));

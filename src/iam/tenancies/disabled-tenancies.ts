@@ -1,4 +1,5 @@
 import type { Logger } from '../../platform/logger.js';
+import { newestLook } from '../../platform/newest-look.js';
 import type { Database } from '../../platform/postgres/database.js';
 import { listDisabledTenancies } from './tenancy-store.js';
 
@@ -18,9 +19,12 @@ export async function watchDisabledTenancies(deps: {
   readonly logger: Logger;
 }): Promise<DisabledTenancies> {
   let disabled: ReadonlySet<string> = new Set();
-  const refresh = async (): Promise<void> => {
-    disabled = new Set(await deps.database.inTransaction('system', listDisabledTenancies));
-  };
+  const refresh = newestLook(
+    () => deps.database.inTransaction('system', listDisabledTenancies),
+    (found) => {
+      disabled = new Set(found);
+    },
+  );
   let looking = false;
   const look = async (): Promise<void> => {
     if (looking) return;

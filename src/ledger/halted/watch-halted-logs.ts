@@ -1,4 +1,5 @@
 import type { Logger } from '../../platform/logger.js';
+import { newestLook } from '../../platform/newest-look.js';
 import type { Database } from '../../platform/postgres/database.js';
 import { createRepeat } from '../repeat.js';
 import { findHaltedLogs, type HaltedLog } from './halted-log-store.js';
@@ -22,10 +23,12 @@ export async function watchHaltedLogs(deps: {
   readonly logger: Logger;
 }): Promise<HaltedLogs> {
   let halted: ReadonlyMap<string, HaltedLog> = new Map();
-  const refresh = async (): Promise<void> => {
-    const found = await deps.database.inTransaction('system', (tx) => findHaltedLogs(tx, MOST));
-    halted = new Map(found.map((log) => [log.logId, log]));
-  };
+  const refresh = newestLook(
+    () => deps.database.inTransaction('system', (tx) => findHaltedLogs(tx, MOST)),
+    (found) => {
+      halted = new Map(found.map((log) => [log.logId, log]));
+    },
+  );
   await refresh();
   const repeat = createRepeat(
     () => LOOK_EVERY_MS,
