@@ -132,7 +132,7 @@ export async function isAsLeft(tx: Tx, left: LogState, holder: string): Promise<
 }
 
 /**
- * Settings of the sequencer's transactions. The database aborts the transaction if its holder stops inside it, for
+ * Settings of the sequencer's transactions. A server aborts the transaction if its holder stops inside it, for
  * example because of a signal: otherwise its row locks would block the next holder for ever. It reads by keys and in the
  * order of an index: a batch knows every row that it wants, and the statistics of tables that fill and empty within
  * seconds mislead the planner.

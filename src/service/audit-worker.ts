@@ -12,7 +12,7 @@ async function main(): Promise<void> {
   const port = parentPort!;
   const { databaseUrl, issuerKeys } = workerData as AuditThreadData;
   // A restore is audited before it has finished.
-  const database = await openPostgresql(databaseUrl, pino({ level: 'silent' }), { restoring: true });
+  const database = await openPostgresql(databaseUrl, pino({ level: 'silent' }), { restoring: true, asItIs: true });
   const derive = createDeriveRange({
     database,
     issuerKeys,

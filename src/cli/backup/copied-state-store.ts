@@ -34,6 +34,13 @@ export interface CopiedState {
   readonly lastManifest: number;
 }
 
+/** What a copy's database has, and what therefore must be among its objects. */
+export interface CopiedDatabase extends CopiedState {
+  readonly keysLog: string;
+  /** Numbers of the chain's blocks: an open fork left some out. */
+  readonly blocks: readonly number[];
+}
+
 /** Key of the lock that a backup holds. */
 const COPY_LOCK = 7_262_031_950;
 
@@ -44,8 +51,10 @@ export async function lockCopying(client: OwnerClient): Promise<boolean> {
 }
 
 /** Reads the state in the transaction that the copy is made in. Undefined if no service has started on this database. */
-export async function copiedState(client: OwnerClient): Promise<CopiedState | undefined> {
-  const deployment = await client.query<{ id: string }>('SELECT deployment_tenancy AS id FROM archivist.deployment');
+export async function copiedState(client: OwnerClient): Promise<CopiedDatabase | undefined> {
+  const deployment = await client.query<{ id: string; keysLog: string }>(
+    'SELECT deployment_tenancy AS id, keys_log AS "keysLog" FROM archivist.deployment',
+  );
   if (!deployment.rows[0]) return undefined;
   const logs = await client.query<CopiedLog>(
     `SELECT log.log_id AS log, log.name, log.structure, (1 << (log.massif_height - 1)) AS "massifLeaves",
@@ -57,15 +66,19 @@ export async function copiedState(client: OwnerClient): Promise<CopiedState | un
       ORDER BY log.log_id`,
   );
   const blobs = await client.query<{ key: string }>(`SELECT tenant_id || '/' || blob_id AS key FROM archivist.blob`);
-  const last = await client.query<{ block: number; manifest: number }>(
-    `SELECT coalesce((SELECT max(block_number) FROM archivist.chain_block), 0)::float8 AS block,
-            coalesce((SELECT max(number) FROM archivist.key_manifest), 0)::float8 AS manifest`,
+  const blocks = await client.query<{ number: number }>(
+    'SELECT block_number::float8 AS number FROM archivist.chain_block ORDER BY block_number',
+  );
+  const last = await client.query<{ manifest: number }>(
+    'SELECT coalesce(max(number), 0)::float8 AS manifest FROM archivist.key_manifest',
   );
   return {
     deployment: deployment.rows[0].id,
+    keysLog: deployment.rows[0].keysLog,
     logs: logs.rows.map(({ forks = [], ...log }) => (forks.length > 0 ? { ...log, forks } : log)),
     blobs: new Set(blobs.rows.map(({ key }) => key)),
-    lastBlock: last.rows[0]!.block,
+    blocks: blocks.rows.map(({ number }) => number),
+    lastBlock: blocks.rows.at(-1)?.number ?? 0,
     lastManifest: last.rows[0]!.manifest,
   };
 }

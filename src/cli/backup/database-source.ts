@@ -1,10 +1,9 @@
-import { access, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageError } from '../../core/evidence/usage-error.js';
 import { explained } from '../../platform/explain-failure.js';
 import { FolderLocked, lockFolder } from '../../platform/postgres/folder-lock.js';
 import { embeddedFolder } from '../../platform/postgres/open-database.js';
-import { CLUSTER } from '../../platform/postgres/open-embedded.js';
 import {
   type OwnerConnection,
   openClusterOwner,
@@ -13,6 +12,7 @@ import {
 } from '../../platform/postgres/owner-connection.js';
 import type { Config } from '../../service/config/config.js';
 import { openOperatorClient } from '../operator-client.js';
+import { requireEmbedded } from '../require-embedded.js';
 import { lockCopying } from './copied-state-store.js';
 
 const COPY_WITHIN_MS = 30 * 60_000;
@@ -33,9 +33,7 @@ export async function openDatabaseSource(
 ): Promise<OwnerConnection> {
   if (databaseUrl) return openServer(databaseUrl);
   const folder = embeddedFolder(dataDir);
-  await access(join(folder, CLUSTER)).catch(() => {
-    throw new UsageError(`there is no database in DATA_DIR ${dataDir}: set DATA_DIR or DATABASE_URL`);
-  });
+  await requireEmbedded(dataDir);
   const lock = await lockFolder(join(folder, COPYING)).catch((error: unknown) => {
     throw error instanceof FolderLocked ? new UsageError(ANOTHER) : error;
   });

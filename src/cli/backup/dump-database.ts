@@ -10,12 +10,12 @@ import {
   type OwnerClient,
   tableRows,
 } from '../../platform/postgres/table-copy-store.js';
-import { type CopiedState, copiedState } from './copied-state-store.js';
+import { type CopiedDatabase, copiedState } from './copied-state-store.js';
 import { type HashedFile, writeJsonLines } from './hashed-file.js';
 
 /** What one snapshot of the database was written to. */
 interface DumpedDatabase {
-  readonly state: CopiedState;
+  readonly state: CopiedDatabase;
   readonly migrations: readonly string[];
   readonly tables: readonly (CopiedTable & { readonly rows: number; readonly file: string })[];
   readonly sequences: readonly CopiedSequence[];

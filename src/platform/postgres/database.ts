@@ -41,7 +41,7 @@ export interface SystemScope {
 }
 
 /** Settings of the database by name, which hold until the transaction ends. */
-type ScopeSettings = Readonly<Record<string, string>>;
+export type ScopeSettings = Readonly<Record<string, string>>;
 
 export interface Database {
   /** Name of the engine, for messages. */

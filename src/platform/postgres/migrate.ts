@@ -32,6 +32,19 @@ export async function migrate(client: ClientBase): Promise<void> {
   await migrateQueueTables(client);
 }
 
+/**
+ * Checks that the database needs no migration; changes nothing.
+ * @throws {Error} saying whose database it is instead
+ */
+export async function requireMigrated(client: ClientBase): Promise<void> {
+  const applied = await appliedMigrations(client);
+  const known = await knownMigrations();
+  requireKnownMigrations(applied, known);
+  if (applied.length === 0) throw new Error('no service has started on it');
+  if (applied.length < known.length)
+    throw new Error('an older version of vcon-archivist made it: use that version, or start this one on it first');
+}
+
 /** Returns the names of this version's migrations, in order. */
 export async function knownMigrations(): Promise<string[]> {
   const names = await readdir(MIGRATIONS);

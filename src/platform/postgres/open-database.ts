@@ -27,11 +27,13 @@ export interface DatabasePlace {
 interface OpenOptions {
   /** Also opens a database into which a restore has not finished. */
   readonly restoring?: boolean;
+  /** Refuses a database that is not of this version, instead of migrating it. */
+  readonly asItIs?: boolean;
   readonly disk?: DatabaseDisk;
 }
 
 /**
- * Opens the configured database, migrated and under the service's role.
+ * Opens the configured database, migrated to this version and under the service's role.
  * @throws {Error} naming the variable; also if a restore has not finished, or a newer version has migrated it
  */
 export function openDatabase(place: DatabasePlace, logger: Logger, options: OpenOptions = {}): Promise<PooledDatabase> {

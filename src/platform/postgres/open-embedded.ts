@@ -8,7 +8,7 @@ import type { DurableFilesOptions } from './durable-files.js';
 import { makeCluster } from './embedded-cluster.js';
 import { keepStatistics } from './embedded-statistics.js';
 import { lockFolder } from './folder-lock.js';
-import { migrate } from './migrate.js';
+import { migrate, requireMigrated } from './migrate.js';
 import { type DatabaseDisk, isReadOnly, type PooledDatabase, pooledDatabase } from './pooled-database.js';
 import { READ_TYPES } from './read-types.js';
 import { enterServiceRole, requireRestrictedRole, SEARCH_PATH } from './service-role.js';
@@ -25,6 +25,8 @@ export const CLUSTER = 'postgres';
 interface EmbeddedOptions {
   /** Also opens a database into which a restore has not finished. */
   readonly restoring?: boolean;
+  /** Refuses a database that is not of this version, instead of migrating it. */
+  readonly asItIs?: boolean;
   readonly disk?: DatabaseDisk | undefined;
   readonly sync?: DurableFilesOptions['sync'];
   /** How often tables that have grown are analysed. */
@@ -39,7 +41,7 @@ interface EmbeddedOptions {
  */
 export async function openEmbedded(
   folder: string,
-  { restoring = false, disk, sync, analyseEveryMs = 60_000 }: EmbeddedOptions = {},
+  { restoring = false, asItIs = false, disk, sync, analyseEveryMs = 60_000 }: EmbeddedOptions = {},
 ): Promise<PooledDatabase> {
   // It loads its program meanwhile.
   const loading = startEngine(sync);
@@ -50,7 +52,7 @@ export async function openEmbedded(
     const cluster = join(folder, CLUSTER);
     await makeCluster(cluster);
     const engine = await loading.open(cluster);
-    return await onEngine(engine, { cluster, restoring, disk, analyseEveryMs, release });
+    return await onEngine(engine, { cluster, restoring, asItIs, disk, analyseEveryMs, release });
   } catch (error) {
     await loading.close().catch(() => undefined);
     await release();
@@ -63,6 +65,7 @@ async function onEngine(
   parts: {
     readonly cluster: string;
     readonly restoring: boolean;
+    readonly asItIs: boolean;
     readonly disk: DatabaseDisk | undefined;
     readonly analyseEveryMs: number;
     release(): Promise<void>;
@@ -71,7 +74,7 @@ async function onEngine(
   const owner = new pg.Client(engine.config);
   await owner.connect();
   if (!parts.restoring) await requireFinishedRestore(owner);
-  await migrate(owner);
+  await (parts.asItIs ? requireMigrated(owner) : migrate(owner));
   await owner.end();
   const notifications = new EventEmitter().setMaxListeners(0);
   const pool = new pg.Pool({
@@ -122,7 +125,7 @@ async function enterSession(client: pg.ClientBase): Promise<void> {
   await client.query('ROLLBACK');
   await client.query('RESET ROLE');
   await client.query('DEALLOCATE ALL');
-  await enterServiceRole(client, SEARCH_PATH);
+  await enterServiceRole(client, SEARCH_PATH, 'embedded PostgreSQL');
 }
 
 /**

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Logger } from '../logger.js';
-import { migrate } from './migrate.js';
+import { migrate, requireMigrated } from './migrate.js';
 import { type DatabaseDisk, type PooledDatabase, pooledDatabase } from './pooled-database.js';
 import { READ_TYPES } from './read-types.js';
 import {
@@ -19,7 +19,7 @@ const ANSWER_TIMEOUT_MS = 35_000;
 const PROBE_AFTER_MS = 10_000;
 const CONNECTIONS = 10;
 /**
- * Each listening worker holds one connection. A process with all roles and its plugin has up to sixteen, and its queues
+ * Each listening worker holds one connection. A process with all roles and its plugin has up to seventeen, and its queues
  * need some more to answer. They are opened when they are used.
  */
 const QUEUE_CONNECTIONS = 24;
@@ -52,6 +52,15 @@ async function asConnectingRole(url: string, work: (client: pg.Client) => Promis
   }
 }
 
+/** How to open a PostgreSQL database. */
+interface OpenOptions {
+  /** Also opens a database into which a restore has not finished. */
+  readonly restoring?: boolean;
+  /** Refuses a database that is not of this version, instead of migrating it. */
+  readonly asItIs?: boolean;
+  readonly disk?: DatabaseDisk | undefined;
+}
+
 /**
  * Opens a PostgreSQL database: migrates it as the connecting role, then uses the service's role on every connection.
  * @throws if it cannot be reached or migrated, or if row-level security would not always apply to the service
@@ -59,11 +68,11 @@ async function asConnectingRole(url: string, work: (client: pg.Client) => Promis
 export async function openPostgresql(
   url: string,
   logger: Logger,
-  { restoring, disk }: { readonly restoring?: boolean; readonly disk?: DatabaseDisk } = {},
+  { restoring, asItIs, disk }: OpenOptions = {},
 ): Promise<PooledDatabase> {
   await asConnectingRole(url, async (client) => {
     if (!restoring) await requireFinishedRestore(client);
-    await migrate(client);
+    await (asItIs ? requireMigrated(client) : migrate(client));
   });
   const pool = servicePool(url, logger, SEARCH_PATH, { max: CONNECTIONS, pipeline: true });
   const queuePool = servicePool(url, logger, QUEUE_SEARCH_PATH, { max: QUEUE_CONNECTIONS });

@@ -3,6 +3,7 @@ import { DiskFull, diskFullOf, isNoSpace } from '../disk/disk-full.js';
 import type { DiskWatch } from '../disk/disk-watch.js';
 import type { Database, Decided, Scope, SqlStatement, Tx } from './database.js';
 import { executeAll } from './execute-all.js';
+import { heldSettings } from './service-role.js';
 import { createStatementNames, isNameRefused, type StatementNames } from './statement-names.js';
 import { isRetried, wasNotSent } from './transient-errors.js';
 import { withWideIntegers } from './wide-integers.js';
@@ -27,10 +28,10 @@ function uuidArray(ids: readonly string[]): string {
 }
 
 /** What begins a transaction. */
-function setScope(scope: Scope): SqlStatement {
+function setScope(scope: Scope, engine: Database['engine']): SqlStatement {
   if (typeof scope === 'string') return { text: SET_SCOPE, values: EVERY_TENANCY };
   const tenancies = 'system' in scope ? EVERY_TENANCY : [uuidArray(scope.read), uuidArray(scope.write), ''];
-  const settings = Object.entries(scope.settings ?? {});
+  const settings = heldSettings(engine, scope.settings);
   const others = settings.map((_, place) => `, set_config($${2 * place + 4}, $${2 * place + 5}, true)`);
   return { text: SET_SCOPE + others.join(''), values: [...tenancies, ...settings.flat()] };
 }
@@ -89,6 +90,7 @@ export type DatabaseDisk = Pick<DiskWatch, 'isFull' | 'report'>;
 
 /** Where transactions run. */
 interface Place {
+  readonly engine: Database['engine'];
   readonly pool: Pool;
   readonly disk: DatabaseDisk | undefined;
   /** What the connections know. */
@@ -202,7 +204,7 @@ function decided<T>(work: (tx: Tx) => Promise<Decided<T>>): Asked<T>['work'] {
 }
 
 async function inTransaction<T>(place: Place, scope: Scope, work: Asked<T>['work']): Promise<T> {
-  const asked = { begin: setScope(scope), onlyReads: isReading(scope), work };
+  const asked = { begin: setScope(scope, place.engine), onlyReads: isReading(scope), work };
   for (let attempts = 1; ; attempts += 1) {
     try {
       return await attempt(place, asked);
@@ -230,7 +232,7 @@ export function pooledDatabase(parts: {
   end(): Promise<void>;
 }): PooledDatabase {
   const { engine, pool, queuePool, connections, copyFiles, disk } = parts;
-  const place = { pool, disk, names: createStatementNames() };
+  const place = { engine, pool, disk, names: createStatementNames() };
   let closing: Promise<void> | undefined;
   return {
     engine,

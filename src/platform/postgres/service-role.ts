@@ -1,3 +1,5 @@
+import type { Database, ScopeSettings } from './database.js';
+
 /** The service's role: neither superuser nor exempt from row-level security (migration 1). */
 export const SERVICE_ROLE = 'vcon_archivist_service';
 
@@ -25,22 +27,38 @@ export async function requireRestrictedRole(connection: Queryable): Promise<void
   );
 }
 
+/** After this, a database ends the session of a transaction whose holder has stopped. */
+const IDLE_LIMIT = 'idle_in_transaction_session_timeout';
+
+/**
+ * The settings of a scope that an engine can hold to. The embedded one has no session that could be ended: after the limit,
+ * as when its process was frozen inside a transaction, it would never answer again. Nobody else waits for its one session.
+ */
+export function heldSettings(engine: Database['engine'], settings: ScopeSettings = {}): [string, string][] {
+  return Object.entries(settings).filter(([name]) => engine === 'PostgreSQL' || name !== IDLE_LIMIT);
+}
+
 /**
  * Prepares a new connection: the service's role, our schemas, limits on what a statement may cost, plans that fit the
- * values and the tables of the moment and read a list in its order instead of all of it with parallel workers, and commits that wait for the disk even if the server's default does not.
+ * values and the tables of the moment and read a list in its order instead of all of it with parallel workers, and commits
+ * that wait for the disk even if the server's default does not.
  */
-export async function enterServiceRole(connection: Queryable, searchPath: string): Promise<void> {
+export async function enterServiceRole(
+  connection: Queryable,
+  searchPath: string,
+  engine: Database['engine'] = 'PostgreSQL',
+): Promise<void> {
   await connection.query(`SET ROLE ${SERVICE_ROLE}`);
   await connection.query(
     `SELECT set_config('search_path', $1, false),
             set_config('statement_timeout', '30s', false),
-            set_config('idle_in_transaction_session_timeout', '60s', false),
+            set_config($2, $3, false),
             set_config('plan_cache_mode', 'force_custom_plan', false),
             set_config('max_parallel_workers_per_gather', '0', false),
             set_config('synchronous_commit',
               CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END,
               false)`,
-    [searchPath],
+    [searchPath, IDLE_LIMIT, engine === 'PostgreSQL' ? '60s' : '0'],
   );
 }
 

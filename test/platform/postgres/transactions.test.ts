@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { SEQUENCER, SEQUENCER_READING } from '../../../src/ledger/log-store.js';
 import type { SqlStatement, Tx } from '../../../src/platform/postgres/database.js';
 import { engines, type TestDatabase } from '../../support/engines.js';
 
@@ -85,6 +86,18 @@ describe.each(engines())('a transaction on %s', (engine) => {
     expect(await database.inTransaction('system', show)).not.toEqual(['1234ms', 'off', 'system']);
     const write = database.inTransaction({ system: 'reading', settings }, (tx) => tx.execute(NEW_TENANCY, [TENANT]));
     await expect(write).rejects.toMatchObject({ code: '25006' });
+  });
+
+  it('has no limit on how long it is idle where no session can be ended: 60 s on a server, and 10 s for a sequencer', async () => {
+    const limits = await Promise.all(
+      (['system', SEQUENCER, SEQUENCER_READING] as const).map((scope) =>
+        opened.database.inTransaction(scope, async (tx) => {
+          const [row] = await tx.query<Record<string, string>>('SHOW idle_in_transaction_session_timeout');
+          return Object.values(row!)[0];
+        }),
+      ),
+    );
+    expect(limits).toEqual(engine.name === 'PostgreSQL' ? ['1min', '10s', '10s'] : ['0', '0', '0']);
   });
 
   it('never says that it committed when work has swallowed the error of a statement', async () => {
