@@ -7,9 +7,9 @@ export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** A TCP port. */
 export const port = z
   .string()
-  .regex(/^\d{1,5}$/, 'must be a port number')
+  .regex(/^\d{1,5}$/, 'must be a port number, from 0 to 65535')
   .transform(Number)
-  .refine((value) => value <= 65535, 'must be a port number');
+  .refine((value) => value <= 65535, 'must be a port number, from 0 to 65535');
 
 /** A URL of one of these schemes, given with their colon. */
 export function url(schemes: readonly string[]) {

@@ -41,3 +41,11 @@ export async function explained<T>(what: string, work: Promise<T>): Promise<T> {
     throw new Error(`${what}: ${failureReason(error)}`, { cause: error });
   }
 }
+
+/** As `explained`, for a listener on a port: if it is taken, the message also names the variable to change. */
+export async function explainedPort<T>(variable: string, what: string, work: Promise<T>): Promise<T> {
+  return explained(what, work).catch(({ message, cause }: Error) => {
+    const isTaken = (cause as NodeJS.ErrnoException).code === 'EADDRINUSE';
+    throw new Error(isTaken ? `${message}: set ${variable} to another port` : message, { cause });
+  });
+}

@@ -64,11 +64,13 @@ function bulkRoute(deps: ScittDeps, door: BulkDoor): Route {
     requestType: [ARRAY, SEQUENCE],
     answerHeaders: { 429: ['retry-after'], 503: ['retry-after'] },
     bodyLimit: MAX_BULK_BYTES,
-    weight: (_body, rawBody) => readStatementBulk(rawBody).statements.length,
+    weight: (_body, rawBody, headers) => {
+      requireCbor(headers['content-type']);
+      return readStatementBulk(rawBody).statements.length;
+    },
     rawResponse: [ARRAY, SEQUENCE],
     ...(door.public ? { refusal: problemDetails() } : {}),
     handle: async ({ principal, rawBody, headers }) => {
-      requireCbor(headers['content-type']);
       const { statements, sequence } = readStatementBulk(rawBody);
       const waitMs = preferredWaitMs(headers['prefer']);
       return reply(await registered(deps, door, principal, statements, waitMs), sequence);

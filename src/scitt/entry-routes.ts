@@ -15,7 +15,9 @@ import { registerStatement, type ScittDeps } from './register-statement.js';
 import { StatementRefused } from './statement-refused.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const COSE = /^application\/cose(\s*;|$)/i;
+const COSE = /^application\/(scitt-statement\+)?cose\s*(;|$)/i;
+/** Content types of a statement; the second is registered by the SCITT architecture. */
+export const STATEMENT_TYPES = ['application/cose', 'application/scitt-statement+cose'] as const;
 const ENTRY = z.object({ id: z.string() });
 /** What is issued never changes. */
 const FOREVER = { 'cache-control': 'public, max-age=31536000, immutable', 'access-control-allow-origin': '*' };
@@ -46,7 +48,7 @@ function registerRoute(deps: ScittDeps): Route {
     success: 201,
     codes: [303, 400, 401, 402, 403, 413, 415, 429],
     rawBody: true,
-    requestType: 'application/cose',
+    requestType: STATEMENT_TYPES,
     answerHeaders: { 201: ['location'], 303: ['location', 'retry-after'], 429: ['retry-after'] },
     bodyLimit: STATEMENT_LIMITS.maxBytes,
     rawResponse: 'application/cose',
@@ -71,7 +73,7 @@ function registerRoute(deps: ScittDeps): Route {
  */
 export function requireCose(contentType: string | undefined): void {
   if (contentType === undefined || COSE.test(contentType)) return;
-  throw new ApiError('unsupported_media_type', 'Content-Type: must be application/cose');
+  throw new ApiError('unsupported_media_type', `Content-Type: must be ${STATEMENT_TYPES.join(' or ')}`);
 }
 
 function receiptRoute(deps: ScittDeps): Route {

@@ -1,9 +1,12 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { type CborMap, encodeCbor } from '../core/cose/cbor.js';
 import { permits } from '../iam/access/permits.js';
 import { mmrReceipt, statementReceipt } from '../ledger/receipts.js';
+import { isRegistrant } from '../ledger/registrant-store.js';
 import { findRegistration, type RegisteredEntry, type Registration } from '../ledger/registration-store.js';
 import { ApiError } from '../platform/errors.js';
+import { isForm, readFormPart } from '../platform/http/form-part.js';
 import type { Principal } from '../platform/http/principal.js';
 import { type Reply, type Route, route } from '../platform/http/route.js';
 import type { Tx } from '../platform/postgres/database.js';
@@ -26,7 +29,8 @@ interface Door {
 
 /**
  * Registration as stock clients use it (docs/design/interface.md#existing-clients): a registered statement becomes an
- * event, public or private. Its receipt is that of its tenancy log, in the map form. Responses are CBOR maps.
+ * event, public or private. Its receipt is that of its tenancy log, in the map form. Responses are CBOR maps, and JSON for
+ * a client that asks for nothing else.
  */
 export function publicScittRoutes(deps: ScittDeps): Route[] {
   return doorRoutes(deps, { path: '/archivist/v1/publicscitt', name: 'PublicSCITT', public: true });
@@ -37,22 +41,39 @@ export function privateScittRoutes(deps: ScittDeps): Route[] {
   return [...doorRoutes(deps, { path: '/archivist/v1/scitt', name: 'SCITT', public: false }), privateBulkRoute(deps)];
 }
 
-const CBOR = { access: 'token', success: 200, rawResponse: 'application/cbor' } as const;
+/** The part of a form that has the statement. */
+const PART = 'statement';
+/** Room for a statement as base64, and for the rest of its form. */
+const FORM_LIMIT = 2 * STATEMENT_LIMITS.maxBytes;
+const shared = { access: 'token', success: 200 } as const;
+
+/** An operation in a response, under the names of its JSON form. */
+const operationSchema = z.strictObject({
+  operationID: z.string(),
+  status: z.enum(['running', 'succeeded']),
+  entryID: z.string().optional(),
+});
+type Operation = z.output<typeof operationSchema>;
+
+const ANSWERS_OPERATION = { rawResponse: ['application/cbor', 'application/json'], response: operationSchema } as const;
 
 function doorRoutes(deps: ScittDeps, door: Door): Route[] {
   return [
     route({
-      ...CBOR,
+      ...shared,
+      ...ANSWERS_OPERATION,
       method: 'POST',
       path: `${door.path}/entries`,
       operationId: `${door.name}_RegisterSignedStatement`,
       summary: 'Register a signed statement; returns an operation to poll',
       codes: [400, 401, 402, 403, 413, 429],
       rawBody: true,
-      bodyLimit: STATEMENT_LIMITS.maxBytes,
-      handle: async ({ principal, rawBody }) => {
-        const entry = await registerStatement(deps, principal, { submitted: rawBody, public: door.public });
-        return cborReply({ OperationID: operationId(entry), Status: 'running' });
+      formPart: PART,
+      bodyLimit: FORM_LIMIT,
+      handle: async ({ principal, rawBody, headers }) => {
+        const submitted = isForm(rawBody, headers) ? await statementIn(rawBody, headers) : rawBody;
+        const entry = await registerStatement(deps, principal, { submitted, public: door.public });
+        return operationReply({ operationID: operationId(entry), status: 'running' }, headers);
       },
     }),
     operationRoute(deps, door),
@@ -63,31 +84,33 @@ function doorRoutes(deps: ScittDeps, door: Door): Route[] {
 
 function operationRoute(deps: ScittDeps, door: Door): Route {
   return route({
-    ...CBOR,
+    ...shared,
+    ...ANSWERS_OPERATION,
     method: 'GET',
     path: `${door.path}/operations/:operationID`,
     operationId: `${door.name}_RetrieveOperationStatus`,
     summary: 'Poll a registration; waits briefly for it to finish',
     codes: [202, 400, 401, 403, 404, 429],
     params: z.object({ operationID: z.string() }),
-    handle: async ({ principal, params }) => {
+    handle: async ({ principal, params, headers }) => {
       const eventId = OPERATION_ID.exec(params.operationID.toLowerCase())?.[1];
-      if (eventId === undefined) throw new ApiError('bad_request', 'operationID: must be event_<uuid>');
+      if (eventId === undefined) throw new ApiError('not_found', 'operationID: must be event_<uuid>');
       const registration = await readIn(deps, principal, (tx) =>
         requireRegistration(deps, tx, principal, door, eventId),
       );
       const done = await settled(deps, principal, registration);
-      const named = { OperationID: operationId(registration), Status: done ? 'succeeded' : 'running' };
-      return done
-        ? cborReply({ ...named, EntryID: `assets_${registration.assetId}_events_${eventId}` })
-        : { ...cborReply(named, { 'retry-after': '1' }), status: 202 };
+      const operationID = operationId(registration);
+      if (!done) return { ...operationReply({ operationID, status: 'running' }, headers), ...STILL_RUNNING };
+      const entryID = `assets_${registration.assetId}_events_${eventId}`;
+      return operationReply({ operationID, status: 'succeeded', entryID }, headers);
     },
   });
 }
 
 function entryRoute(deps: ScittDeps, door: Door, part: '' | '/receipt', name: string, summary: string): Route {
   return route({
-    ...CBOR,
+    ...shared,
+    rawResponse: 'application/cbor',
     method: 'GET',
     path: `${door.path}/entries/:entryID${part}`,
     operationId: `${door.name}_${name}`,
@@ -114,13 +137,16 @@ async function requireEntry(
   entryId: string,
 ): Promise<Registration> {
   const [, assetId, eventId] = ENTRY_ID.exec(entryId.toLowerCase()) ?? [];
-  if (eventId === undefined) throw new ApiError('bad_request', 'entryID: must be assets_<uuid>_events_<uuid>');
+  if (eventId === undefined) throw new ApiError('not_found', 'entryID: must be assets_<uuid>_events_<uuid>');
   const registration = await requireRegistration(deps, tx, principal, door, eventId);
   if (registration.assetId !== assetId) throw noSuchEntry();
   return registration;
 }
 
-/** Returns a registration that this principal may read: any public one, its own, or as an Owner any of the tenancy. */
+/**
+ * Returns a registration that this principal may read: any public one, one whose statement it brought, be it as the first
+ * or later, or as an Owner any of the tenancy.
+ */
 async function requireRegistration(
   deps: ScittDeps,
   tx: Tx,
@@ -130,10 +156,13 @@ async function requireRegistration(
 ): Promise<Registration> {
   const tenantId = door.public ? deps.publicTenancy : principal.tenantId;
   const registration = await findRegistration(tx, { tenantId, eventId });
-  const { creatorIssuer = '', creatorSubject = '' } = registration ?? {};
-  const readable =
-    door.public || permits(principal, 'read', { kind: 'registration', tenantId, creatorIssuer, creatorSubject });
-  if (!registration || !readable) throw noSuchEntry();
+  if (!registration) throw noSuchEntry();
+  if (door.public) return registration;
+  const { creatorIssuer, creatorSubject } = registration;
+  const { issuer, subject } = principal;
+  const isBroughtAgain = await isRegistrant(tx, { tenantId, eventId, issuer, subject });
+  const resource = { kind: 'registration', tenantId, creatorIssuer, creatorSubject, isBroughtAgain } as const;
+  if (!permits(principal, 'read', resource)) throw noSuchEntry();
   return registration;
 }
 
@@ -163,9 +192,23 @@ function readIn<Result>(deps: ScittDeps, principal: Principal, work: (tx: Tx) =>
 
 const operationId = ({ eventId }: RegisteredEntry) => `event_${eventId}`;
 
-function cborReply(members: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}): Reply {
+const STILL_RUNNING = { status: 202, headers: { 'retry-after': '1' } } as const;
+
+/** A part of text is the base64 that the original's documents show: no statement begins with such a character. */
+async function statementIn(form: Uint8Array, headers: IncomingHttpHeaders): Promise<Uint8Array> {
+  const part = await readFormPart(form, headers, { field: PART, limit: FORM_LIMIT });
+  const text = Buffer.from(part).toString('latin1').replace(/\s+/g, '');
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : part;
+}
+
+/** Stock clients read CBOR and send the same `Accept` as any other: JSON is for those that ask for it alone. */
+function operationReply(operation: Operation, { accept = '' }: IncomingHttpHeaders): Reply {
+  const asked = accept.toLowerCase().replace(/[^,]*;\s*q=0(?:\.0*)?\s*(?=,|$)/g, '');
+  if (/\bapplication\/json\b/.test(asked) && !/(?:\*|\/cbor\b|\/cose\b)/.test(asked)) return { body: operation };
+  const { operationID, status, entryID } = operation;
+  const members = { OperationID: operationID, Status: status, ...(entryID === undefined ? {} : { EntryID: entryID }) };
   const map: CborMap = new Map(Object.entries(members));
-  return { bytes: encodeCbor(map), contentType: 'application/cbor', headers };
+  return { bytes: encodeCbor(map), contentType: 'application/cbor' };
 }
 
 function noSuchEntry(): ApiError {

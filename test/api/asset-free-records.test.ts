@@ -55,8 +55,13 @@ async function post(content: object): Promise<ServedEvent> {
   return ready.json as unknown as ServedEvent;
 }
 
+/** The statement log follows the tenancy's log. */
 async function proof(event: ServedEvent, name: string): Promise<Uint8Array> {
-  const answer = await owner.get(`/archivist/v1/${event.identity}/${name}`);
+  const answer = await until(
+    () => owner.get(`/archivist/v1/${event.identity}/${name}`),
+    ({ status }) => status === 200,
+    30_000,
+  );
   expect([name, answer.status]).toEqual([name, 200]);
   return answer.bytes;
 }

@@ -174,7 +174,7 @@ describe('public assets', () => {
 
   it('are the only ones with a public URL, and a private one is not under it', async () => {
     const { json } = await owner.post(ASSETS, newAsset({}));
-    expect((await owner.get(`/archivist/v2/${json['identity']}:publicurl`)).status).toBe(400);
+    expect((await owner.get(`/archivist/v2/${json['identity']}:publicurl`)).status).toBe(404);
     expect((await running.anonymous.get(`/archivist/v2/publicassets/${uuidOf(json['identity'])}`)).status).toBe(404);
   });
 });

@@ -97,6 +97,7 @@ describe('a bulk registration', () => {
     ['has something else in it', 400, encode([new Uint8Array([1]), 'text']), 'application/cbor'],
     ['is cut off', 400, encode([new Uint8Array(100)]).subarray(0, 50), 'application/cbor'],
     ['is of another type', 415, encode([new Uint8Array([1])]), 'application/json'],
+    ['is JSON', 415, new TextEncoder().encode('{"statements":[]}'), 'application/json'],
     ['is too long', 413, encode(Array(140).fill(new Uint8Array(65_000))), 'application/cbor'],
   ])('is refused as a whole if it %s', async (_what, status, body, type) => {
     const answer = await send(PUBLIC, body, { 'content-type': type });

@@ -94,6 +94,7 @@ describe('compliance policies', () => {
     const rich = `${POLICIES}?compliance_type=COMPLIANCE_RICHNESS&description=paged`;
     expect(shown(await owner.get(rich))).toEqual([]);
     expect((await owner.get(`${POLICIES}?compliance_type=RICH`)).status).toBe(400);
+    expect((await owner.get(`${POLICIES}?compliance_type=`)).status).toBe(200);
     expect((await owner.get(`${POLICIES}?colour=red`)).json['description']).toMatch(/^colour: /);
   });
 
@@ -220,7 +221,7 @@ describe('the compliance of an asset', () => {
     expect((await check(asset, 'compliant_at=2020-01-01T00:00:00Z')).status).toBe(404);
     expect((await check(asset, 'compliant_at=yesterday')).json['description']).toMatch(/^compliant_at: /);
     expect((await check(asset, 'colour=red')).json['description']).toMatch(/^colour: /);
-    expect((await check('assets/none')).status).toBe(400);
+    expect((await check('assets/none')).status).toBe(404);
   });
 
   it('is told with its reasons to an application that created the asset', async () => {

@@ -43,6 +43,19 @@ describe('an invite', () => {
     expect((await testBrowser().open(linkIn(mail.text))).status).toBe(404);
   });
 
+  it('is found by its address, in a list newest first or by address', async () => {
+    for (const name of ['listed.a', 'listed.b']) await rig.owner.post(INVITES, { email: `${name}@example.com` });
+    const listed = async (query: string) =>
+      ((await rig.owner.get(`${INVITES}?${query}`)).json['invites'] as { email: string }[])
+        .map((each) => each.email)
+        .filter((email) => email.startsWith('listed.'));
+    expect(await listed('email=listed.a@example.com')).toEqual(['listed.a@example.com']);
+    expect(await listed('order_by=DEFAULT')).toEqual(['listed.b@example.com', 'listed.a@example.com']);
+    expect(await listed('order_by=DISPLAY_NAME')).toEqual(['listed.a@example.com', 'listed.b@example.com']);
+    for (const wrong of ['order_by=SIZE', 'colour=red'])
+      expect((await rig.owner.get(`${INVITES}?${wrong}`)).status).toBe(400);
+  });
+
   it('goes to one address, whatever is written into it', async () => {
     const before = rig.mails.length;
     const wrong = [

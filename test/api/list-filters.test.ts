@@ -117,6 +117,8 @@ describe('attribute filters of assets', () => {
 describe('other filters of assets', () => {
   it.each([
     ['confirmation_status=CONFIRMATION_STATUS_UNSPECIFIED', EVERY_ASSET],
+    ['tracked=&confirmation_status=&proof_mechanism=&order_by=', EVERY_ASSET],
+    ['attributes.timestamp_since=', []],
     ['confirmation_status=CONFIRMED', EVERY_ASSET],
     ['confirmation_status=STORED', []],
     ['confirmation_status=PENDING', []],
@@ -148,6 +150,7 @@ describe('other filters of assets', () => {
 
 describe('attribute filters of events', () => {
   it.each([
+    ['timestamp_accepted_since=&timestamp_declared_before=&minimum_trust=', EVERY_EVENT],
     ['event_attributes.note=a%3Db', ['paint']],
     ['event_attributes.note!=a%3Db', ['sail', 'start', 'stop', 'check']],
     ['event_attributes.note=*', ['sail', 'paint']],

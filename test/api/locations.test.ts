@@ -59,7 +59,10 @@ describe('locations', () => {
       ['latitude', -91],
       ['longitude', 180.1],
       ['longitude', -181],
-      ['latitude', '53'],
+      ['latitude', '91'],
+      ['latitude', ''],
+      ['latitude', 'north'],
+      ['latitude', '0x10'],
       ['longitude', null],
     ];
     for (const [field, value] of beyond) {
@@ -70,6 +73,14 @@ describe('locations', () => {
     const path = await made(place('Stays'));
     expect((await patch(path, { latitude: 91 })).status).toBe(400);
     expect((await owner.get(path)).json['latitude']).toBe(53.2546799);
+  });
+
+  it('take their coordinates as texts too, and answer with numbers', async () => {
+    const texts = { latitude: '37.5', longitude: '-122.1' };
+    const created = await owner.post(LOCATIONS, place('Texts', texts));
+    expect([created.status, created.json]).toMatchObject([200, { latitude: 37.5, longitude: -122.1 }]);
+    const changed = await patch(`/archivist/v2/${created.json['identity']}`, { latitude: '-5' });
+    expect([changed.status, changed.json]).toMatchObject([200, { latitude: -5, longitude: -122.1 }]);
   });
 
   it('are refused without a name, and with a name or an attribute that cannot be', async () => {
@@ -125,11 +136,16 @@ describe('locations', () => {
     );
   });
 
-  it('change only in the fields that the mask names', async () => {
-    const path = await made(place('Masked', { description: 'before' }));
+  it('change only in the fields that the mask names; those that the body lacks are emptied', async () => {
+    const path = await made(place('Masked', { description: 'before', attributes: { a: 'x' } }));
     const body = { display_name: 'Other', description: 'after', latitude: 1 };
     const changed = await patch(`${path}?mask=description,latitude`, body);
     expect(changed.json).toMatchObject({ display_name: 'Masked', description: 'after', latitude: 1 });
+    const emptied = await patch(`${path}?mask=description,longitude,attributes`, { display_name: 'Other' });
+    expect(emptied.json).toMatchObject({ display_name: 'Masked', description: '', latitude: 1, longitude: 0 });
+    expect(emptied.json['attributes']).toEqual({});
+    const nameless = await patch(`${path}?mask=display_name`, {});
+    expect([nameless.status, nameless.json['description']]).toEqual([400, expect.stringMatching(/^display_name: /)]);
     const wrong = await patch(`${path}?mask=description,colour`, body);
     expect([wrong.status, wrong.json['description']]).toEqual([400, expect.stringMatching(/^mask: .*"colour"/)]);
   });

@@ -198,6 +198,6 @@ describe('a public asset', () => {
     const { json } = await owner.post('/archivist/v2/assets', {});
     expect(json['public']).toBe(false);
     expect((await anonymous.get(`/archivist/v2/public${json['identity']}`)).status).toBe(404);
-    expect((await owner.get(`/archivist/v2/${json['identity']}:publicurl`)).status).toBe(400);
+    expect((await owner.get(`/archivist/v2/${json['identity']}:publicurl`)).status).toBe(404);
   });
 });

@@ -59,18 +59,19 @@ const get = (path: string) => sendCose(running.url, running.anonymous, path);
 describe('the OpenAPI document of SCRAPI tells what is really answered:', () => {
   it('to a registration', async () => {
     const operation = document.paths['/entries']!['post']!;
-    expect(operation.consumes).toEqual(['application/cose']);
+    expect(operation.consumes).toEqual(['application/cose', 'application/scitt-statement+cose']);
     expect(operation.parameters).toMatchObject([{ in: 'body', schema: { type: 'string', format: 'binary' } }]);
     const fresh = () => sampleStatement(sampleIssuer());
     const answers = [
       await post(),
+      await post({ 'content-type': 'application/scitt-statement+cose' }),
       await post({ prefer: 'respond-async' }, fresh()),
       await post({}, new Uint8Array([1])),
       await post({}, fresh(), running.anonymous),
       await post({ 'content-type': 'text/plain' }),
       await post({}, new Uint8Array(70_000)),
     ];
-    expect(answers.map((answer) => held(operation, answer))).toEqual([201, 303, 400, 401, 415, 413]);
+    expect(answers.map((answer) => held(operation, answer))).toEqual([201, 201, 303, 400, 401, 415, 413]);
     const limited = await startTestService({ RATE_LIMIT: '1' });
     try {
       const ask = () => sendCose(limited.url, limited.owner, '/entries', fresh());

@@ -152,6 +152,7 @@ describe('the search of asset-free events', () => {
     expect(await found({ top: 2 })).toMatchObject({ places: [2, 1], total: 3 });
     expect(await found({ top: 2, skip: 2 })).toMatchObject({ places: [0], total: 3 });
     expect(await found({ top: 500, skip: 3 })).toMatchObject({ places: [], total: 3 });
+    expect(await found({ top: '1', skip: '1' })).toMatchObject({ places: [1], total: 3 });
   });
 
   it('points at the character of a filter that it does not understand', async () => {
@@ -159,7 +160,8 @@ describe('the search of asset-free events', () => {
     expect({ status, error: json['error'] }).toEqual({ status: 400, error: 'bad_request' });
     expect(json['description']).toMatch(/filter: .* at character 12/);
     expect((await owner.post(SEARCH, { filter: 7 })).status).toBe(400);
-    expect((await owner.post(SEARCH, { skip: -1 })).status).toBe(400);
+    for (const wrong of [{ skip: -1 }, { skip: '-1' }, { top: '' }, { top: 'many' }, { top: '1.5' }])
+      expect((await owner.post(SEARCH, wrong)).status).toBe(400);
   });
 
   it('shows an application its own events alone, and another tenancy nothing', async () => {

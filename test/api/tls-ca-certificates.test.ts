@@ -85,6 +85,22 @@ describe('a TLS CA certificate', () => {
     expect((await create({ tlscacertificate: authority.pem })).status).toBe(400);
   });
 
+  it('is listed newest first, or by name', async () => {
+    const paths: string[] = [];
+    for (const display_name of ['A', 'B']) {
+      const { json } = await create({ display_name, tlscacertificate: authority.pem });
+      paths.push(`/archivist/v1/${json['identity']}`);
+    }
+    const names = async (query: string) => {
+      const { json } = await owner.get(`${CERTIFICATES}${query}`);
+      return (json['certificates'] as { display_name: string }[]).map((each) => each.display_name);
+    };
+    expect(await names('?order_by=DEFAULT')).toEqual(['B', 'A']);
+    expect(await names('?order_by=DISPLAY_NAME')).toEqual(['A', 'B']);
+    expect((await owner.get(`${CERTIFICATES}?order_by=SIZE`)).status).toBe(400);
+    for (const path of paths) await send('DELETE', path);
+  });
+
   it('is not there for another tenancy', async () => {
     const made = await create({ display_name: 'Acme', tlscacertificate: authority.pem });
     const path = `/archivist/v1/${made.json['identity']}`;

@@ -92,9 +92,9 @@ describe('wrong requests', () => {
     expect(response.headers.get('allow')).toContain('POST');
   });
 
-  it('for an id that is no UUID are a 4xx', async () => {
-    expect((await owner.get('/archivist/v2/assets/nonsense')).status).toBe(400);
-    expect((await running.anonymous.get('/archivist/v2/publicassets/nonsense/events/nonsense')).status).toBe(400);
+  it('for an id that is no UUID are a 404', async () => {
+    expect((await owner.get('/archivist/v2/assets/nonsense')).status).toBe(404);
+    expect((await running.anonymous.get('/archivist/v2/publicassets/nonsense/events/nonsense')).status).toBe(404);
   });
 
   it('with a body beyond the limit are a 413', async () => {

@@ -48,7 +48,7 @@ export function assetRoutes(deps: AssetDeps): Route[] {
       handle: async ({ principal, params }) => ({
         body: await deps.database.inTransaction(readByIdScope(deps.deployment, principal.tenantId), async (tx) => {
           const asset = await requireAsset(tx, principal, params.uuid);
-          if (!asset.public) throw new ApiError('bad_request', 'Only a public asset has a public URL.');
+          if (!asset.public) throw new ApiError('not_found', 'Only a public asset has a public URL.');
           return { publicurl: `${deps.publicUrl}/archivist/v2/publicassets/${asset.assetId}` };
         }),
       }),

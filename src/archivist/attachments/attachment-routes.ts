@@ -48,6 +48,7 @@ function routesOf(access: Access, form: string, name: string, deps: AttachmentDe
       success: 200,
       codes: [206, 304, ...codes, 416],
       params,
+      wrongId: 'bad_request',
       query: downloadQuery,
       rawResponse: 'application/octet-stream',
       handle: async ({ principal, params: place, query, headers }): Promise<Reply> => {
@@ -66,6 +67,7 @@ function routesOf(access: Access, form: string, name: string, deps: AttachmentDe
       success: 200,
       codes,
       params,
+      wrongId: 'bad_request',
       response: blobSchema,
       handle: async ({ principal, params: place }): Promise<Reply> => {
         const { blob } = await attachedTo(deps, principal, place);

@@ -40,6 +40,7 @@ export function blobRoutes(deps: BlobDeps): Route[] {
       success: 200,
       codes: [206, 304, 400, 401, 403, 404, 416, 429, 500],
       params: byUuid,
+      wrongId: 'bad_request',
       query: downloadQuery,
       rawResponse: 'application/octet-stream',
       handle: async ({ principal, params, query, headers }) => {
@@ -56,6 +57,7 @@ export function blobRoutes(deps: BlobDeps): Route[] {
       success: 200,
       codes: [400, 401, 403, 404, 429, 500],
       params: byUuid,
+      wrongId: 'bad_request',
       response: blobSchema,
       handle: async ({ principal, params }) => ({
         body: blobResponse(await readOwnBlob(deps, principal, params.uuid)),

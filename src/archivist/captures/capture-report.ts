@@ -8,6 +8,9 @@ const MOST_LETTERS = 500;
 const MOST_GAP_DAYS = 31;
 const MOST_RECORDS = 1_000;
 
+/** The name of an operation as a plugin records it: up to 64 characters were reported, and `vcon_` may stand before them. */
+const OPERATION = /^[A-Za-z0-9_-]{1,69}$/;
+
 const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 const hash = z.string().regex(/^[0-9a-f]{64,128}$/, 'must be a hash in lower-case hex');
 const rfc3339 = z.iso.datetime({ offset: true });
@@ -16,7 +19,7 @@ const rfc3339 = z.iso.datetime({ offset: true });
 const deadLetterSchema = z.strictObject({
   /** The job in the plugin's queue, for `vcon-archivist queue`. */
   job: hash,
-  operation: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be the name of an operation'),
+  operation: z.string().regex(OPERATION, 'must be the name of an operation'),
   subject: z
     .string()
     .regex(/^vcon:\/\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be vcon:// and a UUID')
@@ -37,7 +40,7 @@ const stateSchema = z.strictObject({
   depth: count,
   oldest_seconds: z.number().min(0).max(1e10),
   dead_letters: count,
-  /** False if the plugin serves several tenancies and looked at only a part of its queue. */
+  /** False if operations are not counted: beyond those that were looked at, or of a tenancy without a report. */
   exact: z.boolean(),
   letters: z.array(deadLetterSchema).max(MOST_LETTERS),
   gaps: z.array(gapSchema).max(MOST_GAP_DAYS),

@@ -24,7 +24,10 @@ export interface ReadChainDeps extends ReadDeps {
   readonly keyring: Pick<Keyring, 'chain'>;
 }
 
-/** How a block is selected: by exactly one of its hash and its number (decimal or hex text). */
+/**
+ * How a block is selected: by exactly one of its hash and its number (decimal or hex text, or `latest`). The original's
+ * clients send `public` too, which chose between its two chains; here there is one.
+ */
 export const blockQuerySchema = z.strictObject({
   hash: z
     .string()
@@ -32,7 +35,11 @@ export const blockQuerySchema = z.strictObject({
     .optional(),
   number: z
     .string()
-    .regex(/^(0x[0-9a-fA-F]{1,15}|\d{1,18})$/, 'must be a number, decimal or hex after 0x')
+    .regex(/^(latest|0x[0-9a-fA-F]{1,15}|\d{1,18})$/, 'must be latest or a number, decimal or hex after 0x')
+    .optional(),
+  public: z
+    .string()
+    .regex(/^(true|false)?$/i, 'must be true or false')
     .optional(),
 });
 
@@ -60,13 +67,18 @@ export function readBlock(
   const chain = deps.deployment.deploymentTenancy;
   return deps.database.inTransaction(readByIdScope(deps.deployment, principal.tenantId), async (tx) => {
     const block =
-      hash === undefined
-        ? await findBlockByNumber(tx, chain, BigInt(number!))
-        : await findBlockByHash(tx, chain, dataOf(hash));
-    if (!block && number !== undefined) await explainLostBlock(tx, chain, BigInt(number));
+      hash === undefined ? await blockByNumber(tx, chain, number!) : await findBlockByHash(tx, chain, dataOf(hash));
     if (!block) throw new ApiError('not_found', 'There is no such block.');
     return blockResponse(block);
   });
+}
+
+/** @throws {ApiError} not_found for a block that was lost */
+async function blockByNumber(tx: Tx, chain: string, number: string) {
+  if (number === 'latest') return findHead(tx, chain);
+  const block = await findBlockByNumber(tx, chain, BigInt(number));
+  if (!block) await explainLostBlock(tx, chain, BigInt(number));
+  return block;
 }
 
 /** @throws {ApiError} not_found if a later block says that this one was lost */
@@ -101,6 +113,7 @@ export const eventTransactionsSchema = z.strictObject({
       transaction: transactionSchema,
       kind: z.enum(['SIMPLE_HASH', 'MERKLE_LOG']),
       simple_hash_details: simpleHashDetailsSchema.optional(),
+      khipu_details: z.strictObject({}),
       merkle_log_details: merkleLogDetailsSchema.optional(),
     }),
   ),
@@ -122,7 +135,7 @@ export function readEventTransactions(
   const { deployment } = deps;
   return deps.database.inTransaction(readByIdScope(deployment, principal.tenantId), async (tx) => {
     const event = await readableEvent(tx, deps, principal, address);
-    const commit = await commitOf(tx, event);
+    const commit = await commitOf(tx, 'asset_event', event);
     const seal = commit?.published?.sealNumber;
     const found = await transactionsOfEvents(tx, event.tenantId, [{ eventId: event.eventId, seal }]);
     const place = found.get(event.eventId);
@@ -136,7 +149,10 @@ export function readEventTransactions(
       place.kind === 'SIMPLE_HASH'
         ? { simple_hash_details: await anchorDetails(tx, deps, tenantId, place) }
         : { merkle_log_details: sealDetails(tenantId, commit!) };
-    return { transactions: [{ transaction: shown, kind: place.kind, ...details }], next_page_token: '' };
+    return {
+      transactions: [{ transaction: shown, kind: place.kind, ...details, khipu_details: {} }],
+      next_page_token: '',
+    };
   });
 }
 

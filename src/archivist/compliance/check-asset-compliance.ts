@@ -8,7 +8,7 @@ import type { Tx } from '../../platform/postgres/database.js';
 import { readTimestamp, timestampOf, timestampSchema } from '../../platform/timestamps.js';
 import type { Asset } from '../assets/asset.js';
 import { assetAt } from '../assets/read-assets.js';
-import { seeAsset } from '../assets/see-asset.js';
+import { noSuchAsset, seeAsset } from '../assets/see-asset.js';
 import type { Attributes } from '../attributes.js';
 import { type ListDeps, readScope } from '../read-scope.js';
 import { applicablePolicies, everyPolicy, namedDisplayTypes } from './applicable-policies.js';
@@ -46,8 +46,10 @@ export interface AssetCompliance {
  * Checks an asset against the policies whose `asset_filter` it passes: current policies, events accepted until
  * `compliant_at`, attributes as of that time (docs/design/interface.md#compliance).
  * Without `compliant_at` the check applies to now; later pages keep the time of the first. An asset that no policy
- * applies to is compliant.
- * @throws {ApiError} not_found for an asset that the principal may not see or that did not exist at that time
+ * applies to is compliant. The policies are the tenancy's own, so no other tenancy is told of them, even of an asset that
+ * is shared with it.
+ * @throws {ApiError} not_found for an asset that is not of the principal's tenancy, that the principal may not see, or
+ *   that did not exist at that time
  */
 export function checkAssetCompliance(
   deps: CheckComplianceDeps,
@@ -61,14 +63,12 @@ export function checkAssetCompliance(
   const at = readTimestamp(given ?? timestampOf(deps.clock.now()), 'compliant_at');
   return deps.database.inTransaction(readScope(deps.deployment, principal.tenantId), async (tx) => {
     const { asset, view } = await seeAsset(tx, await openAccess(tx, principal), assetId);
-    // After the end of its share, a reader learns nothing new about the asset.
-    const unixMs = view.asOf ? Math.min(at.unixMs, view.asOf.getTime()) : at.unixMs;
-    const past = given !== undefined || view.asOf;
-    const { attributes } = past ? await assetAt(tx, asset, new Date(unixMs)) : asset;
+    if (asset.tenantId !== principal.tenantId) throw noSuchAsset();
+    const { attributes } = given === undefined ? asset : await assetAt(tx, asset, new Date(at.unixMs));
     const policies = applicablePolicies(await everyPolicy(tx, asset.tenantId), attributes);
     const input = await inputOf(tx, asset, policies, {
       attributes,
-      at: unixMs,
+      at: at.unixMs,
       whole: view.whole,
     });
     const statements = policies.map(({ policyId, policy }) => ({

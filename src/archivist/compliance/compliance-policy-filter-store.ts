@@ -24,7 +24,7 @@ export function policyConditions(filters: Filters): Condition[] {
 }
 
 function typeCondition(value: string): Condition[] {
-  if (value === 'COMPLIANCE_TYPE_UNDEFINED') return [];
+  if (value === '' || value === 'COMPLIANCE_TYPE_UNDEFINED') return [];
   if ((COMPLIANCE_TYPES as readonly string[]).includes(value))
     return [condition(`p.policy ->> 'compliance_type' = ?`, value)];
   const types = ['COMPLIANCE_TYPE_UNDEFINED', ...COMPLIANCE_TYPES];

@@ -74,7 +74,7 @@ function publicUrl(
   return deps.database.inTransaction(readByIdScope(deps.deployment, principal.tenantId), async (tx) => {
     const asset = await requireAsset(tx, principal, params.asset_uuid);
     await requireAssetEvent(tx, principal, { assetId: params.asset_uuid, eventId: params.uuid });
-    if (!asset.public) throw new ApiError('bad_request', 'Only an event of a public asset has a public URL.');
+    if (!asset.public) throw new ApiError('not_found', 'Only an event of a public asset has a public URL.');
     return { publicurl: `${deps.publicUrl}/archivist/v2/publicassets/${params.asset_uuid}/events/${params.uuid}` };
   });
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { FilterError } from '../../filter/filter-error.js';
 import { visibilityOf } from '../../iam/access/permits.js';
 import { commits } from '../../ledger/entry-proof.js';
+import { orDecimalText } from '../../platform/decimal-text.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import { tenancyLog } from '../deployment.js';
@@ -17,8 +18,8 @@ const MAX_SKIP = 1_000_000;
 /** Body of `POST /archivist/v1/events/search`. */
 export const searchSchema = z.object({
   filter: z.string().max(8192).nullish(),
-  top: z.number().int().min(0).nullish(),
-  skip: z.number().int().min(0).max(MAX_SKIP).nullish(),
+  top: orDecimalText(z.number().int().min(0)).nullish(),
+  skip: orDecimalText(z.number().int().min(0).max(MAX_SKIP)).nullish(),
 });
 
 /** A page of a search in a response: events with their positions in the log. */
@@ -56,7 +57,7 @@ export function searchAssetFreeEvents(
       ids.map((eventId) => ({ tenantId, eventId })),
     );
     const events = new Map(found.map((event) => [event.eventId, event]));
-    const committed = await commits(tx, tenancyLog(tenantId), ids);
+    const committed = await commits(tx, tenancyLog(tenantId), 'asset_free_event', ids);
     return {
       events: places.map((place) => ({
         ...assetFreeEventResponse(events.get(place.eventId)!, committed.get(place.eventId)),

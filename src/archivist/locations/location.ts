@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { orDecimalText } from '../../platform/decimal-text.js';
 import { plainText } from '../../platform/plain-text.js';
 import { type Attributes, attributesSchema } from '../attributes.js';
 
@@ -18,8 +19,8 @@ export interface Location {
 /** The interface's limits of locationsv2. */
 const displayName = plainText(128).min(1);
 const description = plainText(8096);
-const latitude = z.number().min(-90).max(90);
-const longitude = z.number().min(-180).max(180);
+const latitude = orDecimalText(z.number().min(-90).max(90));
+const longitude = orDecimalText(z.number().min(-180).max(180));
 const attributes = z.record(z.string(), z.unknown());
 
 /** Body of `POST /archivist/v2/locations`. Attributes are checked by `readAttributes`. */

@@ -70,7 +70,7 @@ function keyRoutes(deps: KeyOperatorDeps): Route[] {
       path: `${KEYS}/:role\\:rotate`,
       operationId: 'Operator_RotateKey',
       summary: 'Rotate the key of a role; the old key is retired, or revoked if it was stolen',
-      codes: [400, 401, 409],
+      codes: [400, 401, 404, 409],
       params: z.object({ role: z.enum(ROTATABLE_ROLES) }),
       body: stolen,
       response: z.object({

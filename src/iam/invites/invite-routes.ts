@@ -19,16 +19,21 @@ export function inviteRoutes(
   path: '/archivist/v1/invites' | '/archivist/iam/v1/invites',
   name: 'Invites' | 'IAMInvites',
 ): Route[] {
-  const item = { ...shared, path: `${path}/:uuid`, params: z.object({ uuid: uuidSchema }) } as const;
+  const item = {
+    ...shared,
+    path: `${path}/:uuid`,
+    params: z.object({ uuid: uuidSchema }),
+    wrongId: 'bad_request',
+  } as const;
   return [
     route({
       ...shared,
       method: 'GET',
       path,
       operationId: `${name}_ListInvites`,
-      summary: 'List invites that are not accepted, newest first',
+      summary: 'List invites that are not accepted, newest first or by address',
       codes: [206, 400, 401, 403, 429, 500],
-      query: listQuerySchema([]),
+      query: listQuerySchema(['email', 'order_by']),
       response: pageSchema('invites', inviteSchema),
       handle: async ({ principal, query, headers }) =>
         pageReply('invites', await listInvites(deps, principal, { query, exactTotal: wantsExactTotal(headers) })),

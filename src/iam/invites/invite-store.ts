@@ -69,4 +69,6 @@ export const inviteRows = rowList<Invite>({
   large: ['message'],
   idColumn: 'i.invite_id',
   idOf: ({ inviteId }) => inviteId,
+  nameColumn: 'i.email',
+  nameOf: ({ email }) => email,
 });

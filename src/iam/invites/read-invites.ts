@@ -1,8 +1,9 @@
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
-import { condition } from '../../platform/listing/condition.js';
+import { type Condition, condition } from '../../platform/listing/condition.js';
 import { listPage, type Page } from '../../platform/listing/list-page.js';
-import { readListQuery } from '../../platform/listing/list-query.js';
+import { type Filters, readListQuery } from '../../platform/listing/list-query.js';
+import { requirePlain } from '../../platform/plain-text.js';
 import type { Database } from '../../platform/postgres/database.js';
 import type { PageTokens } from '../../platform/postgres/page-token.js';
 import { requireManager } from '../tenancies/require-manager.js';
@@ -32,7 +33,7 @@ export async function readInvite(
   return inviteResponse(invite);
 }
 
-/** A page of the tenancy's invites, newest first. @throws {ApiError} forbidden */
+/** A page of the tenancy's invites, newest first or by address. @throws {ApiError} forbidden */
 export function listInvites(
   deps: ReadInviteDeps,
   principal: Principal,
@@ -42,13 +43,20 @@ export function listInvites(
   requireManager(principal, READERS);
   const list = `invites ${tenantId}`;
   const query = readListQuery(request.query, list, deps.pageTokens);
-  const [unknown] = query.filters;
-  if (unknown) throw new ApiError('bad_request', `${unknown[0]}: no such filter`);
-  const conditions = [condition('i.tenant_id = ?', tenantId)];
+  const conditions = [condition('i.tenant_id = ?', tenantId), ...inviteConditions(query.filters)];
   return deps.database.inTransaction({ read: [tenantId], write: [] }, async (tx) => {
     const reader = inviteRows.reader(tx, query.filters);
     const { exactTotal } = request;
     const page = await listPage(reader, { list, query, conditions, exactTotal, tokens: deps.pageTokens });
     return { ...page, entries: page.entries.map(inviteResponse) };
+  });
+}
+
+function inviteConditions(filters: Filters): Condition[] {
+  return filters.flatMap(([parameter, value]) => {
+    if (parameter === 'order_by') return [];
+    if (parameter !== 'email') throw new ApiError('bad_request', `${parameter}: no such filter`);
+    requirePlain(value, parameter);
+    return condition('i.email = ?', value);
   });
 }

@@ -45,7 +45,12 @@ function collectionRoutes(deps: ReadSubjectDeps & WriteSubjectDeps): Route[] {
 }
 
 function itemRoutes(deps: ReadSubjectDeps & WriteSubjectDeps): Route[] {
-  const item = { ...shared, path: `${SUBJECTS}/:uuid`, params: z.object({ uuid: uuidSchema }) } as const;
+  const item = {
+    ...shared,
+    path: `${SUBJECTS}/:uuid`,
+    params: z.object({ uuid: uuidSchema }),
+    wrongId: 'bad_request',
+  } as const;
   return [
     route({
       ...item,

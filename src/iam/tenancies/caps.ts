@@ -6,9 +6,11 @@ import { permits } from '../access/permits.js';
 import { roomLeft } from './quota.js';
 import type { QuotaName, Quotas } from './quotas.js';
 
+/** What no quota limits. */
+const NEVER_LIMITED = ['invites', 'members', 'users'] as const;
+
 /**
- * Services of the original and of this one (docs/design/interface.md#existing-clients), with the quotas that limit
- * them.
+ * Services of the original and of this one (docs/design/interface.md#tenancies-and-caps), with what each of them adds.
  */
 export const CAPPED_SERVICES = {
   access_policies: ['access_policies'],
@@ -18,23 +20,28 @@ export const CAPPED_SERVICES = {
   blobs: ['blobs', 'blob_bytes'],
   compliance_policies: ['compliance_policies'],
   events: ['events'],
-  invites: [],
+  invites: ['invites'],
   locations: ['locations'],
-  members: [],
+  members: ['members'],
   tlscacertificates: ['tls_ca_certificates'],
-  'tenancies/users': [],
-} as const satisfies Readonly<Record<string, readonly QuotaName[]>>;
+  'tenancies/users': ['users'],
+} as const satisfies Readonly<Record<string, readonly (QuotaName | (typeof NEVER_LIMITED)[number])[]>>;
 export type CappedService = keyof typeof CAPPED_SERVICES;
+
+/** What is left where nothing limits it: the largest number of the member's type. */
+const UNLIMITED = String(2n ** 63n - 1n);
 
 const count = z.string().meta({ format: 'int64' });
 
 /** Caps in a response: numbers as decimal strings. */
 export const capsSchema = z.strictObject({
-  caps: z.array(z.strictObject({ resource_type: z.string(), resource_remaining: count, resource_cap: count })),
+  caps: z.array(
+    z.strictObject({ resource_type: z.string(), resource_remaining: count, resource_cap: count.optional() }),
+  ),
 });
 
 /**
- * How much the caller's tenancy may still add, as decimal strings. Resources without a quota are not in the list.
+ * How much the caller's tenancy may still add, as decimal strings. A resource without a quota has no `resource_cap`.
  * @throws {ApiError} forbidden
  */
 export async function readCaps(
@@ -46,17 +53,24 @@ export async function readCaps(
   if (!permits(principal, 'read', { kind: 'caps', tenantId }))
     throw new ApiError('forbidden', 'This identity may not read caps.');
   const caps: Record<string, string>[] = [];
-  for (const name of CAPPED_SERVICES[service] as readonly QuotaName[]) {
-    const limit = deps.quotas[name];
-    if (limit === undefined) continue;
-    const remaining = String(await roomLeft(deps, tenantId, name));
-    caps.push({ resource_type: resourceType(name), resource_remaining: remaining, resource_cap: String(limit) });
+  for (const name of CAPPED_SERVICES[service]) {
+    const limit = isLimitable(name) ? deps.quotas[name] : undefined;
+    const shown = { resource_type: resourceType(name) };
+    if (limit === undefined || !isLimitable(name)) caps.push({ ...shown, resource_remaining: UNLIMITED });
+    else {
+      const remaining = String(await roomLeft(deps, tenantId, name));
+      caps.push({ ...shown, resource_remaining: remaining, resource_cap: String(limit) });
+    }
   }
   return { caps };
 }
 
+function isLimitable(name: QuotaName | (typeof NEVER_LIMITED)[number]): name is QuotaName {
+  return !(NEVER_LIMITED as readonly string[]).includes(name);
+}
+
 /** `blob_bytes` becomes `BlobBytes`, in the style of the original's `AccessPolicies`. */
-function resourceType(name: QuotaName): string {
+function resourceType(name: string): string {
   return name
     .split('_')
     .map((word) => word[0]!.toUpperCase() + word.slice(1))

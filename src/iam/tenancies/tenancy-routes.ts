@@ -51,7 +51,7 @@ export function tenancyRoutes(deps: TenancyDeps): Route[] {
       operationId: 'Tenancies_UpdateTenant',
       summary: 'Change the name of the tenancy of the caller, and how its people sign in',
       extension: true,
-      codes: [400, 401, 403, 413, 429],
+      codes: [400, 401, 403, 409, 413, 429],
       body: changeTenancySchema,
       response: ownTenancySchema,
       handle: async ({ principal, body }) => ({ body: await changeOwnTenancy(deps, principal, body) }),

@@ -28,7 +28,7 @@ export async function readTlsCaCertificate(
   return tlsCaCertificateResponse(found);
 }
 
-/** A page of the tenancy's certificates, newest first. @throws {ApiError} forbidden if the caller is not an Owner */
+/** A page of the tenancy's certificates, newest first or by name. @throws {ApiError} forbidden if the caller is not an Owner */
 export async function listTlsCaCertificates(
   deps: { readonly database: Database; readonly pageTokens: PageTokens },
   principal: Principal,
@@ -49,7 +49,8 @@ export async function listTlsCaCertificates(
 }
 
 function certificateConditions(filters: Filters): Condition[] {
-  return filters.map(([parameter, value]) => {
+  return filters.flatMap(([parameter, value]) => {
+    if (parameter === 'order_by') return [];
     if (parameter !== 'display_name') throw new ApiError('bad_request', `${parameter}: no such filter`);
     requirePlain(value, parameter);
     return condition('c.display_name = ?', value);

@@ -37,9 +37,9 @@ function collectionRoutes(deps: TlsCaCertificateRouteDeps): Route[] {
       ...shared,
       method: 'GET',
       operationId: 'TLSCACertificates_ListTLSCACertificates',
-      summary: 'List TLS CA certificates, newest first',
+      summary: 'List TLS CA certificates, newest first or by name',
       codes: [206, 400, 401, 403, 429, 500],
-      query: listQuerySchema(['display_name']),
+      query: listQuerySchema(['display_name', 'order_by']),
       response: z.strictObject({ tlscacertificates: list, certificates: list, next_page_token: z.string() }),
       handle: ({ principal, query, headers }) => pageOf(deps, principal, query, wantsExactTotal(headers)),
     }),
@@ -70,7 +70,13 @@ async function pageOf(
 
 function itemRoutes(deps: TlsCaCertificateRouteDeps): Route[] {
   const params = z.object({ uuid: uuidSchema });
-  const item = { path: `${CERTIFICATES}/:uuid`, params, access: 'token', success: 200 } as const;
+  const item = {
+    path: `${CERTIFICATES}/:uuid`,
+    params,
+    wrongId: 'bad_request',
+    access: 'token',
+    success: 200,
+  } as const;
   return [
     route({
       ...item,

@@ -1,7 +1,7 @@
-import { ZodError } from 'zod';
+import { ZodError, type z } from 'zod';
 import { ClockWrong } from '../clock-watch.js';
 import { diskFullOf, isNoSpace } from '../disk/disk-full.js';
-import { ApiError, retryLater } from '../errors.js';
+import { ApiError, type ErrorCode, retryLater } from '../errors.js';
 import { KeyModuleError } from '../keys/pkcs11/key-module-error.js';
 import { isDatabaseUnavailable, isRefusedValue } from '../postgres/transient-errors.js';
 import { TimeLimitError } from '../time-limit.js';
@@ -15,13 +15,7 @@ const CLOCK_SECONDS = 30;
  */
 export function refusalOf(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error;
-  if (error instanceof ZodError) {
-    const issue = error.issues[0];
-    return new ApiError(
-      'bad_request',
-      `${issue?.path.join('.') || 'body'}: ${issue ? complaint(issue) : 'is invalid'}`,
-    );
-  }
+  if (error instanceof ZodError) return schemaRefusal(error, 'body');
   if (isNoSpace(error)) return diskFullOf(error);
   if (isDatabaseUnavailable(error))
     return retryLater('unavailable', 'The database does not answer; try again shortly.', RETRY_SECONDS);
@@ -46,12 +40,52 @@ export function refusalOf(error: unknown): ApiError | undefined {
   return undefined;
 }
 
+/** The refusal of a value that a schema does not accept. @param whole what the value is */
+export function schemaRefusal(
+  { issues }: ZodError,
+  whole: 'body' | 'query' | 'path',
+  code: ErrorCode = 'bad_request',
+): ApiError {
+  const [issue] = issues;
+  return new ApiError(code, `${issue?.path.join('.') || whole}: ${issue ? complaint(issue) : 'is invalid'}`);
+}
+
 /** What to change; the schema's own message if it has one. */
-function complaint({ code, message, ...issue }: ZodError['issues'][number]): string {
-  if (code !== 'invalid_type') return message;
-  if (message.endsWith('received undefined')) return 'is missing';
-  const { expected } = issue as { expected?: string };
-  return expected === undefined ? message : `must be of type ${expected}`;
+function complaint(issue: ZodIssue): string {
+  if (!SCHEMA_TEXT.test(issue.message)) return issue.message;
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.message.endsWith('received undefined') ? 'is missing' : `must be of type ${issue.expected}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.map(String).join(', ')}`;
+    case 'too_big':
+      return `must ${bound('at most', Number(issue.maximum), issue.origin)}`;
+    case 'too_small':
+      return `must ${bound('at least', Number(issue.minimum), issue.origin)}`;
+    case 'invalid_key':
+    case 'invalid_element':
+      return issue.issues[0] ? complaint(issue.issues[0]) : 'is invalid';
+    case 'invalid_union': {
+      const last = issue.errors.at(-1)?.[0];
+      return last ? complaint(last) : 'has a form that is not accepted';
+    }
+    case 'unrecognized_keys':
+      return `${issue.keys[0]} is not known here; remove it or correct its name`;
+    default:
+      return 'has a form that is not accepted';
+  }
+}
+
+/** How the texts of the validator itself begin. */
+const SCHEMA_TEXT = /^(Invalid|Too big|Too small|Unrecognized)/;
+
+type ZodIssue = z.core.$ZodIssue;
+
+const COUNTED: Readonly<Record<string, string>> = { string: 'characters', array: 'entries' };
+
+function bound(limit: string, value: number, origin: string): string {
+  if (value === 1 && limit === 'at least' && COUNTED[origin]) return 'not be empty';
+  return COUNTED[origin] ? `have ${limit} ${value} ${COUNTED[origin]}` : `be ${limit} ${value}`;
 }
 
 /** The class of a PostgreSQL error, in words; its message may quote the value and is not repeated. */

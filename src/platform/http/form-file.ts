@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import busboy, { type Busboy } from 'busboy';
@@ -24,6 +24,8 @@ interface Expected {
 
 /** Maximum size of the rest of the form, in bytes. */
 const BESIDE = 1024 * 1024;
+/** A field that is no file is in memory as a whole. */
+const MOST_FIELD = 256 * 1024;
 /** How much of a refused form is read and dropped: a client that is still sending would miss the refusal. */
 const DROPPED = 4 * 1024 * 1024;
 
@@ -41,7 +43,7 @@ export async function readFormFile<Result>(
 ): Promise<Result> {
   if (Number(request.headers['content-length'] ?? 0) > expected.limit + BESIDE + DROPPED)
     throw tooLarge(expected, { connection: 'close' });
-  const parser = openParser(request, expected.limit);
+  const parser = openParser(request.headers, expected.limit);
   request.once(
     'close',
     watchBodyPace(request, () => request.destroy()),
@@ -75,13 +77,17 @@ export async function readFormFile<Result>(
   }
 }
 
-function openParser(request: IncomingMessage, limit: number): Busboy {
-  if (!/^multipart\/form-data\s*;/i.test(request.headers['content-type'] ?? ''))
+/**
+ * A parser of multipart forms with our limits. A field keeps its bytes, as latin1 text.
+ * @throws {ApiError} bad_request for another content type
+ */
+export function openParser(headers: IncomingHttpHeaders, limit: number): Busboy {
+  if (!/^multipart\/form-data\s*;/i.test(headers['content-type'] ?? ''))
     throw new ApiError('bad_request', 'content-type: must be multipart/form-data with a boundary');
   try {
     // The parser reports a file of exactly its limit as too large.
-    const limits = { fileSize: limit + 1, fieldSize: 64 * 1024, parts: 20, headerPairs: 50 };
-    return busboy({ headers: request.headers, limits });
+    const limits = { fileSize: limit + 1, fieldSize: Math.min(limit + 1, MOST_FIELD), parts: 20, headerPairs: 50 };
+    return busboy({ headers, limits, defCharset: 'latin1' });
   } catch {
     throw new ApiError('bad_request', 'content-type: must be multipart/form-data with a boundary');
   }
@@ -126,6 +132,7 @@ function tooLarge({ field, limit }: Expected, headers: Record<string, string> = 
   return new ApiError('quota_reached', `${field}: may have at most ${limit} bytes`, headers);
 }
 
-function brokenOff(): ApiError {
+/** The refusal of a form that cannot be read to its end. */
+export function brokenOff(): ApiError {
   return new ApiError('bad_request', 'The form is cut off or malformed.');
 }

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -6,6 +6,7 @@ import { ApiError } from '../errors.js';
 import { boundConnections, type ConnectionLimits, USUAL_LIMITS } from './connection-bounds.js';
 import { messagesOf } from './create-express.js';
 import { errorBody } from './error-reply.js';
+import { originForm } from './origin-form.js';
 import { inTurn } from './pipelined-requests.js';
 import { paceResponses, type ResponsePace } from './response-pace.js';
 import { closeIfUnread } from './unread-body.js';
@@ -74,6 +75,12 @@ export async function listen(
     inTurn((request, response) => {
       closeIfUnread(request, response);
       pace(response);
+      const target = originForm(request.url!);
+      if (target === undefined) {
+        refuseTarget(response);
+        return;
+      }
+      request.url = target;
       handler(request, response);
     }),
   );
@@ -96,6 +103,15 @@ export async function listen(
         closeIdle();
       }),
   };
+}
+
+/** Express would answer with a page of its own. */
+function refuseTarget(response: ServerResponse): void {
+  const refusal = new ApiError('bad_request', 'The target of the request must be a path or an http URL.');
+  const body = Buffer.from(JSON.stringify(errorBody(refusal)));
+  response
+    .writeHead(refusal.status, { 'content-type': 'application/json', 'content-length': body.byteLength })
+    .end(body);
 }
 
 /** Input that is not HTTP never reaches a route; it is refused with the same body. */

@@ -12,6 +12,7 @@ import { networkOf } from './network-address.js';
 import { createPageRoom, type PageHold, type PageRoom } from './page-room.js';
 import { indexPaths } from './path-index.js';
 import type { Principal } from './principal.js';
+import { readParameters, readQuery } from './read-address.js';
 import { readBody } from './read-body.js';
 import { readJson } from './read-json.js';
 import { type Reply, type RequestContext, type Route, stores } from './route.js';
@@ -184,8 +185,8 @@ async function answer(route: Route, deps: ServingDeps, request: Request, { tell,
   const takesBody = route.body !== undefined || route.rawBody === true;
   const rawBody = takesBody ? await readBody(request, route.bodyLimit ?? DEFAULT_BODY_LIMIT) : NO_BODY;
   const context: RequestContext<unknown, unknown, unknown, Principal | undefined> = {
-    params: route.params?.parse(pathParameters(request)),
-    query: route.query?.parse(request.query),
+    params: readParameters(route, request),
+    query: readQuery(route, request),
     body: route.body && readMembers(route, route.body, await bodyOf(route, request, rawBody), tell),
     rawBody,
     // Of the headers that Node keeps as lists, only set-cookie is an array, and no request has it.
@@ -198,9 +199,10 @@ async function answer(route: Route, deps: ServingDeps, request: Request, { tell,
     request,
   };
   // Known only from the body; one request was counted before the body was read.
-  const weight = route.weight?.(context.body, rawBody) ?? 1;
+  const weight = route.weight?.(context.body, rawBody, context.headers) ?? 1;
   if (principal && weight > 1 && deps.admit) tell(await deps.admit(principal, weight - 1));
-  if (isPaged(route)) held(await deps.pages.hold(callerOf(context), clientGone(request)));
+  const reader = { caller: callerOf(context), tenancy: principal?.tenantId };
+  if (isPaged(route)) held(await deps.pages.hold(reader, clientGone(request)));
   return route.leastCost === undefined || !deps.downloads
     ? route.handle(context)
     : withinBudget(deps.downloads, route.leastCost, callerOf(context), () => route.handle(context));
@@ -250,11 +252,11 @@ function admitted(
 function readMembers(
   route: Route,
   schema: z.ZodType,
-  body: unknown,
+  { sent, body }: SentBody,
   tell: (headers: Readonly<Record<string, string>>) => void,
 ): unknown {
   const read = schema.parse(body);
-  const unknown = unknownMembers(schema, body);
+  const unknown = unknownMembers(schema, sent);
   if (unknown.length === 0) return read;
   if (route.extension)
     throw new ApiError('bad_request', `${unknown[0]}: is not a member of this body; remove it or correct its name`);
@@ -267,15 +269,13 @@ function headerName(name: string): string {
   return encodeURIComponent(Buffer.from(name.slice(0, MAX_NAME)).toString());
 }
 
-async function bodyOf(route: Route, request: Request, rawBody: Uint8Array): Promise<unknown> {
-  const body = await readJson(rawBody, route.bodyValues);
-  return route.method === 'PATCH' ? maskedBody(request.query[MASK], body) : body;
-}
+/** The body of a request, and what counts of it: of a PATCH with a mask, a part. */
+type SentBody = { readonly sent: unknown; readonly body: unknown };
 
-/** The segments of a wildcard, joined as they are in the path. */
-function pathParameters(request: Request): Record<string, string> {
-  const parameters = Object.entries(request.params as Record<string, string | string[]>);
-  return Object.fromEntries(parameters.map(([name, value]) => [name, Array.isArray(value) ? value.join('/') : value]));
+async function bodyOf(route: Route, request: Request, rawBody: Uint8Array): Promise<SentBody> {
+  const sent = await readJson(rawBody, route.bodyValues);
+  const body = route.method === 'PATCH' && route.body ? maskedBody(request.query[MASK], sent, route.body) : sent;
+  return { sent, body };
 }
 
 /** Logs a fault of the service under a number. The caller gets only that number. */

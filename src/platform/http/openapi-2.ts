@@ -11,6 +11,8 @@ const HEADERS: Readonly<Record<AnswerHeader, Json>> = {
   'retry-after': { type: 'integer', description: 'Seconds to wait before the next request' },
 };
 
+const FORM = 'multipart/form-data';
+
 /** Any route may return these; they are described only where refusals have a form of their own. */
 const OUR_FAULTS = [500, 503] as const;
 
@@ -47,7 +49,7 @@ function operation(route: Route): Json {
   const form = route.refusal?.form;
   const statuses = [...new Set([...statusesOf(route), ...(form ? OUR_FAULTS : [])])].sort();
   const raw = route.requestType ?? (route.rawBody ? 'application/octet-stream' : []);
-  const consumes = [route.formFile ? 'multipart/form-data' : raw].flat();
+  const consumes = [route.formFile ? FORM : raw, route.formPart ? FORM : []].flat();
   const page = route.pageForBrowsers ? ['application/json', 'text/html'] : [];
   const produces = [rawResponse ?? (form ? 'application/json' : page), form?.contentType ?? []].flat();
   return {

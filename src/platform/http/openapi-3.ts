@@ -157,7 +157,8 @@ const MASK_PARAMETER: Json = {
   name: MASK,
   in: 'query',
   required: false,
-  description: 'Members of the body to change, separated by commas; all of them if it is missing',
+  description:
+    'Members to change, separated by commas; one that the body lacks is emptied. Without it, all members of the body',
   schema: { type: 'string' },
 };
 
@@ -182,14 +183,16 @@ function requestBody(route: Route, describe: SchemaWriter): Json | undefined {
     const schema = describe.of(route.body, 'input');
     return { required: true, content: { 'application/json': { schema, ...examples } } };
   }
-  if (route.formFile) {
-    const schema = { type: 'object', required: [route.formFile], properties: { [route.formFile]: BINARY } };
-    return { required: true, content: { 'multipart/form-data': { schema } } };
-  }
+  if (route.formFile) return { required: true, content: form(route.formFile) };
   if (!route.rawBody) return undefined;
   const schema = route.rawBodySchema ? describe.of(route.rawBodySchema, 'input') : BINARY;
   const types = [route.requestType ?? 'application/octet-stream'].flat();
-  return { required: true, content: Object.fromEntries(types.map((type) => [type, { schema, ...examples }])) };
+  const raw = Object.fromEntries(types.map((type) => [type, { schema, ...examples }]));
+  return { required: true, content: { ...raw, ...(route.formPart ? form(route.formPart) : {}) } };
+}
+
+function form(part: string): Json {
+  return { 'multipart/form-data': { schema: { type: 'object', required: [part], properties: { [part]: BINARY } } } };
 }
 
 /** OpenAPI 3.1 describes bytes by their media type; the format is only for readers that know just 3.0. */
@@ -215,11 +218,14 @@ function response(route: Route, status: number, describe: SchemaWriter): Json {
 }
 
 function answerContent(route: Route, status: number, describe: SchemaWriter): Json | undefined {
-  if (route.rawResponse && status < 300)
-    return Object.fromEntries([route.rawResponse].flat().map((type) => [type, { schema: BINARY }]));
-  if (!route.response || (status !== route.success && status !== 206)) return undefined;
+  const json = route.response && describe.of(route.response, 'output');
+  if (route.rawResponse && status < 300) {
+    const schemaOf = (type: string) => (type === 'application/json' && json ? json : BINARY);
+    return Object.fromEntries([route.rawResponse].flat().map((type) => [type, { schema: schemaOf(type) }]));
+  }
+  if (!json || (status !== route.success && status !== 206)) return undefined;
   const page = route.pageForBrowsers ? { 'text/html': { schema: { type: 'string' } } } : {};
-  return { 'application/json': { schema: describe.of(route.response, 'output') }, ...page };
+  return { 'application/json': { schema: json }, ...page };
 }
 
 function refusal(route: Route, description: string): Json {

@@ -1,8 +1,11 @@
 import { retryLater } from '../errors.js';
 
-/** Pages of lists that are read and sent may have so much together, and so much for one caller. */
+/** Pages of lists that are read and sent may have so much together, so much for one tenancy, and for one caller. */
 const TOTAL_BYTES = 32 * 1024 * 1024;
-const CALLER_BYTES = TOTAL_BYTES / 2;
+const TENANCY_BYTES = 24 * 1024 * 1024;
+const CALLER_BYTES = 16 * 1024 * 1024;
+/** Callers without a token count as one tenancy together. */
+const NO_TENANCY = '';
 /** What a page counts as before it is known: the bytes after which one ends (portion-store.ts). */
 const PAGE_BYTES = 2 * 1024 * 1024;
 const WAIT_MS = 20_000;
@@ -15,52 +18,65 @@ export interface PageHold {
   release(): void;
 }
 
+/** Who asks for a page: an identity of a tenancy, or an address. */
+interface PageReader {
+  readonly caller: string;
+  readonly tenancy?: string | undefined;
+}
+
 /** Room for the pages of lists that a process reads and sends at the same time. */
 export interface PageRoom {
   /**
    * Waits in turn until there is room for a page.
    * @throws {ApiError} unavailable after 20 seconds, or when the client has disconnected
    */
-  hold(caller: string, gone: AbortSignal): Promise<PageHold>;
+  hold(reader: PageReader, gone: AbortSignal): Promise<PageHold>;
 }
 
 interface Waiting {
-  readonly caller: string;
+  readonly reader: PageReader;
   admit(): void;
 }
 
 /**
  * Limits the memory of pages: otherwise, the rows and the responses of all lists that are requested at the same moment
- * are in memory together. A caller has half of the room at most, so that a slow reader leaves room for the others.
+ * are in memory together. A caller has half of the room at most, and a tenancy three quarters: a slow reader leaves room
+ * for the others of its tenancy. The first page of a tenancy may go beyond the room, up to its double, so that slow readers
+ * of a few tenancies do not keep all others out.
  */
 export function createPageRoom(waitMs = WAIT_MS): PageRoom {
-  const held = new Map<string, number>();
+  const callers = new Map<string, number>();
+  const tenancies = new Map<string, number>();
   const waiting = new Set<Waiting>();
   let total = 0;
 
-  function count(caller: string, bytes: number): void {
-    const own = (held.get(caller) ?? 0) + bytes;
+  function count({ caller, tenancy = NO_TENANCY }: PageReader, bytes: number): void {
     total += bytes;
-    if (own === 0) held.delete(caller);
-    else held.set(caller, own);
+    add(callers, caller, bytes);
+    add(tenancies, tenancy, bytes);
   }
 
-  function fits(caller: string): boolean {
-    return total + PAGE_BYTES <= TOTAL_BYTES && (held.get(caller) ?? 0) + PAGE_BYTES <= CALLER_BYTES;
+  function fits({ caller, tenancy = NO_TENANCY }: PageReader): boolean {
+    const fitsIn = (held: number | undefined, limit: number) => (held ?? 0) + PAGE_BYTES <= limit;
+    return (
+      fitsIn(total, tenancies.has(tenancy) ? TOTAL_BYTES : 2 * TOTAL_BYTES) &&
+      fitsIn(callers.get(caller), CALLER_BYTES) &&
+      fitsIn(tenancies.get(tenancy), TENANCY_BYTES)
+    );
   }
 
   function admitWaiting(): void {
     for (const next of waiting) {
-      if (!fits(next.caller)) continue;
-      count(next.caller, PAGE_BYTES);
+      if (!fits(next.reader)) continue;
+      count(next.reader, PAGE_BYTES);
       next.admit();
     }
   }
 
-  function holdOf(caller: string): PageHold {
+  function holdOf(reader: PageReader): PageHold {
     let own = PAGE_BYTES;
     const resize = (bytes: number): void => {
-      count(caller, bytes - own);
+      count(reader, bytes - own);
       own = bytes;
       admitWaiting();
     };
@@ -68,9 +84,9 @@ export function createPageRoom(waitMs = WAIT_MS): PageRoom {
   }
 
   /** Resolves when the page has been counted. */
-  function turn(caller: string, gone: AbortSignal): Promise<void> {
+  function turn(reader: PageReader, gone: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const own: Waiting = { caller, admit: () => leave(resolve) };
+      const own: Waiting = { reader, admit: () => leave(resolve) };
       const refuse = (): void => leave(() => reject(noRoom()));
       const timer = setTimeout(refuse, waitMs);
       gone.addEventListener('abort', refuse);
@@ -87,13 +103,19 @@ export function createPageRoom(waitMs = WAIT_MS): PageRoom {
   }
 
   return {
-    async hold(caller, gone) {
+    async hold(reader, gone) {
       // This overtakes no waiting page: they do not fit.
-      if (fits(caller)) count(caller, PAGE_BYTES);
-      else await turn(caller, gone);
-      return holdOf(caller);
+      if (fits(reader)) count(reader, PAGE_BYTES);
+      else await turn(reader, gone);
+      return holdOf(reader);
     },
   };
+}
+
+function add(held: Map<string, number>, holder: string, bytes: number): void {
+  const sum = (held.get(holder) ?? 0) + bytes;
+  if (sum === 0) held.delete(holder);
+  else held.set(holder, sum);
 }
 
 const noRoom = () =>

@@ -16,6 +16,9 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
  */
 export type Access = 'public' | 'token' | 'operator';
 
+/** By lower-case name; the values of a repeated header are joined by a comma. */
+type SentHeaders = Readonly<Record<string, string | undefined>>;
+
 /** What a handler receives of a request, checked against the route's schemas. */
 export interface RequestContext<Params, Query, Body, Caller> {
   readonly params: Params;
@@ -23,8 +26,7 @@ export interface RequestContext<Params, Query, Body, Caller> {
   readonly body: Body;
   /** The body's bytes as received; empty without a body. */
   readonly rawBody: Uint8Array;
-  /** By lower-case name; the values of a repeated header are joined by a comma. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly headers: SentHeaders;
   readonly principal: Caller;
   /**
    * Network address of the caller, behind trusted proxies only; for IPv6 the /64 network, which belongs to one caller.
@@ -90,6 +92,8 @@ interface RouteDefinition<
   /** Every other status that it may return. */
   readonly codes: readonly number[];
   readonly params?: Params;
+  /** The refusal of a path whose parameters `params` does not accept; `not_found` unless the interface says otherwise. */
+  readonly wrongId?: 'bad_request';
   readonly query?: Query;
   /** Parsed as JSON; the content type is ignored. Without a schema, a body is refused only when it is too long. */
   readonly body?: Body;
@@ -98,6 +102,8 @@ interface RouteDefinition<
   /** Content types of a raw body, the usual one first, and its schema if there is one. */
   readonly requestType?: string | readonly [string, ...string[]];
   readonly rawBodySchema?: z.ZodType;
+  /** The part of a multipart form that may carry the raw body. */
+  readonly formPart?: string;
   /** A body that the documents show; a test sends it. */
   readonly example?: unknown;
   /** Headers that change what the route does, for its description. */
@@ -109,11 +115,13 @@ interface RouteDefinition<
   /** Maximum number of values in a JSON body; 10,000 if undefined (read-json.ts). */
   readonly bodyValues?: number;
   /** How many requests this one counts as in the rate limit, by its body; default one. */
-  readonly weight?: (body: z.output<Body>, rawBody: Uint8Array) => number;
+  readonly weight?: (body: z.output<Body>, rawBody: Uint8Array, headers: SentHeaders) => number;
   /** Counted in the caller's download budget: as the bytes of the response, and as no fewer than this. */
   readonly leastCost?: number;
   readonly response?: z.ZodType;
-  /** Content types of a response that is not only JSON; the first of several is the usual one. */
+  /**
+   * Content types of a response that is not only JSON; the first of several is the usual one. `response` is its JSON.
+   */
   readonly rawResponse?: string | readonly [string, ...string[]];
   /** Answers with a page where `Accept` prefers HTML. */
   readonly pageForBrowsers?: true;
@@ -132,7 +140,7 @@ interface RouteDefinition<
 
 /** A route without its type parameters, as lists of routes hold it. */
 export interface Route extends Omit<RouteDefinition<Access, z.ZodType, z.ZodType, z.ZodType>, 'handle' | 'weight'> {
-  weight?(body: unknown, rawBody: Uint8Array): number;
+  weight?(body: unknown, rawBody: Uint8Array, headers: SentHeaders): number;
   handle(context: RequestContext<unknown, unknown, unknown, Principal | undefined>): Promise<Reply>;
 }
 

@@ -18,6 +18,9 @@ export const RESULT_LIMIT = 1000;
 const MAX_FILTERS = 32;
 const MAX_VALUE = 4096;
 const PAGING = new Set(['page_size', 'page_token']);
+/** Enumerations, times and numbers: clients send every filter of a form, and an empty one of these can only mean none. */
+const NEVER_EMPTY =
+  /^(tracked|confirmation_status|minimum_trust|proof_mechanism|privacy|order_by|chain_id|mmr_index|member_state|status|(\w+_)?(since|before|at))$/;
 
 const PAGE_PARAMETERS = {
   page_size: z
@@ -96,6 +99,7 @@ function readFilters(query: Readonly<Record<string, unknown>>): Filters {
   for (const [name, value] of Object.entries(query)) {
     if (PAGING.has(name)) continue;
     for (const each of Array.isArray(value) ? value : [value]) {
+      if (each === '' && NEVER_EMPTY.test(name)) continue;
       if (typeof each !== 'string' || each.length > MAX_VALUE)
         throw new ApiError('bad_request', `${name}: must be text of at most ${MAX_VALUE} characters`);
       filters.push([name, each]);

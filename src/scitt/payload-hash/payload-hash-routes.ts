@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ApiError, retryLater } from '../../platform/errors.js';
 import { type Reply, type Route, route } from '../../platform/http/route.js';
 import { configurationRoutes, type DiscoveryDeps } from '../discovery-routes.js';
-import { requireCose } from '../entry-routes.js';
+import { requireCose, STATEMENT_TYPES } from '../entry-routes.js';
 import { STATEMENT_LIMITS } from '../examine-statement.js';
 import { problemDetails } from '../problem-details.js';
 import { StatementRefused } from '../statement-refused.js';
@@ -33,7 +33,7 @@ function registerRoute(deps: PayloadHashDeps & DiscoveryDeps, at: string): Route
     success: 201,
     codes: [400, 413, 415, 429, 503],
     rawBody: true,
-    requestType: 'application/cose',
+    requestType: STATEMENT_TYPES,
     answerHeaders: { 201: ['location'], 429: ['retry-after'], 503: ['retry-after'] },
     bodyLimit: STATEMENT_LIMITS.maxBytes,
     rawResponse: 'application/cose',

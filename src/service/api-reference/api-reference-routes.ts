@@ -53,7 +53,7 @@ export function apiReferenceRoutes(): Route[] {
       path: '/docs/:file',
       operationId: 'Docs_File',
       summary: 'Get a script or style sheet of the API reference',
-      codes: [304, 400],
+      codes: [304, 404],
       params: z.object({ file: z.enum(FILES) }),
       rawResponse: ['text/javascript', 'text/css'],
       handle: ({ params, headers }) => answer(params.file, headers),

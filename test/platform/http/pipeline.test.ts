@@ -161,6 +161,22 @@ function heard(bytes: string): Promise<string> {
   });
 }
 
+describe('the target of a request', () => {
+  const answerTo = (target: string) => heard(`GET ${target} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
+
+  it.each(['http://[::1', 'http://', 'http:', 'ftp://a/things/7:special'])(
+    '%s is refused with the error body',
+    async (target) => {
+      const answer = await answerTo(target);
+      expect(answer).toMatch(/^HTTP\/1\.1 400 .*content-type: application\/json.*"error":"bad_request"/is);
+    },
+  );
+
+  it('may be a whole URL', async () => {
+    expect(await answerTo('HTTP://elsewhere.example/things/7:special?q=x')).toContain('{"special":"7"}');
+  });
+});
+
 describe('the request pipeline', () => {
   it('hands a handler what its schemas have passed, and answers with its status', async () => {
     const got = await fetch(`${server.url}/things/7?q=x`, { headers: { authorization: 'Bearer good' } });
@@ -307,7 +323,7 @@ except urllib.error.HTTPError as error:
   it('names the parameter that is wrong', async () => {
     const headers = { authorization: 'Bearer good' };
     const path = await fetch(`${server.url}/things/x`, { headers });
-    expect(await refused(path, 400, 'bad_request')).toBe('id: must be a number');
+    expect(await refused(path, 404, 'not_found')).toBe('id: must be a number');
     const query = await fetch(`${server.url}/things/1?q=1&q=2`, { headers });
     expect(await refused(query, 400, 'bad_request')).toMatch(/^q: /);
   });
