@@ -20,11 +20,11 @@ afterAll(() => running?.close());
 type Text = Record<string, string>;
 
 /** As the stock samples register: no content type, and one look at the operation, which is the answer. */
-async function registered(door: 'publicscitt' | 'scitt', statement: Uint8Array) {
+async function registered(door: 'publicscitt' | 'scitt', statement: Uint8Array, by = client) {
   const base = `/archivist/v1/${door}`;
-  const post = await sendCose(running.url, client, `${base}/entries`, statement, {});
+  const post = await sendCose(running.url, by, `${base}/entries`, statement, {});
   const operation = decode(post.bytes) as Text;
-  const poll = await sendCose(running.url, client, `${base}/operations/${operation['OperationID']}`);
+  const poll = await sendCose(running.url, by, `${base}/operations/${operation['OperationID']}`);
   const state = decode(poll.bytes) as Text;
   const entry = String(state['EntryID']);
   const identity = entry.replace(/^assets_(.+)_events_(.+)$/, 'assets/$1/events/$2');
@@ -84,9 +84,47 @@ describe('a publicly registered statement', () => {
     expect([answer.status, identity.endsWith(answer.headers.get('location')!.split('/').at(-1)!)]).toEqual([201, true]);
   });
 
+  it('can come as a part of a form, and its operation as JSON to a client that asks for it alone', async () => {
+    const entries = `${running.url}/archivist/v1/publicscitt/entries`;
+    const send = (statement: Blob | string | undefined, accept: string) => {
+      const form = new FormData();
+      form.append('other', 'x');
+      if (statement !== undefined) form.append('statement', statement);
+      const headers = { authorization: `Bearer ${client.token}`, accept };
+      return fetch(entries, { method: 'POST', body: form, headers });
+    };
+    const statement = Buffer.from(sampleStatement(sampleIssuer()));
+    const json = await send(new Blob([statement]), 'application/json');
+    const { operationID, status } = (await json.json()) as Text;
+    expect([json.status, operationID, status]).toEqual([200, expect.stringMatching(/^event_/), 'running']);
+    for (const [sent, accept] of [
+      [statement.toString('base64'), '*/*'],
+      [new Blob([statement]), 'application/json, */*'],
+      [statement.toString('base64').replace(/.{76}/g, '$&\r\n'), 'application/cbor, application/json'],
+      [new Blob([statement]), 'application/json;q=0, application/cose;q=0.5'],
+    ] as const) {
+      const cbor = await send(sent, accept);
+      expect([cbor.status, decode(new Uint8Array(await cbor.arrayBuffer()))]).toEqual([
+        200,
+        { OperationID: operationID, Status: 'running' },
+      ]);
+    }
+    const operation = await client.get(`/archivist/v1/publicscitt/operations/${operationID}`, {
+      accept: 'application/json',
+    });
+    expect(operation.json).toEqual({ operationID, status: 'succeeded', entryID: expect.stringMatching(/^assets_/) });
+    expect((await send(undefined, '*/*')).status).toBe(400);
+    expect((await send(new Blob([new Uint8Array(65_536)]), '*/*')).status).toBe(413);
+    // Of the largest size in base64, and one more.
+    expect((await send(Buffer.alloc(65_535).toString('base64'), '*/*')).status).toBe(400);
+    expect((await send(Buffer.alloc(65_536).toString('base64'), '*/*')).status).toBe(413);
+  });
+
   it('is no event to the public when its id is none', async () => {
     const answer = await running.anonymous.get('/archivist/v2/publicassets/nonsense/events/nonsense');
-    expect(answer.status).toBe(400);
+    expect(answer.status).toBe(404);
+    for (const path of ['operations/none', 'entries/none', 'entries/none/receipt'])
+      expect((await client.get(`/archivist/v1/publicscitt/${path}`)).status).toBe(404);
   });
 });
 
@@ -105,6 +143,24 @@ describe('a privately registered statement', () => {
     expect((await sendCose(running.url, stranger, `${base}/entries/${entry}`)).status).toBe(404);
     const other = await running.client({});
     expect((await other.get(`/archivist/v2/${identity}`)).status).toBe(404);
+  });
+
+  it('can be followed by each identity that brings it, later or at the same moment, and by no other', async () => {
+    const statement = sampleStatement(sampleIssuer());
+    const [second, third, other] = [await running.client({}), await running.client({}), await running.client({})];
+    const all = await Promise.all([client, second].map((by) => registered('scitt', statement, by)));
+    all.push(await registered('scitt', statement, third));
+    expect(all.map(({ state }) => state['Status'])).toEqual(['succeeded', 'succeeded', 'succeeded']);
+    expect(new Set(all.map(({ entry }) => entry)).size).toBe(1);
+    const [{ base, entry, state }] = all as [(typeof all)[number]];
+    const pathsOf = (id: string) => [`entries/${id}`, `entries/${id}/receipt`, `operations/${state['OperationID']}`];
+    for (const [reader, status] of [
+      [second, 200],
+      [third, 200],
+      [other, 404],
+    ] as const)
+      for (const path of pathsOf(entry))
+        expect([path, (await sendCose(running.url, reader, `${base}/${path}`)).status]).toEqual([path, status]);
   });
 });
 

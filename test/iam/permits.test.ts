@@ -33,6 +33,17 @@ describe('permits', () => {
     expect(permits(identity, 'read', { ...asset(own, 'link'), creatorIssuer: 'https://elsewhere' })).toBe(false);
   });
 
+  it('lets an application change a location that names its client id, and no member whose subject is the same', () => {
+    const location = (name: string) => ({ kind: 'location', tenantId: own, permittedSubjects: [name] }) as const;
+    const application = { ...principal('link'), kind: 'application' as const };
+    const member = { ...application, kind: 'member' as const, email: 'Ada@acme.example' };
+    for (const name of ['link', 'applications/link']) {
+      expect(permits(application, 'manage', location(name))).toBe(true);
+      expect(permits(member, 'manage', location(name))).toBe(false);
+    }
+    expect(permits(member, 'manage', location('ada@acme.example'))).toBe(true);
+  });
+
   it('shows lists in full to Owners only', () => {
     expect(visibilityOf(principal('boss', ['OWNER']))).toBe('all');
     expect(visibilityOf(principal('link'))).toEqual({ issuer, subject: 'link' });

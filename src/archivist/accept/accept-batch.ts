@@ -2,6 +2,7 @@ import { equalBytes } from '../../core/bytes.js';
 import { type Amounts, openMeter } from '../../iam/tenancies/quota.js';
 import type { Quotas } from '../../iam/tenancies/quotas.js';
 import { walletAddresses } from '../../iam/tenancies/tenancy-store.js';
+import { addRegistrants } from '../../ledger/registrant-store.js';
 import { type RegisteredEntry, releaseRegistrations, takeRegistrations } from '../../ledger/registration-store.js';
 import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
@@ -24,6 +25,7 @@ import { registersInHaltedLog } from './halted-target.js';
 import { insertsOfPlans } from './inserts-of-plans.js';
 import { type LogWithWork, logsOf } from './logs-of-plans.js';
 import { type BatchContext, type Plan, type PlanContext, planStatementAsset } from './plan.js';
+import { registrantsOfBatch } from './registrants-of-batch.js';
 import {
   type EventPlace,
   placeOfEvents,
@@ -89,7 +91,8 @@ export async function acceptBatch(
     plans.push(...fresh.filter((draft) => !refused.has(draft)).map((draft) => draft.plan));
     asking = [...refused].flatMap((draft) => nextOf(draft, drafted));
   }
-  const statements = await writePlans(tx, plans, context);
+  const written = await writePlans(tx, plans, context);
+  const statements = oneAfterAnother(written, addRegistrants(registrantsOfBatch(submissions, outcomes)));
   return { result: { outcomes, logs: logsOf(plans) }, statements };
 }
 
@@ -253,4 +256,8 @@ async function writePlans(tx: Tx, plans: readonly Plan[], batch: BatchContext): 
   await executeAll(tx, insertsOfPlans(plans));
   await applyChanges(tx, batch, changes);
   return [];
+}
+
+function* oneAfterAnother(...lists: readonly Iterable<SqlStatement>[]): Iterable<SqlStatement> {
+  for (const list of lists) yield* list;
 }

@@ -25,13 +25,20 @@ type Resource =
       readonly tenantId: string;
     }
   | ({ readonly kind: 'asset' } & AssetResource)
-  | ({ readonly kind: 'asset_free_event' | 'blob' | 'registration'; readonly tenantId: string } & Created);
+  | ({ readonly kind: 'asset_free_event' | 'blob'; readonly tenantId: string } & Created)
+  | ({
+      readonly kind: 'registration';
+      readonly tenantId: string;
+      /** The principal has brought the same statement, after its first registrant. */
+      readonly isBroughtAgain: boolean;
+    } & Created);
 
 /**
  * The single point of authorization: everything that is not granted here is denied (docs/design/README.md#promises).
  * - Owners may do everything in their own tenancy.
  * - Any active identity may create assets, asset-free events and blobs, read what it created, record on its own assets,
  *   and read locations, compliance policies and caps.
+ * - An identity that brings a statement which is registered already may read that registration as its first registrant may.
  * - Permitted subjects of a location may change it, too.
  * - Policies give access only to assets, through `grants`; an `AssetView` says to which parts and events.
  */
@@ -60,8 +67,9 @@ export function permits(principal: Principal, verb: Verb, resource: Resource, gr
       return verb === 'read' || (verb === 'manage' && isNamedAmong(principal, resource.permittedSubjects));
     case 'asset_free_event':
     case 'blob':
-    case 'registration':
       return verb === 'read' && createdBy(principal, resource);
+    case 'registration':
+      return verb === 'read' && (createdBy(principal, resource) || resource.isBroughtAgain);
   }
 }
 
@@ -79,8 +87,14 @@ function isKnownAmong({ knownAs = [], permittedSubjects }: Extract<Resource, { k
   return knownAs.some((subjectId) => permittedSubjects.includes(`subjects/${subjectId}`));
 }
 
-/** People are named by e-mail address, applications by client id or identity (docs/design/interface.md#shapes). */
-function isNamedAmong({ subject, email }: Principal, names: readonly string[]): boolean {
-  const own = [subject, `applications/${subject}`, ...(email === '' ? [] : [email.toLowerCase()])];
+/**
+ * People are named by e-mail address, applications by client id or identity (docs/design/interface.md#locations). No
+ * member is named by its subject: the identity provider chooses it, and could choose the id of an application.
+ */
+function isNamedAmong({ kind, subject, email }: Principal, names: readonly string[]): boolean {
+  const own = [
+    ...(kind === 'member' ? [] : [subject, `applications/${subject}`]),
+    ...(email === '' ? [] : [email.toLowerCase()]),
+  ];
   return names.some((name) => own.includes(name.includes('@') ? name.toLowerCase() : name));
 }

@@ -153,6 +153,9 @@ export const SCHEMA = {
   registered_seal: {
     tenant_id: 'uuid', log_id: 'uuid', seal_number: 'bigint', leaves: 'bigint', entry_id: 'uuid',
   },
+  registrant: {
+    tenant_id: 'uuid', event_id: 'uuid', issuer: 'text', subject: 'text',
+  },
   registration: {
     tenant_id: 'uuid', statement_hash: 'bytea', event_id: 'uuid', asset_id: 'uuid', submitted: 'bytea',
     creator_issuer: 'text', creator_subject: 'text', policy_digest: 'bytea', key_resolution: 'jsonb',
