@@ -38,14 +38,28 @@ describe('an access policy', () => {
     expect(tenant).toMatch(/^tenant\//);
     const path = `/archivist/iam/v1/${identity}`;
     expect((await owner.get(path)).json).toEqual(created.json);
-    const change = { description: 'all of them', identity: 'access_policies/x', tenant: 'tenant/y' };
+    const named = { display_name: 'n'.repeat(1024), description: 'all of them' };
+    const change = { ...named, identity: 'access_policies/x', tenant: 'tenant/y' };
     const changed = await scene.change(owner, path, change);
-    expect(changed.json).toEqual({ ...created.json, description: 'all of them' });
+    expect(changed.json).toEqual({ ...created.json, ...named });
     expect((await owner.get(path)).json).toEqual(changed.json);
     const removed = await scene.remove(owner, path);
     expect([removed.status, removed.json]).toEqual([200, {}]);
     expect((await owner.get(path)).status).toBe(404);
     expect((await scene.remove(owner, path)).status).toBe(404);
+  });
+
+  it('keeps its filters where a mask names them and the body does not, and tells of a name that is misspelt', async () => {
+    const created = await owner.post(POLICIES, policy);
+    const path = `/archivist/iam/v1/${created.json['identity']}`;
+    const misspelt = { display_name: 'Other', filter: policy.filters };
+    const refused = await scene.change(owner, `${path}?mask=display_name,filters`, misspelt);
+    expect([refused.status, refused.json['description']]).toEqual([400, expect.stringContaining('"filters"')]);
+    expect((await owner.get(path)).json).toEqual(created.json);
+    const named = await scene.change(owner, `${path}?mask=display_name`, misspelt);
+    expect([named.status, named.headers.get('x-ignored-members')]).toEqual([200, 'filter']);
+    expect(named.json).toEqual({ ...created.json, display_name: 'Other' });
+    await scene.remove(owner, path);
   });
 
   it('is listed and counted by name', async () => {

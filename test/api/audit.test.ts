@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -13,13 +13,14 @@ import { startTestService, type TestService } from './test-service.js';
 const objects = mkdtempSync(join(tmpdir(), 'audit-'));
 const EVENTS = 11;
 const PATIENCE = { timeout: 60_000, interval: 250 };
+/** Of the events: those of a public asset, of another one, and one of no asset. */
+const identities: string[] = [];
 let running: TestService;
 
 const audit = () => faultsOfAudit(running);
 
 beforeAll(async () => {
   running = await startTestService({ OBJECT_STORE_URL: pathToFileURL(objects).href, MASSIF_HEIGHT: '3' });
-  const last: string[] = [];
   for (const isPublic of [true, false]) {
     const asset = await running.owner.post('/archivist/v2/assets', { public: isPublic, attributes: { colour: 'red' } });
     for (let number = 0; number < EVENTS; number += 1) {
@@ -34,17 +35,18 @@ beforeAll(async () => {
         },
         asset_attributes: { colour: `blue ${number}` },
       });
-      last.push(`v2/${made.json['identity']}`);
+      identities.push(`v2/${made.json['identity']}`);
     }
   }
+  await running.owner.post('/archivist/v1/events', { attributes: { note: 'the first' } });
   const free = await running.owner.post('/archivist/v1/events', {
     attributes: { note: 'free' },
     trails: ['vcon://x'],
     event_type: 'created',
   });
-  last.push(`v1/${free.json['identity']}`);
+  identities.push(`v1/${free.json['identity']}`);
   await vi.waitFor(async () => {
-    for (const identity of [last[EVENTS - 1]!, last[2 * EVENTS - 1]!, last.at(-1)!]) {
+    for (const identity of [identities[EVENTS - 1]!, identities[2 * EVENTS - 1]!, identities.at(-1)!]) {
       const path = identity.startsWith('v1') ? 'receipt' : 'transparent-statement';
       expect((await running.owner.get(`/archivist/${identity}/${path}`)).status).toBe(200);
     }
@@ -161,6 +163,88 @@ describe('the audit of a database', () => {
       writeFileSync(path, bytes);
       expect(faults, path).not.toEqual([]);
     }
+    expect(await audit()).toEqual([]);
+  }, 180_000);
+
+  it('finds that a block below the newest, a full massif or its seal is gone from the object store, or another seal is', async () => {
+    const file = (ending: string) => {
+      const found = readdirSync(objects, { recursive: true, encoding: 'utf8' }).find((path) => path.endsWith(ending));
+      return found === undefined ? undefined : join(objects, found);
+    };
+    const block = () => readdirSync(join(objects, 'blocks'), { recursive: true, encoding: 'utf8' }).sort();
+    await expect.poll(() => block().some((path) => path.endsWith('/0000000000000001')), { timeout: 30_000 }).toBe(true);
+    const gone = {
+      [join(objects, 'blocks', block().find((path) => path.endsWith('/0000000000000000'))!)]:
+        /block 0 is not in the object store/,
+      [file('/massifs/0000000000000000.log')!]: /the file of massif 0 is not in the object store/,
+      [file('/massifseals/0000000000000000.sth')!]: /the file of the seal of massif 0 is not in the object store/,
+    };
+    for (const [path, fault] of Object.entries(gone)) {
+      renameSync(path, `${path}.aside`);
+      const faults = await audit();
+      renameSync(`${path}.aside`, path);
+      expect(faults).toEqual([expect.stringMatching(fault)]);
+    }
+    const seal = file('/massifseals/0000000000000000.sth')!;
+    // Its bytes may be those of the numbered seal, by a link.
+    renameSync(seal, `${seal}.aside`);
+    writeFileSync(seal, 'another seal');
+    const faults = await audit();
+    renameSync(`${seal}.aside`, seal);
+    expect(faults).toEqual([expect.stringMatching(/the file of the seal of massif 0 is not its last seal/)]);
+  });
+
+  it('finds an event with the id of a logged event of the other kind, which is served as waiting', async () => {
+    const assetEvent = identities[2 * EVENTS - 1]!.split('/').at(-1)!;
+    const assetFreeEvent = identities.at(-1)!.split('/').at(-1)!;
+    const ofBoth = `FROM archivist.asset_event e JOIN archivist.asset_free_event f USING (tenant_id)
+      WHERE e.event_id = '${assetEvent}' AND f.event_id = '${assetFreeEvent}'`;
+    const forged = [
+      {
+        id: assetFreeEvent,
+        path: identities[2 * EVENTS - 1]!.replace(assetEvent, assetFreeEvent),
+        table: 'asset_event',
+        row: `INSERT INTO archivist.asset_event (tenant_id, event_id, asset_id, origin_tenant_id, operation, behaviour,
+            event_attributes, asset_attributes, principal_declared, principal_accepted, timestamp_declared,
+            timestamp_accepted, accepted_at, from_address)
+          SELECT tenant_id, f.event_id, asset_id, origin_tenant_id, operation, behaviour, event_attributes, asset_attributes,
+            principal_declared, principal_accepted, timestamp_declared, timestamp_accepted, accepted_at, from_address`,
+      },
+      {
+        id: assetEvent,
+        path: identities.at(-1)!.replace(assetFreeEvent, assetEvent),
+        table: 'asset_free_event',
+        row: `INSERT INTO archivist.asset_free_event (tenant_id, event_id, attributes, trails, event_type, creator_issuer, created_by, created_at_ms)
+          SELECT tenant_id, e.event_id, attributes, trails, event_type, creator_issuer, created_by, created_at_ms`,
+      },
+    ];
+    for (const { id, path, table, row } of forged) {
+      await running.asOwner(`${row} ${ofBoth}`);
+      const shown = (await running.owner.get(`/archivist/${path}`)).json;
+      const faults = await audit();
+      await running.asOwner(`DELETE FROM archivist.${table} WHERE event_id = '${id}'`);
+      expect(shown['confirmation_status']).toBe('STORED');
+      expect(faults.join('\n')).toContain(`event ${id} was never accepted`);
+    }
+    expect(await audit()).toEqual([]);
+  });
+
+  it('finds a vCon operation and an asset-free event that are in no statement log and wait for none', async () => {
+    const lost = [identities[EVENTS - 1]!, identities[2 * EVENTS - 1]!, identities.at(-1)!].map((identity) => {
+      return identity.split('/').at(-1)!;
+    });
+    await running.asOwner(
+      `CREATE TABLE archivist.aside AS SELECT * FROM archivist.leaf WHERE entry_kind = 'statement' AND entry_id IN ('${lost.join(`','`)}')`,
+    );
+    const take =
+      'DELETE FROM archivist.leaf l USING archivist.aside a WHERE l.log_id = a.log_id AND l.entry_id = a.entry_id';
+    await running.asOwner(take);
+    const faults = (await audit()).filter((fault) => fault.includes('in a statement log'));
+    await running.asOwner('INSERT INTO archivist.leaf SELECT * FROM archivist.aside');
+    await running.asOwner('DROP TABLE archivist.aside');
+    expect(faults.map((fault) => /event (\S+) has no entry/.exec(fault)?.[1]).sort()).toEqual(
+      [lost[0], lost[0], lost[1], lost[2]].sort(),
+    );
     expect(await audit()).toEqual([]);
   });
 

@@ -168,6 +168,22 @@ describe('a share that ends keeps what it showed, and shows nothing newer', () =
   });
 });
 
+it('a share never tells whether the asset is compliant, because the compliance policies are not shared', async () => {
+  const { type, asset, policy } = await share('Checked');
+  const compliance = (by: Client) => by.get(`/archivist/v1/compliance/${asset}`);
+  const { status } = await owner.post('/archivist/v1/compliance_policies', {
+    compliance_type: 'COMPLIANCE_RICHNESS',
+    display_name: 'The price is known',
+    asset_filter: [{ or: [`attributes.arc_display_type=${type}`] }],
+    richness_assertions: [{ or: ['secret=price'] }],
+  });
+  expect(status).toBe(200);
+  expect((await compliance(owner)).json['compliance']).toHaveLength(1);
+  expect((await compliance(partner)).status).toBe(404);
+  await scene.remove(owner, policy);
+  expect((await compliance(partner)).status).toBe(404);
+});
+
 describe('?withdraw=true', () => {
   it('ends the past as well when a policy is deleted, and the security audit says so', async () => {
     const { asset, note, policy } = await share('Withdrawn');
@@ -205,6 +221,31 @@ describe('?withdraw=true', () => {
     await scene.remove(owner, `/archivist/iam/v1/${known}?withdraw=true`);
     expect((await read(third, asset)).status).toBe(404);
     expect(await lastEntry()).toMatchObject({ action: 'subject.delete', details: { withdraw: 'true' } });
+  });
+
+  it('ends also what an event ends at the same moment, by attributes that the policy no longer matches', async () => {
+    for (let count = 0; count < 10; count += 1) {
+      const { asset, policy } = await share(`At once ${count}`);
+      const [, removed] = await Promise.all([
+        scene.event(asset, noted({ arc_display_type: 'Something else' })),
+        scene.remove(owner, `${policy}?withdraw=true`),
+      ]);
+      expect([removed.status, (await read(partner, asset)).status]).toEqual([200, 404]);
+    }
+  });
+
+  it('ends also what the deletion of a policy ends at the same moment', async () => {
+    for (let count = 0; count < 10; count += 1) {
+      const third = await scene.client({ roles: ['OWNER'], otherTenancy: true });
+      const known = await exchangeSubjects(owner, third);
+      const type = `Twice at once ${count}`;
+      const asset = await scene.asset({ arc_display_type: type, state: 'open' });
+      const policy = await scene.policy(type, permission(known));
+      expect(await seen(third, asset)).toEqual({ state: 'open' });
+      const paths = [`/archivist/iam/v1/${policy}`, `/archivist/iam/v1/${known}?withdraw=true`];
+      const removed = await Promise.all(paths.map((path) => scene.remove(owner, path)));
+      expect([...removed.map(({ status }) => status), (await read(third, asset)).status]).toEqual([200, 200, 404]);
+    }
   });
 
   it('takes no other value', async () => {

@@ -231,7 +231,7 @@ describe('the members', () => {
     const { identity } = await rig.join('laura');
     const app = await rig.running.client({ roles: ['OWNER'] });
     await sendRequest(rig.url, rig.owner, 'DELETE', `/archivist/iam/v1/applications/${app.clientId}`);
-    expect((await act(app, identity, 'deactivate')).status).toBe(403);
+    expect((await act(app, identity, 'deactivate')).status).toBe(401);
   });
 
   it('leave a trace in the audit of the tenancy', async () => {

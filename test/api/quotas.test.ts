@@ -160,6 +160,15 @@ describe('the quota', () => {
     expect(await caps('assets')).toEqual([cap('Assets', 2, 3)]);
   });
 
+  it('of asset-free events counts none that the security audit made, also of refused attempts', async () => {
+    await newTenant();
+    const attempt = () => tenant.post('/archivist/iam/v1/applications', { display_name: 'another' });
+    for (const status of [200, 402, 402, 402]) expect((await attempt()).status).toBe(status);
+    expect(await caps('asset_free_events')).toEqual([cap('AssetFreeEvents', 2, 2)]);
+    expect((await tenant.post('/archivist/v1/events', { attributes: { a: 'b' }, trails: [] })).status).toBe(200);
+    expect(await caps('asset_free_events')).toEqual([cap('AssetFreeEvents', 1, 2)]);
+  });
+
   it('of asset-free events is reached at its limit', async () => {
     await newTenant();
     const free = () => tenant.post('/archivist/v1/events', { attributes: { a: 'b' }, trails: [] });
@@ -198,7 +207,10 @@ describe('caps', () => {
     await newTenant();
     const colleague = await running.client({});
     expect(await caps('locations', colleague)).toEqual([cap('Locations', 2, 2)]);
-    expect(await caps('members', colleague)).toEqual([]);
+    const unlimited = (type: string) => [{ resource_type: type, resource_remaining: '9223372036854775807' }];
+    expect(await caps('members', colleague)).toEqual(unlimited('Members'));
+    expect(await caps('invites', colleague)).toEqual(unlimited('Invites'));
+    expect(await caps('tenancies/users', colleague)).toEqual(unlimited('Users'));
     expect((await colleague.get('/archivist/v1/caps')).json['description']).toMatch(/^service: /);
     expect((await colleague.get('/archivist/v1/caps?service=spoons')).status).toBe(400);
     expect((await running.anonymous.get('/archivist/v1/caps?service=assets')).status).toBe(401);

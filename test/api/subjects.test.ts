@@ -40,6 +40,19 @@ const shareOf = async (client: Client) => {
 };
 const tenantOf = async (client: Client) => String((await self(client))['tenant']).slice('tenant/'.length);
 
+it('a tenancy has at most 1,000 subjects with its own: each read of an Owner asks for all names under which others know it', async () => {
+  const client = await running.client({ roles: ['OWNER'], otherTenancy: true });
+  const [, subjectId] = (await made(client, { display_name: 'The first', ...KEYS })).split('/');
+  await running.asOwner(
+    `INSERT INTO archivist.subject (tenant_id, subject_id, display_name, wallet_pub_key, wallet_address, tessera_pub_key, created_at)
+      SELECT tenant_id, gen_random_uuid(), display_name, wallet_pub_key, wallet_address, tessera_pub_key, created_at
+        FROM archivist.subject, generate_series(1, 997) WHERE subject_id = '${subjectId}'`,
+  );
+  await made(client, { display_name: 'The last', ...KEYS });
+  const { status, json } = await client.post(SUBJECTS, { display_name: 'One more', ...KEYS });
+  expect([status, json['description']]).toEqual([400, 'A tenancy has at most 1000 subjects: delete one first.']);
+});
+
 describe('a subject', () => {
   it('is what was imported, with the address of its wallet, and pending', async () => {
     const { json } = await owner.post(SUBJECTS, { display_name: 'A partner', ...KEYS });

@@ -29,10 +29,10 @@ describe('a tenancy', () => {
     }
   });
 
-  it('that is not there is a 404, and one that is no UUID a 400', async () => {
+  it('that is not there is a 404, also if its id is no UUID', async () => {
     const path = (uuid: string) => `/archivist/v1/tenancies/${uuid}:publicinfo`;
     expect((await owner.get(path('00000000-0000-4000-8000-000000000000'))).status).toBe(404);
-    expect((await owner.get(path('self'))).status).toBe(400);
+    expect((await owner.get(path('self'))).status).toBe(404);
   });
 
   it('is shown to its Owners alone', async () => {

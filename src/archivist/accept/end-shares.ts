@@ -2,7 +2,7 @@ import { matchesAttributeFilter } from '../../filter/matches.js';
 import { policiesOfShares } from '../../iam/access/access-policy-store.js';
 import { readersOf } from '../../iam/access/confirmed-share-store.js';
 import { type EndedGrant, sharedGrants } from '../../iam/access/past-grant.js';
-import { keepPastAsset, keepPastGrant } from '../../iam/access/past-grant-store.js';
+import { keepPastAsset, keepPastGrant, lockShares } from '../../iam/access/past-grant-store.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import type { AssetChange } from '../assets/asset-store.js';
 import { lockAttributes } from '../assets/past-asset-store.js';
@@ -21,8 +21,10 @@ export async function endShares(
   const changing = changes.filter(({ attributes }) => Object.keys(attributes).length > 0);
   if (changing.length === 0) return;
   const tenancies = [...new Set(changing.map(({ tenantId }) => tenantId))];
-  const policies = await policiesOfShares(tx, tenancies);
-  if (policies.length === 0) return;
+  const sharing = [...new Set((await policiesOfShares(tx, tenancies)).map(({ tenantId }) => tenantId))];
+  if (sharing.length === 0) return;
+  await lockShares(tx, sharing, 'together');
+  const policies = await policiesOfShares(tx, sharing);
   const grants: EndedGrant[] = [];
   for (const tenantId of new Set(policies.map((policy) => policy.tenantId))) {
     const readers = await readersOf(tx, tenantId);

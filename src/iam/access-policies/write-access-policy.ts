@@ -19,7 +19,7 @@ import {
 import { readersOf } from '../access/confirmed-share-store.js';
 import { type EndSharesDeps, endShares, type PastShares, withdrawal } from '../access/end-shares.js';
 import { endedGrants } from '../access/past-grant.js';
-import { withdrawPastOfPolicy } from '../access/past-grant-store.js';
+import { lockShares, withdrawPastOfPolicy } from '../access/past-grant-store.js';
 import { readSubject, readUserAttribute } from '../access/principal-key.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
 import { requireRoom } from '../tenancies/quota.js';
@@ -74,6 +74,7 @@ export async function changeAccessPolicy(
   const { tenantId } = principal;
   const act = { action: 'access_policy.update', resource: accessPolicyIdentity({ policyId }) } as const;
   const changed = await administer(deps, principal, act, async (tx) => {
+    await lockShares(tx, [tenantId], 'alone');
     const policy = await findAccessPolicy(tx, { tenantId, policyId }, 'lock');
     if (!policy) throw noSuchAccessPolicy();
     const next: AccessPolicy = {
@@ -108,6 +109,7 @@ export function deleteAccessPolicy(
   const { tenantId } = principal;
   const act = { action: 'access_policy.delete', resource: accessPolicyIdentity({ policyId }) } as const;
   return administer(deps, principal, act, async (tx) => {
+    await lockShares(tx, [tenantId], 'alone');
     const policy = await findAccessPolicy(tx, { tenantId, policyId }, 'lock');
     if (policy) await endShares(tx, deps, endedGrants(policy, undefined, await readersOf(tx, tenantId)), past);
     const withdrawn = past === 'withdraw' && (await withdrawPastOfPolicy(tx, { tenantId, policyId }));

@@ -59,9 +59,9 @@ export const createAccessPolicySchema = z.object({
   description: fields.description.nullish().transform((text) => text ?? ''),
 });
 
-/** Body of `PATCH …/access_policies/{uuid}`: missing members stay unchanged. */
+/** Body of `PATCH …/access_policies/{uuid}`: missing members stay unchanged. The original lets a name grow here only. */
 export const changeAccessPolicySchema = z.object({
-  display_name: fields.display_name.nullish(),
+  display_name: plainText(1024).min(1).nullish(),
   description: fields.description.nullish(),
   filters: fields.filters.nullish(),
   access_permissions: fields.access_permissions.nullish(),

@@ -99,6 +99,20 @@ export async function assetsOfPastGrants(
   return rows.length > limit ? undefined : rows.map((row) => row.asset_id);
 }
 
+/** An arbitrary number; the other half of the lock's name is the tenancy. */
+const SHARES_LOCK = 7_364_924;
+
+/**
+ * Serializes what ends the shares of tenancies, until the transaction ends: a withdrawal does not see what another
+ * transaction keeps at the same moment, and it would stay readable. Reads must follow this. A change of a policy or a
+ * subject is `alone`; changes of assets, which end what a policy no longer matches, are `together`.
+ */
+export async function lockShares(tx: Tx, tenantIds: readonly string[], how: 'alone' | 'together'): Promise<void> {
+  const lock = how === 'alone' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
+  for (const tenantId of [...tenantIds].sort())
+    await tx.query(`SELECT ${lock}($1::int, hashtext($2))`, [SHARES_LOCK, tenantId]);
+}
+
 /**
  * Stores the grant, unless it is stored, and returns its id. Which assets it shows is stored separately.
  * @param grantId for a new one

@@ -6,11 +6,12 @@ export async function lockOwners(tx: Tx, tenantId: string): Promise<void> {
   await tx.query('SELECT 1 FROM archivist.tenancy WHERE tenant_id = $1 FOR NO KEY UPDATE', [tenantId]);
 }
 
-/** Whether the tenancy has an Owner: an application, or an active member. */
+/** Whether the tenancy has an Owner: an application, or an active member of the provider by which people sign in. */
 export async function hasOwner(tx: Tx, tenantId: string): Promise<boolean> {
   const rows = await tx.query(
     `SELECT FROM archivist.application WHERE tenant_id = $1 AND $2 = ANY (roles)
-     UNION ALL SELECT FROM archivist.member WHERE tenant_id = $1 AND $2 = ANY (roles) AND active LIMIT 1`,
+     UNION ALL SELECT FROM archivist.member m JOIN archivist.identity_provider p USING (tenant_id)
+      WHERE tenant_id = $1 AND $2 = ANY (m.roles) AND m.active AND p.enabled AND p.issuer = m.issuer LIMIT 1`,
     [tenantId, OWNER_ROLE],
   );
   return rows.length > 0;

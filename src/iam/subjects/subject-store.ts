@@ -32,6 +32,15 @@ export async function insertSubject(tx: Tx, subject: Subject): Promise<void> {
   await insertWallets(tx, subject, subject.walletAddresses);
 }
 
+/** Number of subjects that the tenancy has. */
+export async function countSubjects(tx: Tx, tenantId: string): Promise<number> {
+  const [row] = await tx.query<{ total: bigint }>(
+    'SELECT count(*) AS total FROM archivist.subject WHERE tenant_id = $1',
+    [tenantId],
+  );
+  return Number(row?.total ?? 0);
+}
+
 export function findSubject(tx: Tx, address: SubjectAddress): Promise<Subject | undefined> {
   return findRow(tx, SUBJECT, KEY, address);
 }

@@ -5,8 +5,9 @@ import { policiesNaming } from '../access/access-policy-store.js';
 import { readersOf } from '../access/confirmed-share-store.js';
 import { type EndSharesDeps, endShares, type PastShares, withdrawal } from '../access/end-shares.js';
 import { type Readers, sharedGrants } from '../access/past-grant.js';
-import { withdrawPastOfSubject } from '../access/past-grant-store.js';
+import { lockShares, withdrawPastOfSubject } from '../access/past-grant-store.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
+import { lockForCounting } from '../tenancies/quota-store.js';
 import { answerOf } from './read-subjects.js';
 import {
   type ChangeSubjectBody,
@@ -18,10 +19,14 @@ import {
   type Subject,
   subjectIdentity,
 } from './subject.js';
-import { deleteSubjectRow, insertSubject, lockSubject, updateSubject } from './subject-store.js';
+import { countSubjects, deleteSubjectRow, insertSubject, lockSubject, updateSubject } from './subject-store.js';
+
+/** Each read of an Owner asks for all names under which other tenancies know its own. */
+const MAX_SUBJECTS = 1_000;
 
 /**
  * Imports another organisation, by its keys or its string. @throws {ApiError} forbidden, bad_request for an invalid key
+ * or one subject too many
  */
 export function createSubject(
   deps: AdministerDeps,
@@ -39,6 +44,9 @@ export function createSubject(
       ...keys,
       createdAt: new Date(deps.clock.now()),
     };
+    await lockForCounting(tx, subject.tenantId);
+    if ((await countSubjects(tx, subject.tenantId)) >= MAX_SUBJECTS)
+      throw new ApiError('bad_request', `A tenancy has at most ${MAX_SUBJECTS} subjects: delete one first.`);
     await insertSubject(tx, subject);
     const resource = subjectIdentity(subject.subjectId);
     return { result: await answerOf(tx, subject), resource, details: detailsOf(subject) };
@@ -62,6 +70,7 @@ export function changeSubject(
   const { tenantId } = principal;
   return administer(deps, principal, { action: 'subject.change', resource: subjectIdentity(subjectId) }, async (tx) => {
     refuseSelf(subjectId);
+    await lockShares(tx, [tenantId], 'alone');
     const found = await lockSubject(tx, { tenantId, subjectId });
     if (!found) throw noSuchSubject();
     const changed = {
@@ -90,6 +99,7 @@ export function deleteSubject(
   const { tenantId } = principal;
   return administer(deps, principal, { action: 'subject.delete', resource: subjectIdentity(subjectId) }, async (tx) => {
     refuseSelf(subjectId);
+    await lockShares(tx, [tenantId], 'alone');
     const found = await lockSubject(tx, { tenantId, subjectId });
     if (!found) throw noSuchSubject();
     const before = await readersOf(tx, tenantId);

@@ -12,6 +12,7 @@ import {
 } from '../identity-provider/identity-provider.js';
 import { findProvider } from '../identity-provider/identity-provider-store.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
+import { requireOwner } from '../security/require-owner.js';
 import { requireManager } from './require-manager.js';
 import { findTenancy, renameTenancy, type Tenancy } from './tenancy-store.js';
 
@@ -77,7 +78,8 @@ export async function readOwnTenancy(
 
 /**
  * Changes what the body names: the name, and how people sign in. Changing the provider ends every session.
- * @throws {ApiError} forbidden if the caller is not an Owner, bad_request for invalid settings
+ * @throws {ApiError} forbidden if the caller is not an Owner, bad_request for invalid settings, conflict if no Owner could
+ *   sign in then
  */
 export async function changeOwnTenancy(
   deps: TenancyDeps,
@@ -93,6 +95,7 @@ export async function changeOwnTenancy(
     const provider = changesProvider
       ? await changeProvider(tx, deps, tenantId, { config: config ?? {}, enabled })
       : await findProvider(tx, tenantId);
+    if (changesProvider) await requireOwner(tx, tenantId);
     const details = {
       ...(name === undefined ? {} : { display_name: name }),
       ...(changesProvider && provider ? { issuer: provider.issuer, enabled: String(provider.enabled) } : {}),

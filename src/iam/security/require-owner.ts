@@ -1,0 +1,16 @@
+import { ApiError } from '../../platform/errors.js';
+import type { Tx } from '../../platform/postgres/database.js';
+import { hasOwner, lockOwners } from './owner-store.js';
+
+/**
+ * After a change that can take the last Owner from a tenancy: no other such change is then under way.
+ * @throws {ApiError} conflict if no Owner is left who can act
+ */
+export async function requireOwner(tx: Tx, tenantId: string): Promise<void> {
+  await lockOwners(tx, tenantId);
+  if (await hasOwner(tx, tenantId)) return;
+  throw new ApiError(
+    'conflict',
+    'A tenancy must keep an Owner: first give the Owner role to another application, or to a member who can sign in then.',
+  );
+}
