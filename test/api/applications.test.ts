@@ -100,6 +100,9 @@ describe('an application', () => {
     expect((await change(path, { custom_claims: { c: '3' } })).json['custom_claims']).toEqual({ c: '3' });
     const masked = await change(`${path}?mask=display_name`, { display_name: 'Masked', custom_claims: {} });
     expect(masked.json).toMatchObject({ display_name: 'Masked', custom_claims: { c: '3' } });
+    const emptied = await change(`${path}?mask=custom_claims,roles`, { roles: [] });
+    const { display_name, custom_claims, roles } = emptied.json;
+    expect([display_name, custom_claims, roles]).toEqual(['Masked', {}, []]);
   });
 
   it('gets none of what only the service sets', async () => {
@@ -139,9 +142,11 @@ describe('an application', () => {
   });
 
   it.each([
-    ['display_name', { display_name: '' }],
-    ['display_name', { display_name: 7 }],
-    ['roles', { roles: ['ROOT'] }],
+    ['display_name: must not be empty', { display_name: '' }],
+    ['display_name: must have at most 1024 characters', { display_name: 'x'.repeat(1025) }],
+    ['display_name: must be of type string', { display_name: 7 }],
+    ['roles.0: must be one of ROLE_UNSPECIFIED, OWNER', { roles: ['ROOT'] }],
+    ['custom_claims.groups: is a reserved claim; choose another name', { custom_claims: { groups: 'x' } }],
     ['roles', { roles: 'OWNER' }],
     ['custom_claims', { custom_claims: { a: 1 } }],
     ['custom_claims', { custom_claims: Object.fromEntries(Array.from({ length: 33 }, (_, n) => [`c${n}`, ''])) }],
@@ -154,7 +159,7 @@ describe('an application', () => {
   });
 
   it('has a token that the service accepts, however long its claims and its name may be', async () => {
-    const named = { display_name: '\u0001'.repeat(128), custom_claims: claimsOf('x', 4096) };
+    const named = { display_name: '\u0001'.repeat(1024), custom_claims: claimsOf('x', 4096) };
     const client = await clientOf(await register(named));
     expect(decodeJwt(client.token)).toMatchObject(named.custom_claims);
     expect((await client.get('/archivist/v2/assets')).status).toBe(200);
@@ -182,7 +187,7 @@ describe('an application', () => {
     expect((await client.post('/archivist/v2/assets', { attributes: {} })).status).toBe(200);
   });
 
-  it('is deleted with {}, and keeps nothing but the tokens that it holds', async () => {
+  it('is deleted with {}, and its tokens are refused from then on', async () => {
     const made = await register();
     const client = await clientOf(made);
     const answer = await remove(made.path);
@@ -190,7 +195,8 @@ describe('an application', () => {
     expect((await owner.get(made.path)).status).toBe(404);
     expect((await remove(made.path)).status).toBe(404);
     expect((await token(made.clientId, made.secret)).status).toBe(401);
-    expect((await client.post('/archivist/v2/assets', { attributes: {} })).status).toBe(200);
+    expect((await client.get('/archivist/v2/assets')).status).toBe(401);
+    expect((await client.post('/archivist/v2/assets', { attributes: {} })).status).toBe(401);
   });
 
   it('that is the last Owner of its tenancy neither demotes nor deletes itself', async () => {
@@ -259,8 +265,6 @@ describe('the role of an application', () => {
     expect((await client.get(APPLICATIONS)).status).toBe(403);
     await change(made.path, { roles: ['OWNER'] });
     expect((await client.get(APPLICATIONS)).status).toBe(200);
-    await remove(made.path);
-    expect((await client.get(APPLICATIONS)).status).toBe(403);
   });
 
   it('cannot be taken by an application that does not have it', async () => {
@@ -286,9 +290,10 @@ describe('revoked tokens', () => {
   it('stay refused when their application is deleted, before or after', async () => {
     const made = await register();
     const client = await clientOf(made);
-    await remove(made.path);
-    expect((await client.get('/archivist/v2/assets')).status).toBe(200);
     await owner.post(`${made.path}:revoke-tokens`, '');
+    await remove(made.path);
+    expect((await client.get('/archivist/v2/assets')).status).toBe(401);
+    expect((await owner.post(`${made.path}:revoke-tokens`, '')).status).toBe(200);
     expect((await client.get('/archivist/v2/assets')).status).toBe(401);
   });
 });

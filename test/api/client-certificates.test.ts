@@ -9,11 +9,12 @@ import { freePort } from '../support/free-port.js';
 import { accessTable, filled, makeThings, requestOf, type Things, withFresh } from './access-table.js';
 import { sendRequest } from './send-request.js';
 import { CLIENT_AUTH, type Identity, makeCertificate, unknownExtension } from './test-certificates.js';
-import { type Client, startTestService, type TestService } from './test-service.js';
+import { type Client, startTestService, type TestService, until } from './test-service.js';
 
 const ASSETS = '/archivist/v2/assets';
 const CERTIFICATES = '/archivist/v1/tlscacertificates';
 const APPLICATIONS = '/archivist/iam/v1/applications';
+const NAMED = 'archivist-tenancy';
 
 let running: TestService;
 let folder: string;
@@ -83,6 +84,7 @@ function ask(path: string, client: Identity | undefined, asked: Asked = {}) {
 }
 
 const status = async (client: Identity | undefined, asked: Asked = {}) => (await ask(ASSETS, client, asked)).status;
+const statusIn = (client: Identity, tenancy: string) => status(client, { headers: { [NAMED]: tenancy } });
 const sendJson = (path: string, client: Identity, body: unknown) =>
   ask(path, client, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
 
@@ -172,13 +174,14 @@ describe('a client certificate of a registered authority', () => {
 });
 
 describe('a client certificate', () => {
-  const soon = new Date(Date.now() + 60_000);
+  /** Later than any run of these tests. */
+  const later = new Date(Date.now() + 3_600_000);
   const past = new Date(Date.now() - 60_000);
 
   it.each<[string, () => Promise<Identity>]>([
     ['that it issued to itself', () => makeCertificate({ name: 'O=Acme, CN=press 7' })],
     ['that has expired', () => makeCertificate({ name: 'CN=a', issuer: authority, notAfter: past })],
-    ['that is not valid yet', () => makeCertificate({ name: 'CN=a', issuer: authority, notBefore: soon })],
+    ['that is not valid yet', () => makeCertificate({ name: 'CN=a', issuer: authority, notBefore: later })],
     ['of a server', () => makeCertificate({ name: 'CN=a', issuer: authority, usages: ['1.3.6.1.5.5.7.3.1'] })],
     ['for anything', () => makeCertificate({ name: 'CN=a', issuer: authority, usages: ['2.5.29.37.0'] })],
     ['that says nothing of its use', () => makeCertificate({ name: 'CN=a', issuer: authority, usages: [] })],
@@ -208,15 +211,53 @@ describe('a client certificate', () => {
     expect(await status(await makeCertificate({ name: 'CN=a', issuer: authority, extensions }))).toBe(200);
   });
 
-  it('of an authority of two tenancies speaks for neither', async () => {
+  it('of an authority of two tenancies is of the one that the request names, and else of neither', async () => {
     const shared = await makeCertificate({ name: 'CN=Shared CA', ca: true });
     await register(shared);
     const client = await makeCertificate({ name: 'CN=a', issuer: shared });
     expect(await status(client)).toBe(200);
     const path = await register(shared, stranger);
-    expect(await status(client)).toBe(401);
-    await sendRequest(running.url, stranger, 'DELETE', path);
+    const refused = await ask(ASSETS, client);
+    expect([refused.status, JSON.parse(refused.text).description]).toEqual([401, expect.stringContaining(NAMED)]);
+    const tenancyOf = async (of: Client) => String((await of.get('/archivist/v1/tenancies/self')).json['identity']);
+    for (const [tenancy, of] of [
+      [await tenancyOf(owner), owner] as const,
+      [await tenancyOf(stranger), stranger] as const,
+    ]) {
+      const made = await ask(ASSETS, client, {
+        method: 'POST',
+        headers: { [NAMED]: tenancy },
+        body: '{"attributes":{}}',
+      });
+      const [status, tenant] = [made.status, JSON.parse(made.text)['tenant_identity']];
+      expect([status, tenant]).toEqual([200, decodeJwt(of.token)['jit_tenant_id']]);
+      expect(await statusIn(press, tenancy)).toBe(of === owner ? 200 : 401);
+    }
+    expect(await statusIn(client, 'tenancies/x')).toBe(401);
+    const own = `(SELECT tenant_id FROM archivist.application WHERE application_id = '${stranger.clientId}')`;
+    await running.asOwner(`UPDATE archivist.tenancy SET disabled_at = now() WHERE tenant_id = ${own}`);
     expect(await status(client)).toBe(200);
+    await running.asOwner('UPDATE archivist.tenancy SET disabled_at = NULL');
+    expect(await status(client)).toBe(401);
+    // Each process reads once a second which tenancies are disabled.
+    const deleted = await until(
+      () => sendRequest(running.url, stranger, 'DELETE', path),
+      (answer) => answer.status === 200,
+      10_000,
+    );
+    expect(deleted.status).toBe(200);
+    expect(await status(client)).toBe(200);
+  });
+
+  it('is not hidden by authorities of the same name that another tenancy registered before', async () => {
+    const name = 'CN=Hidden CA';
+    const before = Array.from({ length: 50 }, async () =>
+      register(await makeCertificate({ name, ca: true }), stranger),
+    );
+    await Promise.all(before);
+    const hidden = await makeCertificate({ name, ca: true });
+    await register(hidden);
+    expect(await status(await makeCertificate({ name: 'CN=a', issuer: hidden }))).toBe(200);
   });
 
   it('counts in no header', async () => {
@@ -224,6 +265,27 @@ describe('a client certificate', () => {
     const headers = { 'x-client-cert': oneLine, 'x-ssl-client-cert': oneLine, 'x-forwarded-client-cert': oneLine };
     expect(await status(undefined, { headers })).toBe(401);
     expect((await running.anonymous.get(ASSETS, headers)).status).toBe(401);
+  });
+
+  it('does not count in a request that a page of another origin makes a browser send', async () => {
+    const write = (headers: Readonly<Record<string, string>>) =>
+      status(press, {
+        method: 'POST',
+        headers: { 'content-type': 'text/plain', ...headers },
+        body: '{"attributes":{}}',
+      });
+    const own = running.url;
+    const refused: Record<string, string>[] = [
+      { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { origin: own, 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-site': 'none' },
+    ];
+    for (const headers of refused) expect([headers, await write(headers)]).toEqual([headers, 401]);
+    expect(await write({ origin: own, 'sec-fetch-site': 'same-origin' })).toBe(200);
+    const read = (site: string) => status(press, { headers: { 'sec-fetch-site': site } });
+    expect([await read('cross-site'), await read('same-site'), await read('none')]).toEqual([401, 401, 200]);
   });
 
   it('is not needed for what everybody may read', async () => {

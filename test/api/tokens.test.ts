@@ -24,6 +24,7 @@ describe('the token endpoint', () => {
       aud: `${running.url}/archivist`,
     });
     expect(claims['jit_tenant_id']).toMatch(/^tenant\/[0-9a-f-]{36}$/);
+    expect(claims['jit_tier']).toBe('PREMIUM');
     expect(claims.exp! - claims.iat!).toBe(3600);
     expect(claims.jti).toBeTypeOf('string');
   });

@@ -29,7 +29,7 @@ export function secretValidity(nowMs: number): { validFrom: Date; validUntil: Da
   return { validFrom: new Date(nowMs), validUntil };
 }
 
-const displayName = plainText(128).min(1);
+const displayName = plainText(1024).min(1);
 
 /** Body of `POST /archivist/iam/v1/applications` (docs/design/interface.md#shapes). */
 export const createApplicationSchema = z.object({

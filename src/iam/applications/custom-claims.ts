@@ -29,10 +29,7 @@ export function isReservedClaim(name: string): boolean {
 
 const claimName = plainText(MAX_NAME)
   .min(1)
-  .refine(
-    (name) => !isReservedClaim(name),
-    'is a reserved claim: names must not begin with jit_ or arc_ and must not be registered JWT claims',
-  );
+  .refine((name) => !isReservedClaim(name), 'is a reserved claim; choose another name');
 
 /** `custom_claims` of an application (docs/design/interface.md#applications). */
 export const customClaimsSchema = z

@@ -6,8 +6,8 @@ import { isKnownClient, raiseEpoch } from './standing-store.js';
 
 /**
  * Revokes every token that an application of the tenancy holds, in all processes, as soon as this commits. Its secret
- * stays valid, and so do tokens that it gets later. Tokens of a deleted application are still valid and can be revoked
- * the same way.
+ * stays valid, and so do tokens that it gets later. For a deleted application, whose tokens ended with it, this changes
+ * nothing.
  * @throws {ApiError} forbidden unless the caller is an Owner, not_found
  */
 export function revokeTokens(deps: AdministerDeps, principal: Principal, clientId: string): Promise<void> {

@@ -36,11 +36,6 @@ export async function findStandings(tx: Tx, clients: readonly ClientAddress[]): 
   return rows.map(({ roles, epoch }) => ({ roles: roles ?? [], epoch: Number(epoch ?? 0) }));
 }
 
-/** Remembers that the client existed: its tokens outlive it, and can still be revoked. */
-export async function rememberClient(tx: Tx, { tenantId, clientId }: ClientAddress): Promise<void> {
-  await insertRows(tx, EPOCH, [{ tenantId, clientId, epoch: 0n }], 'ON CONFLICT DO NOTHING');
-}
-
 /** True for an application of the tenancy, also a deleted one. */
 export async function isKnownClient(tx: Tx, { tenantId, clientId }: ClientAddress): Promise<boolean> {
   const rows = await tx.query(

@@ -2,7 +2,7 @@ import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
 import type { Tx } from '../../platform/postgres/database.js';
 import { type AdministerDeps, administer } from '../security/administer.js';
-import { hasOwner, lockOwners } from '../security/owner-store.js';
+import { requireOwner } from '../security/require-owner.js';
 import { requireRoom } from '../tenancies/quota.js';
 import type { Quotas } from '../tenancies/quotas.js';
 import {
@@ -20,7 +20,7 @@ import {
   updateApplication,
 } from './application-store.js';
 import { addSecret, createApplication } from './create-application.js';
-import { rememberClient } from './standing-store.js';
+import { raiseEpoch } from './standing-store.js';
 
 export interface ApplicationDeps extends AdministerDeps {
   readonly quotas: Quotas;
@@ -96,14 +96,14 @@ export function regenerateSecret(
   });
 }
 
-/** @throws {ApiError} forbidden, not_found, conflict */
+/** Deletes an application, and revokes every token that it holds. @throws {ApiError} forbidden, not_found, conflict */
 export function deleteApplication(deps: ApplicationDeps, principal: Principal, applicationId: string): Promise<void> {
   const act = { action: 'application.delete', resource: applicationIdentity(applicationId) } as const;
   return administer(deps, principal, act, async (tx) => {
     const deleted = await deleteApplicationRow(tx, { tenantId: principal.tenantId, applicationId });
     if (!deleted) throw noSuchApplication();
     await requireOwnerLeft(tx, principal, applicationId);
-    await rememberClient(tx, { tenantId: principal.tenantId, clientId: applicationId });
+    await raiseEpoch(tx, { tenantId: principal.tenantId, clientId: applicationId });
     return { result: undefined, details: detailsOf(deleted) };
   });
 }
@@ -113,13 +113,7 @@ export function deleteApplication(deps: ApplicationDeps, principal: Principal, a
  * changing its own can.
  */
 async function requireOwnerLeft(tx: Tx, principal: Principal, applicationId: string): Promise<void> {
-  if (applicationId !== principal.subject) return;
-  await lockOwners(tx, principal.tenantId);
-  if (await hasOwner(tx, principal.tenantId)) return;
-  throw new ApiError(
-    'conflict',
-    'A tenancy must keep an Owner: give another application or member the Owner role first.',
-  );
+  if (applicationId === principal.subject) await requireOwner(tx, principal.tenantId);
 }
 
 export function noSuchApplication(): ApiError {

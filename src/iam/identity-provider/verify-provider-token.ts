@@ -31,6 +31,8 @@ const REFUSED_HEADERS = ['jwk', 'jku', 'x5u', 'x5c', 'crit', 'b64'];
 const TYPES: readonly unknown[] = [undefined, 'jwt', 'at+jwt', 'application/at+jwt'];
 const CLOCK_SKEW_SECONDS = 5;
 const REMEMBERED = 1_000;
+/** Of the tokens; what is kept of one can be fifteen times as large. */
+const REMEMBERED_BYTES = 2 * 1024 * 1024;
 const KEYS_LIVE_MS = 10 * 60 * 1000;
 
 /** Verifies tokens of the providers of tenancies. */
@@ -43,15 +45,22 @@ export interface ProviderTokens {
 }
 
 /**
- * Uses only the issuer's own keys, found through the discovery document below its URL; both are cached for ten minutes.
+ * Uses only the issuer's own keys, found through the discovery document below its URL; both are cached for ten minutes,
+ * and so is what was found of a token.
  */
 export function createProviderTokens(deps: {
   readonly clock: Clock;
   readonly fetch: OutboundFetch;
   readonly allowPrivate: boolean;
 }): ProviderTokens {
-  const keys = new LRUCache<string, Promise<JWTVerifyGetKey>>({ max: 100, ttl: KEYS_LIVE_MS });
-  const verified = new LRUCache<string, JWTPayload>({ max: REMEMBERED });
+  const lives = { ttl: KEYS_LIVE_MS, ttlResolution: 0, perf: deps.clock };
+  const keys = new LRUCache<string, Promise<JWTVerifyGetKey>>({ max: 100, ...lives });
+  const verified = new LRUCache<string, JWTPayload>({
+    max: REMEMBERED,
+    maxSize: REMEMBERED_BYTES,
+    // A key that the provider has withdrawn is found out, also for a token that was seen before.
+    ...lives,
+  });
 
   async function openKeys(issuer: string): Promise<JWTVerifyGetKey> {
     const provider = await openProvider({ issuer, clientId: 'keys', clientSecret: '' }, deps);
@@ -87,7 +96,7 @@ export function createProviderTokens(deps: {
         currentDate: new Date(deps.clock.now()),
         requiredClaims: ['exp', 'sub', 'aud'],
       });
-      verified.set(hash, payload);
+      verified.set(hash, payload, { size: token.length });
       return payload;
     },
   };

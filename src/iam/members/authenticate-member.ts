@@ -6,18 +6,25 @@ import type { IdentityProvider } from '../identity-provider/identity-provider.js
 import { findProvidersOfIssuer } from '../identity-provider/identity-provider-store.js';
 import { readClaims } from '../identity-provider/read-claims.js';
 import type { ProviderTokens } from '../identity-provider/verify-provider-token.js';
+import { namedTenancy } from '../tenancies/named-tenancy.js';
 import { findMemberAcross } from './member-store.js';
 
 const MAX_TOKEN_LENGTH = 16 * 1024;
-const TENANCY = /^(?:tenancies\/|tenant\/)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+/** As long as a provider's issuer may be. */
+const MAX_ISSUER_LENGTH = 1024;
 
 /** Maps a bearer token of a tenancy's own provider to its member; the member is looked up on each request. */
 type AuthenticateMember = (token: string, wanted: string | undefined) => Promise<Principal>;
 
-/** The issuer that a token claims; undefined if it is not a JWT. Nothing is verified. */
+/**
+ * The issuer that a token claims; undefined if it is not a JWT, or claims something that no issuer can be. Nothing is
+ * verified: anybody can send such a token, and what it claims may be any JSON.
+ */
 export function claimedIssuer(token: string): string | undefined {
+  if (token.length > MAX_TOKEN_LENGTH) return undefined;
   try {
-    return token.length > MAX_TOKEN_LENGTH ? undefined : decodeJwt(token).iss;
+    const { iss }: { readonly iss?: unknown } = decodeJwt(token);
+    return typeof iss === 'string' && iss.length <= MAX_ISSUER_LENGTH ? iss : undefined;
   } catch {
     return undefined;
   }
@@ -52,7 +59,7 @@ async function memberOf(
   const issuer = claimedIssuer(token);
   if (issuer === undefined || issuer.includes('\0')) return undefined;
   const trusting = await deps.database.inTransaction('system', (tx) => findProvidersOfIssuer(tx, issuer));
-  const chosen = trusting.filter((provider) => wanted === undefined || provider.tenantId === tenancyOf(wanted));
+  const chosen = trusting.filter((provider) => wanted === undefined || provider.tenantId === namedTenancy(wanted));
   if (chosen.length === 0) return undefined;
   const claims = await deps.tokens.verify(token, issuer);
   const providers = chosen.filter((provider) => isFor(claims, provider));
@@ -76,10 +83,6 @@ async function memberOf(
     groups: person.groups,
     claims: {},
   };
-}
-
-function tenancyOf(header: string): string | undefined {
-  return header.trim().toLowerCase().match(TENANCY)?.[1];
 }
 
 /** A token for several audiences is accepted only if our own client requested it. */

@@ -3,6 +3,7 @@ import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import { readCookie, setCookie } from '../../platform/http/cookies.js';
 import type { Principal } from '../../platform/http/principal.js';
+import { isSentByOtherPage } from '../../platform/http/sent-by-other-page.js';
 import type { Ids } from '../../platform/ids.js';
 import type { Database, Tx } from '../../platform/postgres/database.js';
 import { hashSecretToken, newSecretToken } from '../secret-token.js';
@@ -116,18 +117,17 @@ function times({ clock }: SessionDeps): { readonly now: Date; readonly usedSince
 const WRITE_HEADER = 'archivist-session';
 
 /**
- * True for a request that a session may make: no other site made the browser send it. The cookie is SameSite=Strict; Fetch
- * Metadata also detects other origins of the same site, such as another port. A request that may change something must
- * also name our own origin, and have a header that a form cannot send and that no preflight allows another origin.
+ * True for a request that a session may make: no page of another origin made the browser send it. A request that may
+ * change something must also name our own origin, and have a header that a form cannot send and that no preflight allows
+ * another origin.
  * @throws {ApiError} unauthorized if a page of another origin means to change something with the session
  */
 export function mayUseSession(request: IncomingMessage, publicUrl: string): boolean {
-  const { origin, 'sec-fetch-site': site } = request.headers;
-  const isOurs = site === undefined || site === 'same-origin';
-  if (request.method === 'GET' || request.method === 'HEAD') return isOurs || site === 'none';
+  const isOurs = !isSentByOtherPage(request, publicUrl);
+  if (request.method === 'GET' || request.method === 'HEAD') return isOurs;
   if (request.headers[WRITE_HEADER] !== 'write') return false;
+  if (isOurs && request.headers.origin !== undefined) return true;
   const own = new URL(publicUrl).origin;
-  if (isOurs && origin === own) return true;
   throw new ApiError('unauthorized', `With a session, only pages of ${own} may change something. Open ${own}/console.`);
 }
 

@@ -151,7 +151,11 @@ function redirect({ location, cookies }: Redirect): Reply {
 
 function askForTenancy(unknown: boolean): Pick<Reply, 'bytes' | 'contentType' | 'headers'> {
   return pageReply('Sign in', [
-    ...(unknown ? ['<p>No tenancy of this name has an identity provider.</p>'] : []),
+    ...(unknown
+      ? [
+          '<p>No tenancy of this name has an identity provider. An Owner sets one; for a first look, the operator starts the service again and opens the link that it prints.</p>',
+        ]
+      : []),
     '<form method="get" action="/console/sign-in">',
     '<p><label>Tenancy, or the domain of your organisation: <input name="tenancy" required maxlength="300"></label>',
     '<button>Sign in</button></p></form>',

@@ -5,29 +5,35 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../platform/clock.js';
 import { ApiError } from '../../platform/errors.js';
 import type { Principal } from '../../platform/http/principal.js';
+import { isSentByOtherPage } from '../../platform/http/sent-by-other-page.js';
 import type { Database } from '../../platform/postgres/database.js';
 import { type Certificate, readCertificate } from '../../platform/x509/certificate.js';
+import { namedTenancy } from '../tenancies/named-tenancy.js';
 import { type ClientChain, readClientChain, vouchesFor } from './client-chain.js';
 import { nameHash, parsePem } from './tls-ca-certificate.js';
 import { findAuthorities } from './tls-ca-certificate-store.js';
 
 /** Clients often present the same few certificates, and parsing one costs more than the rest of the check. */
 const MAX_READ = 500;
-/** Maximum number of authorities of one name that are checked. */
+/** Maximum number of authorities of one tenancy that are checked. */
 const MAX_AUTHORITIES = 50;
 /** Of a subject: a longer one may not fit into the index of creators, and each write of its holder would fail there. */
 const MAX_SUBJECT_BYTES = 1_024;
 
 /**
- * Finds the principal of the connection's client certificate; undefined without a certificate. Only our own TLS
- * listener is trusted for this: headers are ignored. Authorities are looked up on each request. A deleted authority
+ * Finds the principal of the connection's client certificate; undefined without a certificate, and for a request that a
+ * page of another origin made: browsers send a certificate with those, too. Only our own TLS listener is trusted for
+ * this: headers with a certificate are ignored. Authorities are looked up on each request. A deleted authority
  * therefore stops working at once, also on open connections.
- * @throws {ApiError} unauthorized if no tenancy's authority issued it, or authorities of several tenancies did, or if its
- *   subject is too long
+ * Authorities of several tenancies may vouch for it: anybody can register an authority's certificate. The request then
+ * names its tenancy in the header `archivist-tenancy`.
+ * @throws {ApiError} unauthorized if no authority of an enabled tenancy, or of the named one, vouches for it, if
+ *   authorities of several tenancies do and the request names none, or if its subject is too long
  */
 export function createAuthenticateCertificate(deps: {
   readonly database: Database;
   readonly clock: Clock;
+  readonly publicUrl: string;
 }): (request: IncomingMessage) => Promise<Principal | undefined> {
   const known = new LRUCache<string, Certificate>({ max: MAX_READ });
   const read = (x509: X509Certificate): Certificate => {
@@ -35,23 +41,41 @@ export function createAuthenticateCertificate(deps: {
     known.set(x509.fingerprint256, certificate);
     return certificate;
   };
-  return async ({ socket }) => {
+  return async (request) => {
+    const { socket } = request;
     const leaf = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
-    if (!leaf) return undefined;
+    if (!leaf || isSentByOtherPage(request, deps.publicUrl)) return undefined;
     const chain = readClientChain(leaf);
     const names = chain.flatMap(({ issuer }) => (issuer ? [nameHash(issuer)] : []));
-    const candidates = await deps.database.inTransaction('system', (tx) => findAuthorities(tx, names, MAX_AUTHORITIES));
+    const wanted = { tenantId: tenancyOf(request), limit: MAX_AUTHORITIES };
+    const candidates = await deps.database.inTransaction('system', (tx) => findAuthorities(tx, names, wanted));
     const now = deps.clock.now();
     const vouching = candidates.flatMap(({ tenantId, pem }) => {
       const authority = parsePem(pem);
       return authority && vouchesFor(authority, chain, now, read) ? [{ tenantId, authority }] : [];
     });
     const [first] = vouching;
-    if (!first) throw refused('No authority of a tenancy vouches for this client certificate.');
+    if (!first)
+      throw refused(
+        wanted.tenantId === undefined
+          ? 'No authority of a tenancy vouches for this client certificate.'
+          : 'No authority of the tenancy in archivist-tenancy vouches for this client certificate.',
+      );
     if (vouching.some(({ tenantId }) => tenantId !== first.tenantId))
-      throw refused('Authorities of several tenancies vouch for this client certificate.');
+      throw refused(
+        'Authorities of several tenancies vouch for this client certificate. Name yours in the header archivist-tenancy: tenancies/<uuid>.',
+      );
     return principalOf(chain, first);
   };
+}
+
+/** The tenancy that the request names. @throws {ApiError} unauthorized if the header has none */
+function tenancyOf({ headers }: IncomingMessage): string | undefined {
+  const header = headers['archivist-tenancy']?.toString();
+  if (header === undefined) return undefined;
+  const tenantId = namedTenancy(header);
+  if (tenantId === undefined) throw refused('archivist-tenancy: must be tenancies/<uuid>.');
+  return tenantId;
 }
 
 function principalOf(

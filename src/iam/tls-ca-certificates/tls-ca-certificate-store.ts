@@ -48,17 +48,27 @@ export const tlsCaCertificateRows = rowList<TlsCaCertificate>({
   large: ['pem'],
   idColumn: 'c.certificate_id',
   idOf: ({ certificateId }) => certificateId,
+  nameColumn: 'c.display_name',
+  nameOf: ({ displayName }) => displayName,
 });
 
-/** Authorities of these names in every tenancy that the transaction may read; at most `limit`. */
+/**
+ * Authorities of these names in every enabled tenancy that the transaction may read, or in one. At most `limit` of each
+ * tenancy, so that no tenancy hides an authority of another.
+ */
 export async function findAuthorities(
   tx: Tx,
   subjectHashes: readonly Uint8Array[],
-  limit: number,
+  { tenantId, limit }: { readonly tenantId: string | undefined; readonly limit: number },
 ): Promise<{ tenantId: string; pem: string }[]> {
   return tx.query(
-    `SELECT c.tenant_id AS "tenantId", c.pem FROM archivist.tls_ca_certificate c
-      WHERE c.subject_hash = ANY ($1::bytea[]) ORDER BY c.certificate_id LIMIT $2`,
-    [subjectHashes, limit],
+    `SELECT a.tenant_id AS "tenantId", a.pem
+       FROM (SELECT c.tenant_id, c.pem,
+                    row_number() OVER (PARTITION BY c.tenant_id ORDER BY c.certificate_id) AS place
+               FROM archivist.tls_ca_certificate c
+               JOIN archivist.tenancy t ON t.tenant_id = c.tenant_id AND t.disabled_at IS NULL
+              WHERE c.subject_hash = ANY ($1::bytea[]) AND ($2::uuid IS NULL OR c.tenant_id = $2)) a
+      WHERE a.place <= $3`,
+    [subjectHashes, tenantId ?? null, limit],
   );
 }

@@ -10,6 +10,9 @@ export function tokenAudience(publicUrl: string): string {
   return `${publicUrl}/archivist`;
 }
 
+/** Characters of the name in a token, which has to fit into a header (custom-claims.ts). */
+const MAX_NAME = 128;
+
 /** How often the client's tokens had been revoked when this one was issued; missing means never. */
 export const EPOCH_CLAIM = 'jit_epoch';
 
@@ -26,8 +29,8 @@ export function accessTokenClaims(
     ...Object.fromEntries(custom),
     ...(issued.epoch === 0 ? {} : { [EPOCH_CLAIM]: issued.epoch }),
     jit_tenant_id: `tenant/${application.tenantId}`,
-    jit_tier: 'STANDARD',
-    name: application.displayName,
+    jit_tier: 'PREMIUM',
+    name: [...application.displayName].slice(0, MAX_NAME).join(''),
     client_id: application.applicationId,
     sub: application.applicationId,
     jti: issued.tokenId,
