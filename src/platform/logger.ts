@@ -10,13 +10,33 @@ export const LOG_FORMATS = ['json', 'pretty'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
 const SECRETS = ['authorization', 'client_secret', 'clientSecret', 'access_token', 'secret', 'password', 'pepper'];
-/** Telephone numbers as vCons carry them: a tel URI, or a plus sign with at least seven digits. */
-const TELEPHONE = /tel:[+\d][\d\-().]{3,}|\+\d[\d\s\-().]{5,}\d/g;
-const TOKEN = /\b(?:bearer|basic)\s+[\w.~+/=-]+|\beyJ[\w-]+\.[\w-]+\.[\w-]*/gi;
+/** Telephone numbers as vCons carry them: a tel URI, or a plus sign with at least seven digits; also within a URL's query. */
+const TELEPHONE = /tel(?::|%3a)(?:%2b|[+\d])[\d\-().]{3,}|(?:\+|%2b)\d[\d\s\-().]{5,}\d/gi;
 const URL_PASSWORD = /:\/\/[^\s:/@]*:[^\s/@]+@/g;
+/** Of an e-mail address in JSON, before its @. */
+const CHARACTER = String.raw`[^\s"\\@<>()[\]:;,]`;
+/** JSON would be broken by an escape that loses a part. */
+const AFTER_ESCAPE = String.raw`(?<=(?<!\\)(?:\\\\)*\\(?:[\\bfnrt]|u[\da-f]{4}))`;
+const TOKEN = new RegExp(
+  String.raw`(?=be|ba|ey)(?:(?<![\w-])|${AFTER_ESCAPE})(?:(?:bearer|basic)\s+[\w.~+/=-]+|eyJ[\w-]+\.[\w-]+\.[\w-]*)`,
+  'gi',
+);
+const DOMAIN = String.raw`\[?[\p{L}\p{N}][\p{L}\p{N}.-]*`;
+/**
+ * Begins only where a word does, so that a long text is read once. After a slash, the @ is of a package in the path of a
+ * file.
+ */
+const EMAIL = new RegExp(
+  String.raw`(?=${CHARACTER})(?:(?<!${CHARACTER}|\\)|${AFTER_ESCAPE})${CHARACTER}+(?:(?<!/)@|%40)${DOMAIN}`,
+  'gu',
+);
 
 function withoutSecrets(line: string): string {
-  return line.replace(TOKEN, '[token]').replace(TELEPHONE, '[telephone]').replace(URL_PASSWORD, '://[credentials]@');
+  const redacted = line
+    .replace(TOKEN, '[token]')
+    .replace(TELEPHONE, '[telephone]')
+    .replace(URL_PASSWORD, '://[credentials]@');
+  return /@|%40/.test(redacted) ? redacted.replace(EMAIL, '[e-mail]') : redacted;
 }
 
 /** A full disk or an absent server fails every request and every retry alike: one line a minute says so. */
@@ -33,8 +53,8 @@ function withoutRepetition() {
 
 /**
  * Writes one JSON object per line to standard output, or readable lines for a terminal. Members that hold secrets,
- * bearer tokens, credentials in URLs and telephone numbers are redacted wherever they occur in a line. The same error is
- * logged at most once a minute; `repeated` of the next line says how often it was left out.
+ * bearer tokens, credentials in URLs, telephone numbers and e-mail addresses are redacted wherever they occur in a line. The
+ * same error is logged at most once a minute; `repeated` of the next line says how often it was left out.
  */
 export function createLogger(
   level: LogLevel,

@@ -6,8 +6,9 @@ import type { Logger } from './logger.js';
 /** Counts the requests of each tenancy, or of each network address. */
 interface RateLimiter {
   /**
-   * Counts this many requests, by default one. A count above the limit uses a whole second, and the tenancy waits for
-   * the rest.
+   * Counts this many requests, by default one. Many are allowed as soon as one more is: if they are more than what is left of
+   * the second, the tenancy waits until it has kept its limit on average. Otherwise a steady reader of a tenancy would
+   * keep its bulk requests out for ever.
    * @returns headers that tell how much is left (draft-ietf-httpapi-ratelimit-headers)
    * @throws {ApiError} rate_limited with the time until the next request is allowed
    */
@@ -46,11 +47,11 @@ export function openRateLimiter(options: {
     : ownCount;
   return {
     async admit(tenantId, requests = 1) {
-      // One less than the limit: one request of the batch was counted before its body was read.
-      const atOnce = Math.max(1, Math.min(requests, requestsPerSecond - 1));
       try {
+        const used = requests > 1 ? ((await limiter.get(tenantId))?.consumedPoints ?? 0) : 0;
+        const atOnce = Math.max(1, Math.min(requests, requestsPerSecond - used));
         const left = await limiter.consume(tenantId, atOnce);
-        if (requests > atOnce) await limiter.block(tenantId, Math.ceil(requests / requestsPerSecond));
+        if (requests > atOnce) await limiter.block(tenantId, Math.ceil((used + requests) / requestsPerSecond));
         return rateHeaders(of, requestsPerSecond, left);
       } catch (refused) {
         if (!(refused instanceof RateLimiterRes)) throw refused;

@@ -110,12 +110,20 @@ describe('a bulk request counts as its events', () => {
     expect(Number(refused.headers.get('archivist-rate-limit-reset'))).toBeLessThanOrEqual(3);
   });
 
+  it('and is not kept out by other requests that leave less of the second than it needs', async () => {
+    const fresh = await running.client({ otherTenancy: true, roles: ['OWNER'] });
+    const others = await Promise.all([list(fresh), list(fresh)]);
+    expect([...others, await bulk(fresh, 3 * LIMIT)].map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+
   it('and none of a refused one is kept', async () => {
     const fresh = await running.client({ otherTenancy: true, roles: ['OWNER'] });
-    expect((await Promise.all([list(fresh), list(fresh), bulk(fresh, LIMIT)])).at(-1)?.status).toBe(429);
-    await pause(1100);
+    expect((await bulk(fresh, 2 * LIMIT)).status).toBe(200);
+    const refused = await bulk(fresh, LIMIT);
+    expect(refused.status).toBe(429);
+    await pause(1000 * Number(refused.headers.get('archivist-rate-limit-reset')) + 50);
     const { json } = await fresh.post('/archivist/v1/events/search', { filter: '' });
-    expect(json['events']).toEqual([]);
+    expect((json['events'] as unknown[]).length).toBe(2 * LIMIT);
   });
 });
 

@@ -41,9 +41,18 @@ describe('the log', () => {
   it.each([
     ['a bearer token', 'Authorization: Bearer abc.def-ghi', 'abc.def'],
     ['a JWT', 'token eyJhbGciOi.eyJzdWIi.c2ln', 'eyJ'],
+    ['a bearer token on a line of its own', 'Authorization:\nBearer abc.def-ghi', 'abc.def'],
+    ['a JWT after a tab', '\teyJhbGciOi.eyJzdWIi.c2ln', 'eyJ'],
+    ['a telephone number in a query', 'GET /assets?attributes.caller=%2B15550100199', '0199'],
+    ['a telephone URI in a query', 'GET /assets?attributes.caller=tel%3a15550100199', '0199'],
+    ['an e-mail address in a query', 'GET /assets?attributes.agent=alice%40acme.example', 'alice'],
     ['a telephone URI', 'party tel:+49-30-1234567', '1234567'],
     ['a telephone number', 'called +1 (555) 010-0199 twice', '0199'],
     ['the password of a URL', 'connect postgres://user:hunter2@host/db', 'hunter2'],
+    ['an e-mail address', "550 5.1.1 <o'brien+x@acme.example>: user unknown", 'brien'],
+    ['an e-mail address on a line of its own', 'rejected:\nzoë@bücher.example\n', 'zoë'],
+    ['an e-mail address in quotes', 'user "alice@localhost" has no role', 'alice'],
+    ['the address of an e-mail link', 'mailto:alice@acme.example', 'alice'],
   ])('has not %s in a text, nor in an error', (_name, text, secret) => {
     const lines = logged((log) => {
       log.warn(text);
@@ -51,6 +60,25 @@ describe('the log', () => {
     });
     expect(lines.split('\n').filter(Boolean)).toHaveLength(2);
     expect(lines).not.toContain(secret);
+  });
+
+  it.each([
+    ['"a@b"', '"[e-mail]"'],
+    ['line\na@b', 'line\n[e-mail]'],
+    ['C:\\na@b', 'C:\\[e-mail]'],
+    ['C:\\\na@b', 'C:\\\n[e-mail]'],
+    ['\u0001a@b', '\u0001[e-mail]'],
+    ['/app/node_modules/@redis/client/index.js:7:3', '/app/node_modules/@redis/client/index.js:7:3'],
+  ])('is JSON without an address for %j, and keeps the rest', (text, kept) => {
+    expect(JSON.parse(logged((log) => log.info(text)))).toMatchObject({ msg: kept });
+  });
+
+  it('is written as fast whatever a long text has in it', () => {
+    for (const piece of ['x', 'x@', 'x%40', '%', 'eyJ', '-eyJ', 'bearer ', '+1', '\n', '\\', '\nx', '@', '/@a', '"']) {
+      const began = performance.now();
+      logged((log) => log.info(`${piece.repeat(500_000)} a@b`));
+      expect([piece, performance.now() - began < 2_000]).toEqual([piece, true]);
+    }
   });
 
   it('keeps times, ids and counts', () => {
