@@ -152,6 +152,37 @@ describe('webhooks', () => {
     });
   });
 
+  it('arrive within seconds while the receiver of another tenancy takes hundreds of requests and answers none', async () => {
+    let asked = 0;
+    const hole = createServer(() => {
+      asked += 1;
+    });
+    await new Promise<void>((resolve) => hole.listen(0, '127.0.0.1', resolve));
+    const stranger = await running.client({ otherTenancy: true, roles: ['OWNER'] });
+    const { port } = hole.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}/`;
+    const made = await stranger.post(WEBHOOKS, { display_name: 'Hole', url, event_types: ['event.confirmed'] });
+    expect(made.status).toBe(200);
+    const about = { readers: { applicationId: stranger.clientId }, data: {} };
+    await running.asOwner(
+      `INSERT INTO archivist.webhook_delivery (tenant_id, delivery_id, webhook_id, about, event_type, status,
+           next_attempt_at, created_at)
+         SELECT tenant_id, gen_random_uuid(), webhook_id, '${JSON.stringify(about)}', 'event.confirmed', 'PENDING', now(), now()
+           FROM archivist.webhook, generate_series(1, 400) WHERE webhook_id = '${String(made.json['identity']).slice('webhooks/'.length)}'`,
+    );
+    await expect.poll(() => asked, PATIENCE).toBeGreaterThan(0);
+    await webhook('/healthy', owner, ['event.confirmed']);
+    for (let count = 1; count <= 3; count += 1) {
+      const began = Date.now();
+      await record('vcon_created');
+      await expect.poll(() => messages('/healthy').length, PATIENCE).toBe(count);
+      expect(Date.now() - began).toBeLessThan(20_000);
+    }
+    await sendRequest(running.url, stranger, 'DELETE', `/archivist/iam/v1/${made.json['identity']}`, undefined);
+    hole.closeAllConnections();
+    await new Promise((resolve) => hole.close(resolve));
+  }, 120_000);
+
   it('are repeated under the same id after a failure, set aside after three days, and replayed', async () => {
     answers.set('/down', 503);
     const hook = await webhook('/down', owner, ['event.confirmed']);

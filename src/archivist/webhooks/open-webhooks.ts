@@ -5,7 +5,7 @@ import type { Keyring } from '../../platform/keys/keyring.js';
 import type { QueueBackend } from '../../platform/queue/queue-backend.js';
 import type { WebhookDeps } from './manage-webhooks.js';
 import type { SendDeliveriesDeps } from './send-deliveries.js';
-import { startWebhookJob } from './webhook-job.js';
+import { startWebhookQueueing, startWebhookSending } from './webhook-jobs.js';
 import { webhookRoutes } from './webhook-routes.js';
 import { webhookSecrets } from './webhook-secrets.js';
 
@@ -20,13 +20,14 @@ interface WebhookBase extends Omit<WebhookDeps, OpenedHere>, Omit<SendDeliveries
 }
 
 /**
- * Webhooks, with the job that delivers to them.
+ * Webhooks, with the jobs that make deliveries and send them.
  * @param settings.allowPrivate whether receivers may be in private networks
  */
 export function openWebhooks(base: WebhookBase, { allowPrivate }: { readonly allowPrivate: boolean }): Feature {
   const secrets = webhookSecrets(base);
-  const start = () =>
-    startWebhookJob({
+  const queueing = () => startWebhookQueueing({ ...base, clock: base.rightClock });
+  const sending = () =>
+    startWebhookSending({
       ...base,
       clock: base.rightClock,
       fetch: createOutboundFetch({ allowPrivate }),
@@ -35,6 +36,6 @@ export function openWebhooks(base: WebhookBase, { allowPrivate }: { readonly all
     });
   return {
     routes: { 'iam/v1/webhooks': webhookRoutes({ ...base, secrets, allowPrivate }) },
-    jobs: [{ roles: WORKER_ROLES, start }],
+    jobs: [queueing, sending].map((start) => ({ roles: WORKER_ROLES, start })),
   };
 }

@@ -2,6 +2,7 @@ import { applicationPrincipal } from '../../iam/applications/application-princip
 import { findApplication } from '../../iam/applications/application-store.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Ids } from '../../platform/ids.js';
+import type { Logger } from '../../platform/logger.js';
 import type { Database } from '../../platform/postgres/database.js';
 import type { Deployment } from '../deployment.js';
 import { type EventPage, readEventPage } from '../live/read-event-page.js';
@@ -10,8 +11,10 @@ import { insertDeliveries } from './webhook-delivery-store.js';
 import { typesOf } from './webhook-message.js';
 import { advanceWebhook, webhooksBehind } from './webhook-store.js';
 
-/** Webhooks that are brought up to date in one run. */
-const AT_ONCE = 100;
+/** Webhooks of one turn. */
+const AT_ONCE = 1_000;
+/** Pages for one webhook before the others have their turn. */
+const MOST_PAGES = 5;
 
 export interface QueueDeliveriesDeps {
   readonly database: Database;
@@ -19,19 +22,36 @@ export interface QueueDeliveriesDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly publicUrl: string;
+  readonly logger: Logger;
 }
 
 /**
  * Makes a delivery of each event that was confirmed since the last run and that a webhook's application may read, in the
  * order of the log. The deliveries of a page and the position that they reach are one transaction: after a crash each
- * is made once.
+ * is made once. Webhooks take turns, and one that fails leaves the others as they are. Ends when nothing is left to do.
  */
 export async function queueDeliveries(deps: QueueDeliveriesDeps, stopping: () => boolean): Promise<void> {
+  while (await queueInTurn(deps, stopping)) if (stopping()) return;
+}
+
+/** Makes deliveries of some pages for each webhook. Returns whether some may be left. */
+async function queueInTurn(deps: QueueDeliveriesDeps, stopping: () => boolean): Promise<boolean> {
   const behind = await deps.database.inTransaction('system', (tx) => webhooksBehind(tx, AT_ONCE));
+  let isLeft = false;
   for (const webhook of behind) {
-    let cursor: bigint | undefined = webhook.cursor;
-    while (cursor !== undefined && !stopping()) cursor = await queuePage(deps, { ...webhook, cursor });
+    try {
+      let cursor: bigint | undefined = webhook.cursor;
+      for (let pages = 0; pages < MOST_PAGES && cursor !== undefined && !stopping(); pages += 1)
+        cursor = await queuePage(deps, { ...webhook, cursor });
+      isLeft ||= cursor !== undefined;
+    } catch (error) {
+      deps.logger.warn(
+        { err: error, webhook: webhook.webhookId },
+        'deliveries of a webhook could not be made; it is tried again',
+      );
+    }
   }
+  return isLeft;
 }
 
 /** The position that was reached, if there is more after it. */

@@ -1,7 +1,6 @@
 import type { OutboundFetch } from '../../platform/http/outbound-fetch.js';
 import { OutboundRefused } from '../../platform/http/outbound-fetch.js';
 import type { SealedBox } from '../../platform/keys/sealed-box.js';
-import type { Logger } from '../../platform/logger.js';
 import { pageFor, type QueueDeliveriesDeps } from './queue-deliveries.js';
 import { noticeFor } from './read-notice.js';
 import { webhookHeaders } from './sign-webhook.js';
@@ -9,9 +8,10 @@ import { messageId, type Webhook, type WebhookDelivery } from './webhook.js';
 import {
   countSetAside,
   deleteEndedDeliveries,
-  FIRST_WEBHOOK,
   recordAttempt,
   takeDueDeliveries,
+  type WebhookAddress,
+  webhooksWithDue,
 } from './webhook-delivery-store.js';
 import { messageData } from './webhook-message.js';
 import { findWebhook } from './webhook-store.js';
@@ -35,12 +35,16 @@ const PAUSES_MS = [
   14 * HOUR,
   14 * HOUR,
 ];
-const TAKEN_AT_ONCE = 50;
-const SENT_AT_ONCE = 10;
+const WEBHOOKS_AT_ONCE = 10;
+/** Deliveries that a webhook's receiver has to answer at once. */
+const OF_ONE_WEBHOOK = 4;
+/** Webhooks of one run at most. */
+const MOST_WEBHOOKS = 1_000;
+/** After this, a run takes nothing more: receivers that answer wait no longer than this and one attempt for their turn. */
+const RUN_MS = 3 * SECOND;
 const KEPT_MS = 30 * 24 * HOUR;
 
 export interface SendDeliveriesDeps extends QueueDeliveriesDeps {
-  readonly logger: Logger;
   /** For addresses that users have entered: it refuses private networks and redirects, and ends after five seconds. */
   readonly fetch: OutboundFetch;
   readonly secrets: SealedBox;
@@ -49,25 +53,21 @@ export interface SendDeliveriesDeps extends QueueDeliveriesDeps {
 }
 
 /**
- * Sends what is due, each at least once, until nothing is due or `stopping` returns true. A failed delivery is repeated
- * over about three days and then set aside.
+ * Sends what is due at this moment, each at least once, for some seconds or until `stopping` returns true; the next run goes
+ * on. Some webhooks are served at once, each with a few deliveries at a time, so a receiver that does not answer holds up
+ * only its own. A failed delivery is repeated over about three days and then set aside.
  */
 export async function sendDeliveries(deps: SendDeliveriesDeps, stopping: () => boolean): Promise<void> {
   const { database, clock } = deps;
-  // On from the webhook that was last served, so that those with many deliveries do not hold up the others.
-  let served = FIRST_WEBHOOK;
-  while (!stopping()) {
-    const due = await database.inTransaction('system', (tx) =>
-      takeDueDeliveries(tx, new Date(clock.now()), TAKEN_AT_ONCE, served),
-    );
-    if (due.length === 0 && served === FIRST_WEBHOOK) break;
-    served = due.reduce(later, FIRST_WEBHOOK);
-    let next = 0;
-    const work = async () => {
-      for (let at = next++; at < due.length; at = next++) await sendOne(deps, due[at]!);
-    };
-    await Promise.all(Array.from({ length: SENT_AT_ONCE }, work));
-  }
+  const due = new Date(clock.now());
+  const isOver = () => stopping() || clock.now() >= due.getTime() + RUN_MS;
+  const webhooks = await database.inTransaction('system', (tx) => webhooksWithDue(tx, due, MOST_WEBHOOKS));
+  let next = 0;
+  const serve = async () => {
+    for (let at = next++; at < webhooks.length && !isOver(); at = next++)
+      await sendOfWebhook(deps, webhooks[at]!, due, isOver);
+  };
+  await Promise.all(Array.from({ length: WEBHOOKS_AT_ONCE }, serve));
   const count = await database.inTransaction('system', async (tx) => {
     await deleteEndedDeliveries(tx, new Date(clock.now() - KEPT_MS));
     return countSetAside(tx);
@@ -75,11 +75,25 @@ export async function sendDeliveries(deps: SendDeliveriesDeps, stopping: () => b
   deps.setAside(count);
 }
 
-type WebhookAddress = Pick<WebhookDelivery, 'tenantId' | 'webhookId'>;
-
-/** The one that PostgreSQL sorts last: it compares UUIDs as their hex digits. */
-function later(left: WebhookAddress, right: WebhookAddress): WebhookAddress {
-  return left.tenantId + left.webhookId > right.tenantId + right.webhookId ? left : right;
+async function sendOfWebhook(
+  deps: SendDeliveriesDeps,
+  webhook: WebhookAddress,
+  due: Date,
+  isOver: () => boolean,
+): Promise<void> {
+  const { database, clock, logger } = deps;
+  const failed = (error: unknown) =>
+    logger.warn({ err: error, webhook: webhook.webhookId }, 'deliveries of a webhook failed; they are tried again');
+  const take = () =>
+    database.inTransaction('system', (tx) =>
+      takeDueDeliveries(tx, webhook, { due, now: new Date(clock.now()), limit: OF_ONE_WEBHOOK }),
+    );
+  try {
+    for (let taken = await take(); taken.length > 0; taken = isOver() ? [] : await take())
+      await Promise.all(taken.map((delivery) => sendOne(deps, delivery).catch(failed)));
+  } catch (error) {
+    failed(error);
+  }
 }
 
 async function sendOne(deps: SendDeliveriesDeps, delivery: WebhookDelivery): Promise<void> {

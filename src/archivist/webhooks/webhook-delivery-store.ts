@@ -6,7 +6,7 @@ import { changeRow, updateRows } from '../../platform/postgres/rows-by-key.js';
 import type { WebhookDelivery } from './webhook.js';
 
 type Address = Pick<WebhookDelivery, 'tenantId' | 'deliveryId'>;
-type WebhookAddress = Pick<WebhookDelivery, 'tenantId' | 'webhookId'>;
+export type WebhookAddress = Pick<WebhookDelivery, 'tenantId' | 'webhookId'>;
 
 const DELIVERY = table('webhook_delivery').columns<WebhookDelivery>({
   tenantId: 'tenant_id',
@@ -27,8 +27,6 @@ const COLUMNS = selected(DELIVERY, 'd');
 
 /** While a delivery is sent, no other process takes it; after a crash it is taken again. */
 const SENDING = '2 minutes';
-/** Of one webhook at once, so that a slow receiver does not hold up the others. */
-const OF_ONE_WEBHOOK = 10;
 
 /** What is new about a delivery; everything else begins empty. */
 type NewDelivery = Pick<WebhookDelivery, 'tenantId' | 'deliveryId' | 'webhookId' | 'eventType' | 'createdAt'> &
@@ -48,46 +46,52 @@ export async function insertDeliveries(tx: Tx, deliveries: readonly NewDelivery[
   await insertRows(tx, DELIVERY, rows, 'ON CONFLICT DO NOTHING');
 }
 
-/** Comes before every webhook. */
-export const FIRST_WEBHOOK: WebhookAddress = {
-  tenantId: '00000000-0000-0000-0000-000000000000',
-  webhookId: '00000000-0000-0000-0000-000000000000',
-};
-
 /**
- * Takes due deliveries of enabled tenancies: a few of each webhook that comes after the given one, those that have been
- * due for longest first. Reads what it takes, and one row of each webhook with pending deliveries on its way.
+ * Webhooks of enabled tenancies with due deliveries, in random order: one of each tenancy, then a second one of each, and so
+ * on, so that the webhooks of one tenancy do not hold up the others. Reads two rows of each webhook with pending deliveries.
  */
-export async function takeDueDeliveries(
-  tx: Tx,
-  now: Date,
-  limit: number,
-  after: WebhookAddress = FIRST_WEBHOOK,
-): Promise<WebhookDelivery[]> {
-  // The recursion goes from webhook to webhook in the index of pending deliveries; the limit ends it.
-  return tx.query<WebhookDelivery>(
+export function webhooksWithDue(tx: Tx, now: Date, limit: number): Promise<WebhookAddress[]> {
+  // The recursion goes from webhook to webhook in the index of pending deliveries.
+  return tx.query<WebhookAddress>(
     `WITH RECURSIVE hook AS (
        (SELECT p.tenant_id, p.webhook_id FROM archivist.webhook_delivery p
-         WHERE p.status = 'PENDING' AND (p.tenant_id, p.webhook_id) > ($3::uuid, $4::uuid)
-         ORDER BY p.tenant_id, p.webhook_id LIMIT 1)
+         WHERE p.status = 'PENDING' ORDER BY p.tenant_id, p.webhook_id LIMIT 1)
        UNION ALL
        SELECT n.tenant_id, n.webhook_id FROM hook h CROSS JOIN LATERAL (
          SELECT p.tenant_id, p.webhook_id FROM archivist.webhook_delivery p
           WHERE p.status = 'PENDING' AND (p.tenant_id, p.webhook_id) > (h.tenant_id, h.webhook_id)
-          ORDER BY p.tenant_id, p.webhook_id LIMIT 1) AS n),
-     due AS MATERIALIZED (
-       SELECT o.tenant_id, o.delivery_id FROM hook h CROSS JOIN LATERAL (
-         SELECT p.tenant_id, p.delivery_id FROM archivist.webhook_delivery p
-          WHERE p.tenant_id = h.tenant_id AND p.webhook_id = h.webhook_id AND p.status = 'PENDING'
-            AND p.next_attempt_at <= $1
-            AND EXISTS (SELECT 1 FROM archivist.tenancy t WHERE t.tenant_id = h.tenant_id AND t.disabled_at IS NULL)
-          ORDER BY p.next_attempt_at, p.position, p.delivery_id LIMIT ${OF_ONE_WEBHOOK}) AS o
-        LIMIT $2)
-     UPDATE archivist.webhook_delivery d SET ${DELIVERY.of.nextAttemptAt} = $1::timestamptz + interval '${SENDING}'
+          ORDER BY p.tenant_id, p.webhook_id LIMIT 1) AS n)
+     SELECT h.tenant_id AS "tenantId", h.webhook_id AS "webhookId" FROM hook h CROSS JOIN LATERAL (
+       SELECT p.next_attempt_at FROM archivist.webhook_delivery p
+        WHERE p.tenant_id = h.tenant_id AND p.webhook_id = h.webhook_id AND p.status = 'PENDING'
+        ORDER BY p.next_attempt_at LIMIT 1) AS earliest
+      WHERE earliest.next_attempt_at <= $1
+        AND EXISTS (SELECT 1 FROM archivist.tenancy t WHERE t.tenant_id = h.tenant_id AND t.disabled_at IS NULL)
+      ORDER BY row_number() OVER (PARTITION BY h.tenant_id ORDER BY random()), random() LIMIT $2`,
+    [now, limit],
+  );
+}
+
+/**
+ * Takes deliveries of a webhook that were due at a time, those that have been due for longest first; none if its tenancy is
+ * disabled. Reads what it takes.
+ */
+export function takeDueDeliveries(
+  tx: Tx,
+  { tenantId, webhookId }: WebhookAddress,
+  { due, now, limit }: { readonly due: Date; readonly now: Date; readonly limit: number },
+): Promise<WebhookDelivery[]> {
+  return tx.query<WebhookDelivery>(
+    `WITH due AS MATERIALIZED (
+       SELECT p.tenant_id, p.delivery_id FROM archivist.webhook_delivery p
+        WHERE p.tenant_id = $1 AND p.webhook_id = $2 AND p.status = 'PENDING' AND p.next_attempt_at <= $3
+          AND EXISTS (SELECT 1 FROM archivist.tenancy t WHERE t.tenant_id = $1 AND t.disabled_at IS NULL)
+        ORDER BY p.next_attempt_at, p.position, p.delivery_id LIMIT $5)
+     UPDATE archivist.webhook_delivery d SET ${DELIVERY.of.nextAttemptAt} = $4::timestamptz + interval '${SENDING}'
        FROM due WHERE d.tenant_id = due.tenant_id AND d.delivery_id = due.delivery_id
-        AND d.status = 'PENDING' AND d.next_attempt_at <= $1
+        AND d.status = 'PENDING' AND d.next_attempt_at <= $3
      RETURNING ${COLUMNS}`,
-    [now, limit, after.tenantId, after.webhookId],
+    [tenantId, webhookId, due, now, limit],
   );
 }
 

@@ -7,7 +7,8 @@ const CONSENT: ReadonlySet<unknown> = new Set(['vcon_consent_accepted', 'vcon_co
 const CARRIED = ['vcon_operation', 'subject', 'payload', 'payload_hash_alg'] as const;
 const SUBJECT = /^vcon:\/\/[0-9a-f-]{36}$/i;
 const HASH = /^[0-9a-f]{64,128}$/i;
-const WORD = /^[A-Za-z0-9_-]{1,64}$/;
+/** An operation's name has up to 64 characters, and `vcon_` may stand before them. */
+const WORD = /^[A-Za-z0-9_-]{1,69}$/;
 
 /** What there is to tell about an event. */
 export function typesOf({ name, json }: PlacedEvent): WebhookEventType[] {

@@ -44,13 +44,17 @@ export async function countWebhooks(tx: Tx, tenantId: string): Promise<number> {
   return Number(row!.count);
 }
 
-/** Webhooks of enabled tenancies whose logs have grown beyond them; those that are furthest behind first. */
+/**
+ * Webhooks of enabled tenancies whose logs have grown beyond them, in random order: one of each tenancy, then a second one
+ * of each, and so on, so that the webhooks of one tenancy do not hold up the others.
+ */
 export async function webhooksBehind(tx: Tx, limit: number): Promise<Webhook[]> {
   return tx.query<Webhook>(
     `SELECT ${COLUMNS} FROM archivist.webhook w
        JOIN archivist.log l ON l.tenant_id = w.tenant_id AND l.log_id = w.tenant_id
        JOIN archivist.tenancy t ON t.tenant_id = w.tenant_id AND t.disabled_at IS NULL
-      WHERE l.leaves > w.cursor + 1 ORDER BY l.leaves - w.cursor DESC LIMIT $1`,
+      WHERE l.leaves > w.cursor + 1
+      ORDER BY row_number() OVER (PARTITION BY w.tenant_id ORDER BY random()), random() LIMIT $1`,
     [limit],
   );
 }
