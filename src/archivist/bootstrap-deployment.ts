@@ -33,7 +33,7 @@ export interface BootstrapDeps {
   readonly clientId?: string | undefined;
   readonly clientSecret?: string | undefined;
   /** Credentials of a second application, without roles, for a conserver plugin. */
-  readonly plugin?: { readonly clientId: string; readonly clientSecret: string } | undefined;
+  readonly plugin: { readonly clientId: string; readonly clientSecret: string } | undefined;
 }
 
 /**

@@ -3,8 +3,8 @@ import type { Tx } from '../platform/postgres/database.js';
 import { tenancyLog } from './deployment.js';
 
 /**
- * The positions of these events in the logs of their own tenancies, by event; events that are in no log yet are left
- * out.
+ * The positions of these events of assets in the logs of their own tenancies, by event; events that are in no log yet
+ * are left out.
  */
 export async function commitsOf(
   tx: Tx,
@@ -13,7 +13,8 @@ export async function commitsOf(
   const found = new Map<string, EntryCommit>();
   for (const tenantId of new Set(events.map((event) => event.tenantId))) {
     const ids = events.flatMap((event) => (event.tenantId === tenantId ? [event.eventId] : []));
-    for (const [eventId, commit] of await commits(tx, tenancyLog(tenantId), ids)) found.set(eventId, commit);
+    for (const [eventId, commit] of await commits(tx, tenancyLog(tenantId), 'asset_event', ids))
+      found.set(eventId, commit);
   }
   return found;
 }

@@ -1,5 +1,6 @@
 import { uint64FromBytes } from '../core/bytes.js';
 import type { Tx } from '../platform/postgres/database.js';
+import type { EntryKind } from './leaf-source.js';
 import { LEAVES_OF_ENTRIES } from './leaf-store.js';
 import type { LogRef } from './log.js';
 
@@ -47,8 +48,13 @@ function placedEntry(row: PlacedRow): PlacedEntry {
   };
 }
 
-/** The places of these entries in one log; waiting entries are left out. */
-export async function placedEntries(tx: Tx, log: LogRef, entryIds: readonly string[]): Promise<PlacedEntry[]> {
+/** The places of these entries of one kind in one log; waiting entries are left out. */
+export async function placedEntries(
+  tx: Tx,
+  log: LogRef,
+  kind: EntryKind,
+  entryIds: readonly string[],
+): Promise<PlacedEntry[]> {
   const rows = await tx.query<PlacedRow>(
     `SELECT leaf.entry_id, leaf.leaf_index, leaf.idtimestamp, leaf.timestamp_committed,
             leaf.leaf_index < log.witnessed_leaves AS witnessed,
@@ -60,8 +66,8 @@ export async function placedEntries(tx: Tx, log: LogRef, entryIds: readonly stri
            FROM archivist.seal
           WHERE seal.tenant_id = leaf.tenant_id AND seal.log_id = leaf.log_id AND seal.leaves > leaf.leaf_index
           ORDER BY seal.leaves LIMIT 1) first ON first.seal_number <= log.published_number
-      WHERE leaf.entry_id = asked.id`,
-    [log.tenantId, log.logId, entryIds],
+      WHERE leaf.entry_id = asked.id AND leaf.entry_kind = $4`,
+    [log.tenantId, log.logId, entryIds, kind],
   );
   return rows.map(placedEntry);
 }

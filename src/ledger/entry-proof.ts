@@ -1,6 +1,7 @@
 import { mmrIndex } from '../core/mmr/leaf-count.js';
 import type { Tx } from '../platform/postgres/database.js';
 import { type PlacedEntry, placedEntries } from './entry-proof-store.js';
+import type { EntryKind } from './leaf-source.js';
 import type { LogRef } from './log.js';
 
 /**
@@ -37,9 +38,17 @@ function entryCommit(entry: PlacedEntry): EntryCommit {
   };
 }
 
-/** The progress of these entries in one log, by entry id, in one query. */
-export async function commits(tx: Tx, log: LogRef, entryIds: readonly string[]): Promise<Map<string, EntryCommit>> {
+/**
+ * The progress of these entries in one log, by entry id, in one query. Only leaves of their kind count: an id alone does
+ * not tell an asset's event from an asset-free one.
+ */
+export async function commits(
+  tx: Tx,
+  log: LogRef,
+  kind: EntryKind,
+  entryIds: readonly string[],
+): Promise<Map<string, EntryCommit>> {
   if (entryIds.length === 0) return new Map();
-  const placed = await placedEntries(tx, log, entryIds);
+  const placed = await placedEntries(tx, log, kind, entryIds);
   return new Map(placed.map((entry) => [entry.entryId, entryCommit(entry)]));
 }

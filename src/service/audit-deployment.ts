@@ -3,6 +3,7 @@ import { auditAnchors } from '../archivist/audit/audit-anchors.js';
 import { auditChain } from '../archivist/audit/audit-chain.js';
 import { auditKeys, type KnownRoot } from '../archivist/audit/audit-keys.js';
 import { auditRegistrations } from '../archivist/audit/audit-registrations.js';
+import { auditStatements } from '../archivist/audit/audit-statements.js';
 import { strayRows } from '../archivist/audit/stray-row-store.js';
 import { type Deployment, keysLog } from '../archivist/deployment.js';
 import { leafSource } from '../archivist/leaf-source.js';
@@ -25,7 +26,7 @@ interface Audited
   readonly deployment: Deployment;
   /** Threads that derive leaves; without them, leaves are derived here. */
   readonly threads?: Pick<AuditThreads, 'derive' | 'rangesAtOnce'> | undefined;
-  /** Derives few leaves at a time and rests as long as it works: for an audit beside requests. */
+  /** Reads little at a time and rests as long as it works: for an audit beside requests. */
   readonly gently?: boolean;
   readonly witnesses: readonly NoteKey[];
   readonly quorum: number;
@@ -64,6 +65,7 @@ export async function auditDeployment(audited: Audited): Promise<AuditedLog[]> {
     const strays = await database.inTransaction('system', (tx) => strayRows(tx, publicLog, MOST_STRAYS));
     for (const { name, what } of strays) fault(name, what);
   });
+  await readable('statements', () => auditStatements(audited));
   await readable('registrations', () => auditRegistrations(audited));
   await readable('payload-hash registrations', () => auditPayloadHash(audited));
   await readable('witnesses', () => auditWitnesses({ ...audited, publicLog, keysLog: keysLog(deployment) }));

@@ -29,6 +29,7 @@ interface Listed {
   readonly kind: string;
   readonly transaction: Record<string, string | number>;
   readonly simple_hash_details: Record<string, string | number>;
+  readonly khipu_details: Record<string, never>;
   readonly merkle_log_details: Record<string, unknown>;
 }
 const listed = ({ json }: Answer) => (json['transactions'] as Listed[])[0]!;
@@ -63,8 +64,8 @@ describe('the events of a SIMPLE_HASH asset', () => {
   });
 
   it('have one anchor, which its published query gives again in pages of any size, in both schemas', async () => {
-    const { kind, simple_hash_details: details, transaction } = await anchored(events.at(-1)!);
-    expect(kind).toBe('SIMPLE_HASH');
+    const { kind, simple_hash_details: details, khipu_details, transaction } = await anchored(events.at(-1)!);
+    expect([kind, khipu_details]).toEqual(['SIMPLE_HASH', {}]);
     expect(Object.keys(details).sort()).toEqual(
       ['anchor_hash', 'api_query', 'end_time', 'event_count', 'hash_schema_version', 'start_time'].sort(),
     );
@@ -198,6 +199,14 @@ describe('the chain', () => {
     );
   });
 
+  it('has a newest block, whatever is said of its being public', async () => {
+    const before = await block('number=latest');
+    const after = await block('number=latest&public=true');
+    expect(Number(before.number)).toBeGreaterThan(0);
+    expect(Number(after.number)).toBeGreaterThanOrEqual(Number(before.number));
+    expect(await block(`number=${after.number}`)).toEqual(after);
+  });
+
   it('is linked by hashes that recompute from the fields of each block', async () => {
     const { json } = await owner.get(NODE);
     const height = Number((json['blockchain_nodes'] as { block_height: string }[])[0]!.block_height);
@@ -216,7 +225,8 @@ describe('the chain', () => {
     ['', 400, 'hash, number'],
     [`?number=1&hash=0x${'0'.repeat(64)}`, 400, 'hash, number'],
     ['?number=-1', 400, 'number'],
-    ['?number=latest', 400, 'number'],
+    ['?number=first', 400, 'number'],
+    ['?height=1', 400, 'query: '],
     ['?hash=0x12', 400, 'hash'],
     ['?number=999999999', 404, 'no such block'],
     [`?hash=0x${'0'.repeat(64)}`, 404, 'no such block'],

@@ -4,6 +4,9 @@ import { rowsById } from '../../src/platform/postgres/rows-by-id.js';
 import { startTestService, type TestService } from '../api/test-service.js';
 import { engines } from '../support/engines.js';
 
+/** Where entries are in their log. */
+const PLACES = 'SELECT leaf.entry_id, leaf.leaf_index, leaf.idtimestamp';
+
 let running: TestService;
 beforeAll(async () => {
   // On the embedded engine, which has one session: its prepared statements can be seen from another transaction.
@@ -85,7 +88,7 @@ it('reads an event by its id with plans that were made before, by keys however f
   for (let count = 0; count < 5; count += 1) expect((await read()).status).toBe(200);
   for (const { beginning, values } of [
     { beginning: 'SELECT e.tenant_id', values: 2 },
-    { beginning: 'SELECT leaf.entry_id', values: 3 },
+    { beginning: PLACES, values: 4 },
   ]) {
     const [statement] = await prepared(beginning);
     expect(statement).toMatchObject({ made: 0n });
@@ -99,7 +102,7 @@ it('reads what is on a page of a list with plans that were made before, and plan
   const lists = ['assets?page_size=1', 'assets/-/events?page_size=1'];
   for (let count = 0; count < 5; count += 1)
     for (const list of lists) expect((await running.owner.get(`/archivist/v2/${list}`)).status).toBe(200);
-  for (const beginning of ['SELECT leaf.entry_id', 'SELECT wanted.event_id']) {
+  for (const beginning of [PLACES, 'SELECT wanted.event_id']) {
     const [statement] = await prepared(beginning);
     expect(statement).toMatchObject({ made: 0n });
   }

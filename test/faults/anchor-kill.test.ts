@@ -6,7 +6,7 @@ import { recomputedAnchor } from '../api/simple-hash-verifier.js';
 import { createDeployment, type Deployment, ENGINES, type RunningProcess, requestToken } from './deployment.js';
 import type { ServiceProcess } from './service-process.js';
 
-const FAILPOINTS = ['anchor.closed', 'anchor.inside', 'chain.signed', 'chain.inside'];
+const FAILPOINTS = ['anchor.closed', 'anchor.inside', 'chain.signed', 'chain.inside', 'chain.committed'];
 const ANCHORED_MS = 90_000;
 const PUBLIC_URL = 'http://archivist.example';
 

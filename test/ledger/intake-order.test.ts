@@ -189,7 +189,7 @@ describe.each(engines())('a batch of a log with 100,000 waiting entries on %s', 
         expect((await findSeal(watched, log, 2_500n))?.leaves).toBe(2_500n);
         expect((await signedRoots(watched, log, [1n, 2_500n, 5_001n])).size).toBe(2);
         expect((await peakReceipts(watched, log, 'key', [1n, 2_500n, 5_001n])).size).toBe(2);
-        expect(await placedEntries(watched, log, entries)).toHaveLength(3);
+        expect(await placedEntries(watched, log, 'asset_event', entries)).toHaveLength(3);
         await sealedPlaces(watched, log, entries);
         return [...reads.rows.values()].reduce((sum, rows) => sum + rows, 0);
       });

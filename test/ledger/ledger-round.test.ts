@@ -115,7 +115,7 @@ describe.each(engines())('a ledger round on %s', (engine) => {
     const [entryId] = await rig.accept(log, 'asset_event', 1);
     const look = () =>
       rig.database.inTransaction('system', async (tx) => {
-        const commit = (await commits(tx, log, [entryId!])).get(entryId!);
+        const commit = (await commits(tx, log, 'asset_event', [entryId!])).get(entryId!);
         const receipt = await mmrReceipt(tx, log, entryId!, 'map');
         const massif = await massifView(tx, log, 0);
         const status = commit ? (commit.published ? 'CONFIRMED' : 'COMMITTED') : 'STORED';
@@ -274,7 +274,7 @@ describe.each(engines())('a ledger round on %s', (engine) => {
     await rig.drain(log);
     expect(rig.messages).toContain('an entry cannot be committed');
     rig.entries.secrets.set(accepted[1]!, secret);
-    const committed = await rig.database.inTransaction('system', (tx) => commits(tx, log, accepted));
+    const committed = await rig.database.inTransaction('system', (tx) => commits(tx, log, 'asset_event', accepted));
     expect([...committed.keys()].sort()).toEqual([accepted[0], accepted[2]]);
     await rig.drain(log);
     await auditLog(rig, log, accepted);

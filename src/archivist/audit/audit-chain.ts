@@ -32,17 +32,19 @@ interface Walked {
   readonly number: bigint;
   readonly hash: Uint8Array;
   readonly nonce: bigint;
+  /** Whether the object store has it. */
+  readonly kept: boolean;
 }
 
 /**
  * Recomputes the chain from its transactions: every block's hash, its parent and its transaction root, and what every
  * transaction says about its anchor or seal. A chain key of the deployment must have made each block and signed its
- * transactions. The object store's copy of each header must be identical.
+ * transactions. The object store must have each header; only the newest block is stored after it is in the database.
  */
 export async function auditChain(audit: ChainAudit): Promise<void> {
   const chain = audit.deployment.deploymentTenancy;
   const miners = new Set(audit.keyring.everyKey(['chain']).map(({ jwk }) => jwkAddress(jwk)?.toLowerCase()));
-  let walked: Walked = { number: -1n, hash: NO_PARENT, nonce: 0n };
+  let walked: Walked = { number: -1n, hash: NO_PARENT, nonce: 0n, kept: true };
   for (;;) {
     const from = walked.number + 1n;
     const { blocks, transactions } = await audit.database.inTransaction('system', async (tx) => {
@@ -94,9 +96,13 @@ async function auditBlock(
     });
     if (wrong) audit.fault('chain', `transaction ${place} of block ${number}: ${wrong}`);
   }
-  const kept = await keptBlock(audit.objectStore, audit.deployment.deploymentTenancy, number);
+  const keptAs = (other: bigint) => keptBlock(audit.objectStore, audit.deployment.deploymentTenancy, other);
+  // It was the newest one when it was looked for, and a block is stored before the next one is made.
+  if (!before.kept && !(await keptAs(before.number)))
+    audit.fault('chain', `block ${before.number} is not in the object store`);
+  const kept = await keptAs(number);
   if (kept && !equalBytes(kept, block.header)) fault('differs from that of the object store');
-  return { number, hash: block.block_hash, nonce };
+  return { number, hash: block.block_hash, nonce, kept: kept !== undefined };
 }
 
 /** A block follows the one before it, or continues the chain openly after blocks that were lost. */

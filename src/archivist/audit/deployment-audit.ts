@@ -2,6 +2,8 @@ import type { AuditContext } from '../../ledger/audit/audit-context.js';
 import type { Deployment } from '../deployment.js';
 
 /** What the audit of a deployment reads, apart from its logs. */
-export type DeploymentAudit = Pick<AuditContext, 'database' | 'objectStore' | 'fault'> & {
+export type DeploymentAudit = Pick<AuditContext, 'database' | 'objectStore' | 'fault' | 'stopping'> & {
   readonly deployment: Deployment;
+  /** Rests as long as it works: for an audit beside requests. */
+  readonly gently?: boolean;
 };

@@ -30,7 +30,7 @@ export const assetFreeEventBulk: BulkKind = {
       tx,
       ids.map((eventId) => ({ tenantId, eventId })),
     );
-    const known = await commits(tx, tenancyLog(tenantId), ids);
+    const known = await commits(tx, tenancyLog(tenantId), 'asset_free_event', ids);
     const readable = events.filter(({ creatorIssuer, createdBy: creatorSubject }) =>
       permits(principal, 'read', { kind: 'asset_free_event', tenantId, creatorIssuer, creatorSubject }),
     );

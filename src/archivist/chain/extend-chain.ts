@@ -45,7 +45,9 @@ interface Waiting extends TransactionSubject {
  * Writes every anchor and every published seal of a tenancy log that is not in the chain yet into new blocks, one
  * transaction each.
  * Two processes may run this concurrently: a block is stored with all its transactions or not at all, and only the
- * first block on a parent is accepted. Resolves with the number of transactions written.
+ * first block on a parent is accepted. A block is readable from its commit, and the object store has it directly after
+ * that; if that fails, or the process ends between, the next pass begins with it. Resolves with the number of transactions
+ * written.
  * @throws {Error} when the chain has no first block, or the object store holds a different chain than the database
  */
 export async function extendChain(deps: ChainDeps, stopping: () => boolean): Promise<number> {
@@ -132,10 +134,15 @@ async function putBlock(deps: ChainDeps, head: Head, waiting: readonly Waiting[]
   }));
   await failpoints.reach('chain.signed');
   const nextNonce = head.nextNonce + BigInt(waiting.length);
-  return database.inTransaction('system', async (tx) => {
+  const isAdded = await database.inTransaction('system', async (tx) => {
     if (!(await appendBlock(tx, deployment.deploymentTenancy, head, { ...block, nextNonce }))) return false;
     await insertTransactions(tx, transactions);
     await failpoints.reach('chain.inside');
     return true;
   });
+  if (!isAdded) return false;
+  await failpoints.reach('chain.committed');
+  // Not left to the next pass, which may be on a database that was restored from before this block.
+  await keepBlock(deps.objectStore, deployment.deploymentTenancy, block);
+  return true;
 }

@@ -11,7 +11,7 @@ export async function eventCommits(
   events: readonly { readonly eventId: string; readonly assetId: string }[],
 ): Promise<Map<string, EntryCommit>> {
   const ids = events.map((event) => event.eventId);
-  const known = await commits(tx, tenancyLog(tenantId), ids);
+  const known = await commits(tx, tenancyLog(tenantId), 'asset_event', ids);
   const witnessed = events.filter(({ eventId }) => known.get(eventId)?.witnessed);
   if (witnessed.length === 0) return known;
   const capped = await simpleHashAssets(

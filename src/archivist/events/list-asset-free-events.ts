@@ -42,7 +42,10 @@ export function listOwnAssetFreeEvents(
       },
     );
     const ids = page.entries.map(({ eventId }) => eventId);
-    const [, committed] = await Promise.all([keepPlans(tx), commits(tx, tenancyLog(tenantId), ids)]);
+    const [, committed] = await Promise.all([
+      keepPlans(tx),
+      commits(tx, tenancyLog(tenantId), 'asset_free_event', ids),
+    ]);
     return {
       ...page,
       entries: page.entries.map((event) => assetFreeEventResponse(event, committed.get(event.eventId))),

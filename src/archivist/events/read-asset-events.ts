@@ -112,8 +112,12 @@ export async function requirePublicEvent(tx: Tx, publicTenancy: string, address:
 }
 
 /** The position of the event in the log of its own tenancy. */
-export async function commitOf(tx: Tx, event: { tenantId: string; eventId: string }): Promise<EntryCommit | undefined> {
-  return (await commits(tx, tenancyLog(event.tenantId), [event.eventId])).get(event.eventId);
+export async function commitOf(
+  tx: Tx,
+  kind: 'asset_event' | 'asset_free_event',
+  { tenantId, eventId }: { readonly tenantId: string; readonly eventId: string },
+): Promise<EntryCommit | undefined> {
+  return (await commits(tx, tenancyLog(tenantId), kind, [eventId])).get(eventId);
 }
 
 /** Events of any tenancies as the interface shows them, in their order. */

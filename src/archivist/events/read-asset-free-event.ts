@@ -28,6 +28,6 @@ export function readAssetFreeEvent(
 ): Promise<Record<string, unknown>> {
   return deps.database.inTransaction(readByIdScope(deps.deployment, principal.tenantId), async (tx) => {
     const event = await requireAssetFreeEvent(tx, principal, eventId);
-    return assetFreeEventResponse(event, await commitOf(tx, event));
+    return assetFreeEventResponse(event, await commitOf(tx, 'asset_free_event', event));
   });
 }

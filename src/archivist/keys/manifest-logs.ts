@@ -6,7 +6,7 @@ import { type Deployment, keysLog, statementLog } from '../deployment.js';
 
 /**
  * The statement logs of a deployment and their published states, as a manifest names them. A log that was forked openly keeps
- * its first name there: all generations share the entries that a manifest can know.
+ * its first name there.
  */
 export async function manifestLogs(tx: Tx, deployment: Deployment): Promise<ManifestLog[]> {
   const kinds = [

@@ -90,7 +90,7 @@ async function assetEvents(tx: Tx, principal: Principal, found: readonly AssetEv
 async function assetFreeEvents(tx: Tx, principal: Principal, found: readonly AssetFreeEvent[]): Promise<ShownEvent[]> {
   const events = found.filter((event) => readsAssetFreeEvent(principal, event));
   const ids = events.map(({ eventId }) => eventId);
-  const committed = await commits(tx, tenancyLog(principal.tenantId), ids);
+  const committed = await commits(tx, tenancyLog(principal.tenantId), 'asset_free_event', ids);
   return events.map((event) => ({
     eventId: event.eventId,
     name: event.eventType === SECURITY_EVENT_TYPE ? 'security_event' : 'asset_free_event',

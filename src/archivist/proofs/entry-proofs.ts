@@ -72,7 +72,7 @@ function noStatement({ kind }: ProvenEvent): string {
 async function transparentStatement(tx: Tx, deployment: Deployment, proven: ProvenEvent): Promise<Uint8Array> {
   const { event } = proven;
   const draftReceipt = ready(await mmrReceipt(tx, tenancyLog(event.tenantId), event.eventId, 'draft'));
-  const commit = ready(await commitOf(tx, event));
+  const commit = ready(await commitOf(tx, proven.kind, event));
   const signed = await statement(tx, deployment, proven);
   const rfc9162Receipt = await statementReceipt(tx, statementLog(deployment, isPublic(proven)), event.eventId);
   if (!signed || !rfc9162Receipt) throw new StatementLogBehind();

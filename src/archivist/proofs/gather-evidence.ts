@@ -20,7 +20,7 @@ export async function gatherEvidence(tx: Tx, deployment: Deployment, proven: Pro
     map: await entryProof(tx, deployment, proven, 'receipt', 'map'),
     draft: await entryProof(tx, deployment, proven, 'receipt', 'draft'),
   };
-  const commit = await commitOf(tx, event);
+  const commit = await commitOf(tx, proven.kind, event);
   const ref = tenancyLog(event.tenantId);
   const log = await findLog(tx, ref);
   if (!commit || !log) throw notReady();

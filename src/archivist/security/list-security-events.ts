@@ -45,7 +45,7 @@ export function listSecurityEvents(
     const tokens = deps.pageTokens;
     const page = await listPage(reader, { list, query, conditions, exactTotal, tokens });
     const ids = page.entries.map(({ eventId }) => eventId);
-    const committed = await commits(tx, tenancyLog(tenantId), ids);
+    const committed = await commits(tx, tenancyLog(tenantId), 'asset_free_event', ids);
     return {
       ...page,
       entries: page.entries.map((event) => assetFreeEventResponse(event, committed.get(event.eventId))),

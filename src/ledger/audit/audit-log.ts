@@ -1,10 +1,10 @@
 import { equalBytes } from '../../core/bytes.js';
 import { appendLeaves } from '../../core/mmr/append-leaves.js';
-import { sizeOfLeaves } from '../../core/mmr/leaf-count.js';
+import { leafCount, sizeOfLeaves } from '../../core/mmr/leaf-count.js';
 import { type LogRef, type LogState, parentHash } from '../log.js';
 import { LogInconsistent } from '../log-inconsistent.js';
 import { findLog } from '../log-store.js';
-import { massifBytes, massifLeaves, massifObjectKey } from '../massif-view.js';
+import { headMassif, massifBytes, massifLeaves, massifObjectKey, sealFileObjectKey, sealView } from '../massif-view.js';
 import { sealObjectKey } from '../seal-object.js';
 import { findSeal, type SealRow } from '../seal-store.js';
 import { type AuditContext, AuditStopped } from './audit-context.js';
@@ -209,10 +209,13 @@ function auditRow({ context, log, state }: Walk): void {
 }
 
 /** Full massifs are files that never change; the growing one is served from the pages that were just audited. */
-async function auditMassifFiles({ context, log, leaves }: Walk): Promise<void> {
+async function auditMassifFiles(walk: Walk): Promise<void> {
+  const { context, log, leaves } = walk;
   if (log.massifHeight < 1 || log.massifHeight > 64)
     return context.fault(log.name, `its row says that massifs are ${log.massifHeight} high`);
   const full = Number(leaves / massifLeaves(log));
+  // Under a seal of the massif after it. A state that is published at this moment may still get its own files.
+  const published = log.publishedSize > 0n ? headMassif(log, leafCount(log.publishedSize)) : 0;
   for (let massif = 0; massif < full; massif += 1) {
     const stored = await context.objectStore.get(massifObjectKey(log, massif));
     const view = await context.database
@@ -220,7 +223,24 @@ async function auditMassifFiles({ context, log, leaves }: Walk): Promise<void> {
       .catch(() => undefined);
     if (stored && view && !equalBytes(stored, view.bytes))
       context.fault(log.name, `the file of massif ${massif} is not what the log makes`);
+    if (massif < published) await auditPublishedMassif(walk, massif, stored);
   }
+}
+
+/** A massif below the published seal has its last seal beside it. */
+async function auditPublishedMassif(
+  { context, log }: Walk,
+  massif: number,
+  stored: Uint8Array | undefined,
+): Promise<void> {
+  const seal = await context.objectStore.get(sealFileObjectKey(log, massif));
+  const view = await context.database.inTransaction('system', (tx) => sealView(tx, log, massif));
+  if (seal && view && !equalBytes(seal, view.bytes))
+    context.fault(log.name, `the file of the seal of massif ${massif} is not its last seal`);
+  // A generation writes no files of massifs that were full when it began, and backups do not copy its files.
+  if (log.forks.length > 0) return;
+  if (!stored) context.fault(log.name, `the file of massif ${massif} is not in the object store`);
+  if (!seal) context.fault(log.name, `the file of the seal of massif ${massif} is not in the object store`);
 }
 
 /** A history that was truncated leaves something behind: rows, nodes, or a seal in the object store. */

@@ -96,7 +96,7 @@ async function auditSignedRoot(
 
 /** Checks every stored signature over a peak, also those that no seal in the database refers to any more. */
 export async function auditPeakReceipts(context: AuditContext, log: LogState): Promise<void> {
-  for (let after = -1n; ; ) {
+  for (let after = { nodeIndex: -1n, keyId: '' }; ; ) {
     const rows = await context.database.inTransaction('system', async (tx) => {
       const stored = await storedPeakReceipts(tx, log, after, PAGE);
       const nodeAt = await readNodes(
@@ -118,7 +118,7 @@ export async function auditPeakReceipts(context: AuditContext, log: LogState): P
       }
     }
     if (rows.length < PAGE) return;
-    after = rows.at(-1)!.nodeIndex;
+    after = rows.at(-1)!;
   }
 }
 

@@ -36,17 +36,17 @@ export async function storedCounts(tx: Tx, log: LogRef): Promise<StoredCounts> {
   };
 }
 
-/** Stored signatures over peaks, by any key, in the order of their nodes. */
+/** Stored signatures over peaks, by any key, in the order of their nodes and keys: after a rotation, a node has several. */
 export async function storedPeakReceipts(
   tx: Tx,
   log: LogRef,
-  after: bigint,
+  after: { readonly nodeIndex: bigint; readonly keyId: string },
   limit: number,
 ): Promise<{ nodeIndex: bigint; keyId: string; receipt: Uint8Array }[]> {
   const rows = await tx.query<{ node_index: bigint; key_id: string; receipt: Uint8Array }>(
     `SELECT node_index, key_id, receipt FROM archivist.peak_receipt
-      WHERE tenant_id = $1 AND log_id = $2 AND node_index > $3 ORDER BY node_index LIMIT $4`,
-    [log.tenantId, log.logId, after, limit],
+      WHERE tenant_id = $1 AND log_id = $2 AND (node_index, key_id) > ($3, $4) ORDER BY node_index, key_id LIMIT $5`,
+    [log.tenantId, log.logId, after.nodeIndex, after.keyId, limit],
   );
   return rows.map((row) => ({ nodeIndex: row.node_index, keyId: row.key_id, receipt: row.receipt }));
 }

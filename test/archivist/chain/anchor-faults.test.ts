@@ -172,6 +172,35 @@ describe('after a crash', () => {
   });
 });
 
+describe('a new block', () => {
+  const isHeadKept = async () => {
+    const { block_number: number } = (await readAll(rig.database)).blocks.at(-1)!;
+    return isBlockKept(fileObjectStore(join(keysDir, 'objects')), rig.deployment.deploymentTenancy, number);
+  };
+
+  it('is in the object store when its pass ends, also of one that is stopped', async () => {
+    await confirmed();
+    await anchoredAll();
+    const before = (await readAll(rig.database)).blocks.length;
+    let looks = 0;
+    const afterOneBlock = () => looks++ > 0;
+    expect(await rig.extend(noFailpoints, afterOneBlock)).toBeGreaterThan(0);
+    expect((await readAll(rig.database)).blocks.length).toBe(before + 1);
+    expect(await isHeadKept()).toBe(true);
+  });
+
+  it('that a crash left without its object gets it in the next pass', async () => {
+    await rig.extend();
+    await confirmed();
+    await anchoredAll();
+    await expect(rig.extend(crashAt('chain.committed'))).rejects.toThrow(Crash);
+    expect(await isHeadKept()).toBe(false);
+    await rig.extend();
+    expect(await isHeadKept()).toBe(true);
+    await audit();
+  });
+});
+
 describe('a chain key that is rotated', () => {
   it('signs from then on, in the same chain and the same count', async () => {
     const { keyring } = running.service.parts;
@@ -298,6 +327,51 @@ describe('a database that is older than its chain', () => {
       404,
       expect.stringContaining('was lost with a database'),
     ]);
+  });
+
+  it('is known to go on after an open fork, however late a look from before the fork ends', async () => {
+    await loseNewestBlock();
+    const deps = forkDeps();
+    let looks = 0;
+    let reached = () => {};
+    let release = () => {};
+    const heldBack = new Promise<void>((resolve) => {
+      reached = resolve;
+    });
+    const forked = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const watch = await watchChain({
+      ...deps,
+      database: {
+        ...deps.database,
+        inTransaction: (scope, work) => {
+          looks += 1;
+          return deps.database.inTransaction(scope, work);
+        },
+      },
+      objectStore: {
+        ...deps.objectStore,
+        async get(key) {
+          const found = await deps.objectStore.get(key);
+          // Each finding of a halt takes two looks: this is the second one of the second finding.
+          if (looks === 4) {
+            reached();
+            await forked;
+          }
+          return found;
+        },
+      },
+      looked: () => undefined,
+    });
+    await heldBack;
+    expect(watch.halted()).toMatch(/the database ends with block/);
+    await forkChain(deps, { confirm: 'chain', reason: REASON });
+    await watch.refresh();
+    release();
+    await watch.close();
+    expect(watch.halted()).toBeUndefined();
+    expect(await rig.extend()).toBeGreaterThan(0);
   });
 
   it('is forked again after a crash between the object of the fork block and its row, and that block is named as the last one', async () => {

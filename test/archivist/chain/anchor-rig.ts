@@ -38,7 +38,7 @@ export function anchorRig({ service }: Pick<TestService, 'service'>, objectsDir:
     database,
     deployment,
     anchor: (failpoints = noFailpoints, over: Partial<AnchorDeps> = {}) => anchorWindows(deps(failpoints, over), never),
-    extend: (failpoints = noFailpoints) => extendChain(deps(failpoints), never),
+    extend: (failpoints = noFailpoints, stopping = never) => extendChain(deps(failpoints), stopping),
   };
 }
 
