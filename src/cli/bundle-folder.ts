@@ -47,8 +47,8 @@ async function pathsIn(folder: string, inside: string, depth: number): Promise<s
   const paths: string[] = [];
   for (const entry of entries) {
     const path = inside === '' ? entry.name : `${inside}/${entry.name}`;
-    if (entry.isDirectory()) paths.push(...(await pathsIn(folder, path, depth - 1)));
-    else paths.push(path);
+    if (!entry.isDirectory()) paths.push(path);
+    else for (const each of await pathsIn(folder, path, depth - 1)) paths.push(each);
   }
   return paths;
 }

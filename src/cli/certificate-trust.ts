@@ -24,7 +24,8 @@ async function authoritiesIn(path: string): Promise<Certificate[]> {
   }
 }
 
-function timeOf(text: string | undefined): number {
+/** Reads `--at`, Unix milliseconds; the present without it. @throws {UsageError} */
+export function certificateTime(text: string | undefined): number {
   if (text === undefined) return systemClock.now();
   const at = Date.parse(text);
   if (Number.isNaN(at)) throw new UsageError('--at must be a time such as 2026-01-31T12:00:00Z');
@@ -33,13 +34,13 @@ function timeOf(text: string | undefined): number {
 
 /**
  * Trust in the authorities in these files (PEM, several in one allowed, or DER).
- * @param at RFC 3339; the present without it
+ * @param atMs when certificates must be valid, as `certificateTime` reads it
  * @throws {UsageError}
  */
-export async function certificateTrust(paths: readonly string[], at: string | undefined): Promise<CertificateTrust> {
+export async function certificateTrust(paths: readonly string[], atMs: number): Promise<CertificateTrust> {
   const authorities = (await Promise.all(paths.map(authoritiesIn))).flat();
   return {
-    atMs: timeOf(at),
+    atMs,
     keyOfChain(chain, issuer, atMs) {
       try {
         const certificates = chain.map((each) => readCertificate(each));

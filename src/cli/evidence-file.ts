@@ -4,6 +4,7 @@ import { type EvidenceFile, type EvidenceFolder, evidenceFile } from '../core/ev
 import { UsageError } from '../core/evidence/usage-error.js';
 import { isBundleFolder, readBundleFolder } from './bundle-folder.js';
 import { readInput } from './read-input.js';
+import { readRegularFile } from './read-regular-file.js';
 import { findReplicas } from './replica-folder.js';
 
 /** Reads a file, or says what a folder is: an unpacked bundle, or the replica of logs. @throws {UsageError} */
@@ -16,7 +17,7 @@ export async function readEvidence(path: string): Promise<EvidenceFile> {
 
 function evidenceFolder(path: string): EvidenceFolder {
   return {
-    file: (name) => readInput(join(path, name)).catch(ignoreUnreadable),
+    file: (name) => readRegularFile(join(path, name)).catch(ignoreUnreadable),
     files: () => readBundleFolder(path),
     logs: () => findReplicas(path),
   };

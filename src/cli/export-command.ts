@@ -62,34 +62,55 @@ export function addExportCommand(program: Command, terminal: Terminal): void {
     });
 }
 
-/** Oldest first. */
-async function assetEvents(reader: ArchivistReader, uuid: string): Promise<FoundEvent[]> {
-  const found: FoundEvent[] = [];
-  let query = `?event_attributes.subject=${encodeURIComponent(`vcon://${uuid}`)}`;
-  do {
-    const page = await reader.json(`/archivist/v2/assets/-/events${query}`);
-    const events = page['events'] as { identity: string; event_attributes: Record<string, unknown> }[];
-    found.push(
-      ...events.map(({ identity, event_attributes: attributes }) => ({
-        identity: `v2/${identity}`,
-        operation: String(attributes['vcon_operation'] ?? 'event'),
-      })),
-    );
-    const token = page['next_page_token'];
-    query = typeof token === 'string' && token !== '' ? `?page_token=${encodeURIComponent(token)}` : '';
-  } while (query !== '');
-  return found.reverse();
+interface ListedEvent {
+  readonly identity: string;
+  readonly event_type?: string;
+  readonly event_attributes?: Readonly<Record<string, unknown>>;
 }
 
+/** All events of a filtered list. */
+async function listed(reader: ArchivistReader, path: string, filter: string): Promise<ListedEvent[]> {
+  const found: ListedEvent[] = [];
+  let query = filter;
+  do {
+    const page = await reader.json(`${path}?${query}`);
+    found.push(...(page['events'] as ListedEvent[]));
+    const token = page['next_page_token'];
+    query = typeof token === 'string' && token !== '' ? `page_token=${encodeURIComponent(token)}` : '';
+  } while (query !== '');
+  return found;
+}
+
+/** Oldest first. */
+async function assetEvents(reader: ArchivistReader, uuid: string): Promise<FoundEvent[]> {
+  const subject = encodeURIComponent(`vcon://${uuid}`);
+  const found = await listed(reader, '/archivist/v2/assets/-/events', `event_attributes.subject=${subject}`);
+  return found.reverse().map(({ identity, event_attributes: attributes }) => ({
+    identity: `v2/${identity}`,
+    operation: String(attributes?.['vcon_operation'] ?? 'event'),
+  }));
+}
+
+/** Those that have the vCon as their subject, and those that have it as a trail; oldest first. */
 async function assetFreeEvents(reader: ArchivistReader, uuid: string): Promise<FoundEvent[]> {
-  const found: FoundEvent[] = [];
-  const filter = `trails/any(t: t eq 'vcon://${uuid}')`;
+  const subject = encodeURIComponent(`vcon://${uuid}`);
+  const found = [
+    ...(await listed(reader, '/archivist/v1/events', `attributes.subject=${subject}`)),
+    ...(await onTrail(reader, `vcon://${uuid}`)),
+  ];
+  const distinct = new Map(found.map((event) => [event.identity, event]));
+  return [...distinct.values()]
+    .sort((left, right) => (left.identity < right.identity ? -1 : 1))
+    .map(({ identity, event_type: type }) => ({ identity: `v1/${identity}`, operation: type || 'event' }));
+}
+
+async function onTrail(reader: ArchivistReader, trail: string): Promise<ListedEvent[]> {
+  const found: ListedEvent[] = [];
+  const filter = `trails/any(t: t eq '${trail}')`;
   for (;;) {
     const answer = await reader.json('/archivist/v1/events/search', { filter, top: SEARCHED, skip: found.length });
-    const events = (answer['events'] ?? []) as { identity: string; event_type?: string }[];
-    found.push(
-      ...events.map(({ identity, event_type: type }) => ({ identity: `v1/${identity}`, operation: type || 'event' })),
-    );
+    const events = (answer['events'] ?? []) as ListedEvent[];
+    found.push(...events);
     if (events.length < SEARCHED) return found;
   }
 }

@@ -30,11 +30,11 @@ const WHERE_KEYS_ARE =
 
 /**
  * Reads the keys in files: COSE key set, JWK set, JWK, did.json, or PEM of a public key or a certificate.
- * @param option the option to name if there are no files
+ * @param option what to give if there are no files
  * @throws {UsageError}
  */
 export async function readKeyFiles(option: string, paths: readonly string[] = []): Promise<PublicJwk[]> {
-  if (paths.length === 0) throw new UsageError(`this check needs ${option}. ${WHERE_KEYS_ARE}`);
+  if (paths.length === 0) throw new UsageError(`give ${option}. ${WHERE_KEYS_ARE}`);
   const keys: PublicJwk[] = [];
   for (const path of paths) {
     try {

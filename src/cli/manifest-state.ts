@@ -4,13 +4,14 @@ import type { RootTrust } from '../core/evidence/root-trust.js';
 import { UsageError } from '../core/evidence/usage-error.js';
 import { type ReadKeyManifest, readKeyManifest } from '../core/keys/read-key-manifest.js';
 import { replaceFile } from '../platform/durable-file.js';
+import { failureReason } from '../platform/explain-failure.js';
 import { checkNotBefore } from './seen-manifest.js';
 
 const MODE = 0o644;
 
 /**
  * Remembers the newest key manifest in a folder, in one file for each keys log.
- * @throws {UsageError} when what the folder has of that log cannot be read
+ * @throws {UsageError} when what the folder has of that log cannot be read, or nothing can be written there
  * @throws {VerificationError} `manifest_older` when a newer one was seen before; `manifest_invalid` when another one with
  * the same number was
  */
@@ -19,14 +20,18 @@ export async function rememberManifest(state: string, newest: Pick<RootTrust, 'm
   const path = join(state, `${subject.replace(/[^A-Za-z0-9-]/g, '_')}.key-manifest`);
   const seen = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     // A file that is there and cannot be read may hold a newer manifest.
-    if (error.code !== 'ENOENT') throw new UsageError(`--state: ${path} cannot be read: ${error.code}`);
+    if (error.code !== 'ENOENT') throw new UsageError(`--state: ${path} cannot be read: ${failureReason(error)}`);
     return undefined;
   });
   const before = seen && readSeen(new Uint8Array(seen), path);
   if (before) checkNotBefore(newest, before);
   if (before?.manifest.number === number) return;
-  await mkdir(state, { recursive: true });
-  await replaceFile(path, newest.bytes, MODE);
+  try {
+    await mkdir(state, { recursive: true });
+    await replaceFile(path, newest.bytes, MODE);
+  } catch (error) {
+    throw new UsageError(`--state: ${path} cannot be written: ${failureReason(error)}`);
+  }
 }
 
 function readSeen(bytes: Uint8Array, path: string): ReadKeyManifest {

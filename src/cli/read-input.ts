@@ -6,6 +6,8 @@ export async function readInput(path: string): Promise<Uint8Array> {
   try {
     return new Uint8Array(await readFile(path));
   } catch (error) {
-    throw new UsageError(`cannot read ${path}: ${(error as NodeJS.ErrnoException).code ?? 'unknown reason'}`);
+    const { code } = error as NodeJS.ErrnoException;
+    const reason = code === 'ENOENT' ? 'there is no such file: check the path' : (code ?? 'unknown reason');
+    throw new UsageError(`cannot read ${path}: ${reason}`);
   }
 }

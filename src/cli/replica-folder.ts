@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ReplicaLog, replicaLogs } from '../core/evidence/replica-logs.js';
 import { UsageError } from '../core/evidence/usage-error.js';
-import { readInput } from './read-input.js';
+import { readRegularFile } from './read-regular-file.js';
 
 const MOST_DEPTH = 7;
 
@@ -11,7 +11,7 @@ const MOST_DEPTH = 7;
  * @throws {UsageError} when there is none, or a massif is missing between two others
  */
 export async function findReplicas(folder: string): Promise<readonly ReplicaLog[]> {
-  return replicaLogs(folder, await pathsIn(folder, '', MOST_DEPTH), (path) => readInput(join(folder, path)));
+  return replicaLogs(folder, await pathsIn(folder, '', MOST_DEPTH), (path) => readRegularFile(join(folder, path)));
 }
 
 async function pathsIn(folder: string, inside: string, depth: number): Promise<string[]> {
@@ -22,7 +22,7 @@ async function pathsIn(folder: string, inside: string, depth: number): Promise<s
   for (const entry of entries) {
     const path = inside === '' ? entry.name : `${inside}/${entry.name}`;
     if (!entry.isDirectory()) paths.push(path);
-    else if (depth > 0) paths.push(...(await pathsIn(folder, path, depth - 1)));
+    else if (depth > 0) for (const each of await pathsIn(folder, path, depth - 1)) paths.push(each);
   }
   return paths;
 }

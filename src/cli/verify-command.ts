@@ -1,10 +1,15 @@
 import type { Command } from 'commander';
 import type { EvidenceFile } from '../core/evidence/evidence-file.js';
 import { manifestSources } from '../core/evidence/manifest-sources.js';
-import { verifyPublishedAsset } from '../core/evidence/published-asset.js';
+import { requirePublishedAsset, verifyPublishedAsset } from '../core/evidence/published-asset.js';
 import { type RootTrust, trustRoot, verifyUnderRoot } from '../core/evidence/root-trust.js';
 import { UsageError } from '../core/evidence/usage-error.js';
-import { type EvidenceVerdict, NotEvidence, verifyEvidence } from '../core/evidence/verify-evidence.js';
+import {
+  type EvidenceVerdict,
+  NotEvidence,
+  requireEvidence,
+  verifyEvidence,
+} from '../core/evidence/verify-evidence.js';
 import { type Outcome, VERDICT_SCHEMA, verdictDocument } from '../core/verify/verdict.js';
 import { readEvidence } from './evidence-file.js';
 import { examples } from './help-examples.js';
@@ -42,13 +47,15 @@ async function verify(paths: readonly string[], options: VerifyOptions, terminal
   const { root: fingerprint, manifest, state } = options;
   if (fingerprint === undefined) {
     if (manifest) throw new UsageError('--manifest needs --root: without the fingerprint a manifest proves nothing');
+    if (state !== undefined)
+      throw new UsageError('--state needs --root: it remembers the key manifests of that root key');
     return verifyWith(await read(paths), options, undefined, terminal);
   }
   const thumbprint = rootThumbprint(fingerprint);
   const given = await read(paths);
   const found = 'url' in given ? await publishedManifests(given.url) : await manifestSources(given.files);
   const sources = [...(await givenManifests(manifest)), ...found];
-  if (sources.length === 0) throw new UsageError(NO_MANIFEST);
+  if (sources.length === 0) throw await withoutManifest(given);
   const root = async () => {
     const trusted = await trustRoot(thumbprint, sources);
     if (state !== undefined) await rememberManifest(state, trusted);
@@ -57,12 +64,23 @@ async function verify(paths: readonly string[], options: VerifyOptions, terminal
   return verifyUnderRoot(root, (trusted) => verifyWith(given, options, trusted, terminal));
 }
 
+/** What is no evidence at all is said first: a manifest would not help. */
+async function withoutManifest(given: Given): Promise<UsageError> {
+  if ('url' in given) await requirePublishedAsset(given.url, readPublished);
+  else requireEvidence(given.files);
+  return new UsageError(NO_MANIFEST);
+}
+
 async function verifyWith(
   given: Given,
   options: VerifyOptions,
   root: RootTrust | undefined,
   terminal: Terminal,
 ): Promise<EvidenceVerdict> {
+  if ('url' in given && (options.issuer !== undefined || options.witness))
+    throw new UsageError(
+      '--issuer and --witness need files: a public asset has neither statements nor cosignatures at its URL. Give the evidence bundles of its events',
+    );
   const trust = givenTrust(options, root);
   const progress = (done: string) => terminal.progress?.(done);
   return 'url' in given
@@ -103,7 +121,7 @@ export function addVerifyCommand(program: Command, terminal: Terminal): void {
     .option('--state <folder>', 'remember the newest key manifest in this folder, and refuse older ones')
     .option('--log-keys <file>', 'keys of the logs: COSE key set, JWK set or did.json; repeatable', collect)
     .option('--issuer-keys <file>', 'keys of the statement’s issuer, in the same forms or as PEM; repeatable', collect)
-    .option('--issuer <name>', 'accept only statements of this issuer; the keys do not identify it')
+    .option('--issuer <name>', 'accept only statements and events of this issuer; the keys do not identify it')
     .option(
       '--ca <pem>',
       'certificate authorities that may certify (x5chain) the signer of a statement; repeatable',

@@ -10,7 +10,7 @@ import { decodeVkey, NoteKeyType } from '../core/tlog/signed-note.js';
 import type { IssuerTrust } from '../core/verify/trust.js';
 import { nativeSha256 } from '../platform/native-sha256.js';
 import { readBundlePage } from '../service/built-pages.js';
-import { certificateTrust } from './certificate-trust.js';
+import { certificateTime, certificateTrust } from './certificate-trust.js';
 import { readKeyFiles } from './key-files.js';
 
 /** The options of `verify` that say what is trusted and expected. */
@@ -33,18 +33,20 @@ function pin(issuer: string | undefined, subject: string | undefined) {
   return { ...(issuer === undefined ? {} : { issuer }), ...(subject === undefined ? {} : { subject }) };
 }
 
+const GIVE_ROOT = '--root <fingerprint>, which the operator gives you by another way than the evidence, or';
+
 /** Reads the keys and certificate authorities that are trusted to sign statements. */
-async function issuers(options: TrustOptions, root: RootTrust | undefined): Promise<IssuerTrust> {
-  const { issuerKeys, issuer, ca, at } = options;
-  const certificates = ca && (await certificateTrust(ca, at));
+async function issuers(options: TrustOptions, atMs: number, root: RootTrust | undefined): Promise<IssuerTrust> {
+  const { issuerKeys, issuer, ca } = options;
+  const certificates = ca && (await certificateTrust(ca, atMs));
   const isEnough = (ca ?? root) !== undefined && !issuerKeys;
-  const keys = isEnough ? [] : await readKeyFiles('--root, --issuer-keys or --ca', issuerKeys);
+  const keys = isEnough ? [] : await readKeyFiles(`${GIVE_ROOT} --issuer-keys or --ca`, issuerKeys);
   return { issuerKeys: [...(root?.issuerKeys ?? []), ...keys], certificates, issuer };
 }
 
 /** Reads the keys of the logs from files, and from the key manifest that the root key signed. */
 async function logKeys(options: TrustOptions, root: RootTrust | undefined): Promise<PublicJwk[]> {
-  const given = root && !options.logKeys ? [] : await readKeyFiles('--root or --log-keys', options.logKeys);
+  const given = root && !options.logKeys ? [] : await readKeyFiles(`${GIVE_ROOT} --log-keys`, options.logKeys);
   return [...(root?.logKeys ?? []), ...given];
 }
 
@@ -63,6 +65,8 @@ function witnessesOf({ witness = [], witnessQuorum }: TrustOptions): Pick<GivenT
       '--witness: one of the keys belongs to a log, not to a witness; give cosignature keys (type 0x04)',
     );
   const witnesses = [...new Map(read.map((key) => [key.publicKey.join(), key])).values()];
+  if (witnessQuorum !== undefined && witnesses.length === 0)
+    throw new UsageError('--witness-quorum needs --witness: give the key of each witness');
   const quorum = witnessQuorum === undefined ? witnesses.length : Number(witnessQuorum);
   if (!Number.isInteger(quorum) || quorum < Math.min(1, witnesses.length) || quorum > witnesses.length)
     throw new UsageError(`--witness-quorum must be from 1 to ${witnesses.length}, the number of witnesses given`);
@@ -79,9 +83,13 @@ async function knownPages(): Promise<KnownPages> {
 
 /** Returns what the options say is trusted. Files of keys are read when a check needs them. @throws {UsageError} */
 export function givenTrust(options: TrustOptions, root: RootTrust | undefined): GivenTrust {
+  const atMs = certificateTime(options.at);
+  if (options.at !== undefined && !options.ca)
+    throw new UsageError('--at needs --ca: it is the time at which certificates must be valid');
   return {
     logKeys: () => logKeys(options, root),
-    issuers: () => issuers(options, root),
+    issuers: () => issuers(options, atMs, root),
+    issuer: options.issuer,
     hasIssuers: (options.issuerKeys ?? options.ca ?? root) !== undefined,
     statementLog: pin(options.logIssuer, options.statementLog),
     tenancyLog: pin(options.logIssuer, options.tenancyLog),

@@ -51,6 +51,7 @@ function givenTrust(reader: ReaderTrust, root: RootTrust | undefined): GivenTrus
   return {
     logKeys: async () => [...(root?.logKeys ?? []), ...reader.keys],
     issuers: async () => ({ issuerKeys, issuer: reader.issuer, verifySignature }),
+    issuer: reader.issuer,
     verifySignature,
     hasIssuers: true,
     statementLog: {},

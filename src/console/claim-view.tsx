@@ -13,16 +13,10 @@ const CODES: readonly (keyof Facts)[] = ['vcon', 'payload_hash', 'identity', 'su
 /** Shown of an operation at once; the rest is behind a click. */
 const FIRST: readonly (keyof Facts)[] = ['accepted', 'principal', 'created_by', 'tenancy', 'vcon', 'payload_hash'];
 
-function principalText(value: unknown): string {
-  const { display_name: name, email, subject } = value as Readonly<Record<string, unknown>>;
-  const texts = [name, email, subject].filter((each) => typeof each === 'string' && each !== '');
-  return texts.length === 0 ? JSON.stringify(value) : texts.join(' · ');
-}
-
 function FactValue({ name, value }: { readonly name: keyof Facts; readonly value: unknown }) {
   if (TIMES.includes(name)) return <Moment time={String(value)} />;
   if (CODES.includes(name)) return <Code text={String(value)} />;
-  return <EvidenceText text={name === 'principal' ? principalText(value) : factText(name, value)} />;
+  return <EvidenceText text={factText(name, value)} />;
 }
 
 function FactList({ facts, names }: { readonly facts: Facts; readonly names: readonly (keyof Facts)[] }) {

@@ -21,7 +21,7 @@ let keys: string[];
 let vcon: string;
 /** The service's bundle of each event, by a name. */
 const bundles = new Map<string, Uint8Array>();
-/** What `export` wrote about the vCon: four operations, of every kind. */
+/** What `export` wrote about the vCon: six operations, of every kind. */
 let whole: Uint8Array;
 let genuine: VerdictDocument;
 
@@ -85,8 +85,8 @@ beforeAll(async () => {
       behaviour: 'RecordEvidence',
       event_attributes: attributes,
     });
-  const free = (attributes: object) =>
-    post('/archivist/v1/events', { attributes, trails: [`vcon://${UUID}`], event_type: 'note' });
+  const free = (attributes: object, trails = [`vcon://${UUID}`]) =>
+    post('/archivist/v1/events', { attributes, trails, event_type: 'note' });
   const created = await event(about('vcon_created', '{}'));
   const paths = {
     created: `v2/${created}`,
@@ -95,6 +95,8 @@ beforeAll(async () => {
     public: `v2/public${created}`,
     free: `v1/${await free({ note: 'kept' })}`,
     freeTemplate: `v1/${await free(about('vcon_stored', VCON))}`,
+    // Found by its subject: it has no trail.
+    freeSubject: `v1/${await free(about('vcon_sent', VCON), [])}`,
   };
   const [logKeys, issuerKeys] = [
     file('log-keys.cbor', (await running.anonymous.get('/.well-known/scitt-keys')).bytes),
@@ -153,14 +155,14 @@ describe('a genuine bundle', () => {
     const zip = file('all.zip', whole);
     const verdict = await verify(zip, vcon);
     expect([verdict.outcome, verdict.exitCode]).toEqual(['verified', 0]);
-    // Five events, two of them asset-free with two claims each.
-    expect(verdict.claims.filter(({ kind }) => kind === 'event')).toHaveLength(7);
+    // Six events, three of them asset-free with two claims each.
+    expect(verdict.claims.filter(({ kind }) => kind === 'event')).toHaveLength(9);
     expect(verdict.claims.filter(({ kind }) => kind === 'document')).toHaveLength(1);
     expect(verdict.not_covered).toContainEqual(
       expect.objectContaining({
         piece: INDEX_PATH,
         why: 'by_design',
-        detail: expect.stringMatching(/made with 5 operations.*not signed.*no other operation/),
+        detail: expect.stringMatching(/made with 6 operations.*not signed.*no other operation/),
       }),
     );
     const other = await verify(zip, file('other.json', '{"vcon":"x"}'));
@@ -330,7 +332,7 @@ describe('a bundle that lost a whole operation', () => {
   it('is not called complete when the index was written again without it', async () => {
     const files = unzipSync(whole);
     const verdict = await verdictOn(indexedAgain(without(files, '0002-'), 2));
-    expect(verdict.claims.filter(({ kind }) => kind === 'event')).toHaveLength(6);
+    expect(verdict.claims.filter(({ kind }) => kind === 'event')).toHaveLength(8);
     expect(verdict.not_covered.find(({ piece }) => piece === INDEX_PATH)?.detail).toContain('no other operation');
   });
 

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -106,6 +106,15 @@ describe('the fingerprint of the root key', { timeout: LONG }, () => {
     await rm(kept);
     await mkdir(kept);
     expect((await verify(root, file('s.cose'), old, '--state', state)).exitCode).toBe(2);
+  });
+
+  it('says in one line that the folder of --state cannot be written', async () => {
+    const state = file('nowhere');
+    await symlink(file('no-such-folder'), state);
+    const given = [file('s.cose'), await fetched('m.cbor'), '--statement-only'];
+    const { out, err, exitCode } = await cli('verify', '--root', await fingerprint(), '--state', state, ...given);
+    expect([out, exitCode]).toEqual(['', 2]);
+    expect(err).toMatch(new RegExp(`^error: --state: ${state}/\\S+ cannot be written: .*$`));
   });
 });
 

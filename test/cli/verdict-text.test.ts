@@ -1,20 +1,39 @@
 import { expect, it } from 'vitest';
 import { verdictText } from '../../src/cli/verdict-text.js';
-import type { Claim } from '../../src/core/verify/claim.js';
+import type { Claim, Facts } from '../../src/core/verify/claim.js';
 
-const event = (event_type: string): Claim => ({
+const event = (facts: Facts, by: Claim['by'] = []): Claim => ({
   kind: 'event',
   piece: 'events/1',
-  facts: { identity: 'events/1', event_type },
-  by: [],
+  facts: { identity: 'events/1', ...facts },
+  by,
 });
 
+const lines = (claim: Claim) =>
+  verdictText({ outcome: 'verified', claims: [claim], contradictions: [], notCovered: [], missing: [] }, []).split(
+    '\n',
+  );
+
 it('prints no line for a fact that is an empty text', () => {
-  const lines = (claim: Claim) =>
-    verdictText({ outcome: 'verified', claims: [claim], contradictions: [], notCovered: [], missing: [] }, []).split(
-      '\n',
-    );
-  expect(lines(event('note'))).toContain('    event type      note');
-  expect(lines(event('')).filter((line) => line.includes('event type'))).toEqual([]);
-  expect(lines(event(''))).toContain('    event           events/1');
+  expect(lines(event({ event_type: 'note' }))).toContain('    event type      note');
+  expect(lines(event({ event_type: '' })).filter((line) => line.includes('event type'))).toEqual([]);
+  expect(lines(event({ event_type: '' }))).toContain('    event           events/1');
+});
+
+it('names who recorded an event as the page does, by what is known of him', () => {
+  const principal = { issuer: 'https://idp.example', subject: 'conserver', display_name: 'Conserver', email: '' };
+  expect(lines(event({ principal }))).toContain('    recorded by     Conserver · conserver');
+  expect(lines(event({ principal: { issuer: 'x' } }))).toContain('    recorded by     {"issuer":"x"}');
+});
+
+it('says after what is proven that the position in the log is not', () => {
+  const log = { issuer: 'https://archive.example', subject: 'log' };
+  const key = { thumbprint: 'ab'.repeat(32) };
+  const inclusion = { type: 'inclusion', vds: 3, signed: 'seal', leaf: 'cd', log, key } as const;
+  expect(lines(event({}, [inclusion]))).toContain(
+    '    proven by       log "log" of https://archive.example, key abababababababab…; its position is not proven',
+  );
+  expect(lines(event({}, [{ ...inclusion, leaf_index: '4', tree_size: '7' }]))).toContain(
+    '    proven by       log "log" of https://archive.example, index 4 under a seal over 7 nodes, key abababababababab…',
+  );
 });

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { concatBytes, utf8 } from '../../src/core/bytes.js';
+import { crc32 } from '../../src/core/crc32.js';
 import { assembleTransparentStatement } from '../../src/core/statement/transparent-statement.js';
 import { sampleSealedLog } from '../core/verify/sample-sealed-log.js';
 import {
@@ -48,7 +49,7 @@ function zip(files: readonly ZipFile[], saysFiles?: number): Uint8Array {
   let at = 0;
   for (const { name: called, content, saysLength = content.length, times = 1 } of files) {
     const [title, length] = [utf8(called), content.length];
-    const sizes = [0, length, saysLength].map((value): [number, 4] => [value, 4]);
+    const sizes = [crc32(content), length, saysLength].map((value): [number, 4] => [value, 4]);
     const local = numbers([0x04034b50, 4], [20, 2], [0, 2], [0, 2], [0, 4], ...sizes, [title.length, 2], [0, 2]);
     const ends: [number, 2 | 4][] = [
       [title.length, 2],

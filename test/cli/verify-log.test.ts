@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join, relative } from 'node:path';
 import { zipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CborMap } from '../../src/core/cose/cbor.js';
+import { Header } from '../../src/core/cose/labels.js';
 import { decodeSign1, encodeSign1 } from '../../src/core/cose/sign1.js';
 import { peaks as peakIndices } from '../../src/core/mmr/peaks.js';
 import { encodeSignedState, readSeal } from '../../src/core/receipt/seal.js';
@@ -136,6 +138,23 @@ describe('vcon-archivist verify of a log', () => {
     const massifs = [file('m1.log', log.massif(1, 8)), file('m2.log', log.massif(2, 11))];
     const { out, exitCode } = await verify(late, early, ...massifs);
     expect([exitCode, out.includes('[consistency_invalid]')]).toEqual([1, true]);
+  });
+
+  it('takes a seal for a seal by its signed state, whatever is or is not in its unprotected header', async () => {
+    const bare = async (leaves: number, unprotectedHeader: CborMap = new Map()) =>
+      encodeSign1({ ...decodeSign1(await log.seal(leaves)), unprotectedHeader });
+    const place = await replica('bare');
+    file(`bare/tenant/${SAMPLE_TENANCY}/0/massifseals/${name(2)}.sth`, await bare(11));
+    expect((await verify(place)).exitCode).toBe(0);
+    const [massif, seal] = [file('bare.log', log.massif(1, 8)), file('bare.sth', await bare(8))];
+    const { out, exitCode } = await verify('--json', event, massif, seal);
+    expect([exitCode, JSON.parse(out).files[2]]).toEqual([0, { file: seal, kind: 'seal' }]);
+    const other = file('other.sth', await bare(8, new Map([[Header.receipts, []]])));
+    expect(JSON.parse((await verify('--json', event, massif, other)).out)).toMatchObject({
+      outcome: 'verified',
+      files: [{}, {}, { kind: 'seal' }],
+      not_covered: expect.arrayContaining([expect.objectContaining({ members: ['header 394'] })]),
+    });
   });
 
   it('calls nothing proven that no seal reaches: a massif without its seal, a seal without its massif, an event alone', async () => {
@@ -314,6 +333,8 @@ describe('vcon-archivist verify of a public asset', () => {
 
   it('exits 2 when there is none, or the address is another’s', async () => {
     expect((await verify(`${url}0`)).exitCode).toBe(2);
+    const pinned = await verify('--issuer', 'did:web:archive.example', url);
+    expect([pinned.exitCode, pinned.err]).toEqual([2, expect.stringContaining('--issuer and --witness need files')]);
     expect((await verify(url.replace('publicassets', 'assets'))).exitCode).toBe(2);
   });
 });

@@ -66,9 +66,10 @@ export function examineWitness(
   });
 }
 
-function nothingWitnessed(eventPath: string): Partial<Findings> {
-  const detail = 'witnesses were required, but the bundle contains nothing that they signed';
-  return { ...missing('witnesses', detail), ...notCovered(eventPath, 'unproven', detail, ['witnesses']) };
+/** The finding that witnesses are required, and that nothing which they signed is about this piece. */
+export function nothingWitnessed(piece: string): Partial<Findings> {
+  const detail = 'witnesses were required, but the evidence contains nothing that they signed';
+  return { ...missing('witnesses', detail), ...notCovered(piece, 'unproven', detail, ['witnesses']) };
 }
 
 function withoutKeys(path: string): Partial<Findings> {

@@ -68,10 +68,10 @@ export async function verifyBundle(files: BundleFiles, trust: BundleTrust): Prom
   }
   return createVerdict(
     findings,
-    ...(index ? checkListing(index, is, trust.isPart) : []),
-    ...checkUnlisted(files, index !== undefined, is, trust.isEvidence),
-    ...examined,
-    ...logs.findings,
-    ...explanations(files, index, is, trust),
+    index ? checkListing(index, is, trust.isPart) : [],
+    checkUnlisted(files, index !== undefined, is, trust.isEvidence),
+    examined,
+    logs.findings,
+    explanations(files, index, is, trust),
   );
 }

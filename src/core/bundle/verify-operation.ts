@@ -7,6 +7,8 @@ import { canonicalJson, NoCanonicalFormError } from '../vcon/jcs.js';
 import { readJson } from '../vcon/json-document.js';
 import type { Claim, Proof } from '../verify/claim.js';
 import { OPEN_ASSET_FREE_MEMBERS, uncoveredMembers } from '../verify/event-facts.js';
+import { eventIssuerFindings } from '../verify/event-issuer.js';
+import { verifyEventMatchesStatement } from '../verify/event-of-statement.js';
 import type { ExpectedLog, IssuerTrust, LogTrust } from '../verify/trust.js';
 import { checked, createVerdict, type Findings, findingsOf, notCovered, verdictWithin } from '../verify/verdict.js';
 import { eventInProvenMassif } from '../verify/verify-event-in-log.js';
@@ -93,6 +95,23 @@ function canonical(value: unknown): string {
     if (error instanceof NoCanonicalFormError) return text;
     throw error;
   }
+}
+
+/**
+ * An event that the transparent statement does not carry must agree with it too: both are in the folder of one operation,
+ * and a reader takes them for one.
+ */
+function ofStatement(path: string, event: EventDocument, parts: ReadTransparentStatement, proofs: readonly Finding[]) {
+  return findingsOf(path, () => {
+    verifyEventMatchesStatement(event, parts.decoded.statement, logIssuerOf(proofs));
+    return {};
+  });
+}
+
+/** Who signs for the log that holds an event, where that is proven. */
+function logIssuerOf(proofs: readonly Finding[]): string | undefined {
+  const all = proofs.flatMap(({ claims = [] }) => claims.flatMap(({ by }) => by));
+  return all.find((proof) => proof.type === 'inclusion')?.log.issuer;
 }
 
 /** Every member that the frozen event has, and the other one too: both were read as events. */
@@ -207,6 +226,20 @@ function uniqueProofs(proofs: readonly Proof[]): Proof[] {
   return [...new Map(proofs.map((proof) => [JSON.stringify(proof), proof])).values()];
 }
 
+/** Compares an event with the statement beside it, or else with the pinned issuer. */
+async function issuerOfEvent(
+  path: string,
+  event: EventDocument,
+  parts: ReadTransparentStatement | undefined,
+  proofs: readonly Finding[],
+  { issuer }: OperationTrust,
+): Promise<Finding[]> {
+  if (parts?.event) return sameEvent(path, event, parts.event);
+  if (parts) return [await ofStatement(path, event, parts, proofs)];
+  const isProven = proofs.some(({ claims = [] }) => claims.length > 0);
+  return isProven ? [eventIssuerFindings(path, event, issuer, logIssuerOf(proofs))] : [];
+}
+
 /**
  * Checks all files of one operation, each by its own proof and against the others. Repeated parts must be identical.
  */
@@ -224,11 +257,11 @@ export async function verifyOperation(
   }
   const { proven, failed } = await checked(file.path, () => readEvent(file.bytes));
   if (!proven) return { findings: createVerdict(...statement.findings, failed) };
-  const frozen = statement.parts?.event;
+  const examined = await examineEvent(file, proven, files, logs, trust);
   const verdict = createVerdict(
     ...statement.findings,
-    ...(await examineEvent(file, proven, files, logs, trust)),
-    ...(frozen ? sameEvent(file.path, proven.event, frozen) : []),
+    ...examined,
+    ...(await issuerOfEvent(file.path, proven.event, statement.parts, examined, trust)),
   );
   return { findings: merged(withRecord(verdict, file.path)), identity: proven.event.identity };
 }

@@ -23,7 +23,7 @@ export async function bundleVerdict({ path, folder }: EvidenceFile, trust: Given
   const verdict = await verifyBundle(files, {
     verifySignature,
     logKeys: await trust.logKeys(),
-    ...(needsIssuers ? await trust.issuers() : { issuerKeys: [] }),
+    ...(needsIssuers ? await trust.issuers() : { issuerKeys: [], issuer: trust.issuer }),
     statementLog,
     tenancyLog,
     witnesses,

@@ -6,6 +6,7 @@ import { VerificationError } from '../errors.js';
 import { MANIFEST_TYPE } from '../keys/key-manifest.js';
 import { decodeKeyManifests } from '../keys/verify-key-manifests.js';
 import { decodeMassifStart } from '../massif/massif-start.js';
+import { decodeSealPayload } from '../receipt/seal.js';
 
 /** What a file was taken for, by its content. A name or an ending says nothing. */
 export type EvidenceKind =
@@ -36,16 +37,27 @@ export function kindOf(bytes: Uint8Array): EvidenceKind {
 
 function coseKind(bytes: Uint8Array): EvidenceKind {
   try {
-    const { protectedHeader, unprotectedHeader } = decodeSign1(bytes);
+    const { protectedHeader, unprotectedHeader, payload } = decodeSign1(bytes);
     if (protectedHeader.get(Header.contentType) === MANIFEST_TYPE) return 'key_manifest';
     if (protectedHeader.has(Header.verifiableDataStructure)) return 'receipt';
-    if (unprotectedHeader.has(Header.peakReceipts)) return 'seal';
+    // No signature covers the peak receipts, so a seal may lack them. With them it is a seal even if its state cannot be read.
+    if (isSealedState(payload) || unprotectedHeader.has(Header.peakReceipts)) return 'seal';
     const carries = unprotectedHeader.has(Header.receipts) || unprotectedHeader.has(EVENT_HEADER);
     return carries ? 'transparent_statement' : 'statement';
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
     // Damaged evidence is refused by the check that it is given to, with the reason.
     return 'transparent_statement';
+  }
+}
+
+function isSealedState(payload: Uint8Array | null): boolean {
+  if (!payload) return false;
+  try {
+    decodeSealPayload(payload);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -86,16 +98,33 @@ function jsonOf(bytes: Uint8Array): Json | undefined {
   }
 }
 
+/** Members that only conversations have, also signed and encrypted ones. */
+const OF_CONVERSATIONS = ['vcon', 'uuid', 'parties', 'signatures', 'ciphertext'];
+
+/**
+ * A member that somebody has added makes no document something else, which would be compared with nothing: a conversation
+ * stays one, and lists and key sets have no members but their own.
+ */
 function jsonKind(value: Json | undefined): EvidenceKind | undefined {
   if (!value) return undefined;
-  if (Array.isArray(value['events'])) return 'event_list';
-  const { identity, keys, verificationMethod } = value;
-  if (Array.isArray(verificationMethod) || (Array.isArray(keys) && keys.every(isJwk))) return 'keys';
-  const isEvent = typeof identity === 'string' && /^((public)?assets\/[^/]+\/)?events\//.test(identity);
-  return isEvent ? 'event' : 'document';
+  if (OF_CONVERSATIONS.some((name) => Object.hasOwn(value, name))) return 'document';
+  const { events, keys, verificationMethod, id } = value;
+  const isOnly = (...names: string[]) => Object.keys(value).every((name) => names.includes(name));
+  if (isListOf(events) && isOnly('events', 'next_page_token')) return 'event_list';
+  if (isListOf(keys, isJwk) && isOnly('keys')) return 'keys';
+  if (isListOf(verificationMethod, isJson) && typeof id === 'string' && id.startsWith('did:')) return 'keys';
+  return isEvent(value) ? 'event' : 'document';
 }
 
-const isJwk = (key: unknown): boolean => typeof key === 'object' && key !== null && 'kty' in key;
+function isListOf(value: unknown, isMember: (member: unknown) => boolean = () => true): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every(isMember);
+}
+
+const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null;
+const isJwk = (value: unknown): boolean => isJson(value) && 'kty' in value;
+const EVENT_IDENTITY = /^((public)?assets\/[^/]+\/)?events\//;
+const isEvent = (value: unknown): boolean =>
+  isJson(value) && typeof value['identity'] === 'string' && EVENT_IDENTITY.test(value['identity']);
 
 /** Tells the media type of a document from its content; undefined when it is not known. */
 export type MediaTypeOf = (bytes: Uint8Array) => Promise<string | undefined>;

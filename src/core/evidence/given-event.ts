@@ -4,6 +4,7 @@ import { type EventDocument, readEventDocument } from '../statement/event-docume
 import { parseUnambiguousBytes } from '../statement/unambiguous-json.js';
 import type { Claim, InclusionProof } from '../verify/claim.js';
 import { provenEvent, uncoveredMembers } from '../verify/event-facts.js';
+import { eventIssuerFindings } from '../verify/event-issuer.js';
 import { openPlace } from '../verify/proofs.js';
 import {
   checked,
@@ -37,8 +38,8 @@ export async function readGivenEvents(
   const unread: Partial<Findings>[] = [];
   for (const { path, kind, bytes } of files) {
     const { proven, failed } = await checked(path, () => eventsIn(path, kind, bytes));
-    if (proven) events.push(...proven);
-    else unread.push(failed);
+    if (failed) unread.push(failed);
+    for (const event of proven ?? []) events.push(event);
   }
   return { events, unread };
 }
@@ -76,16 +77,35 @@ function isOtherForm(identity: string | undefined, event: EventDocument): boolea
   return identity !== undefined && identity !== event.identity;
 }
 
-/** Returns the verdict about a given event after all other files were checked. */
-export async function eventVerdict(given: GivenEvent, claims: readonly Claim[]): Promise<Verdict> {
+/** Whether one of these claims is about the very same leaf: then it was compared with its statement, or with the pin. */
+function isAmong(claims: readonly Claim[], event: EventDocument): boolean {
+  const leaf = toHex(eventLeaf(event).leaf);
+  return claims.some(
+    ({ kind, by }) => kind === 'event' && by.some((proof) => proof.type === 'inclusion' && proof.leaf === leaf),
+  );
+}
+
+/**
+ * Returns the verdict about a given event after all other files were checked.
+ * @param claims about the other files
+ * @param isSpoken whether the signature of this entry, a statement, was checked
+ * @param issuer the pin, where there is one
+ */
+export async function eventVerdict(
+  given: GivenEvent,
+  claims: readonly Claim[],
+  isSpoken: (entry: Uint8Array) => boolean,
+  issuer: string | undefined,
+): Promise<Verdict> {
   const { piece, event, json, proofs, refusals } = given;
   const { failed } = await checked(piece, () => alsoProvenBy(given, claims));
-  if (failed || refusals.length > 0) return createVerdict(failed ?? {}, ...refusals);
+  if (failed || refusals.length > 0) return createVerdict(failed ?? {}, refusals);
   const [first] = proofs;
   if (first) {
     const placed = proofs.find((proof) => proof.leaf_index !== undefined) ?? first;
     const open = [openPlace('event', placed), uncoveredMembers(event, json)];
-    return verdictWithin(piece, createVerdict(provenEvent(event, proofs), ...open));
+    const of = isAmong(claims, event) ? {} : eventIssuerFindings('event', event, issuer, first.log.issuer, isSpoken);
+    return verdictWithin(piece, createVerdict(provenEvent(event, proofs), ...open, of));
   }
   const why = `no given file proves that a log holds it (index ${eventCommit(event).index}), so its members are not facts`;
   return createVerdict(

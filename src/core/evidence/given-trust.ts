@@ -11,6 +11,8 @@ export interface GivenTrust {
   logKeys(): Promise<readonly PublicJwk[]>;
   /** @throws {UsageError} when none were given */
   issuers(): Promise<IssuerTrust>;
+  /** The only issuer whose statements and events count; also where no keys of issuers were given. */
+  readonly issuer: string | undefined;
   /** Whether the caller gave keys of issuers or certificate authorities. */
   readonly hasIssuers: boolean;
   readonly statementLog: ExpectedLog;

@@ -18,7 +18,7 @@ export async function manifestSources(files: readonly EvidenceFile[]): Promise<M
   const sources: ManifestSource[] = [];
   for (const { path: name, kind, bytes, folder } of files) {
     if (kind === 'key_manifest') sources.push({ name, bytes });
-    else if (folder) sources.push(...(await copiesIn(name, folder)));
+    else if (folder) for (const copy of await copiesIn(name, folder)) sources.push(copy);
   }
   return sources;
 }

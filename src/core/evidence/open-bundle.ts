@@ -1,10 +1,14 @@
-import { type UnzipFileInfo, unzipSync } from 'fflate';
 import type { BundleFiles } from '../bundle/bundle-index.js';
+import { crc32 } from '../crc32.js';
+import { inflateExactly } from './inflate-exactly.js';
 import { UsageError } from './usage-error.js';
+import { type ZipEntry, zipEntries } from './zip-entries.js';
 
 /** A name that another tool would write outside of the folder that it unpacks into, or that names no file of its own. */
-const ELSEWHERE = /^\/|\\|^[A-Za-z]:|(?:^|\/)(?:\.\.?|__proto__)?(?:\/|$)/;
+const ELSEWHERE = /^\/|[\\:]|[. ](?:\/|$)|(?:^|\/)(?:__proto__)?(?:\/|$)/;
 export const MOST_FILES = 20_000;
+const UNREADABLE =
+  'the evidence bundle is damaged, or a zip that programs may read differently: unpack it, and check the folder';
 const MOST_BYTES = 16 * 1024 * 1024;
 /** Of all files together, unpacked: a small zip may say that it is a large one. */
 const MOST_BYTES_IN_ALL = 256 * 1024 * 1024;
@@ -31,20 +35,24 @@ export function checkBundleLimits(files: BundleFiles): void {
 }
 
 /**
- * Returns the files in a zip.
- * @throws {UsageError} when it is no zip, names a file twice or elsewhere, or is larger than any bundle is
+ * Returns the files in a zip: the bytes that any other tool unpacks from it.
+ * @throws {UsageError} when tools could differ in what they unpack, a file is named twice or elsewhere, or it is larger than
+ *   any bundle is
  */
 export function openBundle(zip: Uint8Array): BundleFiles {
   const judge = judgeBundleFiles();
-  const filter = ({ name, size, originalSize }: UnzipFileInfo) => {
-    const isFolder = name.endsWith('/');
-    // What is not compressed is taken at its stored length, whatever it says to be.
-    judge(isFolder ? name.slice(0, -1) : name, Math.max(size, originalSize));
-    return !isFolder;
-  };
   try {
-    return unzipSync(zip, { filter });
+    const entries = zipEntries(zip);
+    for (const { name, data, size } of entries) judge(name.replace(/\/$/, ''), Math.max(data.length, size));
+    const files = entries.filter(({ name }) => !name.endsWith('/'));
+    return Object.fromEntries(files.map((entry) => [entry.name, contentOf(entry)]));
   } catch (error) {
-    throw error instanceof UsageError ? error : new UsageError('the evidence bundle is damaged');
+    throw error instanceof UsageError ? error : new UsageError(UNREADABLE);
   }
+}
+
+function contentOf({ name, isDeflated, data, size, crc }: ZipEntry): Uint8Array {
+  const content = isDeflated ? inflateExactly(data, size) : new Uint8Array(data);
+  if (crc32(content) !== crc) throw new RangeError(`${name} has another checksum`);
+  return content;
 }

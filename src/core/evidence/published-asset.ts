@@ -46,6 +46,19 @@ async function withReceipt(event: AssetEventDocument, base: string, read: ReadUr
   return { event, receipt: await read(`${base}/${event.identity.replace(/^publicassets\//, '')}/receipt`) };
 }
 
+function assetAddress(url: string): { readonly address: string; readonly base: string } {
+  const address = url.replace(/[?#].*$/, '').replace(/\/+$/, '');
+  const base = address.replace(/\/[^/]+$/, '');
+  if (!base.endsWith('/publicassets'))
+    throw new UsageError('the URL must name a public asset: <service>/archivist/v2/publicassets/<uuid>');
+  return { address, base };
+}
+
+/** @throws {UsageError} if the URL names no public asset, or does not answer with one */
+export async function requirePublishedAsset(url: string, read: ReadUrl): Promise<void> {
+  await read(assetAddress(url).address);
+}
+
 /**
  * Reads a published asset with all of its events and their receipts, and checks it.
  * @param url `<service>/archivist/v2/publicassets/<uuid>`
@@ -69,10 +82,7 @@ async function checkPublicAsset(
   trust: ReceiptTrust,
   progress: Progress,
 ): Promise<Partial<Findings>> {
-  const address = url.replace(/[?#].*$/, '').replace(/\/+$/, '');
-  const base = address.replace(/\/[^/]+$/, '');
-  if (!base.endsWith('/publicassets'))
-    throw new UsageError('the URL must name a public asset: <service>/archivist/v2/publicassets/<uuid>');
+  const { address, base } = assetAddress(url);
   const piece = `publicassets/${address.slice(base.length + 1)}`;
   return findingsOf(url, async () => {
     const { identity, attributes, ...others } = await readObject(address, read);

@@ -42,8 +42,15 @@ export const FACT_TITLES: readonly (readonly [name: keyof Facts, title: string])
 /** Whether a fact says something to a person: an event's type, for one, may be the empty text. */
 export const saysSomething = (value: unknown): boolean => value !== undefined && value !== '';
 
+function principalText(value: unknown): string {
+  const { display_name: name, email, subject } = value as Readonly<Record<string, unknown>>;
+  const texts = [name, email, subject].filter((each) => typeof each === 'string' && each !== '');
+  return texts.length === 0 ? JSON.stringify(value) : texts.join(' · ');
+}
+
 /** Returns a fact as text. */
 export function factText(name: keyof Facts, value: unknown): string {
+  if (name === 'principal') return principalText(value);
   if (name === 'form') return describeForm(value as DocumentForm);
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
@@ -60,9 +67,10 @@ export function proofText(proof: Proof, nameKey: (key: KeyId) => string = keyTex
       return `signature of ${proof.issuer ?? 'an unnamed issuer'}, ${nameKey(proof.key)}`;
     case 'inclusion': {
       const { log, leaf_index: index, tree_size: size, key } = proof;
-      const place = index === undefined ? 'at an index that is not proven' : `index ${index}`;
       const of = size === undefined ? '' : proof.vds === 1 ? ` of ${size} entries` : ` under a seal over ${size} nodes`;
-      return `log "${log.subject ?? ''}" of ${log.issuer ?? 'an unnamed issuer'}, ${place}${of}, ${nameKey(key)}`;
+      const place = index === undefined ? '' : `, index ${index}${of}`;
+      const open = index === undefined ? '; its position is not proven' : '';
+      return `log "${log.subject ?? ''}" of ${log.issuer ?? 'an unnamed issuer'}${place}, ${nameKey(key)}${open}`;
     }
     case 'seal':
       return `seal over ${proof.tree_size} nodes of ${proof.sealed_at}, log "${proof.log.subject ?? ''}", ${nameKey(proof.key)}`;

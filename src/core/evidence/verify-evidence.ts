@@ -1,4 +1,7 @@
+import { nothingWitnessed } from '../bundle/bundled-witness.js';
+import { toHex } from '../bytes.js';
 import { readTransparentStatement } from '../statement/transparent-statement.js';
+import type { Claim } from '../verify/claim.js';
 import { documentFindings } from '../verify/match-document.js';
 import {
   checked,
@@ -46,8 +49,7 @@ export async function verifyEvidence(
   trust: GivenTrust,
   progress: Progress = () => undefined,
 ): Promise<EvidenceVerdict> {
-  const takenFor = files.map(({ path, takenFor: kind }) => ({ file: path, kind }));
-  if (files.every(({ kind }) => NO_EVIDENCE.includes(kind))) throw noEvidence(takenFor);
+  const takenFor = requireEvidence(files);
   try {
     return { verdict: await checkFiles(files, trust, progress), files: takenFor };
   } catch (error) {
@@ -58,11 +60,14 @@ export async function verifyEvidence(
 /** Kinds of files that are not evidence themselves. */
 const NO_EVIDENCE: readonly EvidenceKind[] = ['document', 'keys', 'key_manifest'];
 
-function noEvidence(files: readonly TakenFor[]): NotEvidence {
-  const list = files.map(({ file, kind }) => `${file} is taken for ${kindName(kind)}`).join(', ');
-  return new NotEvidence(
+/** Returns what each file is taken for. @throws {NotEvidence} if none of them is evidence */
+export function requireEvidence(files: readonly EvidenceFile[]): readonly TakenFor[] {
+  const takenFor = files.map(({ path, takenFor: kind }) => ({ file: path, kind }));
+  if (files.some(({ kind }) => !NO_EVIDENCE.includes(kind))) return takenFor;
+  const list = takenFor.map(({ file, kind }) => `${file} is taken for ${kindName(kind)}`).join(', ');
+  throw new NotEvidence(
     `none of the files is evidence: ${list}. Give a transparent statement, an evidence bundle, or a receipt with what it is for`,
-    files,
+    takenFor,
   );
 }
 
@@ -73,19 +78,26 @@ async function checkFiles(files: readonly EvidenceFile[], trust: GivenTrust, pro
   const carried = await carriedEntries(of('transparent_statement'));
   const found: Partial<Findings>[] = [...unread, ...plain.unread];
   for (const file of of('transparent_statement')) found.push(await transparentVerdict(file, trust));
-  for (const file of of('bundle')) found.push(await bundleVerdict(file, trust));
-  found.push(...(await logsOf(of('folder'), of('massif'), of('seal'), events, trust, progress)));
+  found.push(createVerdict(await logsOf(of('folder'), of('massif'), of('seal'), events, trust, progress)));
   if (of('receipt').length > 0) {
     const keys = { ...trust, logKeys: await trust.logKeys() };
     found.push(...(await matchReceipts(of('receipt'), [...plain.statements, ...carried], events, keys)));
   }
   found.push(...carried.map(carriedClaim));
-  const { claims } = createVerdict(...found);
+  const bundles: Verdict[] = [];
+  for (const file of of('bundle')) bundles.push(await bundleVerdict(file, trust));
+  const { claims } = createVerdict(found, bundles);
   // Without issuer keys, a receipt still proves that the statement is in a log, but not who signed it.
   const checksIssuers = plain.statements.length > 0 && (trust.hasIssuers || of('receipt').length === 0);
   const issuers = checksIssuers ? await trust.issuers() : undefined;
-  for (const statement of plain.statements) found.push(await statementVerdict(statement, claims, issuers));
-  for (const event of events) found.push(await eventVerdict(event, claims));
+  const spoken = new Set(spokenEntries(carried, claims));
+  for (const statement of plain.statements) {
+    const verdict = await statementVerdict(statement, claims, issuers);
+    if (verdict.claims.some(({ kind }) => kind === 'statement')) spoken.add(toHex(statement.entry));
+    found.push(verdict);
+  }
+  for (const event of events)
+    found.push(await eventVerdict(event, claims, (entry) => spoken.has(toHex(entry)), trust.issuer));
   for (const { path } of of('key_manifest'))
     found.push(
       notCovered(
@@ -96,7 +108,14 @@ async function checkFiles(files: readonly EvidenceFile[], trust: GivenTrust, pro
     );
   for (const { path } of of('keys'))
     found.push(notCovered(path, 'explanation', 'a file of keys: keys among the evidence are never trusted'));
-  return withDocuments(createVerdict(...found), of('document'), trust);
+  const verdict = createVerdict(bundles, unwitnessed(createVerdict(found), trust));
+  return withDocuments(verdict, of('document'), trust);
+}
+
+/** Only bundles have a place for what witnesses signed. */
+function unwitnessed(verdict: Verdict, { witnesses }: GivenTrust): Partial<Findings>[] {
+  const asked = witnesses.length > 0 ? verdict.claims : [];
+  return [verdict, ...asked.map(({ piece }) => nothingWitnessed(piece))];
 }
 
 async function statementTrust(trust: GivenTrust) {
@@ -116,6 +135,12 @@ async function carriedEntries(files: readonly EvidenceFile[]): Promise<GivenEntr
     if (proven) entries.push({ piece: `${path}/statement`, entry: proven, proofs: [] });
   }
   return entries;
+}
+
+/** Of transparent statements, those whose statement is proven. */
+function spokenEntries(carried: readonly GivenEntry[], claims: readonly Claim[]): string[] {
+  const proven = new Set(claims.filter(({ kind }) => kind === 'statement').map(({ piece }) => piece));
+  return carried.filter(({ piece }) => proven.has(piece)).map(({ entry }) => toHex(entry));
 }
 
 function carriedClaim({ piece, proofs }: GivenEntry): Partial<Findings> {

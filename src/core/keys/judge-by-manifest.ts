@@ -49,7 +49,7 @@ const leafOf = ({ leaf, mmr_index: index = 'anywhere' }: InclusionProof): string
 function leavesBefore(claims: readonly Claim[], sizes: Sizes): ReadonlySet<string> {
   const seen = (proof: Proof) => {
     if (proof.type !== 'witness' || proof.witnesses.length === 0) return false;
-    const size = sizes(firstName(proof.origin));
+    const size = sizes(proof.origin);
     return size !== undefined && BigInt(proof.tree_size) <= size;
   };
   const older = claims.filter(({ by }) => by.some(seen));
@@ -57,7 +57,10 @@ function leavesBefore(claims: readonly Claim[], sizes: Sizes): ReadonlySet<strin
   return new Set(proofs.flatMap((proof) => [leafOf(proof), `${proof.leaf} anywhere`]));
 }
 
-/** The size of a statement log at a moment, by its first name: an open fork keeps what a manifest can know of a log. */
+/**
+ * The size of a statement log at a moment, by the name that a manifest has. A fork has another name, and may have other
+ * entries in places that the size covers.
+ */
 type Sizes = (log: string) => bigint | undefined;
 
 /**
@@ -65,23 +68,38 @@ type Sizes = (log: string) => bigint | undefined;
  * a key that is not revoked, is over a tree that was no larger than the log then: a log only grows, so the entry was there.
  * Or it is about a leaf of a tenancy log that a registered seal proves to be older.
  */
-function isOlder(manifest: KeyManifest, claims: readonly Claim[], claim: Claim, revoked: ManifestKey): boolean {
-  const sizes: Sizes = (log) => revoked.revokedAt?.[log];
+function isOlder(manifest: KeyManifest, claim: Claim, revoked: Revoked): boolean {
+  const { sizes, leaves } = revoked;
   const inLog = claim.by.filter(isStatementLog).some((proof) => {
-    const size = sizes(firstName(proof.log.subject ?? ''));
+    const size = sizes(proof.log.subject ?? '');
     const signer = keyOf(manifest, proof);
     return size !== undefined && signer !== undefined && signer.state !== 'revoked' && BigInt(proof.tree_size!) <= size;
   });
-  if (inLog) return true;
-  const leaves = leavesBefore(claims, sizes);
-  return claim.by.filter(isTenancyLog).some((proof) => leaves.has(leafOf(proof)));
+  return inLog || claim.by.filter(isTenancyLog).some((proof) => leaves.has(leafOf(proof)));
+}
+
+/** What is known of the moment of a key's revocation. */
+interface Revoked {
+  readonly sizes: Sizes;
+  readonly leaves: ReadonlySet<string>;
+}
+
+/** Looks through the claims once for each revoked key. */
+function revocationsAmong(claims: readonly Claim[]): (key: ManifestKey) => Revoked {
+  const known = new Map<ManifestKey, Revoked>();
+  return (key) => {
+    const sizes: Sizes = (log) => key.revokedAt?.[log];
+    const revoked = known.get(key) ?? { sizes, leaves: leavesBefore(claims, sizes) };
+    known.set(key, revoked);
+    return revoked;
+  };
 }
 
 /** Why a claim does not count, in a sentence; undefined when it does. */
-function refusalOf(manifest: KeyManifest, claims: readonly Claim[], claim: Claim): string | undefined {
+function refusalOf(manifest: KeyManifest, claim: Claim, revocation: (key: ManifestKey) => Revoked): string | undefined {
   for (const proof of claim.by) {
     const key = keyOf(manifest, proof);
-    if (key?.state !== 'revoked' || isOlder(manifest, claims, claim, key)) continue;
+    if (key?.state !== 'revoked' || isOlder(manifest, claim, revocation(key))) continue;
     return `signed with the ${key.role} key ${key.keyId}, which was stolen and revoked at ${iso(key.validUntilMs!)}; no given evidence proves that it was signed before that`;
   }
   return undefined;
@@ -99,21 +117,25 @@ function withoutUnfounded(claims: readonly Claim[]): { readonly kept: Claim[]; r
 }
 
 /** What is known of a claim's order to manifest 1. */
-type Order = 'older' | 'dated older' | 'newer' | 'open';
+type Order = 'older' | 'dated older' | 'newer' | 'open' | 'forked';
 
 /** Places in a statement log prove an order. The time of a tenancy log is the log's own word. */
-function orderOf({ logs, firstIssuedAtMs }: KeyManifest, claims: readonly Claim[], { by, facts }: Claim): Order {
-  const sizes: Sizes = (log) => logs.find(({ name }) => name === log)?.firstSize;
+function orderOf(
+  { by, facts }: Claim,
+  { firstIssuedAtMs, sizes, leaves }: { firstIssuedAtMs: number; sizes: Sizes; leaves: ReadonlySet<string> },
+): Order {
   const orders = by.filter(isStatementLog).flatMap(({ log, leaf_index: index }): Order[] => {
-    const first = sizes(firstName(log.subject ?? ''));
+    const name = log.subject ?? '';
+    const first = sizes(firstName(name));
     if (first === undefined || index === undefined) return [];
-    return [BigInt(index) < first ? 'older' : 'newer'];
+    if (BigInt(index) >= first) return ['newer'];
+    return [name === firstName(name) ? 'older' : 'forked'];
   });
-  const leaves = leavesBefore(claims, sizes);
   const inTenancyLog = by.filter(isTenancyLog);
   if (orders.includes('older') || inTenancyLog.some((proof) => leaves.has(leafOf(proof)))) return 'older';
   if (facts.committed !== undefined && Date.parse(facts.committed) < firstIssuedAtMs) return 'dated older';
-  return inTenancyLog.length > 0 && orders.length === 0 ? 'open' : 'newer';
+  if (orders.length === 0) return inTenancyLog.length > 0 ? 'open' : 'newer';
+  return orders.includes('newer') ? 'newer' : 'forked';
 }
 
 const UNORDERED = 'no given seal that is registered in a statement log proves it';
@@ -138,6 +160,12 @@ function unordered(pieces: readonly string[]): Partial<Findings> {
   return missing('order', detail, all);
 }
 
+function unplaced(pieces: readonly string[]): Partial<Findings> {
+  const { some, all } = named(pieces);
+  const why = 'a log that was forked openly may have lost what it had at the first key manifest';
+  return missing('order', `${why}, so a place in it does not prove that an entry is older (${some})`, all);
+}
+
 /** What is older than the first manifest, or dated older by nothing but its own log. */
 function unvouched(
   { firstIssuedAtMs }: KeyManifest,
@@ -157,17 +185,21 @@ function unvouched(
 
 /** What a verdict says about claims and the first manifest: only what is proven, and what is not. */
 function historyOf(manifest: KeyManifest, claims: readonly Claim[]): Partial<Findings>[] {
-  const ordered = claims.map((claim) => ({ piece: claim.piece, order: orderOf(manifest, claims, claim) }));
+  const { firstIssuedAtMs, logs } = manifest;
+  const sizes: Sizes = (log) => logs.find(({ name }) => name === log)?.firstSize;
+  const first = { firstIssuedAtMs, sizes, leaves: leavesBefore(claims, sizes) };
+  const ordered = claims.map((claim) => ({ piece: claim.piece, order: orderOf(claim, first) }));
   const inOrder = (wanted: string) => [
     ...new Set(ordered.filter(({ order }) => order === wanted).map(({ piece }) => piece)),
   ];
-  const open = inOrder('open');
+  const [open, forked] = [inOrder('open'), inOrder('forked')];
   return [
     ...(['older', 'dated older'] as const).flatMap((order) => {
       const pieces = inOrder(order);
       return pieces.length === 0 ? [] : [unvouched(manifest, pieces, order)];
     }),
     ...(open.length === 0 ? [] : [unordered(open)]),
+    ...(forked.length === 0 ? [] : [unplaced(forked)]),
   ];
 }
 
@@ -180,7 +212,8 @@ function historyOf(manifest: KeyManifest, claims: readonly Claim[]): Partial<Fin
 export function judgeByManifest(verdict: Verdict, manifest: KeyManifest): Verdict {
   const misused = verdict.claims.flatMap((claim) => misuseOf(manifest, claim) ?? []);
   const claims = verdict.claims.filter((claim) => !misuseOf(manifest, claim));
-  const judged = claims.map((claim) => ({ claim, refusal: refusalOf(manifest, claims, claim) }));
+  const revocation = revocationsAmong(claims);
+  const judged = claims.map((claim) => ({ claim, refusal: refusalOf(manifest, claim, revocation) }));
   const dropped = judged.flatMap(({ claim, refusal }): Partial<Findings>[] =>
     refusal === undefined ? [] : [notCovered(claim.piece, 'unproven', refusal)],
   );
@@ -190,9 +223,9 @@ export function judgeByManifest(verdict: Verdict, manifest: KeyManifest): Verdic
   const when = `key manifest ${manifest.number} of ${iso(manifest.issuedAtMs)}`;
   return createVerdict(
     { ...verdict, claims: kept },
-    ...misused,
-    ...dropped,
-    ...unfounded.map(({ piece }) => notCovered(piece, 'unproven', 'the evidence that has its digest is unproven')),
+    misused,
+    dropped,
+    unfounded.map(({ piece }) => notCovered(piece, 'unproven', 'the evidence that has its digest is unproven')),
     ...historyOf(manifest, kept),
     missing('later_manifests', `the keys are from ${when}: later revocations are not known`),
   );

@@ -64,6 +64,7 @@ export function parseRootFingerprint(text: string): Uint8Array {
     throw new FingerprintError(
       `the fingerprint has the character ${JSON.stringify(strange)}: it is made of the letters A to Z and the digits 2 to 7 (0 is the letter O, 1 the letter I or L, 8 the letter B)`,
     );
+  if (characters === '') throw new FingerprintError('the fingerprint is empty: give all 14 groups');
   if (characters.length !== CHARACTERS)
     throw new FingerprintError(
       `the fingerprint has ${characters.length} characters, not ${CHARACTERS}: copy all 14 groups`,

@@ -23,9 +23,11 @@ const TEMPLATE_FACTS = Object.entries(TEMPLATE) as [keyof typeof TEMPLATE, strin
 /** Members of an event that its leaf does not cover although a frozen event has them. */
 export const OPEN_ASSET_FREE_MEMBERS = ['identity', 'event_type', 'created_by', 'created_at'] as const;
 
-/** Uuid of the vCon that a subject names; undefined if it names none. */
+const VCON = /^vcon:\/\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i;
+
+/** Uuid of the vCon that a subject names; undefined if it names none, or in another form than a uuid's. */
 export function vconOf(subject: unknown): string | undefined {
-  return typeof subject === 'string' ? /^vcon:\/\/(.+)$/.exec(subject)?.[1] : undefined;
+  return typeof subject === 'string' ? VCON.exec(subject)?.[1] : undefined;
 }
 
 /** Uuid of the tenancy whose event it is. */
@@ -174,11 +176,9 @@ const COVERED: Readonly<Record<'asset' | 'asset_free', ReadonlySet<string>>> = {
 const COMMITS: ReadonlySet<string> = new Set(['merklelog_entry', 'merklelog_entry.commit', 'merklelog_commit']);
 
 function uncovered(value: object, covered: ReadonlySet<string>, path: string): string[] {
-  const places: string[] = [];
-  for (const [name, member] of Object.entries(value) as [string, unknown][]) {
-    const place = path === '' ? name : `${path}${name}`;
-    if (!covered.has(place)) places.push(place);
-    else if (COMMITS.has(place)) places.push(...uncovered(member as object, covered, `${place}.`));
-  }
-  return places;
+  return Object.entries(value).flatMap(([name, member]: [string, unknown]) => {
+    const place = `${path}${name}`;
+    if (!covered.has(place)) return [place];
+    return COMMITS.has(place) ? uncovered(member as object, covered, `${place}.`) : [];
+  });
 }

@@ -1,4 +1,4 @@
-import { equalBytes, fromBase64 } from '../bytes.js';
+import { equalBytes } from '../bytes.js';
 import type { Sign1Message } from '../cose/sign1.js';
 import { VerificationError } from '../errors.js';
 import { type AssetFreeRecord, assetFreeRecordDigest } from '../event/asset-free-record.js';
@@ -9,7 +9,7 @@ import { type ReadStatement, readStatement } from '../statement/signed-statement
 import { statementEntry } from '../statement/statement-entry.js';
 import { digestOfHex, hashRules, META_ATTRIBUTES } from '../statement/vcon-template.js';
 import { tenancyOfEvent } from './event-facts.js';
-import { eventAttributes, REGISTERED_STATEMENT } from './verify-event.js';
+import { eventAttributes, REGISTERED_STATEMENT, submittedStatement } from './verify-event.js';
 
 type Attributes = Readonly<Record<string, unknown>>;
 
@@ -70,14 +70,37 @@ function checkRegisteredMeta(attributes: Attributes, { meta, issuer }: ReadState
   if (named !== undefined && named !== issuer) throw mismatch('the issuer', 'issuer');
 }
 
-/** Whether the event carries this very statement, in base64. */
-function carriesStatement(registered: unknown, statement: Sign1Message): boolean {
+/** Returns the statement that an event carries, in the form in which a log holds it; undefined if it carries none. */
+function carriedEntry(event: EventDocument): Uint8Array | undefined {
+  const registered = submittedStatement(event);
   try {
-    return (
-      typeof registered === 'string' && equalBytes(statementEntry(fromBase64(registered)), statementEntry(statement))
-    );
+    return registered && statementEntry(registered);
   } catch {
-    return false;
+    return undefined;
+  }
+}
+
+/** A registered statement that an event was made from. */
+interface MadeFrom {
+  /** As a log holds it. */
+  readonly entry: Uint8Array;
+  readonly issuer: string | undefined;
+}
+
+/**
+ * The registered statement that an event was made from: it carries it and agrees with it. Undefined for any other event: to
+ * carry the bytes alone proves nothing, as any tenancy can record them beside another payload.
+ * @param logIssuer as for `verifyEventMatchesStatement`
+ */
+export function statementOfEvent(event: EventDocument, logIssuer: string | undefined): MadeFrom | undefined {
+  const entry = carriedEntry(event);
+  if (!entry) return undefined;
+  try {
+    verifyEventMatchesStatement(event, entry, logIssuer);
+    return { entry, issuer: readStatement(entry).issuer };
+  } catch (error) {
+    if (error instanceof VerificationError) return undefined;
+    throw error;
   }
 }
 
@@ -138,7 +161,8 @@ export function verifyEventMatchesStatement(
   if (isRecorded) checkIssuer(event, read);
   if (isRecordStatement(read)) return isRecorded;
   const isRegistered = Object.hasOwn(attributes, REGISTERED_STATEMENT);
-  if (isRegistered && !carriesStatement(attributes[REGISTERED_STATEMENT], statement))
+  const carried = isRegistered ? carriedEntry(event) : undefined;
+  if (isRegistered && !(carried && equalBytes(carried, statementEntry(statement))))
     throw mismatch('the registered statement', REGISTERED_STATEMENT);
   checkEnvelope(attributes, read, isRegistered);
   checkPayloadLabels(attributes, read, isRegistered);

@@ -3,6 +3,7 @@ import { HashAlgorithm } from '../cose/algorithms.js';
 import { VerificationError } from '../errors.js';
 import { sha256 } from '../sha256.js';
 import { hashRules } from '../statement/vcon-template.js';
+import { inspectVcon } from '../vcon/vcon-form.js';
 import { type ConserverForm, type ConserverHash, type VconHashes, vconHashes } from '../vcon/vcon-hash.js';
 import type { Claim, Facts } from './claim.js';
 import { type Findings, failure, notCovered } from './verdict.js';
@@ -97,7 +98,9 @@ export function documentFindings(
       if (!(error instanceof VerificationError)) throw error;
       if (failed?.code !== 'payload_hash_mismatch') failed = error;
     }
-  const [first] = matches;
+  const { uuid } = inspectVcon(document);
+  const isOwn = ({ of }: { readonly of: Claim }) => of.facts.vcon?.toLowerCase() === uuid;
+  const first = matches.find(isOwn) ?? matches[0];
   if (!first) return failed ? failure(piece, failed) : notCovered(piece, 'unproven', 'nothing proven names its digest');
   const { form, digest } = first.match;
   const { vcon } = first.of.facts;
@@ -112,5 +115,12 @@ export function documentFindings(
       member: form === 'jcs' ? 'payload_jcs_sha256' : 'payload_hash',
     })),
   };
-  return { claims: [claim] };
+  return { claims: [claim], ...(isOwn(first) ? {} : otherUuid(piece, uuid, vcon)) };
+}
+
+/** Its bytes are the ones that were hashed; which conversation they are is told in two ways, and neither is proven false. */
+function otherUuid(piece: string, uuid: string | undefined, vcon: string | undefined): Partial<Findings> {
+  if (uuid === undefined || vcon === undefined) return {};
+  const why = `the document calls itself vCon ${uuid}, and the evidence about it names vCon ${vcon}`;
+  return notCovered(piece, 'unproven', why, ['uuid']);
 }

@@ -46,7 +46,7 @@ export type MissingKind =
   | 'witnesses'
   /** Which keys counted when an entry was made that is older than the first key manifest. */
   | 'key_history'
-  /** What proves the order of a tenancy log's entry and the key manifests. */
+  /** What proves the order of an entry of a tenancy log, or of a forked log, and the key manifests. */
   | 'order'
   /** Key manifests after the one that was used. */
   | 'later_manifests';
@@ -102,18 +102,19 @@ function distinct<Part extends object>(parts: Part[], shortOf: (part: Part) => s
 
 /**
  * Returns the verdict over all of these findings together, verdicts included: their parts one after the other, a repeated
- * one once, and the outcome that follows from them. One refused piece refuses the whole.
+ * one once, and the outcome that follows from them. One refused piece refuses the whole. A list as long as the evidence is
+ * given as one argument: a call has room for some 100,000.
  */
-export function createVerdict(...findings: readonly Partial<Findings>[]): Verdict {
+export function createVerdict(...findings: readonly (Partial<Findings> | readonly Partial<Findings>[])[]): Verdict {
   const claims: Claim[] = [];
   const contradictions: Contradiction[] = [];
   const uncovered: NotCovered[] = [];
   const absent: Missing[] = [];
-  for (const each of findings) {
-    if (each.claims) claims.push(...each.claims);
-    if (each.contradictions) contradictions.push(...each.contradictions);
-    if (each.notCovered) uncovered.push(...each.notCovered);
-    if (each.missing) absent.push(...each.missing);
+  for (const each of findings.flat()) {
+    for (const part of each.claims ?? []) claims.push(part);
+    for (const part of each.contradictions ?? []) contradictions.push(part);
+    for (const part of each.notCovered ?? []) uncovered.push(part);
+    for (const part of each.missing ?? []) absent.push(part);
   }
   const parts: Findings = {
     claims: distinct(claims, ({ kind, piece }) => `${kind} ${piece}`),

@@ -2,6 +2,7 @@ import { concatBytes, equalBytes } from '../bytes.js';
 import { VerificationError } from '../errors.js';
 import type { Massif } from '../massif/read-massif.js';
 import type { TrieEntry } from '../massif/trie-entry.js';
+import { consistencyProofPaths } from '../mmr/consistency-proof-paths.js';
 import { consistentRoots } from '../mmr/consistent-roots.js';
 import { isCompleteSize, leafCount } from '../mmr/leaf-count.js';
 import { peaks as peakIndices } from '../mmr/peaks.js';
@@ -34,7 +35,8 @@ export async function verifyRfc9162ConsistencyReceipt(
 }
 
 /**
- * The peaks of the newer log, left to right, that the older log's peaks and a proof lead to.
+ * The peaks of the newer log, left to right, that the older log's peaks and a proof lead to. Each path must be as long, and
+ * the right peaks must be as many, as in a log of the newer size.
  * @throws {VerificationError} `consistency_invalid` when proof, sizes and peaks do not fit each other
  */
 export function mmrConsistencyPeaks(
@@ -47,17 +49,23 @@ export function mmrConsistencyPeaks(
     isCompleteSize(size1) &&
     isCompleteSize(size2) &&
     peakIndices(size1).length === oldPeaks.length &&
-    paths.length === oldPeaks.length;
+    paths.length === oldPeaks.length &&
+    consistencyProofPaths(size1, size2).every(({ length }, place) => length === paths[place]!.length);
   if (!fits) throw new VerificationError('consistency_invalid', 'a consistency proof does not fit its sizes');
-  const newPeaks = [...consistentRoots(size1, oldPeaks, paths), ...rightPeaks];
-  if (newPeaks.length !== peakIndices(size2).length)
+  const newIndices = peakIndices(size2);
+  // A peak begins where the one to its left ends.
+  const reached = newIndices.filter((_, place) => (newIndices[place - 1] ?? -1n) + 1n < size1).length;
+  const roots = consistentRoots(size1, oldPeaks, paths);
+  if (roots.length !== reached || rightPeaks.length !== newIndices.length - reached)
     throw new VerificationError('consistency_invalid', 'a consistency proof leads to the wrong number of peaks');
-  return newPeaks;
+  return [...roots, ...rightPeaks];
 }
 
 /**
  * Checks that an MMR log extends the state with `oldPeaks` and that the log signed the newer peaks, joined left to right.
- * Resolves with the newer peaks: the next state to hold on to.
+ * Resolves with the newer peaks: the next state to hold on to. No signature covers the sizes: the caller compares
+ * `size1` with the state that it holds, and the proof leaves the heights of right peaks in `size2` open
+ * (docs/formats/mmr.md).
  * @throws {VerificationError} `consistency_invalid` and those of any receipt
  */
 export async function verifyMmrConsistencyReceipt(

@@ -43,7 +43,7 @@ function acceptedAt({ timestamp_accepted }: AssetEventDocument): number {
 /** The values that an attribute may have now: of the last event that set it, or of any of those within one tick. */
 function lastValues(name: string, events: readonly AssetEventDocument[]): unknown[] {
   const setters = events.filter(({ asset_attributes: set }) => set && Object.hasOwn(set, name));
-  const newest = Math.max(...setters.map(acceptedAt));
+  const newest = setters.reduce((latest, event) => Math.max(latest, acceptedAt(event)), -Infinity);
   return setters.filter((event) => acceptedAt(event) === newest).map((event) => event.asset_attributes![name]);
 }
 

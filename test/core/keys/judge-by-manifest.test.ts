@@ -60,6 +60,27 @@ describe('a verdict under a key manifest', () => {
     }
   });
 
+  it('looks at each claim a few times, however many there are', () => {
+    const looks = (count: number) => {
+      let seen = 0;
+      const claims = Array.from({ length: count }, (_, index): Claim => {
+        const proof = inclusion({ vds: 3, leaf: String(index) }, keyOf('seal', 'active'));
+        return {
+          kind: 'statement',
+          piece: `statement ${index}`,
+          facts: {},
+          get by() {
+            seen += 1;
+            return [signature(), proof];
+          },
+        };
+      });
+      judgeByManifest(createVerdict({ claims }), manifest);
+      return seen / count;
+    };
+    expect(looks(200)).toBeLessThanOrEqual(looks(10));
+  });
+
   it('refuses what a key signed that is listed for another role', () => {
     const [issuer, seal] = [keyOf('issuer', 'active'), keyOf('seal', 'active')];
     const wrong: [string, Proof[]][] = [
@@ -144,6 +165,31 @@ describe('a verdict under a key manifest', () => {
       expect(verdict.outcome).toBe('incomplete');
       expect(verdict.claims.filter(({ kind }) => kind === 'event')).toEqual([]);
     }
+  });
+
+  it('takes no size of a forked log for that of the log which the manifest names', () => {
+    for (const generation of ['.1', '.2']) {
+      const fork = `${LOG}${generation}`;
+      expect(judge([signature(), inclusion({ log: { subject: fork }, tree_size: '3' })]).outcome).toBe('incomplete');
+      const seal = sealed({ signed: 'seal', tree_size: '9' });
+      const verdict = withWitness(sealed(), [seal, witnessed({ origin: fork, tree_size: '3' })]);
+      expect(verdict.claims.filter(({ kind }) => kind === 'event')).toEqual([]);
+    }
+    const lost = inclusion({ log: { subject: `${LOG}.1` }, tree_size: '3' });
+    expect(judge([signature(), lost, inclusion()]).outcome).toBe('verified');
+  });
+
+  it('says of a place of a forked log below the size at the first manifest that it proves no order, and of one above nothing', () => {
+    const own = keyOf('issuer', 'active');
+    const inFork = (index: string) => inclusion({ log: { subject: `${LOG}.1` }, leaf_index: index, tree_size: '9' });
+    const told = judge([signature(own), inFork('6')]);
+    expect([told.outcome, told.missing[0]!.detail]).toEqual([
+      'verified',
+      expect.stringMatching(/^a log that was forked openly .* does not prove that an entry is older \(statement\)$/),
+    ]);
+    expect(kinds(told)).toEqual(['order', 'later_manifests']);
+    expect(kinds(judge([signature(own), inFork('7')]))).toEqual(['later_manifests']);
+    expect(kinds(judge([signature(own), inFork('6'), inclusion()]))).toEqual(['key_history', 'later_manifests']);
   });
 
   it('takes a document away with the evidence that has its digest', () => {

@@ -1,17 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { concatBytes, fromHex, toBase64Url, toHex, utf8 } from '../../../src/core/bytes.js';
+import { concatBytes, fromHex, toBase64Url, toHex } from '../../../src/core/bytes.js';
 import { type CborValue, encodeCbor } from '../../../src/core/cose/cbor.js';
 import { jwkFromCoseKey, keyThumbprint } from '../../../src/core/cose/cose-key.js';
 import { decodeSign1, encodeSign1, signatureInput } from '../../../src/core/cose/sign1.js';
 import { webCryptoVerify } from '../../../src/core/cose/web-crypto-verify.js';
-import { appendLeaves } from '../../../src/core/mmr/append-leaves.js';
-import { consistencyProofPaths } from '../../../src/core/mmr/consistency-proof-paths.js';
-import { consistentRoots } from '../../../src/core/mmr/consistent-roots.js';
-import { hashPosPair64 } from '../../../src/core/mmr/hash-pos-pair64.js';
 import { includedRoot } from '../../../src/core/mmr/included-root.js';
 import { inclusionProofPath } from '../../../src/core/mmr/inclusion-proof-path.js';
-import { mmrIndex, sizeOfLeaves } from '../../../src/core/mmr/leaf-count.js';
+import { mmrIndex } from '../../../src/core/mmr/leaf-count.js';
 import {
   attachInclusion,
   mmrReceiptInForm,
@@ -20,11 +16,11 @@ import {
   readMmrReceipt,
 } from '../../../src/core/receipt/mmr-receipt.js';
 import { attachProof } from '../../../src/core/receipt/receipt-proof.js';
-import { sha256 } from '../../../src/core/sha256.js';
-import { mmrConsistencyPeaks, verifyMmrConsistencyReceipt } from '../../../src/core/verify/verify-consistency.js';
+import { mmrConsistencyPeaks } from '../../../src/core/verify/verify-consistency.js';
 import { verifyMmrReceipt } from '../../../src/core/verify/verify-receipt.js';
 import { type HexKey, readFixture, type TestKeys } from '../cose/read-fixture.js';
 import { softwareSigner } from '../cose/software-signer.js';
+import { leafAt, treeOf } from './sample-tree.js';
 
 interface KnownReceipt {
   readonly curve: string;
@@ -133,17 +129,6 @@ describe('known MMR receipts', () => {
 const signer = softwareSigner(KEYS.sealer);
 const name = { issuer: 'https://log.example', subject: 'tenant/112758ce-a8cb-4924-8df8-fcba1e31f8b0' };
 const trust = { logKeys: [signer.publicKey] };
-const leafAt = (at: number) => sha256(utf8(`leaf ${at}`));
-
-function treeOf(leaves: number) {
-  return appendLeaves(
-    hashPosPair64,
-    0n,
-    [],
-    Array.from({ length: leaves }, (_, at) => leafAt(at)),
-  );
-}
-
 /** Receipt of one leaf from a tree of so many. */
 async function receiptOf(leaves: number, leaf: number, form: 'map' | 'draft' = 'draft') {
   const { nodes, size } = treeOf(leaves);
@@ -233,50 +218,5 @@ describe('an MMR receipt', () => {
       signature: new Uint8Array(64),
     });
     await expect(verifyMmrReceipt(wire, leafAt(0), trust)).rejects.toMatchObject({ code });
-  });
-});
-
-describe('an MMR consistency receipt', () => {
-  async function consistency(from: number, to: number, more: readonly Uint8Array[] = []) {
-    const [older, newer] = [treeOf(from), treeOf(to)];
-    const at = (index: bigint) => newer.nodes[Number(index)]!;
-    const paths = consistencyProofPaths(older.size, newer.size).map((path) => path.map(at));
-    const reached = consistentRoots(older.size, older.peaks, paths).length;
-    const proof = encodeCbor([older.size, newer.size, paths, [...newer.peaks.slice(reached), ...more]]);
-    const signed = await peakReceipt(concatBytes(...newer.peaks, ...more), signer, name);
-    return { receipt: attachProof(signed, -2, proof), older, newer };
-  }
-
-  it('leads from the older peaks to the newer ones, whatever the sizes', async () => {
-    const sizes = fc
-      .tuple(fc.integer({ min: 1, max: 30 }), fc.nat(30))
-      .map(([from, more]) => [from, from + more] as const);
-    await fc.assert(
-      fc.asyncProperty(sizes, async ([from, to]) => {
-        const { receipt, older, newer } = await consistency(from, to);
-        const verified = await verifyMmrConsistencyReceipt(receipt, older.peaks, trust);
-        expect(verified.peaks).toEqual(newer.peaks);
-        expect(verified.receipt).toMatchObject({ size1: sizeOfLeaves(BigInt(from)), size2: sizeOfLeaves(BigInt(to)) });
-      }),
-      { numRuns: 30 },
-    );
-  });
-
-  it('is refused with more peaks than a log of its size has, though the log signed them', async () => {
-    const { receipt, older } = await consistency(5, 9, [leafAt(3)]);
-    await expect(verifyMmrConsistencyReceipt(receipt, older.peaks, trust)).rejects.toMatchObject({
-      code: 'consistency_invalid',
-    });
-  });
-
-  it('is refused from other peaks, and from another number of them', async () => {
-    const { receipt, older } = await consistency(5, 9);
-    const forked = older.peaks.map((_, at) => leafAt(at));
-    await expect(verifyMmrConsistencyReceipt(receipt, forked, trust)).rejects.toMatchObject({
-      code: expect.stringMatching(/^(consistency_invalid|receipt_signature_invalid)$/),
-    });
-    await expect(verifyMmrConsistencyReceipt(receipt, older.peaks.slice(1), trust)).rejects.toMatchObject({
-      code: 'consistency_invalid',
-    });
   });
 });

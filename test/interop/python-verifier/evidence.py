@@ -55,10 +55,17 @@ def _cose_kind(data):
         return "transparent_statement"
     if receipt.VDS in message.protected:
         return "receipt"
-    if massif.PEAK_RECEIPTS in message.unprotected:
+    if massif.PEAK_RECEIPTS in message.unprotected or _is_sealed_state(message.payload):
         return "seal"
     carries = RECEIPTS in message.unprotected or "event" in message.unprotected
     return "transparent_statement" if carries else "statement"
+
+
+def _is_sealed_state(payload):
+    try:
+        return payload is not None and bool(massif.read_state(payload))
+    except Refused:
+        return False
 
 
 def _json_kind(data):

@@ -93,6 +93,21 @@ def _trailing_zeros(number):
     return (number & -number).bit_length() - 1
 
 
+def read_state(payload):
+    """The state that a seal's payload holds."""
+    malformed = "not a seal: "
+    state = cbor.decode(payload)
+    require(isinstance(state, dict), "malformed", malformed + "the state is not a map")
+    require(set(state) <= {1, 3, 4, 6, 7, 8}, "malformed", malformed + "an unknown key in the state")
+    numbers = {label: value for label, value in state.items() if label != 8}
+    for label, value in {1: None, 3: None, 4: None, 6: None, **numbers}.items():
+        require(is_integer(value) and value >= 0, "malformed", malformed + f"no integer under {label}")
+    version = state.get(7, 0)
+    require(version <= 2, "unsupported", f"a seal of version {version}")
+    require(state[3] < 253402300800000 and state[6] < 2**53, "malformed", malformed + "an impossible number")
+    return state
+
+
 class Seal:
     """A published seal, read; nothing is checked but its form."""
 
@@ -107,15 +122,9 @@ class Seal:
         good = isinstance(receipts, list) and all(isinstance(each, bytes) for each in receipts)
         require(good, "malformed", malformed + "the peak receipts are not a list of byte strings")
         self.peak_receipts = receipts
-        state = cbor.decode(self.message.payload)
-        require(isinstance(state, dict), "malformed", malformed + "the state is not a map")
-        require(set(state) <= {1, 3, 4, 6, 7, 8}, "malformed", malformed + "an unknown key in the state")
+        state = read_state(self.message.payload)
         self.written_peaks = state.pop(8, None)
         version = state.get(7, 0)
-        for label, value in {1: None, 3: None, 4: None, 6: None, **state}.items():
-            require(is_integer(value) and value >= 0, "malformed", malformed + f"no integer under {label}")
-        require(version <= 2, "unsupported", f"a seal of version {version}")
-        require(state[3] < 253402300800000 and state[6] < 2**53, "malformed", malformed + "an impossible number")
         if version == 0:
             state.pop(7, None)
         self.state, self.version = state, version

@@ -1,0 +1,34 @@
+import { VerificationError } from '../errors.js';
+import type { EventDocument } from '../statement/event-document.js';
+import { tenancyOfIssuer } from '../statement/issuer-did.js';
+import { tenancyOfEvent } from './event-facts.js';
+import { statementOfEvent } from './event-of-statement.js';
+import { contradiction, type Findings, missing, notCovered } from './verdict.js';
+
+/**
+ * What the pinned issuer says of a proven event beside which no statement stands: any tenancy of a service can record any
+ * hash, so the event has to be of the tenancy that the issuer's DID names. An event that was made from a registered
+ * statement may be another's; then that statement says who issued it. Where a statement stands beside an event, the
+ * statement is checked against the pin and the event against the statement.
+ * @param issuer the pin; undefined if the caller pinned none
+ * @param logIssuer who signs for the event's log, where that is known
+ * @param isSpoken whether the signature of this entry, a statement, was checked
+ */
+export function eventIssuerFindings(
+  piece: string,
+  event: EventDocument,
+  issuer: string | undefined,
+  logIssuer: string | undefined,
+  isSpoken: (entry: Uint8Array) => boolean = () => false,
+): Partial<Findings> {
+  const made = statementOfEvent(event, logIssuer);
+  if (made && isSpoken(made.entry)) return {};
+  const tenancy = tenancyOfEvent(event);
+  if (issuer === undefined)
+    return missing('issuer', `no issuer was pinned: an event of any tenancy passes. This one is of tenancy ${tenancy}`);
+  if (tenancyOfIssuer(issuer) === tenancy) return {};
+  if (made?.issuer === issuer)
+    return notCovered(piece, 'unproven', `the signature of the statement that it was made from was not checked`);
+  const why = `the event is of tenancy ${tenancy}, and was not recorded by the issuer "${issuer}"`;
+  return contradiction(piece, new VerificationError('issuer_key_not_trusted', why));
+}

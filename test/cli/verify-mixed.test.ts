@@ -1,0 +1,196 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { zipSync } from 'fflate';
+import { afterAll, describe, expect, it } from 'vitest';
+import { bundleIndex, encodeBundleIndex, INDEX_PATH } from '../../src/core/bundle/bundle-index.js';
+import { utf8 } from '../../src/core/bytes.js';
+import { rootFingerprint } from '../../src/core/keys/root-fingerprint.js';
+import { tenancyLogSubject } from '../../src/core/receipt/log-claims.js';
+import type { EventDocument } from '../../src/core/statement/event-document.js';
+import { assembleTransparentStatement } from '../../src/core/statement/transparent-statement.js';
+import { encodeVkey, NoteKeyType } from '../../src/core/tlog/signed-note.js';
+import {
+  logged,
+  SAMPLE_ISSUER,
+  SAMPLE_TENANCY,
+  SAMPLE_TENANCY_LOG,
+  SAMPLE_VCON,
+  sampleAssetEvent,
+  sampleAttributes,
+  sampleSigners,
+  sampleStatement,
+  statementLogReceipt,
+} from '../core/verify/sample-transparent-statement.js';
+import { commandLine } from '../support/command-line.js';
+import { verifyRig } from './verify-rig.js';
+
+const OTHER_TENANCY = '9f4b1d8a-0000-4000-8000-000000000000';
+const TAMPERED = utf8(new TextDecoder().decode(SAMPLE_VCON).replace('"dialog": []', '"dialog": [{}]'));
+const { file, verify, remove } = verifyRig('verify-mixed');
+afterAll(remove);
+
+const json = (value: unknown) => utf8(JSON.stringify(value));
+const codes = (out: string) => [...out.matchAll(/\[([a-z_]+)\]$/gm)].map(([, code]) => code);
+
+/** A statement about a vCon with the receipt of its log alone: the event is left out. */
+async function withoutEvent(vcon = SAMPLE_VCON): Promise<Uint8Array> {
+  const statement = await sampleStatement(sampleAttributes(vcon));
+  return assembleTransparentStatement(statement, { rfc9162Receipt: await statementLogReceipt(statement) });
+}
+
+/** What another tenancy of the same service recorded about the same vCon. */
+function ofOther(vcon: Uint8Array) {
+  const event = { ...sampleAssetEvent(sampleAttributes(vcon)), tenant_identity: `tenant/${OTHER_TENANCY}` };
+  return logged(event, sampleSigners.sealer, { ...SAMPLE_TENANCY_LOG, subject: tenancyLogSubject(OTHER_TENANCY) });
+}
+
+/** A bundle of one operation with these files, under an index that lists them. */
+function bundleOf(event: EventDocument, files: Record<string, Uint8Array>): Uint8Array {
+  const all = { ...files, 'event.json': json(event) };
+  const operation = { number: 1, folder: '', identity: event.identity };
+  return zipSync({ ...all, [INDEX_PATH]: encodeBundleIndex(bundleIndex(all, [operation])) });
+}
+
+describe('an event that lies in the folder of a statement which does not carry it', () => {
+  it('is refused if the statement is about another operation, and verifies if it is the statement’s', async () => {
+    const statement = await withoutEvent();
+    const check = ({ event, mmrReceipt }: Awaited<ReturnType<typeof ofOther>>) =>
+      verify(
+        file(
+          `${event.tenant_identity.slice(-4)}-${event.event_attributes?.['payload']}.zip`,
+          bundleOf(event, { 'transparent-statement.cose': statement, 'tenancy-log-receipt.cose': mmrReceipt }),
+        ),
+      );
+    const own = await check(await logged(sampleAssetEvent(sampleAttributes(SAMPLE_VCON))));
+    expect([own.exitCode, codes(own.out)]).toEqual([0, []]);
+    for (const forged of [await ofOther(TAMPERED), await logged(sampleAssetEvent(sampleAttributes(TAMPERED)))]) {
+      const { exitCode, out } = await check(forged);
+      expect([exitCode, codes(out)]).toEqual([1, ['event_mismatch']]);
+    }
+  });
+});
+
+describe('an event without a statement', () => {
+  const given = async ({ event, mmrReceipt }: Awaited<ReturnType<typeof ofOther>>, name: string) => [
+    file(`${name}.json`, json(event)),
+    file(`${name}.cose`, mmrReceipt),
+  ];
+
+  it('is refused where another issuer than its tenancy is pinned, alone, in a bundle and beside other evidence', async () => {
+    const theirs = await ofOther(TAMPERED);
+    const loose = await given(theirs, 'theirs');
+    const bundle = file('theirs.zip', bundleOf(theirs.event, { 'tenancy-log-receipt.cose': theirs.mmrReceipt }));
+    const vcon = file('tampered.json', TAMPERED);
+    const genuine = file('genuine.cose', await withoutEvent());
+    for (const evidence of [loose, [bundle], [genuine, ...loose], [genuine, bundle]]) {
+      expect(codes((await verify(vcon, ...evidence)).out)).toEqual([]);
+      const { exitCode, out } = await verify('--issuer', SAMPLE_ISSUER, vcon, ...evidence);
+      expect([exitCode, codes(out)]).toEqual([1, ['issuer_key_not_trusted']]);
+    }
+    const itsOwn = SAMPLE_ISSUER.replace(SAMPLE_TENANCY, OTHER_TENANCY);
+    expect((await verify('--issuer', itsOwn, vcon, ...loose)).exitCode).toBe(0);
+    expect((await verify('--issuer', itsOwn, vcon, bundle)).exitCode).toBe(0);
+  });
+
+  it('is told to be of any tenancy where none is pinned', async () => {
+    const evidence = await given(await ofOther(SAMPLE_VCON), 'unpinned');
+    const { out } = await verify(...evidence);
+    expect(out.split('\n')[0]).toBe(
+      `VERIFIED. This is what tenancy ${OTHER_TENANCY} recorded. No issuer was pinned (--issuer).`,
+    );
+  });
+
+  it('may be given beside the statement that carries it, whoever is pinned', async () => {
+    const attributes = sampleAttributes(SAMPLE_VCON);
+    const statement = await sampleStatement(attributes);
+    const { event, mmrReceipt } = await logged(sampleAssetEvent(attributes));
+    const whole = assembleTransparentStatement(statement, {
+      rfc9162Receipt: await statementLogReceipt(statement),
+      mmrReceipt,
+      event,
+    });
+    const files = [file('whole.cose', whole), ...(await given({ event, mmrReceipt }, 'same'))];
+    expect((await verify('--issuer', SAMPLE_ISSUER, ...files)).exitCode).toBe(0);
+  });
+});
+
+describe('a changed document', () => {
+  const text = new TextDecoder().decode(TAMPERED).slice(1);
+  const key = JSON.stringify(sampleSigners.issuer.publicKey);
+  it.each([
+    ['an empty list of events', '"events": []'],
+    ['a list of events', '"events": [{"identity": "assets/a/events/b"}]'],
+    ['an empty set of keys', '"keys": []'],
+    ['a set of keys', `"keys": [${key}]`],
+    ['an empty list of verification methods', '"id": "did:web:a", "verificationMethod": []'],
+    ['verification methods', `"id": "did:web:a", "verificationMethod": [{"publicKeyJwk": ${key}}]`],
+    ['the identity of an event', '"identity": "assets/a/events/b"'],
+  ])('is compared with the evidence although somebody has added %s', async (_, member) => {
+    const statement = file('statement.cose', await withoutEvent());
+    const { exitCode, out } = await verify(file('added.json', `{${member}, ${text}`), statement);
+    expect([exitCode, codes(out)]).toEqual([1, ['payload_hash_mismatch']]);
+  });
+
+  it('that is no vCon is compared too, whatever lists stand in it', async () => {
+    const statement = file('statement.cose', await withoutEvent());
+    for (const added of ['"keys": []', `"keys": [${key}]`, '"events": []', '"events": [{"identity": "events/b"}]']) {
+      const { exitCode, out } = await verify(file('other.json', `{"report": 1, ${added}}`), statement);
+      expect([exitCode, codes(out)]).toEqual([1, ['payload_hash_mismatch']]);
+    }
+  });
+});
+
+describe('a document with the hash of the evidence', () => {
+  it('is unproven if it calls itself another vCon than the evidence', async () => {
+    const other = utf8(new TextDecoder().decode(SAMPLE_VCON).replace('-000000000001', '-00000000000f'));
+    const statement = file('of-other.cose', await withoutEvent(other));
+    const { exitCode, out } = await verify(file('other-uuid.json', other), statement);
+    expect([exitCode, out]).toEqual([3, expect.stringMatching(/calls itself vCon .*f, and the evidence .* vCon .*1/)]);
+  });
+});
+
+describe('a folder with something in it that has no end', () => {
+  it('does not hold up the check', async () => {
+    const folder = dirname(file('endless/index.json', '{}'));
+    const replica = dirname(file('replica/massifs/0000000000000001.log', 'x'));
+    for (const path of [join(folder, 'keys', 'key-manifest.cbor'), join(replica, '0000000000000000.log')]) {
+      await mkdir(dirname(path), { recursive: true });
+      execFileSync('mkfifo', [path]);
+    }
+    const root = rootFingerprint(new Uint8Array(32));
+    for (const place of [folder, dirname(replica)]) {
+      const { exitCode } = await commandLine(['verify', '--root', root, place]);
+      expect(exitCode).toBe(2);
+    }
+  });
+});
+
+describe('witnesses that are asked for', () => {
+  it('are missing in evidence that is no bundle', async () => {
+    const key = { name: 'witness.example', type: NoteKeyType.cosignature, publicKey: new Uint8Array(32).fill(1) };
+    const witness = ['--witness', encodeVkey(key)];
+    const statement = file('unwitnessed.cose', await withoutEvent());
+    const { event, mmrReceipt } = await logged(sampleAssetEvent(sampleAttributes(SAMPLE_VCON)));
+    const files = [file('unwitnessed.json', json(event)), file('unwitnessed-receipt.cose', mmrReceipt)];
+    for (const evidence of [['--statement-only', statement], files]) {
+      expect((await verify(...evidence)).exitCode).toBe(0);
+      const { exitCode, out } = await verify(...witness, ...evidence);
+      expect([exitCode, out]).toEqual([3, expect.stringMatching(/witnesses were required/)]);
+    }
+  });
+});
+
+describe('a subject that only looks like a vCon’s', () => {
+  it('names none, and what shows nothing is escaped', async () => {
+    const subject = 'vcon://0192e8f5-0000-7000-8000-000000000001\u200b';
+    const statement = await sampleStatement(sampleAttributes(SAMPLE_VCON, { subject }));
+    const rfc9162Receipt = await statementLogReceipt(statement);
+    const { out } = await verify(
+      '--statement-only',
+      file('zw.cose', assembleTransparentStatement(statement, { rfc9162Receipt })),
+    );
+    expect(out).toContain('-000000000001\\u200b');
+    expect(out).not.toMatch(/^ {4}vCon /m);
+  });
+});

@@ -1,0 +1,50 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { SAMPLE_VCON, sampleAttributes, sampleStatement } from '../core/verify/sample-transparent-statement.js';
+import { commandLine } from '../support/command-line.js';
+import { freePort } from '../support/free-port.js';
+import { verifyRig } from './verify-rig.js';
+
+const { file, verify, remove } = verifyRig('verify-options');
+afterAll(remove);
+
+const ROOT = 'CSGJ-XIOO-3ZKK-3FM5-UZAF-OPDV-3RL3-RRYU-AAHN-SCHE-XKRS-Y7JL-EOA4-4GW4';
+const vcon = file('vcon.json', SAMPLE_VCON);
+const statement = file('statement.cose', await sampleStatement(sampleAttributes(SAMPLE_VCON)));
+
+describe('an option of verify', () => {
+  it.each([
+    ['--at', 'nonsense', /--at must be a time/],
+    ['--at', '2026-01-31T12:00:00Z', /--at needs --ca/],
+    ['--state', 'folder', /--state needs --root/],
+    ['--manifest', 'file', /--manifest needs --root/],
+    ['--witness-quorum', '2', /--witness-quorum needs --witness/],
+  ])('is refused where nothing would use it: %s %s', async (option, value, says) => {
+    const { out, err, exitCode } = await verify(option, value, vcon, statement);
+    expect([out, err, exitCode]).toEqual(['', expect.stringMatching(says), 2]);
+  });
+});
+
+describe('verify by the fingerprint of the root key', () => {
+  const byRoot = (...args: string[]) => commandLine(['verify', '--root', ROOT, ...args]);
+
+  it('says that there is no evidence before it asks for a key manifest', async () => {
+    const { err, exitCode } = await byRoot(vcon);
+    expect([err, exitCode]).toEqual([expect.stringMatching(/none of the files is evidence: .* a vCon/), 2]);
+    expect((await byRoot(vcon, statement)).err).toContain('no key manifest: give one with --manifest');
+  });
+
+  it('says that a URL does not answer, or names no public asset, before it asks for a key manifest', async () => {
+    const service = `http://127.0.0.1:${await freePort()}/archivist/v2`;
+    const silent = await byRoot(`${service}/publicassets/0192e8f5-1111-7000-8000-000000000001`);
+    expect([silent.err, silent.exitCode]).toEqual([expect.stringMatching(/^error: \S+ does not answer$/), 2]);
+    expect((await byRoot(`${service}/assets/x`)).err).toContain('must name a public asset');
+  });
+
+  it('is what somebody without keys is told first', async () => {
+    const { err, exitCode } = await commandLine(['verify', vcon, statement]);
+    expect([err, exitCode]).toEqual([
+      expect.stringMatching(/^error: give --root <fingerprint>, which the operator/),
+      2,
+    ]);
+  });
+});
