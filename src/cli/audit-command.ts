@@ -24,10 +24,11 @@ import { auditDeployment } from '../service/audit-deployment.js';
 import { type AuditState, openAuditState, UnusableAuditState } from '../service/audit-state-file.js';
 import { type AuditThreads, canStartAuditThreads, startAuditThreads } from '../service/audit-threads.js';
 import { type Config, ConfigError, parseConfig } from '../service/config/config.js';
-import { AUDITED_TABLES, coverageText } from './audited-columns.js';
+import { type AuditFault, type AuditReport, auditReport, auditReportText } from './audit-report.js';
 import { counted } from './counted.js';
 import { examples } from './help-examples.js';
 import { readInput } from './read-input.js';
+import { requireEmbedded } from './require-embedded.js';
 import { rootThumbprint } from './root-option.js';
 import { giveNoVerdict, type Terminal } from './terminal.js';
 
@@ -41,29 +42,7 @@ interface AuditOptions {
   readonly json?: boolean;
 }
 
-/** The result of an audit. */
-interface AuditReport {
-  readonly sound: boolean;
-  readonly logs: {
-    name: string;
-    leaves: string;
-    seals: string;
-    faults: number;
-    /** The first leaf that this run read. Those before it rest on the state file of an earlier run. */
-    from: string;
-  }[];
-  /** When the earlier run began that this one continued; undefined if this run read everything. */
-  readonly continues: string | undefined;
-  readonly leavesPerSecond: number;
-  readonly faults: string[];
-  /** Whether the root key was known from a source other than the database. */
-  readonly rootKnown: boolean;
-  /** The columns that the audit covers and those that it does not. */
-  readonly coverage: typeof AUDITED_TABLES;
-}
-
 const EXIT_FAULTS = 1;
-const MOST_FAULTS = 200;
 const LOGS_AT_ONCE = 3;
 const MOST_THREADS = 64;
 
@@ -117,7 +96,8 @@ async function keyringOf(
 
 async function audit(options: AuditOptions, terminal: Terminal): Promise<AuditReport> {
   const config = parseConfig(process.env);
-  const database = await openDatabase(config, pino({ level: 'silent' })).catch((error: Error) => {
+  if (config.databaseUrl === undefined) await requireEmbedded(config.dataDir);
+  const database = await openDatabase(config, pino({ level: 'silent' }), { asItIs: true }).catch((error: Error) => {
     throw new UsageError(error.message);
   });
   try {
@@ -163,7 +143,7 @@ export async function auditOpen(
   options: AuditOptions,
   terminal: Terminal,
 ): Promise<AuditReport> {
-  const faults: { log: string; what: string }[] = [];
+  const faults: AuditFault[] = [];
   const deployment = await deploymentOf(database);
   const root = await knownRoot(config, deployment, options);
   const keyring = await keyringOf(database, deployment, options);
@@ -189,67 +169,11 @@ export async function auditOpen(
     progress: (log, leaves) => terminal.progress?.(`${log}: ${counted(String(leaves), 'leaf', 'leaves')}`),
   }).finally(() => threads?.close());
   await state?.finish();
-  const leaves = audited.reduce((sum, log) => sum + Number(log.leaves - log.from), 0);
-  const logs = audited.map((log) => ({
-    name: log.name,
-    leaves: String(log.leaves),
-    seals: String(log.seals),
-    faults: faults.filter((each) => each.log === log.name).length,
-    from: String(log.from),
-  }));
-  return {
-    sound: faults.length === 0,
-    logs,
-    continues: logs.some(({ from }) => from !== '0') ? state?.continues?.toISOString() : undefined,
-    leavesPerSecond: Math.round(leaves / ((performance.now() - begun) / 1000)),
-    faults: faults.map(({ log, what }) => `${log}: ${what}`),
+  return auditReport(audited, faults, {
+    began: state?.continues,
+    seconds: (performance.now() - begun) / 1000,
     rootKnown: root.remembered !== undefined || root.thumbprint !== undefined,
-    coverage: AUDITED_TABLES,
-  };
-}
-
-/** What a verdict does not cover because an earlier run read it. */
-function continuedText({ logs, continues }: AuditReport): string[] {
-  if (continues === undefined) return [];
-  return [
-    '',
-    `Continued from the state file of an audit that began at ${continues}. This run did not read:`,
-    ...logs.filter(({ from }) => from !== '0').map(({ name, from }) => `  ${name}: leaves 0 to ${BigInt(from) - 1n}`),
-    'It checked that their seals are still the ones that were audited. For these leaves the verdict rests on the file: events and statements that changed since, or a changed file, are not noticed. To rely on nothing else, delete the file and audit again.',
-  ];
-}
-
-function reportText(report: AuditReport, options: AuditOptions): string {
-  const { sound, logs, leavesPerSecond, faults, rootKnown, continues } = report;
-  const lines = logs.map((log) => {
-    const verdict = log.faults === 0 ? 'ok    ' : 'FAULTY';
-    const counts = [counted(log.leaves, 'leaf', 'leaves'), counted(log.seals, 'seal')];
-    return `${verdict}  ${log.name}: ${[...counts, ...(log.faults > 0 ? [counted(log.faults, 'fault')] : [])].join(', ')}`;
   });
-  const shown = faults.slice(0, MOST_FAULTS);
-  const keys =
-    options.logKeys || rootKnown
-      ? []
-      : [
-          '',
-          'The keys were read from the database. To trust only keys that you obtained elsewhere, give --root <fingerprint> or set KEYS_DIR.',
-        ];
-  return [
-    ...(options.verbose ? [coverageText(), ''] : []),
-    ...lines,
-    ...(shown.length > 0 ? ['', ...shown] : []),
-    ...(faults.length > shown.length ? [`… and ${faults.length - shown.length} more`] : []),
-    '',
-    `${counted(leavesPerSecond, 'leaf', 'leaves')} per second.`,
-    ...keys,
-    ...continuedText(report),
-    '',
-    sound
-      ? continues === undefined
-        ? 'SOUND.'
-        : 'SOUND, resting on an earlier run for the leaves above.'
-      : `NOT SOUND: ${counted(faults.length, 'fault')}.`,
-  ].join('\n');
 }
 
 /**
@@ -286,7 +210,11 @@ export function addAuditCommand(program: Command, terminal: Terminal): void {
     .action(async (options: AuditOptions) => {
       try {
         const report = await audit(options, terminal);
-        terminal.print(options.json ? JSON.stringify(report, null, 2) : reportText(report, options));
+        terminal.print(
+          options.json
+            ? JSON.stringify(report, null, 2)
+            : auditReportText(report, { keysGiven: options.logKeys !== undefined, verbose: options.verbose ?? false }),
+        );
         terminal.exitCode = report.sound ? 0 : EXIT_FAULTS;
       } catch (error) {
         giveNoVerdict(terminal, error, error instanceof UsageError || error instanceof ConfigError);

@@ -1,4 +1,4 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { UsageError } from '../core/evidence/usage-error.js';
@@ -45,7 +45,6 @@ async function recipientsOf(options: BackupOptions): Promise<readonly string[] |
 async function backup(folder: string, options: BackupOptions, terminal: Terminal): Promise<MadeCopy> {
   const config = parseConfig(process.env);
   const recipients = await recipientsOf(options);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
   const owner = await openDatabaseSource(config, (options.url ?? config.publicUrl).replace(/\/+$/, ''));
   try {
     const progress = (text: string) => terminal.progress?.(text);

@@ -21,7 +21,7 @@ const ADVICE: Readonly<Record<ExplainedLog['finding'], string>> = {
 };
 
 function logLine({ identity, kind, leaves, seal_number, halted }: LogRecord): string {
-  return `${identity}  ${kind}  ${counted(leaves, 'leaf', 'leaves')}, seal ${seal_number}  (${halted === '' ? 'running' : 'HALTED'})`;
+  return `${identity}  ${kind}  ${counted(leaves, 'leaf', 'leaves')}, seal no. ${seal_number}  (${halted === '' ? 'running' : 'HALTED'})`;
 }
 
 const place = ({ number, leaves }: ExplainedLog['database_seal']) =>

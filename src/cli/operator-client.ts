@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OPERATOR_TOKEN } from '../iam/tokens/authenticate-operator.js';
+import { failureReason } from '../platform/explain-failure.js';
 import { fetchDirect } from '../platform/http/fetch-direct.js';
 
 const ANSWER_WITHIN_MS = 30_000;
@@ -18,13 +19,18 @@ export interface OperatorClient {
   post(path: string, body?: object, withinMs?: number): Promise<Record<string, unknown>>;
 }
 
+const WHERE_THE_TOKEN_IS =
+  'the service creates it at its first start; set KEYS_DIR or DATA_DIR to the service’s folder';
+
+const isAbsent = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+
 /** @param url base of the service @param keysDir its folder of private keys @throws {OperatorRefused} if the operator's token cannot be read */
 export async function openOperatorClient(url: string, keysDir: string): Promise<OperatorClient> {
   const file = join(keysDir, OPERATOR_TOKEN);
   const token = (
-    await readFile(file, 'utf8').catch(() => {
+    await readFile(file, 'utf8').catch((error: unknown) => {
       throw new OperatorRefused(
-        `${file} cannot be read: the service creates it at its first start; set KEYS_DIR or DATA_DIR to the service’s folder`,
+        `${file} cannot be read: ${isAbsent(error) ? WHERE_THE_TOKEN_IS : failureReason(error)}`,
       );
     })
   ).trim();

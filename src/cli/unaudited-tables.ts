@@ -156,6 +156,13 @@ export const UNAUDITED_TABLES: Readonly<Record<string, AuditedTable>> = {
     'permission',
   ),
   past_grant_asset: open(ACCESS, 'tenant_id', 'asset_id', 'grant_id', 'until'),
+  registrant: open(
+    "who else may read a private registration; they had the statement's bytes when they brought it",
+    'tenant_id',
+    'event_id',
+    'issuer',
+    'subject',
+  ),
   registration_settings: open(TRUST, 'tenant_id', 'self_asserted'),
   schema_migration: open(BOOKKEEPING, 'id', 'name', 'run_on'),
   subject: open(

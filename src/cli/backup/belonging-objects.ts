@@ -1,5 +1,5 @@
-import { parseBlobPath } from '../../core/massif/blob-paths.js';
-import type { CopiedLog, CopiedState } from './copied-state-store.js';
+import { massifPath, parseBlobPath, sealPath } from '../../core/massif/blob-paths.js';
+import type { CopiedDatabase, CopiedLog, CopiedState } from './copied-state-store.js';
 
 const NUMBERED = /^(seals|blocks|key-manifests|forks)\/([^/]+)\/(\d{16})$/;
 const BLOB = /^blobs\/(.+)$/;
@@ -14,13 +14,13 @@ type Belonging = 'belongs' | 'later' | 'not copied';
  */
 export function belongingTo(state: CopiedState): (key: string) => Belonging {
   const logs = new Map(state.logs.map((log) => [log.log, log]));
-  const upTo = (number: number, last: number): Belonging => (number <= last ? 'belongs' : 'later');
+  const within = (number: number, last: number): Belonging => (number <= last ? 'belongs' : 'later');
   return (key) => {
     const [, kind, id = '', digits] = NUMBERED.exec(key) ?? [];
     if (kind === 'seals') return sealOf(id, Number(digits), logs);
-    if (kind === 'forks') return logs.has(id) ? upTo(Number(digits), newestGeneration(logs.get(id)!)) : 'not copied';
-    if (kind === 'blocks') return upTo(Number(digits), state.lastBlock);
-    if (kind === 'key-manifests') return upTo(Number(digits), state.lastManifest);
+    if (kind === 'forks') return logs.has(id) ? within(Number(digits), newestGeneration(logs.get(id)!)) : 'not copied';
+    if (kind === 'blocks') return within(Number(digits), state.lastBlock);
+    if (kind === 'key-manifests') return within(Number(digits), state.lastManifest);
     const blob = BLOB.exec(key)?.[1];
     if (blob !== undefined) return state.blobs.has(blob) ? 'belongs' : 'not copied';
     return key.startsWith(MASSIFS) ? massifFile(key.slice(MASSIFS.length), logs) : 'not copied';
@@ -54,18 +54,41 @@ function massifFile(path: string, logs: ReadonlyMap<string, CopiedLog>): Belongi
   const parsed = parseBlobPath(path);
   const log = parsed && logs.get(parsed.tenancyUuid);
   if (!parsed || !log) return 'not copied';
-  const head = Math.floor((log.publishedLeaves - 1) / log.massifLeaves);
-  return parsed.number < head ? 'belongs' : 'not copied';
+  return parsed.number < fullMassifs(log) ? 'belongs' : 'not copied';
 }
 
-/** Returns the keys of objects that a copy needs and that are not among these: published seals and blobs. */
-export function missingObjects(state: CopiedState, keys: ReadonlySet<string>): string[] {
-  const missing: string[] = [];
-  for (const log of state.logs)
-    for (let number = 1; number <= log.publishedNumber; number += 1) {
-      const key = `seals/${sealFolder(log, number)}/${String(number).padStart(16, '0')}`;
-      if (!keys.has(key)) missing.push(key);
-    }
-  for (const blob of state.blobs) if (!keys.has(`blobs/${blob}`)) missing.push(`blobs/${blob}`);
-  return missing;
+/** Massifs that the published seal fills: they never change again, and no later seal writes them. */
+const fullMassifs = ({ publishedLeaves, massifLeaves }: CopiedLog): number =>
+  Math.floor(publishedLeaves / massifLeaves);
+
+/**
+ * Returns the keys of objects that a copy needs and that are not among these: published seals, full massifs with their seals,
+ * statements of forks, blocks, key manifests and blobs.
+ */
+export function missingObjects(state: CopiedDatabase, keys: ReadonlySet<string>): string[] {
+  const { blobs, blocks, deployment, keysLog, lastManifest } = state;
+  return [
+    ...state.logs.flatMap(objectsOf),
+    // The newest block is stored a moment after it is in the database, which has all of it.
+    ...blocks.slice(0, -1).map((number) => numbered(`blocks/${deployment}`, number)),
+    ...upTo(lastManifest).map((number) => numbered(`key-manifests/${keysLog}`, number)),
+    ...[...blobs].map((blob) => `blobs/${blob}`),
+  ].filter((key) => !keys.has(key));
 }
+
+function objectsOf(log: CopiedLog): string[] {
+  const { forks = [], publishedNumber, structure } = log;
+  // The files of a log that was forked are not copied: its database serves them.
+  const massifs = structure === 'MMR_SHA256' && forks.length === 0 ? fullMassifs(log) : 0;
+  return [
+    ...upTo(publishedNumber).map((number) => numbered(`seals/${sealFolder(log, number)}`, number)),
+    ...forks.map(({ generation }) => numbered(`forks/${log.log}`, generation)),
+    ...upTo(massifs).flatMap((number) =>
+      [massifPath, sealPath].map((path) => `${MASSIFS}${path(log.log, number - 1)}`),
+    ),
+  ];
+}
+
+const upTo = (last: number): number[] => Array.from({ length: last }, (_, place) => place + 1);
+
+const numbered = (folder: string, number: number): string => `${folder}/${String(number).padStart(16, '0')}`;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileObjectStore } from '../../platform/file-object-store.js';
 import type { ObjectStore } from '../../platform/object-store.js';
 import { belongingTo, missingObjects } from './belonging-objects.js';
-import type { CopiedState } from './copied-state-store.js';
+import type { CopiedDatabase } from './copied-state-store.js';
 import { OBJECTS } from './copy-manifest.js';
 import { type HashedFile, hashing } from './hashed-file.js';
 
@@ -29,7 +29,7 @@ interface CopiedObjects {
 export async function copyObjects(
   source: ObjectStore,
   folder: string,
-  state: CopiedState,
+  state: CopiedDatabase,
   known: ReadonlyMap<string, CopiedObject>,
   progress: (text: string) => void,
 ): Promise<CopiedObjects> {

@@ -1,4 +1,4 @@
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { equalBytes } from '../../core/bytes.js';
@@ -51,7 +51,6 @@ export async function makeCopy(owner: OwnerConnection, request: CopyRequest): Pr
   const unfinished = join(folder, COPIES, UNFINISHED);
   const known = await knownObjects(folder);
   await rm(unfinished, { recursive: true, force: true });
-  await mkdir(unfinished, { recursive: true, mode: 0o700 });
   const secrets = recipients && (await packSecrets(config));
   if (recipients) await sealSecrets(new Uint8Array(), recipients);
   const dumped = await dumpDatabase(owner.client, unfinished, progress);

@@ -49,7 +49,7 @@ async function examine(config: Config, conserver: string | undefined): Promise<F
   const findings = await Promise.all([
     redisUrl ? examineQueueRedis(redisUrl) : [],
     conserver ? examineConserverRedis(conserver, redisUrl) : [],
-    plugin.conserverRedisUrl ? examineCaptureRedis(plugin.conserverRedisUrl, plugin) : [],
+    plugin.conserverRedisUrl ? examineCaptureRedis(plugin.conserverRedisUrl, plugin, systemClock) : [],
     examineQueue(() => openOperatorQueue(config, logger), metricsUrl(config), systemClock),
     examineDoubles(config, logger),
     examineSpool(spoolPlace(config.dataDir), systemClock),

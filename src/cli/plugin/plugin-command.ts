@@ -8,7 +8,7 @@ import {
 import { startConserverLink } from '../../../plugins/start/start-conserver-link.js';
 import { watchServiceClock } from '../../../plugins/start/watch-service-clock.js';
 import { systemClock } from '../../platform/clock.js';
-import { explained, failureReason } from '../../platform/explain-failure.js';
+import { explainedPort, failureReason } from '../../platform/explain-failure.js';
 import { createLogger } from '../../platform/logger.js';
 import type { QueueBackend } from '../../platform/queue/queue-backend.js';
 import { type Config, ConfigError, parseConfig } from '../../service/config/config.js';
@@ -94,7 +94,11 @@ async function runPlugin(config: Config, terminal: Terminal): Promise<void> {
       ...{ settings, keeps: config, backend: queues.backend, disk, logger, clock, registry },
       clockIsWrong: () => clockWatch.fault() !== undefined,
     });
-    const link = await explained(`PLUGIN_PORT ${settings.port} of HOST ${settings.host} cannot be used`, starting);
+    const link = await explainedPort(
+      'PLUGIN_PORT',
+      `PLUGIN_PORT ${settings.port} of HOST ${settings.host} cannot be used`,
+      starting,
+    );
     await disk.start();
     for (const line of startLines(config, settings, link.url, queues.backend.engine)) terminal.print(line);
     await ended;
