@@ -3,6 +3,7 @@ import type { Deployment } from './archivist/deployment.js';
 import type { KeyOperatorDeps } from './archivist/operator/manage-keys.js';
 import { keyThumbprint } from './core/cose/cose-key.js';
 import { rootFingerprint } from './core/keys/root-fingerprint.js';
+import { serviceDid } from './core/statement/issuer-did.js';
 import { forgetUnlimited } from './iam/tenancies/quota.js';
 import type { Ledger } from './ledger/round.js';
 import type { Clock } from './platform/clock.js';
@@ -17,6 +18,7 @@ import { type Closers, createServiceLedger, openBase, type ServiceOverrides } fr
 import type { OpenDeployment } from './service/open-deployment.js';
 import { openFeatures } from './service/open-features.js';
 import { type Identity, openIdentity } from './service/open-identity.js';
+import { requireOwnPort } from './service/own-port.js';
 import { runConserverLink } from './service/run-conserver-link.js';
 import { createListeners } from './service/serve-http.js';
 import { type ServiceBase, serviceBase } from './service/service-base.js';
@@ -35,6 +37,8 @@ export interface RunningService {
   readonly firstOwner?: FirstOwner;
   /** Signs the first Owner in, once; present only where nobody but this machine can reach the service. */
   readonly firstLook?: string;
+  /** The name that the evidence so far has, present only if `PUBLIC_URL` now gives another one. */
+  readonly formerIssuer?: string;
   /** The parts of the service, for callers that run it in their own process. */
   readonly parts: {
     readonly database: Database;
@@ -76,6 +80,7 @@ async function startParts(
   closers: Closers,
   close: () => Promise<void>,
 ): Promise<RunningService> {
+  await requireOwnPort(config);
   const apart = config.role === 'all' && config.databaseUrl !== undefined;
   const thread = apart ? overrides.openLedgerThread?.(config) : undefined;
   if (thread) closers.push(() => thread.close());
@@ -128,10 +133,12 @@ async function startParts(
 function running(base: ServiceBase, identity: Identity, config: Pick<Config, 'role'>) {
   const { database, queues, clock, ids, open, deployment, keyring, ledger } = base;
   const { firstLook } = identity.people;
+  const { issuer, root } = open.manifests.current.manifest;
   return {
     engines: { database: database.engine, queue: queues.engine },
     ...(open.firstOwner ? { firstOwner: open.firstOwner } : {}),
     ...(firstLook && servesInterface(config) ? { firstLook: firstLook.link } : {}),
+    ...(issuer === serviceDid(base.publicUrl) ? {} : { formerIssuer: issuer }),
     parts: {
       database,
       keyring,
@@ -142,6 +149,6 @@ function running(base: ServiceBase, identity: Identity, config: Pick<Config, 'ro
       createTenancyKeys: open.createTenancyKeys,
       keys: identity.keys,
     },
-    rootFingerprint: rootFingerprint(keyThumbprint(open.manifests.current.manifest.root)),
+    rootFingerprint: rootFingerprint(keyThumbprint(root)),
   };
 }

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
-import { explained } from '../platform/explain-failure.js';
+import { explained, explainedPort } from '../platform/explain-failure.js';
 import { type HttpServer, listen } from '../platform/http/http-server.js';
 import type { HttpConfig, TlsConfig } from './config/http-config.js';
 
@@ -26,7 +26,7 @@ export async function listenTls(
   const cert = await explained(`TLS_CERTIFICATE_FILE ${certificateFile} cannot be read`, readFile(certificateFile));
   const key = await explained(`TLS_KEY_FILE ${keyFile} cannot be read`, readFile(keyFile));
   const listening = listen(handler, { host, port, connections }, { cert, key });
-  const server = await explained(`TLS_PORT ${port} cannot be used`, listening);
+  const server = await explainedPort('TLS_PORT', `TLS_PORT ${port} cannot be used`, listening);
   expires(Date.parse(new X509Certificate(cert).validTo));
   return server;
 }

@@ -114,6 +114,8 @@ export async function openBase(config: BaseSettings, overrides: ServiceOverrides
     : postgresQueues(database, logger);
   queues = queueBackend;
   closers.push(() => queueBackend.close());
+  await explained('KEYS_DIR cannot be used', prepareFolder(config.keysDir));
+  await explained('OBJECT_STORE_URL cannot be used', prepareFolder(config.objectStoreDir));
   const keys = await openKeyStore(config, logger, outside);
   closers.push(() => keys.close());
   const objectStore = watchedObjectStore(timedObjectStore(fileObjectStore(config.objectStoreDir), outside), disk);

@@ -86,6 +86,7 @@ export async function openDeployment(parts: DeploymentParts): Promise<OpenDeploy
     createTenancyKeys: (tx, tenantId) => createTenancyKeys(tx, keys, tenantId, now(), certifyIn(tx)),
     clientId: config.bootstrapClientId,
     clientSecret: config.bootstrapClientSecret,
+    plugin: config.bootstrapPlugin,
   };
   const made = await database.inTransaction('system', async (tx) => {
     const { deployment, firstOwner } = await bootstrapDeployment(tx, deps);

@@ -2,7 +2,7 @@ import { type ConserverLink, startConserverLink } from '../../plugins/start/star
 import type { Clock } from '../platform/clock.js';
 import type { ClockWatch } from '../platform/clock-watch.js';
 import type { DiskWatch } from '../platform/disk/disk-watch.js';
-import { explained } from '../platform/explain-failure.js';
+import { explainedPort } from '../platform/explain-failure.js';
 import type { Logger } from '../platform/logger.js';
 import type { QueueBackend } from '../platform/queue/queue-backend.js';
 import { reachableHost } from '../platform/reachable-host.js';
@@ -42,7 +42,11 @@ export async function runConserverLink(parts: {
     const clockIsWrong = () => clockWatch.fault() !== undefined;
     const common = { backend, disk, logger, clock, clockIsWrong, registry: metrics.registry, metricsElsewhere };
     const started = startConserverLink({ settings, keeps: config, ...common });
-    return explained(`the conserver plugin (PLUGIN_PORT ${settings.port}) cannot be started`, started);
+    return explainedPort(
+      'PLUGIN_PORT',
+      `the conserver plugin (PLUGIN_PORT ${settings.port}) cannot be started`,
+      started,
+    );
   }
   const reason = 'the conserver plugin needs ARCHIVIST_CLIENT_ID and ARCHIVIST_CLIENT_SECRET';
   if (config.role === 'worker') throw new Error(reason);

@@ -1,4 +1,5 @@
 import { mkdir, stat } from 'node:fs/promises';
+import { serviceDid } from '../core/statement/issuer-did.js';
 import { failureReason } from '../platform/explain-failure.js';
 import { isLoopbackName } from '../platform/http/loopback.js';
 import { createLogger, type Logger } from '../platform/logger.js';
@@ -103,6 +104,7 @@ function startLines(config: StartSettings, service: RunningService): string[] {
     `Engines: ${service.engines.database} database, ${service.engines.queue} queue, ${scanner}`,
     `Root key: ${service.rootFingerprint}`,
     ...loopbackWarning(config),
+    ...changedNameWarning(config, service),
     ...(service.firstLook ? [`Sign in as the first Owner (once, within ten minutes): ${service.firstLook}`] : []),
   ];
 }
@@ -112,5 +114,12 @@ function loopbackWarning({ publicUrl, host }: Pick<Config, 'publicUrl' | 'host'>
   if (isLoopbackName(host) || !isLoopbackName(new URL(publicUrl).hostname)) return [];
   return [
     `Warning: PUBLIC_URL is ${publicUrl}, but HOST ${host} accepts other machines. Statements and receipts keep this name for ever: set PUBLIC_URL before you record evidence`,
+  ];
+}
+
+function changedNameWarning({ publicUrl }: Pick<Config, 'publicUrl'>, { formerIssuer }: RunningService): string[] {
+  if (formerIssuer === undefined) return [];
+  return [
+    `Warning: by PUBLIC_URL ${publicUrl} new statements and receipts name ${serviceDid(publicUrl)}; the newest list of keys names ${formerIssuer}. If you did not mean this, stop the service and set PUBLIC_URL back (docs/operate/runbooks.md)`,
   ];
 }

@@ -2,7 +2,7 @@ import { type AppDeps, createApp, createPlainApp } from '../app.js';
 import { keyThumbprint } from '../core/cose/cose-key.js';
 import { rootFingerprint } from '../core/keys/root-fingerprint.js';
 import { signInRoutes } from '../iam/sign-in/sign-in-routes.js';
-import { explained } from '../platform/explain-failure.js';
+import { explainedPort } from '../platform/explain-failure.js';
 import { type Feature, servesInterface } from '../platform/feature.js';
 import { type HttpServer, listen } from '../platform/http/http-server.js';
 import type { Route, RouteGroup } from '../platform/http/route.js';
@@ -16,6 +16,7 @@ import type { Closers } from './open-base.js';
 import { openDownloadBudget } from './open-download-budget.js';
 import type { Identity } from './open-identity.js';
 import { openLimiter } from './open-limiter.js';
+import { onPort } from './own-port.js';
 import { packageVersion } from './package-version.js';
 import { routeGroups } from './route-groups.js';
 import { SCHEMA_NAMES } from './schema-names.js';
@@ -66,11 +67,14 @@ export function createListeners(
       const { host, port, http } = config;
       if (http.metrics) {
         const where = `METRICS_PORT ${http.metrics.port} of ${http.metrics.host} cannot be used`;
-        const listener = await explained(where, listen(createPlainApp([measured], deps), http.metrics));
+        const listener = await explainedPort(
+          'METRICS_PORT',
+          where,
+          listen(createPlainApp([measured], deps), http.metrics),
+        );
         closers.push(() => listener.close());
       }
-      const listening = listen(app, { host, port, connections: http.connections });
-      const server = await explained(`PORT ${port} of HOST ${host} cannot be used`, listening);
+      const server = await onPort(config, listen(app, { host, port, connections: http.connections }));
       closers.push(() => server.close());
       const tls = await listenTls(app, config, metrics.tlsCertificateExpires);
       if (tls) closers.push(() => tls.close());

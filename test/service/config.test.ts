@@ -106,8 +106,8 @@ describe('the configuration', () => {
 
   it.each([
     ['ROLE', 'master', 'ROLE: '],
-    ['PORT', '70000', 'PORT: must be a port number'],
-    ['PORT', '8o80', 'PORT: must be a port number'],
+    ['PORT', '70000', 'PORT: must be a port number, from 0 to 65535'],
+    ['PORT', '8o80', 'PORT: must be a port number, from 0 to 65535'],
     ['PUBLIC_URL', 'ftp://a', 'PUBLIC_URL: must be a URL'],
     ['PUBLIC_URL', 'https://a.example/?x', 'PUBLIC_URL: must have no query'],
     ['DATABASE_URL', 'mysql://a', 'DATABASE_URL: must be a URL that begins with postgres://'],

@@ -69,7 +69,8 @@ async function expectConfirmed(client: Client, path: string): Promise<void> {
 afterAll(killBuilt);
 
 describe.skipIf(!serverUrl)('one deployment in three processes', { timeout: LONG }, () => {
-  const credentials = { client_id: randomUUID(), client_secret: `${randomUUID()}${randomUUID()}` };
+  const made = () => ({ client_id: randomUUID(), client_secret: `${randomUUID()}${randomUUID()}` });
+  const [credentials, plugin] = [made(), made()];
   let place: Place;
   let shared: Record<string, string>;
   let [api, ledger]: Running[] = [];
@@ -92,6 +93,8 @@ describe.skipIf(!serverUrl)('one deployment in three processes', { timeout: LONG
       OBJECT_STORE_URL: pathToFileURL(join(DATA_DIR, 'objects')).href,
       BOOTSTRAP_CLIENT_ID: credentials.client_id,
       BOOTSTRAP_CLIENT_SECRET: credentials.client_secret,
+      BOOTSTRAP_PLUGIN_CLIENT_ID: plugin.client_id,
+      BOOTSTRAP_PLUGIN_CLIENT_SECRET: plugin.client_secret,
     };
     [api, ledger] = await Promise.all([start(role('api')), start(role('ledger'))]);
     owner = await ownerOf(api.url, credentials);
@@ -103,6 +106,12 @@ describe.skipIf(!serverUrl)('one deployment in three processes', { timeout: LONG
 
   const keysCommand = (...args: string[]) =>
     commandLine(['keys', ...args], { KEYS_DIR: shared['KEYS_DIR']!, PUBLIC_URL: api!.url });
+
+  it('the application that is given for a plugin can record, and has no role', async () => {
+    const its = await ownerOf(api!.url, plugin);
+    await expectConfirmed(its, await post(its));
+    expect((await its.get('/archivist/iam/v1/applications')).status).toBe(403);
+  });
 
   it('what the api accepts is sealed by the ledger, and proven by the api', async () => {
     const path = await post(owner);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type BuiltProgram, killBuilt, startBuilt } from '../support/built-program.js';
 import { embeddedDataDir } from '../support/engines.js';
@@ -46,6 +47,19 @@ describe('a wrong start ends with one line that says what to change:', { timeout
     await expectRefused(service({ DATA_DIR: join(DATA_DIR, 'below') }), /DATA_DIR cannot be used: .* not a folder/);
   });
 
+  it('a KEYS_DIR or an OBJECT_STORE_URL that cannot be used', async () => {
+    const DATA_DIR = await embeddedDataDir();
+    const below = join(folder, 'no-folder', 'below');
+    await writeFile(join(folder, 'no-folder'), '');
+    await expectRefused(service({ DATA_DIR, KEYS_DIR: below }), /start: KEYS_DIR cannot be used: .* not a folder/);
+    const OBJECT_STORE_URL = pathToFileURL(below).href;
+    await expectRefused(
+      service({ DATA_DIR, OBJECT_STORE_URL }),
+      /start: OBJECT_STORE_URL cannot be used: .* not a fold/,
+    );
+    await rm(DATA_DIR, { recursive: true });
+  });
+
   // Nothing is forbidden to root.
   it.skipIf(isRoot)('a DATA_DIR that cannot be written to', async () => {
     const DATA_DIR = join(folder, 'read-only');
@@ -74,10 +88,18 @@ describe('a wrong start ends with one line that says what to change:', { timeout
   it('a PORT that is taken, the plugin’s too', async () => {
     const DATA_DIR = await embeddedDataDir();
     const reason = `another process listens there already .*127\\.0\\.0\\.1:${takenPort}`;
-    await expectRefused(service({ DATA_DIR, PORT: takenPort }), new RegExp(`PORT ${takenPort} of HOST .*${reason}`));
+    await expectRefused(
+      service({ DATA_DIR, PORT: takenPort }),
+      new RegExp(`^\\S+ could not start: PORT ${takenPort} of HOST .*${reason}\\): set PORT to another port`),
+    );
+    const fresh = join(folder, 'fresh');
+    await expectRefused(service({ DATA_DIR: fresh, PORT: takenPort }), /set PORT to another port/);
+    expect(await readdir(folder)).not.toContain('fresh');
     await expectRefused(
       service({ DATA_DIR, PLUGIN_PORT: takenPort }),
-      new RegExp(`the conserver plugin \\(PLUGIN_PORT ${takenPort}\\) cannot be started: ${reason}`),
+      new RegExp(
+        `the conserver plugin \\(PLUGIN_PORT ${takenPort}\\) cannot be started: ${reason}\\): set PLUGIN_PORT to another port`,
+      ),
     );
     await rm(DATA_DIR, { recursive: true });
   });
