@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
@@ -10,6 +11,7 @@ import { operationEvent, subjectOf } from '../operation/operation-event.js';
 import type { VconFacts } from '../operation/vcon-facts.js';
 import { type AnswerWindow, NO_HURRY } from './answer-window.js';
 import { HELD_MS, type HeldOperation, heldOperation } from './held-operation.js';
+import { isLate, seenFields } from './late-capture.js';
 import { notePassage } from './note-passage.js';
 import { noteSuccession } from './note-succession.js';
 
@@ -39,6 +41,8 @@ interface CaptureParts {
   readonly tapped: boolean;
   /** Ids of jobs that were refused but may still be in the queue: they must not be delivered. */
   readonly withdrawn: Set<string>;
+  /** How far the clock of the conserver's Redis is ahead of this process's; undefined if not known. */
+  conserverAheadMs?(): number | undefined;
   readonly logger: Logger;
 }
 
@@ -74,23 +78,6 @@ function remembered(fields: Fields): RememberedVcon {
   };
 }
 
-/** Whose clock gives the sequence of what a method captures. */
-const SEQUENCED_BY: Readonly<Partial<Record<string, 'plugin' | 'conserver'>>> = {
-  receiver: 'plugin',
-  link: 'conserver',
-  tracer: 'conserver',
-};
-
-/**
- * Whether a later state of the vCon was captured before this one, which waited on disk or was left by a consumer that
- * died. A caller who waits for the response has the newest state.
- */
-function isLate({ method, observed }: Ended, fields: Fields, window: AnswerWindow): boolean {
-  const { method: last = '', sequence } = fields;
-  if (window !== NO_HURRY || observed.clockWrong || sequence === undefined) return false;
-  return SEQUENCED_BY[last] === SEQUENCED_BY[method] && observed.sequence < sequence;
-}
-
 /** The consents to compare with those last seen: an earlier state may add some, and takes none away. */
 function consentsNow(consents: readonly Consent[] | undefined, known: readonly Consent[], late: boolean) {
   if (!consents || !late) return consents;
@@ -124,6 +111,8 @@ function requireOpen(window: AnswerWindow): void {
  */
 export function createCapture(parts: CaptureParts): CaptureOperation {
   const { backend, memory, withdrawn, logger } = parts;
+  const by = randomUUID();
+  const capturing = () => ({ by, aheadMs: parts.conserverAheadMs?.() });
   /** Captures of one vCon run one after the other, so that a change of consent is not seen twice. */
   const under = new Map<string, Promise<unknown>>();
 
@@ -194,14 +183,14 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
     const consentChanges = String(remembered(fields).consentChanges + 1);
     await memory.write('vcons', uuid, {
       ...(history ? { history } : {}),
-      ...(late ? {} : { payload: vcon.payload, sequence: observed.sequence, method }),
+      ...(late ? {} : { payload: vcon.payload, ...seenFields({ method, observed }, capturing()) }),
       [seen]: earlier ?? method,
       ...(consents ? { consents: JSON.stringify(consents), consent_changes: consentChanges } : {}),
       ...(operation.tenancy ? { tenancy: operation.tenancy } : {}),
     });
     if (earlier && earlier !== method) parts.doubled(operation.name);
     // A document without a uuid never leaves a chain under one.
-    if (!parts.tapped || !vcon.uuid || late) return;
+    if (!parts.tapped || !vcon.uuid || (late && !observed.clockWrong)) return;
     const predecessors = [vcon.redacted, vcon.amended].filter((each) => each !== undefined && each !== uuid);
     await noteSuccession(memory, predecessors, observed);
     await notePassage(memory, uuid, 'captured', observed);
@@ -226,7 +215,7 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
     const fields = await memory.read('vcons', uuid);
     const known = remembered(fields);
     const history = await historyOf(uuid, vcon, known);
-    const late = isLate(ended, fields, window);
+    const late = isLate(ended, fields, window, capturing());
     const consents = consentsNow(vcon.consents, known.consents, late);
     const changes = consents ? consentChanges(known.consents, consents) : [];
     const changed = changes.map((change) => consentOperation(ended, change, known.consentChanges));

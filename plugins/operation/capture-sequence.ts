@@ -6,8 +6,12 @@ export interface Observation {
   readonly atMs: number;
   /** The clock was wrong: the time is for comparisons within the plugin only, and no event declares it. */
   readonly clockWrong?: true;
+  /** The time is not known even for comparisons: the id is later than what its clock shows. */
+  readonly timeUnknown?: true;
   /** Sorts as text in the order of capture: a Redis stream id with leading zeros. */
   readonly sequence: string;
+  /** How far the clock that gave the time is ahead of this process's, in milliseconds; undefined if it is this process's. */
+  readonly aheadMs?: number;
 }
 
 /** How the end of an operation was observed. */
@@ -19,6 +23,11 @@ const COUNT_DIGITS = 8;
 /** The sequence of a Redis stream entry, `<milliseconds>-<count>`. */
 export function streamSequence(atMs: number, count: number): string {
   return `${String(atMs).padStart(MS_DIGITS, '0')}-${String(count).padStart(COUNT_DIGITS, '0')}`;
+}
+
+/** The time of an observation's sequence by the clock of this process, in Unix milliseconds. */
+export function hereMs({ sequence, aheadMs = 0 }: Observation): number {
+  return Number.parseInt(sequence, 10) - aheadMs;
 }
 
 /**

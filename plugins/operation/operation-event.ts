@@ -3,6 +3,7 @@ import type { CaptureMethod, Observation } from './capture-sequence.js';
 import type { Operation } from './operation.js';
 import { isListed } from './operation-vocabulary.js';
 import type { VconFacts } from './vcon-facts.js';
+import { DATE_TIME, VERSION } from './vcon-texts.js';
 
 export type EventAttributes = Readonly<Record<string, string>>;
 
@@ -30,8 +31,6 @@ interface Capture {
 /** The drafts that the plugin follows: of the vCon core and of the SCITT architecture. */
 export const DRAFT_VERSIONS = { vcon_draft_version: 'core-02', scitt_draft_version: '22' };
 const CONTENT_TYPE = 'application/vcon+json';
-const RFC3339 = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)([Zz]|[+-]\d{2}:\d{2})?$/;
-const VERSION = /^\d{1,3}(\.\d{1,3}){0,3}$/;
 
 /** The version member that the draft allows; it is optional. */
 const CORE_VERSION = '0.4.0';
@@ -77,7 +76,7 @@ function declaredTime(vcon: VconFacts, observed: string | undefined): DeclaredTi
     ['created_at', vcon.createdAt],
   ] as const;
   for (const [source, text] of candidates) {
-    const [, date, time, zone] = RFC3339.exec(text ?? '') ?? [];
+    const [, date, time, zone] = DATE_TIME.exec(text ?? '') ?? [];
     const instant = `${date}T${time}${zone?.toUpperCase() ?? 'Z'}`;
     // The service would refuse any other, and with it the event.
     if (date === undefined || !isInstant(instant)) continue;

@@ -19,7 +19,9 @@ export interface Operation {
 }
 
 /** The labels of an operation, as given by the caller. */
-type OperationLabels = Partial<Record<'chain' | 'link' | 'linkType' | 'tenancy' | 'nonce', string | null | undefined>>;
+type OperationLabels = Partial<Record<(typeof LABELS)[number], string | null | undefined>>;
+
+const LABELS = ['chain', 'link', 'linkType', 'tenancy', 'nonce'] as const;
 
 /** A request does not name an operation correctly. The message says what to correct, and quotes nothing. */
 export class OperationError extends Error {
@@ -34,6 +36,9 @@ const TENANCY = /^[A-Za-z0-9_.-]{1,64}$/;
 /** A longer label is a whole document that was put there by mistake. */
 const MAX_LABEL_LENGTH = 4_096;
 
+/** The name of a label in a query. */
+const parameterOf = (label: (typeof LABELS)[number]): string => (label === 'linkType' ? 'type' : label);
+
 function checkedLabel(name: string, values: readonly (string | null | undefined)[]): string | undefined {
   const given = [...new Set(values.filter((value) => value !== null && value !== undefined && value !== ''))];
   if (given.length > 1) throw new OperationError(`${name} is given twice with different values`);
@@ -41,6 +46,9 @@ function checkedLabel(name: string, values: readonly (string | null | undefined)
   if (value === undefined || value === null) return undefined;
   if (name === 'tenancy' && !TENANCY.test(value))
     throw new OperationError('tenancy must be 1 to 64 letters, digits, "_", "-" or "."');
+  // Two nonces with one beginning would become one operation; a label is only a name.
+  if (name === 'nonce' && value.length > MAX_LABEL_LENGTH)
+    throw new OperationError(`nonce must have ${MAX_LABEL_LENGTH} characters or fewer`);
   return value.slice(0, MAX_LABEL_LENGTH);
 }
 
@@ -53,9 +61,9 @@ export function namedOperation(text: string, ...places: readonly OperationLabels
   if (looksPersonal(text)) throw new OperationError('the operation must be a name, not a number');
   const reported = reportedName(text);
   const name = vocabularyName(reported);
-  const labels = (['chain', 'link', 'linkType', 'tenancy', 'nonce'] as const).flatMap((label) => {
+  const labels = LABELS.flatMap((label) => {
     const value = checkedLabel(
-      label === 'linkType' ? 'type' : label,
+      parameterOf(label),
       places.map((place) => place[label]),
     );
     return value === undefined ? [] : [[label, value] as const];
@@ -68,6 +76,16 @@ function header(headers: Readonly<Record<string, string | string[] | undefined>>
   return typeof value === 'string' ? value : undefined;
 }
 
+/** The labels in a query; one that is given twice comes twice. */
+function queryLabels(query: string): OperationLabels[] {
+  const parameters = new URLSearchParams(query);
+  // A misspelt label would be an operation without it.
+  const known = LABELS.map(parameterOf);
+  if ([...parameters.keys()].some((name) => !known.includes(name)))
+    throw new OperationError(`the query has a parameter that is not one of ${known.join(', ')}`);
+  return LABELS.flatMap((label) => parameters.getAll(parameterOf(label)).map((value) => ({ [label]: value })));
+}
+
 function unescaped(segment: string | undefined): string | undefined {
   try {
     return segment === undefined ? undefined : decodeURIComponent(segment);
@@ -78,7 +96,8 @@ function unescaped(segment: string | undefined): string | undefined {
 
 /**
  * Reads `/operations/{vcon_operation}`, optionally after `/tenancies/{tenancy}`, `/chains/{chain}` and `/links/{link}`.
- * Tenancy, chain, link, type and nonce may also be in the query or in headers `x-vcon-…`.
+ * Tenancy, chain, link, type and nonce may also be in the query, which may contain nothing else, or in headers
+ * `x-vcon-…`.
  * @param target the request target, path and query
  * @throws {OperationError}
  */
@@ -86,21 +105,14 @@ export function readOperation(
   target: string,
   headers: Readonly<Record<string, string | string[] | undefined>> = {},
 ): Operation {
-  const [path = '', query = ''] = target.split('?', 2);
-  const route = ROUTE.exec(path);
+  const mark = target.indexOf('?');
+  const route = ROUTE.exec(mark < 0 ? target : target.slice(0, mark));
   if (!route) throw new OperationError('the path must be /operations/{vcon_operation}');
   const [, tenancy, chain, link, name = ''] = route;
-  const parameters = new URLSearchParams(query);
   return namedOperation(
     name,
     { tenancy: unescaped(tenancy), chain: unescaped(chain), link: unescaped(link) },
-    {
-      tenancy: parameters.get('tenancy'),
-      chain: parameters.get('chain'),
-      link: parameters.get('link'),
-      linkType: parameters.get('type'),
-      nonce: parameters.get('nonce'),
-    },
+    ...(mark < 0 ? [] : queryLabels(target.slice(mark + 1))),
     {
       tenancy: header(headers, 'x-vcon-tenancy'),
       chain: header(headers, 'x-vcon-chain'),

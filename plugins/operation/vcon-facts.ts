@@ -4,6 +4,7 @@ import { inspectVcon, type VconForm, type VconInspection } from '../../src/core/
 import { jcsHash } from '../../src/core/vcon/vcon-hash.js';
 import { type Consent, consentsOf } from './consent.js';
 import { type SkimmedObject, skimJson } from './skim-json.js';
+import { vconTexts } from './vcon-texts.js';
 
 /** All that is stored of a vCon: digests and labels, nothing of the conversation. */
 export interface VconFacts {
@@ -13,8 +14,10 @@ export interface VconFacts {
   readonly form?: VconForm;
   /** In lower case. */
   readonly uuid?: string;
+  /** Times of the form of RFC 3339, as they stand in the vCon. */
   readonly updatedAt?: string;
   readonly createdAt?: string;
+  /** A version, or `unknown` for any other text. */
   readonly vconMember?: string;
   readonly jcs?: { readonly hash: string; readonly lossy: boolean };
   readonly innermostPayloadHash?: string;
@@ -83,9 +86,7 @@ function factsOf(payload: string, inspection: VconInspection): VconFacts {
     payload,
     form,
     ...(uuid ? { uuid } : {}),
-    ...(updatedAt ? { updatedAt } : {}),
-    ...(createdAt ? { createdAt } : {}),
-    ...(vconMember ? { vconMember } : {}),
+    ...vconTexts({ updatedAt, createdAt, vconMember }),
     ...(innermostPayloadHash ? { innermostPayloadHash } : {}),
     ...(amended ? { amended } : {}),
     ...(redacted ? { redacted } : {}),

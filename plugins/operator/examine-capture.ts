@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import type { Clock } from '../../src/platform/clock.js';
 import { failureReason } from '../../src/platform/explain-failure.js';
 import type { Logger } from '../../src/platform/logger.js';
 import { NOTIFICATIONS, notifiesOfEndings } from '../endings/keyspace-endings.js';
@@ -6,6 +7,7 @@ import { isLooking, type Looker, readLooker } from '../endings/look-list.js';
 import type { Memory } from '../memory/memory.js';
 import { type MemoryPlace, openMemory } from '../memory/open-memory.js';
 import type { PluginConfig } from '../settings/plugin-config.js';
+import { isAhead, readRedisClock } from '../stream/redis-clock.js';
 import { refusedStream } from '../stream/stream-consumer.js';
 import { processingList } from '../tap/egress-tap.js';
 import { broken, type Finding, ok, shouldChange } from './finding.js';
@@ -32,6 +34,25 @@ async function streamFindings(redis: Redis, stream: string): Promise<Finding[]> 
           'vcon-archivist queue shows the reasons; then queue replay',
         ),
   ];
+}
+
+/** Its clock, and the newest id of its stream, give what links and tracers report its time. */
+async function clockFinding(redis: Redis, stream: string, clock: Clock): Promise<Finding> {
+  const check = 'conserver clock';
+  const shown = await readRedisClock(redis, clock);
+  if (shown.differs) {
+    const apart = `${Math.round(Math.abs(shown.aheadMs) / 1_000)} s ${shown.aheadMs > 0 ? 'ahead of' : 'behind'}`;
+    const found = `the clock of the conserver’s Redis is ${apart} this machine’s`;
+    return shouldChange(check, found, 'let both machines keep time by NTP');
+  }
+  const told = (await redis.exists(stream)) > 0 ? ((await redis.xinfo('STREAM', stream)) as unknown[]) : [];
+  const newestMs = Number.parseInt(String(told[told.indexOf('last-generated-id') + 1] ?? '0'), 10);
+  if (!isAhead(newestMs, shown)) return ok(check, 'agrees with this machine’s');
+  return shouldChange(
+    check,
+    `it was ahead before: ids of ${stream} are at ${new Date(newestMs).toISOString()}, and never go back`,
+    'until then, links and tracers are recorded without the time of capture',
+  );
 }
 
 async function tapFindings(redis: Redis, list: string | undefined): Promise<Finding[]> {
@@ -80,8 +101,8 @@ function lookerFinding(looker: Looker): Finding {
       );
 }
 
-/** Checks what the plugin reads from the conserver's Redis: its stream, its tap, its notifications. Never throws. */
-export async function examineCaptureRedis(url: string, config: CaptureConfig): Promise<Finding[]> {
+/** Checks what the plugin reads from the conserver's Redis: its stream, clock, tap and notifications. Never throws. */
+export async function examineCaptureRedis(url: string, config: CaptureConfig, clock: Clock): Promise<Finding[]> {
   const redis = new Redis(url, {
     lazyConnect: true,
     connectTimeout: TIMEOUT_MS,
@@ -95,6 +116,7 @@ export async function examineCaptureRedis(url: string, config: CaptureConfig): P
     const { notifications } = await inspectRedis(url, ['BLMOVE']);
     return [
       ...(await streamFindings(redis, config.stream)),
+      await clockFinding(redis, config.stream, clock),
       ...(await tapFindings(redis, config.tapList)),
       ...(config.endings
         ? [notificationsFinding(notifications), lookerFinding(await readLooker(redis, config.stream))]

@@ -26,32 +26,30 @@ interface ReportParts {
 
 /**
  * How capture stands, for each tenancy that the plugin delivers to: the plugin's own under undefined. A report names
- * only what is the tenancy's. @throws when the queue or the memory does not answer
+ * only what is the tenancy's; none is exact while the queue has operations of a tenancy that no report is for. @throws when the queue or the memory does not answer
  */
 export async function captureReports(parts: ReportParts): Promise<Map<string | undefined, CaptureReport>> {
   const { backend, source, nowMs, tenancies } = parts;
   const queue = backend.queue(OPERATION_QUEUE);
   const failed = (await queue.getJobs(['failed'], 0, LOOKED_AT - 1, false)).filter(Boolean) as Job[];
   const common = { source, observed_at: new Date(nowMs).toISOString() };
-  const letters = (tenancy: string | undefined) => failed.filter((job) => tenancyOf(job) === tenancy);
-  if (tenancies.length === 0) {
-    const { depth, oldestSeconds, deadLetters } = await deliveryState(backend, nowMs);
-    const own = { ...common, depth, oldest_seconds: oldestSeconds, dead_letters: deadLetters, exact: true };
-    return new Map([[undefined, { ...own, letters: reported(failed), gaps: await gapDays(parts.memory) }]]);
-  }
   const waiting = (await queue.getJobs(UNDELIVERED, 0, LOOKED_AT - 1, true)).filter(Boolean) as Job[];
-  const exact = waiting.length < LOOKED_AT && failed.length < LOOKED_AT;
+  const served = [undefined, ...tenancies];
+  const strange = [...waiting, ...failed].some((job) => !served.includes(tenancyOf(job)));
+  // The counts of the queue are those of its only tenancy.
+  const counted = tenancies.length === 0 && !strange ? await deliveryState(backend, nowMs) : undefined;
+  const exact = counted !== undefined || (!strange && waiting.length < LOOKED_AT && failed.length < LOOKED_AT);
   const reports = new Map<string | undefined, CaptureReport>();
-  for (const tenancy of [undefined, ...tenancies]) {
+  for (const tenancy of served) {
     const own = waiting.filter((job) => tenancyOf(job) === tenancy);
-    const oldest = own.reduce((most, job) => Math.max(most, ageOf(job, nowMs)), 0);
+    const letters = failed.filter((job) => tenancyOf(job) === tenancy);
     reports.set(tenancy, {
       ...common,
-      depth: own.length,
-      oldest_seconds: oldest,
-      dead_letters: letters(tenancy).length,
+      depth: counted?.depth ?? own.length,
+      oldest_seconds: own.reduce((most, job) => Math.max(most, ageOf(job, nowMs)), 0),
+      dead_letters: counted?.deadLetters ?? letters.length,
       exact,
-      letters: reported(letters(tenancy)),
+      letters: reported(letters),
       // Gap records are events of the plugin's own tenancy.
       gaps: tenancy === undefined ? await gapDays(parts.memory) : [],
     });
@@ -75,7 +73,7 @@ function reported(jobs: readonly Job[]): ReportedLetter[] {
   });
 }
 
-/** The last days whose gap records were sent to the log. */
+/** The last days whose gap records were stored for delivery. */
 async function gapDays(memory: Memory): Promise<ReportedDay[]> {
   const days: ReportedDay[] = [];
   for await (const day of memory.names('gaps')) {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../src/platform/clock.js';
 import type { Logger } from '../../src/platform/logger.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import type { OperationMetrics } from '../capture/capture-metrics.js';
@@ -37,13 +38,29 @@ export async function startCaptureMethods(
     readonly labelSecret: LabelSecret;
     readonly metrics: OperationMetrics;
     readonly logger: Logger;
+    readonly clock: Clock;
+    clockIsWrong(): boolean;
+    /** Tells how far the clock of the conserver's Redis is ahead of this process's; undefined when it does not say. */
+    aheadMs(ms: number | undefined): void;
     observe(): Observation;
     /** Runs work of the queue while the clock is right. */
     whileRight(start: () => Promise<Closable>): Promise<Closable>;
   },
   started: Closable[],
 ): Promise<void> {
-  const { settings, backend, memory, capture, eventsAbout, labelSecret, metrics, logger, observe } = parts;
+  const {
+    settings,
+    backend,
+    memory,
+    capture,
+    eventsAbout,
+    labelSecret,
+    metrics,
+    logger,
+    clock,
+    clockIsWrong,
+    observe,
+  } = parts;
   const { conserverRedisUrl: url, stream = DEFAULT_STREAM, tapList: list } = settings;
   if (url === undefined) return;
   const consumer = randomUUID();
@@ -66,7 +83,8 @@ export async function startCaptureMethods(
     if (outcome === 'recorded') metrics.captured(found.ending);
     else if (outcome === 'unknown') metrics.unknownEnding();
   };
-  started.push(await startStreamConsumer({ url, stream, consumer, capture, ended, refused, logger }));
+  const times = { clock, clockIsWrong, aheadMs: parts.aheadMs };
+  started.push(await startStreamConsumer({ url, stream, consumer, capture, ended, refused, logger, ...times }));
   if (list !== undefined) {
     started.push(startEgressTap({ url, list, memory, logger, observe }));
     const gaps = { backend, memory, list, eventsAbout, logger, observe, counted: metrics.gaps };

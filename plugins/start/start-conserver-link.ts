@@ -106,6 +106,7 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
     started.push(memory);
     const withdrawn = new Set<string>();
     const room = captureRoom(disk, backend, settings.failOpen === true);
+    let conserverAheadMs: number | undefined;
     const capturing = createCapture({
       backend,
       memory,
@@ -114,6 +115,7 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
       counted: metrics.captured,
       doubled: metrics.doubled,
       tapped: settings.tapList !== undefined,
+      conserverAheadMs: () => conserverAheadMs,
     });
     const capture: CaptureOperation = async (...captured) => {
       room.requireInQueue();
@@ -143,7 +145,10 @@ export async function startConserverLink(parts: ConserverLinkParts): Promise<Con
     await startCaptureMethods(
       {
         ...{ settings, backend, memory, capture: admit(capture), eventsAbout, labelSecret },
-        ...{ metrics, logger, observe, whileRight },
+        ...{ metrics, logger, clock, clockIsWrong, observe, whileRight },
+        aheadMs(ms) {
+          conserverAheadMs = ms;
+        },
       },
       started,
     );

@@ -1,10 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import type { Clock } from '../../src/platform/clock.js';
 import type { Logger } from '../../src/platform/logger.js';
 import { REDIS_OPTIONS } from '../../src/platform/queue/redis-options.js';
 import type { CaptureOperation } from '../capture/capture-operation.js';
 import type { EndingFound } from '../operation/ending.js';
 import { OperationError } from '../operation/operation.js';
+import { type RedisClock, readRedisClock } from './redis-clock.js';
 import { RecordError, readEndingEntry, readStreamEntry } from './stream-record.js';
 
 /** The consumer group of all plugins that read one stream. */
@@ -18,8 +20,14 @@ interface StreamConsumerParts {
   /** Unique for each process. */
   readonly consumer: string;
   readonly capture: CaptureOperation;
+  /** The clock of this process: captures by the receiver have its time. */
+  readonly clock: Clock;
+  /** Whether something contradicts it: then nothing is told by it of the Redis's clock. */
+  clockIsWrong(): boolean;
   /** Stores the end of a vCon. Resolves when it is on disk. */
   ended(found: EndingFound): Promise<void>;
+  /** Tells how far the clock of this Redis is ahead of this process's: each second, undefined when it does not say. */
+  aheadMs?(ms: number | undefined): void;
   /** Counts invalid entries. */
   refused(): void;
   readonly logger: Logger;
@@ -77,12 +85,12 @@ export async function startStreamConsumer(parts: StreamConsumerParts): Promise<S
   }
 
   /** Retries until the entry is stored: those behind it wait in the stream, as for a full queue. */
-  async function handle(id: string, fields: readonly string[]): Promise<void> {
+  async function handle(id: string, fields: readonly string[], shown: RedisClock | undefined): Promise<void> {
     while (!signal.aborted) {
       try {
-        const ending = readEndingEntry(id, fields);
+        const ending = readEndingEntry(id, fields, shown);
         if (ending) await parts.ended(ending);
-        else await parts.capture(readStreamEntry(id, fields));
+        else await parts.capture(readStreamEntry(id, fields, shown));
         return await done(id);
       } catch (error) {
         if (error instanceof RecordError || error instanceof OperationError) return refuse(id, fields, error.message);
@@ -108,8 +116,12 @@ export async function startStreamConsumer(parts: StreamConsumerParts): Promise<S
 
   async function round(): Promise<void> {
     // Abandoned entries are older than new ones.
-    for (const entries of [await claim(), await take()])
-      for (const [id, fields] of entries) if (fields && !signal.aborted) await handle(id, fields);
+    const entries = [...(await claim()), ...(await take())];
+    // A Redis may refuse this command: then the times of its entries are not checked, but they are still captured.
+    const read = await readRedisClock(redis, parts.clock).catch(() => undefined);
+    parts.aheadMs?.(read?.aheadMs);
+    const shown = read && { ...read, differs: read.differs && !parts.clockIsWrong() };
+    for (const [id, fields] of entries) if (fields && !signal.aborted) await handle(id, fields, shown);
   }
 
   async function run(): Promise<void> {

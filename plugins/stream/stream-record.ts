@@ -4,6 +4,8 @@ import { type CaptureMethod, type Observation, streamSequence } from '../operati
 import { ENDINGS, type EndingFound, STORAGE_ANSWERS } from '../operation/ending.js';
 import { namedOperation, OperationError } from '../operation/operation.js';
 import type { VconFacts } from '../operation/vcon-facts.js';
+import { vconTexts } from '../operation/vcon-texts.js';
+import { isAhead, type RedisClock } from './redis-clock.js';
 
 /** An entry of the stream is not a valid record of an operation. The message says why, and quotes nothing. */
 export class RecordError extends Error {
@@ -90,18 +92,33 @@ function factsOf(record: StreamRecord): VconFacts {
     ...(record.jcs ? { jcs: { hash: record.jcs, lossy: record.jcs_lossy === 'true' } } : {}),
     ...(record.innermost ? { innermostPayloadHash: record.innermost } : {}),
     ...(record.skimmed ? { skimmed: true } : {}),
-    ...(record.created_at ? { createdAt: record.created_at } : {}),
-    ...(record.updated_at ? { updatedAt: record.updated_at } : {}),
-    ...(record.vcon ? { vconMember: record.vcon } : {}),
+    ...vconTexts({ updatedAt: record.updated_at, createdAt: record.created_at, vconMember: record.vcon }),
     ...(record.amended ? { amended: record.amended } : {}),
     ...(record.redacted ? { redacted: record.redacted } : {}),
   };
 }
 
-function observationOf(id: string): Observation {
+function observationOf(id: string, shown: RedisClock | undefined): Observation {
   const [ms = '', count = ''] = id.split('-');
   if (!/^\d+$/.test(ms) || !/^\d+$/.test(count)) throw new RecordError('its id is not that of a stream entry');
-  return { atMs: Number(ms), sequence: streamSequence(Number(ms), Number(count)) };
+  const atMs = Number(ms);
+  const timeUnknown = shown !== undefined && isAhead(atMs, shown);
+  const clockWrong = timeUnknown || shown?.differs;
+  return {
+    atMs,
+    ...(clockWrong && { clockWrong }),
+    ...(timeUnknown && { timeUnknown }),
+    sequence: streamSequence(atMs, Number(count)),
+    ...(shown && { aheadMs: shown.aheadMs }),
+  };
+}
+
+/**
+ * A tracer's entry is a change that happened, so each is an operation of its own, also one back to an earlier state. A
+ * link's is a passage, which a conserver may repeat.
+ */
+function nonceOf({ method, nonce }: StreamRecord, entry: string): string | undefined {
+  return method === 'tracer' ? [nonce, entry].filter(Boolean).join('.') : nonce;
 }
 
 /** Turns alternating names and values, as Redis returns them, into an object. */
@@ -111,19 +128,22 @@ function membersOf(fields: readonly string[]): Record<string, string> {
 }
 
 /**
- * Reads an entry of the wheel's link or tracer. The entry's id gives its time and order.
+ * Reads an entry of the wheel's link or tracer. The entry's id gives its time and order; the time is wrong if
+ * it is later than that Redis's clock, or that clock differs from ours.
  * @param fields alternating names and values, as Redis returns them
+ * @param shown what the clock of that Redis shows
  * @throws {RecordError}
  */
-export function readStreamEntry(id: string, fields: readonly string[]): Ended {
+export function readStreamEntry(id: string, fields: readonly string[], shown?: RedisClock): Ended {
   const record = parsed(recordSchema, membersOf(fields), '');
   const method: CaptureMethod = record.method;
+  const entry = record.entry ?? id;
   try {
     return {
-      operation: namedOperation(record.operation, record),
+      operation: namedOperation(record.operation, { ...record, nonce: nonceOf(record, entry) }),
       vcon: factsOf(record),
       method,
-      observed: observationOf(record.entry ?? id),
+      observed: observationOf(entry, shown),
     };
   } catch (error) {
     if (error instanceof OperationError) throw new RecordError(error.message);
@@ -136,10 +156,10 @@ export function readStreamEntry(id: string, fields: readonly string[]): Ended {
  * @param fields alternating names and values, as Redis returns them
  * @throws {RecordError}
  */
-export function readEndingEntry(id: string, fields: readonly string[]): EndingFound | undefined {
+export function readEndingEntry(id: string, fields: readonly string[], shown?: RedisClock): EndingFound | undefined {
   const members = membersOf(fields);
   if (members['method'] !== 'storages') return undefined;
   const record = parsed(endingSchema, members, '');
   const storages = new Map(Object.entries(parsedJson(storagesSchema, record.storages, 'storages')));
-  return { ending: record.operation, uuid: record.key, storages, observed: observationOf(record.entry ?? id) };
+  return { ending: record.operation, uuid: record.key, storages, observed: observationOf(record.entry ?? id, shown) };
 }

@@ -5,9 +5,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CaptureReport } from '../../plugins/archivist-client/capture-report.js';
 import { openMemory } from '../../plugins/memory/open-memory.js';
+import { readOperation } from '../../plugins/operation/operation.js';
 import { OPERATION_QUEUE } from '../../plugins/operation/operation-job.js';
 import { captureReports } from '../../plugins/report/capture-reports.js';
 import { gapPayload } from '../../plugins/tap/gap-event.js';
+import { captureReportBodySchema } from '../../src/archivist/captures/capture-report.js';
+import type { PlacedEvent } from '../../src/archivist/live/read-event-page.js';
+import { messageData } from '../../src/archivist/webhooks/webhook-message.js';
 import { eventually, freshVcon, type OpenBackend, openBackend, report, silent, startRig } from './plugin-rig.js';
 
 let open: OpenBackend;
@@ -59,15 +63,33 @@ describe('what the plugin reports of capture', () => {
         ]);
       }
       const whole = (await captureReports({ ...parts, tenancies: [] })).get(undefined)!;
-      expect(whole).toMatchObject({ depth: 0, dead_letters: 2, exact: true });
-      expect(JSON.stringify(whole)).not.toContain('secret reason');
+      expect(JSON.stringify([...each.values()])).not.toContain('secret reason');
+      // The other tenancy was taken out of the settings: its letter is named to nobody, and no report is complete.
+      expect(whole).toMatchObject({ depth: 0, dead_letters: 1, exact: false, letters: [{ job: jobs[0] }] });
+      const third = (await captureReports({ ...parts, tenancies: ['third'] })).values();
+      expect([...third].map(({ dead_letters, exact }) => [dead_letters, exact])).toEqual([
+        [1, false],
+        [0, false],
+      ]);
       await memory.close();
     } finally {
       await rig.close();
     }
   });
 
-  it('names the days whose gaps are in the log, with the payloads of their events', async () => {
+  it('may name every operation that can be recorded, as a webhook may', () => {
+    const { name } = readOperation(`/operations/${'x'.repeat(64)}`);
+    const letter = { job: 'ab'.repeat(32), operation: name, failed_at: '2026-11-22T09:58:07.123Z' };
+    const state = { depth: 0, oldest_seconds: 0, dead_letters: 1, exact: true, letters: [letter], gaps: [] };
+    const body = { source: randomUUID(), observed_at: '2026-11-22T10:00:00.000Z', ...state };
+    expect(captureReportBodySchema.parse(body).letters).toEqual([letter]);
+    const longer = { ...body, letters: [{ ...letter, operation: `${name}x` }] };
+    expect(captureReportBodySchema.safeParse(longer).success).toBe(false);
+    const placed = { name: 'event', position: 1n, json: { event_attributes: { vcon_operation: name } } };
+    expect(messageData('event.confirmed', placed as PlacedEvent)).toMatchObject({ vcon_operation: name });
+  });
+
+  it('names the days whose gaps were stored for delivery, with the payloads of their events', async () => {
     const memory = openMemory({ dataDir: await mkdtemp(join(folder, 'gaps-')), redisUrl: undefined }, silent);
     const uuids = [randomUUID(), randomUUID()];
     const document = JSON.stringify({
@@ -80,7 +102,7 @@ describe('what the plugin reports of capture', () => {
     });
     const documents = JSON.stringify([document]);
     await memory.write('gaps', '2026-11-20', { documents, recorded: '2026-11-20T01:30:00Z' });
-    // Not in the log yet, and a day on which nothing was missing.
+    // Not stored yet, and a day on which nothing was missing.
     await memory.write('gaps', '2026-11-21', { documents });
     await memory.write('gaps', '2026-11-19', { documents: '[]', recorded: '2026-11-19T01:30:00Z' });
     const { gaps } = (await captureReports({ ...sources, backend: open.backend, memory, tenancies: [] })).get(

@@ -11,7 +11,7 @@ import { spoolState } from '../../plugins/capture/spool-folder.js';
 import { recordEnding } from '../../plugins/endings/record-ending.js';
 import type { Memory } from '../../plugins/memory/memory.js';
 import { openMemory } from '../../plugins/memory/open-memory.js';
-import { createCaptureSequence } from '../../plugins/operation/capture-sequence.js';
+import { createCaptureSequence, streamSequence } from '../../plugins/operation/capture-sequence.js';
 import { consentChanges } from '../../plugins/operation/consent.js';
 import type { Ending, StorageAnswer } from '../../plugins/operation/ending.js';
 import { namedOperation } from '../../plugins/operation/operation.js';
@@ -152,6 +152,61 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
       await capture(await ended(method, both));
       expect((await operations()).at(-1)).toBe('vcon_consent_revoked');
     }
+  });
+
+  it('compares what waited in the stream with what the receiver captured meanwhile: by one clock, and warily by two', async () => {
+    const [uuid, atMs] = [randomUUID(), Date.now()];
+    const asked = { isOpen: () => true, isRefused: () => false };
+    const ended = async (method: 'receiver' | 'link', passedMs: number, attachments: object[], aheadMs = 0) => ({
+      operation: namedOperation('vcon_enhanced', { chain: 'main', link: 'l' }),
+      vcon: await vconFacts(Buffer.from(freshVcon({ uuid, attachments }))),
+      method,
+      observed: { atMs, sequence: streamSequence(atMs + passedMs + aheadMs, 0), aheadMs },
+    });
+    const state = async () => {
+      const { payload } = await memory.read('vcons', uuid);
+      return { payload, revoked: (await operations()).filter((name) => name === 'vcon_consent_revoked').length };
+    };
+    const posted = await capture(await ended('receiver', 0, [grant(true)]), asked);
+    for (const aheadMs of [0, 60_000, -60_000]) await capture(await ended('link', -100, [], aheadMs));
+    expect(await state()).toEqual({ payload: posted.payload, revoked: 0 });
+    // The id of the entry does not tell the order.
+    const unknown = await ended('link', 60_000, []);
+    await capture({ ...unknown, observed: { ...unknown.observed, clockWrong: true, timeUnknown: true } });
+    expect(await state()).toEqual({ payload: posted.payload, revoked: 0 });
+    // Another process that shares the memory may have another clock.
+    await capturingWith({})(await ended('link', 4_000, []));
+    expect(await state()).toEqual({ payload: posted.payload, revoked: 0 });
+    const linked = await capture(await ended('link', 100, [], 60_000));
+    expect(await state()).toEqual({ payload: linked.payload, revoked: 1 });
+    await capture(await ended('receiver', 200, [grant(true)]), asked);
+    const other = await capturingWith({})(await ended('link', 6_000, []));
+    expect(await state()).toEqual({ payload: other.payload, revoked: 2 });
+    // The clock of the conserver's Redis differs from ours, and always has.
+    await capture(await ended('receiver', 6_100, [grant(true)]), asked);
+    const differing = await ended('link', 6_200, [], 60_000);
+    const linkedAgain = await capture({ ...differing, observed: { ...differing.observed, clockWrong: true } });
+    expect(await state()).toEqual({ payload: linkedAgain.payload, revoked: 3 });
+  });
+
+  it('compares captures of two plugins by the clock of the conserver’s Redis, whatever theirs show', async () => {
+    const [uuid, atMs] = [randomUUID(), Date.now()];
+    const asked = { isOpen: () => true, isRefused: () => false };
+    /** A plugin whose own clock is so far behind that Redis's. */
+    const behind = (aheadMs: number) => capturingWith({}, new Set(), () => aheadMs);
+    const ended = async (method: 'receiver' | 'link', passedMs: number, attachments: object[], aheadMs = 0) => ({
+      operation: namedOperation('vcon_enhanced', { chain: 'main', link: 'l' }),
+      vcon: await vconFacts(Buffer.from(freshVcon({ uuid, attachments }))),
+      method,
+      observed: { atMs, sequence: streamSequence(atMs + passedMs, 0), aheadMs },
+    });
+    const payload = async () => (await memory.read('vcons', uuid))['payload'];
+    const posted = await behind(2_000)(await ended('receiver', 0, [grant(true)]), asked);
+    await behind(-1_000)(await ended('link', 1_900, [], -1_000));
+    expect(await payload()).toBe(posted.payload);
+    const linked = await behind(-1_000)(await ended('link', 2_100, [], -1_000));
+    expect(await payload()).toBe(linked.payload);
+    expect((await operations()).filter((name) => name === 'vcon_consent_revoked')).toHaveLength(1);
   });
 
   it('names the first vCon of a history in every event, so that one query tells it', async () => {
@@ -341,9 +396,13 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
   /** Longer than any machine takes. */
   const PATIENT = { finalMs: 30_000, answerMs: 60_000 };
   /** A capture through a backend that is changed. */
-  const capturingWith = (changed: Partial<QueueBackend>, withdrawn = new Set<string>()) => {
+  const capturingWith = (
+    changed: Partial<QueueBackend>,
+    withdrawn = new Set<string>(),
+    conserverAheadMs: () => number | undefined = () => undefined,
+  ) => {
     const parts = { backend: { ...open.backend, ...changed }, memory, tapped: false, withdrawn, logger: silent };
-    return createCapture({ ...parts, counted: () => undefined, doubled: () => undefined });
+    return createCapture({ ...parts, conserverAheadMs, counted: () => undefined, doubled: () => undefined });
   };
   /** As the receiver does. */
   const receiveWith = async (capturing: CaptureOperation, vcon: string, limits = PATIENT) => {

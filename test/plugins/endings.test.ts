@@ -130,7 +130,7 @@ describe.skipIf(!redisUrl)('reasons to look for the end of a vCon', () => {
   it('are examined by the doctor: who notifies, who looks, which storages are asked', async () => {
     const config = { stream, tapList: undefined, endings: true };
     const found = async () => {
-      const findings = await examineCaptureRedis(ownRedisUrl('plugin'), config);
+      const findings = await examineCaptureRedis(ownRedisUrl('plugin'), config, { now: () => Date.now() });
       return findings.filter(({ check }) => check.startsWith('endings')).map(({ state, found: text }) => [state, text]);
     };
     const notified = ['ok', 'Redis sends notifications; expiries while no plugin listens are missed'];
@@ -369,16 +369,60 @@ describe.skipIf(!redisUrl || !pythonPath || !hasRedisPy)('the wheel that looks f
     });
     expect(await waitingFor()).toEqual([]);
   });
+
+  it('takes a text in not_asked for one name, not for every storage whose name is in it', async () => {
+    const [gone, kept] = [randomUUID(), randomUUID()];
+    const storages = { crm: files(), crm_webhook: { module: 'storage.webhook' } };
+    const option = { not_asked: 'crm_webhook' };
+    drive([put(kept), { store: 'crm', uuid: kept }], storages);
+    await redis.del(`vcon:${kept}`);
+    await ask('expired', gone);
+    await ask('expired', kept);
+    drive([{ look: 2 }, { beat: true }], storages, option);
+    expect((await recorded()).map(({ key, storages: answers }) => [key, answers])).toEqual([
+      [gone, '{"crm": "gone", "crm_webhook": "not_asked"}'],
+    ]);
+    expect((await readLooker(redis, stream)).notAsked).toEqual(['crm_webhook']);
+  });
+
+  it('takes no check and says no beat while not_asked is neither a text nor a list of texts', async () => {
+    const uuid = randomUUID();
+    await ask('expired', uuid);
+    for (const wrong of [{ crm: true }, ['crm', 5], true]) {
+      const { results } = drive([{ look: 1 }, { beat: true }], { crm: files() }, { not_asked: wrong });
+      expect(results.map(({ raised }) => raised)).toEqual(['OptionError', 'OptionError']);
+      expect(results[0]!.message).toMatch(/^option not_asked is .*, but must be a list of texts$/);
+    }
+    expect([await redis.zscore(`${stream}:look`, `expired:${uuid}`), await recorded()]).toEqual(['1', []]);
+    expect(isLooking(await readLooker(redis, stream))).toBe(false);
+  });
+
+  it('takes no check and says no beat while there is an option of another name', async () => {
+    const uuid = randomUUID();
+    await ask('expired', uuid);
+    const { results } = drive([{ look: 1 }, { beat: true }], { crm: files() }, { not_askd: ['crm'] });
+    expect(results.map(({ raised }) => raised)).toEqual(['OptionError', 'OptionError']);
+    expect(results[0]!.message).toBe('there is no option not_askd; the options are stream, not_asked');
+    expect(await redis.zscore(`${stream}:look`, `expired:${uuid}`)).toBe('1');
+  });
+
+  it('says once in the log, and to the doctor each time, that not_asked names no storage', async () => {
+    const beats: Step[] = [{ beat: true }, { beat: true }];
+    const { log } = drive(beats, { crm: files() }, { not_asked: ['crm', 'crm_webhok'] });
+    expect(log).toEqual(['WARNING: option not_asked names crm_webhok, but there is no such storage']);
+    expect((await readLooker(redis, stream)).notAsked).toEqual(['crm', 'crm_webhok (no such storage)']);
+  });
+
   const waitingFor = () => redis.zrange(`${stream}:look`, '0', '-1');
 
   it('records nothing of an expiry about which a storage never answers, and says so', async () => {
     const uuid = randomUUID();
     await ask('expired', uuid);
-    const waits = { waits: { expired: [0.001] } };
-    const steps: Step[] = [{ look: 1 }];
-    drive(steps, { postgres: rows({ down: true }) }, waits);
-    expect(await waitingFor()).toEqual([`expired:${uuid}`]);
-    drive(steps, { postgres: rows({ down: true }) }, waits);
+    for (let tries = 0; tries < 5; tries += 1) {
+      expect(await waitingFor()).toEqual([`expired:${uuid}`]);
+      await pass();
+      drive([{ look: 1 }], { postgres: rows({ down: true }) });
+    }
     expect([await waitingFor(), await recorded(), await outcome('unanswered')]).toEqual([[], [], 1]);
   });
 

@@ -10,6 +10,7 @@ import { operationJobId } from '../../plugins/operation/operation-job.js';
 import { recordedLabel } from '../../plugins/operation/recorded-labels.js';
 import { vconFacts } from '../../plugins/operation/vcon-facts.js';
 import { archivistBase, checkPluginSettings } from '../../plugins/settings/plugin-settings.js';
+import { readStreamEntry } from '../../plugins/stream/stream-record.js';
 import { readTemplate } from '../../src/core/statement/vcon-template.js';
 import { vconHashes } from '../../src/core/vcon/vcon-hash.js';
 
@@ -19,8 +20,8 @@ const file = (name: string) => readFileSync(new URL(`../../fixtures/vcon/${name}
 const eventOf = async (body: string | Buffer) =>
   operationEvent(CREATED, await vconFacts(Buffer.from(body as string)), { method: 'receiver', observed: OBSERVED });
 const attributesOf = async (body: string | Buffer) => (await eventOf(body)).attributes as Record<string, string>;
-const vcon = (members: object) =>
-  attributesOf(JSON.stringify({ uuid: '019a9f20-4d10-8c3a-a1f4-5b6c7d8e9f01', ...members }));
+const UUID = '019a9f20-4d10-8c3a-a1f4-5b6c7d8e9f01';
+const vcon = (members: object) => attributesOf(JSON.stringify({ uuid: UUID, ...members }));
 
 describe('the event of an operation', () => {
   it('declares no time that a wrong clock showed: that of the vCon, or none', async () => {
@@ -145,6 +146,29 @@ describe('the event of an operation', () => {
     );
   });
 
+  it('is made of times and a version only in their form, with no other text even in the facts before it', async () => {
+    const facts = async (members: object) => {
+      const { createdAt, updatedAt, vconMember } = await vconFacts(
+        Buffer.from(JSON.stringify({ uuid: UUID, ...members })),
+      );
+      return [createdAt, updatedAt, vconMember];
+    };
+    for (const text of ['call me at +15550100123', 'x'.repeat(100_000), '2026-11-20', '2026-11-20T10:00:00Z\nanna']) {
+      expect(await facts({ created_at: text, updated_at: text, vcon: text })).toEqual([
+        undefined,
+        undefined,
+        'unknown',
+      ]);
+      expect((await vcon({ vcon: text }))['vcon_draft_version']).toBe('unknown');
+      const entry = { version: '1', method: 'link', operation: 'vcon_sent', hash: 'ab'.repeat(32), uuid: UUID };
+      const record = Object.entries({ ...entry, created_at: text, updated_at: text, vcon: text }).flat();
+      expect(JSON.stringify(readStreamEntry('1-0', record))).not.toContain(JSON.stringify(text));
+    }
+    const times = ['2026-11-20T10:00:00.123456+00:00', '2026-11-20 10:00:00'];
+    expect(await facts({ created_at: times[0], updated_at: times[1], vcon: '0.0.1' })).toEqual([...times, '0.0.1']);
+    expect(await facts({ vcon: '' })).toEqual([undefined, undefined, undefined]);
+  });
+
   it('carries nothing that a person said, and no name, number or address', async () => {
     const people = [
       'Okafor',
@@ -216,10 +240,28 @@ describe('the name of an operation', () => {
     }
   });
 
+  it('has a whole nonce, also one with a question mark, and is refused with one that is too long', () => {
+    expect(readOperation('/operations/sent?nonce=a?1').nonce).toBe('a?1');
+    expect(readOperation(`/operations/sent?nonce=${'n'.repeat(4_096)}`).nonce).toHaveLength(4_096);
+    expect(() => readOperation(`/operations/sent?nonce=${'n'.repeat(4_097)}`)).toThrow('nonce must have');
+  });
+
+  it('is refused with a label that is misspelt, or given twice in one query', () => {
+    expect(() => readOperation('/operations/sent?lnik=x')).toThrow('not one of chain, link, type, tenancy, nonce');
+    expect(() => readOperation('/operations/sent?link=x&link=y')).toThrow('link is given twice');
+    expect(readOperation('/operations/sent?link=x&link=x&').link).toBe('x');
+  });
+
+  it('may have a year and a number in its name', () => {
+    for (const name of ['vcon_gdpr_2016_679', 'vcon_iso_27001_2022', 'vcon_export_2024_0001', 'vcon_kept_2024_2031'])
+      expect(readOperation(`/operations/${name}`).name).toBe(name);
+  });
+
   it('is refused when it is none', () => {
     for (const target of [
       '/operations/',
       '/operations/15550100123',
+      '/operations/call_44_20_7946_0958',
       '/operations/a.b',
       '/other/x',
       '/operations/x/y',
@@ -242,6 +284,16 @@ describe('a label', () => {
       '2026-11-20T10:00',
       'v1.2.3',
       'a-1',
+      ...[
+        'deepgram_link_2',
+        'v0_3_1',
+        'whisper_v10_12_345',
+        'summary_2026_11_25',
+        'summary_2026_1_25',
+        'run_2026_11_25_10_30_00',
+      ],
+      ...['chain_2023_2024', 'from 2019-2026', 'sent_2024_0001', 'iso_27001_2022_x'],
+      ...['20261125_103000_v2', 'step_1_2_3_4_5_6', 'gpt_4_1_2026_04_14', 'link_3f2a9c1e_77', 'port_8080'],
     ];
     for (const label of plain) expect(recorded(label)).toBe(encodeURIComponent(label));
     expect(recorded('my link/2 é%')).toBe('my%20link%2F2%20%C3%A9%25');
@@ -263,10 +315,16 @@ describe('a label', () => {
         'anna@example.org',
         'tel:110',
         'link_4155550123',
+        'link_2024_555_0123',
+        'link_415_555_2024',
+        'call 2024 5550',
         'mailto:x',
         'Anna <anna@example.org>',
         '2026-11-20 5550100',
       ],
+      ...['call_44_20_7946_0958', 'notify_+44_20_7946_0958', '2026_11_20_5550100', '44–20–7946–0958', '555−010−0123'],
+      ...['٤٤٢٠٧٩٤٦٠٩٥٨', '４４２０７９４６０９５８', '𝟒𝟒𝟐𝟎𝟕𝟗𝟒𝟔𝟎𝟗𝟓𝟖', '555%2D010%2D0123', '%2B44%2020%207946%200958'],
+      ...['jane.roe%40example.com', 'jane.roe＠example.com', 'sip%3Ajane'],
     ];
     for (const label of personal) {
       const keyed = `hmac-sha256:${createHmac('sha256', 'a-secret').update(label).digest('hex')}`;

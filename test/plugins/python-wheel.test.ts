@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { vconFacts } from '../../plugins/operation/vcon-facts.js';
+import { operationEvent } from '../../plugins/operation/operation-event.js';
+import { type VconFacts, vconFacts } from '../../plugins/operation/vcon-facts.js';
 import { readStreamEntry } from '../../plugins/stream/stream-record.js';
 import { readJson } from '../../src/core/vcon/json-document.js';
 import { pythonJson } from '../../src/core/vcon/python-json.js';
@@ -95,6 +96,52 @@ describe.skipIf(!pythonPath)('the link of the wheel', () => {
       { link: 'l', uuid, options: null },
     ]);
     expect(results.map(({ raised, answer }) => raised ?? answer)).toEqual(['LookupError', uuid, 'LookupError']);
+  });
+
+  it('stops at an option with a wrong name or value, whether or not it fails open, and records nothing', () => {
+    const uuid = randomUUID();
+    const wrong: readonly [object, string][] = [
+      [
+        { vcon_opertion: 'vcon_sent', fail_open: true },
+        'there is no option vcon_opertion; the options are vcon_operation, chain, tenancy, nonce, stream, fail_open, after_link',
+      ],
+      [{ fail_open: 'false' }, "option fail_open is 'false', but must be true or false"],
+      [{ fail_open: 0 }, 'option fail_open is 0, but must be true or false'],
+      [{ chain: ['main'], fail_open: true }, "option chain is ['main'], but must be a text"],
+      [{ vcon_operation: true }, 'option vcon_operation is True, but must be a text'],
+    ];
+    const { results, entries } = driveWheel([
+      put(uuid),
+      ...wrong.map(([options]): Step => ({ link: 'l', uuid, options })),
+    ]);
+    expect(results.slice(1).map(({ raised, message }) => [raised, message])).toEqual(
+      wrong.map(([, message]) => ['OptionError', message]),
+    );
+    expect(entries).toEqual([]);
+  });
+
+  it('accepts every option of its own and of the conserver, a label that YAML reads as a number, and one left empty', () => {
+    const uuid = randomUUID();
+    const options = {
+      vcon_operation: 'vcon_sent',
+      chain: 2026,
+      tenancy: 'blue',
+      nonce: 1.5,
+      stream: 'own',
+      fail_open: false,
+      after_link: { audit: true },
+    };
+    const empty = Object.fromEntries(Object.keys(options).map((name) => [name, null]));
+    const { results, entries } = driveWheel([
+      put(uuid),
+      { link: 'l', uuid, options },
+      { link: 'l', uuid, options: empty },
+    ]);
+    expect(results.slice(1).map(({ answer }) => answer)).toEqual([uuid, uuid]);
+    const labels = { operation: 'vcon_sent', chain: '2026', tenancy: 'blue', nonce: '1.5' };
+    expect(entries.map(({ stream }) => stream)).toEqual(['own', 'vcon-evidence']);
+    expect(entries[0]!.fields).toMatchObject(labels);
+    expect(entries[1]!.fields).toMatchObject({ operation: 'vcon_enhanced' });
   });
 
   it('costs microseconds beside its one command', () => {
@@ -207,8 +254,83 @@ describe.skipIf(!pythonPath)('the tracer of the wheel', () => {
   it('records nothing of a vCon that is gone or whose earlier state it does not know', () => {
     const uuid = randomUUID();
     const same: [string, string] = [uuid, uuid];
-    expect(said([traced(same, -1), put(uuid), traced(same, 0)])).toEqual([]);
+    expect(said([put(uuid), traced(same, -1), { take: uuid }, traced(same, 0)])).toEqual([]);
     expect(said([put(uuid), traced(same, 0)])).toEqual([]);
+    const fails: Step = traced(same, 0, { links: [] });
+    expect(said([put(uuid), traced(same, -1), fails, put(uuid, { n: 1 }), traced(same, 0)])).toEqual([]);
+  });
+
+  it('records the link that brings a vCon into Redis', () => {
+    const uuid = randomUUID();
+    const same: [string, string] = [uuid, uuid];
+    const then = ['vcon_enhanced', 'transcribe', uuid];
+    expect(said([traced(same, -1), put(uuid), traced(same, 0), traced(same, 0)])).toEqual([then]);
+    const taken: readonly Step[] = [put(uuid), traced(same, -1), { take: uuid }, traced(same, 2)];
+    expect(said([...taken, put(uuid, { n: 1 }), traced(same, 0)])).toEqual([then]);
+    // As it was before it left: the conserver may have fetched it from a storage.
+    expect(said([...taken, put(uuid), traced(same, 0), put(uuid, { n: 1 }), traced(same, 0)])).toEqual([then]);
+  });
+
+  it('records also the vCon that a link changed before it continued with another, as what other links do', () => {
+    for (const swapped of [true, false]) {
+      const [first, second] = [randomUUID(), randomUUID()];
+      const named: [string, string] = swapped ? [second, first] : [first, second];
+      const chain = (link: number, changed: object, own = options) => [
+        put(first),
+        traced([first, first], -1),
+        put(first, changed),
+        put(second, { redacted: { uuid: first } }),
+        traced(named, link, { options: own }),
+        put(first, { n: 9 }),
+        traced([second, second], 0),
+      ];
+      const redacted = ['vcon_party_redacted', 'redact', second];
+      expect(said(chain(2, { n: 1 }))).toEqual([redacted, ['vcon_enhanced', 'redact', first]]);
+      expect(said(chain(2, {}))).toEqual([redacted]);
+      expect(said(chain(1, { n: 1 }))).toEqual([]);
+    }
+  });
+
+  it('records the vCon that a link continues with, and later links, where the one that it left cannot be read', () => {
+    const [first, second] = [randomUUID(), randomUUID()];
+    const { entries, log } = driveWheel([
+      put(first),
+      traced([first, first], -1),
+      { set: first, document: 'no vCon' },
+      put(second, { redacted: { uuid: first } }),
+      traced([first, second], 2),
+      put(second, { redacted: { uuid: first }, n: 1 }),
+      traced([second, second], 0),
+    ]);
+    expect(entries.map(({ fields }) => [fields['operation'], fields['uuid']])).toEqual([
+      ['vcon_party_redacted', second],
+      ['vcon_enhanced', second],
+    ]);
+    expect(log).toEqual([`ERROR: link redact may have changed vCon ${first}, which it left`]);
+  });
+
+  it('says once in the log that an option is wrong, and records by the others', () => {
+    const uuid = randomUUID();
+    const run = (own: object) => {
+      const step = (index: number): Step => traced([uuid, uuid], index, { options: own });
+      return driveWheel([put(uuid), step(-1), put(uuid, { n: 1 }), step(0), put(uuid, { n: 2 }), step(2)]);
+    };
+    const right = { dlq_vcon_on_error: true, chain: 'main', tenancy: 'blue', nonce: 7, vcon_operation: 'vcon_sent' };
+    expect(run({ ...options, ...right }).log).toEqual([]);
+    const { log, entries } = run({ ...options, fail_open: true });
+    expect(log).toEqual([
+      expect.stringMatching(/^ERROR: tracer evidence: there is no option fail_open; the options are /),
+    ]);
+    expect(entries.map(({ fields }) => fields['operation'])).toEqual(['vcon_enhanced', 'vcon_party_redacted']);
+    for (const [own, said] of [
+      [{ operations: ['redact'], vcon_operation: 'vcon_sent' }, / option operations is .*, but must be a mapping$/],
+      ['chain', / the options must be a mapping of names to values$/],
+    ] as const) {
+      const wrong = run(own as object);
+      expect(wrong.log).toEqual([expect.stringMatching(said)]);
+      const usual = typeof own === 'string' ? 'vcon_enhanced' : own.vcon_operation;
+      expect(wrong.entries.map(({ fields }) => fields['operation'])).toEqual([usual, usual]);
+    }
   });
 
   it('never raises, with no options, no vCon and no such link', () => {
@@ -239,6 +361,14 @@ describe.skipIf(!pythonPath)('what the wheel tells of a document', () => {
     'times that are numbers': stored(UUID, { created_at: 5, updated_at: null, vcon: 4 }),
     'upper case': stored(UUID.toUpperCase(), { redacted: { uuid: UUID.toUpperCase() }, amended: { uuid: 'x' } }),
     consents: stored(UUID, { attachments: [{ purpose: 'lawful_basis', body: '{"lawful_basis":"consent","x":NaN}' }] }),
+    'consents with lone surrogates': stored(UUID, {
+      attachments: [
+        '{"lawful_basis":"consent","x":"\ud800\udc00 \udc00\ud800\ud800"}',
+        '{"lawful_basis":"consent","purpose_grants":[{"purpose":"\ud800","granted":true}]}',
+        '{"lawful_basis":"consent","purpose_grants":[{"purpose":"\\ud800","granted":true}]}',
+        { lawful_basis: 'consent', purpose_grants: [{ purpose: '\udfff', granted: true }] },
+      ].map((body) => ({ purpose: 'lawful_basis', party: 0, body })),
+    }),
     'signed twice': nested(signed),
     'signed, not readable': JSON.stringify({ payload: '!', signatures: [{ header: { uuid: UUID } }] }),
     'signed, empty': JSON.stringify({ payload: '', signatures: [1, { header: 1 }] }),
@@ -279,6 +409,43 @@ describe.skipIf(!pythonPath)('what the wheel tells of a document', () => {
       const received = Buffer.from(pythonJson(readJson(Buffer.from(document)).value));
       const { vcon } = readStreamEntry('1-0', pairs(entries[place]!.fields));
       expect([name, vcon]).toEqual([name, await vconFacts(received)]);
+    }
+  });
+});
+
+describe.skipIf(!pythonPath)('the times and the version that the wheel tells of a document', () => {
+  const entriesOf = (documents: readonly object[]) => {
+    const options = { vcon_operation: 'vcon_created' };
+    const steps = documents.flatMap((members): Step[] => [put(UUID, members), { link: 'l', uuid: UUID, options }]);
+    return driveWheel(steps).entries.map(({ fields }) => fields);
+  };
+  const attributesOf = (vcon: VconFacts) => {
+    const observed = { atMs: 0, sequence: '0' };
+    return operationEvent({ name: 'vcon_created' }, vcon, { method: 'link', observed }).attributes;
+  };
+
+  it('are left as they stand when they look like times and a version', () => {
+    const documents = ['2026-11-20T10:00:00Z', '2024-03-16 15:35:16.334466', '2026-11-20t10:00:00.5-08:00'].flatMap(
+      (time) => ['0.4.0', '0.0.1', '1'].map((vcon) => ({ created_at: time, updated_at: time, vcon })),
+    );
+    expect(entriesOf(documents)).toMatchObject(documents);
+  });
+
+  it('are nothing that a person said, and the event is the same as from the receiver', async () => {
+    const said = ['call from +44 20 7946 0958', '2026-11-20T10:00:00Z Jane', '٢٠٢٦-11-20T10:00:00Z', 'x'.repeat(9_000)];
+    const documents = [...said, '', '0.4.0\n', '٤.0', '0.4.0.0.0', '2026-11-20T10:00:00Z\n'].map((text) => ({
+      created_at: text,
+      updated_at: text,
+      vcon: text,
+    }));
+    for (const [place, fields] of entriesOf(documents).entries()) {
+      const document = documents[place]!;
+      expect(fields).not.toHaveProperty('created_at');
+      expect(fields).not.toHaveProperty('updated_at');
+      expect(fields['vcon']).toBe(document.vcon === '' ? undefined : 'unknown');
+      const received = Buffer.from(pythonJson(readJson(Buffer.from(stored(UUID, document))).value));
+      const { vcon } = readStreamEntry('1-0', pairs(fields));
+      expect(attributesOf(vcon)).toEqual(attributesOf(await vconFacts(received)));
     }
   });
 });

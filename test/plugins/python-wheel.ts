@@ -9,17 +9,21 @@ export type Step =
   | { ask: string; not_asked?: readonly string[] }
   | { within: number }
   | { look: number }
+  | { beat: true }
   | { work: number }
   | { store: string; uuid: string }
   | { drop: string; uuid: string }
+  | { take: string }
   | { set: string; document: string }
   | { link: string; uuid: string; options?: object | null }
   | { tracer: [string, string]; links: string[]; index: number; options?: object };
 
 export interface Driven {
-  readonly results: readonly { answer?: unknown; raised?: string; ms: number }[];
+  readonly results: readonly { answer?: unknown; raised?: string; message?: string; ms: number }[];
   /** What was appended; empty on a real Redis. */
   readonly entries: readonly { stream: string; fields: Record<string, string> }[];
+  /** Warnings and errors of the wheel. */
+  readonly log: readonly string[];
 }
 
 const CONSERVER = fileURLToPath(new URL('./conserver', import.meta.url));

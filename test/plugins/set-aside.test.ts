@@ -52,9 +52,11 @@ describe.skipIf(!redisUrl)('what is set aside', () => {
 
   const inventory = async () => JSON.parse((await run('queue', '--json')).out) as Inventory;
 
+  const times = { clock: { now: () => Date.now() }, clockIsWrong: () => false };
+
   it('in the stream is shown with its reason, and tried again with the time at which it was captured', async () => {
     const captured: Ended[] = [];
-    const parts = { url: ownRedisUrl('plugin'), stream, consumer: randomUUID(), refused: () => undefined };
+    const parts = { url: ownRedisUrl('plugin'), stream, consumer: randomUUID(), refused: () => undefined, ...times };
     const ended = async () => undefined;
     const capture = async (ended: Ended): Promise<Captured> => {
       captured.push(ended);

@@ -3,6 +3,8 @@ import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Captured, Ended } from '../../plugins/capture/capture-operation.js';
 import type { EndingFound } from '../../plugins/operation/ending.js';
+import { operationJobId } from '../../plugins/operation/operation-job.js';
+import { examineCaptureRedis } from '../../plugins/operator/examine-capture.js';
 import { STREAM_GROUP, type StreamConsumer, startStreamConsumer } from '../../plugins/stream/stream-consumer.js';
 import { hasRedisPy, pythonPath, redisUrl } from '../support/prerequisites.js';
 import { eventually, silent } from './plugin-rig.js';
@@ -19,6 +21,9 @@ const record = (changed: Record<string, string> = {}) =>
     ...changed,
   });
 
+const ending = () =>
+  Object.entries({ version: '1', method: 'storages', operation: 'vcon_deleted', key: randomUUID(), storages: '{}' });
+
 describe.skipIf(!redisUrl)('the stream of the link and the tracer', () => {
   let stream: string;
   let redis: Redis;
@@ -27,11 +32,15 @@ describe.skipIf(!redisUrl)('the stream of the link and the tracer', () => {
   let endings: EndingFound[];
   let refusals: number;
   let failing: boolean;
+  /** How far the clock of this process is off. */
+  let offMs: number;
+  let isWrong: boolean;
+  const clock = { now: () => Date.now() + offMs };
 
   beforeEach(() => {
     stream = `test-stream-${randomUUID()}`;
     redis = new Redis(redisUrl!);
-    [ended, consumers, endings, refusals, failing] = [[], [], [], 0, false];
+    [ended, consumers, endings, refusals, failing, offMs, isWrong] = [[], [], [], 0, false, 0, false];
   });
   afterEach(async () => {
     await Promise.all(consumers.map((consumer) => consumer.close()));
@@ -49,6 +58,8 @@ describe.skipIf(!redisUrl)('the stream of the link and the tracer', () => {
       url: redisUrl!,
       stream,
       consumer: randomUUID(),
+      clock,
+      clockIsWrong: () => isWrong,
       capture,
       ended: async (found) => void endings.push(found),
       refused: () => {
@@ -72,6 +83,58 @@ describe.skipIf(!redisUrl)('the stream of the link and the tracer', () => {
     const sequences = ended.map(({ observed }) => observed.sequence);
     expect(sequences).toEqual([...sequences].sort());
     expect(ended.map(({ observed }) => observed.atMs)).toEqual(ids.map((id) => Number(id!.split('-')[0])));
+  });
+
+  it('tells how far the clock of the Redis is ahead of its own, by which the entries are timed', async () => {
+    offMs = -3_000;
+    await append();
+    await start();
+    await emptied();
+    expect(Math.abs(ended[0]!.observed.aheadMs! - 3_000)).toBeLessThan(1_500);
+  });
+
+  it('calls a time wrong that is later than the clock of the Redis, or from one that differs from a right clock', async () => {
+    const examined = async () => {
+      const config = { stream, tapList: undefined, endings: false };
+      const findings = await examineCaptureRedis(redisUrl!, config, clock);
+      return findings.find(({ check }) => check === 'conserver clock')!;
+    };
+    await start();
+    await append();
+    await emptied();
+    expect((await examined()).state).toBe('ok');
+    offMs = -60_000;
+    await append();
+    await emptied();
+    expect((await examined()).found).toContain('60 s ahead of this machine’s');
+    isWrong = true;
+    await append();
+    await emptied();
+    [offMs, isWrong] = [0, false];
+    // The clock of the Redis was an hour ahead once: ids of the stream stay there.
+    const ahead = Date.now() + 3_600_000;
+    await redis.xadd(stream, `${ahead}-0`, ...record().flat());
+    await redis.xadd(stream, '*', ...ending().flat());
+    await emptied();
+    expect(ended.map(({ observed }) => observed.clockWrong)).toEqual([undefined, true, undefined, true]);
+    expect(endings.map(({ observed }) => observed.clockWrong)).toEqual([true]);
+    expect((await examined()).found).toContain(new Date(ahead).toISOString());
+  });
+
+  it('gives each change that a tracer saw a job of its own, the same when the entry is set aside and replayed', async () => {
+    const uuid = randomUUID();
+    const first = await append({ method: 'tracer', uuid });
+    await append({ method: 'tracer', uuid });
+    await append({ method: 'tracer', uuid, entry: first! });
+    await append({ uuid });
+    await append({ uuid });
+    await start();
+    await emptied();
+    const jobs = ended.map(({ operation, vcon }) =>
+      operationJobId(operation, { subject: uuid, payload: vcon.payload }),
+    );
+    expect(new Set(jobs).size).toBe(3);
+    expect([jobs[2], jobs[4]]).toEqual([jobs[0], jobs[3]]);
   });
 
   it('acknowledges only what is kept: while the queue keeps nothing, the stream does', async () => {

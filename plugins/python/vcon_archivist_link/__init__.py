@@ -7,19 +7,23 @@
         options: {vcon_operation: vcon_created, chain: main}
 """
 
+from .options import ANYTHING, LABELS, SWITCH, check
 from .record import logger, read, record
 
 __version__ = "0.2.0"
 default_options = {"vcon_operation": "vcon_enhanced"}
+# The conserver reads `after_link` itself, for its hook.
+OPTIONS = {**LABELS, "fail_open": SWITCH, "after_link": ANYTHING}
 
 
 def run(vcon_uuid, link_name, opts=default_options):
     """Records the operation and continues the chain with the same vCon.
 
     When it cannot be recorded the vCon goes to the conserver's dead-letter list, unless `fail_open` is set: then the
-    chain goes on and the log says what is missing.
+    chain goes on and the log says what is missing. Raises OptionError in any case, before anything is recorded.
     """
     opts = opts or {}
+    check(opts, OPTIONS)
     operation = opts.get("vcon_operation") or default_options["vcon_operation"]
     try:
         vcon = read(vcon_uuid)

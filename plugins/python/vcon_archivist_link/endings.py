@@ -9,14 +9,17 @@ conserver's Redis, due at its score, until one worker has looked and its finding
 """
 
 import json
+import logging
 import os
 import threading
 import time
 
+from .options import ANYTHING, TEXT, OptionError, check, say_once, texts
 from .record import STREAM, logger
 from .storages import CANNOT_BE_ASKED, GONE, HELD, NOT_ASKED, ask_all
 
 IMPORTED_AS = "vcon_archivist_link.watch"
+OPTIONS = {"stream": TEXT, "not_asked": ANYTHING}
 DELETED = "deleted"
 EXPIRED = "expired"
 # The conserver deletes from its Redis first, then from its storages one by one.
@@ -87,6 +90,13 @@ def _options():
     return {}
 
 
+def _checked():
+    """Returns the options, checked, so that a misspelt name does not go unnoticed. Raises OptionError."""
+    options = _options()
+    check(options, OPTIONS)
+    return options
+
+
 def _keys(options):
     stream = options.get("stream") or STREAM
     return stream, f"{stream}:look", f"{stream}:look:tries", f"{stream}:looker"
@@ -113,7 +123,7 @@ def _finding(reason, answers, last):
     return "vcon_deletion_incomplete" if reason == DELETED else "unanswered"
 
 
-def _look(options, taken):
+def _look(options, not_asked, taken):
     member, lease, tries = taken
     stream, look, tries_key, looker = _keys(options)
     reason, _, vcon_uuid = member.partition(":")
@@ -127,8 +137,8 @@ def _look(options, taken):
     if client.exists(key):
         return finish("in_redis")
     names = list(_config().get("storages") or {})
-    answers = ask_all(vcon_uuid, names, options.get("not_asked") or ())
-    waits = (options.get("waits") or {}).get(reason, WAITS[reason])
+    answers = ask_all(vcon_uuid, names, not_asked)
+    waits = WAITS[reason]
     # A storage that cannot answer will not do so later.
     hopeless = any(answer == CANNOT_BE_ASKED for answer in answers.values()) and HELD not in answers.values()
     operation = _finding(reason, answers, int(tries) >= len(waits) or (hopeless and reason == EXPIRED))
@@ -151,26 +161,37 @@ def _look(options, taken):
 def look_once():
     """Takes the next check that is due and runs it. Returns whether there was one.
 
-    Raises what the conserver's Redis or its configuration raises; the reason is then taken again after its lease.
+    Raises what the conserver's Redis or its configuration raises; the reason is then taken again after its lease. Raises
+    OptionError before it takes a check.
     """
-    options = _options()
+    options = _checked()
+    not_asked = texts(options, "not_asked")
     _stream, look, tries, _looker = _keys(options)
     taken = _client().eval(TAKE, 2, look, tries, LEASE_SECONDS * 1000)
     if not taken:
         return False
-    _look(options, [each.decode() if isinstance(each, bytes) else each for each in taken])
+    _look(options, not_asked, [each.decode() if isinstance(each, bytes) else each for each in taken])
     return True
 
 
+def _told(name, names):
+    """A name of `not_asked` for the heartbeat, which `doctor` shows. A wrong one is also logged."""
+    if name in names:
+        return name
+    say_once(logging.WARNING, f"option not_asked names {name}, but there is no such storage")
+    return f"{name} (no such storage)"
+
+
 def beat():
-    """Writes the heartbeat: that a worker is running, and which storages it checks."""
+    """Writes the heartbeat: that a worker is running, and which storages it checks. Raises OptionError."""
     from . import __version__
 
-    options = _options()
+    options = _checked()
     _stream, _look_key, _tries, looker = _keys(options)
     client = _client()
     names = sorted(_config().get("storages") or {})
-    told = {"storages": json.dumps(names), "not_asked": json.dumps(sorted(options.get("not_asked") or ()))}
+    not_asked = sorted(_told(name, names) for name in texts(options, "not_asked"))
+    told = {"storages": json.dumps(names), "not_asked": json.dumps(not_asked)}
     client.hset(looker, mapping={"beat": _now_ms(client), "version": __version__, **told})
 
 
@@ -184,6 +205,8 @@ def run(stopped=lambda: False):
                 beaten = time.monotonic()
             if look_once():
                 continue
+        except OptionError as error:
+            say_once(logging.ERROR, f"the ends of vCons are not looked for: {error}")
         except Exception:
             logger.exception("the ends of vCons are not looked for at the moment")
         time.sleep(IDLE_SECONDS)

@@ -11,7 +11,16 @@ import re
 
 from .jcs import NoCanonicalForm, canonical
 
+# They have no UTF-8 form. The receiver hashes U+FFFD in their place, as JavaScript does.
+LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+# As the plugin reads them; anything else in these members could be what a person said.
+TIME = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})?"
+)
+VERSION = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){0,3}")
+# Not the same as no version: the draft of a document without one is known.
+OTHER_VERSION = "unknown"
 LISTS = ("parties", "dialog", "analysis", "attachments")
 # Archives sign repeatedly, but not in more layers than this.
 SIGNATURE_LAYERS = 16
@@ -31,8 +40,14 @@ def _uuid(value):
     return value.lower() if isinstance(value, str) and UUID.fullmatch(value) else None
 
 
-def _text(value):
-    return value if isinstance(value, str) else None
+def _time(value):
+    return value if isinstance(value, str) and TIME.fullmatch(value) else None
+
+
+def _version(value):
+    if not isinstance(value, str) or not value:
+        return None
+    return value if VERSION.fullmatch(value) else OTHER_VERSION
 
 
 def _not_json(name):
@@ -60,7 +75,7 @@ def _consents(attachments):
         if "lawful_basis" not in (attachment.get("purpose"), attachment.get("type")):
             continue
         body = attachment.get("body")
-        text = body if isinstance(body, str) else json.dumps(body)
+        text = LONE_SURROGATES.sub("\ufffd", body) if isinstance(body, str) else json.dumps(body)
         try:
             body = _read(text)
         except (ValueError, RecursionError):
@@ -84,9 +99,9 @@ def _predecessor(document, name):
 
 def _times(document):
     return {
-        "created_at": _text(document.get("created_at")),
-        "updated_at": _text(document.get("updated_at")),
-        "vcon": _text(document.get("vcon")),
+        "created_at": _time(document.get("created_at")),
+        "updated_at": _time(document.get("updated_at")),
+        "vcon": _version(document.get("vcon")),
     }
 
 

@@ -10,14 +10,21 @@ The conserver calls a tracer before the first link of a chain and after every li
 tracer compares the hash of the stored vCon before and after each link, and records only a difference.
 """
 
+import logging
 import threading
 
+from .options import ANYTHING, LABELS, MAPPING, OptionError, check, say_once
 from .record import logger, read, record
 
 DEFAULT_OPERATION = "vcon_enhanced"
+# The conserver reads `dlq_vcon_on_error` itself.
+OPTIONS = {**LABELS, "operations": MAPPING, "dlq_vcon_on_error": ANYTHING}
 BEFORE_FIRST_LINK = -1
 # Links that never change a vCon: if it differs after one of them, another chain has changed it.
 CAPTURE_MODULES = ("vcon_archivist_link", "links.webhook")
+
+# The hash of a vCon that is not stored. None is a state that is not known.
+ABSENT = "absent"
 
 # What this thread's chain works on: `vcon` its UUID, `hash` of what was stored when the last link ended.
 _chain = threading.local()
@@ -30,8 +37,20 @@ def _after(one, other):
 
 
 def _remember(vcon_uuid, vcon):
+    if vcon is not None:
+        _chain.seen = vcon.hash
+    elif getattr(_chain, "vcon", None) != vcon_uuid:
+        _chain.seen = None
     _chain.vcon = vcon_uuid
-    _chain.hash = None if vcon is None else vcon.hash
+    _chain.hash = ABSENT if vcon is None else vcon.hash
+
+
+def _remembered():
+    """The vCon that the last link left behind, and its hash: the last one that it had, if it was gone since."""
+    before_hash = getattr(_chain, "hash", None)
+    if before_hash == ABSENT:
+        before_hash = getattr(_chain, "seen", None) or ABSENT
+    return getattr(_chain, "vcon", None), before_hash
 
 
 def _config():
@@ -63,45 +82,76 @@ def _follows(vcon, before):
     return any(isinstance(each, dict) and str(each.get("uuid")).lower() == before.lower() for each in references)
 
 
+def _differs(vcon, before_hash):
+    return vcon is not None and before_hash is not None and vcon.hash != before_hash
+
+
 def _was_changed(vcon_uuid, vcon, before_uuid, before_hash, named):
-    if vcon is None:
-        return False
     if vcon_uuid == before_uuid:
-        return before_hash is not None and vcon.hash != before_hash
+        return _differs(vcon, before_hash)
     # A link may continue with a vCon that it did not create. Only the document or the configuration shows that it did.
-    return named or (before_uuid is not None and _follows(vcon, before_uuid))
+    return vcon is not None and (named or (before_uuid is not None and _follows(vcon, before_uuid)))
 
 
 def _trace(vcon_uuid, links, link_index, opts):
     link_name = links[link_index]
-    before_uuid, before_hash = getattr(_chain, "vcon", None), getattr(_chain, "hash", None)
+    before_uuid, before_hash = _remembered()
     vcon = read(vcon_uuid)
     _remember(vcon_uuid, vcon)
     operations = opts.get("operations") or {}
-    operation = operations.get(link_name, opts.get("vcon_operation") or DEFAULT_OPERATION)
+    usual = opts.get("vcon_operation") or DEFAULT_OPERATION
+    operation = operations.get(link_name, usual)
     if not operation:
         return
-    if not _was_changed(vcon_uuid, vcon, before_uuid, before_hash, link_name in operations):
+    was_changed = _was_changed(vcon_uuid, vcon, before_uuid, before_hash, link_name in operations)
+    was_left = before_uuid != vcon_uuid and before_hash is not None
+    if not (was_changed or was_left):
         return
     config = _config()
-    if not _is_capture_link(config, link_name):
-        chain = opts.get("chain") or _chain_name(config, links)
-        record(vcon_uuid, vcon, operation, "tracer", link_name, {**opts, "chain": chain})
+    if _is_capture_link(config, link_name):
+        return
+    labels = {**opts, "chain": opts.get("chain") or _chain_name(config, links)}
+    if was_changed:
+        record(vcon_uuid, vcon, operation, "tracer", link_name, labels)
+    if was_left:
+        _trace_left(before_uuid, before_hash, usual, link_name, labels)
+
+
+def _trace_left(vcon_uuid, before_hash, usual, link_name, labels):
+    """Records that a link changed the vCon which it did not continue with. The other one is recorded already.
+
+    The name in `operations` belongs to the vCon that the link continues with: its original is not redacted.
+    """
+    try:
+        left = read(vcon_uuid)
+        if _differs(left, before_hash):
+            record(vcon_uuid, left, usual, "tracer", link_name, labels)
+    except Exception:
+        logger.exception("link %s may have changed vCon %s, which it left", link_name, vcon_uuid)
 
 
 def run(in_vcon_uuid, out_vcon_uuid, tracer_name, links, link_index, opts=None):
     """Records the link that has just ended, if it changed what is stored.
 
     Never raises: without options, that would cost the vCon its chain. After a failure the state before the next link is
-    unknown, so that a change by that link is not recorded, and the log says so.
+    unknown, so that a change by that link is not recorded, and the log says so. A wrong option is logged once, and what
+    the other options say is recorded.
     """
+    opts = opts or {}
+    try:
+        check(opts, OPTIONS)
+    except OptionError as error:
+        say_once(logging.ERROR, f"tracer {tracer_name}: {error}")
+        opts = opts if isinstance(opts, dict) else {}
+        if not isinstance(opts.get("operations"), dict):
+            opts = {**opts, "operations": None}
     try:
         if link_index == BEFORE_FIRST_LINK:
-            _remember(in_vcon_uuid, None)
+            _chain.vcon, _chain.hash = in_vcon_uuid, None
             _remember(in_vcon_uuid, read(in_vcon_uuid))
             return
         vcon_uuid = in_vcon_uuid if in_vcon_uuid == out_vcon_uuid else _after(in_vcon_uuid, out_vcon_uuid)
-        _trace(vcon_uuid, links, link_index, opts or {})
+        _trace(vcon_uuid, links, link_index, opts)
     except Exception:
         _chain.hash = None
         logger.exception("tracer %s does not know whether a link changed the vCon", tracer_name)

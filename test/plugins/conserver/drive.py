@@ -1,8 +1,8 @@
 """Calls the wheel as a conserver does: steps in on standard input, what came of each out.
 
-A step is {"set": uuid, "document": text}, {"link": name, "uuid": uuid, "options": ...},
+A step is {"set": uuid, "document": text}, {"take": uuid}: out of Redis, {"link": name, "uuid": uuid, "options": ...},
 {"tracer": [in, out], "links": [...], "index": n, "options": ...}, {"hook": uuid}, {"ask": uuid}, {"within": seconds}: so long a storage may take,
-{"look": n}: looks until n reasons were taken, {"work": seconds}: imports the module that looks, and lives so long, or
+{"look": n}: looks until n reasons were taken, {"beat": true}: writes the heartbeat, {"work": seconds}: imports the module that looks, and lives so long, or
 {"store": name, "uuid": uuid} and {"drop": name, "uuid": uuid}: a storage's own save and delete.
 """
 
@@ -12,7 +12,22 @@ import logging
 import sys
 import time
 
+
+
+class Log(logging.Handler):
+    """Collects what the wheel tells the operator."""
+
+    def __init__(self):
+        super().__init__(logging.WARNING)
+        self.lines = []
+
+    def emit(self, record):
+        self.lines.append(f"{record.levelname}: {record.getMessage()}")
+
+
+log = Log()
 logging.getLogger().addHandler(logging.NullHandler())
+logging.getLogger("vcon_archivist_link").addHandler(log)
 
 import redis_mgr  # noqa: E402
 import vcon_archivist_link  # noqa: E402
@@ -39,6 +54,9 @@ def perform(step):
     if "set" in step:
         redis_mgr.redis.set(f"vcon:{step['set']}", step["document"])
         return None
+    if "take" in step:
+        redis_mgr.redis.delete(f"vcon:{step['take']}")
+        return None
     if "link" in step:
         return vcon_archivist_link.run(step["uuid"], step["link"], step.get("options"))
     if "hook" in step:
@@ -50,6 +68,8 @@ def perform(step):
         return None
     if "look" in step:
         return look(step["look"])
+    if "beat" in step:
+        return endings.beat()
     if "work" in step:
         importlib.import_module("vcon_archivist_link.watch")
         return time.sleep(step["work"])
@@ -67,6 +87,6 @@ for step in json.load(sys.stdin):
     try:
         result = {"answer": perform(step)}
     except Exception as error:
-        result = {"raised": type(error).__name__}
+        result = {"raised": type(error).__name__, "message": str(error)}
     results.append({**result, "ms": (time.perf_counter() - begun) * 1000})
-json.dump({"results": results, "entries": getattr(redis_mgr.redis, "entries", [])}, sys.stdout)
+json.dump({"results": results, "entries": getattr(redis_mgr.redis, "entries", []), "log": log.lines}, sys.stdout)

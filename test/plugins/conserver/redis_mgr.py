@@ -17,6 +17,9 @@ class NotingClient:
     def set(self, key, value):
         self.documents[key] = value
 
+    def delete(self, key):
+        self.documents.pop(key, None)
+
     def xadd(self, stream, fields):
         texts = {name: text.decode() for name, text in fields.items()}
         self.entries.append({"stream": stream, "fields": texts})

@@ -1,0 +1,27 @@
+import type { Redis } from 'ioredis';
+import type { Clock } from '../../src/platform/clock.js';
+import { clockOffset, MOST_OFFSET_MS } from '../../src/platform/clock-watch.js';
+
+/** What the clock of a Redis shows. */
+export interface RedisClock {
+  /** Unix milliseconds. */
+  readonly nowMs: number;
+  /** How far it is ahead of this process's: at most this much, and less only by the time that the answer took. */
+  readonly aheadMs: number;
+  /** It differs from this process's by more than is tolerated. */
+  readonly differs: boolean;
+}
+
+/** Asks a Redis for its time. @throws when it does not answer */
+export async function readRedisClock(redis: Redis, clock: Clock): Promise<RedisClock> {
+  const beforeMs = clock.now();
+  const [seconds, microseconds] = (await redis.time()).map(Number) as [number, number];
+  const nowMs = seconds * 1_000 + Math.floor(microseconds / 1_000);
+  const differs = Math.abs(clockOffset(nowMs, beforeMs, clock.now())) > MOST_OFFSET_MS;
+  return { nowMs, aheadMs: nowMs - beforeMs, differs };
+}
+
+/** Whether an id of a stream has a later time than its Redis shows: that clock was ahead before, and ids never go back. */
+export function isAhead(idMs: number, { nowMs }: Pick<RedisClock, 'nowMs'>): boolean {
+  return idMs > nowMs + MOST_OFFSET_MS;
+}
