@@ -1,19 +1,21 @@
 import type { ComponentChildren } from 'preact';
-import { useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import { EvidenceText } from './evidence-text.js';
 import { OPERATOR_TEXTS } from './operator-texts.js';
 import { TEXTS as SHARED_TEXTS } from './texts.js';
 import type { Act } from './use-act.js';
 
-/** What came of the last change. */
+/** What came of the last change. On a small screen it may stand far above the button: a fault is brought into view. */
 export function ActResult({ act: { isBusy, fault, done } }: { readonly act: Act }) {
+  const alert = useRef<HTMLParagraphElement>(null);
+  useEffect(() => alert.current?.scrollIntoView({ block: 'nearest' }), [fault]);
   return (
     <>
       <p role="status" class="good">
         <EvidenceText text={isBusy ? OPERATOR_TEXTS.working : done} />
       </p>
       {fault !== '' && (
-        <p role="alert" class="fault">
+        <p ref={alert} role="alert" class="fault">
           <EvidenceText text={fault} />
         </p>
       )}

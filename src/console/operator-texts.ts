@@ -1,6 +1,6 @@
 /** The words of the pages for Owners, beside those of the console (console-texts.ts). */
 export const OPERATOR_TEXTS = {
-  api: 'What has no page is in the API reference',
+  api: 'For everything else, see the API reference',
   cancel: 'Cancel',
   working: 'Working …',
   owner: 'Owner',
@@ -209,7 +209,8 @@ export const OPERATOR_TEXTS = {
   },
   access: {
     title: 'Access policies',
-    introduction: 'Who sees and does what, beside Owners, who may do everything, and beside what each person recorded.',
+    introduction:
+      'Who may read and do what. Owners may do everything, and everybody may read what they recorded themselves.',
     list: 'Policies',
     none: 'There are no access policies. Only Owners read everything; everybody else reads what they recorded.',
     add: 'New policy',

@@ -140,7 +140,7 @@ export const TEXTS = {
       'Somebody who forges evidence can also forge a page that calls it verified. These verifiers do not depend on this page:',
     elsewhere: (version: string) => [
       'The page /verify of a service that you trust. Type its address yourself, and drop the bundle on it.',
-      `The same page as one file. Compare its SHA-256 with the release notes of vcon-archivist ${version}.`,
+      `The same page as one file. Its SHA-256 is the one that "npm run pages:hashes" prints in the sources of vcon-archivist ${version}.`,
       'The command vcon-archivist verify. It also says whether this page is a known one.',
     ],
     contents: (count: number) => `${count} files are in this page`,
@@ -257,7 +257,6 @@ export const TEXTS = {
     vcon_sent: 'Sent to a partner',
     vcon_received: 'Received',
     vcon_consent_accepted: 'Consent given',
-    vcon_consent_granted: 'Consent given',
     vcon_consent_revoked: 'Consent revoked',
     vcon_party_redacted: 'A party redacted',
     vcon_redacted: 'Redacted',

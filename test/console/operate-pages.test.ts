@@ -404,6 +404,28 @@ describe.skipIf(!chromiumPath)('the pages for Owners', { timeout: 180_000 }, () 
       expect(JSON.stringify(json)).not.toContain('Ledger of the');
     }));
 
+  it('show on a phone why the service refuses a change, however far the button is below', () =>
+    visit(
+      'webhooks',
+      async (_, page) => {
+        await page.setViewportSize({ width: 390, height: 400 });
+        await type(page, page.getByLabel('Name'), 'Unsafe');
+        await type(page, page.getByLabel('Address'), 'ftp://hooks.example');
+        await page.getByRole('combobox', { name: 'Application' }).selectOption(`applications/${rig.owner.clientId}`);
+        await press(page, page.getByLabel('an event is confirmed'), 'Space');
+        await press(page, page.getByRole('button', { name: 'Create', exact: true }));
+        const alert = page.getByRole('alert').filter({ hasText: 'url: ' });
+        await alert.waitFor();
+        const isInView = () =>
+          alert.evaluate((element) => {
+            const { top, bottom } = element.getBoundingClientRect();
+            return top >= 0 && bottom <= element.ownerDocument.documentElement.clientHeight;
+          });
+        await expect.poll(isInView).toBe(true);
+      },
+      { refused: /status of 400/ },
+    ));
+
   it('show what was delivered to a webhook and why not, and send it again, by keyboard only', () =>
     visit('webhooks', async (open, page) => {
       expect((await rig.owner.post('/archivist/v2/assets', { attributes: {} })).status).toBe(200);

@@ -50,7 +50,7 @@ describe('an address that has a page, of something that does not exist', () => {
 
   it.each([
     ['unknown', UNKNOWN, 404],
-    ['mistyped', '/archivist/v2/publicassets/0190a8c0', 400],
+    ['mistyped', '/archivist/v2/publicassets/0190a8c0', 404],
   ])('is a page for browsers and JSON for everybody else, with the same status and words: %s', async (...row) => {
     const [, path, status] = row;
     const program = await rig.running.anonymous.get(path);
