@@ -32,6 +32,9 @@ export interface BenchPlan {
   readonly tenancyEvents: number;
   /** Events of the tenancies in which the cost of an event and the memory are measured. */
   readonly sizes: readonly [small: number, large: number];
+  /** Events of a tenancy that is measured only where so many bytes are free. */
+  readonly greatSize: number;
+  readonly greatSizeRoom: number;
   /** Leaves of the logs that are audited. */
   readonly auditedLeaves: number;
   /** So long must a rate of posts hold; rates above the second number are not tried. */
@@ -60,6 +63,8 @@ export const SMOKE: BenchPlan = {
   tenancies: 10,
   tenancyEvents: 1000,
   sizes: [500, 2000],
+  greatSize: 4000,
+  greatSizeRoom: 1e9,
   auditedLeaves: 20_000,
   sustainedSeconds: 2,
   sustainedAtMost: 400,
@@ -85,6 +90,8 @@ export const FULL: BenchPlan = {
   tenancies: 1000,
   tenancyEvents: 100_000,
   sizes: [10_000, 1_000_000],
+  greatSize: 10_000_000,
+  greatSizeRoom: 80e9,
   auditedLeaves: 1_000_000,
   sustainedSeconds: 120,
   sustainedAtMost: 4000,

@@ -129,7 +129,8 @@ async function measure(options: Options, closers: (() => Promise<void>)[]): Prom
   const part = options.growth ? growthOnly : options.registrations ? registrationsOnly : undefined;
   const goalsOnly = options.goals || options.goal.length > 0;
   const selected = (id: GoalId): boolean => (options.goal.length > 0 ? options.goal.includes(id) : part === undefined);
-  const found = await measureGoals(selected, within, (reason) => void failures.push(reason));
+  const named = (id: GoalId): boolean => options.smoke || options.goal.includes(id);
+  const found = await measureGoals({ selected, named }, within, (reason) => void failures.push(reason));
   const { details, sound } = goalsOnly ? { details: {}, sound: true } : await within(part ?? everything);
   const goals = goalRows(found, (id): Found => ({ notMeasured: selected(id) ? whyNot(id) : 'not selected' }));
   const notRun = [...(hasServer() ? [] : [NO_SERVER]), ...failures];

@@ -30,6 +30,8 @@ export const GOALS = {
   'backlog-slowdown': lower('Backlog', 'processor time per event with 10^6 entries waiting ÷ with 10^4', 1.1),
   'size-slowdown': lower('Size', 'processor time per event in a tenancy of 10^6 events ÷ of 10^4', 1.15),
   'size-memory': lower('Memory', 'MiB resident memory, tenancy of 10^6 events − of 10^4', 64),
+  'great-size-slowdown': lower('Great size', 'processor time per event in a tenancy of 10^7 events ÷ of 10^4', 1.15),
+  'great-size-memory': lower('Memory at a great size', 'MiB resident memory, tenancy of 10^7 events − of 10^4', 64),
   'registration-time-postgresql': lower('Registration, PostgreSQL', REGISTRATION, 8),
   'registration-time-embedded': lower('Registration, embedded', REGISTRATION, 15),
   'registrations-postgresql': higher('Registrations, PostgreSQL', REGISTRATIONS, 2500),

@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import type { BenchRun } from './bench-run.js';
@@ -17,8 +18,8 @@ export interface Measuring {
   readonly run: BenchRun;
 }
 
-/** Opens an empty database on a server of this machine. */
-export async function openMeasuring(run: BenchRun): Promise<Measuring | { readonly notMeasured: string }> {
+/** Opens an empty database on a server of this machine. @param room bytes that must be free where the server has its data */
+export async function openMeasuring(run: BenchRun, room = 0): Promise<Measuring | { readonly notMeasured: string }> {
   if (!run.engines.includes('postgresql')) return { notMeasured: 'needs PostgreSQL' };
   const engine = await run.openEngine('postgresql');
   const client = new pg.Client({ connectionString: engine.environment['DATABASE_URL']! });
@@ -26,7 +27,18 @@ export async function openMeasuring(run: BenchRun): Promise<Measuring | { readon
   run.onClose(() => client.end());
   const postmaster = await postmasterOf(client);
   if (postmaster === undefined) return { notMeasured: 'needs a PostgreSQL server on this machine' };
+  const free = room && (await freeBytes(client));
+  if (free < room)
+    return { notMeasured: `needs ${gigabytes(room)} free for the server's data; ${gigabytes(free)} are` };
   return { client, postmaster, engine, run };
+}
+
+const gigabytes = (bytes: number) => `${Math.floor(bytes / 1e9)} GB`;
+
+async function freeBytes(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ data_directory: string }>('SHOW data_directory');
+  const { bavail, bsize } = await statfs(rows[0]!.data_directory);
+  return bavail * bsize;
 }
 
 /** Seconds of processor time that a process of ours and the database server have used so far. */
@@ -35,8 +47,8 @@ export async function used({ postmaster }: Measuring, pid: number): Promise<numb
 }
 
 /** Waits until the condition holds. @throws {Error} after a quarter of an hour */
-export async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 900_000; Date.now() < end; await wait(POLL_MS)) if (await condition()) return;
+export async function until(condition: () => Promise<boolean>, everyMs = POLL_MS): Promise<void> {
+  for (const end = Date.now() + 900_000; Date.now() < end; await wait(everyMs)) if (await condition()) return;
   throw new Error('the sequencer did not follow');
 }
 
@@ -62,8 +74,9 @@ export const record = (service: ServiceUnderTest, count: number) =>
  * stored in the order of their ids, as posted ones are. What the server still has to do about them itself (vacuum,
  * statistics, a checkpoint) is done before anything is measured. Only the intake has no statistics: a burst is there before
  * the server makes them.
+ * @param after so many copies were made in this database before
  */
-export async function copyEvents({ client }: Measuring, count: number): Promise<void> {
+export async function copyEvents({ client }: Measuring, count: number, after = 0): Promise<void> {
   if (count === 0) return;
   await client.query(
     `WITH waiting AS (
@@ -74,7 +87,7 @@ export async function copyEvents({ client }: Measuring, count: number): Promise<
      made AS (
        SELECT w.*, overlay(gen_random_uuid()::text placing 'ffff' || to_hex(n / 65536 + 4096) || '-' ||
                            lpad(to_hex(n % 65536), 4, '0') from 1)::uuid AS made_id
-         FROM waiting w, generate_series(1, $1::int) n),
+         FROM waiting w, generate_series($2::int + 1, $2::int + $1::int) n),
      stored AS (
        INSERT INTO archivist.asset_event (tenant_id, event_id, asset_id, origin_tenant_id, operation, behaviour,
          event_attributes, asset_attributes, principal_declared, principal_accepted, timestamp_declared,
@@ -85,7 +98,7 @@ export async function copyEvents({ client }: Measuring, count: number): Promise<
      INSERT INTO archivist.intake (tenant_id, log_id, entry_id, entry_kind, entry_tenant_id)
      SELECT tenant_id, own, made_id, 'asset_event', tenant_id FROM made
      UNION ALL SELECT s_tenant, s_log, made_id, 'statement', s_entry_tenant FROM made`,
-    [count],
+    [count, after],
   );
   await client.query('VACUUM (ANALYZE) archivist.asset_event');
   await client.query('ALTER TABLE archivist.intake SET (autovacuum_enabled = off)');
