@@ -18,7 +18,7 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY --from=wheel /wheels /wheels
-RUN mkdir /data && chown node /data
+RUN mkdir /data && chown node /data && ln -s /app/dist/src/cli/vcon-archivist.js /usr/local/bin/vcon-archivist
 USER node
 VOLUME /data
 EXPOSE 8080 8081

@@ -68,12 +68,12 @@ async function capture(service: ThrowAwayService, folder: string, name: string):
   await writeFile(join(folder, `${name}.cose`), statement);
   say(`   ${name}.vcon.json  →  ${name}.cose   ${subject}`);
   if (name !== FILES[0]) return [];
-  const search = `/archivist/v2/assets/-/events?event_attributes.subject=${subject}`;
+  const search = `/archivist/v2/assets/-/events?event_attributes.subject=${subject}&event_attributes.vcon_operation=vcon_created`;
   return [
     ...TOKEN_COMMANDS,
     `curl --data-binary @${shown(folder, `${name}.vcon.json`)} 'http://127.0.0.1:8081${target}'`,
-    `EVENT=$(curl -s -H "authorization: Bearer $TOKEN" '${YOURS}${search}' | node -p '${PRINT}.events[0].identity')`,
-    `curl -H "authorization: Bearer $TOKEN" -o ${shown(folder, `${name}.cose`)} ${YOURS}/archivist/v2/$EVENT/transparent-statement`,
+    `until EVENT=$(curl -s -H "authorization: Bearer $TOKEN" '${YOURS}${search}' | node -p '${PRINT}.events[0].identity' 2>/dev/null); do sleep 1; done`,
+    `curl -sSf --retry 30 --retry-delay 1 --retry-all-errors -H "authorization: Bearer $TOKEN" -o ${shown(folder, `${name}.cose`)} ${YOURS}/archivist/v2/$EVENT/transparent-statement`,
   ];
 }
 

@@ -28,7 +28,7 @@ async function ownerToken({ path }: EmptyFolder, { url }: StartedService): Promi
 }
 
 /** Records one operation of a vCon and returns the event's evidence, a zip. */
-async function recordedEvidence({ url }: StartedService, token: string, digest: string): Promise<Uint8Array> {
+async function recordedEvidence({ url }: StartedService, token: string, document: Uint8Array): Promise<Uint8Array> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const post = async (path: string, body: unknown) => {
     const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
@@ -38,8 +38,8 @@ async function recordedEvidence({ url }: StartedService, token: string, digest: 
   const attributes = {
     arc_display_type: 'vcon_created',
     vcon_operation: 'vcon_created',
-    subject: 'vcon://01928e10-193e-8231-b9a2-279e0d16bc46',
-    payload: digest,
+    subject: `vcon://${(JSON.parse(Buffer.from(document).toString()) as { uuid: string }).uuid}`,
+    payload: Buffer.from(await crypto.subtle.digest('SHA-256', new Uint8Array(document))).toString('hex'),
     payload_hash_alg: 'SHA-256',
   };
   const event = { operation: 'Record', behaviour: 'RecordEvidence', event_attributes: attributes };
@@ -88,9 +88,8 @@ describe('the npm package', () => {
     expect(await folder.run('npx', ['vcon-archivist', '--help'])).toMatch(/serve .*verify /s);
     const service = await startService(folder.path, process.execPath, [...QUICK_START, PROGRAM, 'serve']);
     const document = await readFile(join(REPOSITORY, VCON));
-    const digest = Buffer.from(await crypto.subtle.digest('SHA-256', document)).toString('hex');
     const token = await ownerToken(folder, service);
-    await writeFile(join(folder.path, 'call.evidence.zip'), await recordedEvidence(service, token, digest));
+    await writeFile(join(folder.path, 'call.evidence.zip'), await recordedEvidence(service, token, document));
     await writeFile(join(folder.path, 'call.vcon.json'), document);
     const keys = { 'log-keys.cbor': '/.well-known/scitt-keys', 'issuer.json': '/archivist/v1/didweb/did.json' };
     for (const [name, path] of Object.entries(keys))
