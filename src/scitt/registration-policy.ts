@@ -38,6 +38,7 @@ export function registrationPolicy(settings: RegistrationSettings, reserved: rea
       ...(settings.selfAsserted ? ['cnf of an issuer that is not registered'] : []),
     ],
     self_asserted: settings.selfAsserted,
+    not_judged: ['exp, nbf and iat of the claims', 'which of its two forms an ECDSA signature has'],
     reserved_issuers: reserved,
     limits: {
       bytes: STATEMENT_LIMITS.maxBytes,

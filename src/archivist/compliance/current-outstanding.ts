@@ -11,6 +11,6 @@ export function checkCurrentOutstanding(policy: CompliancePolicy, input: Complia
   if (outstanding.length === 0) {
     return { compliant: true, reason: `No event ${opening} is waiting for an event ${closing}.` };
   }
-  const detail = input.readable ? `: ${outstandingText(outstanding)}` : '';
+  const detail = input.readable ? `; still waiting: ${outstandingText(outstanding)}` : '';
   return { compliant: false, reason: `Not every event ${opening} has its event ${closing}${detail}.` };
 }

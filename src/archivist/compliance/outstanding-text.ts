@@ -7,5 +7,5 @@ export function outstandingText(outstanding: readonly ComplianceEvent[]): string
     oldest.correlationValue === undefined
       ? 'without a correlation value'
       : `with the correlation value ${quoted(oldest.correlationValue)}`;
-  return outstanding.length === 1 ? `one ${named}` : `${outstanding.length}, the oldest ${named}`;
+  return outstanding.length === 1 ? `one event, ${named}` : `${outstanding.length} events, the oldest ${named}`;
 }

@@ -99,8 +99,11 @@ export async function assetsOfPastGrants(
   return rows.length > limit ? undefined : rows.map((row) => row.asset_id);
 }
 
-/** An arbitrary number; the other half of the lock's name is the tenancy. */
+/** An arbitrary number; the other half of the lock's name is of the tenancy. */
 const SHARES_LOCK = 7_364_924;
+
+/** The first four bytes of a tenancy's id. Two tenancies that have the same ones wait for each other. */
+const lockOf = (tenantId: string) => Number.parseInt(tenantId.slice(0, 8), 16) | 0;
 
 /**
  * Serializes what ends the shares of tenancies, until the transaction ends: a withdrawal does not see what another
@@ -110,7 +113,7 @@ const SHARES_LOCK = 7_364_924;
 export async function lockShares(tx: Tx, tenantIds: readonly string[], how: 'alone' | 'together'): Promise<void> {
   const lock = how === 'alone' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
   for (const tenantId of [...tenantIds].sort())
-    await tx.query(`SELECT ${lock}($1::int, hashtext($2))`, [SHARES_LOCK, tenantId]);
+    await tx.query(`SELECT ${lock}($1::int, $2::int)`, [SHARES_LOCK, lockOf(tenantId)]);
 }
 
 /**

@@ -51,7 +51,7 @@ describe('CURRENT_OUTSTANDING', () => {
 
   it('says how many wait, and which is the oldest', () => {
     expect(checkPolicy(policy('COMPLIANCE_CURRENT_OUTSTANDING'), input('open:b@-8', 'open:a@-9')).reason).toBe(
-      'Not every event "open" has its event "close": 2, the oldest with the correlation value "a".',
+      'Not every event "open" has its event "close"; still waiting: 2 events, the oldest with the correlation value "a".',
     );
   });
 });
