@@ -5,7 +5,7 @@ import { UsageError } from '../core/evidence/usage-error.js';
 import { isBundleFolder, readBundleFolder } from './bundle-folder.js';
 import { readInput } from './read-input.js';
 import { readRegularFile } from './read-regular-file.js';
-import { findReplicas } from './replica-folder.js';
+import { findReplica } from './replica-folder.js';
 
 /** Reads a file, or says what a folder is: an unpacked bundle, or the replica of logs. @throws {UsageError} */
 export async function readEvidence(path: string): Promise<EvidenceFile> {
@@ -19,7 +19,7 @@ function evidenceFolder(path: string): EvidenceFolder {
   return {
     file: (name) => readRegularFile(join(path, name)).catch(ignoreUnreadable),
     files: () => readBundleFolder(path),
-    logs: () => findReplicas(path),
+    replica: () => findReplica(path),
   };
 }
 

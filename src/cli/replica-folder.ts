@@ -1,17 +1,18 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ReplicaLog, replicaLogs } from '../core/evidence/replica-logs.js';
+import { type Replica, replicaIn } from '../core/evidence/replica-logs.js';
 import { UsageError } from '../core/evidence/usage-error.js';
 import { readRegularFile } from './read-regular-file.js';
 
 const MOST_DEPTH = 7;
 
 /**
- * Finds the logs in a replica folder. Each file is read only when its massif is checked.
+ * Finds the logs in a replica folder, and names every other file in it. Each file is read only when its massif is checked.
+ * A folder that is nested too deeply to be of a log is named with `/` at its end.
  * @throws {UsageError} when there is none, or a massif is missing between two others
  */
-export async function findReplicas(folder: string): Promise<readonly ReplicaLog[]> {
-  return replicaLogs(folder, await pathsIn(folder, '', MOST_DEPTH), (path) => readRegularFile(join(folder, path)));
+export async function findReplica(folder: string): Promise<Replica> {
+  return replicaIn(folder, await pathsIn(folder, '', MOST_DEPTH), (path) => readRegularFile(join(folder, path)));
 }
 
 async function pathsIn(folder: string, inside: string, depth: number): Promise<string[]> {
@@ -22,7 +23,8 @@ async function pathsIn(folder: string, inside: string, depth: number): Promise<s
   for (const entry of entries) {
     const path = inside === '' ? entry.name : `${inside}/${entry.name}`;
     if (!entry.isDirectory()) paths.push(path);
-    else if (depth > 0) for (const each of await pathsIn(folder, path, depth - 1)) paths.push(each);
+    else if (depth === 0) paths.push(`${path}/`);
+    else for (const each of await pathsIn(folder, path, depth - 1)) paths.push(each);
   }
   return paths;
 }

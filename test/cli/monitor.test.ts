@@ -228,6 +228,14 @@ describe('vcon-archivist monitor of a tenancy’s log', () => {
     expect(kept()).toHaveLength(3);
   });
 
+  it('goes on following a log whose service moved to another address', async () => {
+    answer = published(log, 5);
+    await monitor();
+    answer = published(sampleSealedLog({ leaves: 14, issuer: 'https://moved.example' }), 10);
+    const { out, err, exitCode } = await monitor();
+    expect([exitCode, err, out.includes('10 leaves in 3 massifs')]).toEqual([0, '', true]);
+  });
+
   it('goes on following a log that the service is silent about', async () => {
     answer = published(log, 5);
     await monitor();

@@ -5,7 +5,7 @@ import { VerificationError } from '../errors.js';
 import { type EvidenceKind, kindOf, type MediaTypeOf, takenForDocument } from './evidence-kind.js';
 import { openBundle } from './open-bundle.js';
 import { filesInPage } from './page-evidence.js';
-import { hasReplica, type ReplicaLog, replicaLogs } from './replica-logs.js';
+import { hasReplica, type Replica, replicaIn } from './replica-logs.js';
 import { UsageError } from './usage-error.js';
 
 /** What a folder or a zip holds. It is read only when it is checked: a replica may be larger than memory. */
@@ -16,8 +16,8 @@ export interface EvidenceFolder {
   file(path: string): Promise<Uint8Array | undefined>;
   /** All files, of a bundle. @throws {UsageError} when the folder cannot be read, or is larger than any bundle is */
   files(): Promise<BundleFiles>;
-  /** The logs, of a replica. @throws {UsageError} when there is none, or a massif is missing between two others */
-  logs(): Promise<readonly ReplicaLog[]>;
+  /** The logs of a replica, and what is beside them. @throws {UsageError} as `replicaIn` */
+  replica(): Promise<Replica>;
 }
 
 /** A file or folder that a person gave, and what it was taken for. */
@@ -83,9 +83,9 @@ function folderOf(path: string, open: () => BundleFiles, isPart = false): Eviden
         (all) => (Object.hasOwn(all, name) ? all[name] : undefined),
         () => undefined,
       ),
-    async logs() {
+    async replica() {
       const all = await files();
-      return replicaLogs(path, Object.keys(all), async (name) => all[name]!);
+      return replicaIn(path, Object.keys(all), async (name) => all[name]!);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { VerificationError } from '../errors.js';
 import { tenancyOfLog } from '../receipt/log-claims.js';
-import { readSeal } from '../receipt/seal.js';
+import { type MmrState, readSeal } from '../receipt/seal.js';
 import type { Claim } from '../verify/claim.js';
 import { openHeader, sealedLeafProof, sealProof, type VerifiedSeal } from '../verify/proofs.js';
 import { checked, createVerdict, type Findings, findingsOf, notCovered } from '../verify/verdict.js';
@@ -98,7 +98,7 @@ function logFindings(piece: string, first: number, last: number, seals: readonly
 
 /**
  * Checks single massif and seal files of one log, in any order: the massifs follow each other, each
- * seal is over the peaks of its size, and no seal is of an older state than one before it.
+ * seal is over the peaks of its size, and no seal over more nodes was made before one over fewer.
  * @throws {UsageError} if the same massif is given twice
  */
 export async function checkLogFiles(
@@ -116,7 +116,7 @@ export async function checkLogFiles(
   return findingsOf(piece, async () => {
     const massifs = recomputeMassifs(ordered.map(({ bytes }) => bytes));
     const seals: VerifiedSeal[] = [];
-    for (const { bytes } of sealFiles.toSorted(bySealedSize)) {
+    for (const { bytes } of sealFiles.toSorted(byState)) {
       const { size } = readSeal(bytes).state;
       const over = massifs.find((massif) => size <= massif.size) ?? massifs.at(-1)!;
       const seal = await verifySealOfMassif(bytes, over, trust);
@@ -132,16 +132,18 @@ export async function checkLogFiles(
   });
 }
 
-function bySealedSize(left: EvidenceFile, right: EvidenceFile): number {
-  return Number(sealedSize(left) - sealedSize(right));
+/** A log may seal the same nodes again later, such as with a new key. */
+function byState(left: EvidenceFile, right: EvidenceFile): number {
+  const [one, other] = [sealedState(left), sealedState(right)];
+  return Number(one.size - other.size) || one.sealedAtMs - other.sealedAtMs;
 }
 
-function sealedSize({ bytes }: EvidenceFile): bigint {
+function sealedState({ bytes }: EvidenceFile): Pick<MmrState, 'size' | 'sealedAtMs'> {
   try {
-    return readSeal(bytes).state.size;
+    return readSeal(bytes).state;
   } catch {
     // The check that reads this seal refuses it with the reason.
-    return 0n;
+    return { size: 0n, sealedAtMs: 0 };
   }
 }
 

@@ -11,6 +11,13 @@ export interface ReplicaLog {
   read(number: number): Promise<SealedMassif>;
 }
 
+/** A folder that holds the files of logs. */
+export interface Replica {
+  readonly logs: readonly ReplicaLog[];
+  /** Paths of all other files. Nothing reads them. */
+  readonly others: readonly string[];
+}
+
 const MASSIF = /^(?:(.*)\/)?massifs\/(\d{16})\.log$/;
 
 /** Whether there are the files of a log among these paths. */
@@ -20,25 +27,33 @@ export function hasReplica(paths: readonly string[]): boolean {
 
 /**
  * Returns the logs among the files of a folder, at any depth: `massifs/<16 digits>.log` beside
- * `massifseals/<16 digits>.sth`, as replication tools lay them out.
+ * `massifseals/<16 digits>.sth`, as replication tools lay them out; and the paths that belong to no log.
  * @param paths inside the folder, with `/` between
  * @param read returns the content of one of them
  * @throws {UsageError} when there is none, or a massif is missing between two others
  */
-export function replicaLogs(
+export function replicaIn(
   folder: string,
   paths: readonly string[],
   read: (path: string) => Promise<Uint8Array>,
-): readonly ReplicaLog[] {
+): Replica {
   const numbersIn = new Map<string, number[]>();
+  const others = new Set(paths);
   for (const path of paths) {
     const [, log = '', number] = MASSIF.exec(path) ?? [];
-    if (number !== undefined) numbersIn.set(log, [...(numbersIn.get(log) ?? []), Number(number)]);
+    if (number === undefined) continue;
+    numbersIn.set(log, [...(numbersIn.get(log) ?? []), Number(number)]);
+    for (const own of [path, placeIn(log, sealName(number))]) others.delete(own);
   }
   if (numbersIn.size === 0) throw new UsageError(`${folder} contains no massifs: no massifs/<16 digits>.log`);
   const known = new Set(paths);
-  return [...numbersIn].map(([log, found]) => replicaLog(folder, log, found, known, read));
+  const logs = [...numbersIn].map(([log, found]) => replicaLog(folder, log, found, known, read));
+  return { logs, others: [...others] };
 }
+
+const placeIn = (log: string, name: string): string => (log === '' ? name : `${log}/${name}`);
+
+const sealName = (digits: string): string => `massifseals/${digits}.sth`;
 
 function replicaLog(
   folder: string,
@@ -53,7 +68,7 @@ function replicaLog(
   const gap = numbers.findIndex((number, place) => number !== first + place);
   if (gap >= 0) throw new UsageError(`massif ${first + gap} is missing in ${path}`);
   const file = (name: string) => {
-    const place = log === '' ? name : `${log}/${name}`;
+    const place = placeIn(log, name);
     if (!known.has(place)) throw new UsageError(`${name} is missing in ${path}`);
     return read(place);
   };
@@ -61,8 +76,8 @@ function replicaLog(
     path,
     numbers,
     async read(number) {
-      const name = String(number).padStart(16, '0');
-      return { massif: await file(`massifs/${name}.log`), seal: await file(`massifseals/${name}.sth`) };
+      const digits = String(number).padStart(16, '0');
+      return { massif: await file(`massifs/${digits}.log`), seal: await file(sealName(digits)) };
     },
   };
 }

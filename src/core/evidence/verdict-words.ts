@@ -1,4 +1,4 @@
-import type { Claim, Facts, KeyId, Proof } from '../verify/claim.js';
+import type { Claim, Facts, KeyId, NamedLog, Proof } from '../verify/claim.js';
 import { type DocumentForm, describeForm } from '../verify/match-document.js';
 import type { NotCoveredReason } from '../verify/verdict.js';
 
@@ -60,6 +60,8 @@ const keyText = ({ thumbprint }: KeyId): string => `key ${thumbprint.slice(0, 16
 /** Names a key by its whole thumbprint, for a report. */
 export const wholeKeyText = ({ thumbprint }: KeyId): string => `key ${thumbprint}`;
 
+const logText = ({ issuer, subject }: NamedLog): string => `log "${subject ?? ''}" of ${issuer ?? 'an unnamed issuer'}`;
+
 /** Returns what proves a claim, in a line. */
 export function proofText(proof: Proof, nameKey: (key: KeyId) => string = keyText): string {
   switch (proof.type) {
@@ -70,10 +72,10 @@ export function proofText(proof: Proof, nameKey: (key: KeyId) => string = keyTex
       const of = size === undefined ? '' : proof.vds === 1 ? ` of ${size} entries` : ` under a seal over ${size} nodes`;
       const place = index === undefined ? '' : `, index ${index}${of}`;
       const open = index === undefined ? '; its position is not proven' : '';
-      return `log "${log.subject ?? ''}" of ${log.issuer ?? 'an unnamed issuer'}${place}, ${nameKey(key)}${open}`;
+      return `${logText(log)}${place}, ${nameKey(key)}${open}`;
     }
     case 'seal':
-      return `seal over ${proof.tree_size} nodes of ${proof.sealed_at}, log "${proof.log.subject ?? ''}", ${nameKey(proof.key)}`;
+      return `seal over ${proof.tree_size} nodes of ${proof.sealed_at}, ${logText(proof.log)}, ${nameKey(proof.key)}`;
     case 'witness':
       return `witnesses ${proof.witnesses.join(', ')}: entry ${proof.leaf_index} of ${proof.tree_size} in "${proof.origin}"`;
     case 'digest':

@@ -13,6 +13,7 @@ import {
   verdictWithin,
 } from '../verify/verdict.js';
 import { examineTransparentStatement } from '../verify/verify-transparent-statement.js';
+import { besideLogs } from './beside-logs.js';
 import { bundleVerdict } from './bundle-evidence.js';
 import type { EvidenceFile } from './evidence-file.js';
 import { type EvidenceKind, kindName } from './evidence-kind.js';
@@ -159,8 +160,11 @@ async function logsOf(
   const { verifySignature, tenancyLog: log } = trust;
   const keys = { logKeys: await trust.logKeys(), log, verifySignature };
   const found: Partial<Findings>[] = [];
-  for (const { folder } of folders)
-    for (const log of await folder!.logs()) found.push(await checkReplica(log, events, keys, progress));
+  for (const { path, folder } of folders) {
+    const { logs, others } = await folder!.replica();
+    for (const log of logs) found.push(await checkReplica(log, events, keys, progress));
+    found.push(...besideLogs(path, others));
+  }
   if (massifs.length + seals.length > 0) found.push(await checkLogFiles(massifs, seals, events, keys));
   return found;
 }

@@ -109,14 +109,14 @@ export async function* proveLog(
 }
 
 /**
- * One key may seal several logs: a seal has to be of the same log as another one. Subjects may differ, since some sealers
- * name the file there.
+ * Checks that two seals are of one log, since one key may seal several: both subjects name the same tenancy. Subjects may
+ * differ otherwise, since some sealers name the file there. Issuers may differ as well: a service that moves to another
+ * address seals under its new name from then on. Only where no subject names a tenancy, the issuer tells logs apart.
  * @throws {VerificationError} `log_mismatch`
  */
 export function checkSameLog(seal: ReadLogClaims, other: ReadLogClaims): void {
-  if (seal.issuer !== other.issuer || tenancyOfLog(seal) !== tenancyOfLog(other))
-    throw new VerificationError(
-      'log_mismatch',
-      `the seals belong to two logs, "${seal.subject}" and "${other.subject}"`,
-    );
+  const tenancy = tenancyOfLog(seal);
+  if (tenancy === tenancyOfLog(other) && (tenancy !== undefined || seal.issuer === other.issuer)) return;
+  const [one, two] = [seal, other].map(({ issuer = '', subject = '' }) => `"${subject}" of "${issuer}"`);
+  throw new VerificationError('log_mismatch', `the seals belong to two logs, ${one} and ${two}`);
 }

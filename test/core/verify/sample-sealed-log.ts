@@ -37,6 +37,9 @@ export interface SampleSealedLog {
 export interface SampleLogPlan {
   readonly leaves: number;
   readonly tenancy?: string;
+  /** The name that its seals and receipts give it. */
+  readonly issuer?: string;
+  readonly subject?: string;
   readonly signer?: Signer;
   readonly event?: (leaf: number) => Partial<AssetEventDocument>;
   readonly trieIdentity?: (event: AssetEventDocument) => string;
@@ -55,15 +58,15 @@ function sampleEvent(plan: SampleLogPlan, leaf: number): AssetEventDocument {
 
 /** Makes a log with the real formats, small enough to read. */
 export function sampleSealedLog(plan: SampleLogPlan): SampleSealedLog {
-  const { signer = sampleSigners.sealer, tenancy = SAMPLE_TENANCY } = plan;
-  const name = { issuer: 'https://archive.example', subject: tenancyLogSubject(tenancy) };
+  const { signer = sampleSigners.sealer, tenancy = SAMPLE_TENANCY, issuer = 'https://archive.example' } = plan;
+  const name = { issuer, subject: plan.subject ?? tenancyLogSubject(tenancy) };
   const idAt = (leaf: number) => FIRST_ID + (BigInt(leaf) << 24n);
   const events = Array.from({ length: plan.leaves }, (_, leaf) => sampleEvent(plan, leaf));
   const leaves = events.map((event, leaf) => assetEventLeaf(event, idAt(leaf)));
   const { nodes } = appendLeaves(hashPosPair64, 0n, [], leaves);
   const identity = plan.trieIdentity ?? ((event) => event.identity.replace(/^public/, ''));
   const entries: TrieEntry[] = events.map((event, leaf) => ({
-    key: trieKey(utf8(name.subject), identity(event)),
+    key: trieKey(utf8(tenancyLogSubject(tenancy)), identity(event)),
     extraBytes: new Uint8Array(24),
     idtimestamp: idAt(leaf),
   }));

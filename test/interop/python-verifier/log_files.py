@@ -42,12 +42,17 @@ def prove_log(files, keys, pin):
         seal = Seal(seal_bytes)
         key = verify_sealed(seal, massif, keys, pin)
         if proven:
-            first = proven[0].seal
-            same = seal.log.get("issuer") == first.log.get("issuer")
-            same = same and receipt.tenancy_of(seal.log) == receipt.tenancy_of(first.log)
-            require(same, "log_mismatch", "the seals are of two logs")
+            require(_same_log(seal.log, proven[0].seal.log), "log_mismatch", "the seals are of two logs")
         proven.append(SealedMassif(massif, seal, key))
     return proven
+
+
+def _same_log(log, other):
+    """Whether both subjects name the same tenancy; if they name none, the issuers tell."""
+    tenancy = receipt.tenancy_of(log)
+    if tenancy != receipt.tenancy_of(other):
+        return False
+    return tenancy is not None or log.get("issuer") == other.get("issuer")
 
 
 def claim_log(findings, piece, proven):
