@@ -186,12 +186,23 @@ describe('a database that somebody else writes to', { timeout: LONG }, () => {
 
 describe('the root key', { timeout: LONG }, () => {
   it('is rotated by the old one: both fingerprints verify the evidence', async () => {
-    const before = await fingerprint();
+    const [before, older] = [await fingerprint(), await fetched('older.cbor')];
     expect((await keys('rotate', 'root')).exitCode).toBe(0);
     const [after, manifest] = [await fingerprint(), await fetched('rotated.cbor')];
     expect(after).not.toBe(before);
     expect(decodeKeyManifests(new Uint8Array(await readFile(manifest)))).toHaveLength(2);
     for (const root of [before, after]) expect((await verify(root, file('after.cose'), manifest)).exitCode).toBe(0);
+    // Evidence of that time has the older list beside it.
+    for (const given of [
+      [older, manifest],
+      [manifest, older],
+    ]) {
+      const verdict = await verify(after, file('after.cose'), ...given);
+      expect(verdict.exitCode).toBe(0);
+      expect(verdict.not_covered).toContainEqual(expect.objectContaining({ piece: older, why: 'explanation' }));
+    }
+    const refused = await verify(after, file('after.cose'), older);
+    expect([refused.exitCode, refused.contradictions[0]!.code]).toEqual([1, 'root_not_trusted']);
   });
 
   it('may be kept elsewhere: keys list names its file, and what it signs is carried there and back', async () => {

@@ -6,12 +6,13 @@ import { VerificationError } from '../errors.js';
 import { judgeByManifest } from '../keys/judge-by-manifest.js';
 import type { KeyManifest } from '../keys/key-manifest.js';
 import {
+  areUnderRoot,
   decodeKeyManifests,
   manifestJwks,
   type TrustedKeyManifest,
   verifyKeyManifests,
 } from '../keys/verify-key-manifests.js';
-import { contradiction, createVerdict } from '../verify/verdict.js';
+import { contradiction, createVerdict, notCovered } from '../verify/verdict.js';
 import type { ManifestSource } from './manifest-sources.js';
 import { UsageError } from './usage-error.js';
 import type { EvidenceVerdict } from './verify-evidence.js';
@@ -26,16 +27,21 @@ export interface RootTrust {
   /** Keys of statement logs, tenancy logs and their seals, revoked ones too: the verdict is judged by the manifest. */
   readonly logKeys: readonly PublicJwk[];
   readonly issuerKeys: readonly PublicJwk[];
+  /** Where manifests of other root keys were found, which are not used. */
+  readonly others: readonly string[];
 }
 
 const EVERY_STATE = ['pending', 'active', 'retired', 'revoked'];
+const OTHER_ROOT = 'has a key manifest of another root key, which is not used';
 
 /**
- * Finds the newest key manifest among the sources that the root key of a fingerprint vouches for.
+ * Finds the newest key manifest among the sources that the root key of a fingerprint vouches for. Evidence from before a
+ * stolen root was replaced has manifests of the old one only: they are left out beside one of the new root.
  * @param thumbprint RFC 9679 SHA-256 thumbprint of the root key
  * @param sources at least one
  * @throws {UsageError} when there is none
- * @throws {VerificationError} when one is not the root key's, or the root key signed two manifests with one number
+ * @throws {VerificationError} when none is the root key's, when the signature of one of its own is wrong, or when it signed
+ *   two manifests with one number
  */
 export async function trustRoot(
   thumbprint: Uint8Array,
@@ -43,8 +49,13 @@ export async function trustRoot(
   verifySignature?: VerifySignature,
 ): Promise<RootTrust> {
   let newest: (TrustedKeyManifest & { readonly source: ManifestSource }) | undefined;
-  for (const source of sources) {
-    const found = { ...(await verified(source, thumbprint, verifySignature)), source };
+  const read = await Promise.all(
+    sources.map(async (source) => ({ source, manifests: await named(source, () => decodeKeyManifests(source.bytes)) })),
+  );
+  const own = read.filter(({ manifests }) => areUnderRoot(manifests, thumbprint));
+  for (const { source, manifests } of own.length === 0 ? read : own) {
+    const verified = await named(source, () => verifyKeyManifests(manifests, thumbprint, verifySignature));
+    const found = { ...verified, source };
     const { number } = found.manifest;
     if (number === newest?.manifest.number && !equalBytes(found.bytes, newest.bytes))
       throw new VerificationError('manifest_invalid', `the root key has signed two key manifests ${number}`);
@@ -58,12 +69,14 @@ export async function trustRoot(
     source,
     logKeys: manifestJwks(manifest, ['statement_receipt', 'seal'], EVERY_STATE),
     issuerKeys: manifestJwks(manifest, ['issuer'], EVERY_STATE),
+    others: [...new Set(read.filter((each) => !own.includes(each)).map((each) => each.source.name))],
   };
 }
 
-async function verified({ name, bytes }: ManifestSource, thumbprint: Uint8Array, verify?: VerifySignature) {
+/** What the work finds; the message of its failure begins with the source. */
+async function named<T>({ name }: ManifestSource, work: () => T | Promise<T>): Promise<T> {
   try {
-    return await verifyKeyManifests(decodeKeyManifests(bytes), thumbprint, verify);
+    return await work();
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
     throw new VerificationError(error.code, `${name}: ${error.message}`);
@@ -80,8 +93,8 @@ export function claimedRoot({ bytes }: ManifestSource): Uint8Array {
 }
 
 /**
- * Checks evidence with the keys of a key manifest, and judges the verdict by that manifest. A manifest that the root key
- * did not sign refuses the whole.
+ * Checks evidence with the keys of a key manifest, and judges the verdict by that manifest. If the root key signed none, that
+ * refuses the whole.
  * @param root as `trustRoot` finds it
  */
 export async function verifyUnderRoot(
@@ -91,7 +104,8 @@ export async function verifyUnderRoot(
   try {
     const trusted = await root();
     const { verdict, files } = await check(trusted);
-    return { verdict: judgeByManifest(verdict, trusted.manifest), files };
+    const unused = trusted.others.map((name) => notCovered(name, 'explanation', OTHER_ROOT));
+    return { verdict: createVerdict(judgeByManifest(verdict, trusted.manifest), unused), files };
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
     return { verdict: createVerdict(contradiction('key manifest', error)), files: [] };

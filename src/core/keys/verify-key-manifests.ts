@@ -72,6 +72,11 @@ function isBy(read: ReadKeyManifest, thumbprint: Uint8Array): boolean {
   return equalBytes(keyThumbprint(read.signer), thumbprint);
 }
 
+/** Whether one of these manifests names the root key as its signer. No signature is checked. */
+export function areUnderRoot(manifests: readonly ReadKeyManifest[], rootThumbprint: Uint8Array): boolean {
+  return manifests.some((each) => isBy(each, rootThumbprint));
+}
+
 function checkFollows(read: ReadKeyManifest, before: TrustedKeyManifest): void {
   const { number, previous, subject } = read.manifest;
   const last = before.manifest;
