@@ -24,16 +24,25 @@ export type EvidenceKind =
   | 'document';
 
 const TAGGED_SIGN1 = 0xd2;
+const [CBOR_BYTES, CBOR_ARRAY] = [2, 4];
 const ZIP = [0x50, 0x4b, 0x03, 0x04];
 
 /** What bytes are. Everything that is no evidence is a document, which evidence may be about. */
 export function kindOf(bytes: Uint8Array): EvidenceKind {
-  if (bytes[0] === TAGGED_SIGN1) return coseKind(bytes);
+  if (isTaggedSign1(bytes)) return coseKind(bytes);
   if (ZIP.every((byte, at) => bytes[at] === byte)) return 'bundle';
   if (cutEvidencePage(bytes)) return 'bundle';
   if (isMassif(bytes)) return 'massif';
   return jsonKind(jsonOf(bytes)) ?? (isCoseKeySet(bytes) ? 'keys' : areManifests(bytes) ? 'key_manifest' : 'document');
 }
+
+/** A Kazakh or Ukrainian text can begin with the byte of the tag, but hardly goes on with an array and a byte string. */
+function isTaggedSign1([tag, array, protectedHeader]: Uint8Array): boolean {
+  return tag === TAGGED_SIGN1 && majorType(array) === CBOR_ARRAY && majorType(protectedHeader) === CBOR_BYTES;
+}
+
+/** The upper three bits of a head (RFC 8949 section 3.1). */
+const majorType = (head = 0): number => head >> 5;
 
 function coseKind(bytes: Uint8Array): EvidenceKind {
   try {
@@ -101,6 +110,21 @@ function jsonOf(bytes: Uint8Array): Json | undefined {
 /** Members that only conversations have, also signed and encrypted ones. */
 const OF_CONVERSATIONS = ['vcon', 'uuid', 'parties', 'signatures', 'ciphertext'];
 
+/** The members of a DID document (W3C DID Core, section 4). */
+const OF_DID_DOCUMENTS = [
+  '@context',
+  'id',
+  'alsoKnownAs',
+  'controller',
+  'verificationMethod',
+  'authentication',
+  'assertionMethod',
+  'keyAgreement',
+  'capabilityInvocation',
+  'capabilityDelegation',
+  'service',
+];
+
 /**
  * A member that somebody has added makes no document something else, which would be compared with nothing: a conversation
  * stays one, and lists and key sets have no members but their own.
@@ -112,7 +136,8 @@ function jsonKind(value: Json | undefined): EvidenceKind | undefined {
   const isOnly = (...names: string[]) => Object.keys(value).every((name) => names.includes(name));
   if (isListOf(events) && isOnly('events', 'next_page_token')) return 'event_list';
   if (isListOf(keys, isJwk) && isOnly('keys')) return 'keys';
-  if (isListOf(verificationMethod, isJson) && typeof id === 'string' && id.startsWith('did:')) return 'keys';
+  const isDid = typeof id === 'string' && id.startsWith('did:');
+  if (isDid && isListOf(verificationMethod, isJson) && isOnly(...OF_DID_DOCUMENTS)) return 'keys';
   return isEvent(value) ? 'event' : 'document';
 }
 

@@ -1,6 +1,8 @@
 import { toHex } from '../bytes.js';
+import { decodeSign1 } from '../cose/sign1.js';
 import { rfc9162Leaf } from '../rfc9162/rfc9162-leaf.js';
 import { statementEntry } from '../statement/statement-entry.js';
+import { otherHeaders } from '../statement/transparent-statement.js';
 import type { Claim, InclusionProof } from '../verify/claim.js';
 import type { IssuerTrust } from '../verify/trust.js';
 import {
@@ -13,12 +15,16 @@ import {
   verdictWithin,
 } from '../verify/verdict.js';
 import { verifyStatement } from '../verify/verify-statement.js';
-import { provenStatement } from '../verify/verify-transparent-statement.js';
+import { provenStatement, uncoveredHeaders } from '../verify/verify-transparent-statement.js';
 import type { EvidenceFile } from './evidence-file.js';
 import type { GivenEntry } from './receipt-evidence.js';
 
 /** A statement that was given without anything attached to it. */
-type GivenStatement = GivenEntry & { readonly bytes: Uint8Array };
+type GivenStatement = GivenEntry & {
+  readonly bytes: Uint8Array;
+  /** Labels of its unprotected headers, which no signature covers. */
+  readonly headers: readonly string[];
+};
 
 /** The plain statements of these files, and what is wrong with those that cannot be read. */
 export async function readGivenStatements(
@@ -27,9 +33,16 @@ export async function readGivenStatements(
   const statements: GivenStatement[] = [];
   const unread: Partial<Findings>[] = [];
   for (const { path, bytes } of files) {
-    const { proven: entry, failed } = await checked(path, () => statementEntry(bytes));
-    if (entry) statements.push({ piece: path, bytes, entry, proofs: [] });
-    else unread.push(failed);
+    const { proven: read, failed } = await checked(path, () => decodeSign1(bytes));
+    if (!read) unread.push(failed);
+    else
+      statements.push({
+        piece: path,
+        bytes,
+        entry: statementEntry(read),
+        headers: otherHeaders(read.unprotectedHeader),
+        proofs: [],
+      });
   }
   return { statements, unread };
 }
@@ -46,7 +59,7 @@ function proofsOfEntry(entry: Uint8Array, claims: readonly Claim[]): InclusionPr
  * @param issuers undefined when no issuer's key was given
  */
 export async function statementVerdict(
-  { piece, bytes, entry, proofs }: GivenStatement,
+  { piece, bytes, entry, headers, proofs }: GivenStatement,
   claims: readonly Claim[],
   issuers: IssuerTrust | undefined,
 ): Promise<Verdict> {
@@ -58,8 +71,12 @@ export async function statementVerdict(
         logged.length === 0 ? {} : { claims: [{ kind: 'entry', piece: 'statement', facts: {}, by: logged }] },
         missing('issuer_keys', 'no key of an issuer was given: who signed the statement is not checked'),
         notCovered('statement', 'unproven', 'its signature was not checked: nothing that it says is a fact'),
+        uncoveredHeaders(headers),
       ),
     );
   const { proven, failed } = await checked('statement', () => verifyStatement(bytes, issuers));
-  return verdictWithin(piece, createVerdict(proven ? provenStatement(proven, logged) : failed));
+  return verdictWithin(
+    piece,
+    createVerdict(proven ? provenStatement(proven, logged) : failed, uncoveredHeaders(headers)),
+  );
 }

@@ -57,6 +57,11 @@ function attachedReceipts(header: CborMap): Uint8Array[] {
 
 const KNOWN_HEADERS: readonly CborValue[] = [Header.receipts, EVENT_HEADER];
 
+/** Labels of unprotected headers that are neither receipts nor an event: nothing covers what they say. */
+export function otherHeaders(unprotectedHeader: ReadonlyMap<CborValue, CborValue>): readonly string[] {
+  return [...unprotectedHeader.keys()].filter((label) => !KNOWN_HEADERS.includes(label)).map(String);
+}
+
 /**
  * Takes a transparent statement apart. One receipt a structure: with two, "it verifies" would not say which.
  * @throws {VerificationError} `malformed`, `unsupported`
@@ -86,7 +91,7 @@ export function readTransparentStatement(bytes: Uint8Array): ReadTransparentStat
     ...(rfc9162 ? { rfc9162Receipt: rfc9162.receipt } : {}),
     ...(mmr ? { mmrReceipt: mmr.receipt } : {}),
     ...(eventJson === undefined ? {} : { event: readEventDocument(eventJson), eventJson: eventJson as object }),
-    otherHeaders: [...header.keys()].filter((label) => !KNOWN_HEADERS.includes(label)).map(String),
+    otherHeaders: otherHeaders(header),
     decoded: {
       statement,
       ...(rfc9162 ? { rfc9162Receipt: rfc9162.decoded } : {}),

@@ -86,6 +86,16 @@ export function assertReadKeeps(document: JsonDocument, vcon: JsonObject): void 
 }
 
 /**
+ * Checks that the API keeps every digit of a duration, which it writes as a float.
+ * @throws {LostMemberError}
+ */
+export function assertSubmittedKeeps(vcon: JsonObject): void {
+  for (const dialog of entriesOf(vcon, 'dialog'))
+    if (!everyNumber(dialog.get('duration') ?? null, survivesAsDouble))
+      throw new LostMemberError('`duration` has more digits than a double keeps');
+}
+
+/**
  * Checks that no member of this vCon is overwritten or removed when a link writes it back.
  * @throws {LostMemberError}
  */

@@ -3,7 +3,13 @@ import { type Sha256, sha256 } from '../sha256.js';
 import { asRead, asStored, NotStorableError, storable } from './conserver-forms.js';
 import { jcs, NoCanonicalFormError } from './jcs.js';
 import { isJsonObject, type JsonDocument, JsonError, type JsonObject, readJson } from './json-document.js';
-import { assertDoublesKeep, assertReadKeeps, assertStoreKeeps, LostMemberError } from './lost-members.js';
+import {
+  assertDoublesKeep,
+  assertReadKeeps,
+  assertStoreKeeps,
+  assertSubmittedKeeps,
+  LostMemberError,
+} from './lost-members.js';
 import { pythonJson } from './python-json.js';
 import { asSubmitted, withoutAdded } from './submitted-form.js';
 
@@ -83,6 +89,7 @@ function conserverHashes(document: JsonDocument, hash: Sha256): ConserverHash[] 
     const text = () => {
       const written = pythonJson(make(storable(document)));
       assertReadKeeps(document, given);
+      if (form.startsWith('submitted')) assertSubmittedKeeps(given);
       if (form === 'stored' || form === 'submitted-stored') assertStoreKeeps(given);
       return written;
     };

@@ -137,7 +137,8 @@ export function provenStatement(statement: VerifiedStatement, logged: readonly I
   );
 }
 
-function otherHeaders({ otherHeaders: labels }: ReadTransparentStatement): Partial<Findings> {
+/** The finding that nothing covers these unprotected headers of a statement. */
+export function uncoveredHeaders(labels: readonly string[]): Partial<Findings> {
   const members = labels.map((label) => `header ${label}`);
   return members.length === 0 ? {} : notCovered(PIECE.statement, 'by_design', 'no signature covers these', members);
 }
@@ -169,7 +170,7 @@ async function examineParts(parts: ReadTransparentStatement, trust: TransparentS
     : signed.failed;
   const proven = createVerdict(statement, logged?.failed ?? {}, eventFindings(event, statement.claims?.[0]));
   const document = trust.document ? documentFindings(proven.claims, trust.document) : NO_DOCUMENT;
-  return createVerdict(proven, document, otherHeaders(parts));
+  return createVerdict(proven, document, uncoveredHeaders(parts.otherHeaders));
 }
 
 /**

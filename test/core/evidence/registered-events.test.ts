@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toBase64, utf8 } from '../../../src/core/bytes.js';
-import { evidenceFile } from '../../../src/core/evidence/evidence-file.js';
-import { verifyEvidence } from '../../../src/core/evidence/verify-evidence.js';
 import { tenancyLogSubject } from '../../../src/core/receipt/log-claims.js';
 import { assembleTransparentStatement } from '../../../src/core/statement/transparent-statement.js';
-import { nodeVerify } from '../../../src/platform/keys/node-verify.js';
 import {
   logged,
   SAMPLE_ISSUER,
@@ -16,23 +13,16 @@ import {
   sampleStatement,
   statementLogReceipt,
 } from '../verify/sample-transparent-statement.js';
+import { sampleVerdict } from './sample-verdict.js';
 
 const OTHER = '9f4b1d8a-0000-4000-8000-000000000000';
 /** An issuer that is no tenancy of the service. */
 const FOREIGN = 'did:web:other.example:issuer';
 const json = (value: unknown) => utf8(JSON.stringify(value));
 
-/** The verdict under a pin, with the keys of the samples. */
 async function verdictOf(files: Readonly<Record<string, Uint8Array>>, issuer: string, hasIssuers = true) {
-  const issuerKeys = [sampleSigners.issuer.publicKey, sampleSigners.stranger.publicKey];
-  const logKeys = [sampleSigners.sealer.publicKey, sampleSigners.statementLog.publicKey];
-  const given = Object.entries(files).map(([path, bytes]) => evidenceFile(path, bytes, async () => undefined));
-  const { verdict } = await verifyEvidence(await Promise.all(given), {
-    ...{ logKeys: async () => logKeys, issuers: async () => ({ issuerKeys, issuer }), issuer, hasIssuers },
-    ...{ statementLog: {}, tenancyLog: {}, witnesses: [], quorum: 0, witnessedLog: undefined, statementOnly: false },
-    verifySignature: nodeVerify,
-  });
-  return [verdict.outcome, verdict.contradictions.map(({ code }) => code)];
+  const { outcome, contradictions } = await sampleVerdict(files, issuer, hasIssuers);
+  return [outcome, contradictions.map(({ code }) => code)];
 }
 
 describe('an event that carries a registered statement, under a pinned issuer', () => {

@@ -88,6 +88,12 @@ describe('a file is refused as the vCon that was hashed', () => {
     for (const form of FORMS) expect(digestsOf(integer!).has(hashedAs(rounded!, form)), form).toBe(false);
   });
 
+  it('that has a duration of which the API keeps only a double', () => {
+    const [kept, rounded] = ['9007199254740992', '9007199254740993'].map((number) => edited('33.12', number));
+    for (const form of FORMS) expect(digestsOf(rounded!).has(hashedAs(kept!, form)), form).toBe(false);
+    for (const form of FORMS) expect(digestsOf(kept!).has(hashedAs(kept!, form)), form).toBe(true);
+  });
+
   it('and told which member the conserver would have dropped', () => {
     const { conserver } = vconHashes(utf8(edited('"vcon":"0.4.0"', '"vcon":"0.3.0"')));
     expect(conserver.find(({ form }) => form === 'stored')!.reason).toBe(
