@@ -85,6 +85,7 @@ describe('DYNAMIC_TOLERANCE', () => {
   ];
   // Durations 10, 10, 10, 10, 60: mean 20, population σ 20, the longest exactly 2σ above the mean.
   const outlier = [10, 10, 10, 10, 60].flatMap((seconds, index) => pair(`v${index}`, -500 + index, seconds));
+  const short = [60, 60, 60, 60, 10].flatMap((seconds, index) => pair(`v${index}`, -500 + index, seconds));
 
   holdsTable('COMPLIANCE_DYNAMIC_TOLERANCE', [
     ['no event', true, []],
@@ -99,7 +100,8 @@ describe('DYNAMIC_TOLERANCE', () => {
     ['on the bound', true, outlier, { dynamic_variability: 2 }],
     ['above the bound', false, outlier, { dynamic_variability: 1.999 }],
     ['the sample σ would be wider', false, outlier, { dynamic_variability: '1.99' }],
-    ['unusually short is no failure', true, [60, 60, 60, 60, 10].flatMap((s, i) => pair(`v${i}`, -500 + i, s))],
+    ['unusually short', false, short, { dynamic_variability: 1.999 }],
+    ['short, on the bound', true, short, { dynamic_variability: 2 }],
     ['pairs closed before the window do not count', true, [...pair('a', -2000, 900), ...pair('b', -90, 5)]],
     [
       'a pair opened before the window, closed on its edge',
@@ -126,7 +128,7 @@ describe('DYNAMIC_TOLERANCE', () => {
   it('says how many pairs it saw', () => {
     const { reason } = checkPolicy(policy('COMPLIANCE_DYNAMIC_TOLERANCE'), input(...outlier));
     expect(reason).toBe(
-      'A pair from "open" to "close" closed in the last 16 minutes 40 seconds took longer than 1 standard deviation above the mean (5 pairs, the longest 1 minute).',
+      'A pair from "open" to "close" closed in the last 16 minutes 40 seconds took a time more than 1 standard deviation from the mean (5 pairs, 10 seconds to 1 minute).',
     );
   });
 });
