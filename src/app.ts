@@ -42,6 +42,7 @@ const ORIGINAL_NAMES: ReadonlyMap<string, string> = new Map(
     locationsv2: 'v2/locations',
     membersv1: 'iam/v1/members',
     membershipsv1: 'iam/v1/memberships',
+    openapiv1: 'v2/openapi',
     publicassetsv2: 'v2/publicassets',
     publicattachmentsv2: 'v2/attachments/publicassets',
     publicscittv1: 'v1/publicscitt',
@@ -61,16 +62,27 @@ export function createApp(groups: readonly RouteGroup[], others: readonly RouteG
   app.set('query parser', 'simple');
   if (deps.trustProxy !== undefined) app.set('trust proxy', deps.trustProxy);
   app.use(securityHeaders());
+  app.use('/verifiabledata', singleSlashes);
   const documents = new Map(groups.map((group) => [group.name, lazily(() => documentOf(group, deps))]));
   const descriptions = {
     name: 'v2/openapi',
     title: 'OpenAPI documents',
     routes: [...groups.map((group) => descriptionRoute(group, documents.get(group.name)!)), documentRoute(documents)],
   };
+  documents.set(
+    descriptions.name,
+    lazily(() => documentOf(descriptions, deps)),
+  );
   const all = [...groups, descriptions, ...others];
   mountRoutes(app, [...all.flatMap(({ routes }) => routes), wholeDescriptionRoute(all, deps)], deps);
   return app;
 }
+
+/** The original's guides write the addresses of log files as `/verifiabledata//merklelogs/…`. */
+const singleSlashes: RequestHandler = (request, _response, next) => {
+  request.url = request.url.replace(/^[^?]*/, (path) => path.replace(/\/{2,}/g, '/'));
+  next();
+};
 
 /** A listener for the operator's own programs: these routes, and nothing else. */
 export function createPlainApp(routes: readonly Route[], deps: PipelineDeps): Express {
