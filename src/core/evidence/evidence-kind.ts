@@ -24,7 +24,8 @@ export type EvidenceKind =
   | 'document';
 
 const TAGGED_SIGN1 = 0xd2;
-const [CBOR_BYTES, CBOR_ARRAY] = [2, 4];
+/** The major type of an array, in the upper three bits of a head (RFC 8949 section 3.1). */
+const CBOR_ARRAY = 4;
 const ZIP = [0x50, 0x4b, 0x03, 0x04];
 
 /** What bytes are. Everything that is no evidence is a document, which evidence may be about. */
@@ -36,13 +37,19 @@ export function kindOf(bytes: Uint8Array): EvidenceKind {
   return jsonKind(jsonOf(bytes)) ?? (isCoseKeySet(bytes) ? 'keys' : areManifests(bytes) ? 'key_manifest' : 'document');
 }
 
-/** A Kazakh or Ukrainian text can begin with the byte of the tag, but hardly goes on with an array and a byte string. */
-function isTaggedSign1([tag, array, protectedHeader]: Uint8Array): boolean {
-  return tag === TAGGED_SIGN1 && majorType(array) === CBOR_ARRAY && majorType(protectedHeader) === CBOR_BYTES;
+/** A text can begin with the same two bytes, such as one with a Kazakh or Ukrainian letter; a signature is no text. */
+function isTaggedSign1(bytes: Uint8Array): boolean {
+  return bytes[0] === TAGGED_SIGN1 && bytes[1]! >> 5 === CBOR_ARRAY && !isText(bytes);
 }
 
-/** The upper three bits of a head (RFC 8949 section 3.1). */
-const majorType = (head = 0): number => head >> 5;
+function isText(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 function coseKind(bytes: Uint8Array): EvidenceKind {
   try {
