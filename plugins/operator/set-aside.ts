@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import { failureReason } from '../../src/platform/explain-failure.js';
 import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { replayFile, spoolState } from '../capture/spool-folder.js';
+import { namedOperation, OperationError } from '../operation/operation.js';
 import { RECEIPT_QUEUE } from '../receipts/receipt-job.js';
 import { refusedStream } from '../stream/stream-consumer.js';
 import { OperatorError } from './operator-error.js';
@@ -11,6 +12,12 @@ interface SetAside {
   /** The argument of `queue replay`: `stream:<entry>`, `spool:<file>` or `receipt:<job>`. */
   readonly id: string;
   readonly reason: string;
+}
+
+/** What an operator gives in place of what an entry of the stream says, which cannot be recorded. */
+interface Correction {
+  readonly operation?: string | undefined;
+  readonly tenancy?: string | undefined;
 }
 
 /** Where a plugin sets items aside, apart from the dead letters of its queue. */
@@ -80,12 +87,31 @@ export async function listSetAside(places: SetAsidePlaces, nowMs: number, most: 
   };
 }
 
+/** @throws {OperatorError} when the plugin would refuse it again */
+function correctedEntry(pairs: readonly string[], { operation, tenancy }: Correction): string[] {
+  const fields = fieldsOf(pairs);
+  fields.delete('reason');
+  if (operation !== undefined) fields.set('operation', operation);
+  if (tenancy !== undefined) fields.set('tenancy', tenancy);
+  try {
+    namedOperation(fields.get('operation') ?? '', { tenancy: fields.get('tenancy') });
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error;
+    throw new OperatorError(`it would be refused again: ${error.message}; give another --operation or --tenancy`);
+  }
+  return [...fields].flat();
+}
+
 /** Appends a refused entry to its stream again, with the time at which it was first appended. */
-async function replayEntry({ url, stream }: { url: string; stream: string }, id: string): Promise<boolean> {
+async function replayEntry(
+  { url, stream }: { url: string; stream: string },
+  id: string,
+  correction: Correction,
+): Promise<boolean> {
   return onRedis(url, async (redis) => {
     const [entry] = await redis.xrange(refusedStream(stream), id, id);
     if (!entry) return false;
-    const fields = [...fieldsOf(entry[1])].filter(([name]) => name !== 'reason').flat();
+    const fields = correctedEntry(entry[1], correction);
     const replies = await redis
       .multi()
       .xadd(stream, '*', ...fields)
@@ -108,14 +134,34 @@ export function isSetAsideId(id: string): boolean {
   return /^(?:stream|spool|receipt):/.test(id);
 }
 
-/** Retries a set-aside item. @throws {OperatorError} when it does not exist */
-export async function replaySetAside(places: SetAsidePlaces, id: string): Promise<void> {
+/**
+ * Retries a set-aside item.
+ * @param correction only for an entry of the stream
+ * @throws {OperatorError} when it does not exist, or would be refused again for its operation or tenancy
+ */
+export async function replaySetAside(places: SetAsidePlaces, id: string, correction: Correction = {}): Promise<void> {
   const [kind, name] = [id.slice(0, id.indexOf(':')), id.slice(id.indexOf(':') + 1)];
   const { backend, spool, conserver } = places;
   let replayed: boolean;
   if (kind === 'spool') replayed = await replayFile(spool, name);
   else if (kind === 'receipt') replayed = await replayReceipt(backend, name);
-  else if (conserver && /^\d+-\d+$/.test(name)) replayed = await replayEntry(conserver, name);
+  else if (conserver && /^\d+-\d+$/.test(name)) replayed = await replayEntry(conserver, name, correction);
   else throw new OperatorError('an entry of the stream is replayed with CONSERVER_REDIS_URL set, as stream:<ms>-<n>');
   if (!replayed) throw new OperatorError(`nothing is set aside as ${id.slice(0, 200)}`);
+}
+
+/** Retries every set-aside item that can be. Resolves with their number, and why each of the others stays. */
+export async function replayAllSetAside(
+  places: SetAsidePlaces,
+  nowMs: number,
+  most: number,
+): Promise<{ readonly replayed: number; readonly staying: readonly SetAside[] }> {
+  const { setAside } = await listSetAside(places, nowMs, most);
+  const staying: SetAside[] = [];
+  for (const { id } of setAside)
+    await replaySetAside(places, id).catch((error: unknown) => {
+      if (!(error instanceof OperatorError)) throw error;
+      staying.push({ id, reason: error.message });
+    });
+  return { replayed: setAside.length - staying.length, staying };
 }

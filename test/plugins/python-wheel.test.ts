@@ -108,7 +108,10 @@ describe.skipIf(!pythonPath)('the link of the wheel', () => {
       [{ fail_open: 'false' }, "option fail_open is 'false', but must be true or false"],
       [{ fail_open: 0 }, 'option fail_open is 0, but must be true or false'],
       [{ chain: ['main'], fail_open: true }, "option chain is ['main'], but must be a text"],
-      [{ vcon_operation: true }, 'option vcon_operation is True, but must be a text'],
+      [
+        { vcon_operation: true },
+        'option vcon_operation is True, but must be 1 to 64 letters, digits, "_" or "-" that do not look like a telephone number',
+      ],
     ];
     const { results, entries } = driveWheel([
       put(uuid),
@@ -260,6 +263,35 @@ describe.skipIf(!pythonPath)('the tracer of the wheel', () => {
     expect(said([put(uuid), traced(same, -1), fails, put(uuid, { n: 1 }), traced(same, 0)])).toEqual([]);
   });
 
+  it('records nothing of the link after a failure, also if that link or the one before continued with another vCon', () => {
+    const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()];
+    const fails = (named: [string, string], index: number) => traced(named, index, { links: [] });
+    const starts = [put(first), put(second, { redacted: { uuid: first } }), traced([first, first], -1)];
+    for (const swapped of [true, false]) {
+      const to = (from: string, other: string): [string, string] => (swapped ? [other, from] : [from, other]);
+      const copied = fails(to(first, second), 0);
+      // The next link does nothing, and `operations` may name it.
+      for (const link of [0, 2]) {
+        const then = [put(second, { n: 1 }), traced([second, second], 0)];
+        expect(said([...starts, copied, traced([second, second], link), ...then])).toEqual([
+          ['vcon_enhanced', 'transcribe', second],
+        ]);
+      }
+      // The next link continues with another vCon, which is the one that later links are compared with.
+      const failures: readonly [readonly Step[], string][] = [
+        [[{ set: first, document: 'no vCon' }, traced([first, first], -1), put(first)], first],
+        [[fails([first, first], 0)], first],
+        [[copied], second],
+      ];
+      for (const [failed, left] of failures) {
+        const other = put(third, { amended: { uuid: left } });
+        const later = [put(third, { n: 1 }), traced([third, third], 0)];
+        const steps = [...starts, ...failed, other, traced(to(left, third), 2), traced([third, third], 2), ...later];
+        expect(said(steps)).toEqual([['vcon_enhanced', 'transcribe', third]]);
+      }
+    }
+  });
+
   it('records the link that brings a vCon into Redis', () => {
     const uuid = randomUUID();
     const same: [string, string] = [uuid, uuid];
@@ -269,6 +301,13 @@ describe.skipIf(!pythonPath)('the tracer of the wheel', () => {
     expect(said([...taken, put(uuid, { n: 1 }), traced(same, 0)])).toEqual([then]);
     // As it was before it left: the conserver may have fetched it from a storage.
     expect(said([...taken, put(uuid), traced(same, 0), put(uuid, { n: 1 }), traced(same, 0)])).toEqual([then]);
+    // Another vCon had the same bytes before the tracer failed.
+    const other = randomUUID();
+    const fails = traced([other, uuid], 0, { links: [] });
+    const lost = [put(other), traced([other, other], -1), fails, traced(same, 0)];
+    expect(said([...lost, { set: uuid, document: stored(other) }, traced(same, 0)])).toEqual([
+      ['vcon_enhanced', 'transcribe', other],
+    ]);
   });
 
   it('records also the vCon that a link changed before it continued with another, as what other links do', () => {
@@ -323,7 +362,10 @@ describe.skipIf(!pythonPath)('the tracer of the wheel', () => {
     ]);
     expect(entries.map(({ fields }) => fields['operation'])).toEqual(['vcon_enhanced', 'vcon_party_redacted']);
     for (const [own, said] of [
-      [{ operations: ['redact'], vcon_operation: 'vcon_sent' }, / option operations is .*, but must be a mapping$/],
+      [
+        { operations: ['redact'], vcon_operation: 'vcon_sent' },
+        / option operations is .*, but must be a mapping of links to operations$/,
+      ],
       ['chain', / the options must be a mapping of names to values$/],
     ] as const) {
       const wrong = run(own as object);

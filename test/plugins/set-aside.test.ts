@@ -86,6 +86,43 @@ describe.skipIf(!redisUrl)('what is set aside', () => {
     expect((await inventory()).setAside).toEqual([]);
   });
 
+  it('in the stream for its operation or tenancy is recorded once an operator gives one that can be', async () => {
+    const captured: Ended[] = [];
+    const parts = { url: ownRedisUrl('plugin'), stream, consumer: randomUUID(), refused: () => undefined, ...times };
+    const capture = async (ended: Ended): Promise<Captured> => {
+      captured.push(ended);
+      return { job: '', subject: '', payload: '' };
+    };
+    const consumer = await startStreamConsumer({ ...parts, capture, ended: async () => undefined, logger: silent });
+    const record = ['version', '1', 'method', 'link', 'hash', 'ab'.repeat(32)];
+    const add = (...labels: string[]) => redis.xadd(stream, '*', ...record, ...labels);
+    const entry = await add('operation', 'vcon sent');
+    await add('operation', 'vcon_sent', 'tenancy', 'north west');
+    await eventually(async () => (await redis.xlen(refusedStream(stream))) === 2);
+    const [second, first] = (await inventory()).setAside.map(({ id }) => id);
+    const all = await run('queue', 'replay', '--all');
+    for (const id of [first, second]) {
+      const { out, exitCode } = await run('queue', 'replay', id!);
+      expect([exitCode, out]).toEqual([1, expect.stringContaining('would be refused again')]);
+      expect(all.out).toContain(`${id} stays: it would be refused again: `);
+    }
+    expect(all.out).toMatch(/^0 /);
+    expect((await run('queue', 'replay', first!, '--operation', 'call_2125550123')).exitCode).toBe(1);
+    expect((await run('queue', 'replay', '--all', '--operation', 'vcon_sent')).exitCode).toBe(2);
+    expect((await run('queue', 'replay', 'spool:x', '--tenancy', 'north')).exitCode).toBe(2);
+    expect(await redis.xlen(refusedStream(stream))).toBe(2);
+    expect((await run('queue', 'replay', first!, '--operation', 'vcon_sent')).exitCode).toBe(0);
+    expect((await run('queue', 'replay', second!, '--tenancy', 'north-west')).exitCode).toBe(0);
+    await eventually(() => captured.length === 2);
+    await consumer.close();
+    expect(captured.map(({ operation }) => operation)).toEqual([
+      { name: 'vcon_sent' },
+      { name: 'vcon_sent', tenancy: 'north-west' },
+    ]);
+    expect(captured[0]!.observed.atMs).toBe(Number(entry!.split('-')[0]));
+    expect((await inventory()).setAside).toEqual([]);
+  });
+
   it('on this disk is shown, with what waits there and for how long, by queue and doctor', async () => {
     const oldest = String(Date.now() - 2 * HOUR_MS).padStart(14, '0');
     await writeFile(join(spool, `${oldest}-00000000-job.operation`), '{}');

@@ -13,12 +13,12 @@ tracer compares the hash of the stored vCon before and after each link, and reco
 import logging
 import threading
 
-from .options import ANYTHING, LABELS, MAPPING, OptionError, check, say_once
+from .options import ANYTHING, LABELS, OPERATIONS, say_once, right_and_wrong
 from .record import logger, read, record
 
 DEFAULT_OPERATION = "vcon_enhanced"
 # The conserver reads `dlq_vcon_on_error` itself.
-OPTIONS = {**LABELS, "operations": MAPPING, "dlq_vcon_on_error": ANYTHING}
+OPTIONS = {**LABELS, "operations": OPERATIONS, "dlq_vcon_on_error": ANYTHING}
 BEFORE_FIRST_LINK = -1
 # Links that never change a vCon: if it differs after one of them, another chain has changed it.
 CAPTURE_MODULES = ("vcon_archivist_link", "links.webhook")
@@ -26,14 +26,29 @@ CAPTURE_MODULES = ("vcon_archivist_link", "links.webhook")
 # The hash of a vCon that is not stored. None is a state that is not known.
 ABSENT = "absent"
 
-# What this thread's chain works on: `vcon` its UUID, `hash` of what was stored when the last link ended.
+# What this thread's chain works on: `vcon` its UUID, `hash` of what was stored when the last link ended. `seen` is the
+# last hash that the vCon had, if it is gone.
 _chain = threading.local()
 
 
+def _forget(vcon_uuid):
+    """What is stored of this vCon is unknown until the next link has ended."""
+    if getattr(_chain, "vcon", None) != vcon_uuid:
+        _chain.seen = None
+    _chain.vcon, _chain.hash = vcon_uuid, None
+
+
 def _after(one, other):
-    """The vCon that a link left behind. Conservers pass the two in either order, so the input is remembered."""
+    """The vCon that a link left behind; None if the vCon before it is unknown.
+
+    Conservers pass the two in either order, so the input is remembered.
+    """
+    if one == other:
+        return one
     before = getattr(_chain, "vcon", None)
-    return other if one == before else one
+    if before == one:
+        return other
+    return one if before == other else None
 
 
 def _remember(vcon_uuid, vcon):
@@ -87,10 +102,12 @@ def _differs(vcon, before_hash):
 
 
 def _was_changed(vcon_uuid, vcon, before_uuid, before_hash, named):
+    if before_hash is None:
+        return False
     if vcon_uuid == before_uuid:
         return _differs(vcon, before_hash)
     # A link may continue with a vCon that it did not create. Only the document or the configuration shows that it did.
-    return vcon is not None and (named or (before_uuid is not None and _follows(vcon, before_uuid)))
+    return vcon is not None and (named or _follows(vcon, before_uuid))
 
 
 def _trace(vcon_uuid, links, link_index, opts):
@@ -130,6 +147,14 @@ def _trace_left(vcon_uuid, before_hash, usual, link_name, labels):
         logger.exception("link %s may have changed vCon %s, which it left", link_name, vcon_uuid)
 
 
+def _right_options(opts, tracer_name):
+    right, faults = right_and_wrong(opts, OPTIONS)
+    for fault in faults:
+        say_once(logging.ERROR, f"tracer {tracer_name}: {fault}")
+    # Without its tenancy, a change would be recorded in another tenancy's log. The plugin sets a wrong one aside.
+    return {**right, "tenancy": opts["tenancy"]} if isinstance(opts, dict) and "tenancy" in opts else right
+
+
 def run(in_vcon_uuid, out_vcon_uuid, tracer_name, links, link_index, opts=None):
     """Records the link that has just ended, if it changed what is stored.
 
@@ -137,21 +162,17 @@ def run(in_vcon_uuid, out_vcon_uuid, tracer_name, links, link_index, opts=None):
     unknown, so that a change by that link is not recorded, and the log says so. A wrong option is logged once, and what
     the other options say is recorded.
     """
-    opts = opts or {}
+    before_first = link_index == BEFORE_FIRST_LINK
+    vcon_uuid = in_vcon_uuid if before_first else _after(in_vcon_uuid, out_vcon_uuid)
     try:
-        check(opts, OPTIONS)
-    except OptionError as error:
-        say_once(logging.ERROR, f"tracer {tracer_name}: {error}")
-        opts = opts if isinstance(opts, dict) else {}
-        if not isinstance(opts.get("operations"), dict):
-            opts = {**opts, "operations": None}
-    try:
-        if link_index == BEFORE_FIRST_LINK:
-            _chain.vcon, _chain.hash = in_vcon_uuid, None
-            _remember(in_vcon_uuid, read(in_vcon_uuid))
-            return
-        vcon_uuid = in_vcon_uuid if in_vcon_uuid == out_vcon_uuid else _after(in_vcon_uuid, out_vcon_uuid)
-        _trace(vcon_uuid, links, link_index, opts)
+        opts = _right_options(opts or {}, tracer_name)
+        if before_first:
+            _forget(None)
+            _remember(vcon_uuid, read(vcon_uuid))
+        elif vcon_uuid is None:
+            _forget(None)
+        else:
+            _trace(vcon_uuid, links, link_index, opts)
     except Exception:
-        _chain.hash = None
+        _forget(vcon_uuid)
         logger.exception("tracer %s does not know whether a link changed the vCon", tracer_name)

@@ -8,7 +8,7 @@ import { replayDeadLetters, replayOperation } from '../../../plugins/operator/re
 import { requireRightTime } from '../../../plugins/operator/require-right-time.js';
 import {
   isSetAsideId,
-  listSetAside,
+  replayAllSetAside,
   replaySetAside,
   type SetAsidePlaces,
 } from '../../../plugins/operator/set-aside.js';
@@ -92,18 +92,31 @@ async function show(backend: QueueBackend, job: string): Promise<Answer> {
   return { document, text: operationText(document) };
 }
 
-async function replay(places: SetAsidePlaces, job: string | undefined, all: boolean): Promise<Answer> {
-  const { backend } = places;
+interface ReplayOptions {
+  readonly all?: boolean;
+  readonly operation?: string;
+  readonly tenancy?: string;
+}
+
+async function replayAll(places: SetAsidePlaces): Promise<Answer> {
+  const letters = await replayDeadLetters(places.backend);
+  const { replayed: items, staying } = await replayAllSetAside(places, systemClock.now(), MAX_LISTED);
+  const replayed = letters + items;
+  const stays = staying.map(({ id, reason }) => `\n${id} stays: ${reason}`);
+  return {
+    document: { replayed, ...(staying.length > 0 && { staying }) },
+    text: `${replayed} dead letters and set-aside items will be tried again.${stays.join('')}`,
+  };
+}
+
+async function replay(places: SetAsidePlaces, job: string | undefined, options: ReplayOptions): Promise<Answer> {
+  const { all = false, ...correction } = options;
   if ((job === undefined) !== all) throw new UsageError('give either one job or --all');
-  if (job === undefined) {
-    const letters = await replayDeadLetters(backend);
-    const { setAside } = await listSetAside(places, systemClock.now(), MAX_LISTED);
-    for (const { id } of setAside) await replaySetAside(places, id);
-    const replayed = letters + setAside.length;
-    return { document: { replayed }, text: `${replayed} dead letters and set-aside items will be tried again.` };
-  }
-  if (isSetAsideId(job)) await replaySetAside(places, job);
-  else await replayOperation(backend, job);
+  if (Object.keys(correction).length > 0 && !job?.startsWith('stream:'))
+    throw new UsageError('--operation and --tenancy correct one entry of the stream: give it as stream:<entry>');
+  if (job === undefined) return replayAll(places);
+  if (isSetAsideId(job)) await replaySetAside(places, job, correction);
+  else await replayOperation(places.backend, job);
   return { document: { replayed: 1, job }, text: `Job ${job} will be tried again now.` };
 }
 
@@ -143,10 +156,17 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
     .description('try a dead letter, a waiting job or a set-aside item again; never records a second event')
     .argument('[job]', 'id of the job or of the set-aside item, as queue lists it')
     .option('--all', 'every dead letter and every set-aside item')
-    .addHelpText('after', examples('vcon-archivist queue replay <job>', 'vcon-archivist queue replay --all'))
-    .action((job: string | undefined, options: { all?: boolean }) =>
-      run((places) => replay(places, job, options.all === true)),
-    );
+    .option('--operation <name>', 'for an entry of the stream: the operation to record instead of the refused one')
+    .option('--tenancy <name>', 'for an entry of the stream: the tenancy to record it for')
+    .addHelpText(
+      'after',
+      examples(
+        'vcon-archivist queue replay <job>',
+        'vcon-archivist queue replay --all',
+        'vcon-archivist queue replay stream:<entry> --operation vcon_sent',
+      ),
+    )
+    .action((job: string | undefined, options: ReplayOptions) => run((places) => replay(places, job, options)));
   queue
     .command('drop')
     .description('give up a dead letter; the drop and its reason are recorded as an event on the vCon’s asset')
