@@ -5,7 +5,7 @@ import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { TimeLimitError, within } from '../../src/platform/time-limit.js';
 import type { Fields, Memory } from '../memory/memory.js';
 import type { CaptureMethod, Observation } from '../operation/capture-sequence.js';
-import { type Consent, type ConsentChange, consentChanges } from '../operation/consent.js';
+import { type Consent, type ConsentChange, consentChanges, consentName } from '../operation/consent.js';
 import type { Operation } from '../operation/operation.js';
 import { operationEvent, subjectOf } from '../operation/operation-event.js';
 import type { VconFacts } from '../operation/vcon-facts.js';
@@ -64,7 +64,10 @@ const pause = (ms: number): Promise<void> => wait(ms, undefined, { ref: false })
 
 /** What is remembered of a vCon, as fields under its name in `vcons`. */
 interface RememberedVcon {
-  readonly consents: readonly Consent[];
+  /** Undefined if none of its states was seen. */
+  readonly consents: readonly Consent[] | undefined;
+  /** The names of those that earlier states had. */
+  readonly pastConsents: readonly string[];
   /** The number of consent changes: a change back to an earlier state is a new change. */
   readonly consentChanges: number;
   readonly history: string | undefined;
@@ -72,16 +75,33 @@ interface RememberedVcon {
 
 function remembered(fields: Fields): RememberedVcon {
   return {
-    consents: fields['consents'] ? (JSON.parse(fields['consents']) as Consent[]) : [],
+    consents: fields['consents'] ? (JSON.parse(fields['consents']) as Consent[]) : undefined,
+    pastConsents: fields['past_consents'] ? (JSON.parse(fields['past_consents']) as string[]) : [],
     consentChanges: Number(fields['consent_changes'] ?? 0),
     history: fields['history'],
   };
 }
 
-/** The consents to compare with those last seen: an earlier state may add some, and takes none away. */
-function consentsNow(consents: readonly Consent[] | undefined, known: readonly Consent[], late: boolean) {
+/**
+ * The consents to compare with those last seen: an earlier state may add some that were never seen, and takes none away.
+ * @param before those last seen
+ */
+function consentsNow(
+  consents: readonly Consent[] | undefined,
+  before: readonly Consent[],
+  { pastConsents, late }: Pick<RememberedVcon, 'pastConsents'> & { readonly late: boolean },
+) {
   if (!consents || !late) return consents;
-  return [...known, ...consents.filter(({ digest }) => !known.some((each) => each.digest === digest))];
+  const seen = new Set([...pastConsents, ...before.map(consentName)]);
+  return [...consents.filter((consent) => !seen.has(consentName(consent))), ...before];
+}
+
+const MOST_PAST = 1_000;
+
+/** The names of consents that states before this one had, the newest last. */
+function pastOf(before: readonly Consent[], now: readonly Consent[], past: readonly string[]): string[] {
+  const there = new Set(now.map(consentName));
+  return [...new Set([...past, ...before.map(consentName)])].filter((name) => !there.has(name)).slice(-MOST_PAST);
 }
 
 /** An operation with its event, before it is in the queue. */
@@ -92,10 +112,17 @@ interface Prepared {
   readonly held: HeldOperation;
 }
 
-function consentOperation(ended: Ended, change: ConsentChange, before: number): Ended {
-  const { chain, link, tenancy } = ended.operation;
+/** The changes of consent as operations of their own. The reported operation may be the change itself. */
+function consentOperations(ended: Ended, changes: readonly ConsentChange[], before: number): Ended[] {
+  const { name, chain, link, tenancy } = ended.operation;
   const place = { ...(chain ? { chain } : {}), ...(link ? { link } : {}), ...(tenancy ? { tenancy } : {}) };
-  return { ...ended, operation: { name: change.operation, ...place, nonce: `${change.digest}.${before}` } };
+  return changes
+    .filter(({ operation }) => operation !== name)
+    .map(({ operation, digest }, at, all) => {
+      const same = all.slice(0, at).filter((each) => each.operation === operation && each.digest === digest).length;
+      const nonce = `${digest}.${before}${same === 0 ? '' : `.${same}`}`;
+      return { ...ended, operation: { name: operation, ...place, nonce } };
+    });
 }
 
 function requireOpen(window: AnswerWindow): void {
@@ -115,6 +142,13 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
   const capturing = () => ({ by, aheadMs: parts.conserverAheadMs?.() });
   /** Captures of one vCon run one after the other, so that a change of consent is not seen twice. */
   const under = new Map<string, Promise<unknown>>();
+
+  /** The consents of a vCon before this operation: those last seen, or those of the vCon that it continues. */
+  async function consentsBefore(uuid: string, vcon: VconFacts, known: RememberedVcon): Promise<readonly Consent[]> {
+    const predecessor = vcon.redacted ?? vcon.amended;
+    if (known.consents || !vcon.uuid || !predecessor || predecessor === uuid) return known.consents ?? [];
+    return remembered(await memory.read('vcons', predecessor)).consents ?? [];
+  }
 
   async function historyOf(uuid: string, vcon: VconFacts, known: RememberedVcon): Promise<string | undefined> {
     if (!vcon.uuid) return undefined;
@@ -170,7 +204,7 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
     uuid: string,
     history: string | undefined,
     fields: Fields,
-    state: { readonly late: boolean; readonly consents: readonly Consent[] | undefined },
+    state: { readonly late: boolean; readonly consents: Readonly<Record<string, string>> },
   ): Promise<void> {
     const { operation, vcon, method, observed } = ended;
     const { late, consents } = state;
@@ -180,12 +214,11 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
       const methods = [earlier, method].sort().join(' and ');
       await memory.write('doubles', operation.name, { [methods]: new Date(observed.atMs).toISOString() });
     }
-    const consentChanges = String(remembered(fields).consentChanges + 1);
     await memory.write('vcons', uuid, {
       ...(history ? { history } : {}),
       ...(late ? {} : { payload: vcon.payload, ...seenFields({ method, observed }, capturing()) }),
       [seen]: earlier ?? method,
-      ...(consents ? { consents: JSON.stringify(consents), consent_changes: consentChanges } : {}),
+      ...consents,
       ...(operation.tenancy ? { tenancy: operation.tenancy } : {}),
     });
     if (earlier && earlier !== method) parts.doubled(operation.name);
@@ -216,15 +249,23 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
     const known = remembered(fields);
     const history = await historyOf(uuid, vcon, known);
     const late = isLate(ended, fields, window, capturing());
-    const consents = consentsNow(vcon.consents, known.consents, late);
-    const changes = consents ? consentChanges(known.consents, consents) : [];
-    const changed = changes.map((change) => consentOperation(ended, change, known.consentChanges));
+    const before = await consentsBefore(uuid, vcon, known);
+    const consents = consentsNow(vcon.consents, before, { ...known, late });
+    const changes = consents ? consentChanges(before, consents) : [];
+    const changed = consentOperations(ended, changes, known.consentChanges);
     const operations = [ended, ...changed].map((each) => prepare(each, history));
+    const consentFields: Record<string, string> = consents
+      ? {
+          consents: JSON.stringify(consents),
+          past_consents: JSON.stringify(pastOf(before, consents, known.pastConsents)),
+          ...(changes.length > 0 ? { consent_changes: String(known.consentChanges + 1) } : {}),
+        }
+      : {};
     await keep(operations, window);
     for (const { name } of operations) parts.counted(name);
     const following = follow(async () => {
       for (const { held } of operations.slice(1)) await held.release();
-      await remember(ended, uuid, history, fields, { late, consents: changes.length > 0 ? consents : undefined });
+      await remember(ended, uuid, history, fields, { late, consents: consentFields });
     });
     await within(REMEMBER_WITHIN_MS, following, 'the memory is slow').catch(() => undefined);
     const [{ held, subject, payload }] = operations as [Prepared];

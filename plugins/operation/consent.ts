@@ -15,6 +15,8 @@ export interface Consent {
   readonly digest: string;
   /** Hex SHA-256 of party and purpose of each grant, sorted. */
   readonly granted: readonly string[];
+  /** The same of what it refuses; absent if that is nothing. */
+  readonly refused?: readonly string[] | undefined;
 }
 
 /** How consent changed between two states of a vCon. */
@@ -52,12 +54,16 @@ function consentOf(attachment: JsonValue): Consent | undefined {
   const body = bodyObject(text);
   if (body?.get(BASIS) !== 'consent') return undefined;
   const grants = body.get('purpose_grants');
-  const granted = (isJsonList(grants) ? grants : []).flatMap((grant) =>
-    isJsonObject(grant) && grant.get('granted') === true
-      ? [sha256(pythonJson([attachment.get('party') ?? null, grant.get('purpose') ?? null]))]
-      : [],
-  );
-  return { digest: sha256(text), granted: [...new Set(granted)].sort() };
+  const answered = (answer: boolean): string[] => {
+    const named = (isJsonList(grants) ? grants : []).flatMap((grant) =>
+      isJsonObject(grant) && grant.get('granted') === answer
+        ? [sha256(pythonJson([attachment.get('party') ?? null, grant.get('purpose') ?? null]))]
+        : [],
+    );
+    return [...new Set(named)].sort();
+  };
+  const refused = answered(false);
+  return { digest: sha256(text), granted: answered(true), ...(refused.length > 0 ? { refused } : {}) };
 }
 
 /** The consents in a vCon's attachments. */
@@ -66,25 +72,40 @@ export function consentsOf(attachments: JsonValue | undefined): Consent[] {
   return attachments.flatMap((attachment) => consentOf(attachment) ?? []);
 }
 
+/** What tells one consent from another: equal bodies of two parties are two consents. */
+export const consentName = ({ digest, granted }: Consent): string => [digest, ...granted].join(' ');
+
+/** The grants that no later attachment refuses, each with the attachment that gives it. */
+function standing(consents: readonly Consent[]): Map<string, Consent> {
+  const grants = new Map<string, Consent>();
+  for (const consent of consents) {
+    for (const grant of consent.granted) grants.set(grant, consent);
+    for (const grant of consent.refused ?? []) grants.delete(grant);
+  }
+  return grants;
+}
+
 /**
- * Compares the consents of a vCon with those last seen. A new attachment that grants something accepts; a removed
- * grant, or a new attachment that grants nothing, revokes. An attachment that was only moved or re-serialised by the
- * store is the same.
+ * Compares the consents of a vCon with those last seen. A new attachment that grants something accepts. A grant that stood
+ * and is gone, or that a new attachment refuses, is revoked; a refusal of what was never granted changes nothing. An
+ * attachment that was only moved or re-serialised by the store is the same.
  */
 export function consentChanges(before: readonly Consent[], now: readonly Consent[]): ConsentChange[] {
-  const known = new Set(before.map(({ digest }) => digest));
-  const there = new Set(now.map(({ digest }) => digest));
-  const granted = new Set(now.flatMap((consent) => consent.granted));
-  const fresh = now.filter(({ digest }) => !known.has(digest));
-  const lost = before.filter(
-    (consent) => !there.has(consent.digest) && consent.granted.some((each) => !granted.has(each)),
-  );
-  const refusals = fresh.filter((consent) => consent.granted.length === 0);
+  const known = new Set(before.map(consentName));
+  const fresh = now.filter((consent) => !known.has(consentName(consent)));
   const accepted = fresh.filter((consent) => consent.granted.length > 0);
-  // If an attachment that refuses replaces one that granted, the revocation refers to the new one.
-  const revoked = refusals.length > 0 ? refusals : lost;
+  const granted = new Set(now.flatMap((consent) => consent.granted));
+  const grantedAnew = new Set(accepted.flatMap((consent) => consent.granted));
+  const revoked = new Set<string>();
+  for (const [grant, { digest }] of standing(before)) {
+    if (grantedAnew.has(grant)) continue;
+    const refusal = fresh.findLast(({ refused }) => refused?.includes(grant));
+    // The revocation refers to the attachment that refuses, if there is one.
+    if (refusal) revoked.add(refusal.digest);
+    else if (!granted.has(grant)) revoked.add(digest);
+  }
   return [
-    ...revoked.map(({ digest }): ConsentChange => ({ operation: 'vcon_consent_revoked', digest })),
+    ...Array.from(revoked, (digest): ConsentChange => ({ operation: 'vcon_consent_revoked', digest })),
     ...accepted.map(({ digest }): ConsentChange => ({ operation: 'vcon_consent_accepted', digest })),
   ];
 }

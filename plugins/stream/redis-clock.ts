@@ -21,6 +21,20 @@ export async function readRedisClock(redis: Redis, clock: Clock): Promise<RedisC
   return { nowMs, aheadMs: nowMs - beforeMs, differs };
 }
 
+const COMPARED = 10;
+
+/**
+ * Remembers how far that clock is ahead, of the last rounds in which it was read: the least is nearest to the truth, because
+ * a slow answer makes it seem farther ahead.
+ */
+export function leastAhead(): (readMs: number | undefined) => number | undefined {
+  let recent: readonly number[] = [];
+  return (readMs) => {
+    recent = readMs === undefined ? [] : [...recent, readMs].slice(-COMPARED);
+    return readMs === undefined ? undefined : Math.min(...recent);
+  };
+}
+
 /** Whether an id of a stream has a later time than its Redis shows: that clock was ahead before, and ids never go back. */
 export function isAhead(idMs: number, { nowMs }: Pick<RedisClock, 'nowMs'>): boolean {
   return idMs > nowMs + MOST_OFFSET_MS;

@@ -19,7 +19,8 @@ const uuid = z
 const digest = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits');
 const MAX_CONSENTS = 1000;
 
-const consentsSchema = z.array(z.object({ digest, granted: z.array(digest).max(MAX_CONSENTS) })).max(MAX_CONSENTS);
+const digests = z.array(digest).max(MAX_CONSENTS);
+const consentsSchema = z.array(z.object({ digest, granted: digests, refused: digests.optional() })).max(MAX_CONSENTS);
 
 const recordSchema = z.object({
   version: z.literal('1', 'comes from a wheel version that this plugin does not support'),

@@ -130,6 +130,38 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     expect(consentChanges([], [])).toEqual([]);
   });
 
+  it('compares a vCon that continues another one with the consents of that one', async () => {
+    const [original, amended, redacted] = [randomUUID(), randomUUID(), randomUUID()];
+    await see(freshVcon({ uuid: original, attachments: [grant(true)] }));
+    await see(freshVcon({ uuid: amended, amended: { uuid: original }, attachments: [grant(true)] }));
+    await see(freshVcon({ uuid: redacted, redacted: { uuid: amended, type: 'pii' }, attachments: [] }));
+    const consents = (await operations()).filter((name) => name?.startsWith('vcon_consent'));
+    expect(consents).toEqual(['vcon_consent_accepted', 'vcon_consent_revoked']);
+  });
+
+  it('takes a reported change of consent for the one that it sees', async () => {
+    const uuid = randomUUID();
+    await see(freshVcon({ uuid, attachments: [grant(true)] }), 'vcon_consent_accepted');
+    await see(freshVcon({ uuid, attachments: [] }), 'vcon_consent_revoked');
+    expect(await operations()).toEqual(['vcon_consent_accepted', 'vcon_consent_revoked']);
+  });
+
+  it('accepts no consent again that it saw before, by a state that it captures after a later one', async () => {
+    const uuid = randomUUID();
+    const ended = async (attachments: object[]) => ({
+      operation: namedOperation('vcon_enhanced', { chain: 'main', link: 'l' }),
+      vcon: await vconFacts(Buffer.from(freshVcon({ uuid, attachments }))),
+      method: 'link' as const,
+      observed: observe(),
+    });
+    await capture(await ended([grant(true)]));
+    const waited = await ended([grant(true)]);
+    await capture(await ended([]));
+    await capture(waited);
+    const consents = (await operations()).filter((name) => name?.startsWith('vcon_consent'));
+    expect(consents.sort()).toEqual(['vcon_consent_accepted', 'vcon_consent_revoked']);
+  });
+
   it('takes nothing back by a state that it captures after a later one: no consent, and not the last hash', async () => {
     const uuid = randomUUID();
     const ended = async (method: 'receiver' | 'link', attachments: object[]) => ({

@@ -28,6 +28,7 @@ const made: Readonly<Record<string, string>> = {
   'a redaction': vcon({ redacted: { uuid: UUID, type: 'pii' } }),
   'an amendment': vcon({ amended: { uuid: UUID.toUpperCase() } }),
   consents: vcon({ attachments: [consent] }),
+  'a refusal': vcon({ attachments: [{ ...consent, body: consent.body.replace('true', 'false') }] }),
   'numbers and letters': vcon({ n: [1e21, 1e-7, -0.5, 10, 2 ** 53 + 2], é: 'a\u2028b\u007f😀' }),
   'an integer beyond a double': vcon().replace('{', '{"n":18446744073709551615,'),
   'a lone surrogate': vcon().replace('{', '{"n":"\\ud800",'),

@@ -82,14 +82,21 @@ def _consents(attachments):
             continue
         if not isinstance(body, dict) or body.get("lawful_basis") != "consent":
             continue
-        grants = body.get("purpose_grants")
-        granted = [
-            _sha256(json.dumps([attachment.get("party"), grant.get("purpose")]))
-            for grant in (grants if isinstance(grants, list) else [])
-            if isinstance(grant, dict) and grant.get("granted") is True
-        ]
-        consents.append({"digest": _sha256(text), "granted": sorted(set(granted))})
+        consent = {"digest": _sha256(text), "granted": _answered(attachment, body, True)}
+        refused = _answered(attachment, body, False)
+        consents.append({**consent, "refused": refused} if refused else consent)
     return consents
+
+
+def _answered(attachment, body, answer):
+    """Digests of party and purpose of what this consent grants (True) or refuses (False)."""
+    grants = body.get("purpose_grants")
+    named = {
+        _sha256(json.dumps([attachment.get("party"), grant.get("purpose")]))
+        for grant in (grants if isinstance(grants, list) else [])
+        if isinstance(grant, dict) and grant.get("granted") is answer
+    }
+    return sorted(named)
 
 
 def _predecessor(document, name):

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { consentChanges, consentsOf } from '../../plugins/operation/consent.js';
+import { leastAhead } from '../../plugins/stream/redis-clock.js';
+import { readJson } from '../../src/core/vcon/json-document.js';
+
+const consents = (...attachments: object[]) => consentsOf(readJson(Buffer.from(JSON.stringify(attachments))).value);
+const attachment = (party: number, body: object) => ({
+  ...{ type: 'lawful_basis', party },
+  body: { lawful_basis: 'consent', ...body },
+});
+const answer = (party: number, granted: boolean, purpose = 'recording') =>
+  attachment(party, { purpose_grants: [{ purpose, granted }] });
+const changes = (before: object[], now: object[]) =>
+  consentChanges(consents(...before), consents(...now)).map(({ operation }) => operation.replace('vcon_consent_', ''));
+
+describe('a change of consent', () => {
+  it.each<[string, object[], object[], string[]]>([
+    ['a second party consents in the same words', [answer(0, true)], [answer(0, true), answer(1, true)], ['accepted']],
+    [
+      'one of two parties with the same words is gone',
+      [answer(0, true), answer(1, true)],
+      [answer(0, true)],
+      ['revoked'],
+    ],
+    ['the words pass to another party', [answer(0, true)], [answer(1, true)], ['revoked', 'accepted']],
+    ['a refusal replaces the grant', [answer(0, true)], [answer(0, false)], ['revoked']],
+    ['a refusal is added to the grant', [answer(0, true)], [answer(0, true), answer(0, false)], ['revoked']],
+    ['the grant goes after its refusal', [answer(0, true), answer(0, false)], [answer(0, false)], []],
+    ['another party refuses what it never granted', [answer(0, true)], [answer(0, true), answer(1, false)], []],
+    ['a grant is gone beside such a refusal', [answer(0, true)], [answer(1, false)], ['revoked']],
+    ['a refusal is the first that is seen', [], [answer(0, false)], []],
+    ['a basis without an answer is seen', [], [attachment(0, { expiration: '2027-01-01T00:00:00Z' })], []],
+    [
+      'the same is granted in other words',
+      [answer(0, true)],
+      [attachment(0, { terms: 2, ...answer(0, true).body })],
+      ['accepted'],
+    ],
+  ])('%s', (_change, before, now, expected) => {
+    expect(changes(before, now)).toEqual(expected);
+  });
+
+  it('refers to the attachment that refuses, and else to the one that is gone', () => {
+    const [granted, refused, other] = [answer(0, true), answer(0, false), answer(1, false)].map(
+      (each) => consents(each)[0]!,
+    );
+    expect(consentChanges([granted!], [refused!])[0]!.digest).toBe(refused!.digest);
+    expect(consentChanges([granted!], [other!])[0]!.digest).toBe(granted!.digest);
+  });
+});
+
+it('the least of the last rounds tells how far a clock is ahead: a slow answer adds to it', () => {
+  const least = leastAhead();
+  expect([3, 150, 2, 90].map(least)).toEqual([3, 3, 2, 2]);
+  expect(Array.from({ length: 10 }, () => least(500)).at(-1)).toBe(500);
+  expect([least(undefined), least(700)]).toEqual([undefined, 700]);
+});
