@@ -272,10 +272,24 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
     return { captured: { job: held.job, subject, payload }, following };
   }
 
+  /** Plugins that share the memory capture a vCon one after the other too. */
+  async function captureAlone(ended: Ended, uuid: string, window: AnswerWindow) {
+    const letGo = await memory.hold('vcons', uuid);
+    try {
+      const { captured, following } = await capture(ended, uuid, window);
+      return { captured, following: following.then(letGo) };
+    } catch (error) {
+      await letGo();
+      throw error;
+    }
+  }
+
   return async (ended, window = NO_HURRY) => {
     // Documents without a uuid are known by their subject.
     const uuid = ended.vcon.uuid ?? subjectOf(ended.vcon);
-    const kept = (under.get(uuid) ?? Promise.resolve()).catch(() => undefined).then(() => capture(ended, uuid, window));
+    const kept = (under.get(uuid) ?? Promise.resolve())
+      .catch(() => undefined)
+      .then(() => captureAlone(ended, uuid, window));
     const turn = kept.then(({ following }) => following);
     under.set(uuid, turn);
     const done = (): void => {

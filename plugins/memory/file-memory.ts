@@ -78,6 +78,8 @@ export function fileMemory(folder: string, now: () => number = Date.now): Memory
       const path = fileOf(folder, collection, name);
       return change(path, () => rm(path, { force: true }));
     },
+    // Its folder belongs to one process, which orders its captures itself.
+    hold: async () => async () => undefined,
     async *names(collection) {
       for (const part of await list(join(folder, collection))) {
         for (const file of await list(join(folder, collection, part))) {

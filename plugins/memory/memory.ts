@@ -24,6 +24,11 @@ export interface Memory {
   /** Sets these fields and removes those that are null. Durable once it resolves. */
   write(collection: Collection, name: string, fields: Readonly<Record<string, string | null>>): Promise<void>;
   forget(collection: Collection, name: string): Promise<void>;
+  /**
+   * Waits until no other process that shares the memory holds this name, and holds it; the result lets it go. A holder that
+   * does not let it go loses it after three seconds, and nobody waits longer than a second: captures are never refused for it.
+   */
+  hold(collection: Collection, name: string): Promise<() => Promise<void>>;
   /** Every name of a collection, in no particular order; may include one that has just been forgotten. */
   names(collection: Collection): AsyncIterable<string>;
   close(): Promise<void>;

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { Logger } from '../../src/platform/logger.js';
 import { REDIS_OPTIONS } from '../../src/platform/queue/redis-options.js';
@@ -8,6 +10,10 @@ const PREFIX = '{vcon-archivist}:plugin';
 const COMMAND_TIMEOUT_MS = 1_500;
 const SCANNED = 500;
 const DAY_MS = 86_400_000;
+const HELD_MS = 3_000;
+const [HOLD_TRIES, HOLD_RETRY_MS] = [100, 10];
+/** Nobody lets go what has passed to another holder. */
+const LET_GO = "return redis.call('get', KEYS[1]) == ARGV[1] and redis.call('del', KEYS[1])";
 
 function key(collection: Collection, name: string): string {
   return `${PREFIX}:${collection}:${name}`;
@@ -33,6 +39,18 @@ export function redisMemory(url: string, logger: Logger): Memory {
     },
     async forget(collection, name) {
       await redis.del(key(collection, name));
+    },
+    async hold(collection, name) {
+      const [holding, token] = [`${PREFIX}:held:${collection}:${name}`, randomUUID()];
+      for (let tries = 0; tries < HOLD_TRIES; tries += 1) {
+        if ((await redis.set(holding, token, 'PX', HELD_MS, 'NX')) === 'OK')
+          return async () => {
+            await redis.eval(LET_GO, 1, holding, token).catch(() => undefined);
+          };
+        await wait(HOLD_RETRY_MS);
+      }
+      logger.warn('another process captures the same vCon: its changes of consent may be seen twice');
+      return async () => undefined;
     },
     async *names(collection) {
       const prefix = key(collection, '');

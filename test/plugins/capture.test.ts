@@ -146,6 +146,23 @@ describe.each(ENGINES)('capture, on %s', (engine) => {
     expect(await operations()).toEqual(['vcon_consent_accepted', 'vcon_consent_revoked']);
   });
 
+  it.skipIf(engine === 'embedded')(
+    'records a change of consent once, though two plugins see it at the same moment',
+    async () => {
+      const both = [capture, capturingWith({})];
+      for (let count = 0; count < 10; count += 1) {
+        const vcon = await vconFacts(Buffer.from(freshVcon({ attachments: [grant(true)] })));
+        const seen = both.map((each, at) => {
+          const operation = namedOperation('vcon_enhanced', { chain: 'main', link: `l${at}` });
+          return each({ operation, vcon, method: 'receiver', observed: observe() });
+        });
+        await Promise.all(seen);
+      }
+      const consents = (await operations()).filter((name) => name?.startsWith('vcon_consent'));
+      expect(consents).toEqual(Array(10).fill('vcon_consent_accepted'));
+    },
+  );
+
   it('accepts no consent again that it saw before, by a state that it captures after a later one', async () => {
     const uuid = randomUUID();
     const ended = async (attachments: object[]) => ({
