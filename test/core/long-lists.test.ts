@@ -14,7 +14,7 @@ const many = <Part>(part: (at: number) => Part): Part[] => Array.from({ length: 
 const event = (at: number) => ({
   identity: `events/${at}`,
   attributes: {},
-  trails: [],
+  trails: [String(at)],
   origin_tenant: 'tenant/112758ce-a8cb-4924-8df8-fcba1e31f8b0',
   created_by: 'x',
   created_at: '1',

@@ -1,11 +1,11 @@
-import { equalBytes, utf8 } from '../bytes.js';
+import { equalBytes } from '../bytes.js';
 import { mmrReceiptInForm } from '../receipt/mmr-receipt.js';
 import { type EventDocument, readEventDocument } from '../statement/event-document.js';
 import { type ReadTransparentStatement, readTransparentStatement } from '../statement/transparent-statement.js';
 import { parseUnambiguousBytes } from '../statement/unambiguous-json.js';
-import { canonicalJson, NoCanonicalFormError } from '../vcon/jcs.js';
-import { readJson } from '../vcon/json-document.js';
 import type { Claim, Proof } from '../verify/claim.js';
+import { comparableText } from '../verify/comparable-text.js';
+import { differingMembers } from '../verify/differing-members.js';
 import { OPEN_ASSET_FREE_MEMBERS, uncoveredMembers } from '../verify/event-facts.js';
 import { eventIssuerFindings } from '../verify/event-issuer.js';
 import { verifyEventMatchesStatement } from '../verify/event-of-statement.js';
@@ -86,17 +86,6 @@ async function examineStatement(files: OperationFiles, trust: OperationTrust): P
   return { findings, parts };
 }
 
-/** A text that is equal for equal values. A lone surrogate has no canonical form, and no proven event has one. */
-function canonical(value: unknown): string {
-  const text = JSON.stringify(value ?? null);
-  try {
-    return canonicalJson(readJson(utf8(text)).value).text;
-  } catch (error) {
-    if (error instanceof NoCanonicalFormError) return text;
-    throw error;
-  }
-}
-
 /**
  * An event that the transparent statement does not carry must agree with it too: both are in the folder of one operation,
  * and a reader takes them for one.
@@ -116,19 +105,16 @@ function logIssuerOf(proofs: readonly Finding[]): string | undefined {
 
 /** Every member that the frozen event has, and the other one too: both were read as events. */
 function sameEvent(path: string, event: EventDocument, frozen: EventDocument): Finding[] {
-  const [left, right] = [event, frozen] as unknown as [Record<string, unknown>, Record<string, unknown>];
-  return [...new Set([...Object.keys(left), ...Object.keys(right)])]
-    .filter((name) => canonical(left[name]) !== canonical(right[name]))
-    .map((name) => ({
-      contradictions: [
-        {
-          code: 'bundle_mismatch',
-          piece: path,
-          member: name,
-          detail: `${name} differs from the event in transparent-statement.cose`,
-        },
-      ],
-    }));
+  return differingMembers(event, frozen).map((name) => ({
+    contradictions: [
+      {
+        code: 'bundle_mismatch',
+        piece: path,
+        member: name,
+        detail: `${name} differs from the event in transparent-statement.cose`,
+      },
+    ],
+  }));
 }
 
 interface ReadEvent {
@@ -206,7 +192,9 @@ function withRecord(verdict: Findings, eventPath: string): Findings {
 /** Whether one claim states nothing but what the other one states too. */
 function isWithin({ kind, facts }: Claim, other: Claim): boolean {
   const [said, known] = [facts, other.facts] as unknown as [Record<string, unknown>, Record<string, unknown>];
-  return kind === other.kind && Object.keys(said).every((name) => canonical(said[name]) === canonical(known[name]));
+  return (
+    kind === other.kind && Object.keys(said).every((name) => comparableText(said[name]) === comparableText(known[name]))
+  );
 }
 
 /** Facts that are proven several times are one claim, with all of their proofs. */

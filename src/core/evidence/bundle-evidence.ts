@@ -1,5 +1,9 @@
+import { placeOf } from '../bundle/bundle-layout.js';
 import { isBundle, verifyBundle } from '../bundle/verify-bundle.js';
-import { createVerdict, type Verdict, verdictWithin } from '../verify/verdict.js';
+import { readEventDocument } from '../statement/event-document.js';
+import { parseUnambiguousBytes } from '../statement/unambiguous-json.js';
+import { checked, createVerdict, type Verdict, verdictWithin } from '../verify/verdict.js';
+import type { StatedEvent } from './event-agreement.js';
 import type { EvidenceFile } from './evidence-file.js';
 import { kindOf } from './evidence-kind.js';
 import type { GivenTrust } from './given-trust.js';
@@ -35,4 +39,19 @@ export async function bundleVerdict({ path, folder }: EvidenceFile, trust: Given
   });
   const page = await pageFindings(files, await trust.knownPages?.(), trust.sha256);
   return verdictWithin(path, createVerdict(verdict, page));
+}
+
+/**
+ * Returns the events of a bundle's operations. The check of the bundle compares each with its statement, and refuses those
+ * that cannot be read.
+ * @throws {UsageError} if the bundle cannot be read
+ */
+export async function eventsOfBundle({ path, folder }: EvidenceFile): Promise<StatedEvent[]> {
+  const events: StatedEvent[] = [];
+  for (const [name, bytes] of Object.entries(await folder!.files())) {
+    if (placeOf(name)?.kind !== 'event') continue;
+    const { proven } = await checked(name, () => readEventDocument(parseUnambiguousBytes(bytes)));
+    if (proven) events.push({ piece: `${path}/${name}`, event: proven, refusals: [] });
+  }
+  return events;
 }

@@ -17,17 +17,13 @@ import {
   verdictWithin,
 } from '../verify/verdict.js';
 import { eventCommit, eventLeaf } from '../verify/verify-event.js';
+import type { StatedEvent } from './event-agreement.js';
 import type { EvidenceFile } from './evidence-file.js';
 
-/** An event that was given as JSON, and what the other files proved of it so far. */
-export interface GivenEvent {
-  /** The file, with the place in it if it is a list. */
-  readonly piece: string;
-  readonly event: EventDocument;
+/** An event that was given as JSON, and what the other files proved of it so far. The piece is the file, or a place in a list. */
+export interface GivenEvent extends StatedEvent {
   readonly json: object;
   readonly proofs: InclusionProof[];
-  /** What contradicts it. */
-  readonly refusals: Partial<Findings>[];
 }
 
 /** The events of these files, and what is wrong with those that cannot be read. */
@@ -57,18 +53,20 @@ function eventsIn(path: string, kind: string, bytes: Uint8Array): GivenEvent[] {
   return (value as { events: unknown[] }).events.map((json, at) => given(`${path}/events/${at}`, json));
 }
 
-/** An event file may repeat the event inside a statement; the same leaf then proves both. */
+/**
+ * An event file may repeat the event inside a statement; the same leaf then proves both. Whether the two agree in the rest
+ * was compared before (event-agreement.ts).
+ */
 function alsoProvenBy({ event, proofs, refusals, piece }: GivenEvent, claims: readonly Claim[]): void {
-  const { leaf, mmrIndex } = eventLeaf(event);
+  const leaf = toHex(eventLeaf(event).leaf);
   for (const { kind, by, facts, piece: other } of claims) {
     if (kind !== 'event' || proofs.length > 0) continue;
-    const proof = by.find((each): each is InclusionProof => each.type === 'inclusion' && each.leaf === toHex(leaf));
-    const isElsewhere = proof?.mmr_index !== undefined && proof.mmr_index !== String(mmrIndex);
-    const isOther = (!proof && facts.identity === event.identity) || (proof && isOtherForm(facts.identity, event));
-    if (isElsewhere || isOther) {
+    const proof = by.find((each): each is InclusionProof => each.type === 'inclusion' && each.leaf === leaf);
+    if (!proof) continue;
+    if (isOtherForm(facts.identity, event)) {
       const why = `it differs from the event in ${other}, which a log holds`;
       refusals.push(contradiction(piece, new VerificationError('event_mismatch', why)));
-    } else if (proof) proofs.push(proof);
+    } else proofs.push(proof);
   }
 }
 

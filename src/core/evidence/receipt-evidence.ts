@@ -1,3 +1,4 @@
+import { equalBytes } from '../bytes.js';
 import { DataStructure } from '../cose/labels.js';
 import { VerificationError } from '../errors.js';
 import { readMmrReceipt } from '../receipt/mmr-receipt.js';
@@ -7,6 +8,7 @@ import type { ExpectedLog, LogTrust } from '../verify/trust.js';
 import { checked, type Findings, failure, missing, notCovered } from '../verify/verdict.js';
 import { checkEventLog, eventCommit, eventLeaf } from '../verify/verify-event.js';
 import { verifyMmrReceipt, verifyRfc9162Receipt } from '../verify/verify-receipt.js';
+import { leafOf } from './event-agreement.js';
 import type { EvidenceFile } from './evidence-file.js';
 import type { GivenEvent } from './given-event.js';
 
@@ -25,7 +27,7 @@ export interface GivenEntry {
 }
 
 /**
- * Finds the statement or event of each receipt, and adds the proof to it. A receipt that matches none of them is refused.
+ * Finds the statement or event of each receipt, and adds the proof to it and to its copies. A receipt that matches none of them is refused.
  * If no statement or event was given, the receipt is unproven.
  */
 export async function matchReceipts(
@@ -50,8 +52,9 @@ async function ofStatement(
   entries: readonly GivenEntry[],
   { logKeys, verifySignature, statementLog: log }: ReceiptKeys,
 ): Promise<Partial<Findings>> {
-  return firstOf(path, entries, 'statement', async ({ entry, proofs }) => {
-    proofs.push((await verifyRfc9162Receipt(bytes, entry, { logKeys, verifySignature, log })).proof);
+  return firstOf(path, entries, 'statement', async ({ entry }) => {
+    const { proof } = await verifyRfc9162Receipt(bytes, entry, { logKeys, verifySignature, log });
+    for (const copy of entries) if (equalBytes(copy.entry, entry)) copy.proofs.push(proof);
   });
 }
 
@@ -64,11 +67,14 @@ async function ofEvent(
   const { proven: receipt, failed } = await checked(path, () => readMmrReceipt(bytes));
   if (failed) return failed;
   const there = events.filter(({ event }) => BigInt(eventCommit(event).index) === receipt.index);
-  return firstOf(path, there.length > 0 ? there : events, 'event', async ({ event, proofs }) => {
+  return firstOf(path, there.length > 0 ? there : events, 'event', async ({ event }) => {
     const { leaf, mmrIndex } = eventLeaf(event);
     const proven = await verifyMmrReceipt(bytes, leaf, { logKeys, verifySignature, log, mmrIndex });
     checkEventLog(proven, event);
-    proofs.push(proven.proof);
+    // All of `there` have the index of the receipt: with the same leaf and identity, they are copies of this event.
+    for (const copy of there)
+      if (copy.event.identity === event.identity && leafOf(copy.event) === proven.proof.leaf)
+        copy.proofs.push(proven.proof);
   });
 }
 

@@ -14,7 +14,8 @@ import {
 } from '../verify/verdict.js';
 import { examineTransparentStatement } from '../verify/verify-transparent-statement.js';
 import { besideLogs } from './beside-logs.js';
-import { bundleVerdict } from './bundle-evidence.js';
+import { bundleVerdict, eventsOfBundle } from './bundle-evidence.js';
+import { compareEvents, type StatedEvent } from './event-agreement.js';
 import type { EvidenceFile } from './evidence-file.js';
 import { type EvidenceKind, kindName } from './evidence-kind.js';
 import { eventVerdict, type GivenEvent, readGivenEvents } from './given-event.js';
@@ -97,6 +98,7 @@ async function checkFiles(files: readonly EvidenceFile[], trust: GivenTrust, pro
     if (verdict.claims.some(({ kind }) => kind === 'statement')) spoken.add(toHex(statement.entry));
     found.push(verdict);
   }
+  found.push(...(await agreementFindings(events, plain.statements, carried, of('bundle'))));
   for (const event of events)
     found.push(await eventVerdict(event, claims, (entry) => spoken.has(toHex(entry)), trust.issuer));
   for (const { path } of of('key_manifest'))
@@ -128,14 +130,35 @@ async function transparentVerdict({ path, bytes }: EvidenceFile, trust: GivenTru
   return verdictWithin(path, await examineTransparentStatement(bytes, await statementTrust(trust)));
 }
 
-/** A separate receipt may belong to the statement inside a transparent statement. */
-async function carriedEntries(files: readonly EvidenceFile[]): Promise<GivenEntry[]> {
-  const entries: GivenEntry[] = [];
+/** The statement inside a transparent statement, to which a separate receipt may belong, and the event beside it. */
+interface CarriedEntry extends GivenEntry {
+  readonly stated?: StatedEvent | undefined;
+}
+
+async function carriedEntries(files: readonly EvidenceFile[]): Promise<CarriedEntry[]> {
+  const entries: CarriedEntry[] = [];
   for (const { path, bytes } of files) {
-    const { proven } = await checked(path, () => readTransparentStatement(bytes).entry);
-    if (proven) entries.push({ piece: `${path}/statement`, entry: proven, proofs: [] });
+    const { proven } = await checked(path, () => readTransparentStatement(bytes));
+    if (!proven) continue;
+    const { entry, event } = proven;
+    const stated = event && { piece: `${path}/event`, event, refusals: [] };
+    entries.push({ piece: `${path}/statement`, entry, proofs: [], stated });
   }
   return entries;
+}
+
+/** Compares each event with all other pieces that state it, and returns what refuses events of other pieces than files. */
+async function agreementFindings(
+  given: readonly GivenEvent[],
+  plain: readonly GivenEntry[],
+  carried: readonly CarriedEntry[],
+  bundles: readonly EvidenceFile[],
+): Promise<Partial<Findings>[]> {
+  const others = carried.flatMap(({ stated }) => stated ?? []);
+  for (const bundle of bundles) others.push(...(await eventsOfBundle(bundle)));
+  // A statement with an event beside it was compared with that one.
+  compareEvents([...others, ...given], [...plain, ...carried.filter(({ stated }) => !stated)]);
+  return others.flatMap(({ refusals }) => refusals);
 }
 
 /** Of transparent statements, those whose statement is proven. */

@@ -159,7 +159,7 @@ export function verifyEventMatchesStatement(
   const read = readStatement(statement);
   const isRecorded = verifyEventRecord(event, read);
   if (isRecorded) checkIssuer(event, read);
-  if (isRecordStatement(read)) return isRecorded;
+  if (isRecorded && isRecordStatement(read)) return true;
   const isRegistered = Object.hasOwn(attributes, REGISTERED_STATEMENT);
   const carried = isRegistered ? carriedEntry(event) : undefined;
   if (isRegistered && !(carried && equalBytes(carried, statementEntry(statement))))

@@ -599,6 +599,25 @@ describe('a statement and an event', () => {
     }
   });
 
+  it('are refused when the statement is about a record but its payload is no digest, unless the event carries it', async () => {
+    const free = { ...sampleAssetFreeEvent(attributes), created_at: '1737043959000' };
+    for (const length of [0, 31, 33]) {
+      const record = { identity: free.identity, digest: new Uint8Array(length) };
+      const { header, payload } = eventStatement({ record }, { ...issuer, issuer: SAMPLE_ISSUER });
+      const statement = encodeSign1(await createSign1(header, payload, issuer));
+      const rfc9162Receipt = await statementLogReceipt(statement);
+      const beside = async (event: EventDocument) =>
+        told(assembleTransparentStatement(statement, { rfc9162Receipt, ...(await logged(event)) }), {
+          ...trust,
+          document: undefined,
+        });
+      expect(await beside(sampleAssetEvent(attributes))).toMatchObject(mustDiffer);
+      expect(await beside(free)).toMatchObject(mustDiffer);
+      const registered = sampleAssetEvent({ signed_statement: toBase64(statement) });
+      expect((await beside(registered)).outcome).toBe('verified');
+    }
+  });
+
   it('of another service’s issuer agree when the event was made from that registered statement', async () => {
     for (const [issuer, outcome] of [
       ['https://issuer.example', 'verified'],

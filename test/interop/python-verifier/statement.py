@@ -149,8 +149,8 @@ def check_agreement(event, statement, log_issuer=None):
     is_recorded = record.check(event, statement)
     if is_recorded:
         _differs(statement.tenancy is not None and statement.tenancy == event.tenancy, "the tenancy")
-    if record.is_record_statement(statement):
-        return is_recorded
+    if is_recorded and record.is_record_statement(statement):
+        return True
     is_registered = "signed_statement" in attributes
     if is_registered:
         carried = attributes["signed_statement"]
