@@ -5,7 +5,7 @@ import type { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { TimeLimitError, within } from '../../src/platform/time-limit.js';
 import type { Fields, Memory } from '../memory/memory.js';
 import type { CaptureMethod, Observation } from '../operation/capture-sequence.js';
-import { type Consent, type ConsentChange, consentChanges, consentName } from '../operation/consent.js';
+import { type Consent, type ConsentChange, consentChanges } from '../operation/consent.js';
 import type { Operation } from '../operation/operation.js';
 import { operationEvent, subjectOf } from '../operation/operation-event.js';
 import type { VconFacts } from '../operation/vcon-facts.js';
@@ -14,6 +14,7 @@ import { HELD_MS, type HeldOperation, heldOperation } from './held-operation.js'
 import { isLate, seenFields } from './late-capture.js';
 import { notePassage } from './note-passage.js';
 import { noteSuccession } from './note-succession.js';
+import { consentsNow, pastConsentsOf } from './seen-consents.js';
 
 /** What was stored, as reported to the caller. */
 export interface Captured {
@@ -64,7 +65,7 @@ const pause = (ms: number): Promise<void> => wait(ms, undefined, { ref: false })
 
 /** What is remembered of a vCon, as fields under its name in `vcons`. */
 interface RememberedVcon {
-  /** Undefined if none of its states was seen. */
+  /** Undefined if no state of the vCon was seen. */
   readonly consents: readonly Consent[] | undefined;
   /** The names of those that earlier states had. */
   readonly pastConsents: readonly string[];
@@ -80,28 +81,6 @@ function remembered(fields: Fields): RememberedVcon {
     consentChanges: Number(fields['consent_changes'] ?? 0),
     history: fields['history'],
   };
-}
-
-/**
- * The consents to compare with those last seen: an earlier state may add some that were never seen, and takes none away.
- * @param before those last seen
- */
-function consentsNow(
-  consents: readonly Consent[] | undefined,
-  before: readonly Consent[],
-  { pastConsents, late }: Pick<RememberedVcon, 'pastConsents'> & { readonly late: boolean },
-) {
-  if (!consents || !late) return consents;
-  const seen = new Set([...pastConsents, ...before.map(consentName)]);
-  return [...consents.filter((consent) => !seen.has(consentName(consent))), ...before];
-}
-
-const MOST_PAST = 1_000;
-
-/** The names of consents that states before this one had, the newest last. */
-function pastOf(before: readonly Consent[], now: readonly Consent[], past: readonly string[]): string[] {
-  const there = new Set(now.map(consentName));
-  return [...new Set([...past, ...before.map(consentName)])].filter((name) => !there.has(name)).slice(-MOST_PAST);
 }
 
 /** An operation with its event, before it is in the queue. */
@@ -257,7 +236,7 @@ export function createCapture(parts: CaptureParts): CaptureOperation {
     const consentFields: Record<string, string> = consents
       ? {
           consents: JSON.stringify(consents),
-          past_consents: JSON.stringify(pastOf(before, consents, known.pastConsents)),
+          past_consents: JSON.stringify(pastConsentsOf(before, consents, known.pastConsents)),
           ...(changes.length > 0 ? { consent_changes: String(known.consentChanges + 1) } : {}),
         }
       : {};
