@@ -83,11 +83,13 @@ async function isSilent({ changedAt }: Watched, { silence }: MonitorOptions, now
 async function lookAt(each: Watched, options: MonitorOptions, terminal: Terminal): Promise<Outcome> {
   const now = new Date();
   const line = (text: string) => `${now.toISOString()} ${text}`;
+  const silenceAlarm = () => {
+    terminal.complain(line(`ALARM ${each.name}: nothing new for more than ${options.silence} hours`));
+    return 'alarm' as const;
+  };
   try {
     terminal.print(line(`${each.name}: ${await each.look()}`));
-    if (!(await isSilent(each, options, now))) return 'well';
-    terminal.complain(line(`ALARM ${each.name}: nothing new for more than ${options.silence} hours`));
-    return 'alarm';
+    return (await isSilent(each, options, now)) ? silenceAlarm() : 'well';
   } catch (error) {
     if (error instanceof VerificationError) {
       terminal.complain(line(`ALARM ${each.name}: ${error.message} [${error.code}]`));
@@ -95,7 +97,8 @@ async function lookAt(each: Watched, options: MonitorOptions, terminal: Terminal
     }
     if (!(error instanceof LogUnreachable || error instanceof StateDamaged)) throw error;
     terminal.complain(line(`${each.name}: ${error.message}`));
-    return 'unseen';
+    // A log that is withheld hides as much as one that is frozen.
+    return (await isSilent(each, options, now)) ? silenceAlarm() : 'unseen';
   }
 }
 
@@ -138,12 +141,7 @@ async function monitor(given: string, options: MonitorOptions, terminal: Termina
 /** What a round looks at after the key manifest. */
 async function watchedLogs(url: string, options: MonitorOptions, keys: FollowedKeys, terminal: Terminal) {
   const service = { url, state: options.state, tenancies: options.tenancy };
-  const mmrLogs = await watchedMmrLogs(service, keys).catch((error: unknown) => {
-    if (!(error instanceof LogUnreachable) || options.once) throw error;
-    terminal.complain(error.message);
-    return [];
-  });
-  const watched = [...mmrLogs, ...watchedStatementLogs(service, keys)];
+  const watched = [...(await watchedMmrLogs(service, keys)), ...watchedStatementLogs(service, keys)];
   if (watched.length === 0) terminal.complain(`${url} publishes no log yet`);
   return watched;
 }
@@ -157,7 +155,7 @@ async function follow(url: string, options: MonitorOptions, terminal: Terminal):
     const watched = keys && first !== 'alarm' ? await watchedLogs(url, options, keys, terminal) : [];
     const outcome = worst([first, await round(watched, options, terminal)]);
     if (outcome === 'alarm') {
-      terminal.complain(`conflicting files were saved in ${options.state}`);
+      terminal.complain(`what was seen, and the files that contradict it, are in ${options.state}: keep this folder`);
       terminal.exitCode = EXIT_ALARM;
       return;
     }

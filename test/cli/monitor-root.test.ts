@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, utimes } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -124,6 +124,32 @@ describe('monitor by the fingerprint of the root key', { timeout: LONG }, () => 
     const stranger = await look('--root', another, '--state', join(folder, 'stranger'));
     expect([stranger.exitCode, stranger.err]).toEqual([1, expect.stringContaining('[root_not_trusted]')]);
     expect((await monitor()).exitCode).toBe(0);
+  });
+
+  it('raises an alarm at a manifest that the keys log does not hold, also if it had read the log before', async () => {
+    const { keys } = running.service.parts.keys;
+    const root = (await openRootKey(keys, current().manifest.root))!;
+    expect((await monitor('late')).exitCode).toBe(0);
+    const { manifest } = current();
+    await rm(join(folder, 'late/keys'), { recursive: true });
+    const forged = { ...manifest, issuedAtMs: manifest.issuedAtMs + 1 };
+    instead.set(MANIFEST, encodeKeyManifests([await signKeyManifest(forged, root)]));
+    const held = await monitor('late');
+    expect([held.exitCode, held.err]).toEqual([1, expect.stringContaining('[leaf_mismatch]')]);
+    // One that the log does not reach is awaited for ten minutes.
+    const next = { ...manifest, number: manifest.number + 1, previous: current().hash };
+    instead.set(MANIFEST, encodeKeyManifests([await signKeyManifest(next, root)]));
+    expect((await monitor('ahead')).exitCode).toBe(0);
+    const before = new Date(Date.now() - 660_000);
+    const [log] = await readdir(join(folder, 'ahead/log'))
+      .then((logs) =>
+        Promise.all(logs.map(async (name) => [name, await readdir(join(folder, 'ahead/log', name))] as const)),
+      )
+      .then((all) => all.filter(([, files]) => files.includes('awaited-entry')));
+    await utimes(join(folder, 'ahead/log', log![0], 'awaited-entry'), before, before);
+    const ahead = await monitor('ahead');
+    expect([ahead.exitCode, ahead.err]).toEqual([1, expect.stringContaining('does not hold entry')]);
+    instead.clear();
   });
 
   it('cannot begin with a service that shows no manifest, and takes no other keys beside the root', async () => {

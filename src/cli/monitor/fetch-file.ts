@@ -15,6 +15,10 @@ export async function fetchFile(url: string): Promise<Uint8Array | undefined> {
     throw new LogUnreachable(`${url} does not answer`);
   });
   if (response.status === 404) return undefined;
+  if (response.status >= 300 && response.status < 400)
+    throw new LogUnreachable(
+      `${url} redirects to ${response.headers.get('location')}: give the address of the service there`,
+    );
   if (!response.ok) throw new LogUnreachable(`${url} answers ${response.status}`);
   const length = Number(response.headers.get('content-length') ?? 0);
   if (length > MOST_BYTES) throw new LogUnreachable(`${url} answers ${length} bytes`);

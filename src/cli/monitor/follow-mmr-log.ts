@@ -1,4 +1,4 @@
-import { equalBytes } from '../../core/bytes.js';
+import { equalBytes, utf8 } from '../../core/bytes.js';
 import { keyThumbprint } from '../../core/cose/cose-key.js';
 import type { PublicJwk } from '../../core/cose/public-key.js';
 import { decodeSign1 } from '../../core/cose/sign1.js';
@@ -24,7 +24,7 @@ import { verifyMmrReceipt, verifyReceiptSignature } from '../../core/verify/veri
 import { counted } from '../counted.js';
 import { fetchFile, LogUnreachable, requireFile } from './fetch-file.js';
 import { FORK, fetchForks, followFork, forkText } from './follow-fork.js';
-import { type KeptFiles, StateDamaged } from './kept-files.js';
+import { type KeptFiles, SIZE, StateDamaged } from './kept-files.js';
 
 /** An MMR log to follow, by the tenancy that it is of. */
 interface FollowedMmrLog {
@@ -40,8 +40,8 @@ interface FollowedMmrLog {
   readonly random: () => number;
 }
 
-/** What an MMR log is remembered by; it changes with each new state. */
-export const SEAL = 'head.sth';
+/** What an MMR log is remembered by. */
+const SEAL = 'head.sth';
 const MASSIF = 'head.log';
 const SAMPLE = 8;
 
@@ -151,6 +151,7 @@ export async function followMmrLog(log: FollowedMmrLog, kept: KeptFiles): Promis
     await kept.write(MASSIF, fetched.files!.massif);
     await kept.write(SEAL, fetched.files!.seal);
     const { size, sealedAtMs } = head.seal.state;
+    await kept.write(SIZE, utf8(String(size)));
     const when = new Date(sealedAtMs).toISOString();
     const text = `${counted(leafCount(size), 'leaf', 'leaves')} in ${counted(head.massif.index + 1, 'massif')}, sealed at ${when}`;
     if (!base.fork) return text;

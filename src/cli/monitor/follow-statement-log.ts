@@ -1,4 +1,4 @@
-import { concatBytes, equalBytes, toHex } from '../../core/bytes.js';
+import { concatBytes, equalBytes, toHex, utf8 } from '../../core/bytes.js';
 import { decodeCbor } from '../../core/cose/cbor.js';
 import type { PublicJwk } from '../../core/cose/public-key.js';
 import { decodeSign1 } from '../../core/cose/sign1.js';
@@ -20,7 +20,8 @@ import { nodeVerify } from '../../platform/keys/node-verify.js';
 import { counted } from '../counted.js';
 import { fetchFile, LogUnreachable, requireFile } from './fetch-file.js';
 import { FORK, fetchForks, followFork, forkText } from './follow-fork.js';
-import { type KeptFiles, StateDamaged } from './kept-files.js';
+import { type KeptFiles, SIZE, StateDamaged } from './kept-files.js';
+import { isHeld, type KnownEntry, rememberKnown } from './known-entry.js';
 
 /** A statement log to follow (C2SP tlog-tiles). */
 interface FollowedStatementLog {
@@ -32,16 +33,17 @@ interface FollowedStatementLog {
   readonly keys: readonly NoteKey[];
   /** Keys that were revoked: only what was seen before may be signed by them. */
   readonly revokedKeys?: readonly NoteKey[] | undefined;
-  /** An entry that is known from elsewhere, and where it must be once the log has grown over it. */
-  readonly known?: { readonly index: bigint; readonly entry: Uint8Array } | undefined;
+  readonly known?: KnownEntry | undefined;
   /** Keys of its receipts, which sign fork statements; undefined if they are not known. */
   readonly forkKeys?: readonly PublicJwk[] | undefined;
   /** Fractions of 1, for the sample of entries. */
   readonly random: () => number;
+  /** Unix milliseconds. */
+  readonly now: () => number;
 }
 
-/** File of the newest checkpoint; it changes with each new state. */
-export const CHECKPOINT = 'checkpoint';
+/** File of the newest checkpoint. */
+const CHECKPOINT = 'checkpoint';
 /** Roots of the complete subtrees that were seen, largest first: enough to continue from. */
 const PEAKS = 'peaks';
 const HASH_BYTES = 32;
@@ -172,6 +174,13 @@ async function baseOf(log: FollowedStatementLog, seen: SeenState, checkpoint: Ch
   return { seen: { origin: newest.log, size: newest.leaves, root: newest.root, peaks: [] }, known, fork };
 }
 
+/** Reads the log again from its first entry if it was over the place of a known one before that was compared. */
+async function fromKnown(base: Base, kept: KeptFiles): Promise<Base> {
+  const { known, seen } = base;
+  if (!known || known.index >= seen.size || (await isHeld(known, kept))) return base;
+  return { ...base, seen: { ...seen, peaks: [] } };
+}
+
 /** The last seal that a fork statement names must be over the state that was seen, where both are of one size. */
 async function checkLastRoot({ forkKeys }: FollowedStatementLog, seal: Uint8Array, root: Uint8Array): Promise<void> {
   if (!forkKeys) return;
@@ -234,14 +243,16 @@ export async function followStatementLog(log: FollowedStatementLog, kept: KeptFi
   if (!note) throw new LogUnreachable(`${log.url}/checkpoint is missing`);
   try {
     const checkpoint = await readCheckpoint(note, log);
-    const base = await baseOf(log, seen, checkpoint);
+    const base = await fromKnown(await baseOf(log, seen, checkpoint), kept);
     checkNotOlder(checkpoint, base.seen);
     const grown = await grow(log, base, checkpoint.size);
     checkRoot(grown.peaks, checkpoint);
     checkKnown(base, grown);
+    if (base.known && base.known === log.known) await rememberKnown(base.known, checkpoint.size, kept, log.now());
     const sampled = await checkSample(log, grown, checkpoint.size);
     await kept.write(PEAKS, concatBytes(...grown.peaks));
     await kept.write(CHECKPOINT, note);
+    if (checkpoint.size > 0n) await kept.write(SIZE, utf8(String(checkpoint.size)));
     const text = `${counted(checkpoint.size, 'entry', 'entries')}, ${sampled} of them read`;
     if (!base.fork) return text;
     await kept.write(FORK, base.fork.newest.bytes);

@@ -15,6 +15,9 @@ export interface KeptFiles {
   changedAt(name: string): Promise<number | undefined>;
 }
 
+/** File of the size of a log that has entries: it changes only when the log grows. */
+export const SIZE = 'size';
+
 /** The saved state is damaged, so the log cannot be compared with it. */
 export class StateDamaged extends Error {
   override readonly name = 'StateDamaged';

@@ -4,16 +4,17 @@ import { join } from 'node:path';
 import type { PublicJwk } from '../../core/cose/public-key.js';
 import { firstName } from '../../core/fork/log-generation.js';
 import type { NoteKey } from '../../core/tlog/signed-note.js';
-import { followMmrLog, SEAL } from './follow-mmr-log.js';
-import { CHECKPOINT, followStatementLog } from './follow-statement-log.js';
-import { keptFiles } from './kept-files.js';
+import { LogUnreachable } from './fetch-file.js';
+import { followMmrLog } from './follow-mmr-log.js';
+import { followStatementLog } from './follow-statement-log.js';
+import { keptFiles, SIZE } from './kept-files.js';
 import { publishedTenancies } from './published-tenancies.js';
 
 /** One log, and the name under which it is reported. */
 export interface Watched {
   readonly name: string;
   look(): Promise<string>;
-  /** When it last showed something new, in Unix milliseconds; undefined for a log that may be silent for ever. */
+  /** When it last grew, in Unix milliseconds; undefined for a log that is empty or may be silent for ever. */
   changedAt(): Promise<number | undefined>;
 }
 
@@ -44,23 +45,40 @@ interface FollowedService {
 const RANDOM_RANGE = 2 ** 47;
 const random = () => randomInt(RANDOM_RANGE) / RANDOM_RANGE;
 
-/** A log that was seen once is followed for ever, even if the service no longer lists it. */
-async function allTenancies({ url, state }: FollowedService): Promise<string[]> {
-  const seen = await readdir(join(state, 'tenant')).catch(() => []);
-  return [...new Set([...seen, ...(await publishedTenancies(url))])].sort();
+interface Tenancies {
+  readonly found: readonly string[];
+  /** Why there may be more. */
+  readonly unlisted?: LogUnreachable;
 }
 
-/** The tenancy logs of a service. @throws {LogUnreachable} if the service does not list them */
+/** A log that was seen once is followed for ever, even if the service no longer lists it. */
+async function allTenancies({ url, state }: FollowedService): Promise<Tenancies> {
+  const seen = await readdir(join(state, 'tenant')).catch(() => []);
+  try {
+    return { found: [...new Set([...seen, ...(await publishedTenancies(url))])].sort() };
+  } catch (error) {
+    if (!(error instanceof LogUnreachable)) throw error;
+    return { found: seen.sort(), unlisted: error };
+  }
+}
+
+/** The list itself, which cannot be read. */
+function unlistedLogs(error: LogUnreachable): Watched {
+  return { name: 'the list of tenancy logs', look: () => Promise.reject(error), changedAt: async () => undefined };
+}
+
+/** The tenancy logs of a service: where it does not list them, those that were seen before. */
 export async function watchedMmrLogs(service: FollowedService, keys: FollowedKeys): Promise<Watched[]> {
   const { seals: logKeys, revokedSeals: revokedKeys } = keys;
   if (!logKeys) return [];
-  const tenancies = service.tenancies ?? (await allTenancies(service));
-  return tenancies.map((tenancy) => {
+  const { found, unlisted } = service.tenancies ? { found: service.tenancies } : await allTenancies(service);
+  const logs = found.map((tenancy): Watched => {
     const subject = `tenant/${tenancy}`;
     const log = { url: service.url, tenancy, subject, random, trust: { logKeys }, revokedKeys };
     const kept = keptFiles(join(service.state, subject));
-    return { name: subject, look: () => followMmrLog(log, kept), changedAt: () => kept.changedAt(SEAL) };
+    return { name: subject, look: () => followMmrLog(log, kept), changedAt: () => kept.changedAt(SIZE) };
   });
+  return unlisted ? [unlistedLogs(unlisted), ...logs] : logs;
 }
 
 /** The statement logs of which there are keys. */
@@ -80,12 +98,13 @@ export function watchedStatementLogs({ url, state }: FollowedService, keys: Foll
       known,
       forkKeys: keys.receipts,
       random,
+      now: Date.now,
     };
     const kept = keptFiles(join(state, origin));
     return {
       name: origin,
       look: () => followStatementLog(log, kept),
-      changedAt: async () => (known ? undefined : kept.changedAt(CHECKPOINT)),
+      changedAt: async () => (known ? undefined : kept.changedAt(SIZE)),
     };
   });
 }
